@@ -1,0 +1,112 @@
+"""What a model must be able to do for sayso, and how to open one by name.
+
+``complete`` asks for text, ``force`` reads the probabilities of text that is given. Everything
+that owns a socket or a graphics card lives in ``backends``; here are only the shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.records import Generation, InputError, Request
+
+
+class Capabilities(msgspec.Struct, frozen=True):
+    """What an engine can give. ``context`` is in tokens; ``None`` where nobody knows."""
+
+    logprobs: bool = False
+    entropies: bool = False
+    alternatives: bool = False
+    hidden: bool = False
+    force: bool = False
+    context: int | None = None
+
+
+class Counts(msgspec.Struct):
+    """What an engine did so far. ``slots`` are token positions computed, padding included."""
+
+    requests: int = 0
+    forwards: int = 0
+    slots: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    forced_tokens: int = 0
+    out_of_memory: int = 0
+
+
+class Engine(Protocol):
+    """A model that answers.
+
+    ``identity`` is what the cache is keyed by: a hash of weights, tokenizer and template, or the
+    hub revision, dtype and adapter; for an endpoint its name. ``base`` is the identity of the
+    model that an adapter was trained from (else its own identity). ``signature`` is a short
+    readable form.
+    """
+
+    name: str
+    identity: str
+    base: str
+    signature: str
+    capabilities: Capabilities
+    counts: Counts
+
+    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+        """Answer requests lazily, in order of completion, with the index of each.
+
+        A request that cannot be answered yields a Generation with ``problem``; it never raises.
+        """
+
+    def force(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
+    ) -> Iterator[tuple[int, Generation]]:
+        """Read given continuations (text or token ids) in one teacher-forced pass each.
+
+        ``want`` names arrays of :class:`Generation`; they cover the continuation only.
+        """
+
+    def close(self) -> None:
+        """Let go of memory and sockets."""
+
+
+class Classifier(Protocol):
+    """A natural-language-inference model: (premise, hypothesis) pairs to class probabilities."""
+
+    identity: str
+    labels: tuple[str, ...]
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return probabilities of shape (pairs, labels)."""
+
+
+class Embedder(Protocol):
+    """Texts to vectors."""
+
+    identity: str
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return vectors of shape (texts, dimensions)."""
+
+
+def open_model(name: str, **options: object) -> Engine:
+    """Open ``builtin``, ``hf:<folder or hub id>`` or another model by its name.
+
+    Raises :class:`~sayso.records.InputError` for a name or folder that is no model. Backends are
+    imported here, on demand, so that nothing else needs torch.
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "builtin" and not rest:
+        from sayso.backends.hf import open_builtin
+
+        return open_builtin(**options)
+    if kind == "hf" and rest:
+        from sayso.backends.hf import open_hf
+
+        return open_hf(rest, **options)
+    raise InputError(
+        f"model {name!r} is not a name sayso can open: expected 'builtin' or 'hf:<folder or hub id>'"
+    )

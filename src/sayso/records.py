@@ -1,0 +1,292 @@
+"""The records every part of sayso passes around: frozen, typed, nothing else.
+
+They are wide from the start, because changing a stored record throws away users' caches. Ids are
+content hashes: the same question or request has the same id on every machine. An array that was
+not recorded is ``None``; a value that does not exist is ``None`` with a ``problem`` saying why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+GoldKind = Literal["text", "date", "quantity"]
+Stance = Literal["committed", "hedged", "abstained", "refused_by_policy", "asked_back", "omitted"]
+Content = Literal["correct", "incorrect", "none"]
+Value = Literal["correct", "incorrect", "uncertain", "omitted"]
+
+#: UNCLE's one-letter labels, once (PROTOCOLS 5.3). A missing verdict is PARSE_FAIL.
+LABELS: dict[Value, str] = {
+    "correct": "S",
+    "incorrect": "NS",
+    "uncertain": "UNC",
+    "omitted": "OMIT",
+}
+
+
+class InputError(Exception):
+    """A user's mistake, told in one line: what came, from where, what was expected, what to do.
+
+    The command line prints it without a traceback and exits with code 2.
+    """
+
+
+def content_hash(value: object) -> bytes:
+    """Return 32 bytes that depend only on the JSON content of ``value`` (structs included)."""
+    return hashlib.sha256(msgspec.json.encode(value, order="sorted")).digest()
+
+
+def content_id(value: object) -> str:
+    """Return the first 16 hexadecimal digits of :func:`content_hash`: an id fit for a file name."""
+    return content_hash(value).hex()[:16]
+
+
+class Gold(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One true value of an aspect, with the other ways to write it.
+
+    ``precision`` of a date is "year", "month" or "day" where the source says it.
+    """
+
+    value: str
+    aliases: tuple[str, ...] = ()
+    kind: GoldKind = "text"
+    precision: str | None = None
+    unit: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The value and its aliases."""
+        return (self.value, *self.aliases)
+
+
+class Aspect(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a short question asks about: UNCLE's ``description``, ``label`` and ``property_id``."""
+
+    description: str
+    label: str = ""
+    property_id: str = ""
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One question; long when ``parts`` names the short questions that it covers, in order.
+
+    ``golds`` lists all true values. ``None`` means not known to us, which is an error only for a
+    protocol that needs them.
+    """
+
+    id: str
+    dataset: str
+    text: str
+    golds: tuple[Gold, ...] | None = None
+    answerable: bool | None = None
+    entity: str = ""
+    domain: str = ""
+    aspect: Aspect | None = None
+    context: str | None = None
+    parts: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> str:
+        """The aspect's type: domain and property id, or description where that is missing."""
+        if self.aspect is None:
+            return self.domain
+        return f"{self.domain}/{self.aspect.property_id or self.aspect.description}"
+
+
+def question_id(dataset: str, entity: str, text: str, context: str | None = None) -> str:
+    """Return the id of a question: a hash of what is asked, not of what the answer is."""
+    return content_id(["question", dataset, entity, text, context])
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One turn of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Request(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One completion to ask for, with its sampling stated completely.
+
+    ``sample`` is the index of a draw: draws 0-19 extend draws 0-4. ``top_k=0`` means off.
+    ``prefill`` is the beginning of the answer, put into the model's mouth.
+    """
+
+    messages: tuple[Message, ...]
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    max_tokens: int = 256
+    stop: tuple[str, ...] = ()
+    seed: int = 0
+    sample: int = 0
+    response_format: str | None = None
+    chat_template_kwargs: tuple[tuple[str, str | int | float | bool], ...] = ()
+    prefill: str | None = None
+
+    @property
+    def greedy(self) -> bool:
+        """True at temperature 0."""
+        return self.temperature == 0
+
+
+def ask(text: str, **settings: object) -> Request:
+    """Return a request with ``text`` as its one user message."""
+    fields = {"messages": [{"role": "user", "content": text}], **settings}
+    return msgspec.convert(fields, Request, strict=False)
+
+
+def request_key(request: Request, identity: str) -> bytes:
+    """Return the cache key of a request to the model with this identity: 32 bytes.
+
+    A greedy answer does not depend on the seed or the sample index, so they are left out at T=0.
+    """
+    if request.greedy:
+        request = msgspec.structs.replace(request, seed=0, sample=0)
+    return content_hash(["request", identity, request])
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens that were moved for one reply, and its price in dollars where it is known."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    dollars: float | None = None
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """One of the ten likeliest tokens at a step."""
+
+    token: int
+    logprob: float
+
+
+class Generation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One answer of a model. Arrays have one entry for each generated token of ``text``.
+
+    An engine fills in the reply; a run adds ``id, question, stage, form, method, instructed``.
+    Log-probabilities and entropies are natural-log, of the untempered and untruncated
+    distribution (``logprob_kind = "model"``). ``offsets`` are the character positions in
+    ``text`` at which each token starts. ``finish`` is "stop", "length" or "stop_string".
+    A failed request is a record too: empty text and a ``problem``.
+    """
+
+    request: Request
+    id: str = ""
+    question: str = ""
+    stage: str = ""
+    form: str = ""
+    method: str = ""
+    instructed: bool = False
+    rendered_hash: str = ""
+    text: str = ""
+    thinking: str | None = None
+    thinking_tokens: int | None = None
+    logprob_kind: str | None = None
+    fingerprint: str | None = None
+    overrides: tuple[str, ...] = ()
+    token_ids: tuple[int, ...] | None = None
+    offsets: tuple[int, ...] | None = None
+    logprobs: tuple[float, ...] | None = None
+    entropies: tuple[float, ...] | None = None
+    margins: tuple[float, ...] | None = None
+    self_certainty: tuple[float, ...] | None = None
+    renyi: tuple[float, ...] | None = None
+    alternatives: tuple[tuple[Alternative, ...], ...] | None = None
+    finish: str | None = None
+    usage: Usage = Usage()
+    problem: str | None = None
+
+
+class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a judge read in one answer about one question; unique by (target, asked, by).
+
+    ``target`` is a generation (or claim), ``asked`` the short question. ``start:end`` is the
+    aligned sentence in the judged text, ``answer_start:answer_end`` the value inside it.
+    ``stance``, ``content`` and ``label`` are all ``None`` exactly when ``problem`` says why: unread,
+    refused (by the judge), mismatch, truncated, language, failed.
+    """
+
+    target: str
+    asked: str
+    by: str
+    stance: Stance | None = None
+    content: Content | None = None
+    label: str | None = None
+    number: float | None = None
+    start: int | None = None
+    end: int | None = None
+    answer_start: int | None = None
+    answer_end: int | None = None
+    evidence: tuple[str, ...] = ()
+    raw: str | None = None
+    problem: str | None = None
+
+    @property
+    def value(self) -> Value | None:
+        """UNCLE's projection of stance and content; ``None`` when the verdict is missing.
+
+        Hedged, abstaining, asking back and refusing by policy are uncertain whatever the content.
+        """
+        if self.stance is None:
+            return None
+        if self.stance == "omitted":
+            return "omitted"
+        if self.stance != "committed":
+            return "uncertain"
+        return "correct" if self.content == "correct" else "incorrect"
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """One atomic claim of a long answer, with its sentence number and its span in the text."""
+
+    id: str
+    generation: str
+    sentence: int
+    start: int
+    end: int
+    text: str
+
+
+class Score(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One uncertainty score of one target: higher = less certain."""
+
+    target: str
+    method: str
+    value: float | None = None
+    problem: str | None = None
+
+
+class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One number of a report with everything needed to read it.
+
+    ``value`` is a fraction unless its name says otherwise, ``None`` when undefined (``problem``
+    says why). ``low, high`` is the 95 % interval, ``bound_low, bound_high`` the range over all
+    assignments of the ``missing`` verdicts. ``where`` is a slice such as "all",
+    "domain:movies" or "type:movies/P57". ``signature`` names every setting that made it.
+    """
+
+    name: str
+    where: str = "all"
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    numerator: float | None = None
+    denominator: float | None = None
+    n: int = 0
+    missing: int = 0
+    bound_low: float | None = None
+    bound_high: float | None = None
+    signature: str = ""
+    problem: str | None = None
+
+
+def golds_of(values: Iterable[str | Gold]) -> tuple[Gold, ...]:
+    """Accept plain strings where golds are wanted: each string is a true value of its own."""
+    return tuple(v if isinstance(v, Gold) else Gold(v) for v in values)
