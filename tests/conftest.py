@@ -1,0 +1,25 @@
+"""Shared fixtures. The labelled data that some checks need is found through SAYSO_TEST_DATA."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+DEFAULT_DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def test_data() -> Path:
+    """The folder of labelled data, or a skip that says how to get it."""
+    folder = Path(os.environ.get("SAYSO_TEST_DATA", DEFAULT_DATA))
+    if not folder.is_dir():
+        pytest.skip("labelled data not found: set SAYSO_TEST_DATA to its folder")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or fills the user's cache."""
+    monkeypatch.setenv("SAYSO_CACHE", str(tmp_path_factory.mktemp("cache")))
