@@ -1,0 +1,197 @@
+"""Text to comparable tokens that still know where they stood: case, diacritics, numbers, inflection.
+
+Every step works on one token at a time, so that spans index the text as it was given.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+_MARKS = "\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f"
+_TOKEN = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)"
+    r"|\d+(?:st|nd|rd|th)(?![^\W\d_])"
+    r"|\d+(?:\.\d+)?"
+    rf"|(?:[^\W\d_][{_MARKS}]*)+(?:['\u2019\u02bc\u00b4](?:[^\W\d_][{_MARKS}]*)+)*",
+    re.IGNORECASE,
+)
+# Letters that NFKD does not take apart.
+_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
+)
+_APOSTROPHES = re.compile("['\u2019\u02bc\u00b4]")
+_ROMAN = re.compile(r"(?=[IVXL]{2,7}$)(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})$")
+
+STOP = frozenset(
+    "a an the of in on at to for from by with and or as is are was were be been being it its this"
+    " that these those his her their he she they him them who whom whose which what when where how"
+    " why do does did has have had there s also into than then so such about called named known"
+    " i you we my our your but if".split()
+)
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    " fifteen sixteen seventeen eighteen nineteen"
+).split()
+_ORDINALS = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+    " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBER_WORDS: dict[str, int] = {
+    **{w: i for i, w in enumerate(_UNITS)},
+    **{w: i for i, w in enumerate(_ORDINALS)},
+    **{w: 10 * (i + 2) for i, w in enumerate(_TENS)},
+    **{w[:-1] + "ieth": 10 * (i + 2) for i, w in enumerate(_TENS)},
+}
+
+# Short written forms that mean the same word; applied to both sides.
+_SAME = {
+    "blvd": "boulevard", "ave": "avenue", "st": "saint", "mt": "mount", "ft": "fort",
+    "dept": "department", "govt": "government", "univ": "university", "co": "company",
+    "corp": "corporation", "inc": "incorporated", "ltd": "limited", "jr": "junior",
+    "sr": "senior", "dr": "doctor", "prof": "professor", "gen": "general", "sgt": "sergeant",
+    "capt": "captain", "lt": "lieutenant", "col": "colonel", "vs": "versus", "tv": "television",
+    "ww1": "world war 1", "ww2": "world war 2", "colour": "color", "grey": "gray",
+    "centre": "center", "theatre": "theater", "harbour": "harbor", "honour": "honor",
+    "defence": "defense", "mum": "mom", "tsar": "czar", "per": "per",
+}  # fmt: skip
+
+
+class Token(NamedTuple):
+    """One word or number: its comparable form, its stem, its span, and how it was written."""
+
+    text: str
+    stem: str
+    start: int
+    end: int
+    raw: str
+
+    @property
+    def capital(self) -> bool:
+        """True when it was written with a capital letter first."""
+        return self.raw[:1].isupper()
+
+    @property
+    def number(self) -> bool:
+        """True when the comparable form is digits (number words included)."""
+        return self.text[:1].isdigit()
+
+
+@lru_cache(maxsize=65536)
+def fold(word: str) -> str:
+    """Return a word in lower case without diacritics, apostrophes and a possessive ending."""
+    word = unicodedata.normalize("NFKD", word.casefold()).translate(_LETTERS)
+    word = "".join(c for c in word if not unicodedata.combining(c))
+    parts = _APOSTROPHES.split(word)
+    if len(parts) > 1 and parts[-1] == "s":
+        parts.pop()
+    return "".join(parts)
+
+
+def roman(word: str) -> int | None:
+    """Return the value of an upper-case Roman numeral of 2 to 7 letters from I, V, X, L."""
+    if not _ROMAN.match(word):
+        return None
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50}[c] for c in word]
+    nexts = [*values[1:], 0]
+    return sum(-v if v < n else v for v, n in zip(values, nexts, strict=True))
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Return a word without its inflection: plural, -ing, -ed, -ly, final e (rules of our own)."""
+    if len(word) < 4 or word[0].isdigit():
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif re.search(r"(?:s|x|z|ch|sh)es$", word) and len(word) > 5:
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed", "ly"):
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(rest) >= 3 and re.search("[aeiouy]", rest):
+            word = rest
+            if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
+                word = word[:-1]
+            break
+    if word.endswith("e") and len(word) > 3:
+        word = word[:-1]
+    if word.endswith("y") and len(word) > 3:
+        word = word[:-1] + "i"
+    return word
+
+
+def _pieces(text: str) -> list[tuple[int, int]]:
+    """Return spans of words and numbers, words glued by a lost space taken apart at capitals."""
+    spans: list[tuple[int, int]] = []
+    for found in _TOKEN.finditer(text):
+        start, end = found.span()
+        word = found.group()
+        if word.isalpha() and not word.islower() and not word.isupper():
+            left = start
+            for i in range(start + 1, end):
+                joint = text[i].isupper() and text[i - 1].islower()
+                if joint and i - left >= (2 if text[left].islower() else 4):
+                    spans.append((left, i))
+                    left = i
+            start = left
+        spans.append((start, end))
+    return spans
+
+
+@lru_cache(maxsize=65536)
+def comparable(raw: str) -> str:
+    """Return the form in which a written word or number is compared; "" for nothing."""
+    if raw[0].isdigit():
+        digits = re.sub(r"(?:st|nd|rd|th)$", "", raw.casefold()).replace(",", "")
+        whole, _, fraction = unicodedata.normalize("NFKC", digits).partition(".")
+        fraction = fraction.rstrip("0")
+        return (whole.lstrip("0") or "0") + (f".{fraction}" if fraction else "")
+    value = roman(raw)
+    if value is not None:
+        return str(value)
+    word = fold(raw)
+    if word in NUMBER_WORDS:
+        return str(NUMBER_WORDS[word])
+    return _SAME.get(word, word)
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the tokens of a text in order; ``&`` is left out, as "and" carries no content."""
+    found = []
+    for start, end in _pieces(text):
+        raw = text[start:end]
+        form = comparable(raw)
+        if form:
+            found.append(Token(form, stem(form), start, end, raw))
+    return found
+
+
+def content(items: Sequence[Token]) -> list[Token]:
+    """Return the tokens that carry meaning; all of them when each is a function word."""
+    kept = [t for t in items if t.text not in STOP]
+    return kept or list(items)
+
+
+def near(a: str, b: str) -> bool:
+    """Tell whether two long words differ by at most one edit (a typing slip)."""
+    if a == b:
+        return True
+    if abs(len(a) - len(b)) > 1 or min(len(a), len(b)) < 6 or a[0].isdigit() or b[0].isdigit():
+        return False
+    if len(a) > len(b):
+        a, b = b, a
+    i = 0
+    while i < len(a) and a[i] == b[i]:
+        i += 1
+    if len(a) == len(b):
+        return a[i + 1 :] == b[i + 1 :] or (
+            a[i : i + 2] == b[i : i + 2][::-1] and a[i + 2 :] == b[i + 2 :]
+        )
+    return a[i:] == b[i + 1 :]
