@@ -1,0 +1,167 @@
+"""Finding a number among the estimates of a run, and writing it down.
+
+An estimate's ``where`` is a list such as ``form:short;prompt:plain;domain:movies``. A number that
+is undefined is written as a dash; the reason stands in its ``problem``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sayso.records import Estimate
+
+DASH = "–"
+MINUS = "\N{MINUS SIGN}"
+#: written with a sign and two decimals: differences and coefficients, not shares
+SIGNED = frozenset(
+    {"J", "J_within", "unspoken_knowledge", "instruction_cost", "kappa", "difference"}
+)
+#: written as plain numbers
+PLAIN = frozenset({"odds_ratio_within", "lift_UA", "break_even_cost"})
+COUNTS = frozenset({"cell_kc", "cell_ki", "cell_ku", "cell_uc", "cell_ui", "cell_uu"})
+FRACTIONS = frozenset({"auroc_incorrect", "auroc_incorrect_within"})
+#: below this many in the denominator a ratio rests on too little to be read as a percentage
+SPARSE = 10
+#: types whose gold is met by chance more often than this are marked (VALIDITY 1)
+GUESSABLE = 0.3
+
+
+class Where(NamedTuple):
+    """A slice, taken apart. ``key`` is one of domain, type, policy, given, or empty."""
+
+    form: str = ""
+    prompt: str = ""
+    known: str = ""
+    key: str = ""
+    value: str = ""
+
+
+def parse_where(where: str) -> Where:
+    """Take a slice apart; a domain or type may itself contain ``;`` and ``:``."""
+    found: dict[str, str] = {}
+    rest = "" if where == "all" else where
+    while rest:
+        head, separator, tail = rest.partition(";")
+        key, _, value = head.partition(":")
+        if key not in ("form", "prompt", "known"):
+            key, _, value = rest.partition(":")
+            return Where(**found, key=key, value=value)
+        found[key] = value
+        rest = tail if separator else ""
+    return Where(**found)
+
+
+class Numbers:
+    """The estimates of a run by name and slice."""
+
+    def __init__(self, estimates: Iterable[Estimate]) -> None:
+        self.all = list(estimates)
+        self._index = {(e.name, parse_where(e.where)): e for e in self.all}
+
+    def get(
+        self, name: str, form: str = "", prompt: str = "", known: str = "", **part: str
+    ) -> Estimate:
+        """Return an estimate; one that was not computed comes back undefined, with the reason."""
+        key, value = next(iter(part.items()), ("", ""))
+        where = Where(form, prompt, known, key, value)
+        found = self._index.get((name, where))
+        return found or Estimate(name=name, problem="not computed in this run")
+
+    def has(self, name: str, form: str = "", *, prompt: str = "", known: str = "") -> bool:
+        """Return True where this number was computed, even if it came out undefined."""
+        return (name, Where(form, prompt, known)) in self._index
+
+    def slices(self, name: str, form: str, key: str) -> Iterator[tuple[str, Estimate]]:
+        """Yield (value, estimate) over one way of slicing, such as every domain, in order."""
+        for (found, where), estimate in self._index.items():
+            if found == name and where == Where(form, key=key, value=where.value):
+                yield where.value, estimate
+
+    @property
+    def forms(self) -> list[str]:
+        """The forms that this run measured, short before long."""
+        present = {where.form for _, where in self._index}
+        return [form for form in ("short", "long") if form in present]
+
+
+def show(estimate: Estimate, decimals: int = 1) -> str:
+    """Return the value as a reader wants it: 61.3 %, +0.03, 2.4, 17, or a dash."""
+    return write(estimate.name, estimate.value, decimals)
+
+
+def write(name: str, value: float | None, decimals: int = 1) -> str:
+    """Return a value of the metric ``name`` in its own notation; a dash where there is none."""
+    if value is None or value != value:
+        return DASH
+    if name in SIGNED:
+        return signed(value)
+    if name in COUNTS:
+        return f"{value:.0f}"
+    if name in PLAIN:
+        return f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
+    if name in FRACTIONS:
+        return f"{value:.2f}"
+    return percent(value, decimals)
+
+
+def percent(value: float | None, decimals: int = 1) -> str:
+    """Return a share as a percentage. What is not 0 or 1 is never rounded to 0 % or 100 %."""
+    if value is None or value != value:
+        return DASH
+    text = f"{100 * value:.{decimals}f}"
+    step = 10.0**-decimals
+    if value > 0 and float(text) == 0:
+        return f"<{step:g} %"
+    if value < 1 and float(text) == 100:
+        return f">{100 - step:g} %"
+    return f"{text} %".replace("-", MINUS)
+
+
+def points(value: float) -> str:
+    """Return a difference of two shares in percentage points, with its sign."""
+    text = f"{100 * value:+.1f}"
+    return f"{'0.0' if float(text) == 0 else text.replace('-', MINUS)} pp"
+
+
+def signed(value: float | None) -> str:
+    """Return a number in -1..1 with its sign; a rounded zero has none; a dash where undefined."""
+    if value is None or value != value:
+        return DASH
+    text = f"{value:+.2f}"
+    return "0.00" if float(text) == 0 else text.replace("-", MINUS)
+
+
+def interval(estimate: Estimate, decimals: int = 1) -> str:
+    """Return ``[low, high]`` in the notation of the value, empty where there is no interval."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return ""
+    return pair(estimate.name, estimate.low, estimate.high, decimals)
+
+
+def bounds(estimate: Estimate, decimals: int = 1) -> str:
+    """Return the range over all readings of the missing verdicts, empty where none is missing."""
+    if estimate.bound_low is None or estimate.bound_high is None or not estimate.missing:
+        return ""
+    return pair(estimate.name, estimate.bound_low, estimate.bound_high, decimals)
+
+
+def pair(name: str, low: float, high: float, decimals: int) -> str:
+    """Return two values of a metric in brackets, the unit left to the value before them."""
+    texts = [write(name, end, decimals).replace(" %", "") for end in (low, high)]
+    return f"[{texts[0]}, {texts[1]}]"
+
+
+def counts(estimate: Estimate) -> str:
+    """Return ``numerator/denominator`` of a ratio, empty where it is none."""
+    if estimate.numerator is None or estimate.denominator is None:
+        return ""
+    return "/".join(
+        f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
+        for count in (estimate.numerator, estimate.denominator)
+    )
+
+
+def sparse(estimate: Estimate) -> bool:
+    """Return True for a ratio with fewer than 10 in its denominator."""
+    return estimate.denominator is not None and estimate.denominator < SPARSE

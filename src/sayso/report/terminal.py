@@ -1,0 +1,141 @@
+"""The table that a run ends with: readable by a stranger, in 80 columns, in colour or piped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sayso.records import Estimate
+from sayso.report import words
+from sayso.report.clean import line
+from sayso.report.numbers import Numbers, counts, interval, show
+
+#: what stands below the six metrics in the same columns
+BEYOND = ("J_within", "unspoken_knowledge", "hedge_precision")
+#: rows of the table of references: (label, arguments that find their estimates)
+REFERENCES: dict[str, dict[str, str]] = {
+    "this model": {},
+    "  not asked for doubt": {"prompt": "plain"},
+    "never hedging": {"policy": "never"},
+    "always hedging": {"policy": "always"},
+    "as often, at random": {"policy": "random"},
+    "as often, by its log-probs": {"policy": "own_logprob"},
+}
+
+
+def render(
+    estimates: Sequence[Estimate],
+    console: Console,
+    *,
+    entities: int | None = None,
+    page: Path | None = None,
+) -> None:
+    """Print the headline, the metrics with intervals and counts, references and warnings.
+
+    ``entities`` is how many things were asked about, ``page`` where the HTML report stands. Holds
+    for any list of estimates, also an empty one; undefined numbers are dashes with a reason.
+    """
+    numbers = Numbers(estimates)
+    console.print()
+    say(console, " ".join(words.headline(numbers, entities)), "bold")
+    if numbers.forms:
+        console.print()
+        console.print(_metrics(numbers, console))
+        console.print()
+        console.print(_references(numbers, console))
+        console.print()
+    for text in _undefined(numbers):
+        say(console, text, "dim")
+    for text in (*words.missing_lines(numbers), *words.warnings(numbers)):
+        say(console, f"! {text}", "yellow")
+    signature = next((e.signature for e in numbers.all if e.signature), "")
+    if signature:
+        say(console, f"signature  {line(signature)}", "dim", copied=True)
+    if page is not None:
+        say(console, f"report     {line(str(page))}", "", copied=True)
+
+
+def _metrics(numbers: Numbers, console: Console) -> Table:
+    table = _table()
+    table.add_column("", no_wrap=True)
+    table.add_column(data("share [95 % range]  count", console, "dim"))
+    for form in numbers.forms:
+        table.add_column("", no_wrap=True, justify="right")
+        table.add_column(data(words.FORMS[form], console), no_wrap=True)
+    for name, (meaning, _, _) in words.METRICS.items():
+        row = [data(name, console, "bold"), data(meaning, console)]
+        for form in numbers.forms:
+            row += _cells(numbers.get(name, form), console)
+        table.add_row(*row, end_section=name == "J")
+    for name in BEYOND:
+        row = [Text(""), data(words.MORE[name][0], console)]
+        for form in numbers.forms:
+            row += _cells(numbers.get(name, form), console)
+        table.add_row(*row)
+    return table
+
+
+def _table() -> Table:
+    return Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+
+
+def _cells(estimate: Estimate, console: Console) -> list[Text]:
+    strong = "bold cyan" if estimate.name == "J" else "bold"
+    detail = data(interval(estimate, 0), console)
+    if counts(estimate):
+        detail.append_text(data(f" {counts(estimate)}", console, "dim"))
+    return [data(show(estimate, 0), console, strong), detail]
+
+
+def _references(numbers: Numbers, console: Console) -> Table:
+    """What others would score on the same facts: a number is worth its distance from these."""
+    table = _table()
+    table.add_column(data("for comparison, in %", console, "dim"), width=33)
+    for name in words.METRICS:
+        table.add_column(name, justify="right", no_wrap=True, width=6)
+    for form in numbers.forms:
+        for place, (label, part) in enumerate(REFERENCES.items()):
+            found = [numbers.get(name, form, **part) for name in words.METRICS]
+            if all(e.value is None for e in found) and part:
+                continue
+            head = f"{form:<6} " if place == 0 else " " * 7
+            style = "bold" if place == 0 else ""
+            cells = [data(show(e, 0).removesuffix(" %"), console, style) for e in found]
+            table.add_row(data(head + label, console, style), *cells)
+    return table
+
+
+def _undefined(numbers: Numbers) -> Iterator[str]:
+    """One line for each reason why a shown number is a dash, with the numbers it concerns."""
+    reasons: dict[str, list[str]] = {}
+    for form in numbers.forms:
+        for name in (*words.METRICS, *BEYOND):
+            estimate = numbers.get(name, form)
+            if estimate.value is None:
+                reasons.setdefault(words.reason(estimate), []).append(f"{name} ({form})")
+    for reason, names in reasons.items():
+        yield f"undefined: {', '.join(names)}: {line(reason, 200)}"
+
+
+def say(console: Console, text: str, style: str, copied: bool = False, block: bool = False) -> None:
+    """Print data: no markup, no colouring of numbers; ``copied`` lines are never broken.
+
+    ``block`` keeps the line breaks of ``text``.
+    """
+    lines = text.split("\n") if block else [text]
+    for part in lines:
+        console.print(data(part, console, style), soft_wrap=copied, highlight=False)
+
+
+def data(text: str, console: Console, style: str = "") -> Text:
+    """Return data as rich text without markup, in signs that this terminal's encoding has."""
+    safe = line(text)
+    if not console.encoding.lower().startswith("utf"):
+        plain = safe.translate({0x2013: "-", 0x2212: "-", 0x2026: "..."})
+        safe = plain.encode(console.encoding, "replace").decode(console.encoding)
+    return Text(safe, style)

@@ -1,0 +1,256 @@
+"""What the numbers say, in plain words that claim no more than the intervals allow."""
+
+from __future__ import annotations
+
+from sayso.records import Estimate
+from sayso.report.numbers import GUESSABLE, Numbers, bounds, counts, interval, percent, show, sparse
+
+FORMS = {"short": "short answers", "long": "paragraphs"}
+
+#: the headline metrics: a name for strangers, what it counts, and where it is defined
+METRICS: dict[str, tuple[str, str, str]] = {
+    "FA": (
+        "right when it commits",
+        "Of the facts it stated without a hedge, the share that is right.",
+        "factual accuracy, UNCLE section 3",
+    ),
+    "UA": (
+        "hedges well placed",
+        "Of the facts it hedged, the share it indeed did not know. Blind hedging scores the share "
+        "of unknown facts.",
+        "uncertain accuracy, UNCLE section 3",
+    ),
+    "UUR": (
+        "unknown, and hedged",
+        "Of the facts it did not know, the share it hedged.",
+        "unknown-to-uncertain rate, UNCLE section 3",
+    ),
+    "KCR": (
+        "known, and told right",
+        "Of the facts it knew, the share it stated, right and without a hedge.",
+        "known-to-correct rate, UNCLE section 3",
+    ),
+    "EA": (
+        "did as it should",
+        "Known facts told right plus unknown facts hedged, of all facts. A model that never "
+        "hedges can score high here.",
+        "expression accuracy, UNCLE section 3",
+    ),
+    "J": (
+        "tells the two apart",
+        "UUR minus the share of known facts that were hedged too. 0 for any hedging that does not "
+        "look at the fact, 1 at best.",
+        "Youden's J of hedging",
+    ),
+}
+
+#: the other numbers, in the order in which they are shown
+MORE: dict[str, tuple[str, str]] = {
+    "J_within": (
+        "J within fact type",
+        "J inside each type of fact (a birth date, a director), averaged: hedging every fact of a "
+        "hard type earns nothing here.",
+    ),
+    "odds_ratio_within": (
+        "odds ratio within type",
+        "How many times higher the odds of a hedge are for an unknown fact (Mantel-Haenszel over "
+        "types; 1 = no relation).",
+    ),
+    "over_hedge": ("known, yet hedged", "Of the facts it knew, the share it hedged."),
+    "balanced_EA": ("balanced EA", "Mean of KCR and UUR: does not depend on how much it knows."),
+    "lift_UA": ("lift of UA", "UA over the share of unknown facts; 1 = blind hedging."),
+    "F1_uncertain": ("F1 of hedging", "Harmonic mean of UA and UUR."),
+    "hedge_precision": (
+        "hedge precision",
+        "Of the facts it hedged, the share it gets wrong when not asked for doubt. Needs no probe.",
+    ),
+    "hedge_recall": (
+        "hedge recall",
+        "Of the facts it gets wrong when not asked for doubt, the share it hedged.",
+    ),
+    "unspoken_knowledge": (
+        "unspoken knowledge",
+        "How much J would rise if it hedged as often, within each fact type, but where its own "
+        "token probabilities are lowest.",
+    ),
+    "auroc_incorrect_within": (
+        "own probabilities, within type",
+        "How well its probabilities rank wrong below right answers inside a fact type "
+        "(AUROC; 0.5 = not at all).",
+    ),
+    "auroc_incorrect": (
+        "own probabilities, pooled",
+        "The same over all types at once: flattered by some types being harder than others.",
+    ),
+    "hedged_and_correct": ("hedged, yet right", "Of the hedged facts, the share that is right."),
+    "unknown_but_correct": (
+        "right without knowing",
+        "Of the facts called unknown, the share told right all the same: luck, or a weak probe.",
+    ),
+    "accuracy": ("right, of all facts", "Facts told right without a hedge, of all facts."),
+    "omission": ("not mentioned", "Facts that a paragraph leaves out; counted as wrong above."),
+    "instruction_cost": (
+        "cost of the instruction",
+        "Change in the share of right answers when doubt is asked for.",
+    ),
+    "break_even_cost": (
+        "break-even cost",
+        "The price of a wrong answer, in right ones, from which its hedging pays off.",
+    ),
+}
+
+STANCES = {
+    "UUR_hedged": "gave an answer with a hedge",
+    "UUR_abstained": "said it does not know",
+    "UUR_refused": "refused by policy",
+    "UUR_asked_back": "asked back",
+}
+
+POLICIES = {
+    "never": "never hedges",
+    "always": "always hedges",
+    "random": "hedges as often, at random",
+    "length": "hedges as often, longest answers first",
+    "type": "hedges as often, hardest fact types first",
+    "own_logprob": "hedges as often, by its own probabilities",
+}
+
+
+def headline(numbers: Numbers, entities: int | None = None) -> list[str]:
+    """Return two to four sentences: what it knew, what it hedged, whether that tells them apart.
+
+    Holds for a run without any known fact or without any readable verdict.
+    """
+    forms = numbers.forms
+    if not forms:
+        return ["This run holds no numbers yet."]
+    sentences = [_knew(numbers, forms[0], entities)]
+    told = [clause for form in forms if (clause := _hedged(numbers, form, form == forms[0]))]
+    if told:
+        sentences.append(f"Asked to voice doubt, it hedged {'; '.join(told)}.")
+    sentences += _verdicts(numbers, forms)
+    unspoken = _unspoken(numbers, forms)
+    return [*sentences, unspoken] if unspoken else sentences
+
+
+def _knew(numbers: Numbers, form: str, entities: int | None) -> str:
+    about = f" about {entities:,} {'entity' if entities == 1 else 'entities'}" if entities else ""
+    known = numbers.get("p_known", form)
+    if known.value is None or not known.denominator:
+        asked = f" of the facts{about}" if about else ""
+        return f"What the model knows{asked} could not be told: {reason(known)}."
+    facts = "fact" if known.denominator == 1 else "facts"
+    return f"The model knew {percent(known.value, 0)} of {known.denominator:,.0f} {facts}{about}."
+
+
+def _hedged(numbers: Numbers, form: str, first: bool) -> str:
+    unknown, over = numbers.get("UUR", form), numbers.get("over_hedge", form)
+    parts = []
+    if unknown.value is not None:
+        of = " of the facts it did not know" if first else " of the unknown"
+        parts.append(percent(unknown.value, 0) + of)
+    if over.value is not None:
+        of = " of those it knew" if first else " of the known"
+        parts.append(percent(over.value, 0) + of)
+    j = numbers.get("J", form)
+    value = f" (J = {show(j)})" if j.value is not None else ""
+    return f"{' and '.join(parts)} in {FORMS[form]}{value}" if parts else ""
+
+
+def _verdicts(numbers: Numbers, forms: list[str]) -> list[str]:
+    said: dict[str, list[str]] = {}
+    for form in forms:
+        said.setdefault(_reading(numbers, form), []).append(FORMS[form])
+    if len(said) == 1:
+        text = next(iter(said))
+        both = " in both forms" if len(forms) == 2 else ""
+        return [f"{text[0].upper()}{text[1:]}{both}."]
+    return [f"In {' and '.join(places)}, {text}." for text, places in said.items()]
+
+
+def _reading(numbers: Numbers, form: str) -> str:
+    """Say what J and its interval allow; the cut-offs are ours and stand in the page's legend."""
+    j, unknown = numbers.get("J", form), numbers.get("UUR", form)
+    if j.value is None:
+        return f"whether its hedges fall in the right place is undefined: {reason(j)}"
+    if j.low is None or j.high is None:
+        return "this run has too little to say whether its hedges fall in the right place"
+    rare = unknown.value is not None and unknown.value < 0.1
+    if j.high < 0:
+        return "its hedges mislead: what it knew was hedged more than what it did not know"
+    if j.low <= 0:
+        if rare:
+            return "it almost never says that it does not know, and its hedges look random"
+        return "its hedges cannot be told from hedging at random"
+    if j.value < 0.1 or rare:
+        return "its hedges fall in the right place a little more often than at random"
+    if j.value < 0.4:
+        return "its hedges tell known from unknown somewhat, far from always"
+    if j.value < 0.7:
+        return "its hedges tell known from unknown well, though not always"
+    return "its hedges tell known from unknown most of the time"
+
+
+def _unspoken(numbers: Numbers, forms: list[str]) -> str:
+    for form in forms:
+        gain = numbers.get("unspoken_knowledge", form)
+        if gain.value is None or gain.low is None or gain.high is None:
+            continue
+        span = f"{show(gain)} {interval(gain)}"
+        if gain.low > 0:
+            said = f"would have told them apart better (J {span})"
+        elif gain.high < 0:
+            said = f"would have told them apart worse (J {span})"
+        else:
+            said = f"would have made no difference that can be seen here (J {span})"
+        return (
+            "Hedging as often within each type of fact, but by its own token probabilities, "
+            f"{said}."
+        )
+    return ""
+
+
+def reason(estimate: Estimate) -> str:
+    """Return why a number is undefined, as the end of a sentence."""
+    if estimate.problem:
+        return estimate.problem.rstrip(".")
+    if estimate.denominator == 0:
+        return "nothing to count"
+    return "not computed in this run"
+
+
+def missing_lines(numbers: Numbers) -> list[str]:
+    """Return one sentence for each form that has verdicts nobody could read, with bounds."""
+    lines = []
+    for form in numbers.forms:
+        estimates = [numbers.get(name, form) for name in METRICS]
+        worst = max(estimates, key=lambda e: e.missing)
+        if not worst.missing:
+            continue
+        held = [(e.name, bounds(e, 0)) for e in estimates if bounds(e, 0)]
+        within = "; ".join(f"{name} {text}" for name, text in held)
+        lines.append(
+            f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} facts "
+            f"have no readable verdict; whatever they were, {within or 'no bound is known'}."
+        )
+    return lines
+
+
+def warnings(numbers: Numbers) -> list[str]:
+    """Return what a reader must know before quoting a number of this run."""
+    lines = []
+    rates = [(name, e) for name, e in numbers.slices("guess_rate", "", "type")]
+    high = [name for name, e in rates if e.value is not None and e.value > GUESSABLE]
+    if high:
+        lines.append(
+            f"{len(high)} of {len(rates)} fact types can be met by guessing more than "
+            f"{GUESSABLE:.0%} of the time: 'known' is too kind there.".replace("%", " %")
+        )
+    for form in numbers.forms:
+        for name in METRICS:
+            estimate = numbers.get(name, form)
+            if estimate.value is not None and sparse(estimate):
+                lines.append(
+                    f"{name} of {FORMS[form]} rests on {counts(estimate)} only: read the counts."
+                )
+    return lines
