@@ -1,0 +1,93 @@
+"""The command line: parse, call, print. Commands load only when they are called."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import cyclopts
+
+from sayso import __version__
+from sayso.records import InputError
+
+app = cyclopts.App(
+    name="sayso",
+    help="Does a language model know what it knows, and does it say so?",
+    version=__version__,
+)
+app.command(
+    "sayso.commands:run_app",
+    name="run",
+    help="Ask a model, judge its answers, and report whether it voices what it does not know.",
+)
+app.command(
+    "sayso.commands:measure", name="measure", help="Recompute a run's numbers from stored answers."
+)
+app.command("sayso.commands:report", name="report", help="Write a run's page again.")
+app.command(
+    "sayso.commands:compare", name="compare", help="Differences between two runs, with intervals."
+)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line; a user's mistake is one line and exit code 2, never a traceback."""
+    sys.exit(run(sys.argv[1:] if argv is None else argv))
+
+
+def run(argv: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        tokens = _with_config(argv)
+        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except InputError as error:
+        return _refuse(str(error))
+    except cyclopts.CycloptsError as error:
+        return _refuse(str(error))
+    except KeyboardInterrupt:
+        print("sayso: stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `sayso … | head` is no mistake
+        sys.stderr.close()
+    return 0
+
+
+def _refuse(message: str) -> int:
+    """Print one clear line, free of control characters that came with the input."""
+    line = " ".join(message.split())
+    print("sayso:", "".join(c for c in line if c.isprintable()), file=sys.stderr)
+    return 2
+
+
+def _with_config(argv: list[str]) -> list[str]:
+    """Take ``--config FILE.yaml`` out of the arguments: its keys are the long option names."""
+    for number, token in enumerate(argv):
+        if token == "--config" or token.startswith("--config="):
+            name = token[9:] if "=" in token else (argv[number + 1 : number + 2] or [""])[0]
+            rest = argv[:number] + argv[number + (1 if "=" in token else 2) :]
+            app.config = (_yaml(Path(name)), *_stored(rest))
+            return rest
+    app.config = _stored(argv)
+    return argv
+
+
+def _stored(argv: list[str]) -> tuple[cyclopts.config.Dict, ...]:
+    """For ``sayso measure RUN`` the run's own settings are the defaults of the flags."""
+    if argv[:1] != ["measure"] or len(argv) < 2 or argv[1].startswith("-"):
+        return ()
+    from sayso.pipeline.measuring import stored_settings
+
+    nested = stored_settings(argv[1])
+    return (cyclopts.config.Dict(nested, use_commands_as_keys=False, source=argv[1]),)
+
+
+def _yaml(path: Path) -> cyclopts.config.Dict:
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"--config {path}: cannot be read as YAML ({reason})") from None
+    if not isinstance(content, dict):
+        raise InputError(f"--config {path}: expected a mapping of settings, e.g. 'limit: 20'")
+    return cyclopts.config.Dict(content, use_commands_as_keys=False, source=str(path))

@@ -1,0 +1,213 @@
+"""What each command of ``sayso`` does: call the library, then print. No arithmetic."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import cyclopts
+import msgspec
+from cyclopts import Parameter
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from sayso import report as reports
+from sayso.pipeline.comparing import compare as compare_runs
+from sayso.pipeline.measuring import measure as measure_run
+from sayso.pipeline.running import Result
+from sayso.pipeline.running import run as run_protocol
+from sayso.protocols import PROTOCOLS, uncle
+
+run_app = cyclopts.App(
+    name="run",
+    help="Ask a model, judge its answers, and report whether it voices what it does not know.",
+)
+
+Uncle = Annotated[uncle.Settings, Parameter(name="*")]
+
+
+class Bars:
+    """Progress on stderr; nothing when it is not a terminal."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+            transient=True,
+        )
+        self._task = None
+
+    def __enter__(self) -> Bars:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bars.stop()
+
+    def start(self, stage: str, total: int, done: int) -> None:
+        """Show a new bar."""
+        self._task = self._bars.add_task(f"asking: {stage}", total=total, completed=done)
+
+    def advance(self, stage: str) -> None:
+        """Move it."""
+        if self._task is not None:
+            self._bars.advance(self._task)
+
+
+@run_app.command(name="uncle")
+def run_uncle(
+    *,
+    model: str = "builtin",
+    data: str = "builtin",
+    judge: str = "rules",
+    out: Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    split: str = "test",
+    domain: tuple[str, ...] = (),
+    cache: Path | None = None,
+    json: bool = False,
+    settings: Uncle = uncle.Settings(),  # noqa: B008 - frozen, and the source of the flags
+) -> None:
+    """Are knowledge gaps voiced, in short and in long answers? (UNCLE, arXiv 2505.16922)
+
+    Parameters
+    ----------
+    model
+        builtin, or hf:FOLDER or hf:HUB_ID of any causal language model.
+    data
+        builtin, uncle (the published set, from the hub), or a file in UNCLE's record format.
+    judge
+        Who reads the answers: rules (offline).
+    out
+        The run folder. Without it a name under runs/ follows from the settings.
+    limit
+        Number of entities to ask about; 0 for all. The built-in world takes 100 unless told.
+    seed
+        Seed of the choice of entities and of the draws.
+    split
+        Part of the built-in world: test, dev, train or all.
+    domain
+        Only these domains; can be given several times.
+    cache
+        Folder of stored replies, shared between runs. Default: SAYSO_CACHE or your cache folder.
+    json
+        Print every number as JSON instead of the table.
+    """
+    with Bars() as bars:
+        result = run_protocol(
+            "uncle",
+            model=model,
+            data=data,
+            judge=judge,
+            out=out,
+            limit=limit,
+            seed=seed,
+            split=split,
+            domains=domain,
+            cache=cache,
+            options=settings,
+            command=shlex.join(["sayso", *sys.argv[1:]]),
+            progress=bars,
+        )
+    page = reports.write(result.path)
+    _show(result, json=json, page=page)
+
+
+@run_app.default
+def run_all(
+    *,
+    model: str = "builtin",
+    data: str = "builtin",
+    judge: str = "rules",
+    limit: int | None = None,
+    seed: int = 0,
+    cache: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Run every protocol that exists so far, with its defaults."""
+    print(f"sayso: running {', '.join(PROTOCOLS)}: the protocols so far", file=sys.stderr)
+    run_uncle(
+        model=model, data=data, judge=judge, limit=limit, seed=seed, cache=cache, json=json
+    )
+
+
+def measure(run: Path, /, *, json: bool = False, settings: Uncle = uncle.Settings()) -> None:  # noqa: B008
+    """Recompute a run's numbers, with other counting rules if given. Asks no model, no judge.
+
+    Settings that decide what is asked cannot change, except fewer probe draws (--probe.k 3).
+
+    Parameters
+    ----------
+    run
+        A run folder.
+    json
+        Print every number as JSON instead of the table.
+    """
+    _show(measure_run(run, settings), json=json, page=None)
+
+
+def report(run: Path, /) -> None:
+    """Write report.html of a finished run again.
+
+    Parameters
+    ----------
+    run
+        A run folder.
+    """
+    print(reports.write(run))
+
+
+def compare(
+    a: Path,
+    b: Path,
+    /,
+    *,
+    json: bool = False,
+    allow: tuple[str, ...] = (),
+    resamples: int = 2000,
+    seed: int = 0,
+) -> None:
+    """Print what changes from run A to run B on the questions both asked, with paired intervals.
+
+    Parameters
+    ----------
+    a
+        A run folder.
+    b
+        Another run folder.
+    json
+        Print the differences as JSON.
+    allow
+        Settings that may differ besides the model, e.g. --allow judge.
+    resamples
+        Bootstrap resamples of entities.
+    seed
+        Seed of the resampling.
+    """
+    result = compare_runs(a, b, allow=allow, resamples=resamples, seed=seed)
+    if json:
+        _json(result.estimates)
+    else:
+        reports.render_compare(result.estimates, Console(), str(a), str(b), result.notes)
+
+
+def _show(result: Result, *, json: bool, page: Path | None) -> None:
+    if json:
+        _json(result.estimates)
+    else:
+        reports.render(result.estimates, Console(), result.manifest, page)
+
+
+def _json(estimates: object) -> None:
+    print(msgspec.json.format(msgspec.json.encode(estimates)).decode())
+
+
+__all__ = ["compare", "measure", "report", "run_app"]

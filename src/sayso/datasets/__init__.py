@@ -1,0 +1,92 @@
+"""Question sets: one file each, a function that loads questions.
+
+``load("builtin")``, ``load("uncle")`` (the published set, from the hub) or ``load("my.jsonl")``
+return a :class:`Dataset`. The dictionary below is all there is to register.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sayso.datasets import builtin, uncle
+from sayso.datasets.collection import Dataset
+from sayso.records import InputError, Question, content_id
+
+#: name on the command line -> loader(split)
+LOADERS: dict[str, Callable[[str], Dataset]] = {
+    "builtin": builtin.load,
+    "uncle": uncle.load_published,
+}
+
+#: entities that a run takes when nobody says how many: enough for a laptop's minute
+DEFAULT_LIMIT = {"builtin": 100}
+
+
+def load(
+    name: str,
+    *,
+    split: str = "test",
+    domains: Sequence[str] = (),
+    limit: int | None = None,
+    seed: int = 0,
+) -> Dataset:
+    """Load a question set by name or file, and choose domains and a seeded part of the entities.
+
+    ``limit`` counts entities, spread over the domains in proportion; 0 takes all, ``None`` the
+    set's own default. Raises InputError for anything that cannot be read.
+    """
+    if name in LOADERS:
+        data = LOADERS[name](split)
+    elif Path(name).exists() or Path(name).suffix in {".jsonl", ".json", ".parquet"}:
+        data = uncle.load_file(Path(name))
+    else:
+        raise InputError(
+            f"data {name!r}: expected one of {', '.join(LOADERS)}, or a .jsonl, .json or .parquet file"
+        )
+    if limit is None:
+        limit = DEFAULT_LIMIT.get(name, 0)
+    if limit < 0:
+        raise InputError(f"limit {limit}: expected a number of entities, or 0 for all")
+    return subset(data, domains=domains, limit=limit, seed=seed)
+
+
+def subset(data: Dataset, *, domains: Sequence[str], limit: int, seed: int) -> Dataset:
+    """Return the questions of some domains and of ``limit`` entities (0: all), whole entities only.
+
+    Entities are drawn per domain with a seeded generator, as evenly in proportion as whole numbers
+    allow; order follows the file.
+    """
+    present = sorted({q.domain for q in data.questions})
+    for domain in domains:
+        if domain not in present:
+            raise InputError(f"domain {domain!r} is not in {data.name}; it has {', '.join(present)}")
+    kept = [q for q in data.questions if not domains or q.domain in domains]
+    by_domain: dict[str, list[str]] = defaultdict(list)
+    for question in kept:
+        if question.entity not in by_domain[question.domain]:
+            by_domain[question.domain].append(question.entity)
+    total = sum(len(entities) for entities in by_domain.values())
+    if 0 < limit < total:
+        chosen = _choose(by_domain, limit, seed)
+        kept = [q for q in kept if (q.domain, q.entity) in chosen]
+    if not kept:
+        raise InputError(f"{data.name}: no question is left to ask")
+    return data.replaced(tuple(kept))
+
+
+def _choose(by_domain: dict[str, list[str]], limit: int, seed: int) -> set[tuple[str, str]]:
+    """Draw entities so that every prefix of the draw is spread over the domains."""
+    ranked: list[tuple[float, str, str]] = []
+    for domain, entities in sorted(by_domain.items()):
+        generator = random.Random(content_id([seed, domain]))
+        shuffled = generator.sample(entities, len(entities))
+        ranked += [((i + 0.5) / len(shuffled), domain, e) for i, e in enumerate(shuffled)]
+    return {(domain, entity) for _, domain, entity in sorted(ranked)[:limit]}
+
+
+def entities_of(questions: Sequence[Question]) -> list[str]:
+    """Return the distinct entities in order of appearance."""
+    return list(dict.fromkeys(q.entity for q in questions))

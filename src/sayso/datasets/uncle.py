@@ -1,0 +1,181 @@
+"""UNCLE's record format: an entity, one long prompt, and a short question for each aspect in it.
+
+UNCLE, arXiv 2505.16922, section 3; code and data github.com/rhyang2021/UNCLE. One record::
+
+    {"entity": "…", "prompt": "…", "domain": "bios", "individual_qa": [
+        {"question": "…", "answer": ["…"], "label": "…", "description": "…", "property_id": "P19"}]}
+
+``answer`` lists *all true values*. An aspect is the pair (long prompt, part): a short question
+that several prompts of an entity share is one Question, asked once and counted once per pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from sayso.datasets.collection import Dataset, questions_hash
+from sayso.records import Aspect, Gold, InputError, Question, question_id
+from sayso.store import read_rows
+
+HUB_ID = "rhyang2021/UNCLE"
+#: records that the two published versions of the set hold (PROTOCOLS 1.A)
+PUBLISHED_ROWS = (1066, 3932)
+
+_TIMESTAMP = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+class _Part(msgspec.Struct):
+    question: str
+    answer: list[str | Gold]
+    description: str
+    label: str = ""
+    property_id: str = ""
+
+
+class _Record(msgspec.Struct):
+    entity: str
+    prompt: str
+    individual_qa: list[_Part]
+    domain: str = ""
+
+
+def load_file(path: Path) -> Dataset:
+    """Load a user's own questions from JSONL, JSON or Parquet."""
+    return from_records(read_rows(path), name=path.stem, source=str(path))
+
+
+def load_published(split: str = "test") -> Dataset:
+    """Load the published set through ``datasets``. The set has no splits; ``split`` is ignored.
+
+    Its rows are taken as they are: a repeated prompt or an aspect without a gold is left out and
+    counted in the notes, since nobody but its authors can mend it.
+    """
+    try:
+        import datasets
+    except ImportError:
+        raise InputError(
+            'data "uncle" needs the extra packages: pip install "sayso[hf]"'
+        ) from None
+    try:
+        parts = datasets.load_dataset(HUB_ID)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise InputError(
+            f"data 'uncle': {HUB_ID} could not be loaded from the hub ({reason}); download its "
+            "JSONL and pass the file with --data FILE"
+        ) from None
+    rows = [dict(row) for part in parts.values() for row in part]
+    data = from_records(enumerate(rows, 1), name="uncle", source=HUB_ID, strict=False)
+    if data.rows not in PUBLISHED_ROWS:
+        expected = " or ".join(str(n) for n in PUBLISHED_ROWS)
+        note = f"{HUB_ID} has {data.rows} rows, not the {expected} that were published"
+        data = msgspec.structs.replace(data, notes=(*data.notes, note))
+    return data
+
+
+def from_records(
+    rows: Iterable[tuple[int, object]], *, name: str, source: str, strict: bool = True
+) -> Dataset:
+    """Turn records into questions. ``rows`` gives (line number, decoded object).
+
+    With ``strict`` a repeated prompt, a repeated question with other golds or an empty gold list
+    is an InputError with file and line; otherwise such rows are left out and counted in notes.
+    """
+    shorts: dict[str, Question] = {}
+    longs: dict[str, Question] = {}
+    left_out: dict[str, int] = {}
+    count = 0
+
+    def refuse(line: int, what: str, advice: str) -> None:
+        if strict:
+            raise InputError(f"{source}:{line}: {what}; {advice}")
+        left_out[what.split(":")[0]] = left_out.get(what.split(":")[0], 0) + 1
+
+    for line, row in rows:
+        count += 1
+        record = _record(row, source, line)
+        parts: list[str] = []
+        for number, part in enumerate(record.individual_qa, start=1):
+            short = _short(record, part, name)
+            known = shorts.get(short.id)
+            if not short.golds:
+                refuse(
+                    line,
+                    f"empty answer list: aspect {number} ({part.description!r})",
+                    "give at least one true value, or remove the aspect",
+                )
+            elif known is not None and known != short:
+                refuse(
+                    line,
+                    f"question asked before with other answers: {part.question!r}",
+                    "a question shared by several prompts needs the same answers in each",
+                )
+            elif short.id in parts:
+                refuse(
+                    line,
+                    f"question twice in one prompt: {part.question!r}",
+                    "remove one of them",
+                )
+            else:
+                shorts[short.id] = short
+                parts.append(short.id)
+        long = Question(
+            id=question_id(name, record.entity, record.prompt),
+            dataset=name,
+            text=record.prompt.strip(),
+            entity=record.entity,
+            domain=record.domain,
+            parts=tuple(parts),
+        )
+        if long.id in longs:
+            refuse(line, f"duplicate prompt: {record.prompt[:60]!r}", "remove one of the two rows")
+        elif parts:
+            longs[long.id] = long
+    if not longs:
+        raise InputError(f"{source}: no record with a question and an answer was found")
+    questions = (*shorts.values(), *longs.values())
+    notes = [f"{count} rows read from {source}"]
+    notes += [f"{number} left out: {what}" for what, number in sorted(left_out.items())]
+    return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
+
+
+def _record(row: object, source: str, line: int) -> _Record:
+    """Check one row; what is wrong with it is said with its place."""
+    try:
+        record = msgspec.convert(row, _Record)
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"{source}:{line}: {error}; expected the fields entity, prompt, domain and "
+            "individual_qa with question, answer (a list), description"
+        ) from None
+    empty = [f for f in ("entity", "prompt") if not getattr(record, f).strip()]
+    empty += [] if record.individual_qa else ["individual_qa"]
+    empty += ["question" for part in record.individual_qa if not part.question.strip()][:1]
+    if empty:
+        raise InputError(f"{source}:{line}: {empty[0]} is empty; every record needs it")
+    return record
+
+
+def _short(record: _Record, part: _Part, name: str) -> Question:
+    golds = tuple(_gold(v) for v in part.answer if not isinstance(v, str) or v.strip())
+    return Question(
+        id=question_id(name, record.entity, part.question),
+        dataset=name,
+        text=part.question.strip(),
+        golds=golds,
+        entity=record.entity,
+        domain=record.domain,
+        aspect=Aspect(part.description, part.label, part.property_id),
+    )
+
+
+def _gold(value: str | Gold) -> Gold:
+    """A Wikidata timestamp is a date; everything else is text until a matcher reads it."""
+    if isinstance(value, Gold):
+        return value
+    text = value.strip()
+    return Gold(text, kind="date") if _TIMESTAMP.fullmatch(text) else Gold(text)

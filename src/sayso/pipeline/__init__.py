@@ -1,0 +1,1 @@
+"""Runs: asking, measuring and comparing, on top of everything else."""

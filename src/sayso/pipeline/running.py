@@ -1,0 +1,216 @@
+"""``sayso.run``: from names on a command line to a finished run folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+import sayso
+from sayso import datasets, prompts
+from sayso.annotate import Judge
+from sayso.cache import Cache, default_cache_folder
+from sayso.datasets.collection import Dataset
+from sayso.models import Engine, open_model
+from sayso.pipeline.folder_run import FolderRun, Progress
+from sayso.protocols import PROTOCOLS, settings, uncle
+from sayso.records import Estimate, InputError, Question, content_id
+from sayso.store import FORMAT, Manifest, RunFolder, machine, versions
+
+
+class Result(NamedTuple):
+    """A finished run: where it lies and what it says."""
+
+    path: Path
+    estimates: list[Estimate]
+    manifest: Manifest
+
+
+def open_judge(name: str) -> Judge:
+    """Open a judge by name. Raises InputError for a name that is no judge."""
+    if name == "rules":
+        from sayso.annotate.rules import RulesJudge
+
+        return RulesJudge()
+    raise InputError(f"judge {name!r}: expected 'rules', the offline judge")
+
+
+def run(
+    protocol: str = "uncle",
+    *,
+    model: str | Engine = "builtin",
+    data: str = "builtin",
+    judge: str | Judge = "rules",
+    out: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    split: str = "test",
+    domains: Sequence[str] = (),
+    cache: str | Path | None = None,
+    options: uncle.Settings | None = None,
+    command: str = "",
+    progress: Progress | None = None,
+    model_options: dict[str, object] | None = None,
+) -> Result:
+    """Run one protocol: ask, judge, measure, and leave a run folder behind.
+
+    ``model`` and ``data`` are names as on the command line, or an engine of your own. ``out`` is
+    the run folder; left out, its name is derived from the settings, so that the same command goes
+    on where it was stopped. ``limit`` counts entities (0: all). Raises
+    :class:`~sayso.records.InputError` for what a user can mend.
+    """
+    if protocol not in PROTOCOLS:
+        raise InputError(f"protocol {protocol!r}: expected one of {', '.join(PROTOCOLS)}")
+    chosen = options or uncle.Settings()
+    prompts.check_folder(Path(chosen.prompt_folder) if chosen.prompt_folder else None)
+    grader = open_judge(judge) if isinstance(judge, str) else judge
+    questions = datasets.load(data, split=split, domains=domains, limit=limit, seed=seed)
+    engine = open_model(model, **(model_options or {})) if isinstance(model, str) else model
+    try:
+        manifest = _manifest(protocol, questions, engine, grader, chosen, seed, command)
+        path = Path(out) if out else Path("runs") / _folder_name(protocol, manifest)
+        folder = _open_folder(path, manifest)
+        with Cache(Path(cache or default_cache_folder()) / "replies.sqlite") as replies:
+            job = FolderRun(
+                folder,
+                questions.questions,
+                cache=replies,
+                parts=signature_parts(manifest),
+                progress=progress,
+            )
+            folder.write("questions", questions.questions, Question)
+            folder.write_manifest(manifest)
+            uncle.collect(questions.questions, engine, grader, job, chosen, seed)
+            notices = (*questions.notes, *replies.notices, *getattr(engine, "notices", ()))
+        with job.timed("measure"):
+            estimates = uncle.measure(job, chosen)
+        folder.write(f"metrics/{protocol}", estimates, Estimate)
+        counts = {f"model_{name}": value for name, value in _counts(engine).items()}
+        manifest = msgspec.structs.replace(
+            manifest,
+            finished=_now(),
+            timings=job.timings,
+            tokens={**job.tokens, **counts},
+            notices=notices,
+        )
+        folder.write_manifest(manifest)
+    finally:
+        if isinstance(model, str):
+            engine.close()
+    return Result(path, estimates, manifest)
+
+
+def signature_parts(manifest: Manifest) -> dict[str, str]:
+    """Return the run-wide parts of every signature; the model is what ``compare`` compares."""
+    return {
+        "data": f"{manifest.data}-{manifest.data_hash[:4]}",
+        "model": manifest.model_signature,
+        "judge": manifest.judge_signature,
+        "prompts": manifest.prompts["signature"],
+        "seed": str(manifest.settings["seed"]),
+        "v": manifest.sayso,
+    }
+
+
+def _counts(engine: Engine) -> dict[str, int]:
+    return {f: int(getattr(engine.counts, f)) for f in engine.counts.__struct_fields__}
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _manifest(
+    protocol: str,
+    data: Dataset,
+    engine: Engine,
+    judge: Judge,
+    chosen: uncle.Settings,
+    seed: int,
+    command: str,
+) -> Manifest:
+    said = uncle.instructions(chosen)
+    return Manifest(
+        format=FORMAT,
+        sayso=sayso.__version__,
+        created=_now(),
+        finished=None,
+        command=command or f"sayso run {protocol}",
+        protocols=(protocol,),
+        settings={**settings.as_dict(chosen), "seed": seed},
+        data=data.name,
+        data_hash=data.hash,
+        n_questions=len(data.questions),
+        prompts={
+            "signature": uncle.prompts_signature(chosen),
+            **{f"uncle_{form}_instruction": text for form, text in said.items()},
+        },
+        model=engine.name,
+        model_identity=engine.identity,
+        model_base=engine.base,
+        model_signature=engine.signature,
+        judge=judge.name,
+        judge_signature=judge.signature,
+        versions=versions(),
+        machine=machine(),
+    )
+
+
+def _folder_name(protocol: str, manifest: Manifest) -> str:
+    """Derive the folder's name from everything that decides what is asked."""
+    key = content_id([_asked(manifest), manifest.judge_signature])[:8]
+    model = "".join(c if c.isalnum() or c in "-_." else "-" for c in manifest.model_signature)
+    return f"{protocol}-{model.strip('-.')[-40:]}-{key}"
+
+
+def _asked(manifest: Manifest) -> dict[str, object]:
+    """Return what a run asks for: two runs that agree in it may share a folder."""
+    collected = {
+        name for name, _, stage in settings.flatten(uncle.Settings()) if stage == "collect"
+    }
+    return {
+        "protocols": manifest.protocols,
+        "data": f"{manifest.data}-{manifest.data_hash}",
+        "model": manifest.model_identity,
+        "judge": manifest.judge_signature,
+        "prompts": manifest.prompts["signature"],
+        "seed": manifest.settings["seed"],
+        **{k: v for k, v in manifest.settings.items() if k in collected},
+    }
+
+
+def _open_folder(path: Path, manifest: Manifest) -> RunFolder:
+    """Create the run folder, or open it again if it holds a run that asks the same."""
+    if not RunFolder.exists(path):
+        return RunFolder.create(path)
+    folder = RunFolder.open(path)
+    old, new = _asked(folder.read_manifest()), _asked(manifest)
+    for name in new:
+        if old.get(name) != new[name]:
+            raise InputError(
+                f"{path}: holds a run with {name} {old.get(name)!r}, not {new[name]!r}; "
+                "choose another --out"
+            )
+    return folder
+
+
+def load_run(path: str | Path) -> tuple[FolderRun, Manifest, uncle.Settings]:
+    """Open a finished run for measuring: no cache, no model."""
+    folder = RunFolder.open(Path(path))
+    manifest = folder.read_manifest()
+    if manifest.finished is None:
+        raise InputError(f"{path}: this run is not finished; repeat its command: {manifest.command}")
+    stored = {k: v for k, v in manifest.settings.items() if k != "seed"}
+    try:
+        chosen = settings.replace(uncle.Settings(), stored)
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: made by sayso {manifest.sayso}, whose setting {error} this one does not know"
+        ) from None
+    questions = folder.read("questions", Question)
+    job = FolderRun(folder, questions, cache=None, parts=signature_parts(manifest))
+    return job, manifest, dataclasses.replace(chosen)

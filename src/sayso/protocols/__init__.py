@@ -1,0 +1,60 @@
+"""The published protocols, one file each: what to collect, and how to measure it.
+
+A protocol is two functions and one frozen dataclass of settings. ``collect`` asks and grades
+through the :class:`Run` it is given, so that it resumes after any interruption; ``measure`` is a
+pure function of what was stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from sayso.annotate import Item, Judge
+from sayso.models import Engine
+from sayso.records import Generation, Question, Request, Verdict
+
+#: protocols that ``sayso run`` can run, and the question each answers
+PROTOCOLS = {
+    "uncle": "Does the model voice uncertainty exactly where it lacks the knowledge?",
+}
+
+
+class Ask(NamedTuple):
+    """One request with the question it serves and the place its answer takes in the run."""
+
+    question: Question
+    request: Request
+    stage: str
+    form: str
+    method: str = "plain"
+    instructed: bool = False
+
+
+class Run(Protocol):
+    """What a protocol may do with a run: ask, grade, read back."""
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """All questions of the run, short and long."""
+
+    def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
+        """Answer every ask (what is in the cache is not asked again) and store one table per stage.
+
+        All independent requests belong into one call, so that an engine can batch them.
+        """
+
+    def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
+        """Judge answers and store the verdicts of this stage."""
+
+    def generations(self, stage: str) -> list[Generation]:
+        """Read a stored stage."""
+
+    def verdicts(self, stage: str) -> list[Verdict]:
+        """Read stored verdicts."""
+
+    def freeze(self, stage: str, base: str) -> None:
+        """Copy a stage's answers and verdicts from the run folder ``base`` into this one."""
+
+    def signature(self, **parts: str) -> str:
+        """Return the settings string of a number: run-wide parts and the given ones."""

@@ -1,0 +1,151 @@
+"""The join of UNCLE's stages: one row per aspect, that is per (long question, part).
+
+Joined by ids, never by order. A short question that two prompts share appears in two rows: it was
+asked once and is counted once per pair, in both forms.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.protocols import Run
+from sayso.records import Generation, Question, Verdict
+
+KNOWN, UNKNOWN, UNREADABLE, HEDGED_PROBE = 1, 0, -1, 2
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class View(NamedTuple):
+    """The verdicts of one form, with or without the instruction; arrays have A entries.
+
+    ``verdicts`` holds None where the answer itself is missing from the run. ``logprob`` is the
+    mean log-probability in nats per token of the short answer, or of the value's span in a
+    paragraph; ``length`` counts tokens of the same stretch. Both are NaN where nothing was said.
+    """
+
+    verdicts: list[Verdict | None]
+    logprob: Floats
+    length: Floats
+
+
+class Aspects(NamedTuple):
+    """A rows. ``hits`` of ``drawn`` readable probe draws were correct."""
+
+    questions: list[Question]
+    entity: Ints
+    domain: NDArray[np.str_]
+    type: NDArray[np.str_]
+    known: Ints
+    hits: Ints
+    drawn: Ints
+    views: dict[tuple[str, bool], View]
+
+    @property
+    def size(self) -> int:
+        """A, the number of aspects."""
+        return len(self.questions)
+
+
+def probe_state(values: Sequence[str | None], k: int) -> int:
+    """Tell what the probes of one question say: known if any readable one is correct.
+
+    Unknown only if all ``k`` are readable and none is correct; then ``HEDGED_PROBE`` if at least
+    half of them hedged (the rule ``probe.unc`` decides what that means). Else unreadable.
+    """
+    if "correct" in values:
+        return KNOWN
+    if len(values) < k or None in values:
+        return UNREADABLE
+    hedged = sum(v == "uncertain" for v in values)
+    return HEDGED_PROBE if 2 * hedged >= len(values) else UNKNOWN
+
+
+def draws_by_question(
+    generations: Iterable[Generation], k: int | None = None
+) -> dict[str, list[Generation]]:
+    """Return the first ``k`` draws of each question, in order of their sample index."""
+    draws: dict[str, list[Generation]] = defaultdict(list)
+    for generation in sorted(generations, key=lambda g: g.request.sample):
+        if k is None or generation.request.sample < k:
+            draws[generation.question].append(generation)
+    return draws
+
+
+def load_aspects(run: Run, k: int) -> Aspects:
+    """Join a run's questions, probes, answers and verdicts."""
+    by_id = {q.id: q for q in run.questions}
+    pairs = [(q, by_id[p]) for q in run.questions for p in q.parts]
+    shorts = [short for _, short in pairs]
+    probe_verdicts = {v.target: v for v in run.verdicts("probe")}
+    draws = draws_by_question(run.generations("probe"), k)
+    values = {
+        question: [probe_verdicts[g.id].value if g.id in probe_verdicts else None for g in drawn]
+        for question, drawn in draws.items()
+    }
+    state = {s.id: probe_state(values.get(s.id, []), k) for s in shorts}
+    entities = {e: i for i, e in enumerate(dict.fromkeys((q.domain, q.entity) for q in shorts))}
+    views: dict[tuple[str, bool], View] = {}
+    for form in ("short", "long"):
+        answers = run.generations(form)
+        verdicts = {(v.target, v.asked): v for v in run.verdicts(form)}
+        for instructed in (False, True):
+            said = {g.question: g for g in answers if g.instructed is instructed}
+            asked = [(said.get(long.id if form == "long" else s.id), s) for long, s in pairs]
+            views[form, instructed] = _view(asked, verdicts, whole=form == "short")
+    return Aspects(
+        questions=shorts,
+        entity=np.array([entities[s.domain, s.entity] for s in shorts], dtype=np.int64),
+        domain=np.array([s.domain for s in shorts], dtype=np.str_),
+        type=np.array([s.type for s in shorts], dtype=np.str_),
+        known=np.array([state[s.id] for s in shorts], dtype=np.int64),
+        hits=np.array([values.get(s.id, []).count("correct") for s in shorts], dtype=np.int64),
+        drawn=np.array(
+            [len(v) - v.count(None) for v in (values.get(s.id, []) for s in shorts)],
+            dtype=np.int64,
+        ),
+        views=views,
+    )
+
+
+def _view(
+    asked: Sequence[tuple[Generation | None, Question]],
+    verdicts: dict[tuple[str, str], Verdict],
+    *,
+    whole: bool,
+) -> View:
+    found: list[Verdict | None] = []
+    logprob, length = np.full(len(asked), np.nan), np.full(len(asked), np.nan)
+    for row, (generation, short) in enumerate(asked):
+        verdict = verdicts.get((generation.id, short.id)) if generation else None
+        found.append(verdict)
+        if generation is None or verdict is None or verdict.stance not in ("committed", "hedged"):
+            continue
+        if whole and verdict.stance == "committed":
+            span = (0, len(generation.text))
+        elif verdict.answer_start is not None and verdict.answer_end is not None:
+            span = (verdict.answer_start, verdict.answer_end)
+        else:
+            continue
+        taken = _tokens_in(generation, *span)
+        if taken:
+            logprob[row], length[row] = float(np.mean(taken)), len(taken)
+    return View(found, logprob, length)
+
+
+def _tokens_in(generation: Generation, start: int, end: int) -> list[float]:
+    """Return the log-probs of the tokens that overlap characters start:end."""
+    if generation.logprobs is None or generation.offsets is None:
+        return []
+    ends = (*generation.offsets[1:], len(generation.text))
+    return [
+        logprob
+        for logprob, first, last in zip(generation.logprobs, generation.offsets, ends, strict=True)
+        if first < end and last > start
+    ]

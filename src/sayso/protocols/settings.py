@@ -1,0 +1,69 @@
+"""Settings as data: one frozen dataclass is the command line, the YAML keys and the signature.
+
+Each field says whether it changes what is asked (``collect``) or only how answers are counted
+(``measure``): ``sayso measure`` refuses a changed ``collect`` field.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, Literal
+
+Value = str | int | float | bool | None
+
+
+def collect(default: Any, help: str) -> Any:
+    """Declare a field that changes what is asked of the model."""
+    return dataclasses.field(default=default, metadata={"stage": "collect", "help": help})
+
+
+def measure(default: Any, help: str) -> Any:
+    """Declare a field that changes only how stored answers are counted."""
+    return dataclasses.field(default=default, metadata={"stage": "measure", "help": help})
+
+
+def flatten(settings: Any, prefix: str = "") -> Iterator[tuple[str, Value, Literal["collect", "measure"]]]:
+    """Yield (dotted name, value, stage) of every field, nested dataclasses included."""
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from flatten(value, f"{prefix}{field.name}.")
+        else:
+            yield f"{prefix}{field.name}", value, field.metadata["stage"]
+
+
+def as_dict(settings: Any) -> dict[str, Value]:
+    """Return the flat dotted form that a manifest stores."""
+    return {name: value for name, value, _ in flatten(settings)}
+
+
+def replace(settings: Any, changes: dict[str, Value]) -> Any:
+    """Return settings with dotted fields changed, e.g. ``{"probe.k": 3}``.
+
+    Raises KeyError for a name that is no field, TypeError for a value of another type.
+    """
+    names = as_dict(settings)
+    for name in changes:
+        if name not in names:
+            raise KeyError(name)
+    return _replace(settings, changes, "")
+
+
+def _replace(settings: Any, changes: dict[str, Value], prefix: str) -> Any:
+    new: dict[str, Any] = {}
+    for field in dataclasses.fields(settings):
+        name, old = f"{prefix}{field.name}", getattr(settings, field.name)
+        if dataclasses.is_dataclass(old):
+            new[field.name] = _replace(old, changes, f"{name}.")
+        elif name in changes:
+            new[field.name] = _typed(name, old, changes[name])
+    return dataclasses.replace(settings, **new)
+
+
+def _typed(name: str, old: Value, new: Value) -> Value:
+    if isinstance(old, float) and isinstance(new, int) and not isinstance(new, bool):
+        return float(new)
+    if type(new) is not type(old):
+        raise TypeError(f"{name} is {new!r}; expected {type(old).__name__}")
+    return new
