@@ -28,7 +28,7 @@ def salvage(path: Path) -> str:
             new.isolation_level = None
             prepare(new, fresh)
             count = pour(path, new)
-            if count is None:
+            if not count:
                 plant_first_page(path, fresh, graft)
                 count = pour(graft, new) or 0
         number = 1
@@ -81,22 +81,23 @@ def pour(source: Path, new: sqlite3.Connection) -> int | None:
 
 
 def readable_rows(old: sqlite3.Connection, size: int) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield the sound rows of a damaged file of ``size`` bytes."""
-    try:
-        last = min(old.execute("SELECT max(id) FROM replies").fetchone()[0] or 0, size)
-    except UNREADABLE:
-        last = size // SMALLEST_ROW
+    """Yield the sound rows of a damaged file of ``size`` bytes.
+
+    A scan that meets a damaged page fails, or ends early on a row id that is none: either way it
+    starts again one row id further, until it is past the page.
+    """
+    last = size // SMALLEST_ROW
+    with contextlib.suppress(*UNREADABLE):
+        last = min(last, old.execute("SELECT max(id) FROM replies").fetchone()[0] or last)
+    query = "SELECT id, key, crc, reply FROM replies WHERE id BETWEEN ? AND ? ORDER BY id"
     start = 1
     while start <= last:
-        query = "SELECT id, key, crc, reply FROM replies WHERE id BETWEEN ? AND ? ORDER BY id"
-        try:
+        with contextlib.suppress(*UNREADABLE):
             for row_id, key, crc, reply in old.execute(query, (start, last)):
                 if sound(key, crc, reply):
-                    start = max(start, row_id + 1)
+                    start = max(start, row_id)
                     yield key, crc, reply
-            return
-        except UNREADABLE:
-            start += 1
+        start += 1
 
 
 def plant_first_page(damaged: Path, fresh: Path, graft: Path) -> None:
