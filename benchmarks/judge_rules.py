@@ -54,15 +54,16 @@ def set_aside(dataset: str, question: str) -> bool:
 def golds_of_field(field: str) -> Gold:
     """Read a `/`-separated field as one gold with aliases.
 
-    A slash may also stand inside a value ("AC/DC", "9/11"), so the whole field is an alias too,
-    and single characters between slashes are not aliases of their own.
+    A slash may also stand inside a value ("AC/DC", "9/11"), so the whole field is an alias too;
+    a single letter between slashes is part of such a value, not an alias of its own.
     """
-    parts = [p.strip() for p in field.split("/") if p.strip()]
-    whole = field.strip().strip("/")
-    numeric = len(parts) > 1 and all(p.isdigit() and len(p) < 3 for p in parts)
-    if len(parts) <= 1 or numeric:
-        return Gold(whole)
-    return Gold(parts[0], aliases=(*parts[1:], whole))
+    parts = [
+        p.strip()
+        for p in field.split("/")
+        if p.strip() and not (len(p.strip()) == 1 and p.strip().isalpha())
+    ]
+    whole = field.strip()
+    return Gold(parts[0], aliases=(*parts[1:], whole)) if len(parts) > 1 else Gold(whole)
 
 
 def rows(folder: Path) -> Iterator[Row]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 _MONTH_NAMES = (
     "january february march april may june july august september october november december"
@@ -14,11 +15,12 @@ MONTHS: dict[str, int] = {
     **{m[:3]: i + 1 for i, m in enumerate(_MONTH_NAMES)},
     "sept": 9,
 }
-_M = "(?P<m{0}>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\.?"
-_D = r"(?P<d{0}>\d{{1,2}})(?:st|nd|rd|th)?"
-_Y = r"(?P<y{0}>\d{{3,4}})"
-_ERA = r"(?:\s*(?P<era>b\.?\s?c\.?(?:\s?e\.?)?|a\.?d\.?|c\.?e\.?)(?![a-z]))?"
-_PRE = r"(?<![\w.,/])(?:(?P<ad>ad|a\.d\.)\s*)?"
+_MONTH = "(?P<m>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
+_DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
+# One or two digits more are a footnote mark that lost its place: "in 19832".
+_YEAR4 = r"(?P<y>1\d{3}(?=\d{0,2}(?!\d))|20\d\d(?=\d{0,2}(?!\d))|\d{4}(?!\d))\d{0,2}"
+_ERA = r"(?:\s*(?P<era>b\.?\s?c\.?(?:\s?e\.?)?|a\.?\s?d\.?|c\.?e\.?)(?![a-z]))?"
+_BEFORE = r"(?<![\d.,/$\u00a3\u20ac-])"
 
 
 def _pattern(body: str) -> re.Pattern[str]:
@@ -26,37 +28,50 @@ def _pattern(body: str) -> re.Pattern[str]:
 
 
 _ISO = _pattern(
-    r"(?<![\d-])(?P<sign>[+-]?)(?P<y>\d{4,11})-(?P<m>\d\d)-(?P<d>\d\d)(?:T[\d:.]*Z?)?(?!\d)"
+    r"(?<![\w-])(?P<sign>[+-]?)(?P<y>\d{4,11})-(?P<m>\d\d)-(?P<d>\d\d)(?:T[\d:.]{0,15}Z?)?(?!\d)"
 )
 _DMY = _pattern(
-    rf"(?<![\d/.-]){_D.format('')}(?:\s+of)?[\s-]*{_M.format('')}(?:[\s,-]+(?:of\s+)?{_Y.format('')}(?!\d){_ERA})?(?![a-z])"
+    rf"(?<![\d/.-]){_DAY}(?:\s+day)?(?:\s+of)?[\s-]*{_MONTH}(?:[\s,-]*(?:of\s+)?{_YEAR4}{_ERA})?"
 )
-_MDY = _pattern(
-    rf"(?<![a-z]){_M.format('')}\s*{_D.format('')}(?!\d)(?:(?:\s*,\s*|\s+){_Y.format('')}(?!\d){_ERA})?"
-)
-_MY = _pattern(rf"(?<![a-z]){_M.format('')}\s*(?:,|of)?\s*{_Y.format('')}(?!\d){_ERA}")
+_MDY = _pattern(rf"(?<![a-z]){_MONTH}\s*{_DAY}(?!\d)(?:(?:\s*,\s*|\s+){_YEAR4}{_ERA})?")
+_MY = _pattern(rf"(?<![a-z]){_MONTH}\s*(?:,|of)?\s*{_YEAR4}{_ERA}")
 _NUMERIC = _pattern(
     r"(?<![\d/.-])(?P<a>\d{1,2})(?P<s>[/.-])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4})(?![\d/])"
 )
-_CENTURY = _pattern(r"(?<!\w)(?P<n>\d{1,2})(?:st|nd|rd|th)[\s-]+(?:century|c\.)" + _ERA)
-_DECADE = _pattern(r"(?<![\d.,])(?P<y>\d{3}0)\s*['\u2019]?s(?![a-z])")
-_RANGE = _pattern(
-    r"(?<![\d.,/])(?P<y>\d{3,4})\s*(?:-|\u2013|\u2014|to|until|and|/)\s*(?P<z>\d{4}|\d\d)(?![\d,]|\.\d|st|nd|rd|th)"
-    + _ERA
+_PART = r"(?:(?P<part>early|mid(?:dle of the)?|late|beginning of the|end of the)[\s-]+)?"
+_CENTURY = _pattern(
+    rf"{_PART}(?<![\w.])(?P<n>\d{{1,2}})(?:st|nd|rd|th)[\s-]+(?:century|centuries|c\.)" + _ERA
+)
+_DECADE = _pattern(rf"{_PART}{_BEFORE}(?P<y>\d{{3}}0)\s?['\u2019]?s(?![a-z])" + _ERA)
+_SPAN = _pattern(
+    rf"(?P<between>between\s+)?{_BEFORE}(?P<y>\d{{3,4}}){_ERA}\s*"
+    r"(?P<link>-|\u2013|\u2014|to|until|through|and)\s*(?P<z>\d{4}|\d{3}|\d\d)(?![\d,/-]|\.\d|st|nd|rd|th|s)"
+    + _ERA.replace("era", "era2")
+)
+_WITH_ERA = _pattern(
+    rf"{_BEFORE}(?:\b(?P<pre>a\.?d\.?)\s*(?P<x>\d{{1,4}})\b"
+    r"|(?P<y>\d{1,5}|\d{1,2},\d{3})\s*(?P<era>b\.?\s?c\.?(?:\s?e\.?)?|a\.?d\.?|c\.?e\.?)(?![a-z]))"
 )
 _YEAR = _pattern(
-    r"(?<![\d.,/$\u00a3\u20ac])(?P<y>\d{3,4})(?!\d|,\d|\.\d|/\d|%|\s*(?:percent|km|kg|miles|people|million))"
-    + _ERA
+    rf"{_BEFORE}{_YEAR4}(?!,\d|\.\d|[/%]|\s*(?:percent|per\s?cent|k?m\b|kg|miles|people|feet))"
 )
-_BARE_ERA = _pattern(
-    r"(?<![\d.,])(?:(?P<pre>ad|a\.d\.)\s*(?P<x>\d{1,4})|(?P<y>\d{1,5})\s*(?P<era>b\.?\s?c\.?(?:\s?e\.?)?|a\.d\.|ad|ce)(?![a-z]))"
+_SHORT_YEAR = _pattern(
+    r"\b(?:in|year|since|until|by|around|about|circa|ca\.?|c\.|from)\s+(?P<y>\d{3})(?![\w,%]|\.\d|\s+[a-z])"
 )
+_APPROXIMATE = _pattern(r"\b(?:c|ca|circa|around|about|approximately|roughly)\b")
+_FILLER = _pattern(
+    r"\b(?:in|on|the|of|and|by|as|at|c|ca|circa|around|about|approximately|year|years|early|late|mid"
+    r"|since|from|to|until|ad|ce|spring|summer|fall|autumn|winter|season)\b"
+)
+
+Kind = Literal["point", "period", "span"]
 
 
 class Date(NamedTuple):
     """A date as far as it was said. ``year:last`` is an inclusive range of years (equal for one).
 
-    Years before the common era are negative. ``None`` is a part that was not said.
+    ``kind``: "period" is a century or decade, "span" was said as from-to. Years before the common
+    era are negative. ``None`` is a part that was not said.
     """
 
     year: int | None
@@ -65,19 +80,91 @@ class Date(NamedTuple):
     day: int | None
     start: int
     end: int
-
-    @property
-    def exact_year(self) -> int | None:
-        """The year, when one year was said."""
-        return self.year if self.year == self.last else None
+    kind: Kind = "point"
 
 
-def _era(year: int, era: str | None) -> int:
-    return -year if era and era.lower().replace(".", "").replace(" ", "").startswith("b") else year
+def _signed(year: int, era: str | None) -> int:
+    return -year if era and era.lower().startswith("b") else year
 
 
-def _ok(month: int | None, day: int | None) -> bool:
+def _possible(month: int | None, day: int | None) -> bool:
     return (month is None or 1 <= month <= 12) and (day is None or 1 <= day <= 31)
+
+
+def _narrow(low: int, high: int, part: str | None) -> tuple[int, int]:
+    """Return the early, middle or late years of a period; early and late are its outer halves."""
+    width = high - low
+    match (part or "").lower()[:3]:
+        case "ear" | "beg":
+            return low, low + width // 2
+        case "mid":
+            return low + width // 4, high - width // 4
+        case "lat" | "end":
+            return low + width // 2, high
+    return low, high
+
+
+def _written(m: re.Match[str]) -> Iterator[Date]:
+    parts = m.groupdict()
+    month, day = MONTHS[parts["m"].lower()], int(parts["d"]) if parts.get("d") else None
+    year = _signed(int(parts["y"]), parts.get("era")) if parts.get("y") else None
+    # "may" and "march" are also verbs: a month without a year needs its capital letter.
+    if year is not None or m["m"][0].isupper() or len(m["m"]) > 5:
+        yield Date(year, year, month, day, *m.span())
+
+
+def _iso(m: re.Match[str]) -> Iterator[Date]:
+    year = int(m["y"]) * (-1 if m["sign"] == "-" else 1)
+    yield Date(year, year, int(m["m"]) or None, int(m["d"]) or None, *m.span())
+
+
+def _numeric(m: re.Match[str]) -> Iterator[Date]:
+    a, b, year = int(m["a"]), int(m["b"]), int(m["y"])
+    for month, day in sorted({(a, b), (b, a)}):
+        if month and day:
+            yield Date(year, year, month, day, *m.span())
+
+
+def _century(m: re.Match[str]) -> Iterator[Date]:
+    n = int(m["n"])
+    low, high = 100 * n - 99, 100 * n
+    if _signed(1, m["era"]) < 0:
+        low, high = -high, -low
+    yield Date(*_narrow(low, high, m["part"]), None, None, *m.span(), "period")
+
+
+def _decade(m: re.Match[str]) -> Iterator[Date]:
+    year = int(m["y"])
+    low, high = year, year + (99 if year % 100 == 0 else 9)
+    if _signed(1, m["era"]) < 0:
+        low, high = -high, -low
+    yield Date(*_narrow(low, high, m["part"]), None, None, *m.span(), "period")
+
+
+def _span(m: re.Match[str]) -> Iterator[Date]:
+    low, high = int(m["y"]), int(m["z"])
+    if len(m["z"]) == 2 and low > 99:
+        high += low // 100 * 100
+    low, high = _signed(low, m["era"] or m["era2"]), _signed(high, m["era2"])
+    two = m["link"].lower() == "and" and not m["between"]
+    if two and len(m["z"]) == 4:
+        yield Date(low, low, None, None, m.start("y"), m.end("y"))
+        yield Date(high, high, None, None, m.start("z"), m.end("z"))
+    elif not two and low < high <= low + 1000 and len(m["y"]) == 4 - (low < 0 and len(m["y"]) < 4):
+        yield Date(low, high, None, None, *m.span(), "span")
+
+
+def _year(m: re.Match[str]) -> Iterator[Date]:
+    parts = m.groupdict()
+    year = _signed(int((parts.get("x") or parts["y"]).replace(",", "")), parts.get("era"))
+    yield Date(year, year, None, None, m.start(), m.end())
+
+
+_READERS = (
+    (_ISO, _iso), (_MDY, _written), (_DMY, _written), (_MY, _written), (_NUMERIC, _numeric),
+    (_CENTURY, _century), (_DECADE, _decade), (_SPAN, _span), (_WITH_ERA, _year), (_YEAR, _year),
+    (_SHORT_YEAR, _year),
+)  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
@@ -86,125 +173,94 @@ def find_dates(text: str) -> tuple[Date, ...]:
 
     A date such as 03/04/1946 is returned twice, once for each reading.
     """
+    if not any(c.isdigit() for c in text):
+        return ()
     found: list[Date] = []
-    taken: list[tuple[int, int]] = []
-
-    def put(match: re.Match[str], *dates: Date) -> None:
-        if any(match.start() < e and s < match.end() for s, e in taken[-400:]) or not dates:
-            return
-        taken.append(match.span())
-        found.extend(dates)
-
-    def date(match: re.Match[str]) -> Date | None:
-        parts = match.groupdict()
-        month = MONTHS[parts["m"].lower()]
-        day = int(parts["d"]) if parts.get("d") else None
-        year = _era(int(parts["y"]), parts.get("era")) if parts.get("y") else None
-        span = match.span()
-        return Date(year, year, month, day, *span) if _ok(month, day) else None
-
-    for m in _ISO.finditer(text):
-        year = int(m["y"]) * (-1 if m["sign"] == "-" else 1)
-        month, day = int(m["m"]) or None, int(m["d"]) or None
-        if _ok(month, day):
-            put(m, Date(year, year, month, day, *m.span()))
-    for pattern in (_MDY, _DMY, _MY):
+    taken = bytearray(len(text))
+    for pattern, reader in _READERS:
         for m in pattern.finditer(text):
-            one = date(m)
-            if one is not None:
-                put(m, one)
-    for m in _NUMERIC.finditer(text):
-        a, b, year = int(m["a"]), int(m["b"]), int(m["y"])
-        readings = {(a, b), (b, a)}
-        put(m, *(Date(year, year, x, y, *m.span()) for x, y in sorted(readings) if _ok(x, y)))
-    for m in _CENTURY.finditer(text):
-        n = int(m["n"])
-        low = 100 * (n - 1)
-        years = (low, low + 100)
-        if _era(1, m["era"]) < 0:
-            years = (-100 * n, -low)
-        put(m, Date(*years, None, None, *m.span()))
-    for m in _DECADE.finditer(text):
-        year = int(m["y"])
-        put(m, Date(year, year + (99 if year % 100 == 0 else 9), None, None, *m.span()))
-    for m in _RANGE.finditer(text):
-        low, high = int(m["y"]), int(m["z"])
-        if len(m["z"]) == 2 and len(m["y"]) > 2:
-            high += low // 100 * 100
-        low, high = _era(low, m["era"]), _era(high, m["era"])
-        if low <= high and high - low <= 1000:
-            put(m, Date(low, high, None, None, *m.span()))
-    for m in _BARE_ERA.finditer(text):
-        year = int(m["x"] or m["y"])
-        year = _era(year, m["era"])
-        put(m, Date(year, year, None, None, *m.span()))
-    for m in _YEAR.finditer(text):
-        year = _era(int(m["y"]), m["era"])
-        put(m, Date(year, year, None, None, *m.span()))
+            if taken[m.start()] or taken[m.end() - 1]:
+                continue
+            dates = [d for d in reader(m) if _possible(d.month, d.day)]
+            if dates:
+                found.extend(dates)
+                taken[m.start() : m.end()] = b"\1" * (m.end() - m.start())
     return tuple(sorted(found, key=lambda d: (d.start, d.end)))
 
 
-@lru_cache(maxsize=4096)
-def gold_date(value: str, precision: str | None, kind: str) -> Date | None:
-    """Read a gold as a date: an ISO timestamp, or words that are a date and nothing else.
-
-    Zero month or day means it is unknown. January 1st without a stated precision stands for the
-    year alone, as Wikidata labels write years that way.
-    """
-    value = value.strip()
-    iso = _ISO.fullmatch(value)
-    if iso is None and kind != "date" and not _only_a_date(value):
-        return None
-    dates = find_dates(value)
-    if not dates:
-        return None
-    one = dates[0]
-    if iso is not None and precision is None and (one.month, one.day) == (1, 1) and "T" in value:
-        precision = "year"
-    if precision == "year":
-        return one._replace(month=None, day=None)
-    if precision == "month":
-        return one._replace(day=None)
-    if precision in ("decade", "century") and one.year is not None:
-        width = 10 if precision == "decade" else 100
-        low = one.year // width * width
-        return one._replace(year=low, last=low + width - 1, month=None, day=None)
-    return one
-
-
-_FILLER = re.compile(
-    r"\b(?:in|on|the|of|c|ca|circa|around|about|year|early|late|mid|since|ad|ce)\b", re.I
-)
-
-
-def _only_a_date(value: str) -> bool:
-    dates = find_dates(value)
-    if not dates:
-        return False
+def _only_dates(value: str, dates: tuple[Date, ...]) -> bool:
     rest = list(value)
     for d in dates:
         rest[d.start : d.end] = " " * (d.end - d.start)
-    return not re.search(r"\w", _FILLER.sub(" ", "".join(rest)))
+    return bool(dates) and not re.search(r"\w", _FILLER.sub(" ", "".join(rest)))
 
 
-def agree(gold: Date, said: Date) -> bool:
+@lru_cache(maxsize=4096)
+def gold_dates(value: str, precision: str | None = None, kind: str = "text") -> tuple[Date, ...]:
+    """Read a gold as dates: an ISO timestamp, or words that are dates and nothing else.
+
+    Empty where the gold is something else. Zero month or day of a timestamp means unknown. January
+    1st at midnight without a stated precision stands for the year alone: Wikidata writes years so.
+    """
+    value = value.strip()
+    dates = find_dates(value)
+    iso = _ISO.fullmatch(value)
+    if not dates or not (iso or kind == "date" or _only_dates(value, dates)):
+        return ()
+    if iso and precision is None and (dates[0].month, dates[0].day) == (1, 1) and "T" in value:
+        precision = "year"
+    if precision == "year":
+        return tuple(d._replace(month=None, day=None) for d in dates)
+    if precision == "month":
+        return tuple(d._replace(day=None) for d in dates)
+    width = {"decade": 10, "century": 100, "millennium": 1000}.get(precision or "")
+    one = dates[0]
+    if width and one.year is not None:
+        low = one.year // width * width if width == 10 else (one.year - 1) // width * width + 1
+        return (Date(low, low + width - 1, None, None, one.start, one.end, "period"),)
+    if one.kind == "point" and one.year is not None and _APPROXIMATE.search(value):
+        # The longer ago, the less "about" can mean: one percent of the distance to today.
+        room = max(1, round(0.01 * (2025 - one.year)))
+        return (one._replace(year=one.year - room, last=one.year + room, kind="period"),)
+    return dates
+
+
+def _years_agree(gold: Date, said: Date, any_year: bool) -> bool:
+    if gold.year is None or said.year is None or gold.last is None or said.last is None:
+        return True
+    inside = gold.year <= said.year and said.last <= gold.last
+    around = said.year <= gold.year and gold.last <= said.last
+    if gold.kind == "span":
+        ends = said.year == said.last and said.year in (gold.year, gold.last)
+        return (
+            (inside and around)
+            or ends
+            or (inside and any_year)
+            or (around and said.kind == "period")
+        )
+    if inside:
+        return True
+    return around and (
+        said.kind == "period" or said.last - said.year <= 10 or gold.year in (said.year, said.last)
+    )
+
+
+def agree(gold: Date, said: Date, any_year: bool = False) -> bool:
     """Tell whether what was said agrees with the gold: no part that both state differs.
 
-    A coarser answer (month, year, decade, century, a range that holds the gold) agrees; so does a
-    finer one. A year that is missing agrees only where month and day are both right.
+    A coarser answer (month, year, decade, century, a span of at most ten years that holds the
+    gold) agrees; so does a finer one. An answer without a year agrees only if it says all of month
+    and day that the gold says. Of a gold span both ends must be said, or one of them alone;
+    ``any_year`` accepts every year inside it.
     """
-    if gold.year is not None and said.year is not None and said.last is not None:
-        low, high = gold.year, gold.last if gold.last is not None else gold.year
-        if said.last < low or said.year > high:
-            return False
-        wide = said.last - said.year
-        if wide > 100 or (
-            low != high and wide == 0 and said.year not in (low, high) and high - low > 10
-        ):
-            return False
-    elif said.year is None and gold.year is not None:
-        if gold.month is None or (said.day is None and gold.day is not None):
-            return False
+    if not _years_agree(gold, said, any_year):
+        return False
+    if (
+        said.year is None
+        and gold.year is not None
+        and (gold.month is None or (gold.day and not said.day))
+    ):
+        return False
     if gold.month is not None and said.month is not None and gold.month != said.month:
         return False
     return gold.day is None or said.day is None or gold.day == said.day

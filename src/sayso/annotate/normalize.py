@@ -177,21 +177,3 @@ def content(items: Sequence[Token]) -> list[Token]:
     """Return the tokens that carry meaning; all of them when each is a function word."""
     kept = [t for t in items if t.text not in STOP]
     return kept or list(items)
-
-
-def near(a: str, b: str) -> bool:
-    """Tell whether two long words differ by at most one edit (a typing slip)."""
-    if a == b:
-        return True
-    if abs(len(a) - len(b)) > 1 or min(len(a), len(b)) < 6 or a[0].isdigit() or b[0].isdigit():
-        return False
-    if len(a) > len(b):
-        a, b = b, a
-    i = 0
-    while i < len(a) and a[i] == b[i]:
-        i += 1
-    if len(a) == len(b):
-        return a[i + 1 :] == b[i + 1 :] or (
-            a[i : i + 2] == b[i : i + 2][::-1] and a[i + 2 :] == b[i + 2 :]
-        )
-    return a[i:] == b[i + 1 :]

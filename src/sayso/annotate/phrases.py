@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from sayso.annotate.names import PARTICLES, SUFFIXES, TITLES, person_parts, same_given
-from sayso.annotate.normalize import STOP, Token, content, near, tokens
-
-_ARTICLES = frozenset({"a", "an", "the"})
+from sayso.annotate.names import PARTICLES, TITLES, same_given
+from sayso.annotate.normalize import Token, tokens
+from sayso.annotate.readings import ARTICLES, Form
+from sayso.annotate.words import keys, slip
 
 
 class Text(NamedTuple):
@@ -21,6 +20,7 @@ class Text(NamedTuple):
     places: dict[str, list[int]]
     glued: str
     starts: tuple[int, ...]
+    located: dict[str, tuple[int, ...]]
 
 
 class Hit(NamedTuple):
@@ -34,128 +34,123 @@ class Hit(NamedTuple):
 @lru_cache(maxsize=512)
 def read(text: str) -> Text:
     """Take a text apart (cached, as a text is compared with several golds)."""
-    items = tuple(t for t in tokens(text) if t.text not in _ARTICLES)
+    items = tuple(t for t in tokens(text) if t.text not in ARTICLES)
     places: dict[str, list[int]] = {}
     starts, at = [], 0
     for i, t in enumerate(items):
-        places.setdefault(t.stem, []).append(i)
-        if t.text != t.stem:
-            places.setdefault(t.text, []).append(i)
+        for key in keys(t.text, t.stem):
+            places.setdefault(key, []).append(i)
         starts.append(at)
         at += len(t.text)
-    return Text(items, places, "".join(t.text for t in items), tuple(starts))
+    return Text(items, places, "".join(t.text for t in items), tuple(starts), {})
 
 
-class Form(NamedTuple):
-    """A gold phrase taken apart: tokens without articles, content tokens, glued letters."""
-
-    tokens: tuple[Token, ...]
-    content: tuple[Token, ...]
-    glued: str
-    person: tuple[Token, ...] | None
-
-
-def _form(value: str) -> Form | None:
-    items = tuple(t for t in tokens(value) if t.text not in _ARTICLES) or tuple(tokens(value))
-    if not items:
-        return None
-    person = person_parts(items)
-    return Form(
-        items,
-        tuple(content(items)),
-        "".join(t.text for t in items),
-        tuple(person) if person else None,
-    )
+def locate(word: Token, text: Text) -> tuple[int, ...]:
+    """Return where a word of a gold stands in a text: itself, inflected, its family, mistyped."""
+    known = text.located.get(word.text)
+    if known is not None:
+        return known
+    found: set[int] = set()
+    for key in keys(word.text, word.stem):
+        found.update(text.places.get(key, ()))
+    if not found and len(word.text) >= 5 and word.text.isalpha():
+        for key, where in text.places.items():
+            if key[0] == word.text[0] and slip(word.text, key):
+                found.update(where)
+    result = tuple(sorted(found))
+    text.located[word.text] = result
+    return result
 
 
-@lru_cache(maxsize=8192)
-def forms(value: str) -> tuple[Form, ...]:
-    """Return the ways to read a gold: whole, without parentheses, without what a comma adds."""
-    variants = [value]
-    bare = re.sub(r"\s*[(\[{][^()\[\]{}]*[)\]}]?", " ", value).strip()
-    if bare and bare != value:
-        variants.append(bare)
-    found = []
-    for v in dict.fromkeys(variants):
-        one = _form(v)
-        if one is not None:
-            found.append(one)
-    return tuple(found)
+def phrase(form: Form, text: Text) -> list[Hit]:
+    """The gold's words, one after the other (articles apart), up to inflection and slips."""
+    first, *rest = form.tokens
+    starts = locate(first, text)
+    if not starts or not rest:
+        return [Hit(i, i, "phrase") for i in starts]
+    others = [frozenset(locate(w, text)) for w in rest]
+    return [
+        Hit(i, i + len(rest), "phrase")
+        for i in starts
+        if all(i + k + 1 in where for k, where in enumerate(others))
+    ]
 
 
-def phrase(form: Form, text: Text) -> Hit | None:
-    """The gold's words, one after the other (articles apart), up to inflection."""
-    want = form.tokens
-    n = len(want)
-    for i in text.places.get(want[0].stem, ()):
-        if i + n <= len(text.tokens) and all(
-            text.tokens[i + k].stem == want[k].stem for k in range(1, n)
-        ):
-            return Hit(i, i + n - 1, "phrase")
-    return None
-
-
-def glued(form: Form, text: Text) -> Hit | None:
+def glued(form: Form, text: Text) -> list[Hit]:
     """The gold's letters, wherever the spaces went; inside longer words only if it is long."""
     size = len(form.glued)
+    found: list[Hit] = []
     if size < 2:
-        return None
+        return found
     at = text.glued.find(form.glued)
     tries = 0
     while at >= 0 and tries < 50:
         first = bisect_right(text.starts, at) - 1
         last = bisect_right(text.starts, at + size - 1) - 1
         clean = text.starts[first] == at
-        end = text.starts[last] + len(text.tokens[last].text)
-        if (clean and end == at + size) or (
-            size >= 8 and (clean or end == at + size) and not form.glued.isdigit()
-        ):
-            return Hit(first, last, "glued")
+        end = text.starts[last] + len(text.tokens[last].text) == at + size
+        long = size >= 8 and not form.glued.isdigit() and (clean or end or size >= 12)
+        if (clean and end) or long:
+            found.append(Hit(first, last, "glued"))
         at = text.glued.find(form.glued, at + 1)
         tries += 1
-    return None
+    return found
 
 
-def person(form: Form, text: Text) -> Hit | None:
+def person(form: Form, text: Text) -> list[Hit]:
     """The same family name with an agreeing given name; middle names, titles, suffixes are free."""
+    found: list[Hit] = []
     if form.person is None:
-        return None
-    family, given = form.person[-1], form.person[0]
-    for i in text.places.get(family.text, ()):
-        if text.tokens[i].text != family.text:
-            continue
-        before = []
+        return found
+    given, family = form.person[0], form.person[-1]
+    for i in locate(family, text):
         k = i - 1
         while k >= 0 and i - k <= 4:
             t = text.tokens[k]
             if not (t.capital or t.text in PARTICLES) or t.text in TITLES or t.number:
                 break
-            before.append(k)
+            if same_given(t.text, given.text):
+                found.append(Hit(k, i, "name"))
+                break
             k -= 1
-        for k in before:
-            if same_given(text.tokens[k].text, given.text):
-                return Hit(k, i, "name")
-    return None
+    return found
 
 
-def spread(form: Form, text: Text, known: frozenset[str]) -> Hit | None:
-    """All content words of the gold close together, in any order; the question's own may be missing."""
-    want = {t.stem for t in form.content}
-    new = {w for w in want if w not in known} or want
-    if len(new) < 1 or (len(want) == 1):
-        return None
-    places = sorted((i, w) for w in new for i in text.places.get(w, ()))
-    width = 6 + 3 * len(new)
-    count: dict[str, int] = {}
+def acronym(form: Form, text: Text) -> list[Hit]:
+    """The initials of a gold of three words or more, written in capitals."""
+    initials = {"".join(t.text[0] for t in form.content), "".join(t.text[0] for t in form.tokens)}
+    return [
+        Hit(i, i, "acronym")
+        for letters in initials
+        if len(letters) >= 3
+        for i in text.places.get(letters, ())
+        if text.tokens[i].raw.isupper()
+    ]
+
+
+def window(words: Collection[Token], text: Text, width: int, least: int) -> Hit | None:
+    """The shortest stretch of at most ``width`` tokens that holds ``least`` different words."""
+    places = sorted({(i, n) for n, w in enumerate(words) for i in locate(w, text)})
+    count: dict[int, int] = {}
     left = 0
-    for right, (i, w) in enumerate(places):
-        count[w] = count.get(w, 0) + 1
-        while i - places[left][0] > width:
+    best: Hit | None = None
+    for i, n in places:
+        count[n] = count.get(n, 0) + 1
+        while i - places[left][0] > width or count[places[left][1]] > 1:
             gone = places[left][1]
             count[gone] -= 1
             if not count[gone]:
                 del count[gone]
             left += 1
-        if len(count) == len(new):
-            return Hit(places[left][0], i, "words")
-    return None
+        if len(count) >= least and (best is None or i - places[left][0] < best.last - best.first):
+            best = Hit(places[left][0], i, "words")
+    return best
+
+
+def spread(form: Form, new: Sequence[Token], text: Text) -> list[Hit]:
+    """The gold's content words that the question did not say, close together, in any order."""
+    different = tuple({t.stem: t for t in new}.values())
+    if len(form.content) == 1 or not different:
+        return []
+    hit = window(different, text, 6 + 3 * len(different), len(different))
+    return [hit] if hit else []

@@ -263,7 +263,7 @@ def same_amount(gold: Quantity, said: Quantity) -> bool:
     if a == b:
         return True
     rounded = max(gold.slack, said.slack)
-    return abs(a - b) <= min(rounded, 0.05 * max(abs(a), abs(b))) and rounded > 0 and a * b > 0
+    return abs(a - b) < min(rounded, 0.031 * max(abs(a), abs(b))) and a * b > 0
 
 
 @lru_cache(maxsize=4096)
