@@ -1,0 +1,219 @@
+"""Keys and values of many prefixes at once: prefill once, branch, drop, compact, refill.
+
+A *slot* holds one distinct prefix. Draws that agree so far share a slot, so k draws of a prompt
+cost one prefill, and equal answers cost one row. All prefixes end in the same column; shorter ones
+begin later and are masked before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers.cache_utils import DynamicCache, DynamicLayer
+
+from sayso.backends.hf_load import Runner
+
+Slots = NDArray[np.int64]
+#: Columns reserved ahead when a buffer grows, so that a step writes in place.
+AHEAD = 64
+
+
+class PrefixCache(Protocol):
+    """What the decode loop needs of a model's memory."""
+
+    refills: bool
+    equal_lengths: bool
+
+    @property
+    def lengths(self) -> Slots:
+        """Return the tokens in each slot."""
+
+    def prefill(self, prompts: Sequence[Sequence[int]]) -> Tensor:
+        """Add a slot for each prompt behind the others; return their next logits (P, V)."""
+
+    def step(self, tokens: Slots) -> Tensor:
+        """Append one token to each slot; return the next logits (S, V)."""
+
+    def rearrange(self, to: Slots, source: Slots, size: int) -> None:
+        """Copy slots ``source`` over slots ``to``, then keep the first ``size``."""
+
+    def forget(self, slots: Slots) -> None:
+        """Stop counting slots that nobody continues, so that they never outgrow the context."""
+
+
+def padded(prompts: Sequence[Sequence[int]], pad: int, left: bool = True) -> Tensor:
+    """Return token ids of shape (P, longest), padded on one side."""
+    longest = max(len(p) for p in prompts)
+    table = np.full((len(prompts), longest), pad, dtype=np.int64)
+    for row, prompt in enumerate(prompts):
+        if left:
+            table[row, longest - len(prompt) :] = prompt
+        else:
+            table[row, : len(prompt)] = prompt
+    return torch.from_numpy(table)
+
+
+def first_pass(runner: Runner, prompts: Sequence[Sequence[int]]) -> tuple[Tensor, Any]:
+    """Run prompts through the model; return their last logits and the cache they leave."""
+    lengths = torch.tensor([len(p) for p in prompts])
+    ids = padded(prompts, runner.pad)
+    width = ids.shape[1]
+    mask = torch.arange(width) >= (width - lengths)[:, None]
+    positions = (torch.arange(width) - (width - lengths)[:, None]).clamp(min=0)
+    cache = DynamicCache(config=runner.model.config)
+    # Running states take no mask: it would be multiplied into them. Their batches have no padding.
+    shown = None if runner.memory == "state" else mask
+    logits = runner.forward(ids, shown, positions, cache, keep=1)
+    return logits[:, -1], cache
+
+
+class _Window:
+    """The part of the buffers in use: rows ``:rows``, columns ``start:end``."""
+
+    rows = 0
+    start = 0
+    end = 0
+
+
+class SlotLayer(DynamicLayer):  # type: ignore[misc]  # transformers publishes no types
+    """One layer's keys and values in a buffer that is written in place, not concatenated."""
+
+    def __init__(self, window: _Window) -> None:
+        super().__init__()
+        self.window = window
+        self.stored: list[Tensor] = []
+
+    def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> Any:
+        """Write the newest columns and return everything in the window."""
+        w = self.window
+        end = w.end + key_states.shape[-2]
+        for stored, new in zip(self.stored, (key_states, value_states), strict=True):
+            stored[: w.rows, :, w.end : end] = new
+        keys, values = (stored[: w.rows, :, w.start : end] for stored in self.stored)
+        return keys, values
+
+    def get_seq_length(self) -> int:
+        """Columns before the newest ones."""
+        return self.window.end - self.window.start
+
+    def insert(self, states: tuple[Tensor, Tensor], row: int, capacity: tuple[int, int]) -> None:
+        """Put prefilled states (P, heads, L, size) at rows ``row:`` so that they end at ``end``."""
+        if not self.stored:
+            self.stored = [
+                s.new_zeros((capacity[0], s.shape[1], capacity[1], s.shape[3])) for s in states
+            ]
+            self.is_initialized = True
+        end = self.window.end
+        for stored, new in zip(self.stored, states, strict=True):
+            stored[row : row + new.shape[0], :, end - new.shape[2] : end] = new
+
+    def regrow(self, capacity: tuple[int, int], start: int) -> None:
+        """Move the window to column ``start`` of new buffers of ``capacity`` (rows, columns)."""
+        w = self.window
+        width = w.end - w.start
+        for place, old in enumerate(self.stored):
+            new = old.new_zeros((capacity[0], old.shape[1], capacity[1], old.shape[3]))
+            new[: w.rows, :, start : start + width] = old[: w.rows, :, w.start : w.end]
+            self.stored[place] = new
+
+    def move(self, to: Tensor, source: Tensor) -> None:
+        """Copy some rows over others."""
+        w = self.window
+        for stored in self.stored:
+            stored[to, :, w.start : w.end] = stored[source, :, w.start : w.end]
+
+
+class SlotCache:
+    """For plain attention in every layer: slots branch and refill in place."""
+
+    refills = True
+    equal_lengths = False
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+        self.lengths: Slots = np.zeros(0, dtype=np.int64)
+        self.window = _Window()
+        self.capacity = (0, 0)
+        self.cache = DynamicCache(config=runner.model.config)
+        self.cache.layers = [SlotLayer(self.window) for _ in self.cache.layers]
+
+    def _reserve(self, rows: int, before: int, after: int) -> None:
+        """Make room for ``rows`` rows, ``before`` columns up to the end and ``after`` behind it."""
+        w = self.window
+        if rows <= self.capacity[0] and before <= w.end and w.end + after <= self.capacity[1]:
+            return
+        width = max(before, w.end - w.start)
+        rows = self.capacity[0] if rows <= self.capacity[0] else rows + rows // 4
+        self.capacity = (rows, width + after + AHEAD)
+        start = width - (w.end - w.start)
+        for layer in self.cache.layers:
+            layer.regrow(self.capacity, start)
+        w.start, w.end = start, width
+
+    def prefill(self, prompts: Sequence[Sequence[int]]) -> Tensor:
+        """Run the prompts in chunks of similar length and put them behind the live slots."""
+        logits = []
+        at = 0
+        while at < len(prompts):
+            longest, count = 0, 0
+            for prompt in prompts[at:]:
+                longest = max(longest, len(prompt))
+                if count and longest * (count + 1) > self.runner.prefill_slots:
+                    break
+                count += 1
+            chunk = prompts[at : at + count]
+            last, cache = first_pass(self.runner, chunk)
+            row = len(self.lengths)
+            self._reserve(row + (len(prompts) - at), longest, 1)
+            for layer, fresh in zip(self.cache.layers, cache.layers, strict=True):
+                if fresh.is_initialized:
+                    layer.insert((fresh.keys, fresh.values), row, self.capacity)
+            self.lengths = np.concatenate([self.lengths, [len(p) for p in chunk]])
+            self._fit()
+            logits.append(last)
+            at += count
+        return torch.cat(logits)
+
+    def forget(self, slots: Slots) -> None:
+        """Stop counting slots that nobody continues."""
+        self.lengths[slots] = 1
+        self._fit()
+
+    def _fit(self) -> None:
+        """Let the window hold exactly the live prefixes."""
+        self.window.rows = len(self.lengths)
+        longest = int(self.lengths.max()) if len(self.lengths) else 0
+        self.window.start = self.window.end - longest
+
+    def step(self, tokens: Slots) -> Tensor:
+        """Append one token to each slot; return the next logits (S, V)."""
+        w = self.window
+        self._reserve(w.rows, 0, 1)
+        lengths = torch.from_numpy(self.lengths)
+        width = w.end - w.start
+        mask = torch.arange(width + 1) >= (width - lengths)[:, None]
+        ids = torch.from_numpy(tokens)[:, None]
+        logits = self.runner.forward(ids, mask, lengths[:, None], self.cache, keep=1)
+        w.end += 1
+        self.lengths = self.lengths + 1
+        return logits[:, -1]
+
+    def rearrange(self, to: Slots, source: Slots, size: int) -> None:
+        """Copy slots ``source`` over slots ``to``, then keep the first ``size``."""
+        if len(to):
+            self._reserve(size, 0, 0)
+            self.window.rows = max(size, len(self.lengths))
+            there = torch.from_numpy(to).to(self.runner.device)
+            here = torch.from_numpy(source).to(self.runner.device)
+            for layer in self.cache.layers:
+                layer.move(there, here)
+        grown = np.zeros(max(size, len(self.lengths)), dtype=np.int64)
+        grown[: len(self.lengths)] = self.lengths
+        grown[to] = self.lengths[source]
+        self.lengths = grown[:size]
+        self._fit()

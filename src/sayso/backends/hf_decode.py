@@ -1,0 +1,288 @@
+"""The decoding loop: many requests at once, each token chosen by its own request's rules.
+
+Requests with one prompt share its prefill, and draws share a row for as long as they agree
+(``hf_cache``). Rows leave when they end; where the architecture allows it, waiting prompts take
+their places. Nothing that is chosen depends on who else is in the batch.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sayso.backends import sampling
+from sayso.backends.hf_cache import PrefixCache
+from sayso.backends.hf_render import Rendered
+from sayso.records import Request
+
+Ints = NDArray[np.int64]
+#: A row is expected to grow by this much when places are given out; more is found out on the way.
+EXPECTED = 32
+#: Places that must be free before waiting prompts are let in: prefilling few at a time is slow.
+REFILL_SHARE = 0.25
+#: Rows that nobody continues may be computed along until they are this share of all.
+GHOST_SHARE = 0.2
+
+
+class Job(NamedTuple):
+    """One request on its way: its number in the call, and its prompt."""
+
+    number: int
+    request: Request
+    prompt: Rendered
+
+
+class Raw(NamedTuple):
+    """What was generated for a job, the end-of-text token left out. ``finish`` is "stop",
+    "stop_string", "length" or "failed"; ``computed`` counts the end-of-text token."""
+
+    job: Job
+    ids: list[int]
+    logprobs: list[float]
+    entropies: list[float]
+    extras: dict[str, list[object]]
+    finish: str
+    computed: int
+
+
+class Limits(NamedTuple):
+    """How much is computed at once: rows, and token places in the cache."""
+
+    rows: int
+    slots: int
+
+    def halved(self) -> Limits:
+        """Return half of it, at least one row."""
+        return Limits(max(1, self.rows // 2), max(1, self.slots // 2))
+
+
+Stopper = Callable[[Job, Sequence[int]], bool]
+
+
+class Lane:
+    """One request in progress: its settings, its uniforms and its history."""
+
+    __slots__ = ("entropies", "extras", "ids", "job", "logprobs", "slot", "uniforms")
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.slot = -1
+        self.ids: list[int] = []
+        self.logprobs: list[float] = []
+        self.entropies: list[float] = []
+        self.extras: dict[str, list[object]] = {}
+        self.uniforms: NDArray[np.float64] = np.zeros(0)
+
+    def uniform(self) -> float:
+        """Return the uniform of the next step."""
+        step = len(self.ids)
+        if self.job.request.greedy:
+            return 0.0
+        if step % 64 == 0:
+            r = self.job.request
+            self.uniforms = sampling.uniforms(self.job.prompt.key, r.seed, r.sample, step, 64)
+        return float(self.uniforms[step % 64])
+
+
+class Decoder:
+    """Runs jobs to their end. ``evicted`` counts rows that were begun again for lack of room."""
+
+    def __init__(
+        self,
+        cache: PrefixCache,
+        limits: Limits,
+        ends: frozenset[int],
+        stopper: Stopper,
+        record: frozenset[str],
+    ) -> None:
+        self.cache = cache
+        self.limits = limits
+        self.ends = ends
+        self.stopper = stopper
+        self.record = record
+        self.lanes: list[Lane] = []
+        self.tokens: Ints = np.zeros(0, dtype=np.int64)
+        self.evicted = 0
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Raw]:
+        """Yield each job's result as it ends. Jobs with one prompt should stand together."""
+        waiting = deque(jobs)
+        while waiting or self.lanes:
+            new = self._admit(waiting)
+            if new:
+                prompts: dict[tuple[int, ...], int] = {}
+                base = len(self.cache.lengths)
+                for lane in new:
+                    lane.slot = base + prompts.setdefault(lane.job.prompt.ids, len(prompts))
+                logits = self.cache.prefill(list(prompts))
+                self.tokens = np.concatenate([self.tokens, np.zeros(len(prompts), np.int64)])
+                self.lanes.extend(new)
+                yield from self._advance(logits, base, new)
+            else:
+                waiting.extendleft(reversed(self._evict()))
+                yield from self._advance(self.cache.step(self.tokens), 0, self.lanes)
+
+    def _admit(self, waiting: deque[Job]) -> list[Lane]:
+        """Return the waiting jobs that find room now: whole prompts where possible."""
+        live = len(self.lanes)
+        free = self.limits.rows - live
+        refills = self.cache.refills
+        if not waiting or free <= 0:
+            return []
+        if live and (not refills or free < REFILL_SHARE * self.limits.rows):
+            return []
+        new: list[Lane] = []
+        width = int(self.cache.lengths.max()) if live else 0
+        while waiting and len(new) < free:
+            job = waiting[0]
+            size = len(job.prompt.ids)
+            if new and self.cache.equal_lengths and size != len(new[0].job.prompt.ids):
+                break
+            width = max(width, size + min(job.request.max_tokens, EXPECTED))
+            if (new or live) and (live + len(new) + 1) * width > self.limits.slots:
+                break
+            new.append(Lane(waiting.popleft()))
+        return new
+
+    def _evict(self) -> list[Job]:
+        """Send the youngest rows back when the answers grow over the budget.
+
+        They are drawn again, the same, when there is room.
+        """
+        live = len(self.lanes)
+        width = int(self.cache.lengths.max()) + 1
+        if live < 2 or len(self.cache.lengths) * width <= self.limits.slots:
+            return []
+        order = sorted(self.lanes, key=lambda lane: -len(lane.ids))
+        keep = max(1, live // 2)
+        back = [lane.job for lane in order[keep:]]
+        kept = {id(lane) for lane in order[:keep]}
+        self.lanes = [lane for lane in self.lanes if id(lane) in kept]
+        self.evicted += len(back)
+        self._tidy(0.0)
+        return back
+
+    @torch.inference_mode()
+    def _advance(self, logits: torch.Tensor, base: int, lanes: Sequence[Lane]) -> list[Raw]:
+        """Choose the next token of each lane, record it, and settle who goes on in which slot."""
+        reading = sampling.read(logits)
+        node = np.array([lane.slot - base for lane in lanes], dtype=np.int64)
+        requests = [lane.job.request for lane in lanes]
+        settings = sampling.Shaping(
+            np.array([r.temperature for r in requests], dtype=np.float64),
+            np.array([r.top_p for r in requests], dtype=np.float64),
+            np.array([r.top_k for r in requests], dtype=np.int64),
+            np.array([r.min_p for r in requests], dtype=np.float64),
+            np.array([r.repetition_penalty for r in requests], dtype=np.float64),
+        )
+        seen = {
+            row: [*lane.job.prompt.ids, *lane.ids]
+            for row, lane in enumerate(lanes)
+            if lane.job.request.repetition_penalty != 1
+        }
+        uniform = np.array([lane.uniform() for lane in lanes])
+        chosen = sampling.choose(logits, reading, node, settings, uniform, seen)
+        place = torch.from_numpy(node).to(chosen.device)
+        tokens: list[int] = chosen.tolist()
+        logprobs: list[float] = sampling.logprobs(reading, place, chosen).tolist()
+        entropies: list[float] = sampling.entropies(reading)[place].tolist()
+        sound: list[bool] = reading.sound[place].tolist()
+        further = {
+            name: values[place].tolist()
+            for name, values in sampling.extras(reading, self.record).items()
+        }
+        done: list[Raw] = []
+        goes_on: list[Lane] = []
+        onward: list[int] = []
+        for row, lane in enumerate(lanes):
+            token = tokens[row]
+            finish = "" if sound[row] else "failed"
+            if not finish and token in self.ends:
+                finish = "stop"
+            elif not finish:
+                lane.ids.append(token)
+                lane.logprobs.append(logprobs[row])
+                lane.entropies.append(entropies[row])
+                for name, values in further.items():
+                    lane.extras.setdefault(name, []).append(values[row])
+                finish = self._ended(lane)
+            if finish:
+                computed = len(lane.ids) + (finish == "stop")
+                done.append(
+                    Raw(
+                        lane.job, lane.ids, lane.logprobs, lane.entropies, lane.extras, finish,
+                        computed,
+                    )
+                )  # fmt: skip
+                lane.slot = -1
+            else:
+                goes_on.append(lane)
+                onward.append(token)
+        self.lanes = [lane for lane in self.lanes if lane.slot >= 0]
+        self._branch(goes_on, np.array(onward, dtype=np.int64), base, base + len(logits))
+        self._tidy(GHOST_SHARE)
+        return done
+
+    def _ended(self, lane: Lane) -> str:
+        """Return why a lane ends after its newest token, or nothing."""
+        request = lane.job.request
+        if (request.stop or lane.job.prompt.stop) and self.stopper(lane.job, lane.ids):
+            return "stop_string"
+        return "length" if len(lane.ids) >= request.max_tokens else ""
+
+    def _branch(self, lanes: Sequence[Lane], tokens: Ints, first: int, last: int) -> None:
+        """Give a slot to each distinct continuation of the slots ``first:last``.
+
+        The first child of a slot stays in it; the others are copied into slots that nobody
+        continues, or behind all.
+        """
+        if not lanes:
+            return
+        parents = np.array([lane.slot for lane in lanes], dtype=np.int64)
+        span = int(tokens.max()) + 1
+        children, inverse = np.unique(parents * span + tokens, return_inverse=True)
+        parent, token = children // span, children % span
+        stays = np.ones(len(children), dtype=np.bool_)
+        stays[1:] = parent[1:] != parent[:-1]
+        slots = parent.copy()
+        moving = np.flatnonzero(~stays)
+        size = len(self.cache.lengths)
+        if len(moving):
+            taken = np.zeros(size, dtype=np.bool_)
+            taken[parent] = True
+            taken[[lane.slot for lane in self.lanes]] = True
+            free = np.flatnonzero(~taken)[: len(moving)]
+            behind = np.arange(size, size + len(moving) - len(free))
+            slots[moving] = np.concatenate([free, behind])
+            size += len(behind)
+            self.cache.rearrange(slots[moving], parent[moving], size)
+        grown = np.zeros(size, dtype=np.int64)
+        grown[: len(self.tokens)] = self.tokens
+        grown[slots] = token
+        self.tokens = grown
+        for lane, child in zip(lanes, inverse.tolist(), strict=True):
+            lane.slot = int(slots[child])
+
+    def _tidy(self, share: float) -> None:
+        """Move the last slots into ghosts' places once ghosts are more than ``share`` of all."""
+        size = len(self.cache.lengths)
+        live = np.unique(np.array([lane.slot for lane in self.lanes], dtype=np.int64))
+        ghosts = np.setdiff1d(np.arange(size), live, assume_unique=True)
+        if not len(ghosts):
+            return
+        if len(ghosts) <= share * size:
+            self.cache.forget(ghosts)
+            return
+        to = ghosts[ghosts < len(live)]
+        source = live[live >= len(live)]
+        self.cache.rearrange(to, source, len(live))
+        self.tokens[to] = self.tokens[source]
+        self.tokens = self.tokens[: len(live)]
+        moved = dict(zip(source.tolist(), to.tolist(), strict=True))
+        for lane in self.lanes:
+            lane.slot = moved.get(lane.slot, lane.slot)

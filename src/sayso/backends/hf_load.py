@@ -1,0 +1,292 @@
+"""Open a transformers model: weights, tokenizer, identity, device, dtype, threads."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import torch
+import transformers
+from torch import Tensor
+from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+
+from sayso.models import Counts
+from sayso.records import InputError
+
+TOKENIZER_FILES = (
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+    "vocab.json", "merges.txt", "tokenizer.model", "spiece.model", "chat_template.jinja",
+)  # fmt: skip
+#: Below this many parameters a second thread costs more than it gives (measured: 2-5 times slower
+#: on a loaded machine).
+SMALL_MODEL = 50_000_000
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How to open a model. ``max_rows`` and ``token_slots`` bound what is computed at once."""
+
+    device: str = "auto"
+    dtype: str = "auto"
+    revision: str | None = None
+    threads: int | None = None
+    max_rows: int | None = None
+    token_slots: int | None = None
+    window: int = 4096
+    record: frozenset[str] = frozenset({"logprobs", "entropies"})
+    chat_template: str | None = None
+    trust_remote_code: bool = False
+    allow_pickle: bool = False
+
+
+class Identity(NamedTuple):
+    """``identity`` keys the cache; ``base`` is that of the model an adapter was trained from."""
+
+    identity: str
+    base: str
+    signature: str
+
+
+class Runner:
+    """A loaded model behind one ``forward``, and what its architecture allows.
+
+    ``memory`` is "slots" (plain attention), "windows" (some layers forget), "state" (some layers
+    keep a running state) or "none" (no cache that could be shared).
+    """
+
+    def __init__(self, model: Any, pad: int, counts: Counts) -> None:
+        self.model = model
+        self.pad = pad
+        self.counts = counts
+        self.device = torch.device(model.device)
+        self.prefill_slots = 16384 if self.device.type == "cuda" else 4096
+        accepted = inspect.signature(model.forward).parameters
+        self.accepts = frozenset(accepted)
+        self.cache_name = "past_key_values" if "past_key_values" in accepted else "cache_params"
+        self.memory = _memory(model, self.cache_name in accepted)
+        text = model.config.get_text_config(decoder=True)
+        self.vocabulary = int(text.vocab_size)
+        context = getattr(text, "max_position_embeddings", None)
+        self.context = int(context) if context and int(context) > 0 else None
+
+    @torch.inference_mode()
+    def forward(
+        self,
+        ids: Tensor,
+        mask: Tensor | None = None,
+        positions: Tensor | None = None,
+        cache: Any = None,
+        keep: int = 0,
+    ) -> Tensor:
+        """Return logits (rows, kept columns, V); ``keep`` > 0 asks for the last ones only."""
+        given: dict[str, Any] = {"input_ids": ids.to(self.device), "use_cache": cache is not None}
+        if mask is not None and "attention_mask" in self.accepts:
+            given["attention_mask"] = mask.to(self.device, torch.long)
+        if positions is not None and "position_ids" in self.accepts:
+            given["position_ids"] = positions.to(self.device)
+        if cache is not None:
+            given[self.cache_name] = cache
+        if keep and "logits_to_keep" in self.accepts:
+            given["logits_to_keep"] = keep
+        logits: Tensor = self.model(**given).logits
+        self.counts.forwards += 1
+        self.counts.slots += ids.numel()
+        return logits[:, -keep:] if keep else logits
+
+
+def _memory(model: Any, takes_cache: bool) -> str:
+    """Tell which kind of cache an architecture has."""
+    if not takes_cache or not model._supports_default_dynamic_cache():
+        return "none"
+    kinds = {type(layer) for layer in DynamicCache(config=model.config).layers}
+    if kinds <= {DynamicLayer} and kinds:
+        return "slots"
+    return "windows" if kinds <= {DynamicLayer, DynamicSlidingWindowLayer} else "state"
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep progress bars and warnings of the libraries off the screen while loading."""
+    log = transformers.utils.logging
+    level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    try:
+        yield
+    finally:
+        log.set_verbosity(level)
+        if bars:
+            log.enable_progress_bar()
+
+
+def choose_device(wanted: str) -> torch.device:
+    """Return the device: CUDA, else MPS, else CPU, unless one is named."""
+    if wanted == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        return torch.device(wanted)
+    except RuntimeError:
+        raise InputError(
+            f"device {wanted!r} is not known: expected auto, cpu, cuda, cuda:1 or mps"
+        ) from None
+
+
+def choose_dtype(wanted: str, device: torch.device) -> torch.dtype | str:
+    """Return the dtype. ``auto`` is float32 on a CPU, where half precision is slow and moves
+    log-probabilities by 5e-4 under padding, and the stored dtype elsewhere."""
+    if wanted == "auto":
+        return torch.float32 if device.type == "cpu" else "auto"
+    found = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+    if wanted not in found:
+        raise InputError(f"dtype {wanted!r} is not known: expected auto, {', '.join(found)}")
+    return found[wanted]
+
+
+def _check_folder(folder: Path, options: Options) -> None:
+    """Refuse a folder that is no model, in one line, before a library prints a page."""
+    if not folder.is_dir():
+        raise InputError(f"model folder {folder} is a file: expected a folder with config.json")
+    adapter = (folder / "adapter_config.json").is_file()
+    if not adapter and not (folder / "config.json").is_file():
+        raise InputError(f"{folder} is no model folder: it has no config.json")
+    if not any((folder / name).is_file() for name in TOKENIZER_FILES):
+        raise InputError(f"{folder} has no tokenizer: expected tokenizer.json beside config.json")
+    if not any(folder.glob("*.safetensors")) and not options.allow_pickle:
+        found = "only pickled weights (.bin)" if any(folder.glob("*.bin")) else "no weights"
+        raise InputError(
+            f"{folder} has {found}: expected *.safetensors; allow_pickle=true loads .bin files "
+            "that you trust"
+        )
+    if adapter:
+        try:
+            import peft  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
+        except ImportError:
+            raise InputError(
+                f"{folder} is an adapter: install peft to load it, or merge it into its base model"
+            ) from None
+
+
+def load(name: str, options: Options) -> tuple[Any, Any]:
+    """Return (model, tokenizer) of a folder or a hub id."""
+    folder = Path(name).expanduser()
+    local = folder.exists()
+    if local:
+        _check_folder(folder, options)
+    elif name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise InputError(f"model folder {name} does not exist")
+    source = str(folder) if local else name
+    device = choose_device(options.device)
+    dtype = choose_dtype(options.dtype, device)
+    common: dict[str, Any] = {"trust_remote_code": options.trust_remote_code}
+    if local:
+        common["local_files_only"] = True
+    elif options.revision:
+        common["revision"] = options.revision
+    safe = {} if options.allow_pickle else {"use_safetensors": True}
+    with quiet():
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
+            model = transformers.AutoModelForCausalLM.from_pretrained(
+                source, dtype=dtype, **common, **safe
+            )
+        except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            where = "" if local else " (a hub id needs network or a filled hub cache)"
+            raise InputError(f"model {name} cannot be opened{where}: {first[:300]}") from None
+        if options.chat_template is not None:
+            tokenizer.chat_template = options.chat_template
+        model = model.to(device).eval()
+    return model, tokenizer
+
+
+def _memo_path() -> Path:
+    """Return the file in which hashes of weight files are remembered."""
+    home = os.environ.get("SAYSO_CACHE")
+    if home:
+        return Path(home) / "model-hashes.json"
+    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(root) / "sayso" / "model-hashes.json"
+
+
+def _file_hashes(files: Sequence[Path]) -> dict[str, str]:
+    """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
+    memo_path = _memo_path()
+    memo: dict[str, str] = {}
+    try:
+        memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError):
+        memo = {}
+    found, new = {}, False
+    for file in files:
+        stat = file.stat()
+        key = f"{file.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
+        if key not in memo:
+            with file.open("rb") as stream:
+                memo[key] = hashlib.file_digest(stream, "sha256").hexdigest()
+            new = True
+        found[file.name] = memo[key]
+    if new:
+        try:
+            memo_path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = memo_path.with_suffix(f".{os.getpid()}")
+            temporary.write_bytes(msgspec.json.encode(memo))
+            temporary.replace(memo_path)
+        except OSError:
+            return found  # a cache folder that cannot be written costs time, nothing else
+    return found
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    """Return config.json without what changes when the same model is saved again."""
+    try:
+        settings = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    for key in ("_name_or_path", "transformers_version", "torch_dtype", "dtype"):
+        settings.pop(key, None)
+    return dict(settings)
+
+
+def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identity:
+    """Return the identity: contents of a folder, or revision of a hub id; template and dtype.
+
+    A merged folder may name the identity of its base model in config.json as ``sayso_base``.
+    """
+    folder = Path(name).expanduser()
+    dtype = str(model.dtype).removeprefix("torch.")
+    template = hashlib.sha256(str(tokenizer.chat_template or "").encode()).hexdigest()[:12]
+    if not folder.is_dir():
+        revision = str(getattr(model.config, "_commit_hash", None) or options.revision or "main")
+        identity = f"hf:{name}@{revision}|{dtype}|template:{template}"
+        return Identity(identity, identity, f"hf:{name.split('/')[-1]}@{revision[:7]}")
+    patterns = ("*.safetensors", "*.bin") if options.allow_pickle else ("*.safetensors",)
+    files = {file for pattern in patterns for file in folder.glob(pattern)}
+    files |= {folder / file for file in TOKENIZER_FILES if (folder / file).is_file()}
+    parts = [_file_hashes(sorted(files)), _settings(folder), template]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    identity = f"weights:{digest[:32]}|{dtype}"
+    base = _settings(folder).get("sayso_base")
+    adapter = folder / "adapter_config.json"
+    if adapter.is_file():
+        source = str(json.loads(adapter.read_text("utf-8")).get("base_model_name_or_path") or "")
+        if source:
+            base = identify(source, model, tokenizer, options).identity
+    signature = f"hf:{folder.resolve().name}@{digest[:7]}"
+    return Identity(identity, str(base) if base else identity, signature)
+
+
+def choose_threads(model: Any, options: Options) -> int | None:
+    """Return how many threads to use on a CPU, or None to leave them as they are."""
+    if options.threads is not None:
+        return options.threads
+    if torch.device(model.device).type != "cpu" or os.environ.get("OMP_NUM_THREADS"):
+        return None
+    return 1 if model.num_parameters() < SMALL_MODEL else None

@@ -1,0 +1,203 @@
+"""From messages to the exact token ids that a model reads, and what had to be said about it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import jinja2
+import numpy as np
+
+from sayso.records import Message, Request
+
+#: How models mark a thought: what opens it, what closes it.
+THOUGHTS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("[THINK]", "[/THINK]"),
+    ("<seed:think>", "</seed:think>"),
+    ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
+)
+#: Templates that print today's date print this one, so that a prompt is the same every day.
+PINNED_DATE = datetime(2024, 7, 26)
+#: A base model goes on asking itself questions; its answer ends here.
+PLAIN_STOP = "\nQuestion:"
+
+
+class Rendered(NamedTuple):
+    """A prompt as the model sees it. ``thought`` are the marks of a thought that it leaves open."""
+
+    text: str
+    ids: tuple[int, ...]
+    hash: str
+    key: int
+    overrides: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
+    thought: tuple[str, str] | None = None
+    problem: str | None = None
+
+
+PromptKey = tuple[tuple[Message, ...], tuple[tuple[str, str | int | float | bool], ...], str | None]
+
+
+def prompt_key(request: Request) -> PromptKey:
+    """Return the part of a request that decides its prompt."""
+    return request.messages, request.chat_template_kwargs, request.prefill
+
+
+def plain(messages: Sequence[Message]) -> str:
+    """Write a conversation for a model that has no chat template.
+
+    Questions and answers are labeled, instructions stand on top, and the model goes on after
+    "Answer:".
+    """
+    parts = []
+    for message in messages:
+        if message.role == "system":
+            parts.append(message.content)
+        else:
+            label = "Question" if message.role == "user" else "Answer"
+            parts.append(f"{label}: {message.content}")
+    joined = "\n\n".join(parts)
+    if messages and messages[-1].role == "assistant":
+        return joined
+    return f"{joined}\nAnswer:"
+
+
+def _pinned(pattern: str) -> str:
+    return PINNED_DATE.strftime(pattern)
+
+
+def _chat(tokenizer: Any, request: Request) -> tuple[str, tuple[str, ...]]:
+    """Apply the chat template; a system message that it refuses joins the user's."""
+    messages = [{"role": m.role, "content": m.content} for m in request.messages]
+    given: dict[str, Any] = dict(request.chat_template_kwargs)
+    overrides: list[str] = []
+    template = tokenizer.chat_template
+    source = template if isinstance(template, str) else str(template)
+    if "strftime_now" in source or "date_string" in source:
+        if "date_string" not in given:
+            given["date_string"] = _pinned("%d %b %Y")
+        given.setdefault("strftime_now", _pinned)
+        overrides.append(f"date in the template pinned to {_pinned('%Y-%m-%d')}")
+    ends_open = bool(messages) and messages[-1]["role"] == "assistant"
+    given |= {
+        "tokenize": False,
+        "add_generation_prompt": not ends_open,
+        "continue_final_message": ends_open,
+    }
+    try:
+        return str(tokenizer.apply_chat_template(messages, **given)), tuple(overrides)
+    except jinja2.exceptions.TemplateError:
+        if len(messages) < 2 or messages[0]["role"] != "system" or messages[1]["role"] != "user":
+            raise
+    first = {"role": "user", "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
+    text = str(tokenizer.apply_chat_template([first, *messages[2:]], **given))
+    overrides.append("system message joined to the user's: the template takes none")
+    return text, tuple(overrides)
+
+
+def _open_thought(text: str, prefill: str) -> tuple[str, str] | None:
+    """Return the marks of the thought in which the prompt leaves the model."""
+    for opening, closing in THOUGHTS:
+        if opening in prefill and closing not in prefill.rpartition(opening)[2]:
+            return opening, closing
+        if not prefill.strip() and text.rstrip().endswith(opening):
+            return opening, closing
+    return None
+
+
+def _refused(problem: str) -> Rendered:
+    return Rendered("", (), "", 0, problem=problem)
+
+
+def _encode(tokenizer: Any, text: str, plain_text: bool) -> tuple[list[int], tuple[str, ...]]:
+    """Tokenize a rendered prompt. A chat template writes its own special tokens."""
+    ids = list(tokenizer(text, add_special_tokens=plain_text)["input_ids"])
+    if (
+        plain_text
+        and ids
+        and ids[-1] == tokenizer.eos_token_id
+        and not text.endswith(str(tokenizer.eos_token))
+    ):
+        ids.pop()  # a tokenizer that ends every text would end the answer before it begins
+    beginning = tokenizer.bos_token_id
+    if beginning is not None and ids[:2] == [beginning, beginning]:
+        return ids[1:], ("doubled beginning-of-text token removed",)
+    if not ids and beginning is not None:
+        ids = [beginning]
+    return ids, ()
+
+
+def render(tokenizer: Any, request: Request) -> Rendered:
+    """Render one prompt; a template that refuses it is a problem, not an exception."""
+    overrides: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
+    plain_text = not tokenizer.chat_template
+    if plain_text:
+        text = plain(request.messages)
+        stop = (PLAIN_STOP,)
+        overrides = (f"no chat template: plain prompt, stops at {PLAIN_STOP!r}",)
+    else:
+        try:
+            text, overrides = _chat(tokenizer, request)
+        except (jinja2.exceptions.TemplateError, ValueError, TypeError, KeyError) as error:
+            return _refused(f"failed: chat template: {error}")
+    prefill = request.prefill or ""
+    text += prefill
+    ids, said = _encode(tokenizer, text, plain_text)
+    if not ids:
+        return _refused("failed: empty prompt, and the tokenizer has no token to begin with")
+    digest = hashlib.sha256(np.array(ids, dtype="<i8").tobytes()).digest()
+    return Rendered(
+        text=text,
+        ids=tuple(ids),
+        hash=digest.hex()[:16],
+        key=int.from_bytes(digest[:8], "little"),
+        overrides=overrides + said,
+        stop=stop,
+        thought=_open_thought(text, prefill),
+    )
+
+
+def renderer(tokenizer: Any) -> Callable[[Request], Rendered]:
+    """Return ``render`` with a memory, since draws share their prompt."""
+    memory: dict[PromptKey, Rendered] = {}
+
+    def remembered(request: Request) -> Rendered:
+        key = prompt_key(request)
+        if key not in memory:
+            memory[key] = render(tokenizer, request)
+        return memory[key]
+
+    return remembered
+
+
+def ends_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
+    """Return every token that ends an answer: the tokenizer's and the model folder's.
+
+    It is the only thing read from generation_config: its sampling settings must never apply in
+    silence.
+    """
+    found: set[int] = set()
+    for value in (
+        tokenizer.eos_token_id,
+        getattr(model.generation_config, "eos_token_id", None),
+        model.config.get_text_config(decoder=True).eos_token_id
+        if hasattr(model.config.get_text_config(decoder=True), "eos_token_id")
+        else None,
+    ):
+        if isinstance(value, int):
+            found.add(value)
+        elif isinstance(value, Sequence):
+            found.update(int(v) for v in value)
+    return frozenset(found)
+
+
+def describe(overrides: Mapping[str, int]) -> list[str]:
+    """Return one notice for each kind of override, with how many prompts it touched."""
+    return [f"{what} ({count} prompts)" for what, count in sorted(overrides.items())]
