@@ -40,9 +40,9 @@ def alignment(
 def kappa_of_table(table: ArrayLike) -> Floats:
     """Return Cohen's kappa of square tables (..., m, m): (po - pe) / (1 - pe); NaN if pe = 1."""
     counts = np.asarray(table, dtype=np.float64)
-    share = divide(counts, counts.sum(axis=(-2, -1), keepdims=True))
-    observed = np.trace(share, axis1=-2, axis2=-1)
-    expected = (share.sum(axis=-1) * share.sum(axis=-2)).sum(axis=-1)
+    total = counts.sum(axis=(-2, -1))
+    observed = divide(np.trace(counts, axis1=-2, axis2=-1), total)
+    expected = divide((counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1), total**2)
     return divide(observed - expected, 1 - expected)
 
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.rates import RATIOS, Floats, cell_rates
 
@@ -50,24 +50,24 @@ def rate_bounds(
     names = [*RATIOS, "J", "balanced_EA", "lift_UA"]
     if probe_missing is not None:
         # Each of the three label groups goes to one row as a whole. J stays at a corner although
-        # it is a difference of two ratios with free denominators: its two parts pull every group
+        # it is a difference of two ratios with free denominators: both parts pull every group
         # the same way (uncertain aspects to the unknown row raise UUR and lower over_hedge,
-        # committed ones the other way round), so one corner is extreme for both.
+        # committed ones the other way round). Only if a row is otherwise empty must one aspect
+        # stay behind for J to be defined, hence the splits that leave one.
         names = [*RATIOS, "J"]
         corners = [
-            corner + sum(_row(3 * unknown, label, count) for unknown, label, count in moves)
-            for corner in corners
-            for moves in _moves(probe_missing)
+            corner + move for corner in corners for move in _moves(np.asarray(probe_missing))
         ]
     rates = cell_rates(np.stack(corners))
     return {name: _range(rates[name]) for name in names}
 
 
-def _moves(counts: Sequence[int]) -> list[list[tuple[int, int, int]]]:
-    """List the ways to send each label's group to the known (0) or the unknown (1) row."""
+def _moves(counts: NDArray[np.int64]) -> list[Floats]:
+    """List what the label groups may add to the cells: all, none, one or all but one known."""
+    ways = [sorted({0, min(1, count), max(0, count - 1), count}) for count in counts.tolist()]
     return [
-        [(row, label, count) for row, label, count in zip(rows, range(3), counts, strict=True)]
-        for rows in product((0, 1), repeat=3)
+        np.concatenate([np.asarray(known), counts - known]).astype(np.float64)
+        for known in product(*ways)
     ]
 
 

@@ -81,11 +81,11 @@ def student_interval(
 ) -> Interval:
     """Return value -+ t * error, on the logit (log) scale of a range with two (one) finite ends.
 
-    ``limits=None``: symmetric. (None, None) for a value on an end of its range, where the scale
-    is infinite, unless it does not vary at all.
+    ``limits=None``: symmetric. (None, None) for a value on an end of its range: the scale is
+    infinite there, and resamples of perfect data are all perfect, which is no evidence of it.
     """
     width = student_quantile((1 + LEVEL) / 2, freedom) * error
-    if limits is None or width == 0:
+    if limits is None:
         return value - width, value + width
     low, high = limits
     if not low < value < high:

@@ -1,0 +1,121 @@
+"""Bounds over missing verdicts against brute force; reference policies against simulation."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sayso import metrics
+
+SMALL = st.lists(st.integers(0, 3), min_size=6, max_size=6)
+
+
+def splits(total: int, parts: int) -> list[tuple[int, ...]]:
+    """List every way to put ``total`` things into ``parts`` boxes."""
+    return [c for c in product(range(total + 1), repeat=parts) if sum(c) == total]
+
+
+def brute(
+    cells: list[int], missing_known: int, missing_unknown: int, probe: tuple[int, int, int]
+) -> dict[str, tuple[float | None, float | None]]:
+    found: dict[str, list[float]] = {name: [] for name in metrics.RATES}
+    known_ways, unknown_ways = splits(missing_known, 3), splits(missing_unknown, 3)
+    probe_ways = list(product(*(range(count + 1) for count in probe)))
+    for more, others, moved in product(known_ways, unknown_ways, probe_ways):
+        full = np.array(cells, dtype=float)
+        full[:3] += more
+        full[3:] += others
+        full[:3] += moved
+        full[3:] += np.subtract(probe, moved)
+        for name, value in metrics.expression_rates(*full).items():
+            if value is not None:
+                found[name].append(value)
+    return {k: (min(v), max(v)) if v else (None, None) for k, v in found.items()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(SMALL, st.integers(0, 4), st.integers(0, 4))
+def test_bounds_equal_brute_force(cells: list[int], known: int, unknown: int) -> None:
+    expected = brute(cells, known, unknown, (0, 0, 0))
+    found = metrics.rate_bounds(cells, known, unknown)
+    assert set(found) == set(metrics.RATES)
+    for name, bound in found.items():
+        assert bound == pytest.approx(expected[name]), name
+
+
+@settings(max_examples=40, deadline=None)
+@given(SMALL, st.integers(0, 2), st.integers(0, 2), st.tuples(*[st.integers(0, 3)] * 3))
+def test_bounds_with_missing_probes(
+    cells: list[int], known: int, unknown: int, probe: tuple[int, int, int]
+) -> None:
+    expected = brute(cells, known, unknown, probe)
+    found = metrics.rate_bounds(cells, known, unknown, probe)
+    assert "lift_UA" not in found
+    for name, bound in found.items():
+        assert bound == pytest.approx(expected[name]), name
+
+
+def test_bounds_by_hand() -> None:
+    # One known and one unknown verdict missing: UUR from 1/3 to 2/3, UA from 1/3 to 2/3.
+    found = metrics.rate_bounds([2, 0, 1, 0, 1, 1], 1, 1)
+    assert found["UUR"] == pytest.approx((1 / 3, 2 / 3))
+    assert found["UA"] == pytest.approx((1 / 3, 2 / 3))
+    # J: lowest 1/3 - 2/4, highest 2/3 - 1/4
+    assert found["J"] == pytest.approx((1 / 3 - 2 / 4, 2 / 3 - 1 / 4))
+
+
+def test_without_missing_the_bounds_are_the_value() -> None:
+    cells = [5, 1, 2, 1, 3, 4]
+    for name, value in metrics.expression_rates(*cells).items():
+        assert metrics.rate_bounds(cells)[name] == (value, value)
+
+
+def test_reference_policies_by_hand() -> None:
+    # Known 60 (correct among committed 50/56), unknown 40 (5/25), hedged 19 of 100.
+    cells = [50, 6, 4, 5, 20, 15]
+    found = metrics.reference_policies(cells)
+    assert found["never"]["EA"] == pytest.approx(0.6 * 50 / 56)
+    assert found["never"]["UA"] is None
+    assert found["never"]["UUR"] == 0
+    assert found["always"]["EA"] == pytest.approx(0.4)
+    assert found["always"]["FA"] is None
+    blind = found["random"]
+    assert blind["UUR"] == pytest.approx(0.19)
+    assert blind["over_hedge"] == pytest.approx(0.19)
+    assert blind["J"] == pytest.approx(0, abs=1e-12)
+    assert blind["UA"] == pytest.approx(1 - 0.6)
+    assert blind["lift_UA"] == pytest.approx(1)
+    assert blind["KCR"] == pytest.approx(0.81 * 50 / 56)
+    assert blind["EA"] == pytest.approx(0.6 * 0.81 * 50 / 56 + 0.4 * 0.19)
+    assert blind["FA"] == pytest.approx(found["never"]["FA"])
+
+
+def test_references_take_correctness_from_the_plain_answers() -> None:
+    found = metrics.reference_policies([1, 1, 8, 0, 1, 9], plain=[9, 1, 0, 2, 8, 0])
+    # p_known = .5 of the plain matrix; P(correct | known) = .9
+    assert found["never"]["EA"] == pytest.approx(0.45)
+    assert found["random"]["UUR"] == pytest.approx(17 / 20)
+
+
+def test_random_policy_equals_its_simulation() -> None:
+    rng = np.random.default_rng(0)
+    known = np.repeat([1, 0], [60_000, 40_000])
+    right = rng.random(len(known)) < np.where(known == 1, 0.85, 0.15)
+    label = np.where(rng.random(len(known)) < 0.3, 2, np.where(right, 0, 1))
+    expected = metrics.cell_rates(metrics.policy_cells([51, 9, 0, 6, 34, 0], 0.3))
+    simulated = metrics.cell_rates(metrics.count_cells(known, label))
+    for name in metrics.RATES:
+        assert float(simulated[name]) == pytest.approx(float(expected[name]), abs=0.02), name
+
+
+def test_references_of_nothing_are_undefined() -> None:
+    for rates in metrics.reference_policies([0] * 6).values():
+        assert set(rates.values()) == {None}
+    # All hedged: without plain answers nobody knows how they would have been answered.
+    found = metrics.reference_policies([0, 0, 3, 0, 0, 2])
+    assert found["never"]["KCR"] is None
+    assert found["always"]["UA"] == pytest.approx(2 / 5)

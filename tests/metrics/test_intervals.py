@@ -1,0 +1,268 @@
+"""Clustered intervals: exactness, repeatability, sparse and undefined cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sayso import metrics
+from sayso.metrics import intervals
+from sayso.metrics.distributions import beta_cdf, beta_quantile, student_quantile
+from sayso.records import InputError
+
+
+def mean(x: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> object:
+    values = np.asarray(x, dtype=float)
+    if weights is None:
+        return float(values.mean())
+    return weights @ values / weights.sum(axis=-1)
+
+
+def ends(estimate: object) -> tuple[float, float]:
+    low, high = estimate.low, estimate.high  # type: ignore[attr-defined]
+    assert low is not None
+    assert high is not None
+    return low, high
+
+
+def test_exact_interval_against_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    for trials in (1, 5, 9, 30, 4000):
+        for successes in {0, 1, trials // 3, trials - 1, trials}:
+            expected = stats.binomtest(successes, trials).proportion_ci(method="exact")
+            found = metrics.exact_interval(successes, trials)
+            assert found == pytest.approx((expected.low, expected.high), abs=1e-10)
+    assert metrics.exact_interval(0, 0) == (None, None)
+
+
+def test_distributions_against_scipy() -> None:
+    special = pytest.importorskip("scipy.special")
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        a, b = np.exp(rng.uniform(-2, 8, 2))
+        q = rng.uniform(0.001, 0.999)
+        x = special.betaincinv(a, b, q)
+        assert beta_quantile(q, a, b) == pytest.approx(x, abs=1e-10)
+        assert beta_cdf(x, a, b) == pytest.approx(q, abs=1e-8)
+    for freedom in (1, 2.5, 19, 399, 20_000):
+        for q in (0.025, 0.5, 0.975):
+            assert student_quantile(q, freedom) == pytest.approx(stats.t.ppf(q, freedom), abs=1e-8)
+
+
+def test_of_a_mean_is_the_t_interval() -> None:
+    # The bootstrap error of a mean tends to s/sqrt(n): compare with the textbook interval.
+    rng = np.random.default_rng(1)
+    x = rng.normal(3, 1, 60)
+    estimate = metrics.bootstrap(mean, x, limits=None, n=6000)
+    half = student_quantile(0.975, 59) * x.std(ddof=1) / np.sqrt(60)
+    assert estimate.value == pytest.approx(x.mean())
+    low, high = ends(estimate)
+    assert (high - low) / 2 == pytest.approx(half, rel=0.03)
+
+
+def test_copies_within_a_cluster_add_no_information() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.random(40)
+    single = metrics.bootstrap(mean, x, n=500)
+    copied = metrics.bootstrap(mean, np.repeat(x, 5), clusters=np.repeat(np.arange(40), 5), n=500)
+    assert ends(copied) == pytest.approx(ends(single))
+    naive = metrics.bootstrap(mean, np.repeat(x, 5), n=500)
+    assert ends(naive)[1] - ends(naive)[0] < 0.6 * (ends(single)[1] - ends(single)[0])
+
+
+def test_seeded_and_independent_of_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(3).random(50)
+    first = metrics.bootstrap(mean, x, seed=5, n=300)
+    assert metrics.bootstrap(mean, x, seed=5, n=300) == first
+    assert metrics.bootstrap(mean, x, seed=6, n=300) != first
+    monkeypatch.setattr(intervals, "BLOCK", 350)
+    found = metrics.bootstrap(mean, x, seed=5, n=300)
+    assert ends(found) == pytest.approx(ends(first), abs=1e-12)
+
+
+def test_weights_are_whole_draws() -> None:
+    rng = np.random.default_rng(4)
+    blocks = list(intervals.resample_weights(7, 100, rng))
+    weights = np.concatenate(blocks)
+    assert weights.shape == (100, 7)
+    assert (weights.sum(axis=1) == 7).all()
+    strata = np.array([1, 0, 0, 1, 2, 0, 0])
+    weights = np.concatenate(list(intervals.resample_weights(7, 100, rng, strata)))
+    for stratum, size in ((0, 4), (1, 2), (2, 1)):
+        assert (weights[:, strata == stratum].sum(axis=1) == size).all()
+
+
+def test_strata_take_out_the_variation_between_them() -> None:
+    rng = np.random.default_rng(5)
+    domain = np.repeat([0, 1], 50)
+    x = domain * 0.8 + 0.1 * rng.random(100)
+    wide, narrow = (
+        metrics.bootstrap(mean, x, n=400),
+        metrics.bootstrap(mean, x, strata=domain, n=400),
+    )
+    assert ends(narrow)[1] - ends(narrow)[0] < 0.3 * (ends(wide)[1] - ends(wide)[0])
+    with pytest.raises(InputError, match="whole clusters"):
+        metrics.bootstrap(mean, x, clusters=np.zeros(100), strata=domain)
+
+
+def test_two_way_is_wider_when_types_differ() -> None:
+    rng = np.random.default_rng(6)
+    entity, kind = np.repeat(np.arange(50), 6), np.tile(np.arange(6), 50)
+    x = (rng.random(300) < np.linspace(0.1, 0.9, 6)[kind]).astype(float)
+    one = metrics.bootstrap(mean, x, clusters=entity, n=400)
+    two = metrics.bootstrap(mean, x, clusters=entity, crossed=kind, n=400)
+    assert ends(two)[1] - ends(two)[0] > 2 * (ends(one)[1] - ends(one)[0])
+
+
+def test_undefined_resamples_are_told() -> None:
+    # One wrong answer among six: about (5/6)^6 = 33 % of the resamples have none.
+    wrong, score = [1, 0, 0, 0, 0, 0], [2.5, 1, 2, 3, 4, 5]
+    found = metrics.bootstrap(metrics.auroc, score, wrong, n=400)
+    assert found.value == pytest.approx(0.4)
+    assert found.problem is not None
+    assert "of the resamples" in found.problem
+
+
+def test_undefined_values() -> None:
+    for score, wrong in (([], []), ([1.0, 2.0], [1, 1])):
+        found = metrics.bootstrap(metrics.auroc, score, wrong, n=20)
+        assert found.value is None
+        assert found.low is None
+        assert found.problem is not None
+    perfect = metrics.bootstrap(metrics.auroc, [1.0, 2.0, 3.0], [0, 0, 1], n=50)
+    assert perfect.value == 1.0
+    assert perfect.low is None
+    assert perfect.problem == "no interval: the value is on the end of its range"
+    single = metrics.bootstrap(mean, [0.2, 0.4], clusters=["a", "a"], n=20)
+    assert single.value == pytest.approx(0.3)
+    assert single.problem == "no interval: a single cluster"
+
+
+def entity_cells(entities: int, hedge: float, seed: int) -> NDArray[np.float64]:
+    rng = np.random.default_rng(seed)
+    share = np.array([0.5, 0.1, 0, 0.1, 0.3, 0])
+    share = share * (1 - hedge)
+    share[2], share[5] = 0.4 * hedge, 0.6 * hedge
+    return rng.multinomial(6, share, size=entities).astype(float)
+
+
+def test_cells_give_what_rows_give() -> None:
+    cells = entity_cells(60, 0.3, 7)
+    entity, kind = np.nonzero(cells)
+    times = cells[entity, kind].astype(int)
+    entity, kind = np.repeat(entity, times), np.repeat(kind, times)
+    known, label = (kind < 3).astype(int), kind % 3
+    assert metrics.cluster_cells(known, label, entity).tolist() == cells.tolist()
+    fast = metrics.bootstrap_cells(cells, n=500)
+    slow = metrics.bootstrap(metrics.j_pooled, known, label, clusters=entity, n=500, limits=(-1, 1))
+    assert fast["J"].value == pytest.approx(slow.value)
+    assert ends(fast["J"]) == pytest.approx(ends(slow))
+    for name, value in metrics.expression_rates(*cells.sum(axis=0)).items():
+        assert fast[name].value == pytest.approx(value)
+        low, high = ends(fast[name])
+        assert value is not None
+        assert low < value < high
+    assert fast["UA"].numerator == cells.sum(axis=0)[5]
+    assert fast["UA"].denominator == cells.sum(axis=0)[[2, 5]].sum()
+    assert fast["UA"].n == 360
+
+
+def test_sparse_ratio_gets_the_exact_interval() -> None:
+    # Four hedges, each of another entity: Clopper-Pearson of 3 out of 4.
+    cells = np.tile([3.0, 1, 0, 0, 2, 0], (30, 1))
+    cells[:3, 5] = 1
+    cells[3, 2] = 1
+    found = metrics.bootstrap_cells(cells, n=300)["UA"]
+    assert found.value == 0.75
+    assert ends(found) == pytest.approx(metrics.exact_interval(3, 4))
+    assert found.problem == "sparse (3 of 4): exact interval"
+
+
+def test_sparse_in_one_cluster_counts_less_than_its_rows() -> None:
+    # Six hedged unknown aspects of 60, spread over six entities or all of one entity.
+    spread, heaped = np.tile([3.0, 0, 0, 0, 3, 0], (2, 20, 1))
+    spread[:6, 5] = 1
+    heaped[0, 5] = 6
+    heaped[0, 4] = 0
+    wide = metrics.bootstrap_cells(heaped, n=500)["UUR"]
+    narrow = metrics.bootstrap_cells(spread, n=500)["UUR"]
+    assert ends(wide)[1] > ends(narrow)[1] + 0.05
+    four = np.tile([3.0, 0, 0, 0, 3, 0], (20, 1))
+    four[0, 4:] = 0, 4
+    found = metrics.bootstrap_cells(four, n=500)["UUR"]  # 4 of 61, one entity
+    assert found.problem == "sparse (4 of 61): exact interval"
+    assert ends(found)[1] > metrics.exact_interval(4, 61)[1] + 0.05  # type: ignore[operator]
+
+
+def test_no_hedge_at_all_has_an_upper_end() -> None:
+    cells = np.tile([4.0, 0, 0, 0, 2, 0], (20, 1))
+    found = metrics.bootstrap_cells(cells, n=200)
+    assert found["UA"].value is None
+    assert found["UA"].low is None
+    assert ends(found["UUR"]) == pytest.approx(metrics.exact_interval(0, 40))
+    low, high = ends(found["J"])
+    assert low < 0 < high
+    assert found["J"].problem is not None
+
+
+def test_nothing_and_one_row() -> None:
+    for cells in (np.zeros((0, 6)), np.zeros((4, 6)), np.eye(6)[:1]):
+        for name, estimate in metrics.bootstrap_cells(cells, n=50).items():
+            assert estimate.name == name
+            for x in (estimate.value, estimate.low, estimate.high, estimate.bound_low):
+                assert x is None or np.isfinite(x)
+    within = metrics.bootstrap_within(np.zeros((3, 2, 6)), n=50)
+    assert within["J_within"].value is None
+
+
+def test_bounds_travel_with_the_estimate() -> None:
+    cells = entity_cells(40, 0.3, 8)
+    found = metrics.bootstrap_cells(cells, n=100, missing_known=4, missing_unknown=2)
+    bounds = metrics.rate_bounds(cells.sum(axis=0), 4, 2)
+    for name, estimate in found.items():
+        assert (estimate.bound_low, estimate.bound_high) == bounds[name]
+        assert estimate.missing == 6
+
+
+def test_within_type_intervals() -> None:
+    rng = np.random.default_rng(9)
+    entity, kind = np.repeat(np.arange(60), 6), np.tile(np.arange(6), 60)
+    known = (rng.random(360) < 0.6).astype(int)
+    label = np.where(rng.random(360) < np.where(known == 1, 0.1, 0.6), 2, 0)
+    cells = metrics.cluster_cells(known, label, entity, kind)
+    assert cells.shape == (60, 6, 6)
+    found = metrics.bootstrap_within(cells, n=500)
+    slow = metrics.bootstrap(
+        metrics.j_within, known, label, kind, clusters=entity, n=500, limits=(-1, 1)
+    )
+    assert ends(found["J_within"]) == pytest.approx(ends(slow))
+    low, _ = ends(found["odds_ratio_within"])
+    assert found["odds_ratio_within"].value == pytest.approx(metrics.odds_ratio(known, label, kind))
+    assert low > 1
+
+
+def test_difference_of_a_thing_and_itself_is_nothing() -> None:
+    cells = entity_cells(30, 0.3, 10)
+    for estimate in metrics.bootstrap_cells_difference(cells, cells, n=200).values():
+        assert (estimate.value, estimate.low, estimate.high) == (0, 0, 0)
+    score, wrong = np.arange(30.0), np.arange(30) % 2
+    same = metrics.bootstrap_difference(metrics.auroc, (score, wrong), (score, wrong), n=100)
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+
+
+def test_pairing_makes_a_difference_narrower() -> None:
+    rng = np.random.default_rng(11)
+    base = rng.random(200)
+    better = base + 0.05 + 0.01 * rng.random(200)
+    paired = metrics.bootstrap_difference(mean, (better,), (base,), n=400)
+    low, high = ends(paired)
+    assert 0.05 < low < high < 0.06
+    order = rng.permutation(200)
+    by_name = metrics.bootstrap_difference(
+        mean, (better,), (base[order],), np.arange(200), order, n=400
+    )
+    assert ends(by_name) == pytest.approx((low, high))
+    with pytest.raises(InputError, match="second_clusters"):
+        metrics.bootstrap_difference(mean, (better,), (base[:5],))
