@@ -49,8 +49,8 @@ def read_lines(path: Path) -> Iterator[Row]:
     """Yield the objects of a JSONL file."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            text = decode(line, path, number, first=number == 1)
-            if not text.strip():
+            text = decode(line, path, number, first=number == 1).rstrip()
+            if not text:
                 continue
             hint = "; a file that is one JSON list must end in .json" if number == 1 else ""
             value = parse(text, path, number, hint)
