@@ -1,0 +1,151 @@
+"""The English lexicon of doubt, as data: lexical classes that the rules of ``stance`` compose.
+
+Nothing here decides anything. A class holds words or small phrase patterns (verbose, ignoring
+case, on text whose quotes are plain); where each of them reaches is decided in ``stance``.
+Approximators ("about", "around", "roughly", "estimated") are left out on purpose: they make a
+value vague, they do not withdraw the claim.
+"""
+
+from __future__ import annotations
+
+#: Sentence adverbs that weaken a claim.
+ADVERBS = """perhaps maybe possibly probably presumably likely unlikely seemingly apparently
+supposedly allegedly reportedly purportedly ostensibly conceivably potentially plausibly putatively
+arguably hypothetically tentatively speculatively""".split()
+
+#: The same as phrases.
+ADVERB_PHRASES = (
+    r"in\s+all\s+(?:likelihood|probability)",
+    r"more\s+likely\s+than\s+not",
+    r"(?:the\s+)?(?:chances|odds)\s+are",
+    r"for\s+all\s+I\s+know",
+    r"at\s+a\s+guess",
+    r"something\s+like\s+that",
+    r"with\s+(?:some|low|little|limited|moderate|medium)\s+(?:confidence|certainty|hesitation|doubt|uncertainty)",
+)
+
+#: Adjectives before a noun: "the alleged author", "a likely date".
+ADJECTIVES = """probable possible alleged supposed presumed purported putative rumored rumoured
+reputed suspected unconfirmed unverified speculative questionable tentative disputed""".split()
+
+#: Verbs a speaker uses for a belief short of knowledge.
+BELIEF = r"""(?:think|thought|believe|guess|suspect|assume|suppose|presume|imagine|reckon|figure|gather|
+    speculate|infer|surmise|lean|wager|bet|recall|remember|hope\s+(?:it|that)|feel\s+(?:like|that)|
+    estimate|have\s+(?:a\s+)?(?:(?:vague|faint|slight|dim)\s+)?(?:feeling|hunch|inkling|recollection|memory|idea)|
+    heard|read|understand|understood)"""
+
+#: Participles that report a belief without standing for it.
+REPORTED = r"""(?:believed|thought|said|reported|rumou?red|alleged|assumed|presumed|speculated|suspected|
+    claimed|hypothesi[sz]ed|theori[sz]ed|suggested|reputed|supposed|purported|conjectured|inferred|
+    suggested)"""
+
+#: Degree words that turn "sure" into "not quite sure".
+PARTLY = r"""(?:fairly|pretty|quite|reasonably|almost|nearly|somewhat|relatively|moderately|mostly|rather|
+    kind\s+of|sort\s+of|partly|semi-?|\d{1,2}\s?%)"""
+
+#: Degree words that do not change the sense of a negated certainty.
+DEGREE = r"""(?:really|quite|entirely|completely|totally|absolutely|fully|wholly|100\s?%|a\s+hundred\s+percent|
+    all\s+that|too|exactly|so|very|currently|honestly|personally|actually|even|immediately|at\s+all|
+    altogether|particularly|specifically|also|simply|still|yet|just|necessarily|really|overly|that|
+    perfectly|terribly|especially|always|now|certainly|unfortunately|sadly|publicly|widely|well|
+    officially|readily|generally|clearly|precisely|definitively|reliably|fully|firmly|been|ever|
+    independently|conclusively|historically|commonly|easily|directly|sufficiently)"""
+
+#: Who may stand behind a report that is not vouched for.
+SOURCES = r"""(?:sources?|people|accounts?|reports?|records?|historians?|biographers?|scholars?|researchers?|
+    experts?|critics?|fans?|websites?|sites?|articles?|references?|rumou?rs?|claims?|evidence|databases?|
+    stories|observers?|commentators?|authors?|writers?|texts?|documents?|outlets?|studies|traditions?|
+    lists?|theories|versions?|biographies|obituaries|newspapers?|authorities|indications?|hints?)"""
+
+#: Determiners and adjectives that leave it open who that is.
+SOME = r"""(?:some|several|certain|various|a\s+few|few|other|others|many|multiple|numerous|unconfirmed|
+    unverified|conflicting|different|anecdotal|at\s+least\s+one|one|unnamed|scattered|a\s+number\s+of|
+    most|a\s+couple\s+of|two|contradictory|unreliable|local|popular|secondary|online)"""
+
+#: What such sources do.
+SAYS = r"""(?:say|says|said|claim|claims|claimed|believe|believes|believed|suggest|suggests|suggested|
+    state|states|stated|think|list|lists|listed|give|gives|gave|indicate|indicates|report|reports|
+    reported|put|puts|place|places|point|points|mention|mentions|hold|holds|argue|argues|name|names|
+    credit|credits|cite|cites|describe|describes|speculate|attribute|attributes|trace|traces|have\s+it|
+    has\s+it|mark|refer|record|maintain|contend|date|locate)"""
+
+#: Sources that contradict each other leave the value open.
+DIFFER = r"(?:differ|disagree|vary|conflict|diverge|contradict|are\s+(?:divided|split|conflicting|inconsistent|mixed))"
+
+#: Nouns for something one can know or have.
+KNOWLEDGE = r"""(?:information|info|details?|data|knowledge|records?|facts?|evidence|answers?|idea|clue|
+    memory|recollection|sources?|documentation|confirmation|specifics|account|mention|background|
+    biography|certainty|insight|material|reference|references|way)"""
+
+#: Adjectives that may stand before those nouns.
+KIND_OF = r"""(?:reliable|specific|detailed|available|sufficient|enough|any|further|more|much|other|public|
+    publicly|verified|verifiable|accurate|additional|concrete|definite|definitive|biographical|personal|
+    exact|precise|readily|credible|firm|clear|known|published|solid|relevant|surviving|documented|
+    the|a|such|official|trustworthy|confirmed|particular|complete|full|real|good|earthly|official|direct)"""
+
+#: Verbs of finding out and being sure, for "I can't confirm".
+ESTABLISH = r"""(?:say|tell|confirm|verify|determine|recall|remember|find|locate|identify|pinpoint|specify|state|
+    ascertain|guarantee|vouch|establish|know|guess|be\s+(?:sure|certain|confident|positive|definite)|
+    come\s+up\s+with|think\s+of|place|name|pin\s+down|corroborate|figure\s+out|work\s+out|speak\s+to|
+    swear|retrieve|access|recollect|make\s+out|trace)"""
+
+#: Verbs of handing over an answer, for "I can't share".
+HAND_OVER = r"""(?:help|assist|provide|give|share|disclose|reveal|discuss|answer|comply|fulfil|fulfill|engage|
+    respond|offer|supply|talk|comment|complete|release|hand|divulge|cooperate|support|participate|
+    go\s+into|get\s+into|speculate|look\s+up|process|do\s+that|reply|address|describe|list|repeat)"""
+
+#: Words that show a refusal is about knowledge, not about rules.
+ABOUT_KNOWING = r"""(?:specific|exact|exactly|precise|precisely|accurate|accurately|reliable|reliably|definitive|
+    definitively|definite|certain|certainty|confidence|confidently|verified|correct|correctly|sure|
+    know|knowledge|information\s+is\s+not|confirmed|detailed|fabricat\w*|made-?\s?up|guess\w*|invent\w*|
+    speculat\w*|familiar|aware|limited|available|records?|unsure|uncertain|enough|trustworthy|truthfully|real-time)"""
+
+#: Words that show a refusal is about rules.
+POLICY = r"""(?:privacy|private|polic(?:y|ies)|guidelines?|confidential(?:ity)?|inappropriate|
+    appropriate|unethical|ethical|ethics|harmful|harm|sensitive|permitted|allowed|authori[sz]ed|safety|illegal|
+    programming|safeguards?|rules|restricted|comfortable|prohibited|terms\s+of\s+(?:use|service)|
+    personal(?:ly)?\s+(?:information|details?|data|identif\w+)|doxx?ing|against\s+my|liberty|consent|
+    responsible|content\s+restrictions?|legal\s+reasons|decline)"""
+
+#: Predicates of something that nobody, or not the speaker, knows: "her birth date is unknown".
+UNKNOWN = r"""(?:unknown|unclear|uncertain|undocumented|unrecorded|undisclosed|unspecified|unconfirmed|
+    unverified|undetermined|unavailable|unsettled|unresolved|debated|disputed|contested|debatable|
+    a\s+mystery|a\s+matter\s+of\s+(?:debate|dispute|speculation)|in\s+(?:doubt|dispute|question)|
+    open\s+to\s+(?:debate|question)|up\s+for\s+debate|lost\s+to\s+history|beyond\s+my\s+knowledge|
+    murky|obscure|speculative|doubtful|questionable|anyone's\s+guess|anybody's\s+guess|sketchy|
+    scarce|sparse|limited|lacking|missing|hazy|fuzzy)"""
+
+#: Past participles and adjectives which, negated, say the same: "is not known".
+NOT_KNOWN = r"""(?:known|available|documented|recorded|disclosed|specified|clear|certain|established|
+    confirmed|verified|determined|settled|published|reported|listed|given|stated|mentioned|sure|
+    accessible|revealed|identified|definitive|guaranteed|reliable|on\s+record|public|something\s+I|
+    recoverable|found|preserved)"""
+
+#: Words that speak of an answer as a whole.
+WHOLE = r"""(?:any|all|each|most|some|much|none|every(?:thing)?|these|those|details?|information|facts?|
+    answers?|specifics|accuracy|above|following|figures|claims|points|particulars|statements|everything|anything|
+    biography|details|dates\s+and\s+\w+|summary|paragraph)"""
+
+#: Words that say nothing about which aspect is meant.
+GENERIC = frozenset(
+    """a an the this that these those it its her his their him them she he they there here i i'm i'd i've
+    me my we our you your yours who's is are was were be been being am do does did done has have had
+    having of for to in on at by from with within into as if or and but nor so than then though although
+    however even about regarding concerning respect any anything all some every everything each either
+    both nothing none no not n't what which whether how why because since while unfortunately sorry sadly
+    apologies apologize afraid honestly know known sure certain uncertain unsure details detail
+    information info data facts fact knowledge record records answer answers question questions
+    specific specifics exact exactly precise accurate accuracy reliable available publicly public
+    person people individual topic subject matter thing things point points one ones entity name's
+    much many more most enough further other else beyond really quite entirely completely totally
+    absolutely fully very too also just still yet such same again currently time moment provide
+    provided give given find found tell say said mentioned mention asked asking ask above following
+    claim claims statement sources source may might could can can't cannot would should will
+    particular personal biographical background details verified verify confirm confirmed reliably
+    correct incorrect wrong right true be sure please ai language model assistant training my
+    knowledge who it's he's she's familiar aware recall remember idea clue access context request
+    help assist able unable share discuss off top head mistaken misremembering moment quote don't didn't
+    isn't wasn't aren't doesn't won't limited unknown unclear whole entire part parts bit lot
+    definitely definitive confident confidence certainty figures numbers story wrong details. i'll
+    well oh hmm uh um okay ok alright certainly""".split()
+)

@@ -1,0 +1,122 @@
+"""Where in a clause does the value stand that is asserted? By the kind of answer expected.
+
+Used to place wrong values (right ones are placed by the gold match) and to see whether a clause
+says anything of the expected kind at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sayso.annotate.cues import Expected, stem
+from sayso.annotate.sentences import Span
+
+_MONTH = (
+    r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|Aug(?:ust|\.)?|"
+    r"Sept?(?:ember|\.)?|Oct(?:ober|\.)?|Nov(?:ember|\.)?|Dec(?:ember|\.)?)"
+)
+_YEAR = r"(?:1\d{3}|20\d{2})"
+_DATE = re.compile(
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{3,4}})?|"
+    rf"{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{3,4}})?|{_MONTH}\s+(?:of\s+)?\d{{3,4}}|"
+    rf"{_YEAR}-\d{{2}}(?:-\d{{2}})?|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|"
+    rf"{_YEAR}s?|\d{{1,4}}\s*(?:BCE|BC|AD|CE)|\d{{1,2}}(?:st|nd|rd|th)\s+century|{_MONTH}\b)(?!\d)"
+)
+_NUMBER_WORD = (
+    r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
+    r"sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|"
+    r"hundred|thousand|million|billion|dozen|half)"
+)
+_NUMBER = re.compile(
+    rf"[$€£]?\b\d[\d,.]*(?:\s*(?:-|–|to)\s*\d[\d,.]*)?(?:\s*(?:%|percent|hundred|thousand|million|billion|"
+    rf"(?:light[- ]years?|years?|days?|hours?|minutes?|weeks?|months?|km|miles?|meters?|metres?|people|employees|kg)\b))*|"
+    rf"\b{_NUMBER_WORD}(?:[\s-]+(?:and\s+)?{_NUMBER_WORD})*\b",
+    re.IGNORECASE,
+)
+_CAPITAL = r"(?:[^\W\d_a-zà-ÿ][\w'’.&-]*|\d+)"
+_NAME = re.compile(
+    rf"(?:\b[Tt]he\s+)?[^\W\d_a-zà-ÿ][\w'’&-]*(?:\.(?=\s?[^\W\d_a-z]))?(?:(?:\s+|,\s+(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da|for|in)\s+){{0,2}}{_CAPITAL})*"
+)
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_COPULA = re.compile(
+    r"\b(?:is|was|are|were|be|been|as|by|became|include[sd]?|including|called|named|won|received|"
+    r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|includes)\b|:",
+    re.IGNORECASE,
+)
+_NOT_A_NAME = frozenset(
+    """i i'm he she it they his her its their the a an this that these in on at by from as if there
+    we you who when where what which although though but and or so however while after before
+    some according my sources reports records unfortunately sorry perhaps maybe possibly probably yes
+    no born date place year answer please both either later also additionally
+    moreover furthermore during since until unknown reportedly apparently allegedly presumably not to for
+    january february march april may june july august september october november december most many
+    several with of one another
+    """.split()
+)
+
+
+def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]) -> Iterator[Span]:
+    """Yield the values of a kind in ``text[start:end]``: dates, numbers, or capitalized names.
+
+    ``known`` are lower-case words of the question and the entity, which are no values. For the
+    kind "any" nothing can be recognized by form, so nothing is yielded.
+    """
+    if kind == "date":
+        for hit in _DATE.finditer(text, start, end):
+            yield Span(*hit.span())
+    elif kind == "number":
+        for hit in _NUMBER.finditer(text, start, end):
+            yield Span(hit.start(), hit.end() - (text[hit.end() - 1] in ".,"))
+    elif kind in ("place", "person"):
+        yield from names(text, start, end, known)
+
+
+def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Span]:
+    """Yield runs of capitalized words that are neither ``known`` nor sentence openers."""
+    for hit in _NAME.finditer(text, start, end):
+        words = list(_WORD.finditer(hit.group()))
+        while words and words[0].group().lower() in _NOT_A_NAME | known | {"the"}:
+            words.pop(0)
+        while words and words[-1].group().lower() in _NOT_A_NAME | known | {"and", "of", "the"}:
+            words.pop()
+        if words and not words[0].group()[0].isdigit():
+            yield Span(hit.start() + words[0].start(), hit.start() + words[-1].end())
+
+
+def asserted(
+    text: str, start: int, end: int, kind: Expected, known: frozenset[str], cues: frozenset[str]
+) -> Span | None:
+    """Return the value that ``text[start:end]`` most likely asserts, or ``None``.
+
+    First a value of the expected kind, nearest after a cue word; else, where the kind says
+    nothing, a name or the words after the last verb or preposition.
+    """
+    spans = list(typed(text, start, end, kind, known))
+    after = start
+    for word in _WORD.finditer(text, start, end):
+        if stem(word.group().lower()) in cues:
+            after = word.end()
+            break
+    if spans:
+        return min(spans, key=lambda s: (s.start < after, abs(s.start - after)))
+    if kind != "any":
+        return None
+    found = [s for s in names(text, start, end, known) if s.start >= after]
+    if found:
+        return found[0]
+    hits = [h for h in _COPULA.finditer(text, after if after < end else start, end)]
+    if not hits:
+        return None
+    low = hits[0].end()
+    words = [w for w in _WORD.finditer(text, low, end)]
+    while words and words[0].group().lower() in {
+        "a",
+        "an",
+        "the",
+        "probably",
+        "likely",
+        "possibly",
+    }:
+        words.pop(0)
+    return Span(words[0].start(), words[-1].end()) if words else None
