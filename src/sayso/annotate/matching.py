@@ -1,24 +1,34 @@
 """Does an answer agree with the gold? The content half of the offline judge.
 
 ``match`` compares by kind: dates by what both sides state, quantities with units and rounding, and
-everything else by its words. Aliases of one gold are alternatives; several golds are all true.
+everything else by its words. Every place where the answer says a gold is a candidate; candidates
+that are denied, only echo the question or belong to another event are dropped.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sayso.annotate.dates import Date, agree, find_dates, gold_dates
+from sayso.annotate.guards import denied, denies, echoed, listed, other_event
 from sayso.annotate.normalize import STOP
-from sayso.annotate.phrases import Hit, Text, acronym, glued, locate, person, phrase, read, spread
-from sayso.annotate.readings import Form, readings
+from sayso.annotate.partial import bare, head, most, state, wider_place
+from sayso.annotate.phrases import (
+    Text,
+    acronym,
+    glued,
+    locate,
+    person,
+    phrase,
+    read,
+    spread,
+    surname,
+)
 from sayso.annotate.quantities import find_quantities, gold_quantity, same_amount
+from sayso.annotate.readings import readings
 from sayso.records import Content, Gold
-
-
-Rule = Callable[[Form, Text], list[Hit]]
 
 
 class Match(NamedTuple):
@@ -30,66 +40,34 @@ class Match(NamedTuple):
     why: str
 
 
+class Candidate(NamedTuple):
+    """A place in the answer that says the gold, and the rule that found it."""
+
+    start: int
+    end: int
+    why: str
+
+
+class Case(NamedTuple):
+    """One question and answer, taken apart once for all golds."""
+
+    question: str
+    text: str
+    asked: Text
+    said: Text
+
+
 _ANY_YEAR = re.compile(r"\b(?:a|any|one) (?:year|date|decade)\b", re.IGNORECASE)
 _BOTH_ENDS = re.compile(
     r"\b(?:and|to) (?:\w+ ){0,2}(?:end|finish|complete|stop|close)|from when|between (?:what|which)",
     re.IGNORECASE,
 )
-
-
-def _date(gold: Gold, value: str, text: str, question: str) -> Match | None:
-    want = gold_dates(value, gold.precision, gold.kind)
-    if not want:
-        return None
-    said = find_dates(text)
-    loose = bool(_ANY_YEAR.search(question))
-    first: Date | None = None
-    for place in dict.fromkeys(d.start for d in want):
-        either = [d for d in want if d.start == place]
-        hits = [s for s in said if any(agree(d, s, loose) for d in either)]
-        if either[0].kind == "span" and _BOTH_ENDS.search(question):
-            years = {y for s in said for y in (s.year, s.last)}
-            hits = [s for s in hits if {either[0].year, either[0].last} <= years]
-        if not hits:
-            first = None
-            break
-        first = first or hits[0]
-    if first is not None:
-        return Match("correct", first.start, first.end, "date")
-    if said:
-        return Match("incorrect", said[0].start, said[0].end, "date differs")
-    return Match("incorrect", None, None, "no date")
-
-
-def _quantity(gold: Gold, value: str, text: str) -> Match | None:
-    want = gold_quantity(value, gold.unit, gold.kind)
-    if want is None:
-        return None
-    said = find_quantities(text)
-    for one in said:
-        if same_amount(want, one):
-            return Match("correct", one.start, one.end, "quantity")
-    if said:
-        return Match("incorrect", said[0].start, said[0].end, "quantity differs")
-    return Match("incorrect", None, None, "no quantity")
-
-
-def _words(value: str, text: Text, asked: Text) -> Match:
-    for form in readings(value):
-        new = [t for t in form.content if not locate(t, asked)]
-        if not form.whole and (not new or gold_dates(form.value)):
-            continue
-        rules: list[Rule] = [phrase, glued, person]
-        if len(new) >= 2:
-            rules.append(acronym)
-        for rule in rules:
-            for hit in rule(form, text):
-                return _span(hit, text, form)
-        for hit in spread(form, new, text):
-            return _span(hit, text, form)
-    return Match("incorrect", None, None, "not found")
-
-
+_BIRTH = re.compile(r"\b(?:born|birth)", re.IGNORECASE)
+_DEATH = re.compile(r"\b(?:die[sd]?\b|death|dead\b)", re.IGNORECASE)
+_WHERE = re.compile(
+    r"\bwhere\b|\b(?:which|what) (?:\w+ ){0,2}(?:place|city|country|state|town|location)|\bcome from",
+    re.IGNORECASE,
+)
 _COUNTED = re.compile(
     r"\bhow (?:many|much|long|tall|high|far|big|large|old|deep|wide|heavy|fast|hot|cold)\b"
     r"|\bnumbers? of\b|\bpopulation\b|\bpercent",
@@ -97,35 +75,156 @@ _COUNTED = re.compile(
 )
 
 
-def _compare(gold: Gold, value: str, text: str, said: Text, question: str, asked: Text) -> Match:
-    counted = gold.kind == "quantity" or (gold.kind == "text" and _COUNTED.search(question))
-    dated = None if counted and value.strip().isdigit() else _date(gold, value, text, question)
-    amount = _quantity(gold, value, text) if dated is None else None
-    return dated or amount or _words(value, said, asked)
+def _lifetime(case: Case, said: Date) -> Date:
+    """Read "(1946-1990)" as the year of birth or death when that was asked."""
+    if said.kind == "span" and case.text[said.start - 1 : said.start] == "(":
+        if _BIRTH.search(case.question):
+            return said._replace(last=said.year, kind="point")
+        if _DEATH.search(case.question):
+            return said._replace(year=said.last, kind="point")
+    return said
 
 
-def _span(hit: Hit, text: Text, form: Form) -> Match:
-    why = hit.why if form.whole else hit.why + " of a part"
-    return Match("correct", text.tokens[hit.first].start, text.tokens[hit.last].end, why)
+def _dates(case: Case, want: tuple[Date, ...]) -> Iterator[Candidate]:
+    said = [_lifetime(case, d) for d in find_dates(case.text)]
+    loose = bool(_ANY_YEAR.search(case.question))
+    found: list[Candidate] = []
+    for place in dict.fromkeys(d.start for d in want):
+        either = [d for d in want if d.start == place]
+        hits = [s for s in said if any(agree(d, s, loose) for d in either)]
+        if either[0].kind == "span" and _BOTH_ENDS.search(case.question):
+            years = {y for s in said for y in (s.year, s.last)}
+            hits = [s for s in hits if {either[0].year, either[0].last} <= years]
+        if not hits:
+            return
+        found.extend(Candidate(h.start, h.end, "date") for h in hits)
+    yield from found
+
+
+def _words(case: Case, value: str) -> Iterator[Candidate]:
+    said = case.said
+    where = bool(_WHERE.search(case.question))
+    forms = []
+    for form in readings(value):
+        new = [t for t in form.content if not locate(t, case.asked)]
+        if form.whole or (new and not gold_dates(form.value)):
+            forms.append((form, new))
+    for form, new in forms:
+        hits = phrase(form, said) or glued(form, said)
+        hits = [*hits, *person(form, said), *spread(form, new, said)]
+        if len(new) >= 2 and not hits:
+            hits = acronym(form, said)
+        for hit in hits:
+            why = hit.why if form.whole else hit.why + " of a part"
+            yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, why)
+    for form, new in forms:
+        if form.whole:
+            hits = bare(form, said)
+            if new:
+                hits = [
+                    *hits,
+                    *most(form, new, said),
+                    *head(form, new, said),
+                    *state(form, said),
+                    *wider_place(form, new, said, where),
+                    *(surname(form, said) if form.person and form.person[-1] in new else ()),
+                ]
+            for hit in hits:
+                yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, hit.why)
+
+
+class Comparison(NamedTuple):
+    """Where a gold is said, and where something else of its kind is said instead."""
+
+    found: Iterator[Candidate]
+    other: list[tuple[int, int]]
+    kind: str
+
+
+def _compare(case: Case, gold: Gold, value: str) -> Comparison:
+    counted = gold.kind == "quantity" or (gold.kind == "text" and _COUNTED.search(case.question))
+    if not (counted and value.strip().isdigit()):
+        want = gold_dates(value, gold.precision, gold.kind)
+        if want:
+            other = [(d.start, d.end) for d in find_dates(case.text)]
+            return Comparison(_dates(case, want), other, "date")
+    parts = (gold_quantity(form.value, gold.unit, gold.kind) for form in readings(value))
+    amount = next((p for p in parts if p is not None), None)
+    if amount is not None:
+        said = find_quantities(case.text)
+        found = (Candidate(q.start, q.end, "quantity") for q in said if same_amount(amount, q))
+        return Comparison(found, [(q.start, q.end) for q in said], "quantity")
+    return Comparison(_words(case, value), [], "words")
+
+
+def _rejected(case: Case, one: Candidate, kind: str) -> str | None:
+    """Return why a candidate is not the answer, or None when nothing speaks against it."""
+    if not denies(case.asked.tokens) and denied(case.text, case.said, one.start, one.end):
+        return "denied"
+    choice = "or" in {t.text for t in case.asked.tokens}
+    if (
+        kind != "quantity"
+        and not choice
+        and echoed(case.text, case.said, case.asked, one.start, one.end)
+    ):
+        return "echo of the question"
+    if other_event(case.text, case.said, case.asked, one.start, one.end):
+        return "another event"
+    return None
+
+
+def _extra(case: Case, golds: Sequence[Gold], one: Candidate) -> tuple[int, int] | None:
+    """Return the first other item of the candidate's list that no gold names."""
+    names = [n for g in golds for n in g.names]
+    for start, end in listed(case.text, one.start, one.end):
+        words = [t for t in read(case.text[start:end]).tokens if t.text not in STOP]
+        new = [t for t in words if not locate(t, case.asked)]
+        if new and not any(locate(t, read(n)) for t in words for n in names):
+            return start, end
+    return None
+
+
+def _asserted(case: Case, other: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the span of the wrong value: the first of the gold's kind, else a short answer."""
+    for start, end in other:
+        if case.text[start:end].casefold() not in case.question.casefold():
+            return start, end
+    if other:
+        return other[0]
+    if 1 <= len(case.said.tokens) <= 8:
+        return case.said.tokens[0].start, case.said.tokens[-1].end
+    return None
 
 
 def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     """Compare an answer with the golds of its question.
 
-    Aliases of one gold are alternatives; of several golds any one suffices. ``content`` is "none"
-    for a text that asserts nothing (empty, or only the question's own words). The span indexes
-    ``text``: the value that agreed, or the wrong value where it can be told.
+    Aliases of one gold are alternatives; of several golds (all true values) any suffices, as long as
+    the list it stands in names nothing else. ``content`` is "none" for a text that asserts nothing
+    (empty, or only the question's own words). The span indexes ``text``: the value that agreed, or
+    the wrong value where it can be told. Never raises, whatever the text.
     """
-    asked, said = read(question), read(text)
-    empty = all(t.text in STOP or t.stem in asked.places for t in said.tokens)
-    wrong: Match | None = None
+    case = Case(question, text, read(question), read(text))
+    rejected: Match | None = None
+    wrong: tuple[int, int] | None = None
+    kind = "words"
     for gold in golds:
         for value in gold.names:
-            found = _compare(gold, value, text, said, question, asked)
-            if found.content == "correct":
-                return found
-            if wrong is None or (wrong.start is None and found.start is not None):
-                wrong = found
-    if wrong is None or (empty and wrong.start is None):
+            comparison = _compare(case, gold, value)
+            for one in comparison.found:
+                against = _rejected(case, one, comparison.kind)
+                if against is None:
+                    extra = _extra(case, golds, one) if len(golds) > 1 else None
+                    if extra is None:
+                        return Match("correct", one.start, one.end, one.why)
+                    rejected = Match("incorrect", *extra, "extra item")
+                    break
+                rejected = rejected or Match("incorrect", one.start, one.end, against)
+            if wrong is None and (found := _asserted(case, comparison.other)):
+                wrong, kind = found, comparison.kind
+    if rejected is not None:
+        return rejected
+    if not golds or all(t.text in STOP or locate(t, case.asked) for t in case.said.tokens):
         return Match("none", None, None, "nothing said")
-    return wrong
+    start, end = wrong or (None, None)
+    return Match("incorrect", start, end, "differs" if wrong and kind != "words" else "not found")

@@ -7,19 +7,23 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from sayso.annotate.names import PARTICLES, TITLES, same_given
+from sayso.annotate.names import PARTICLES, TITLES, same_given, stands_alone
 from sayso.annotate.normalize import Token, tokens
 from sayso.annotate.readings import ARTICLES, Form
 from sayso.annotate.words import keys, slip
 
 
 class Text(NamedTuple):
-    """A text taken apart once: tokens without articles, where each form stands, all glued."""
+    """A text taken apart once: tokens without articles, where each form stands, all glued.
+
+    ``starts`` are the tokens' positions in ``glued``, ``at`` those in the text itself.
+    """
 
     tokens: tuple[Token, ...]
     places: dict[str, list[int]]
     glued: str
     starts: tuple[int, ...]
+    at: tuple[int, ...]
     located: dict[str, tuple[int, ...]]
 
 
@@ -42,7 +46,14 @@ def read(text: str) -> Text:
             places.setdefault(key, []).append(i)
         starts.append(at)
         at += len(t.text)
-    return Text(items, places, "".join(t.text for t in items), tuple(starts), {})
+    return Text(
+        items,
+        places,
+        "".join(t.text for t in items),
+        tuple(starts),
+        tuple(t.start for t in items),
+        {},
+    )
 
 
 def locate(word: Token, text: Text) -> tuple[int, ...]:
@@ -114,6 +125,17 @@ def person(form: Form, text: Text) -> list[Hit]:
                 break
             k -= 1
     return found
+
+
+def surname(form: Form, text: Text) -> list[Hit]:
+    """The family name alone, unless the same text also gives it another given name."""
+    if form.person is None or len(form.person[-1].text) < 4:
+        return []
+    family = form.person[-1]
+    where = [i for i in locate(family, text) if text.tokens[i].text == family.text]
+    if not all(stands_alone(text.tokens, i) for i in where):
+        return []
+    return [Hit(i, i, "surname") for i in where if text.tokens[i].capital]
 
 
 def acronym(form: Form, text: Text) -> list[Hit]:

@@ -178,9 +178,45 @@ def _words(items: list[Token], i: int) -> tuple[float, int] | None:
     return (total + part, k) if seen else None
 
 
+_TO = re.compile(r"\s*(?:-|\u2013|\u2014|to|and)\s*", re.IGNORECASE)
+_AND = re.compile(r"\s*,?\s*(?:and)?\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
+
+
+def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
+    """Read two neighbors as one: "3 hours 48 minutes" is a sum, "4.5 to 6 liters" a range."""
+    between = text[a.end : b.start]
+    if len(between) > 8:
+        return None
+    if a.unit in UNITS and b.unit in UNITS and a.unit != b.unit and _AND.fullmatch(between):
+        (one, big, _), (two, small, _) = UNITS[a.unit], UNITS[b.unit]
+        if one == two in ("time", "length", "mass") and big > small and b.value * small < big:
+            value = round(a.value * big / small + b.value, 6)
+            return Quantity(value, b.unit, b.slack, a.start, b.end)
+    if _TO.fullmatch(between) and a.value < b.value and a.unit in ("", b.unit) and a.high is None:
+        if "and" in between and not _BETWEEN.search(text[max(0, a.start - 12) : a.start]):
+            return None
+        return a._replace(unit=b.unit, end=b.end, high=b.value)
+    return None
+
+
 @lru_cache(maxsize=4096)
 def find_quantities(text: str) -> tuple[Quantity, ...]:
-    """Return the numbers of a text with their units, in order of appearance."""
+    """Return the numbers of a text with their units, in order of appearance.
+
+    Sums ("3 hours 48 minutes") and ranges ("4.5 to 6 liters", with ``high``) are one quantity.
+    """
+    joined: list[Quantity] = []
+    for one in _single(text):
+        both = _join(text, joined[-1], one) if joined else None
+        if both is None:
+            joined.append(one)
+        else:
+            joined[-1] = both
+    return tuple(joined)
+
+
+def _single(text: str) -> tuple[Quantity, ...]:
     items = tokens(text)
     found: list[Quantity] = []
     i = 0
@@ -246,8 +282,21 @@ def same_amount(gold: Quantity, said: Quantity) -> bool:
     """Tell whether two quantities agree, within the rounding that the coarser one was written with.
 
     A side without a unit agrees with any unit. Units of one dimension are converted, with one
-    percent of tolerance, because people round what they convert; others contradict.
+    percent of tolerance, because people round what they convert; others contradict. A range agrees
+    with a gold inside it when its ends differ by no more than half, and with an equal range.
     """
+    if gold.high is not None or said.high is not None:
+        ends = [q.high if q.high is not None else q.value for q in (gold, said)]
+        low = same_amount(gold._replace(high=None), said._replace(high=None))
+        top = same_amount(
+            gold._replace(value=ends[0], high=None), said._replace(value=ends[1], high=None)
+        )
+        if low and top:
+            return True
+        narrow, wide = (said, gold) if gold.high is not None else (gold, said)
+        if narrow.high is not None or wide.high is None or narrow.unit not in ("", wide.unit):
+            return False
+        return wide.value <= narrow.value <= wide.high <= 1.5 * wide.value
     if gold.unit and said.unit and gold.unit != said.unit:
         (one, a), (two, b) = _base(gold.value, gold.unit), _base(said.value, said.unit)
         if one != two:
@@ -269,11 +318,12 @@ def same_amount(gold: Quantity, said: Quantity) -> bool:
 @lru_cache(maxsize=4096)
 def gold_quantity(value: str, unit: str | None, kind: str) -> Quantity | None:
     """Read a gold as one quantity: a number with nothing but a unit beside it."""
-    found = find_quantities(value.strip())
+    value = re.sub(r"(?<=\d)\s?(?:in\.?|\")$", " inches", value.strip())
+    found = find_quantities(value)
     if len(found) != 1:
         return None
     one = found[0]
-    rest = value.strip()
+    rest = value
     outside = rest[: one.start] + " " + rest[one.end :]
     if kind != "quantity" and re.search(
         r"[^\W_]", re.sub(r"\b(?:about|approximately|around|over|a|an|the)\b", " ", outside)

@@ -1,0 +1,128 @@
+"""When a part of the gold is enough: short answers, coarser places, head nouns, most of the words."""
+
+from __future__ import annotations
+
+import re
+
+from sayso.annotate.normalize import STOP, Token
+from sayso.annotate.phrases import Hit, Text, locate, window
+from sayso.annotate.readings import Form
+from sayso.annotate.words import PLACE
+
+# Words that make another thing of what they stand before: without them the answer is not the gold.
+CHANGERS = frozenset(
+    "new north south east west upper lower northern southern eastern western great little saint non"
+    " anti vice former deputy co not no half pre post ex sub semi inter under over pseudo mini step"
+    " first second third last de san santa los las el la port fort mount lake cape los".split()
+)
+# What a country does, its state does: "the Russian army" is well named by "Russia".
+_STATE = frozenset(
+    "army armies force forces government people empire troop troops republic kingdom navy military"
+    " state nation power powers regime soldiers".split()
+)
+_LIST = re.compile(r",|&|\band\b", re.IGNORECASE)
+_TAIL = re.compile(r"^([^,()]+),\s*([A-Z][^,()]*?)(?:,\s*[A-Z][^,]*)?$")
+
+
+def _drops_too_much(form: Form, kept: set[str]) -> bool:
+    missing = [t for t in form.content if t.stem not in kept]
+    return any(t.number or t.text in CHANGERS for t in missing)
+
+
+def bare(form: Form, text: Text) -> list[Hit]:
+    """A short answer that says nothing but words of the gold: "Belshazzar" for "king Belshazzar".
+
+    What is left out may not be a number or a word that makes another thing ("New York", "York").
+    """
+    words = [t for t in text.tokens if t.text not in STOP]
+    if not 1 <= len(words) <= 4 or len(text.tokens) > 7:
+        return []
+    said = {i: t for i, t in enumerate(text.tokens) if t.text not in STOP}
+    kept: set[str] = set()
+    covered: set[int] = set()
+    for t in form.tokens:
+        places = set(locate(t, text)) & said.keys()
+        if places:
+            kept.add(t.stem)
+            covered |= places
+    if covered != said.keys() or _drops_too_much(form, kept):
+        return []
+    if all(t.number for t in said.values()) and len(form.content) > 3:
+        return []
+    return [Hit(min(said), max(said), "bare part")]
+
+
+def most(form: Form, new: list[Token], text: Text) -> list[Hit]:
+    """Two thirds of at least three content words that the question did not say, close together.
+
+    What was written with a capital in the gold must be so in the text; no number may be missing.
+    """
+    different = tuple({t.stem: t for t in new}.values())
+    n = len(different)
+    if n < 3 or form.person is not None or _LIST.search(form.value):
+        return []
+    hit = window(different, text, 6 + 2 * n, -(-2 * n // 3))
+    if hit is None:
+        return []
+    inside = range(hit.first, hit.last + 1)
+    kept = set()
+    for t in different:
+        for i in locate(t, text):
+            if i in inside and (text.tokens[i].capital or not t.capital):
+                kept.add(t.stem)
+    if 3 * len(kept) < 2 * n or any(
+        t.stem not in kept and (t.number or t.text in CHANGERS) for t in different
+    ):
+        return []
+    return [Hit(hit.first, hit.last, "most words")]
+
+
+def head(form: Form, new: list[Token], text: Text) -> list[Hit]:
+    """The noun of "red-billed hornbill" alone, if nothing else is said to specify it."""
+    if not len(form.tokens) == len(form.content) in (2, 3) or form.value.endswith(")"):
+        return []
+    if any(t.capital or t.number for t in form.content):
+        return []
+    noun = form.content[-1]
+    if noun not in new or len(noun.text) < 5 or any(t.text in CHANGERS for t in form.content):
+        return []
+    found = []
+    for i in locate(noun, text):
+        before = text.tokens[i - 1] if i else None
+        if before is None or before.text in STOP:
+            found.append(Hit(i, i, "head noun"))
+    return found
+
+
+def state(form: Form, text: Text) -> list[Hit]:
+    """A country for its army or government."""
+    if (
+        len(form.content) != 2
+        or form.content[1].text not in _STATE
+        or form.content[0].text not in PLACE
+    ):
+        return []
+    return [Hit(i, i, "state") for i in locate(form.content[0], text)]
+
+
+def wider_place(form: Form, new: list[Token], text: Text, where: bool) -> list[Hit]:
+    """The wider place of "Covington, Kentucky", if no other place inside it is named."""
+    m = _TAIL.match(form.value)
+    if not where or m is None:
+        return []
+    wider = [t for t in form.tokens if m.start(2) <= t.start < m.end(2)]
+    if not wider or not any(t in new for t in wider):
+        return []
+    found = []
+    for i in locate(wider[0], text):
+        if text.tokens[i].text != wider[0].text:
+            continue
+        last = i + len(wider) - 1
+        if last >= len(text.tokens) or any(
+            text.tokens[i + k].text != w.text for k, w in enumerate(wider)
+        ):
+            continue
+        before = text.tokens[max(0, i - 4) : i]
+        if not any(t.capital and t.text not in STOP for t in before[-2:]):
+            found.append(Hit(i, last, "wider place"))
+    return found
