@@ -1,0 +1,197 @@
+"""The page of a run: one self-contained file, and pages of answers beside it where there are many.
+
+Everything that a model, a file or a person wrote is data here: it is escaped by the templates, and
+a content security policy lets only our own style sheet and script through.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TypeVar
+
+import jinja2
+from markupsafe import Markup
+
+from sayso.records import Estimate, Generation, InputError, Question, Verdict
+from sayso.report import tabulate, words
+from sayso.report.answers import Card, Tables, cards
+from sayso.report.clean import line, well_formed
+from sayso.report.facts import facts, signatures, title
+from sayso.report.figures import figures
+from sayso.report.highlight import LABELS, STANCES
+from sayso.report.numbers import DASH, Numbers, show
+from sayso.report.sample import choose, paginate
+from sayso.store import Manifest, RunFolder
+
+Row = TypeVar("Row", Generation, Verdict)
+
+
+def write(run: Path | RunFolder) -> Path:
+    """Write ``report.html``, and ``answers/`` where a run has more than 300 answers.
+
+    Returns the page's path. Raises :class:`~sayso.records.InputError` for a folder that is no run
+    or holds no numbers yet.
+    """
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    manifest = folder.read_manifest()
+    measured = folder.tables("metrics")
+    if not measured:
+        raise InputError(
+            f"{folder.path} has no numbers yet: the run is not finished; repeat its command: "
+            f"{manifest.command}"
+        )
+    estimates = [e for table in measured for e in folder.read(table, Estimate)]
+    tables = Tables(
+        questions=folder.read("questions", Question),
+        probe=_rows(folder, "generations/probe", Generation),
+        short=_rows(folder, "generations/short", Generation),
+        long=_rows(folder, "generations/long", Generation),
+        verdicts=[
+            v
+            for form in ("probe", "short", "long")
+            for v in _rows(folder, f"verdicts/{form}", Verdict)
+        ],
+    )
+    for name, text in pages(manifest, estimates, tables).items():
+        folder.write_text(name, text)
+    return folder.path / "report.html"
+
+
+def pages(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict[str, str]:
+    """Return every file of the report by name: the pages of answers, then ``report.html``."""
+    numbers = Numbers(estimates)
+    made = cards(tables)
+    written: dict[str, Markup] = {}
+
+    def size(card: Card) -> int:
+        if card.id not in written:
+            written[card.id] = Markup(_environment().get_template("card.html.j2").render(card=card))
+        return len(written[card.id].encode("utf-8", "replace"))
+
+    seed = manifest.settings.get("seed", 0)
+    inline, rest = choose(made, size, seed if isinstance(seed, int) else 0)
+    parts = paginate(rest, size)
+    names = [f"answers-{number:03}.html" for number in range(1, len(parts) + 1)]
+    shared = {
+        "title": title(manifest),
+        "labels": LABELS,
+        "stances": STANCES,
+        "total": len(made),
+        "total_answers": sum(c.answers for c in made),
+        "inline": len(inline),
+        "files": list(zip(names, parts, strict=True)),
+    }
+    out: dict[str, str] = {}
+    for name, part in zip(names, parts, strict=True):
+        out[f"answers/{name}"] = _page(
+            "answers.html.j2", shared, reader=part, name=name, rendered=_rendered(part, written)
+        )
+    entities = {q.entity for q in tables.questions if q.entity}
+    out["report.html"] = _page(
+        "report.html.j2",
+        shared,
+        reader=inline,
+        rendered=_rendered(inline, written),
+        numbers=numbers,
+        headline=words.headline(numbers, len(entities) or None),
+        tiles=_tiles(numbers),
+        figures=figures(numbers, _type_names(tables.questions)),
+        metrics=tabulate.metrics(numbers),
+        compared=[tabulate.compared(numbers, form) for form in numbers.forms],
+        matrices=[tabulate.matrix(numbers, form) for form in numbers.forms],
+        more=tabulate.more(numbers),
+        stance_split=tabulate.stances(numbers),
+        variants=[tabulate.known_variants(numbers, form) for form in numbers.forms],
+        domains=tabulate.slices(numbers, "domain", {}),
+        types=tabulate.slices(numbers, "type", _type_names(tables.questions)),
+        alignment=tabulate.alignment(numbers),
+        missing=tabulate.missing(numbers),
+        missing_lines=words.missing_lines(numbers),
+        warnings=words.warnings(numbers),
+        manifest=manifest,
+        command=line(manifest.command, 2_000),
+        facts=facts(manifest),
+        notices=[line(notice, 500) for notice in manifest.notices[:50]],
+        signatures=signatures(numbers),
+        definitions=words.METRICS,
+        dash=DASH,
+    )
+    return out
+
+
+def _rows(folder: RunFolder, table: str, kind: type[Row]) -> list[Row]:
+    return folder.read(table, kind) if folder.has(table) else []
+
+
+def _rendered(shown: list[Card], written: dict[str, Markup]) -> list[Markup]:
+    return [written[card.id] for card in shown]
+
+
+def _tiles(numbers: Numbers) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The four numbers of the headline, for a glance."""
+    known = next(
+        (e for f in numbers.forms if (e := numbers.get("p_known", f)).value is not None), None
+    )
+    tiles = [("facts it knew", [("", show(known, 0) if known else DASH)])]
+    for name, label in (
+        ("UUR", "hedged, of what it did not know"),
+        ("over_hedge", "hedged, of what it knew"),
+        ("J", "J: does it tell the two apart?"),
+    ):
+        tiles.append(
+            (label, [(words.FORMS[f], show(numbers.get(name, f), 0)) for f in numbers.forms])
+        )
+    return tiles if numbers.forms else []
+
+
+def _type_names(questions: Sequence[Question]) -> dict[str, str]:
+    names = {}
+    for question in questions:
+        if question.aspect and not question.parts:
+            aspect = question.aspect.description or question.aspect.label
+            if aspect:
+                names[question.type] = (
+                    f"{aspect} ({question.domain})" if question.domain else aspect
+                )
+    return names
+
+
+def _page(template: str, shared: dict[str, object], **context: object) -> str:
+    style, script = _static("report.css"), _static("report.js")
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    text = (
+        _environment()
+        .get_template(template)
+        .render(shared, style=Markup(style), script=Markup(script), policy=policy, **context)
+    )
+    return well_formed(text)
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _static(name: str) -> str:
+    return resources.files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("sayso.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["labels"] = LABELS
+    return environment

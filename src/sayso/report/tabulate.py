@@ -1,0 +1,239 @@
+"""The tables of the page: rows of written numbers, each dash with its reason below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from sayso.records import Estimate
+from sayso.report.clean import line
+from sayso.report.numbers import GUESSABLE, Numbers, bounds, counts, interval, percent, show
+from sayso.report.words import FORMS, METRICS, MORE, STANCES, reason
+
+#: rows of slices that a page shows; the table of the run has them all
+MOST_ROWS = 300
+KNOWN = {
+    "": "any draw right (headline)",
+    "corrected": "more right draws than guessing explains",
+    "strict": "all draws and the plain answer right, or none",
+}
+COMPARED = {
+    "this model": {},
+    "not asked to voice doubt": {"prompt": "plain"},
+    "never hedging": {"policy": "never"},
+    "always hedging": {"policy": "always"},
+    "hedging as often, at random": {"policy": "random"},
+    "hedging as often, by fact type": {"policy": "type"},
+    "hedging as often, by answer length": {"policy": "length"},
+    "hedging as often, by its own log-probabilities": {"policy": "own_logprob"},
+}
+
+
+class Cell(NamedTuple):
+    """One cell: the text, and a smaller second line. ``level`` 0-9 shades it."""
+
+    text: str
+    detail: str = ""
+    head: bool = False
+    level: int = -1
+
+
+class Table(NamedTuple):
+    """A table of the page; without rows it is left out."""
+
+    caption: str
+    head: list[str]
+    rows: list[list[Cell]]
+    notes: list[str]
+
+
+class _Notes:
+    """Collects why numbers are missing, one line for each reason."""
+
+    def __init__(self) -> None:
+        self._reasons: dict[str, list[str]] = {}
+
+    def cell(self, estimate: Estimate, label: str, detail: bool = True) -> Cell:
+        if estimate.value is None:
+            self._reasons.setdefault(reason(estimate), []).append(label)
+            return Cell(show(estimate))
+        parts = [interval(estimate), counts(estimate)] if detail else []
+        return Cell(show(estimate), " · ".join(part for part in parts if part))
+
+    def lines(self) -> list[str]:
+        return [
+            f"{show(Estimate(''))} {', '.join(labels[:12])}{' …' if len(labels) > 12 else ''}: "
+            f"{line(why, 300)}"
+            for why, labels in self._reasons.items()
+        ]
+
+
+def metrics(numbers: Numbers) -> Table:
+    """The six headline metrics by form."""
+    rows = {name: (f"{name} – {meaning}", text) for name, (meaning, text, _) in METRICS.items()}
+    return _by_form(numbers, "The six metrics: value, 95 % interval, count", rows)
+
+
+def more(numbers: Numbers) -> Table:
+    """The numbers that the paper does not have."""
+    return _by_form(numbers, "Beyond the paper: value, 95 % interval, count", MORE, computed=True)
+
+
+def stances(numbers: Numbers) -> Table:
+    """How the unknown facts were hedged: the parts of UUR."""
+    rows = {name: (text, "") for name, text in STANCES.items()}
+    return _by_form(numbers, "How doubt was voiced, of the unknown facts", rows, computed=True)
+
+
+def _by_form(
+    numbers: Numbers, caption: str, rows: dict[str, tuple[str, str]], computed: bool = False
+) -> Table:
+    notes = _Notes()
+    found = []
+    for name, (label, text) in rows.items():
+        if computed and not any(numbers.has(name, form) for form in numbers.forms):
+            continue
+        cells = [notes.cell(numbers.get(name, f), f"{name} ({FORMS[f]})") for f in numbers.forms]
+        found.append([Cell(label, text, head=True), *cells])
+    head = ["", *(FORMS[form] for form in numbers.forms)]
+    return Table(caption, head, found if numbers.forms else [], notes.lines())
+
+
+def compared(numbers: Numbers, form: str) -> Table:
+    """This model beside policies that do not look at the fact, on the same facts."""
+    return _grid(
+        f"The same facts under other policies, {FORMS[form]}",
+        {
+            label: (lambda name, part=part: numbers.get(name, form, **part))
+            for label, part in COMPARED.items()
+        },
+        list(METRICS),
+    )
+
+
+def known_variants(numbers: Numbers, form: str) -> Table:
+    """The headline under other definitions of known."""
+    variants = {k: v for k, v in KNOWN.items() if numbers.has("J", form, known=k)}
+    if len(variants) < 2:
+        return Table("", [], [], [])
+    return _grid(
+        f"Other ways to decide what it knows, {FORMS[form]}",
+        {
+            label: (lambda name, k=k: numbers.get(name, form, known=k))
+            for k, label in variants.items()
+        },
+        ["p_known", "UUR", "over_hedge", "KCR", "EA", "J"],
+    )
+
+
+def _grid(caption: str, lines: dict[str, Callable[[str], Estimate]], names: Sequence[str]) -> Table:
+    rows = []
+    for label, find in lines.items():
+        found = [find(name) for name in names]
+        if any(e.value is not None for e in found):
+            rows.append([Cell(label, head=True), *(Cell(show(e)) for e in found)])
+    heads = [MORE[name][0] if name in MORE else name for name in names]
+    return Table(caption, ["", *("known" if h == "p_known" else h for h in heads)], rows, [])
+
+
+def matrix(numbers: Numbers, form: str) -> Table:
+    """The 2x3 matrix of what was known by what was said, shaded by the share of its row."""
+    rows = []
+    for label, row in (("known", "k"), ("unknown", "u")):
+        cells = [numbers.get(f"cell_{row}{column}", form).value for column in "ciu"]
+        total = sum(cell or 0 for cell in cells)
+        if any(cell is None for cell in cells):
+            return Table("", [], [], [])
+        shares = [(cell or 0) / total if total else None for cell in cells]
+        rows.append(
+            [Cell(label, f"{total:.0f} facts", head=True)]
+            + [
+                Cell(
+                    f"{cell or 0:.0f}",
+                    percent(share) if total else "",
+                    level=round(9 * (share or 0)),
+                )
+                for cell, share in zip(cells, shares, strict=True)
+            ]
+        )
+    return Table(
+        f"{FORMS[form].capitalize()}: facts, and their share of the row",
+        ["", "told right", "told wrong", "hedged"],
+        rows,
+        [],
+    )
+
+
+def slices(numbers: Numbers, key: str, names: dict[str, str]) -> Table:
+    """Headline numbers of every domain or fact type, by form; guess rates where there are any."""
+    notes = _Notes()
+    rows = []
+    shown = ("p_known", "FA", "UUR", "over_hedge", "J")
+    guesses = dict(numbers.slices("guess_rate", "", key))
+    values = list(dict.fromkeys(v for f in numbers.forms for v, _ in numbers.slices("J", f, key)))
+    for value in values[:MOST_ROWS]:
+        label = line(names.get(value, value), 80)
+        for form in numbers.forms:
+            found = [numbers.get(name, form, **{key: value}) for name in shown]
+            facts = next((e.n for e in found if e.n), 0)
+            cells = [
+                notes.cell(e, f"{e.name} ({label}, {FORMS[form]})", e.name in ("UUR", "J"))
+                for e in found
+            ]
+            row = [Cell(label, head=True), Cell(FORMS[form]), Cell(f"{facts:,}"), *cells]
+            if guesses:
+                rate = guesses.get(value)
+                high = rate is not None and rate.value is not None and rate.value > GUESSABLE
+                row.append(Cell(show(rate) if rate else "", "⚑ easily guessed" if high else ""))
+            rows.append(row)
+    head = [key, "form", "facts", "known", "FA", "UUR", "known, yet hedged", "J"]
+    head += ["guess rate"] if guesses else []
+    left = len(values) - MOST_ROWS
+    more_rows = [f"{left} more stand in the run's table metrics."] if left > 0 else []
+    name = {"domain": "domain", "type": "type of fact"}[key]
+    return Table(f"Every {name}", head, rows, [*more_rows, *notes.lines()[:20]])
+
+
+def alignment(numbers: Numbers) -> Table:
+    """Which facts were stated or hedged in which form, for all, known and unknown facts."""
+    notes = _Notes()
+    rows = []
+    for label, part in (
+        ("all", {}),
+        ("known", {"given": "known"}),
+        ("unknown", {"given": "unknown"}),
+    ):
+        found = [numbers.get(f"align_{pair}", **part) for pair in ("CC", "CU", "UC", "UU")]
+        found.append(numbers.get("kappa", **part))
+        if any(e.value is not None for e in found):
+            cells = [notes.cell(e, f"{e.name} ({label})") for e in found]
+            rows.append([Cell(f"{label} facts", head=True), *cells])
+    head = [
+        "",
+        "stated in both",
+        "stated short, hedged long",
+        "hedged short, stated long",
+        "hedged in both",
+        "kappa",
+    ]
+    return Table("Short against long", head, rows, notes.lines())
+
+
+def missing(numbers: Numbers) -> Table:
+    """Verdicts nobody could read, and how far the metrics could move whatever they were."""
+    rows = []
+    for form in numbers.forms:
+        for name in METRICS:
+            found = numbers.get(name, form)
+            if found.missing:
+                rows.append(
+                    [
+                        Cell(f"{name}, {FORMS[form]}", head=True),
+                        Cell(f"{found.missing:,}"),
+                        Cell(show(found)),
+                        Cell(bounds(found) or show(Estimate(""))),
+                    ]
+                )
+    return Table(
+        "Metrics with missing verdicts", ["", "missing", "as printed", "lowest, highest"], rows, []
+    )
