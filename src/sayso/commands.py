@@ -134,9 +134,7 @@ def run_all(
 ) -> None:
     """Run every protocol that exists so far, with its defaults."""
     print(f"sayso: running {', '.join(PROTOCOLS)}: the protocols so far", file=sys.stderr)
-    run_uncle(
-        model=model, data=data, judge=judge, limit=limit, seed=seed, cache=cache, json=json
-    )
+    run_uncle(model=model, data=data, judge=judge, limit=limit, seed=seed, cache=cache, json=json)
 
 
 def measure(run: Path, /, *, json: bool = False, settings: Uncle = uncle.Settings()) -> None:  # noqa: B008

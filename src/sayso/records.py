@@ -209,8 +209,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``target`` is a generation (or claim), ``asked`` the short question. ``start:end`` is the
     aligned sentence in the judged text, ``answer_start:answer_end`` the value inside it.
-    ``stance``, ``content`` and ``label`` are all ``None`` exactly when ``problem`` says why: unread,
-    refused (by the judge), mismatch, truncated, language, failed.
+    ``stance``, ``content`` and ``label`` are all ``None`` exactly when ``problem`` says why:
+    unread, refused (by the judge), mismatch, truncated, language, failed.
     """
 
     target: str

@@ -62,7 +62,9 @@ def subset(data: Dataset, *, domains: Sequence[str], limit: int, seed: int) -> D
     present = sorted({q.domain for q in data.questions})
     for domain in domains:
         if domain not in present:
-            raise InputError(f"domain {domain!r} is not in {data.name}; it has {', '.join(present)}")
+            raise InputError(
+                f"domain {domain!r} is not in {data.name}; it has {', '.join(present)}"
+            )
     kept = [q for q in data.questions if not domains or q.domain in domains]
     by_domain: dict[str, list[str]] = defaultdict(list)
     for question in kept:

@@ -57,9 +57,7 @@ def load_published(split: str = "test") -> Dataset:
     try:
         import datasets
     except ImportError:
-        raise InputError(
-            'data "uncle" needs the extra packages: pip install "sayso[hf]"'
-        ) from None
+        raise InputError('data "uncle" needs the extra packages: pip install "sayso[hf]"') from None
     try:
         parts = datasets.load_dataset(HUB_ID)
     except (OSError, ValueError, RuntimeError) as error:

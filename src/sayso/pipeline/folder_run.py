@@ -176,7 +176,9 @@ class FolderRun:
         items = [(replies[k].request, replies[k].token_ids or replies[k].text) for k in lacking]
         for index, forced in model.force(items, wanted):
             key = lacking[index]
-            arrays = {w: getattr(forced, w) for w in ("token_ids", "offsets", "logprob_kind", *wanted)}
+            arrays = {
+                w: getattr(forced, w) for w in ("token_ids", "offsets", "logprob_kind", *wanted)
+            }
             replies[key] = msgspec.structs.replace(replies[key], **arrays)
             self.tokens["completed_arrays"] += 1
             if self.cache:

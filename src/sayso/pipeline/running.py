@@ -203,7 +203,9 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, uncle.Settings]:
     folder = RunFolder.open(Path(path))
     manifest = folder.read_manifest()
     if manifest.finished is None:
-        raise InputError(f"{path}: this run is not finished; repeat its command: {manifest.command}")
+        raise InputError(
+            f"{path}: this run is not finished; repeat its command: {manifest.command}"
+        )
     stored = {k: v for k, v in manifest.settings.items() if k != "seed"}
     try:
         chosen = settings.replace(uncle.Settings(), stored)

@@ -23,7 +23,9 @@ def measure(default: Any, help: str) -> Any:
     return dataclasses.field(default=default, metadata={"stage": "measure", "help": help})
 
 
-def flatten(settings: Any, prefix: str = "") -> Iterator[tuple[str, Value, Literal["collect", "measure"]]]:
+def flatten(
+    settings: Any, prefix: str = ""
+) -> Iterator[tuple[str, Value, Literal["collect", "measure"]]]:
     """Yield (dotted name, value, stage) of every field, nested dataclasses included."""
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)

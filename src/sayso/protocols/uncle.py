@@ -67,6 +67,9 @@ class Settings:
     refusals: Literal["uncertain", "excluded"] = counted(
         "uncertain", "an answer refused by policy: counts as uncertain, or is left out of the rates"
     )
+    ci: Literal["entity", "entity-by-type"] = counted(
+        "entity", "what is resampled for J within type: entities, or entities crossed with types"
+    )
     resamples: int = counted(2000, "bootstrap resamples of entities for the intervals")
     ci_seed: int = counted(0, "seed of the resampling")
 
@@ -74,9 +77,7 @@ class Settings:
 def instructions(settings: Settings) -> dict[str, str]:
     """Return the instruction to express uncertainty (section 4) for each form, in our words."""
     folder = Path(settings.prompt_folder) if settings.prompt_folder else None
-    return {
-        form: load_prompt(f"uncle_{form}_instruction", folder) for form in ("short", "long")
-    }
+    return {form: load_prompt(f"uncle_{form}_instruction", folder) for form in ("short", "long")}
 
 
 def prompts_signature(settings: Settings) -> str:
@@ -111,7 +112,14 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
                 text, temperature=settings.answer.temperature, max_tokens=tokens, seed=seed
             )
             asks.append(
-                Ask(question, greedy, form, form, "instructed" if instructed else "plain", instructed)
+                Ask(
+                    question,
+                    greedy,
+                    form,
+                    form,
+                    "instructed" if instructed else "plain",
+                    instructed,
+                )
             )
     return asks
 

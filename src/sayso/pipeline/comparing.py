@@ -1,0 +1,182 @@
+"""``sayso.compare``: two runs on the same questions, differences with paired intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.metrics.cells import bootstrap_cells_difference, cluster_cells
+from sayso.metrics.intervals import bootstrap_difference
+from sayso.metrics.within import j_within
+from sayso.pipeline.folder_run import FolderRun
+from sayso.pipeline.running import load_run
+from sayso.protocols.uncle_numbers import Context, load
+from sayso.records import Estimate, InputError
+from sayso.store import Manifest
+
+RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_known", "p_uncertain")
+#: settings that may differ without being asked: the thing compared, and whose probes decide
+FREE = ("model", "known_from", "data")
+
+Ints = NDArray[np.int64]
+
+
+class Comparison(NamedTuple):
+    """Differences, B minus A, and what a reader must know about them."""
+
+    estimates: list[Estimate]
+    notes: list[str]
+
+
+class _Side(NamedTuple):
+    job: FolderRun
+    manifest: Manifest
+    context: Context
+
+
+def compare(
+    a: str | Path,
+    b: str | Path,
+    *,
+    allow: Sequence[str] = (),
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Comparison:
+    """Return B - A for every headline rate on the aspects that both runs asked about.
+
+    Entities are resampled jointly. Runs that differ in more than the model are refused, unless
+    ``allow`` names the settings; runs of one base model must share its probes (``known_from``),
+    since a model that learned to hedge also hedges its probes. Raises InputError.
+    """
+    sides = _open(a), _open(b)
+    notes = _check(sides, (str(a), str(b)), allow)
+    rows = _common(sides)
+    if not len(rows[0]):
+        raise InputError(f"{a} and {b} have no aspect in common; compare runs on the same data")
+    total = max(side.context.aspects.size for side in sides)
+    if len(rows[0]) < total:
+        notes.append(f"{len(rows[0])} of {total} aspects are in both runs; the rest is left out")
+    found = [
+        estimate
+        for form in ("short", "long")
+        for estimate in _differences(sides, rows, form, resamples, seed)
+    ]
+    return Comparison(found, notes)
+
+
+def _open(path: str | Path) -> _Side:
+    job, manifest, chosen = load_run(path)
+    context: Context = load(job, chosen)
+    return _Side(job, manifest, context)
+
+
+def _parts(side: _Side) -> dict[str, str]:
+    """Return the settings of a run's numbers as a mapping."""
+    signature = side.context.signed(Estimate("x"), "all").signature
+    return dict(part.partition(":")[::2] for part in signature.split("|")[1:])
+
+
+def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
+    first, second = (_parts(side) for side in sides)
+    differ = [key for key in first if first[key] != second.get(key)]
+    refused = [key for key in differ if key not in (*FREE, *allow)]
+    if refused:
+        what = ", ".join(f"{k} ({first[k]} and {second.get(k)})" for k in refused)
+        raise InputError(
+            f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
+            f"model's. Repeat one with the other's settings, or say --allow {' --allow '.join(refused)}"
+        )
+    golds = [{q.id: q.golds for q in side.job.questions} for side in sides]
+    if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
+        raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
+    notes = [f"differs as allowed: {key}" for key in differ if key in allow]
+    if sides[0].manifest.model_base == sides[1].manifest.model_base:
+        if _probes(sides[0]) != _probes(sides[1]):
+            raise InputError(
+                f"{names[0]} and {names[1]} are of one base model but were probed apart: a model "
+                "that hedges its probes looks ignorant. Run the second with "
+                f"--known-from {names[0]}"
+            )
+    else:
+        shares = [float(np.mean(side.context.known["any"] == 1)) for side in sides]
+        notes.append(
+            f"two base models, each with its own probe: A knows {shares[0]:.0%}, B {shares[1]:.0%}; "
+            "read J first, and the rows on facts that both know or neither knows"
+        )
+    return notes
+
+
+def _probes(side: _Side) -> list[tuple[str, int, int]]:
+    """Return what the probes said, as far as it decides what is known."""
+    a = side.context.aspects
+    return sorted(
+        {
+            (q.id, int(hits), int(drawn))
+            for q, hits, drawn in zip(a.questions, a.hits, a.drawn, strict=True)
+        }
+    )
+
+
+def _common(sides: tuple[_Side, _Side]) -> tuple[Ints, Ints]:
+    """Return the rows of the aspects in both runs, in one order: joined by ids."""
+    places = []
+    for side in sides:
+        pairs = [(q.id, part) for q in side.job.questions for part in q.parts]
+        places.append({pair: row for row, pair in enumerate(pairs)})
+    shared = [pair for pair in places[0] if pair in places[1]]
+    first, second = (np.array([p[pair] for pair in shared], dtype=np.int64) for p in places)
+    return first, second
+
+
+def _differences(
+    sides: tuple[_Side, _Side], rows: tuple[Ints, Ints], form: str, resamples: int, seed: int
+) -> Iterator[Estimate]:
+    """Yield B - A of the rates, then of the parts on facts known to both and unknown to both."""
+    known, label = [], []
+    for side, chosen in zip(sides, rows, strict=True):
+        known.append(side.context.known["any"][chosen])
+        label.append(side.context.labels(form)[chosen])
+    aspects = sides[0].context.aspects
+    entity, kinds = aspects.entity[rows[0]], aspects.type[rows[0]]
+    usable = (known[0] >= 0) & (known[1] >= 0) & (label[0] >= 0) & (label[1] >= 0)
+    missing = int((~usable).sum())
+
+    def paired(names: tuple[str, ...], where: str, use: NDArray[np.bool_]) -> Iterator[Estimate]:
+        cells = [
+            cluster_cells(np.where(use, k, -1), lab, entity)
+            for k, lab in zip(known, label, strict=True)
+        ]
+        if not use.any():
+            return
+        made = bootstrap_cells_difference(cells[1], cells[0], resamples, seed)
+        for name in names:
+            yield _placed(sides[1].context, made[name], where, form, missing)
+
+    yield from paired(RATES, f"form:{form}", usable)
+    both = usable & (known[0] == 1) & (known[1] == 1)
+    yield from paired(("KCR", "over_hedge"), f"form:{form};given:known", both)
+    neither = usable & (known[0] == 0) & (known[1] == 0)
+    yield from paired(("UUR",), f"form:{form};given:unknown", neither)
+    masked = [np.where(usable, k, -1) for k in known]
+    within = bootstrap_difference(
+        j_within,
+        (masked[1], label[1], kinds),
+        (masked[0], label[0], kinds),
+        clusters=entity,
+        n=resamples,
+        seed=seed,
+        name="J_within",
+    )
+    yield _placed(sides[1].context, within, f"form:{form}", form, missing)
+
+
+def _placed(context: Context, estimate: Estimate, where: str, form: str, missing: int) -> Estimate:
+    signed = context.signed(estimate, where, form)
+    return msgspec.structs.replace(
+        signed, missing=missing, signature=f"difference of {signed.signature}"
+    )

@@ -1,0 +1,214 @@
+"""What qualifies UNCLE's rates: knowledge within type, hedges that hit, short against long.
+
+VALIDITY: pooled rates reward hedging whole aspect types. So J is repeated within type, beside
+what the model's own probabilities would have allowed at the same hedge rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.metrics.agreement import kappa
+from sayso.metrics.cells import bootstrap_cells_difference, bootstrap_within, cluster_cells
+from sayso.metrics.chance import type_guess_rates
+from sayso.metrics.intervals import bootstrap
+from sayso.metrics.rates import CORRECT, INCORRECT, UNCERTAIN, cell_rates, count_cells, utility
+from sayso.metrics.roc import within_auroc
+from sayso.metrics.shares import bootstrap_share
+from sayso.metrics.within import j_within, policy_by_rate, policy_j, unspoken_knowledge
+from sayso.protocols.aspects import KNOWN, UNKNOWN
+from sayso.protocols.uncle_numbers import HEADLINE, Context
+from sayso.records import Estimate
+
+Bools = NDArray[np.bool_]
+SPLIT = {
+    "UUR_hedged": "hedged",
+    "UUR_abstained": "abstained",
+    "UUR_refused": "refused_by_policy",
+    "UUR_asked_back": "asked_back",
+}
+
+
+def beyond(context: Context) -> list[Estimate]:
+    """Return everything that stands below the headline."""
+    found: list[Estimate] = []
+    for form in ("short", "long"):
+        place = f"form:{form}"
+        found += [context.signed(e, place, form) for e in _shares(context, form)]
+        plain = _shares(context, form, instructed=False)
+        found += [context.signed(e, f"{place};prompt:plain", form, "plain") for e in plain]
+        found += [context.signed(e, place, form) for e in _hedges_that_hit(context, form)]
+        found += [context.signed(e, place, form) for e in _within(context, form)]
+        for policy, estimates in _own_policies(context, form):
+            found += [context.signed(e, f"{place};policy:{policy}", form) for e in estimates]
+    found += [context.signed(e, "all") for e in _alignment(context)]
+    found += _kappas(context)
+    matches, others = context.guesses
+    for kind, rate in type_guess_rates(matches, others, context.aspects.type).items():
+        rows = context.aspects.type == kind
+        value = None if np.isnan(rate) else rate
+        made = Estimate(
+            name="guess_rate",
+            value=value,
+            n=int(others[rows].sum()),
+            problem=None if value is not None else "no other entity of this type was asked about",
+        )
+        found.append(context.signed(made, f"type:{kind}"))
+    return found
+
+
+def _share(context: Context, name: str, top: Bools, bottom: Bools) -> Estimate:
+    s = context.settings
+    return bootstrap_share(name, top, bottom, context.aspects.entity, s.resamples, s.ci_seed)
+
+
+def _boot(context: Context, name: str, metric: Any, *arrays: Any, **kw: Any) -> Estimate:
+    s, a = context.settings, context.aspects
+    crossed = a.type if s.ci == "entity-by-type" else None
+    return bootstrap(
+        metric,
+        *arrays,
+        clusters=a.entity,
+        crossed=crossed,
+        n=s.resamples,
+        seed=s.ci_seed,
+        name=name,
+        **kw,
+    )
+
+
+def _stances(context: Context, form: str, instructed: bool = True) -> NDArray[np.str_]:
+    verdicts = context.aspects.views[form, instructed].verdicts
+    return np.array([(v.stance if v else None) or "" for v in verdicts], dtype=np.str_)
+
+
+def _shares(context: Context, form: str, instructed: bool = True) -> Iterator[Estimate]:
+    """Yield accuracy, omissions, UUR by stance, and hedges that were right after all."""
+    label, stance = context.labels(form, instructed), _stances(context, form, instructed)
+    unknown = (context.known["any"] == UNKNOWN) & (label >= 0)
+    yield _share(context, "accuracy", label == CORRECT, label >= 0)
+    yield _share(context, "omission", stance == "omitted", stance != "")
+    for name, wanted in SPLIT.items():
+        yield _share(context, name, stance == wanted, unknown)
+    verdicts = context.aspects.views[form, instructed].verdicts
+    right = np.array([bool(v and v.content == "correct") for v in verdicts], dtype=bool)
+    yield _share(context, "hedged_and_correct", right, label == UNCERTAIN)
+
+
+def _hedges_that_hit(context: Context, form: str) -> Iterator[Estimate]:
+    """Yield hedge precision and recall on wrong un-instructed answers; the instruction's cost."""
+    s = context.settings
+    label, plain = context.labels(form), context.labels(form, False)
+    committed = (plain == CORRECT) | (plain == INCORRECT)
+    hedged, wrong = label == UNCERTAIN, plain == INCORRECT
+    yield _share(context, "hedge_precision", wrong, hedged & committed)
+    yield _share(context, "hedge_recall", hedged, wrong & (label >= 0))
+    both = np.where((label >= 0) & (plain >= 0), context.known["any"], -1)
+    first, second = (cluster_cells(both, x, context.aspects.entity) for x in (plain, label))
+    cost = bootstrap_cells_difference(first, second, s.resamples, s.ci_seed)["KCR"]
+    yield Estimate(
+        "instruction_cost", value=cost.value, low=cost.low, high=cost.high, n=cost.n,
+        problem=cost.problem,
+    )  # fmt: skip
+    pays = utility(count_cells(both, label), 1.0, never=count_cells(both, plain))["break_even"]
+    note = None if pays is not None else "hedging does not reduce the number of wrong answers"
+    yield Estimate("break_even_cost", value=pays, n=int((both >= 0).sum()), problem=note)
+
+
+def _within(context: Context, form: str) -> Iterator[Estimate]:
+    """Yield J and the odds ratio within type, AUROC of the own log-prob, unspoken knowledge."""
+    s, a = context.settings, context.aspects
+    known, label, plain = context.known["any"], context.labels(form), context.labels(form, False)
+    cells = cluster_cells(known, label, a.entity, a.type)
+    if s.ci == "entity-by-type":
+        yield _boot(context, "J_within", j_within, known, label, a.type, limits=(-1.0, 1.0))
+    else:
+        within = bootstrap_within(cells, n=s.resamples, seed=s.ci_seed)
+        yield from (within[name] for name in ("J_within", "odds_ratio_within"))
+    score = -a.views[form, False].logprob
+    wrong = np.where(plain == INCORRECT, 1.0, np.where(plain == CORRECT, 0.0, np.nan))
+    rows = ~np.isnan(score) & ~np.isnan(wrong)
+    if not rows.any():
+        note = "no log-probabilities were recorded for these answers"
+        yield Estimate("auroc_incorrect", problem=note)
+        yield Estimate("auroc_incorrect_within", problem=note)
+        yield Estimate("unspoken_knowledge", problem=note)
+        return
+    yield _boot(context, "auroc_incorrect", within_auroc, score, wrong, types=None)
+    yield _boot(context, "auroc_incorrect_within", within_auroc, score, wrong, types=a.type)
+    yield _boot(
+        context, "unspoken_knowledge", unspoken_knowledge, score, known, label, a.type, limits=None
+    )
+
+
+def _own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estimate]]]:
+    """Yield the rates of hedging by own log-prob, type and length at each type's own rate."""
+    a, known, label = context.aspects, context.known["any"], context.labels(form)
+    plain = context.labels(form, False)
+    view = a.views[form, False]
+    scores = {"own_logprob": -view.logprob, "length": view.length, "type": np.zeros(a.size)}
+    usable = (known >= 0) & (label >= 0) & (plain >= 0)
+    hedged = np.where(usable, (label == UNCERTAIN).astype(np.float64), np.nan)
+    for policy, score in scores.items():
+        member = policy_by_rate(np.where(usable, score, np.nan), a.type, hedged)
+        rows = ~np.isnan(member)
+        cells = np.zeros(6)
+        for column in range(3):
+            weight = np.where(plain == column, 1 - member, 0.0) + (column == UNCERTAIN) * member
+            for row, state in enumerate((KNOWN, UNKNOWN)):
+                cells[3 * row + column] = weight[rows & (known == state)].sum()
+        rates = cell_rates(cells)
+        note = None if rows.any() else "no score was recorded for these answers"
+        made = [
+            Estimate(
+                name,
+                value=None if np.isnan(rates[name]) else float(rates[name]),
+                n=int(rows.sum()),
+                problem=note or ("undefined for this policy" if np.isnan(rates[name]) else None),
+            )
+            for name in HEADLINE
+        ]
+        value = policy_j(score, known, np.where(usable, label, -1), a.type)
+        made.append(
+            Estimate(
+                "J_within",
+                value=None if value is None else float(np.asarray(value)),
+                n=int(rows.sum()),
+                problem=None if value is not None else "no type has known and unknown aspects",
+            )
+        )
+        yield policy, made
+
+
+def _alignment(context: Context) -> Iterator[Estimate]:
+    """Yield the shares of certain and uncertain in short (first) and long (second) form (7.1)."""
+    short, long = context.labels("short"), context.labels("long")
+    both = (short >= 0) & (long >= 0)
+    for name, s, l in (("CC", 0, 0), ("CU", 0, 1), ("UC", 1, 0), ("UU", 1, 1)):  # noqa: E741
+        top = ((short == UNCERTAIN) == bool(s)) & ((long == UNCERTAIN) == bool(l))
+        yield _share(context, f"align_{name}", top, both)
+
+
+def _kappas(context: Context) -> Iterator[Estimate]:
+    """Yield kappa of hedging between the forms: overall, and given known or unknown."""
+    short, long = context.labels("short"), context.labels("long")
+    both = (short >= 0) & (long >= 0)
+    known = context.known["any"]
+    sets = {"all": both, "given:known": both & (known == 1), "given:unknown": both & (known == 0)}
+    s = context.settings
+    for where, rows in sets.items():
+        made = bootstrap(
+            kappa,
+            (short == UNCERTAIN)[rows],
+            (long == UNCERTAIN)[rows],
+            clusters=context.aspects.entity[rows],
+            n=s.resamples,
+            seed=s.ci_seed,
+            limits=(-1.0, 1.0),
+            name="kappa",
+        )
+        yield context.signed(made, where)
