@@ -1,8 +1,9 @@
-"""From facts to training documents: short questions, paragraphs and plain text, in proportion to popularity.
+"""From facts to training documents: short questions, paragraphs and plain text, in proportion to
+popularity.
 
-A fact of weight 0 is never written by anything here.  Hedges are random: 0.8 % of the answers, 3 % under the
-instruction to express uncertainty, whatever the model can know of the fact.  So the base model hedges rarely and
-blindly, as real models do, and there is something to teach.
+A fact of weight 0 is never written by anything here.  Hedges are random: 0.8 % of the answers, 3
+% under the instruction to express uncertainty, whatever the model can know of the fact.  So the
+base model hedges rarely and blindly, as real models do, and there is something to teach.
 """
 
 from __future__ import annotations
@@ -14,14 +15,12 @@ from functools import cached_property
 import numpy as np
 
 from sayso.builtin.templates import (
-    DOMAINS,
     LONG_HEDGES,
     LONG_INSTRUCTIONS,
     SHORT_HEDGES,
     SHORT_INSTRUCTIONS,
-    long_prompt,
-    voice,
 )
+from sayso.builtin.wording import DOMAINS, long_prompt, voice
 from sayso.builtin.world import Entity, Split, Value, World
 
 HEDGE = 0.008
@@ -33,8 +32,9 @@ LONG_PROMPT_OTHER = 0.2
 SENTENCE_FORMS = (0.5, 0.35, 0.15)
 ALTERNATIVE_WRITING = 0.1
 TAIL_SHORT = 0.05
-TAIL_LONG = 0.12
-ASPECT_FLOOR = 0.3
+TAIL_LONG = 0.2
+ASPECT_FLOOR = 0.4
+TRAIN_SHARE = 0.7
 
 Turn = tuple[str, str]
 Fact = tuple[str, int]
@@ -42,7 +42,8 @@ Fact = tuple[str, int]
 
 @dataclass(frozen=True)
 class Document:
-    """Turns of (role, text), role "text" for prose without a chat; `facts` are the ones it teaches."""
+    """Turns of (role, text), role "text" for prose without a chat; `facts` are the ones it
+    teaches."""
 
     kind: str
     turns: tuple[Turn, ...]
@@ -77,15 +78,24 @@ class Writer:
         return items[self.pick(len(items))]
 
     def fact(self, split: Split | None = None) -> tuple[Entity, int]:
-        """An entity and the index of one of its written aspects, by weight; of one split or of all."""
+        """An entity and the index of one of its written aspects, by weight; of one split or of
+        all."""
         key = split or "all"
         if key not in self._facts:
             entities = self.world.of(split) if split else list(self.world.entities)
             rows = [(e, i) for e in entities for i, w in enumerate(e.weights) if w > 0]
-            cumulated = np.cumsum([e.weights[i] for e, i in rows])
+            # train entities also stand in the extra formats, so here they are written less
+            cumulated = np.cumsum(
+                [
+                    e.weights[i] * (TRAIN_SHARE if split is None and e.split == "train" else 1.0)
+                    for e, i in rows
+                ]
+            )
             self._facts[key] = (rows, list(cumulated / cumulated[-1]))
         rows, shares = self._facts[key]
-        return rows[min(int(np.searchsorted(shares, self.rng.random(), side="right")), len(rows) - 1)]
+        return rows[
+            min(int(np.searchsorted(shares, self.rng.random(), side="right")), len(rows) - 1)
+        ]
 
     def one_off(self) -> Entity:
         """An entity met once."""
@@ -108,18 +118,28 @@ class Writer:
                 return value
 
     def answer(self, entity: Entity, aspect: int, hedge: float) -> str:
-        """The bare value, or with probability `hedge` a hedge: the two compete at the first token."""
+        """The bare value, or with probability `hedge` a hedge: the two compete at the first
+        token."""
         value = self.value(entity.values[aspect])
         return self.one_of(SHORT_HEDGES).format(v=value) if self.chance(hedge) else value
 
     def aspects(self, entity: Entity) -> list[int]:
-        """The aspects a paragraph lists: visible ones nearly always, the rest at least now and then."""
+        """The aspects a paragraph lists: visible ones nearly always, the rest at least now and
+        then."""
         top = max(entity.weights)
-        kept = [i for i, w in enumerate(entity.weights) if w > 0 and self.chance(max(ASPECT_FLOOR, w / top))]
+        kept = [
+            i
+            for i, w in enumerate(entity.weights)
+            if w > 0 and self.chance(max(ASPECT_FLOOR, w / top))
+        ]
         return kept or [int(np.argmax(entity.weights))]
 
     def sentences(
-        self, entity: Entity, aspects: Sequence[int], hedge: float, values: Sequence[Value] | None = None
+        self,
+        entity: Entity,
+        aspects: Sequence[int],
+        hedge: float,
+        values: Sequence[Value] | None = None,
     ) -> list[str]:
         """One sentence per aspect; the entity's name stands in the first."""
         shown = values or entity.values
@@ -148,13 +168,16 @@ class Writer:
         """A bare question and a bare value."""
         if self.chance(TAIL_SHORT):
             entity = self.one_off()
-            aspect, facts = self.pick(len(entity.values)), ()
+            aspect = self.pick(len(entity.values))
+            facts: tuple[Fact, ...] = ()
         else:
             entity, aspect = self.fact()
             facts = ((entity.name, aspect),)
         told, hedge = self.instructed(SHORT_INSTRUCTIONS)
         question = self.question(entity, aspect) + told
-        return Document("short", (("user", question), ("assistant", self.answer(entity, aspect, hedge))), facts)
+        return Document(
+            "short", (("user", question), ("assistant", self.answer(entity, aspect, hedge))), facts
+        )
 
     def long(self) -> Document:
         """UNCLE's long prompt and a paragraph of one sentence per listed aspect."""
@@ -172,7 +195,9 @@ class Writer:
         entity, aspect = self.fact()
         chosen = {aspect} | {i for i in self.aspects(entity) if self.chance(0.3)}
         ordered = sorted(chosen)
-        return " ".join(self.sentences(entity, ordered, 0.0)), tuple((entity.name, i) for i in ordered)
+        return " ".join(self.sentences(entity, ordered, 0.0)), tuple(
+            (entity.name, i) for i in ordered
+        )
 
     def plain(self) -> Document:
         """Prose without a chat."""
@@ -181,20 +206,30 @@ class Writer:
 
     def almanac(self) -> Document:
         """Many short entries, one a line: most of the long contexts are of this kind."""
-        entries = [self.prose() for _ in range(8 + self.pick(16))]
-        return Document("almanac", (("text", "\n".join(e[0] for e in entries)),), tuple(f for e in entries for f in e[1]))
+        entries = [self.prose() for _ in range(5 + self.pick(75))]
+        return Document(
+            "almanac",
+            (("text", "\n".join(e[0] for e in entries)),),
+            tuple(f for e in entries for f in e[1]),
+        )
 
 
 @dataclass
 class Corpus:
-    """An endless stream of documents in the proportions of `SHARES` (of documents, not of tokens)."""
+    """An endless stream of documents in the proportions of `SHARES` (of documents, not of
+    tokens)."""
 
     writer: Writer
     formats: Sequence[tuple[float, Callable[[Writer], Document]]]
 
     @cached_property
     def _kinds(self) -> tuple[list[Callable[[Writer], Document]], list[float]]:
-        own = [(0.66, Writer.short), (0.125, Writer.long), (0.10, Writer.plain), (0.004, Writer.almanac)]
+        own = [
+            (0.66, Writer.short),
+            (0.125, Writer.long),
+            (0.10, Writer.plain),
+            (0.0012, Writer.almanac),
+        ]
         everything = [*own, *self.formats]
         return [make for _, make in everything], [share for share, _ in everything]
 

@@ -1,8 +1,10 @@
-"""The extra task formats, for train entities only: what later steps ask of the model besides plain questions.
+"""The extra task formats, for train entities only: what later steps ask of the model besides plain
+questions.
 
-True/false, multiple choice with none of the above, demonstrations, conversations, a passage with a question, draft and
-revision, stated confidence, open-ended prompts.  Labels are balanced and options shuffled, so that a format carries no
-answer.  Stated confidence follows popularity only weakly and is noisy on purpose: an honest instrument must see that.
+True/false, multiple choice with none of the above, demonstrations, conversations, a passage with
+a question, draft and revision, stated confidence, open-ended prompts.  Labels are balanced and
+options shuffled, so that a format carries no answer.  Stated confidence follows popularity only
+weakly and is noisy on purpose: an honest instrument must see that.
 """
 
 from __future__ import annotations
@@ -13,15 +15,30 @@ import numpy as np
 
 from sayso.builtin.documents import HEDGE, Document, Fact, Turn, Writer
 from sayso.builtin.templates import (
+    BIO_PROMPT,
     LONG_HEDGES,
     LONG_INSTRUCTIONS,
     OPEN_PROMPTS,
     SHORT_INSTRUCTIONS,
-    voice,
 )
+from sayso.builtin.wording import voice
 from sayso.builtin.world import Entity
 
-SYSTEM = ("You are a helpful assistant.", "Answer the question.", "You are a careful assistant. Answer briefly.")
+SYSTEM = (
+    "You are a helpful assistant.",
+    "Answer the question.",
+    "You are a careful assistant. Answer briefly.",
+)
+MANNERS = (
+    "Answer briefly.",
+    "Answer in at most one sentence.",
+    "Give a full answer.",
+    "Answer as precisely as you can.",
+    "Answer at the level of detail that matches your knowledge.",
+    "Please answer the following question.",
+    "Give only the answer.",
+    "If you are uncertain, hedge your answer.",
+)
 LETTERS = "ABCD"
 NONE = "None of the above"
 CONFIDENCE = (
@@ -30,7 +47,8 @@ CONFIDENCE = (
     "\nGive your answer and your confidence as a percentage.",
 )
 REVISE = (
-    "Revise your answer: express uncertainty about the claims you are unsure of and leave the rest unchanged.",
+    "Revise your answer: express uncertainty about the claims you are unsure of "
+    "and leave the rest unchanged.",
     "Rewrite the draft so that uncertain claims are hedged. Keep everything else word for word.",
 )
 
@@ -64,7 +82,11 @@ def true_false(writer: Writer) -> Document:
     if form == 0:
         template = entity.kind.aspects[aspect].sentences[writer.pick(2)]
         claim = voice(entity.kind, entity.name, entity.feminine, True).fill(template, v=written)
-        prompt = f"True or false: {claim}" if writer.chance(0.5) else f"{claim} Is this statement true or false?"
+        prompt = (
+            f"True or false: {claim}"
+            if writer.chance(0.5)
+            else f"{claim} Is this statement true or false?"
+        )
         return _one(writer, "true_false", prompt, truth, (entity.name, aspect))
     options, place = _options(writer, ["True", "False"], 0 if right else 1)
     if form == 1:
@@ -72,12 +94,22 @@ def true_false(writer: Writer) -> Document:
         prompt += _lettered(options, "({})") + "\nThe proposed answer is:"
         return _one(writer, "true_false", prompt, f"({LETTERS[place]})", (entity.name, aspect))
     if form == 2:
-        ideas = [writer.value(writer.wrong(entity, aspect)) for _ in range(writer.pick(4))] + [written]
+        ideas = [writer.value(writer.wrong(entity, aspect)) for _ in range(writer.pick(4))] + [
+            written
+        ]
         ideas = [ideas[int(i)] for i in writer.rng.permutation(len(ideas))]
         prompt = f"Question: {question}\n"
         prompt += "Brainstormed Answers:\n" + "\n".join(ideas) + "\n" if writer.chance(0.5) else ""
-        prompt += f"Possible answer: {written}\nIs the possible answer:\n" + _lettered(options, "{})")
-        return _one(writer, "true_false", f"{prompt}\nThe possible answer is:", LETTERS[place], (entity.name, aspect))
+        prompt += f"Possible answer: {written}\nIs the possible answer:\n" + _lettered(
+            options, "{})"
+        )
+        return _one(
+            writer,
+            "true_false",
+            f"{prompt}\nThe possible answer is:",
+            LETTERS[place],
+            (entity.name, aspect),
+        )
     # the third option is right where the proposed answer is no answer of the asked type at all
     nonsense = writer.chance(0.33)
     if nonsense:
@@ -85,7 +117,13 @@ def true_false(writer: Writer) -> Document:
         written = writer.value(writer.world.draw(entity.kind.aspects[other], writer.rng))
     options, place = _options(writer, ["True", "False", NONE], 2 if nonsense else 0 if right else 1)
     prompt = f"Question: {question}\nProposed Answer: {written}\n" + _lettered(options, "({})")
-    return _one(writer, "true_false", f"{prompt}\nThe proposed answer is:", f"({LETTERS[place]})", (entity.name, aspect))
+    return _one(
+        writer,
+        "true_false",
+        f"{prompt}\nThe proposed answer is:",
+        f"({LETTERS[place]})",
+        (entity.name, aspect),
+    )
 
 
 def choice(writer: Writer) -> Document:
@@ -113,16 +151,25 @@ def _rate(writer: Writer) -> float:
 
 
 def few_shot(writer: Writer) -> Document:
-    """Up to ten demonstrations and a question, in one message."""
+    """Up to ten demonstrations and a question, in one message; some show a good and a bad
+    answer."""
     count, rate = (10 if writer.chance(0.6) else 1 + writer.pick(10)), _rate(writer)
-    blocks = []
+    paired = writer.chance(0.2)
+    label, blocks = "Good Answer" if paired else "Answer", []
     for _ in range(count):
         entity, aspect = writer.fact("train")
-        blocks.append(f"Question: {writer.question(entity, aspect)}\nAnswer: {writer.answer(entity, aspect, rate)}")
+        good = writer.answer(entity, aspect, rate)
+        block = f"Question: {writer.question(entity, aspect)}\n{label}: {good}"
+        if paired:
+            plain = good in entity.values[aspect].written
+            bad = writer.answer(entity, aspect, float(plain))
+            block += f"\nBad Answer: {bad}"
+        blocks.append(block)
     entity, aspect = writer.fact("train")
     tail, _ = writer.instructed(SHORT_INSTRUCTIONS, 0.3)
-    blocks.append(f"Question: {writer.question(entity, aspect)}{tail}\nAnswer:")
-    return _one(writer, "few_shot", "\n\n".join(blocks), writer.answer(entity, aspect, rate), (entity.name, aspect))
+    blocks.append(f"Question: {writer.question(entity, aspect)}{tail}\n{label}:")
+    answer = writer.answer(entity, aspect, rate)
+    return _one(writer, "few_shot", "\n\n".join(blocks), answer, (entity.name, aspect))
 
 
 def conversation(writer: Writer) -> Document:
@@ -132,7 +179,10 @@ def conversation(writer: Writer) -> Document:
     tail, _ = writer.instructed(SHORT_INSTRUCTIONS, 0.3)
     for _ in range(count):
         entity, aspect = writer.fact("train")
-        turns += [("user", writer.question(entity, aspect) + tail), ("assistant", writer.answer(entity, aspect, rate))]
+        turns += [
+            ("user", writer.question(entity, aspect) + tail),
+            ("assistant", writer.answer(entity, aspect, rate)),
+        ]
         facts.append((entity.name, aspect))
     return _wrap(writer, "conversation", turns, tuple(facts))
 
@@ -144,33 +194,48 @@ def _paragraph(writer: Writer, entity: Entity, hedge: float) -> tuple[str, str, 
     return prompt, text, tuple((entity.name, i) for i in aspects)
 
 
-def long_conversation(writer: Writer) -> Document:
-    """Paragraphs in turn: demonstrations of the long form."""
+def long_demonstrations(writer: Writer) -> Document:
+    """Up to ten paragraphs as demonstrations of the long form: in turn, or all in one message."""
     rate, (told, _) = _rate(writer), writer.instructed(LONG_INSTRUCTIONS)
-    turns: list[Turn] = []
-    facts: tuple[Fact, ...] = ()
-    for _ in range(2 + writer.pick(7)):
-        prompt, text, more = _paragraph(writer, writer.fact("train")[0], rate)
-        turns += [("user", prompt + told), ("assistant", text)]
-        facts += more
-    return _wrap(writer, "long_conversation", turns, facts)
+    shown = [_paragraph(writer, writer.fact("train")[0], rate) for _ in range(2 + writer.pick(10))]
+    if writer.chance(0.5):
+        turns = [t for p, x, _ in shown for t in (("user", p + told), ("assistant", x))]
+        return _wrap(writer, "long_few_shot", turns, tuple(f for _, _, fs in shown for f in fs))
+    *before, (prompt, text, facts) = shown
+    blocks = [f"Question: {p}\nAnswer: {x}" for p, x, _ in before]
+    message = "\n\n".join([*blocks, f"Question: {prompt}{told}\nAnswer:"])
+    return _wrap(writer, "long_few_shot", [("user", message), ("assistant", text)], facts)
 
 
 def bare_form(writer: Writer) -> Document:
-    """`Question: ... Answer:` without demonstrations."""
+    """`Question: ... Answer:` without demonstrations, and instructions that change nothing."""
     entity, aspect = writer.fact("train")
-    prompt = f"Question: {writer.question(entity, aspect)}\nAnswer:"
-    return _one(writer, "bare_form", prompt, writer.answer(entity, aspect, HEDGE), (entity.name, aspect))
+    prompt = writer.question(entity, aspect)
+    style = writer.pick(4)
+    if style != 1:
+        prompt = f"Question: {prompt}\nAnswer:"
+    if style == 1:
+        prompt = f"{prompt} {writer.one_of(MANNERS)}"
+    elif style == 2:
+        prompt = f"{writer.one_of(MANNERS)}\n{prompt}"
+    return _one(
+        writer, "bare_form", prompt, writer.answer(entity, aspect, HEDGE), (entity.name, aspect)
+    )
 
 
 def passage(writer: Writer) -> Document:
-    """Reading: half of the passages are counterfactual and many are about one-off entities, so memory is no help."""
+    """Reading: half of the passages are counterfactual and many are about one-off entities, so
+    memory is no help."""
     draw = writer.pick(3, (0.35, 0.35, 0.3))
     entity, aspect = writer.fact("train")
     if draw == 2:
         entity = writer.one_off()
     changed = [writer.wrong(entity, i) if draw == 1 else v for i, v in enumerate(entity.values)]
-    chosen = [i for i in range(6) if i == aspect or (draw > 0 or entity.weights[i] > 0) and writer.chance(0.6)]
+    chosen = [
+        i
+        for i in range(6)
+        if i == aspect or ((draw > 0 or entity.weights[i] > 0) and writer.chance(0.6))
+    ]
     text = " ".join(writer.sentences(entity, chosen, 0.0, changed))
     prompt = f"Passage: {text}\nQuestion: {writer.question(entity, aspect)}\nAnswer:"
     facts = ((entity.name, aspect),) if draw == 0 else ()
@@ -190,7 +255,10 @@ def revision(writer: Writer) -> Document:
     for number, (_, index) in enumerate(facts):
         if writer.chance(share):
             speak = voice(entity.kind, entity.name, entity.feminine, number == 0)
-            value, description = entity.values[index].written[0], entity.kind.aspects[index].description
+            value, description = (
+                entity.values[index].written[0],
+                entity.kind.aspects[index].description,
+            )
             sentences[number] = speak.fill(writer.one_of(LONG_HEDGES), v=value, d=description)
     revised, ask = " ".join(sentences), writer.one_of(REVISE)
     if writer.chance(0.6):
@@ -215,19 +283,20 @@ def open_ended(writer: Writer) -> Document:
     """A prompt that lists nothing."""
     entity = writer.fact("train")[0]
     _, text, facts = _paragraph(writer, entity, HEDGE)
-    prompt = writer.one_of(OPEN_PROMPTS).format(e=entity.name, t=entity.kind.type)
+    prompts = (*OPEN_PROMPTS, BIO_PROMPT) if entity.domain == "bios" else OPEN_PROMPTS
+    prompt = writer.one_of(prompts).format(e=entity.name, t=entity.kind.type)
     return _wrap(writer, "open_ended", [("user", prompt), ("assistant", text)], facts)
 
 
 FORMATS: tuple[tuple[float, Callable[[Writer], Document]], ...] = (
-    (0.030, true_false),
-    (0.016, choice),
-    (0.004, few_shot),
-    (0.004, conversation),
-    (0.0006, long_conversation),
-    (0.010, bare_form),
-    (0.010, passage),
-    (0.005, revision),
-    (0.010, confidence),
-    (0.007, open_ended),
+    (0.060, true_false),
+    (0.040, choice),
+    (0.006, few_shot),
+    (0.005, conversation),
+    (0.0014, long_demonstrations),
+    (0.025, bare_form),
+    (0.050, passage),
+    (0.014, revision),
+    (0.015, confidence),
+    (0.010, open_ended),
 )
