@@ -61,7 +61,7 @@ _SHORT_YEAR = _pattern(
 _APPROXIMATE = _pattern(r"\b(?:c|ca|circa|around|about|approximately|roughly)\b")
 _FILLER = _pattern(
     r"\b(?:in|on|the|of|and|by|as|at|c|ca|circa|around|about|approximately|year|years|early|late|mid"
-    r"|since|from|to|until|ad|ce|spring|summer|fall|autumn|winter|season)\b"
+    r"|since|from|to|until|ad|ce|spring|summer|fall|autumn|winter|season|decade|century|period|era)\b"
 )
 
 Kind = Literal["point", "period", "span"]

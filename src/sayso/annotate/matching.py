@@ -27,7 +27,7 @@ from sayso.annotate.phrases import (
     surname,
 )
 from sayso.annotate.quantities import find_quantities, gold_quantity, same_amount
-from sayso.annotate.readings import readings
+from sayso.annotate.readings import LISTED, readings
 from sayso.records import Content, Gold
 
 
@@ -62,6 +62,7 @@ _BOTH_ENDS = re.compile(
     r"\b(?:and|to) (?:\w+ ){0,2}(?:end|finish|complete|stop|close)|from when|between (?:what|which)",
     re.IGNORECASE,
 )
+_SEVERAL = re.compile(r"\b(?:two|three|four|five|six|both|[2-6])\b", re.IGNORECASE)
 _BIRTH = re.compile(r"\b(?:born|birth)", re.IGNORECASE)
 _DEATH = re.compile(r"\b(?:die[sd]?\b|death|dead\b)", re.IGNORECASE)
 _WHERE = re.compile(
@@ -91,7 +92,13 @@ def _dates(case: Case, want: tuple[Date, ...]) -> Iterator[Candidate]:
     found: list[Candidate] = []
     for place in dict.fromkeys(d.start for d in want):
         either = [d for d in want if d.start == place]
-        hits = [s for s in said if any(agree(d, s, loose) for d in either)]
+        # A year that the question gave says nothing of the month that it asked for.
+        given = {d.year for d in find_dates(case.question)} if either[0].month else set()
+        hits = [
+            s
+            for s in said
+            if any(agree(d, s, loose) for d in either) and (s.month or s.year not in given)
+        ]
         if either[0].kind == "span" and _BOTH_ENDS.search(case.question):
             years = {y for s in said for y in (s.year, s.last)}
             hits = [s for s in hits if {either[0].year, either[0].last} <= years]
@@ -103,6 +110,7 @@ def _dates(case: Case, want: tuple[Date, ...]) -> Iterator[Candidate]:
 
 def _words(case: Case, value: str) -> Iterator[Candidate]:
     said = case.said
+    several = bool(_SEVERAL.search(case.question))
     where = bool(_WHERE.search(case.question))
     forms = []
     for form in readings(value):
@@ -119,7 +127,11 @@ def _words(case: Case, value: str) -> Iterator[Candidate]:
             yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, why)
     for form, new in forms:
         if form.whole:
-            hits = bare(form, said)
+            hits = (
+                []
+                if several and len(form.content) > 1 and LISTED.search(value)
+                else bare(form, said)
+            )
             if new:
                 hits = [
                     *hits,

@@ -30,7 +30,8 @@ STOP = frozenset(
     "a an the of in on at to for from by with and or as is are was were be been being it its this"
     " that these those his her their he she they him them who whom whose which what when where how"
     " why do does did has have had there s also into than then so such about called named known"
-    " i you we my our your but if".split()
+    " i you we my our your but if during after before between within through while when about"
+    " because until since upon onto".split()
 )
 
 _UNITS = (

@@ -61,8 +61,11 @@ def most(form: Form, new: list[Token], text: Text) -> list[Hit]:
     n = len(different)
     if n < 3 or form.person is not None or _LIST.search(form.value):
         return []
-    hit = window(different, text, 6 + 2 * n, -(-2 * n // 3))
-    if hit is None:
+    hit = window(different, text, 2 + 2 * n, -(-2 * n // 3))
+    if hit is None or any(
+        t.number and not any(t.text == w.text for w in different)
+        for t in text.tokens[hit.first : hit.last + 1]
+    ):
         return []
     inside = range(hit.first, hit.last + 1)
     kept = set()

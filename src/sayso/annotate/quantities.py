@@ -42,10 +42,10 @@ _unit("mass", 1e3, "tonne")
 _unit("mass", 907.18474, "ton")
 _unit("mass", 0.45359237, "pound lb lbs")
 _unit("mass", 0.028349523, "ounce oz")
-_unit("time", 1.0, "second sec s")
+_unit("time", 1.0, "second sec")
 _unit("time", 60.0, "minute min mins")
 _unit("time", 3600.0, "hour hr hrs h")
-_unit("time", 86400.0, "day d")
+_unit("time", 86400.0, "day")
 _unit("time", 604800.0, "week wk")
 _unit("time", 2629800.0, "month")
 _unit("time", 31557600.0, "year yr yrs")
@@ -71,8 +71,6 @@ _unit("money-usd", 1.0, "dollar usd")
 _unit("money-eur", 1.0, "euro eur")
 _unit("money-gbp", 1.0, "gbp quid")
 _SYMBOLS = {"$": "dollar", "\u20ac": "euro", "\u00a3": "gbp"}
-_AMBIGUOUS = frozenset({"m", "s", "h", "d", "l", "g", "pc", "min", "au", "ha", "mi"})
-_RELATIVE_ERROR = 0.006
 
 
 class Quantity(NamedTuple):
@@ -84,12 +82,6 @@ class Quantity(NamedTuple):
     start: int
     end: int
     high: float | None = None
-
-
-_SMALL = {w: v for w, v in NUMBER_WORDS.items() if w in NUMBER_WORDS}
-_CARDINALS = {
-    w: v for w, v in NUMBER_WORDS.items() if not re.search(r"(?:first|second|third|th)$", w)
-}
 
 
 def _value(token: Token) -> float | None:
@@ -135,11 +127,9 @@ def _unit_at(text: str, items: list[Token], i: int) -> tuple[str, int]:
                 return name, i + 2
     if word in ("light",) and stem(following) == "year":
         return "lightyear", i + 2
-    if following in ("per", "an", "h") or (following == "/" and third):
-        if stem(word) in (stem("kilometer"), stem("kilometre"), "km") and third in ("hour", "h"):
-            return "kmh", i + 3
-        if stem(word) in (stem("mile"),) and third in ("hour", "h"):
-            return "mph", i + 3
+    rate = third if following in ("per", "an") else following
+    if rate in ("h", "hour") and stem(word) in ("km", stem("kilometer"), stem("kilometre"), "mile"):
+        return ("mph" if word.startswith("mi") else "kmh"), i + (2 if rate == following else 3)
     if word == "fort":
         return "foot", i + 1
     if word in UNITS or stem(word) in UNITS:
@@ -239,7 +229,7 @@ def _single(text: str) -> tuple[Quantity, ...]:
         ):
             value = -value
         elif i and items[i - 1].text in ("minus", "negative"):
-            value = -value
+            value, start = -value, items[i - 1].start
         while k < len(items) and fold(items[k].raw) in _SCALES:
             word = fold(items[k].raw)
             if word in _SHORT_SCALES and (
@@ -296,6 +286,8 @@ def same_amount(gold: Quantity, said: Quantity) -> bool:
         narrow, wide = (said, gold) if gold.high is not None else (gold, said)
         if narrow.high is not None or wide.high is None or narrow.unit not in ("", wide.unit):
             return False
+        if narrow.value in (wide.value, wide.high):
+            return True
         return wide.value <= narrow.value <= wide.high <= 1.5 * wide.value
     if gold.unit and said.unit and gold.unit != said.unit:
         (one, a), (two, b) = _base(gold.value, gold.unit), _base(said.value, said.unit)

@@ -15,7 +15,7 @@ _CLAUSE = re.compile(r",?\s+(?:who|which|that|whose|where|when)\s.*$", re.DOTALL
 _DASH = re.compile(r"\s+[-\u2013\u2014]+\s+.*$", re.DOTALL)
 _DATED = re.compile(r"\s+(?:in|of|from|since)\s+(?:the\s+)?\d{3,4}s?$")
 _ORIGIN = re.compile(r"\s+(?:of|from|in)\s+(?:the\s+)?[A-Z][\w.]*(?:\s+[A-Z][\w.]*)*$")
-_LISTED = re.compile(r"\band\b|&|;|\bor\b", re.IGNORECASE)
+LISTED = re.compile(r"\band\b|&|;|\bor\b", re.IGNORECASE)
 _LEADING = re.compile(
     r"^(?:to|by|in|on|at|from|as|with|for|because of|due to|about|approximately|over)\s+",
     re.IGNORECASE,
@@ -101,7 +101,7 @@ def readings(value: str) -> tuple[Form, ...]:
     for v in whole[:3]:
         shorter = _DASH.sub("", _CLAUSE.sub("", v))
         head, comma, _ = shorter.partition(",")
-        if comma and not _LISTED.search(shorter):
+        if comma and not LISTED.search(shorter):
             short.append(head)
         for one in (shorter, _LEADING.sub("", shorter), _DATED.sub("", shorter)):
             short.append(one)
