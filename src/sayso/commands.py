@@ -11,7 +11,14 @@ import cyclopts
 import msgspec
 from cyclopts import Parameter
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from sayso import report as reports
 from sayso.pipeline.comparing import compare as compare_runs
@@ -19,6 +26,8 @@ from sayso.pipeline.measuring import measure as measure_run
 from sayso.pipeline.running import Result
 from sayso.pipeline.running import run as run_protocol
 from sayso.protocols import PROTOCOLS, uncle
+from sayso.report.compare import render_compare
+from sayso.report.terminal import render
 
 run_app = cyclopts.App(
     name="run",
@@ -42,7 +51,7 @@ class Bars:
             disable=not console.is_terminal,
             transient=True,
         )
-        self._task = None
+        self._task: TaskID | None = None
 
     def __enter__(self) -> Bars:
         self._bars.start()
@@ -194,14 +203,16 @@ def compare(
     if json:
         _json(result.estimates)
     else:
-        reports.render_compare(result.estimates, Console(), str(a), str(b), result.notes)
+        render_compare(result.estimates, Console(), first=str(a), second=str(b))
+        for note in result.notes:
+            print("!", note)
 
 
 def _show(result: Result, *, json: bool, page: Path | None) -> None:
     if json:
         _json(result.estimates)
     else:
-        reports.render(result.estimates, Console(), result.manifest, page)
+        render(result.estimates, Console(), entities=result.entities, page=page)
 
 
 def _json(estimates: object) -> None:

@@ -41,7 +41,8 @@ def measure(
     estimates = uncle.measure(job, chosen)
     if chosen == stored:
         job.folder.write("metrics/uncle", estimates, Estimate)
-    return Result(Path(run), estimates, manifest)
+    entities = len({(q.domain, q.entity) for q in job.questions})
+    return Result(Path(run), estimates, manifest, entities)
 
 
 def stored_settings(run: str | Path) -> dict[str, object]:

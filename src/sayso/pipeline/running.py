@@ -23,11 +23,12 @@ from sayso.store import FORMAT, Manifest, RunFolder, machine, versions
 
 
 class Result(NamedTuple):
-    """A finished run: where it lies and what it says."""
+    """A finished run: where it lies, what it says, and about how many entities."""
 
     path: Path
     estimates: list[Estimate]
     manifest: Manifest
+    entities: int
 
 
 def open_judge(name: str) -> Judge:
@@ -101,7 +102,8 @@ def run(
     finally:
         if isinstance(model, str):
             engine.close()
-    return Result(path, estimates, manifest)
+    entities = len({(q.domain, q.entity) for q in questions.questions})
+    return Result(path, estimates, manifest, entities)
 
 
 def signature_parts(manifest: Manifest) -> dict[str, str]:
