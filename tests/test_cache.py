@@ -21,8 +21,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import sayso.cachefile
-from sayso.cache import Cache, decode, default_cache_folder, encode, merge
+from sayso.cache import Cache, default_cache_folder
 from sayso.records import Alternative, Generation, InputError, ask, content_hash
+from sayso.replies import decode, encode, merge
+from sayso.salvage import carved_rows, rows_by_id
 
 REQUEST = ask("When was Ada Lovelace born?")
 REPLY = Generation(
@@ -357,6 +359,31 @@ def test_damage_in_the_middle_costs_only_its_own_page(tmp_path: Path) -> None:
     # 100 keys. Were it an index page, no row would be lost.
     assert len(found) >= 2000 - 110
     assert len(cache.notices) == 1
+
+
+def test_a_root_page_that_is_gone_hides_no_rows(tmp_path: Path) -> None:
+    keys = [key(i) for i in range(600)]
+    texts = ["x" * (i % 300) + os.urandom(5000 * (i % 4 == 0)).hex() for i in range(600)]
+    with Cache(tmp_path, batch=10**6, pause=1e9) as cache:
+        for one, text in zip(keys, texts, strict=True):
+            cache.put(one, replace(REPLY, text=text))  # a quarter spans several pages
+    with file_of(tmp_path).open("r+b") as file:
+        file.write(b"\0" * 3 * 4096)  # the head, the root of the table and that of its index
+    with Cache(tmp_path) as cache:
+        found = cache.get_many(keys)
+    assert [found[one].text for one in keys] == texts
+
+
+def test_both_ways_of_salvaging_read_the_same_rows(tmp_path: Path) -> None:
+    filled(tmp_path, 400)
+    with Cache(tmp_path) as cache:
+        cache.put(key("in the log"), REPLY)
+        cache.commit()
+        shutil.copytree(tmp_path, tmp_path / "copy")
+    copy = file_of(tmp_path / "copy")
+    carved = set(carved_rows(copy))
+    assert len(carved) == 401
+    assert set(rows_by_id(copy)) == carved
 
 
 def test_rows_in_the_log_of_a_damaged_cache_are_salvaged_too(tmp_path: Path) -> None:

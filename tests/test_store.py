@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -314,8 +315,8 @@ def test_a_disk_that_fills_up_while_rows_are_written(folder: RunFolder) -> None:
     from sayso.tables import write_parquet
 
     rows = (Score(os.urandom(20).hex(), "m") for _ in range(9000))
-    device = Path("/dev/full").open("wb", buffering=0)
-    with device as file, pytest.raises(InputError, match="disk is full"):
+    full = Path("/dev/full")
+    with full.open("wb", buffering=0) as file, pytest.raises(InputError, match="disk is full"):
         write_parquet(file, Path("x.parquet"), rows, Score)
 
 
@@ -447,7 +448,7 @@ def test_machine_and_versions_name_nobody() -> None:
     about = machine()
     assert about["cpus"]
     said = " ".join(map(str, [*about.values(), *versions().values()]))
-    assert os.uname().nodename not in said.split()
+    assert platform.node() not in said.split()
 
 
 def test_importing_the_store_does_not_load_pyarrow() -> None:

@@ -13,12 +13,10 @@ find again and depends on a server's window, which is not in the key.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sqlite3
 import sys
 import time
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -36,19 +34,13 @@ from sayso.cachefile import (
     sqlite_errors,
 )
 from sayso.records import Generation, InputError, Request
+from sayso.replies import decode, encode, merge, unbind
 from sayso.salvage import salvage
 
 FILE_NAME = "replies.sqlite"
 KEPT_PROBLEMS = frozenset({"truncated"})
-ARRAYS = (
-    "token_ids", "offsets", "logprobs", "entropies", "margins", "self_certainty", "renyi",
-    "alternatives",
-)  # fmt: skip
 CHUNK = 500  # keys in one query
 T = TypeVar("T")
-
-_NOTHING = Request(messages=())
-_DECODER = msgspec.json.Decoder(Generation)
 
 
 def default_cache_folder() -> Path:
@@ -67,64 +59,6 @@ def default_cache_folder() -> Path:
         raise InputError(
             "no home folder to keep the cache in: set SAYSO_CACHE to a folder, or use --cache DIR"
         ) from None
-
-
-def unbind(generation: Generation) -> Generation:
-    """Return the reply alone: without the request and without what a run added to it."""
-    return msgspec.structs.replace(
-        generation,
-        request=_NOTHING, id="", question="", stage="", form="", method="", instructed=False,
-    )  # fmt: skip
-
-
-def encode(generation: Generation) -> bytes:
-    """Return a reply as compressed JSON, exactly: NaN and lone surrogates included."""
-    try:
-        text = msgspec.json.encode(generation)
-    except UnicodeEncodeError:
-        text = b"null"
-    if b"null" in text:  # a NaN or infinity was written as null, or a text says "null"
-        text = json.dumps(msgspec.to_builtins(generation), separators=(",", ":")).encode()
-    return zlib.compress(text, 1)
-
-
-def decode(data: bytes) -> Generation | None:
-    """Return the reply, or ``None`` when it is not one."""
-    try:
-        text = zlib.decompress(data)
-    except (zlib.error, MemoryError):
-        return None
-    try:
-        return _DECODER.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        pass
-    try:
-        return msgspec.convert(json.loads(text), Generation)
-    except (ValueError, RecursionError):  # JSON and msgspec errors are ValueErrors
-        return None
-
-
-def arrays_of(generation: Generation) -> frozenset[str]:
-    """Return the names of the arrays that were recorded."""
-    return frozenset(name for name in ARRAYS if getattr(generation, name) is not None)
-
-
-def merge(old: Generation, new: Generation) -> Generation | None:
-    """Return what to store in place of ``old``; ``None`` to keep it.
-
-    The same tokens: the union of both records. Other tokens (an endpoint need not repeat itself):
-    the old reply stays, unless the new one has all of its arrays and more.
-    """
-    if (old.problem is None) != (new.problem is None):
-        return new if new.problem is None else None
-    before, after = arrays_of(old), arrays_of(new)
-    if after <= before:
-        return None
-    same = old.token_ids is not None and old.token_ids == new.token_ids
-    if same and old.text == new.text and old.logprob_kind in (None, new.logprob_kind):
-        added = {name: getattr(new, name) for name in after - before}
-        return msgspec.structs.replace(old, logprob_kind=new.logprob_kind, **added)
-    return new if before < after else None
 
 
 class Cache:
@@ -268,6 +202,9 @@ class Cache:
                 "ON CONFLICT(key) DO UPDATE SET crc=excluded.crc, reply=excluded.reply",
                 rows,
             )
+            # A damaged index takes a row and never finds it again: look before acknowledging.
+            if len(self._read(db, [row[0] for row in rows])) < len(rows):
+                raise DamagedError("a row that was written is not found")
             db.execute("COMMIT")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):

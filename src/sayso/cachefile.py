@@ -20,6 +20,7 @@ from sayso.records import InputError
 
 VERSION = 1
 APPLICATION = 0x73617973  # "says"
+PAGE = 4096  # bytes; salvage reads pages by itself
 SCHEMA = (
     "CREATE TABLE replies (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, "
     "crc INTEGER NOT NULL, reply BLOB NOT NULL)"
@@ -164,7 +165,7 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
     """Create the table in an empty file; refuse the files of others and of later versions."""
     schema = db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
     if not schema:
-        db.execute("PRAGMA page_size=4096")
+        db.execute(f"PRAGMA page_size={PAGE}")
         db.execute("BEGIN IMMEDIATE")
         if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             db.execute(SCHEMA)

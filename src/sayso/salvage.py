@@ -1,17 +1,26 @@
-"""Out of a damaged cache file into a new one, row by row."""
+"""Out of a damaged cache file into a new one, row by row.
+
+First by row id, through SQLite; then from the pages themselves, because one damaged page at the
+root of the tree hides every row below it. Each row carries a checksum over its key and reply, so
+nothing that was not written can get in.
+
+Pages are read as https://www.sqlite.org/fileformat2.html says (sections 1.6, 2.1, 4.1).
+"""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
-import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from sayso.cachefile import UNREADABLE, disk_error, prepare, sound, sqlite_errors
+from sayso.cachefile import PAGE, UNREADABLE, disk_error, prepare, sound, sqlite_errors
 
 SMALLEST_ROW = 100  # bytes of a row and its index entry, to bound row ids when they are unreadable
+TABLE_LEAF = 13
+Row = tuple[bytes, int, bytes]
 
 
 def salvage(path: Path) -> str:
@@ -19,18 +28,19 @@ def salvage(path: Path) -> str:
 
     The old file is kept as ``<name>.damaged-<n>``. The caller holds the lock alone.
     """
-    fresh, graft = path.with_name(path.name + ".new"), path.with_name(path.name + ".graft")
-    drop(fresh)
-    drop(graft)
+    fresh = path.with_name(path.name + ".new")
     try:
+        drop(fresh)
         with sqlite_errors(fresh, 0), contextlib.closing(sqlite3.connect(fresh)) as new:
             fresh.chmod(0o600)
             new.isolation_level = None
             prepare(new, fresh)
-            count = pour(path, new)
-            if not count:
-                plant_first_page(path, fresh, graft)
-                count = pour(graft, new) or 0
+            new.execute("BEGIN IMMEDIATE")
+            # The row-id pass goes first: a page may still hold an older version of a reply.
+            for row in itertools.chain(rows_by_id(path), carved_rows(path)):
+                new.execute("INSERT OR IGNORE INTO replies(key, crc, reply) VALUES(?, ?, ?)", row)
+            new.execute("COMMIT")
+            count = new.execute("SELECT count(*) FROM replies").fetchone()[0]
         number = 1
         while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
             number += 1
@@ -46,8 +56,8 @@ def salvage(path: Path) -> str:
     except OSError as error:
         raise disk_error(error, path) from error
     finally:
-        drop(fresh)
-        drop(graft)
+        with contextlib.suppress(OSError):
+            drop(fresh)
     return (
         f"the cache {path} was damaged: {count} replies were salvaged, the others will be asked "
         f"again; the old file is kept as {aside.name}"
@@ -60,55 +70,105 @@ def drop(path: Path) -> None:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
-def pour(source: Path, new: sqlite3.Connection) -> int | None:
-    """Copy every sound row, by row id, stepping over what cannot be read; ``None`` if all fails."""
-    try:
-        with contextlib.closing(sqlite3.connect(source, timeout=5, isolation_level=None)) as old:
-            old.text_factory = bytes
-            old.execute("PRAGMA trusted_schema=OFF")
-            old.execute("SELECT id, key, crc, reply FROM replies LIMIT 0").fetchall()
-            new.execute("BEGIN IMMEDIATE")
-            for row in readable_rows(old, source.stat().st_size):
-                new.execute("INSERT OR IGNORE INTO replies(key, crc, reply) VALUES(?, ?, ?)", row)
-            new.execute("COMMIT")
-    except UNREADABLE:
-        if new.in_transaction:  # the new file could not be written: the disk, not the damage
-            new.execute("ROLLBACK")
-            raise
-        return None
-    count: int = new.execute("SELECT count(*) FROM replies").fetchone()[0]
-    return count
-
-
-def readable_rows(old: sqlite3.Connection, size: int) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield the sound rows of a damaged file of ``size`` bytes.
+def rows_by_id(path: Path) -> Iterator[Row]:
+    """Yield the sound rows that SQLite still reaches.
 
     A scan that meets a damaged page fails, or ends early on a row id that is none: either way it
     starts again one row id further, until it is past the page.
     """
-    last = size // SMALLEST_ROW
-    with contextlib.suppress(*UNREADABLE):
-        last = min(last, old.execute("SELECT max(id) FROM replies").fetchone()[0] or last)
-    query = "SELECT id, key, crc, reply FROM replies WHERE id BETWEEN ? AND ? ORDER BY id"
-    start = 1
-    while start <= last:
-        with contextlib.suppress(*UNREADABLE):
-            for row_id, key, crc, reply in old.execute(query, (start, last)):
-                if sound(key, crc, reply):
-                    start = max(start, row_id)
-                    yield key, crc, reply
-        start += 1
+    with contextlib.closing(sqlite3.connect(path, timeout=5, isolation_level=None)) as old:
+        last = path.stat().st_size // SMALLEST_ROW
+        try:
+            old.text_factory = bytes
+            old.execute("PRAGMA trusted_schema=OFF")
+            last = min(last, old.execute("SELECT max(id) FROM replies").fetchone()[0] or last)
+        except UNREADABLE:
+            return  # the pages say more, and faster
+        query = "SELECT id, key, crc, reply FROM replies WHERE id BETWEEN ? AND ? ORDER BY id"
+        start = 1
+        while start <= last:
+            with contextlib.suppress(*UNREADABLE):
+                for row_id, key, crc, reply in old.execute(query, (start, last)):
+                    if sound(key, crc, reply):
+                        start = max(start, row_id)
+                        yield key, crc, reply
+            start += 1
 
 
-def plant_first_page(damaged: Path, fresh: Path, graft: Path) -> None:
-    """Copy a file whose head cannot be read and give it the head of a new cache.
+def carved_rows(path: Path) -> Iterator[Row]:
+    """Yield the sound rows on the leaf pages of a file and of its write-ahead log."""
+    logged = logged_pages(Path(f"{path}-wal"))
+    with path.open("rb") as file:
 
-    Page 1 holds the header and the schema, which are the same in all caches of this version.
-    """
-    shutil.copyfile(damaged, graft)
-    with contextlib.suppress(FileNotFoundError):
-        shutil.copyfile(f"{damaged}-wal", f"{graft}-wal")
-    with fresh.open("rb") as source, graft.open("r+b") as target:
-        page = bytearray(source.read(4096))
-        page[28:32] = bytes(4)  # database size 0: SQLite then takes the file's own
-        target.write(page)
+        def page(number: int) -> bytes:
+            if number in logged:
+                return logged[number]
+            file.seek((number - 1) * PAGE)
+            return file.read(PAGE).ljust(PAGE, b"\0")
+
+        for number in {*range(2, path.stat().st_size // PAGE + 2), *logged}:
+            leaf = page(number)
+            if leaf[0] != TABLE_LEAF:
+                continue
+            for cell in range(min(int.from_bytes(leaf[3:5]), (PAGE - 8) // 2)):
+                with contextlib.suppress(IndexError):
+                    row = read_cell(leaf, int.from_bytes(leaf[8 + 2 * cell : 10 + 2 * cell]), page)
+                    if row is not None and sound(*row):
+                        yield row
+
+
+def logged_pages(log: Path) -> dict[int, bytes]:
+    """Return the last version of each page in a write-ahead log."""
+    pages = {}
+    with contextlib.suppress(FileNotFoundError), log.open("rb") as file:
+        file.seek(32)
+        while len(frame := file.read(24 + PAGE)) == 24 + PAGE:
+            pages[int.from_bytes(frame[:4])] = frame[24:]
+    return pages
+
+
+def read_cell(leaf: bytes, at: int, page: Callable[[int], bytes]) -> Row | None:
+    """Return key, checksum and reply of the cell at an offset of a leaf page, if it is a row."""
+    size, at = varint(leaf, at)
+    _, at = varint(leaf, at)
+    # What does not fit on the page goes to a chain of overflow pages.
+    least = (PAGE - 12) * 32 // 255 - 23
+    local = least + (size - least) % (PAGE - 4)
+    local = size if size <= PAGE - 35 else local if local <= PAGE - 35 else least
+    parts = [leaf[at : at + local]]
+    following, left = int.from_bytes(leaf[at + local : at + local + 4]), size - local
+    seen = {0}
+    while left > 0 and following not in seen:
+        seen.add(following)
+        data = page(following)
+        parts.append(data[4 : 4 + left])
+        following, left = int.from_bytes(data[:4]), left - (PAGE - 4)
+    record = b"".join(parts)
+    header, at = varint(record, 0)
+    types = []
+    while at < header:
+        kind, at = varint(record, at)
+        types.append(kind)
+    # id (null: it is the row id), key (blob of 32 bytes), checksum (integer), reply (blob)
+    if len(types) != 4 or types[0] or types[1] != 12 + 2 * 32 or types[2] not in INTEGERS:
+        return None
+    crc_at = header + 32
+    reply_at = crc_at + INTEGERS[types[2]]
+    crc = {8: 0, 9: 1}.get(types[2], int.from_bytes(record[crc_at:reply_at], signed=True))
+    return record[header:crc_at], crc, record[reply_at : reply_at + (types[3] - 12) // 2]
+
+
+INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}  # serial type: bytes
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a variable-length integer and where it ends."""
+    value = 0
+    for count in range(9):
+        byte = data[at + count]
+        if count == 8:
+            return value << 8 | byte, at + 9
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + count + 1
+    raise IndexError(at)

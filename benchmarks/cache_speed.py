@@ -1,0 +1,116 @@
+"""How fast the cache and the tables of a run are, with answers like those of a real run.
+
+    python benchmarks/cache_speed.py [--replies 20000] [--tokens 12] [--writers 4]
+
+Prints CPU and wall time per reply for: committing to the cache (one process, and several at
+once on one file), reading back, writing a table and reading it, each with and without the ten
+alternatives of each token; and how many bytes a reply takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sayso.cache import Cache
+from sayso.records import Alternative, Generation, ask, content_hash
+from sayso.store import RunFolder
+
+
+def replies(count: int, tokens: int, alternatives: bool) -> list[Generation]:
+    """Make answers whose arrays have as many digits as real ones."""
+    draw = random.Random(0)
+
+    def floats() -> tuple[float, ...]:
+        return tuple(-draw.expovariate(1.0) for _ in range(tokens))
+
+    return [
+        Generation(
+            request=ask(f"When was person {i} born?", sample=i),
+            id=f"{i:016x}",
+            question=f"{i // 5:016x}",
+            stage="probe",
+            form="short",
+            text=f"Person {i} was born in {draw.randrange(1500, 2000)}.",
+            token_ids=tuple(draw.randrange(32000) for _ in range(tokens)),
+            offsets=tuple(range(0, 4 * tokens, 4)),
+            logprobs=floats(),
+            entropies=floats(),
+            alternatives=tuple(
+                tuple(Alternative(draw.randrange(32000), -draw.expovariate(0.2)) for _ in range(10))
+                for _ in range(tokens)
+            )
+            if alternatives
+            else None,
+            finish="stop",
+        )
+        for i in range(count)
+    ]
+
+
+@contextmanager
+def timed(what: str, count: int) -> Iterator[None]:
+    """Print what a block took for each of ``count`` replies."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    yield
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    print(
+        f"  {what:<24} {1e6 * cpu / count:7.1f} us CPU, {1e6 * wall / count:7.1f} us wall, "
+        f"{count / wall:9,.0f} replies/s"
+    )
+
+
+def fill(folder: str, rows: list[Generation], name: str) -> None:
+    """Write replies as one of several processes."""
+    with Cache(folder) as cache:
+        for i, row in enumerate(rows):
+            cache.put(content_hash(f"{name} {i}"), row)
+
+
+def main() -> None:
+    """Run all of it in a temporary folder."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--replies", type=int, default=20_000)
+    parser.add_argument("--tokens", type=int, default=12)
+    parser.add_argument("--writers", type=int, default=4)
+    chosen = parser.parse_args()
+    for alternatives in (False, True):
+        count = chosen.replies // (5 if alternatives else 1)
+        rows = replies(count, chosen.tokens, alternatives)
+        keys = [content_hash(row.id) for row in rows]
+        print(f"{count} replies of {chosen.tokens} tokens, alternatives: {alternatives}")
+        with tempfile.TemporaryDirectory() as place:
+            with timed("cache: put and commit", count), Cache(place) as cache:
+                for key, row in zip(keys, rows, strict=True):
+                    cache.put(key, row)
+            size = (Path(place) / "replies.sqlite").stat().st_size
+            with timed("cache: get", count), Cache(place) as cache:
+                assert len(cache.get_many(keys)) == count
+            share = rows[: count // chosen.writers]
+            writers = [
+                multiprocessing.Process(target=fill, args=(place, share, f"writer {i}"))
+                for i in range(chosen.writers)
+            ]
+            # CPU time of the children does not show here; the wall time does.
+            with timed(f"cache: {chosen.writers} writers", len(share) * chosen.writers):
+                for writer in writers:
+                    writer.start()
+                for writer in writers:
+                    writer.join()
+            folder = RunFolder.create(Path(place) / "run")
+            with timed("table: write", count):
+                folder.write("generations/probe", rows, Generation)
+            with timed("table: read", count):
+                assert folder.read("generations/probe", Generation) == rows
+            table = (folder.path / "generations" / "probe.parquet").stat().st_size
+        print(f"  {size / count:.0f} bytes a reply in the cache, {table / count:.0f} in the table")
+
+
+if __name__ == "__main__":
+    main()
