@@ -29,6 +29,8 @@ from sayso.backends.hf_text import Detokenizer, read_answer, stops_here
 from sayso.models import Capabilities, Counts
 from sayso.records import Alternative, Generation, InputError, Request, Usage
 
+#: Rows at once. Measured on the built-in model: 256 to 512 are best on a CPU, 1024 costs a third more.
+ROWS = 512
 OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 
 
@@ -101,7 +103,7 @@ class HfEngine:
         else:
             memory, share = _free_memory(), 0.25
         slots = self.options.token_slots or max(1024, int(memory * share) // max(1, width))
-        return Limits(self.options.max_rows or 1024, slots)
+        return Limits(self.options.max_rows or ROWS, slots)
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Answer requests lazily, a window at a time, in order of completion."""

@@ -20,7 +20,7 @@ from sayso.backends.hf_load import Runner
 
 Slots = NDArray[np.int64]
 #: Columns reserved ahead when a buffer grows, so that a step writes in place.
-AHEAD = 64
+AHEAD = 16
 
 
 class PrefixCache(Protocol):
@@ -33,8 +33,11 @@ class PrefixCache(Protocol):
     def lengths(self) -> Slots:
         """Return the tokens in each slot."""
 
-    def prefill(self, prompts: Sequence[Sequence[int]]) -> Tensor:
-        """Add a slot for each prompt behind the others; return their next logits (P, V)."""
+    def prefill(self, prompts: Sequence[Sequence[int]], rows: int) -> Tensor:
+        """Add a slot for each prompt behind the others; return their next logits (P, V).
+
+        ``rows`` is how many slots they may need once their draws part.
+        """
 
     def step(self, tokens: Slots) -> Tensor:
         """Append one token to each slot; return the next logits (S, V)."""
@@ -148,17 +151,19 @@ class SlotCache:
         if rows <= self.capacity[0] and before <= w.end and w.end + after <= self.capacity[1]:
             return
         width = max(before, w.end - w.start)
-        rows = self.capacity[0] if rows <= self.capacity[0] else rows + rows // 4
+        rows = max(rows, self.capacity[0])
         self.capacity = (rows, width + after + AHEAD)
         start = width - (w.end - w.start)
         for layer in self.cache.layers:
             layer.regrow(self.capacity, start)
         w.start, w.end = start, width
 
-    def prefill(self, prompts: Sequence[Sequence[int]]) -> Tensor:
+    @torch.inference_mode()
+    def prefill(self, prompts: Sequence[Sequence[int]], rows: int) -> Tensor:
         """Run the prompts in chunks of similar length and put them behind the live slots."""
         logits = []
         at = 0
+        rows += len(self.lengths)
         while at < len(prompts):
             longest, count = 0, 0
             for prompt in prompts[at:]:
@@ -169,7 +174,7 @@ class SlotCache:
             chunk = prompts[at : at + count]
             last, cache = first_pass(self.runner, chunk)
             row = len(self.lengths)
-            self._reserve(row + (len(prompts) - at), longest, 1)
+            self._reserve(rows, longest, 1)
             for layer, fresh in zip(self.cache.layers, cache.layers, strict=True):
                 if fresh.is_initialized:
                     layer.insert((fresh.keys, fresh.values), row, self.capacity)
@@ -190,6 +195,7 @@ class SlotCache:
         longest = int(self.lengths.max()) if len(self.lengths) else 0
         self.window.start = self.window.end - longest
 
+    @torch.inference_mode()
     def step(self, tokens: Slots) -> Tensor:
         """Append one token to each slot; return the next logits (S, V)."""
         w = self.window
@@ -203,6 +209,7 @@ class SlotCache:
         self.lengths = self.lengths + 1
         return logits[:, -1]
 
+    @torch.inference_mode()
     def rearrange(self, to: Slots, source: Slots, size: int) -> None:
         """Copy slots ``source`` over slots ``to``, then keep the first ``size``."""
         if len(to):

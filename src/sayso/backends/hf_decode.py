@@ -119,7 +119,7 @@ class Decoder:
                 base = len(self.cache.lengths)
                 for lane in new:
                     lane.slot = base + prompts.setdefault(lane.job.prompt.ids, len(prompts))
-                logits = self.cache.prefill(list(prompts))
+                logits = self.cache.prefill(list(prompts), len(new))
                 self.tokens = np.concatenate([self.tokens, np.zeros(len(prompts), np.int64)])
                 self.lanes.extend(new)
                 yield from self._advance(logits, base, new)

@@ -29,13 +29,15 @@ class BatchCache:
         self.width = 0
         self.cache: Any = None
 
-    def prefill(self, prompts: Sequence[Sequence[int]]) -> Tensor:
+    @torch.inference_mode()
+    def prefill(self, prompts: Sequence[Sequence[int]], rows: int) -> Tensor:
         """Start a new batch."""
         logits, self.cache = first_pass(self.runner, prompts)
         self.lengths = np.array([len(p) for p in prompts], dtype=np.int64)
         self.width = int(self.lengths.max())
         return logits
 
+    @torch.inference_mode()
     def step(self, tokens: Slots) -> Tensor:
         """Append one token to each slot; return the next logits (S, V)."""
         lengths = torch.from_numpy(self.lengths)
@@ -47,6 +49,7 @@ class BatchCache:
         self.lengths = self.lengths + 1
         return logits[:, -1]
 
+    @torch.inference_mode()
     def rearrange(self, to: Slots, source: Slots, size: int) -> None:
         """Copy slots ``source`` over slots ``to``, then keep the first ``size``."""
         index = np.arange(max(size, len(self.lengths)))
@@ -91,17 +94,20 @@ class NoCache:
             rows.append(logits[torch.arange(len(part), device=logits.device), ends])
         return torch.cat(rows)
 
-    def prefill(self, prompts: Sequence[Sequence[int]]) -> Tensor:
+    @torch.inference_mode()
+    def prefill(self, prompts: Sequence[Sequence[int]], rows: int) -> Tensor:
         """Add the prompts behind the live slots."""
         self.texts.extend(list(p) for p in prompts)
         return self._read(prompts)
 
+    @torch.inference_mode()
     def step(self, tokens: Slots) -> Tensor:
         """Append one token to each slot; return the next logits (S, V)."""
         for text, token in zip(self.texts, tokens.tolist(), strict=True):
             text.append(token)
         return self._read(self.texts)
 
+    @torch.inference_mode()
     def rearrange(self, to: Slots, source: Slots, size: int) -> None:
         """Copy slots ``source`` over slots ``to``, then keep the first ``size``."""
         texts = self.texts + [[] for _ in range(size - len(self.texts))]
