@@ -42,7 +42,7 @@ _PART = r"(?:(?P<part>early|mid(?:dle of the)?|late|beginning of the|end of the)
 _CENTURY = _pattern(
     rf"{_PART}(?<![\w.])(?P<n>\d{{1,2}})(?:st|nd|rd|th)[\s-]+(?:century|centuries|c\.)" + _ERA
 )
-_DECADE = _pattern(rf"{_PART}{_BEFORE}(?P<y>\d{{3}}0)\s?['\u2019]?s(?![a-z])" + _ERA)
+_DECADE = _pattern(rf"{_PART}(?<![\d.,/])(?P<y>\d{{3}}0)\s?['\u2019]?s(?![a-z])" + _ERA)
 _SPAN = _pattern(
     rf"(?P<between>between\s+)?{_BEFORE}(?P<y>\d{{3,4}}){_ERA}\s*"
     r"(?P<link>-|\u2013|\u2014|to|until|through|and)\s*(?P<z>\d{4}|\d{3}|\d\d)(?![\d,/-]|\.\d|st|nd|rd|th|s)"

@@ -118,10 +118,29 @@ def other_event(text: str, said: Text, asked: Text, start: int, end: int) -> boo
     return False
 
 
+_HALVES = frozenset(
+    "korea carolina dakota sudan virginia yemen vietnam africa america timor ireland macedonia"
+    " guinea germany wales".split()
+)
+
+
+def other_place(said: Text, start: int, end: int) -> bool:
+    """Tell whether "New" or a compass point makes another place of the value ("New York")."""
+    first, after = span_tokens(said, start, end)
+    if after != first + 1 or not first or said.tokens[first - 1].end + 1 != start:
+        return False
+    before = said.tokens[first - 1]
+    compass = before.text in ("north", "south", "east", "west")
+    return before.capital and (
+        (before.text == "new" and said.tokens[first].capital)
+        or (compass and said.tokens[first].text in _HALVES)
+    )
+
+
 _LINK = r"(?P<link>,\s*(?:and|or|&)\s|,\s|;\s|and\s|or\s|&\s|\n)"
 _NAME = r"(?:(?:the|a|an)\s+)?[A-Z0-9][\w.'\u2019-]*(?:\s+(?:(?:of|the|de|von|van|la)\s+)?[A-Z0-9][\w.'\u2019-]*){0,4}"
 _NOUN = r"(?:(?:the|a|an)\s+)?[a-z][\w'\u2019-]*(?:\s+[a-z][\w'\u2019-]*){0,2}?"
-_STOPS = r"(?=\s*(?:[,;.!?()&\n]|and\s|or\s|$))"
+_STOPS = r"(?=\s*(?:[,;.!?()&\n]|(?:and|or|in|at|on|for|from|with|who|as|to|during)\s|$))"
 _RIGHT = {
     True: re.compile(rf"\s*{_LINK}\s*(?P<item>{_NAME}){_STOPS}"),
     False: re.compile(rf"\s*{_LINK}\s*(?P<item>{_NOUN}){_STOPS}"),

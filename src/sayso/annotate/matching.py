@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sayso.annotate.dates import Date, agree, find_dates, gold_dates
-from sayso.annotate.guards import denied, denies, echoed, listed, other_event
+from sayso.annotate.guards import denied, denies, echoed, listed, other_event, other_place
 from sayso.annotate.normalize import STOP
 from sayso.annotate.partial import bare, head, most, state, wider_place
 from sayso.annotate.phrases import (
@@ -88,6 +88,11 @@ def _lifetime(case: Case, said: Date) -> Date:
 
 def _dates(case: Case, want: tuple[Date, ...]) -> Iterator[Candidate]:
     said = [_lifetime(case, d) for d in find_dates(case.text)]
+    if len({d.start for d in want}) > 1:
+        ends = [s for s in said if s.kind == "span"]
+        said = [s for s in said if s.kind != "span"]
+        said += [s._replace(last=s.year, kind="point") for s in ends]
+        said += [s._replace(year=s.last, kind="point") for s in ends]
     loose = bool(_ANY_YEAR.search(case.question))
     found: list[Candidate] = []
     for place in dict.fromkeys(d.start for d in want):
@@ -169,17 +174,23 @@ def _compare(case: Case, gold: Gold, value: str) -> Comparison:
     return Comparison(_words(case, value), [], "words")
 
 
+def _choice(case: Case) -> bool:
+    """Tell whether the question itself offers the answers: "a fish or a mammal?"."""
+    return "or" in case.asked.places
+
+
 def _rejected(case: Case, one: Candidate, kind: str) -> str | None:
     """Return why a candidate is not the answer, or None when nothing speaks against it."""
     if not denies(case.asked.tokens) and denied(case.text, case.said, one.start, one.end):
         return "denied"
-    choice = "or" in {t.text for t in case.asked.tokens}
     if (
         kind != "quantity"
-        and not choice
+        and not _choice(case)
         and echoed(case.text, case.said, case.asked, one.start, one.end)
     ):
         return "echo of the question"
+    if kind == "words" and other_place(case.said, one.start, one.end):
+        return "another place"
     if other_event(case.text, case.said, case.asked, one.start, one.end):
         return "another event"
     return None
@@ -236,7 +247,8 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
                 wrong, kind = found, comparison.kind
     if rejected is not None:
         return rejected
-    if not golds or all(t.text in STOP or locate(t, case.asked) for t in case.said.tokens):
+    content = [t for t in case.said.tokens if t.text not in STOP]
+    if not content or (not _choice(case) and all(locate(t, case.asked) for t in content)):
         return Match("none", None, None, "nothing said")
     start, end = wrong or (None, None)
     return Match("incorrect", start, end, "differs" if wrong and kind != "words" else "not found")

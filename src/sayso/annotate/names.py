@@ -13,6 +13,11 @@ TITLES = frozenset(
     " admiral marshal minister czar emperor mayor".split()
 )
 SUFFIXES = frozenset("junior senior 2 3 phd md esq".split())
+# Capitalized first words of places and works, never of people.
+NOT_GIVEN = frozenset(
+    "new north south east west upper lower northern southern eastern western great little san santa"
+    " los las port fort mount lake cape river".split()
+)
 PARTICLES = frozenset(
     "van von de der den di da du la le del della bin ibn al el st dos des".split()
 )
@@ -55,6 +60,8 @@ def person_parts(items: Sequence[Token]) -> list[Token] | None:
     ``None`` where the tokens do not look like a name (lower-case words, numbers, function words).
     """
     kept = list(items)
+    if kept[0].text in NOT_GIVEN:
+        return None
     while len(kept) > 1 and kept[0].text in TITLES:
         kept = kept[1:]
     while len(kept) > 1 and kept[-1].text in SUFFIXES:

@@ -6,7 +6,7 @@ import re
 
 from sayso.annotate.normalize import STOP, Token
 from sayso.annotate.phrases import Hit, Text, locate, window
-from sayso.annotate.readings import Form
+from sayso.annotate.readings import LISTED, Form
 from sayso.annotate.words import PLACE
 
 # Words that make another thing of what they stand before: without them the answer is not the gold.
@@ -20,7 +20,6 @@ _STATE = frozenset(
     "army armies force forces government people empire troop troops republic kingdom navy military"
     " state nation power powers regime soldiers".split()
 )
-_LIST = re.compile(r",|&|\band\b", re.IGNORECASE)
 _TAIL = re.compile(r"^([^,()]+),\s*([A-Z][^,()]*?)(?:,\s*[A-Z][^,]*)?$")
 
 
@@ -52,32 +51,57 @@ def bare(form: Form, text: Text) -> list[Hit]:
     return [Hit(min(said), max(said), "bare part")]
 
 
+def _replaced(form: Form, where: dict[int, int], text: Text) -> bool:
+    """Tell whether another content word stands in the place of a missing one.
+
+    ``where`` maps positions in the gold's content words to the tokens that matched them.
+    """
+    taken = set(where.values())
+
+    def other(i: int) -> bool:
+        return 0 <= i < len(text.tokens) and i not in taken and text.tokens[i].text not in STOP
+
+    for k in range(len(form.content)):
+        if k in where:
+            continue
+        left, right = where.get(k - 1), where.get(k + 1)
+        if left is not None and right is not None:
+            if any(other(i) for i in range(left + 1, right)):
+                return True
+        elif right is not None and other(right - 1) and _adjacent(text, right - 1):
+            return True
+        elif left is not None and other(left + 1) and _adjacent(text, left):
+            return True
+    return False
+
+
+def _adjacent(text: Text, i: int) -> bool:
+    return text.tokens[i + 1].start - text.tokens[i].end <= 1
+
+
 def most(form: Form, new: list[Token], text: Text) -> list[Hit]:
     """Two thirds of at least three content words that the question did not say, close together.
 
-    What was written with a capital in the gold must be so in the text; no number may be missing.
+    What was written with a capital in the gold must be so in the text; no number may be missing
+    and no other word may stand where the missing one would ("a bright blue scarf").
     """
     different = tuple({t.stem: t for t in new}.values())
     n = len(different)
-    if n < 3 or form.person is not None or _LIST.search(form.value):
+    if n < 3 or form.person is not None or LISTED.search(form.value) or "," in form.value:
         return []
     hit = window(different, text, 2 + 2 * n, -(-2 * n // 3))
-    if hit is None or any(
-        t.number and not any(t.text == w.text for w in different)
-        for t in text.tokens[hit.first : hit.last + 1]
-    ):
+    if hit is None:
         return []
-    inside = range(hit.first, hit.last + 1)
-    kept = set()
-    for t in different:
+    where: dict[int, int] = {}
+    for k, t in enumerate(form.content):
         for i in locate(t, text):
-            if i in inside and (text.tokens[i].capital or not t.capital):
-                kept.add(t.stem)
-    if 3 * len(kept) < 2 * n or any(
-        t.stem not in kept and (t.number or t.text in CHANGERS) for t in different
-    ):
+            if hit.first <= i <= hit.last and (text.tokens[i].capital or not t.capital):
+                where[k] = i
+    found = [t for k, t in enumerate(form.content) if k in where and t in different]
+    missing = [t for k, t in enumerate(form.content) if k not in where and t in different]
+    if 3 * len(found) < 2 * n or any(t.number or t.text in CHANGERS for t in missing):
         return []
-    return [Hit(hit.first, hit.last, "most words")]
+    return [] if _replaced(form, where, text) else [Hit(hit.first, hit.last, "most words")]
 
 
 def head(form: Form, new: list[Token], text: Text) -> list[Hit]:

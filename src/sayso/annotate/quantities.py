@@ -227,7 +227,7 @@ def _single(text: str) -> tuple[Quantity, ...]:
             text[start - 1 : start] in ("-", "\u2212")
             and not text[max(0, start - 2) : start - 1].strip()
         ):
-            value = -value
+            value, start = -value, start - 1
         elif i and items[i - 1].text in ("minus", "negative"):
             value, start = -value, items[i - 1].start
         while k < len(items) and fold(items[k].raw) in _SCALES:
@@ -246,9 +246,9 @@ def _single(text: str) -> tuple[Quantity, ...]:
             end, k = items[after - 1].end, after
         elif re.match(r"\s?%", tail):
             unit, end = "percent", end + tail.index("%") + 1
-        elif re.match(r"\s?\u00b0\s?[CF]?", tail):
-            letter = re.match(r"\s?\u00b0\s?([CF]?)", text[end : end + 4])
-            unit = {"C": "celsius", "F": "fahrenheit"}.get(letter[1] if letter else "", "degree")
+        elif (degrees := re.match(r"\s?\u00b0\s?([CF]\b)?", text[end : end + 5])) is not None:
+            unit = {"C": "celsius", "F": "fahrenheit"}.get(degrees[1], "degree")
+            end += degrees.end()
         else:
             unit = ""
         if text[start - 1 : start] in _SYMBOLS:

@@ -40,7 +40,7 @@ PLACE: dict[str, str] = {
 _ENDINGS = (
     "izations ization izing isation ations ation ically ical ics ions ions ion ings ing ers er ors or"
     " ists ist isms ism als al ic ives ive ments ment ern ians ian ans an ized ised ed es s ae a on um"
-    " us y ity ies e"
+    " us y ity ies e ia ium"
 ).split()
 _SUFFIX = re.compile("(?:" + "|".join(sorted(set(_ENDINGS), key=len, reverse=True)) + ")$")
 
