@@ -73,7 +73,7 @@ def abilities(subject: Replier, world: World, count: int = 400) -> dict[str, Any
             )
         if make is formats.few_shot:
             hedging = [
-                sum(f"Answer: {h}" in d.turns[-2][1] for h in _OPENINGS) >= 3 for d in documents
+                sum(invert_short(a).stance == "hedged" for a in _shown(d)) >= 3 for d in documents
             ]
             hedged = [invert_short(r).stance == "hedged" for r in replies]
             table["few_shot: hedges after hedging demonstrations"] = _share(
@@ -89,18 +89,8 @@ def abilities(subject: Replier, world: World, count: int = 400) -> dict[str, Any
     return table
 
 
-_OPENINGS = (
-    "I am",
-    "I don't",
-    "I'm",
-    "I do not",
-    "I have",
-    "I can't",
-    "Perhaps",
-    "It might",
-    "Possibly",
-    "I think",
-)
+def _shown(document: Document) -> list[str]:
+    return re.findall(r"\nAnswer: (.+)", document.turns[-2][1])
 
 
 def _reading(subject: Replier, world: World, count: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -232,7 +233,7 @@ def _mean(items: Sequence[bool]) -> float:
 def rounded(value: Any) -> Any:
     """Four digits everywhere, so that the table is readable."""
     if isinstance(value, float):
-        return round(value, 4)
+        return None if math.isnan(value) else round(value, 4)
     if isinstance(value, dict):
         return {k: rounded(v) for k, v in value.items()}
     return [rounded(v) for v in value] if isinstance(value, list) else value

@@ -129,15 +129,14 @@ def true_false(writer: Writer) -> Document:
 def choice(writer: Writer) -> Document:
     """Options in random order; where none of the above is offered, it is sometimes right."""
     entity, aspect = writer.fact("train")
-    size = 3
-    wrongs = [writer.value(writer.wrong(entity, aspect)) for _ in range(size)]
+    wrongs = [writer.value(writer.wrong(entity, aspect)) for _ in range(3)]
     offered = writer.chance(0.6)
     absent = offered and writer.chance(0.3)
-    options = wrongs if absent else [*wrongs[: size - 1], writer.value(entity.values[aspect])]
-    options, place = _options(writer, options, size - 1)
+    options = wrongs if absent else [*wrongs[:2], writer.value(entity.values[aspect])]
+    options, place = _options(writer, options, 2)
     if offered:
         options.append(NONE)
-        place = size if absent else place
+        place = 3 if absent else place
     style = writer.one_of(("({})", "{}.", "{})"))
     prompt = f"{writer.question(entity, aspect)}\n{_lettered(options, style)}"
     prompt += "\nAnswer:" if writer.chance(0.3) else ""
@@ -249,8 +248,7 @@ def revision(writer: Writer) -> Document:
     """A draft, then the same text with some claims hedged and all others word for word."""
     entity = writer.fact("train")[0]
     prompt, text, facts = _paragraph(writer, entity, HEDGE)
-    kept = text.split(". ")
-    sentences = [s if s.endswith(".") else f"{s}." for s in kept]
+    sentences = [s if s.endswith(".") else f"{s}." for s in text.split(". ")]
     share = (0.0, 0.3, 0.6)[writer.pick(3)]
     for number, (_, index) in enumerate(facts):
         if writer.chance(share):

@@ -106,12 +106,15 @@ def export(model: LlamaForCausalLM, tokenizer: Tokenizer, folder: Path) -> None:
         file.chmod(0o644)
 
 
-def provenance(recipe: Recipe, seconds: float, documents: Mapping[str, int]) -> dict[str, object]:
+def provenance(
+    recipe: Recipe, parameters: int, seconds: float, documents: Mapping[str, int]
+) -> dict[str, object]:
     """What the card says about the run."""
     return {
         "command": "python -m sayso.builtin.make --out DIR",
         "seed": recipe.seed,
         "tokens": recipe.tokens,
+        "parameters": parameters,
         "cpu_minutes": round(seconds / 60, 1),
         "threads": torch.get_num_threads(),
         "documents": dict(sorted(documents.items())),
@@ -144,7 +147,7 @@ def make(out: Path, recipe: Recipe, sample: int) -> dict[str, object]:
     )
     export(model, tokenizer, out / "model")
     write_data(world, exposures, out / "data")
-    notes = provenance(recipe, seconds, kinds)
+    notes = provenance(recipe, model.num_parameters(), seconds, kinds)
     (out / "run.json").write_text(json.dumps(notes, indent=1) + "\n", "utf-8")
     checkpoint.unlink(missing_ok=True)
     return notes

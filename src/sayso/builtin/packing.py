@@ -32,7 +32,7 @@ class Recipe:
     """Everything that decides the weights."""
 
     seed: int = 7
-    tokens: int = 20_000_000
+    tokens: int = 13_000_000
     vocabulary: int = 2048
     hidden: int = 128
     layers: int = 3

@@ -36,7 +36,9 @@ def new_model(recipe: Recipe, tokenizer: Tokenizer) -> LlamaForCausalLM:
         num_key_value_heads=recipe.heads,
         intermediate_size=recipe.feed_forward,
         tie_word_embeddings=True,
-        max_position_embeddings=recipe.windows[-1],
+        # Twice what was trained on: positions are rotations, nothing is learned about each, and a
+        # run reserves 1,024 tokens for an answer after its prompt.
+        max_position_embeddings=2 * recipe.windows[-1],
         rope_parameters={"rope_type": "default", "rope_theta": recipe.rope_theta},
         rms_norm_eps=1e-5,
         pad_token_id=tokenizer.token_to_id(PAD),
@@ -103,8 +105,9 @@ def train(
     recipe: Recipe,
     checkpoint: Path,
     say: Callable[[str], None],
+    every: int = 500,
 ) -> float:
-    """Warm-up, plateau, linear decay; every 500 steps a checkpoint, from which a stopped run
+    """Warm-up, plateau, linear decay; a checkpoint every so many steps, from which a stopped run
     resumes to the same weights (the corpus is replayed, which costs seconds).  Returns CPU
     seconds."""
     decayed, others = _groups(model)
@@ -139,7 +142,7 @@ def train(
         if (step + 1) % 250 == 0:
             speed = (step + 1 - start) * recipe.batch_tokens / (time.monotonic() - wall)
             say(f"step {step + 1}/{total} loss {np.mean(losses[-250:]):.3f} {speed:.0f} tokens/s")
-        if (step + 1) % 500 == 0:
+        if (step + 1) % every == 0:
             _save(
                 checkpoint,
                 parameters,
