@@ -187,7 +187,8 @@ def make_run(
             description, code, asks, says = ASPECTS[place % 3]
             text = asks.format(e=entity) + ("" if place < 3 else f" ({place})")
             short = Question(
-                question_id("made", entity, text), "made", text, (Gold(VALUES[place % 3] + hostile),),
+                question_id("made", entity, text), "made", text,
+                (Gold(VALUES[place % 3] + hostile),),
                 entity=entity, domain=domain, aspect=Aspect(description + hostile, "", code),
             )  # fmt: skip
             questions.append(short)

@@ -45,7 +45,7 @@ def test_undefined_numbers_are_dashes_with_a_reason(cells: tuple[int, ...]) -> N
     text = printed(estimates_of("short", cells))
     assert "nan" not in text.lower()
     assert "None" not in text
-    assert "undefined:" in text
+    assert "no value for" in text
     assert "no fact to count" in " ".join(text.split())
 
 
@@ -95,7 +95,7 @@ def test_compare_prints_points_and_marks_clear_differences() -> None:
     assert "A = runs/a" in text
     assert "+2.1 pp" in text
     assert "[−1.0, +5.0]" in text
-    assert "undefined: J (paragraphs): the probes differ" in text
+    assert "no value for J (paragraphs): the probes differ" in text
     starred = [line for line in text.splitlines() if line.rstrip().endswith("*")]
     assert len(starred) == 1
     assert "+0.12" in starred[0]

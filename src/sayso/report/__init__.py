@@ -1,21 +1,53 @@
-"""Estimates to something a person reads: a table in the terminal, a page in the browser, JSON.
+"""Estimates to something a person reads: a table in the terminal, a page in the browser.
 
-``write(run)`` makes ``report.html``; the heavy libraries load only then.
+``write(run)`` makes ``report.html``, ``render`` prints a run and ``render_compare`` a comparison.
+Each loads its libraries when it is called.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sayso.store import RunFolder
+    from rich.console import Console
 
-__all__ = ["write"]
+    from sayso.records import Estimate
+    from sayso.store import Manifest, RunFolder
+
+__all__ = ["render", "render_compare", "write"]
 
 
-def write(run: Path | RunFolder) -> Path:
+def write(run: str | Path | RunFolder) -> Path:
     """Write ``report.html`` (and ``answers/`` beside it) into a run folder; return its path."""
     from sayso.report.html import write as write_page
 
     return write_page(run)
+
+
+def render(
+    estimates: Sequence[Estimate],
+    console: Console,
+    manifest: Manifest | None = None,
+    page: Path | None = None,
+    *,
+    entities: int | None = None,
+) -> None:
+    """Print the table of a run; see :func:`sayso.report.terminal.render`."""
+    from sayso.report.terminal import render as render_table
+
+    render_table(estimates, console, manifest, page, entities=entities)
+
+
+def render_compare(
+    differences: Sequence[Estimate],
+    console: Console,
+    first: str = "A",
+    second: str = "B",
+    notes: Sequence[str] = (),
+) -> None:
+    """Print differences of two runs; see :func:`sayso.report.compare.render_compare`."""
+    from sayso.report.compare import render_compare as render_table
+
+    render_table(differences, console, first, second, notes)

@@ -34,6 +34,8 @@ REFERENCES = {"never": "triangle-left", "always": "triangle-right", "random": "c
 MOST_ROWS = 24
 #: pixels of a drawing for a wide window and for a phone
 WIDE, NARROW = 860, 340
+#: room for labels in fonts wider than the renderer's own
+PADDING = {"left": 16, "right": 8, "top": 4, "bottom": 4}
 Row = dict[str, Any]
 Drawing = alt.LayerChart | alt.FacetChart
 
@@ -226,14 +228,19 @@ def _finish(chart: Drawing, width: int, height: int) -> Drawing:
         "titleFontSize": 12,
         "titleFontWeight": "normal",
     }
-    return (
+    finished: Drawing = (
         chart.properties(
             width=width,
             height=height,
             autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
         )
-        .configure(background="transparent", font="sans-serif")
+        .configure(
+            background="transparent",
+            font="sans-serif",
+            padding={"left": 16, "right": 8, "top": 4, "bottom": 4},
+        )
         .configure_axis(**axis)
         .configure_axisY(grid=False, ticks=False, domain=False, labelPadding=8)
         .configure_view(stroke=None)
     )
+    return finished

@@ -20,16 +20,18 @@ _OWN_UNIT = SIGNED | PLAIN | COUNTS | {"auroc_incorrect", "auroc_incorrect_withi
 def render_compare(
     differences: Sequence[Estimate],
     console: Console,
-    *,
     first: str = "A",
     second: str = "B",
+    notes: Sequence[str] = (),
 ) -> None:
     """Print paired differences, second run minus first, with intervals; the runs are named.
 
     A difference whose interval leaves out 0 is marked with a star. Undefined or refused ones are
-    dashes with the reason below. Holds for an empty list.
+    dashes with the reason below; ``notes`` are printed first. Holds for an empty list.
     """
     say(console, f"\nB minus A\n  A = {first}\n  B = {second}", "bold", block=True)
+    for note in notes:
+        say(console, f"! {note}", "yellow")
     if not differences:
         say(console, "Nothing to compare: the two runs share no number.", "")
         return
@@ -57,7 +59,7 @@ def render_compare(
     if any(_clear(found) for found in differences):
         say(console, "* the 95 % range leaves out 0", "dim")
     for why, names in reasons.items():
-        say(console, f"undefined: {', '.join(names)}: {why}", "dim")
+        say(console, f"no value for {', '.join(names)}: {why}", "dim")
 
 
 def difference(name: str, value: float | None) -> str:

@@ -19,9 +19,9 @@ class Figure(NamedTuple):
     narrow: Markup
 
 
-def figures(numbers: Numbers, names: dict[str, str]) -> dict[str, Figure]:
-    """Return the charts that have something to draw, by name."""
-    drawn = {
+def figures(numbers: Numbers, names: dict[str, str]) -> dict[str, Figure | None]:
+    """Return the charts by name; ``None`` where there is nothing to draw."""
+    return {
         "metrics": _both(lambda width: charts.metrics(numbers, width), _describe(numbers)),
         "domains": _both(
             lambda width: charts.domains(numbers, width),
@@ -37,7 +37,6 @@ def figures(numbers: Numbers, names: dict[str, str]) -> dict[str, Figure]:
             "in the table that follows.",
         ),
     }
-    return {name: figure for name, figure in drawn.items() if figure}
 
 
 def _both(make: Callable[[int], charts.Drawing | None], label: str) -> Figure | None:

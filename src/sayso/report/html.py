@@ -31,7 +31,7 @@ from sayso.store import Manifest, RunFolder
 Row = TypeVar("Row", Generation, Verdict)
 
 
-def write(run: Path | RunFolder) -> Path:
+def write(run: str | Path | RunFolder) -> Path:
     """Write ``report.html``, and ``answers/`` where a run has more than 300 answers.
 
     Returns the page's path. Raises :class:`~sayso.records.InputError` for a folder that is no run
@@ -143,9 +143,11 @@ def _tiles(numbers: Numbers) -> list[tuple[str, list[tuple[str, str]]]]:
         ("over_hedge", "hedged, of what it knew"),
         ("J", "J: does it tell the two apart?"),
     ):
-        tiles.append(
-            (label, [(words.FORMS[f], show(numbers.get(name, f), 0)) for f in numbers.forms])
-        )
+        values = [
+            (tabulate.NARROW_FORMS[form], show(numbers.get(name, form), 0))
+            for form in numbers.forms
+        ]
+        tiles.append((label, values))
     return tiles if numbers.forms else []
 
 
@@ -184,6 +186,13 @@ def _static(name: str) -> str:
     return resources.files(__package__).joinpath("static", name).read_text(encoding="utf-8")
 
 
+def _tight(text: str) -> str:
+    """Keep numbers together with their units and signs at the end of a line."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%").replace(
+        "J = ", "J\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+    )
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -194,4 +203,5 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.globals["labels"] = LABELS
+    environment.filters["tight"] = _tight
     return environment

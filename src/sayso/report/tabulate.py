@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from sayso.records import Estimate
@@ -17,6 +18,8 @@ KNOWN = {
     "corrected": "more right draws than guessing explains",
     "strict": "all draws and the plain answer right, or none",
 }
+#: where space is short
+NARROW_FORMS = {"short": "short", "long": "paragraph"}
 COMPARED = {
     "this model": {},
     "not asked to voice doubt": {"prompt": "plain"},
@@ -30,12 +33,17 @@ COMPARED = {
 
 
 class Cell(NamedTuple):
-    """One cell: the text, and a smaller second line. ``level`` 0-9 shades it."""
+    """One cell: the text, and a smaller second line.
+
+    ``level`` 0-9 shades it, ``style`` is a class of the style sheet, ``rows`` how many it spans.
+    """
 
     text: str
     detail: str = ""
     head: bool = False
     level: int = -1
+    style: str = ""
+    rows: int = 1
 
 
 class Table(NamedTuple):
@@ -45,6 +53,12 @@ class Table(NamedTuple):
     head: list[str]
     rows: list[list[Cell]]
     notes: list[str]
+    style: str = ""
+
+
+def _tight(text: str) -> str:
+    """Keep an interval on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 class _Notes:
@@ -58,7 +72,7 @@ class _Notes:
             self._reasons.setdefault(reason(estimate), []).append(label)
             return Cell(show(estimate))
         parts = [interval(estimate), counts(estimate)] if detail else []
-        return Cell(show(estimate), " · ".join(part for part in parts if part))
+        return Cell(show(estimate), " ".join(_tight(part) for part in parts if part))
 
     def lines(self) -> list[str]:
         return [
@@ -71,12 +85,12 @@ class _Notes:
 def metrics(numbers: Numbers) -> Table:
     """The six headline metrics by form."""
     rows = {name: (f"{name} – {meaning}", text) for name, (meaning, text, _) in METRICS.items()}
-    return _by_form(numbers, "The six metrics: value, 95 % interval, count", rows)
+    return _by_form(numbers, "Value, 95 % interval, count", rows)
 
 
 def more(numbers: Numbers) -> Table:
     """The numbers that the paper does not have."""
-    return _by_form(numbers, "Beyond the paper: value, 95 % interval, count", MORE, computed=True)
+    return _by_form(numbers, "Value, 95 % interval, count", MORE, computed=True)
 
 
 def stances(numbers: Numbers) -> Table:
@@ -96,17 +110,14 @@ def _by_form(
         cells = [notes.cell(numbers.get(name, f), f"{name} ({FORMS[f]})") for f in numbers.forms]
         found.append([Cell(label, text, head=True), *cells])
     head = ["", *(FORMS[form] for form in numbers.forms)]
-    return Table(caption, head, found if numbers.forms else [], notes.lines())
+    return Table(caption, head, found if numbers.forms else [], notes.lines(), "stack")
 
 
 def compared(numbers: Numbers, form: str) -> Table:
     """This model beside policies that do not look at the fact, on the same facts."""
     return _grid(
         f"The same facts under other policies, {FORMS[form]}",
-        {
-            label: (lambda name, part=part: numbers.get(name, form, **part))
-            for label, part in COMPARED.items()
-        },
+        {label: partial(numbers.get, form=form, **part) for label, part in COMPARED.items()},
         list(METRICS),
     )
 
@@ -118,20 +129,19 @@ def known_variants(numbers: Numbers, form: str) -> Table:
         return Table("", [], [], [])
     return _grid(
         f"Other ways to decide what it knows, {FORMS[form]}",
-        {
-            label: (lambda name, k=k: numbers.get(name, form, known=k))
-            for k, label in variants.items()
-        },
+        {label: partial(numbers.get, form=form, known=k) for k, label in variants.items()},
         ["p_known", "UUR", "over_hedge", "KCR", "EA", "J"],
     )
 
 
-def _grid(caption: str, lines: dict[str, Callable[[str], Estimate]], names: Sequence[str]) -> Table:
-    rows = []
+def _grid(caption: str, lines: dict[str, Callable[..., Estimate]], names: Sequence[str]) -> Table:
+    rows: list[list[Cell]] = []
     for label, find in lines.items():
         found = [find(name) for name in names]
         if any(e.value is not None for e in found):
-            rows.append([Cell(label, head=True), *(Cell(show(e)) for e in found)])
+            style = "" if rows else "own"
+            cells = [Cell(show(e), style=style) for e in found]
+            rows.append([Cell(label, head=True, style=style), *cells])
     heads = [MORE[name][0] if name in MORE else name for name in names]
     return Table(caption, ["", *("known" if h == "p_known" else h for h in heads)], rows, [])
 
@@ -152,8 +162,9 @@ def matrix(numbers: Numbers, form: str) -> Table:
                     f"{cell or 0:.0f}",
                     percent(share) if total else "",
                     level=round(9 * (share or 0)),
+                    style="good" if row + column in ("kc", "uu") else "",
                 )
-                for cell, share in zip(cells, shares, strict=True)
+                for cell, share, column in zip(cells, shares, "ciu", strict=True)
             ]
         )
     return Table(
@@ -173,25 +184,32 @@ def slices(numbers: Numbers, key: str, names: dict[str, str]) -> Table:
     values = list(dict.fromkeys(v for f in numbers.forms for v, _ in numbers.slices("J", f, key)))
     for value in values[:MOST_ROWS]:
         label = line(names.get(value, value), 80)
-        for form in numbers.forms:
+        for place, form in enumerate(numbers.forms):
             found = [numbers.get(name, form, **{key: value}) for name in shown]
             facts = next((e.n for e in found if e.n), 0)
             cells = [
                 notes.cell(e, f"{e.name} ({label}, {FORMS[form]})", e.name in ("UUR", "J"))
                 for e in found
             ]
-            row = [Cell(label, head=True), Cell(FORMS[form]), Cell(f"{facts:,}"), *cells]
-            if guesses:
-                rate = guesses.get(value)
-                high = rate is not None and rate.value is not None and rate.value > GUESSABLE
-                row.append(Cell(show(rate) if rate else "", "⚑ easily guessed" if high else ""))
+            row = [Cell(NARROW_FORMS[form], style="left"), Cell(f"{facts:,}"), *cells]
+            if place == 0:
+                row.insert(0, Cell(label, head=True, rows=len(numbers.forms)))
+            if guesses and place == 0:
+                row.append(_guess(guesses.get(value), len(numbers.forms)))
             rows.append(row)
-    head = [key, "form", "facts", "known", "FA", "UUR", "known, yet hedged", "J"]
+    head = ["", "", "facts", "known", "FA", "UUR", "known, yet hedged", "J"]
     head += ["guess rate"] if guesses else []
     left = len(values) - MOST_ROWS
     more_rows = [f"{left} more stand in the run's table metrics."] if left > 0 else []
     name = {"domain": "domain", "type": "type of fact"}[key]
     return Table(f"Every {name}", head, rows, [*more_rows, *notes.lines()[:20]])
+
+
+def _guess(rate: Estimate | None, rows: int) -> Cell:
+    if rate is None or rate.value is None:
+        return Cell(show(Estimate("")), rows=rows)
+    high = rate.value > GUESSABLE
+    return Cell(show(rate), "⚑ easily guessed" if high else "", rows=rows)
 
 
 def alignment(numbers: Numbers) -> Table:

@@ -14,6 +14,7 @@ from sayso.records import Estimate
 from sayso.report import words
 from sayso.report.clean import line
 from sayso.report.numbers import Numbers, counts, interval, show
+from sayso.store import Manifest
 
 #: what stands below the six metrics in the same columns
 BEYOND = ("J_within", "unspoken_knowledge", "hedge_precision")
@@ -31,17 +32,24 @@ REFERENCES: dict[str, dict[str, str]] = {
 def render(
     estimates: Sequence[Estimate],
     console: Console,
+    manifest: Manifest | None = None,
+    page: Path | None = None,
     *,
     entities: int | None = None,
-    page: Path | None = None,
 ) -> None:
     """Print the headline, the metrics with intervals and counts, references and warnings.
 
-    ``entities`` is how many things were asked about, ``page`` where the HTML report stands. Holds
-    for any list of estimates, also an empty one; undefined numbers are dashes with a reason.
+    ``manifest`` says what was run, ``page`` where the HTML report stands, ``entities`` how many
+    things were asked about. Holds for any list of estimates, also an empty one; undefined numbers
+    are dashes with a reason.
     """
     numbers = Numbers(estimates)
     console.print()
+    if manifest is not None:
+        model = manifest.model_signature or manifest.model
+        said = {"model": model, "data": manifest.data, "judge": manifest.judge_signature}
+        names = [f"{what} {line(name, 60)}" for what, name in said.items() if name]
+        say(console, " · ".join(names), "dim")
     say(console, " ".join(words.headline(numbers, entities)), "bold")
     if numbers.forms:
         console.print()
@@ -119,7 +127,7 @@ def _undefined(numbers: Numbers) -> Iterator[str]:
             if estimate.value is None:
                 reasons.setdefault(words.reason(estimate), []).append(f"{name} ({form})")
     for reason, names in reasons.items():
-        yield f"undefined: {', '.join(names)}: {line(reason, 200)}"
+        yield f"no value for {', '.join(names)}: {line(reason, 200)}"
 
 
 def say(console: Console, text: str, style: str, copied: bool = False, block: bool = False) -> None:
@@ -136,6 +144,6 @@ def data(text: str, console: Console, style: str = "") -> Text:
     """Return data as rich text without markup, in signs that this terminal's encoding has."""
     safe = line(text)
     if not console.encoding.lower().startswith("utf"):
-        plain = safe.translate({0x2013: "-", 0x2212: "-", 0x2026: "..."})
+        plain = safe.translate({0x2013: "-", 0x2212: "-", 0x2026: "...", 0xB7: "|"})
         safe = plain.encode(console.encoding, "replace").decode(console.encoding)
     return Text(safe, style)

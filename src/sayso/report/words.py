@@ -172,7 +172,7 @@ def _reading(numbers: Numbers, form: str) -> str:
     """Say what J and its interval allow; the cut-offs are ours and stand in the page's legend."""
     j, unknown = numbers.get("J", form), numbers.get("UUR", form)
     if j.value is None:
-        return f"whether its hedges fall in the right place is undefined: {reason(j)}"
+        return f"whether its hedges fall in the right place cannot be told: {reason(j)}"
     if j.low is None or j.high is None:
         return "this run has too little to say whether its hedges fall in the right place"
     rare = unknown.value is not None and unknown.value < 0.1

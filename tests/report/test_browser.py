@@ -1,0 +1,135 @@
+"""The page in a real browser: filters, keyboard, no console message, dark and narrow windows."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from report_folders import estimates_of, make_run
+
+from sayso.report import write
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[sync_api.Browser]:
+    with sync_api.sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: sync_api.Browser) -> Iterator[sync_api.Page]:
+    """A page that fails its test for any console message, script error or request to anywhere."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    opened = context.new_page()
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    opened.on("request", lambda r: said.append(r.url) if not r.url.startswith("file:") else None)
+    yield opened
+    context.close()
+    assert said == []
+
+
+def address(path: Path) -> str:
+    return path.resolve().as_uri()
+
+
+def test_a_filter_is_clicked_and_a_verdict_read(page: sync_api.Page, tmp_path: Path) -> None:
+    page.goto(address(write(make_run(tmp_path / "run"))))
+    shown = page.locator("#shown")
+    assert shown.inner_text() == "Showing 36 of 36 facts, in 12 of 12 items."
+    page.select_option("#f-verdict", "incorrect")
+    page.select_option("#f-form", "long")
+    page.select_option("#f-domain", "companies")
+    # facts judged by (entity + place) mod 7 in {1, 5}; companies are entities 1, 4, 7, 10
+    sync_api.expect(shown).to_have_text("Showing 4 of 36 facts, in 4 of 12 items.")
+    fact = page.locator(".facts > li:visible").first
+    assert "✗ wrong" in fact.inner_text()
+    assert page.locator(".short-form:visible").count() == 0
+    assert page.locator("mark.v-incorrect:visible").count() >= 1
+    page.fill("#f-text", "Entity 7 ")
+    sync_api.expect(shown).to_have_text("Showing 1 of 36 facts, in 1 of 12 items.")
+    page.get_by_role("button", name="Clear").click()
+    sync_api.expect(shown).to_have_text("Showing 36 of 36 facts, in 12 of 12 items.")
+
+
+def test_the_keyboard_reaches_and_works_the_filters(page: sync_api.Page, tmp_path: Path) -> None:
+    page.goto(address(write(make_run(tmp_path / "run"))))
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "f-text"
+    page.keyboard.type("entity 3")
+    sync_api.expect(page.locator("#shown")).to_have_text("Showing 3 of 36 facts, in 1 of 12 items.")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "f-domain"
+
+
+def test_without_script_every_answer_is_there(browser: sync_api.Browser, tmp_path: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address(write(make_run(tmp_path / "run"))))
+    assert page.locator(".card").count() == 12
+    assert not page.locator("#filters").is_visible()
+    assert page.locator("svg.wide").first.is_visible()
+    page.locator(".card > summary").first.click()
+    assert "✓ right" in page.locator(".card").first.inner_text()
+    context.close()
+
+
+def test_hostile_answers_do_nothing(page: sync_api.Page, tmp_path: Path) -> None:
+    attack = "</script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"
+    page.goto(address(write(make_run(tmp_path / "run", hostile=attack))))
+    page.get_by_role("button", name="Open all").click()
+    assert page.locator("img").count() == 0
+    assert "<script>alert(1)" in page.locator(".card").first.inner_text()
+
+
+def test_pages_of_answers_link_both_ways(page: sync_api.Page, tmp_path: Path) -> None:
+    page.goto(address(write(make_run(tmp_path / "run", 160, plain=False))))
+    page.get_by_role("link", name="answers-002.html").click()
+    assert page.locator("#cards > .card").count() == 10
+    page.select_option("#f-verdict", "correct")
+    page.get_by_role("link", name="Back to the report").click()
+    assert "report.html" in page.url
+
+
+@pytest.mark.parametrize("found", [[], estimates_of("short", (0, 0, 0, 1, 0, 0))])
+def test_little_to_show_is_no_error(page: sync_api.Page, tmp_path: Path, found: list) -> None:  # type: ignore[type-arg]
+    page.goto(address(write(make_run(tmp_path / "run", 1, found=found, facts=1))))
+    assert page.locator("h1").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_phone_and_dark(browser: sync_api.Browser, tmp_path: Path, scheme: str) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844},
+        color_scheme=scheme,  # type: ignore[arg-type]
+    )
+    page = context.new_page()
+    page.goto(address(write(make_run(tmp_path / "run"))))
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.locator("svg.narrow").first.is_visible()
+    assert not page.locator("svg.wide").first.is_visible()
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    bright = [sum(map(int, c[4:-1].split(","))) for c in (back, ink)]
+    assert (bright[0] > bright[1]) == (scheme == "light")
+    context.close()
