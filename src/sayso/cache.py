@@ -17,7 +17,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -175,16 +175,12 @@ class Cache:
 
     def _read(self, db: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, Generation]:
         found: dict[bytes, Generation] = {}
-        for start in range(0, len(keys), CHUNK):
-            chunk = keys[start : start + CHUNK]
-            marks = ",".join("?" * len(chunk))
-            query = f"SELECT key, crc, reply FROM replies WHERE key IN ({marks})"
-            for key, crc, data in db.execute(query, chunk):
-                reply = decode(data) if sound(key, crc, data) else None
-                if reply is None:
-                    self._count_damage()
-                else:
-                    found[key] = reply
+        for key, crc, data in rows_of(db, keys):
+            reply = decode(data) if sound(key, crc, data) else None
+            if reply is None:
+                self._count_damage()
+            else:
+                found[key] = reply
         return found
 
     def _write(self, db: sqlite3.Connection) -> None:
@@ -203,7 +199,7 @@ class Cache:
                 rows,
             )
             # A damaged index takes a row and never finds it again: look before acknowledging.
-            if len(self._read(db, [row[0] for row in rows])) < len(rows):
+            if sum(sound(*row) for row in rows_of(db, [row[0] for row in rows])) < len(rows):
                 raise DamagedError("a row that was written is not found")
             db.execute("COMMIT")
         except BaseException:
@@ -262,3 +258,11 @@ class Cache:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def rows_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes, int, bytes]]:
+    """Yield the stored rows of some keys, unchecked: key, checksum, compressed reply."""
+    for start in range(0, len(keys), CHUNK):
+        chunk = keys[start : start + CHUNK]
+        marks = ",".join("?" * len(chunk))
+        yield from db.execute(f"SELECT key, crc, reply FROM replies WHERE key IN ({marks})", chunk)
