@@ -136,11 +136,7 @@ class FolderRun:
         """Return a reply for each ask: equal requests share one, cached ones are not asked."""
         keys = [request_key(a.request, model.identity) for a in asks]
         distinct = dict(zip(keys, (a.request for a in asks), strict=True))
-        found = self.cache.get_many(list(distinct)) if self.cache else {}
-        replies = {
-            key: msgspec.structs.replace(reply, request=distinct[key])
-            for key, reply in found.items()
-        }
+        replies = self.cache.get_many(distinct) if self.cache else {}
         self._complete_arrays(replies, model)
         todo = [key for key in distinct if key not in replies]
         self.tokens["asks"] += len(asks)

@@ -1,0 +1,186 @@
+"""kill -9 at random moments of a run, resume, and compare with a run that was left alone.
+
+    python benchmarks/kills.py [--kills 20] [--model builtin|scripted] [--limit 12] [--seed 0]
+
+Every run is a process of its own. Checked: all tables equal an uninterrupted run's as sorted rows,
+and so does the manifest apart from times, machine and counts; and no request that was committed
+to the cache before a process started was asked by that process. Exits 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+#: what may differ between two runs of the same command
+TIMES = {"created", "finished", "timings", "machine", "tokens", "command", "notices"}
+
+
+def child(arguments: argparse.Namespace) -> None:
+    """Run once, logging the key of each request that reaches the engine."""
+    import sayso
+    from sayso.models import Engine, open_model
+    from sayso.records import Generation, Request, request_key
+
+    class Logged:
+        """An engine that writes down what it is asked before it answers."""
+
+        def __init__(self, inner: Engine, log: Path) -> None:
+            self.inner = inner
+            self.log = log.open("a", buffering=1)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.inner, name)
+
+        def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+            def noted() -> Iterator[Request]:
+                for request in requests:
+                    print(request_key(request, self.inner.identity).hex(), file=self.log)
+                    yield request
+
+            yield from self.inner.complete(noted())
+
+    def slow(request: Request) -> str:
+        time.sleep(0.01)
+        key = hashlib.sha256(repr((request.messages, request.sample)).encode()).hexdigest()
+        return ("Ripley", "I am not sure.", "It is Ripley, I think.")[int(key, 16) % 3]
+
+    if arguments.model == "scripted":
+        from sayso.backends.scripted import ScriptedEngine
+
+        engine: Engine = ScriptedEngine(slow, logprob=-0.5)
+    else:
+        engine = open_model(arguments.model)
+    logged = Logged(engine, arguments.folder / "asked.log")
+    (arguments.folder / "started").touch()
+    sayso.run(
+        model=logged,  # type: ignore[arg-type]
+        limit=arguments.limit,
+        out=arguments.folder / "run",
+        cache=arguments.folder / "cache",
+    )
+
+
+def start(arguments: argparse.Namespace, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a run in a process of its own and wait until its imports are done."""
+    folder.mkdir(exist_ok=True)
+    (folder / "started").unlink(missing_ok=True)
+    command = [sys.executable, __file__, "--child", "--folder", str(folder)]
+    command += ["--model", arguments.model, "--limit", str(arguments.limit)]
+    process = subprocess.Popen(command)
+    while not (folder / "started").exists() and process.poll() is None:
+        time.sleep(0.005)
+    return process
+
+
+def committed(folder: Path) -> set[str]:
+    """Return the keys that the cache holds."""
+    file = folder / "cache" / "replies.sqlite"
+    if not file.exists():
+        return set()
+    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as db:
+        made = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'replies'").fetchone()
+        if not made[0]:  # killed before the table was made
+            return set()
+        return {row[0].hex() for row in db.execute("SELECT key FROM replies")}
+
+
+def asked(folder: Path) -> list[str]:
+    """Return the keys that reached the engine so far, in order."""
+    log = folder / "asked.log"
+    return log.read_text().split() if log.exists() else []
+
+
+def tables(folder: Path) -> dict[str, list[str]]:
+    """Return every table of a run as sorted rows, and the manifest without its times."""
+    import pyarrow.parquet as pq
+
+    run = folder / "run"
+    found = {
+        str(file.relative_to(run)): sorted(
+            json.dumps(row, sort_keys=True, default=str) for row in pq.read_table(file).to_pylist()
+        )
+        for file in run.rglob("*.parquet")
+    }
+    manifest = json.loads((run / "manifest.json").read_text())
+    found["manifest"] = [
+        json.dumps({k: v for k, v in manifest.items() if k not in TIMES}, sort_keys=True)
+    ]
+    found["stray files"] = sorted(f.name for f in run.rglob("*.tmp*"))
+    return found
+
+
+def main() -> int:
+    """Kill, resume, compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--model", default="builtin")
+    parser.add_argument("--limit", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--child", action="store_true")
+    parser.add_argument("--folder", type=Path, default=Path())
+    arguments = parser.parse_args()
+    if arguments.child:
+        child(arguments)
+        return 0
+    rng = random.Random(arguments.seed)
+    with tempfile.TemporaryDirectory() as place:
+        whole, broken = Path(place, "whole"), Path(place, "broken")
+        begin = time.perf_counter()
+        process = start(arguments, whole)
+        ready = time.perf_counter()
+        if process.wait() != 0:
+            return 1
+        length = time.perf_counter() - ready
+        print(
+            f"uninterrupted: {len(asked(whole))} requests, {length:.1f} s + {ready - begin:.1f} s"
+        )
+        twice = kills = failures = 0
+        total = len(asked(whole))
+        while kills < arguments.kills:
+            before, safe = len(asked(broken)), committed(broken)
+            process = start(arguments, broken)
+            # Random in work rather than in seconds, which a busy machine stretches: at some request
+            # still to come, or, a third of the time, some while after the last one.
+            target = rng.randrange(len(safe) + 1, total * 3 // 2)
+            while process.poll() is None and len(asked(broken)) - before < min(target, total) - len(
+                safe
+            ):
+                time.sleep(0.002)
+            time.sleep(rng.uniform(0, 0.1 if target < total else length / 2))
+            alive = process.poll() is None
+            process.kill()  # SIGKILL; nothing happens if it has ended
+            process.wait()
+            kills += alive
+            again = safe.intersection(asked(broken)[before:])
+            twice += len(again)
+            print(
+                f"kill {kills}: {len(safe)} committed before, {len(asked(broken)) - before} asked, "
+                f"{len(again)} of them again{'' if alive else ' (it had ended)'}"
+            )
+            if len(safe) == total or kills == arguments.kills:
+                # all asked: finish, compare, and begin again with nothing
+                before, safe = len(asked(broken)), committed(broken)
+                code = start(arguments, broken).wait()
+                twice += len(safe.intersection(asked(broken)[before:]))
+                one, two = tables(whole), tables(broken)
+                different = [n for n in one.keys() | two.keys() if one.get(n) != two.get(n)]
+                print(f"  finished with code {code}; tables that differ: {different}")
+                failures += code != 0 or bool(different)
+                shutil.rmtree(broken)
+        print(f"{kills} kills, {twice} requests asked again, {failures} runs that differ")
+        return int(twice > 0 or failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
