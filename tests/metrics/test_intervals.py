@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sayso import metrics
 from sayso.metrics import intervals
 from sayso.metrics.distributions import beta_cdf, beta_quantile, student_quantile
+from sayso.metrics.within import log_odds_error
 from sayso.records import InputError
 
 
@@ -241,6 +242,33 @@ def test_within_type_intervals() -> None:
     low, _ = ends(found["odds_ratio_within"])
     assert found["odds_ratio_within"].value == pytest.approx(metrics.odds_ratio(known, label, kind))
     assert low > 1
+
+
+def test_odds_error_of_one_table_is_woolfs() -> None:
+    # With one type the error of Robins, Breslow and Greenland is sqrt(1/a + 1/b + 1/c + 1/d).
+    cells = np.array([[20.0, 10, 5, 4, 6, 15]])
+    expected = np.sqrt(1 / 15 + 1 / 10 + 1 / 5 + 1 / 30)
+    assert log_odds_error(cells) == pytest.approx(expected)
+    assert log_odds_error(np.array([[3.0, 0, 0, 0, 2, 1]])) is None
+
+
+def test_share_of_rows() -> None:
+    rng = np.random.default_rng(12)
+    entity = rng.integers(0, 30, 200)
+    hit, tried = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
+    found = metrics.bootstrap_share("share", hit, tried, entity)
+    assert found.name == "share"
+    assert found.denominator == tried.sum()
+    assert found.numerator == (hit * tried).sum()
+    low, high = ends(found)
+    assert low < (hit * tried).sum() / tried.sum() < high
+    # Two of three, each of another of 30 entities: plain Clopper-Pearson.
+    few = metrics.bootstrap_share("few", [1, 1] + [0] * 28, [1] * 3 + [0] * 27, np.arange(30))
+    assert ends(few) == pytest.approx(metrics.exact_interval(2, 3))
+    assert few.problem == "sparse (2 of 3): exact interval"
+    for hit, tried in (([1, 0], [0, 0]), ([], [])):
+        none = metrics.bootstrap_share("none", hit, tried, hit)
+        assert (none.value, none.low, none.denominator) == (None, None, 0)
 
 
 def test_difference_of_a_thing_and_itself_is_nothing() -> None:

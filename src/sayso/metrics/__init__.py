@@ -42,6 +42,7 @@ from sayso.metrics.rates import (
 )
 from sayso.metrics.reference import policy_cells, reference_policies
 from sayso.metrics.roc import auroc, missing_scores, within_auroc
+from sayso.metrics.shares import bootstrap_share
 from sayso.metrics.within import (
     j_pooled,
     j_within,
@@ -73,6 +74,7 @@ __all__ = [
     "bootstrap_cells",
     "bootstrap_cells_difference",
     "bootstrap_difference",
+    "bootstrap_share",
     "bootstrap_within",
     "cell_rates",
     "chance_corrected",

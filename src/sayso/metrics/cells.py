@@ -20,9 +20,16 @@ from sayso.metrics.intervals import (
     standard_error,
     undefined_problem,
 )
-from sayso.metrics.rates import RATES, RATIOS, Floats, cell_index, cell_rates, rate_counts
+from sayso.metrics.rates import (
+    RATES,
+    RATIOS,
+    Floats,
+    cell_index,
+    cell_rates,
+    rate_counts,
+)
 from sayso.metrics.roc import codes
-from sayso.metrics.within import within_rates
+from sayso.metrics.within import log_odds_error, within_rates
 from sayso.records import Estimate
 
 #: F1 is a ratio but not a share of countable things, so it gets no exact interval.
@@ -84,9 +91,7 @@ def bootstrap_cells(
         if name in PROPORTIONS and top is not None and bottom:
             error = standard_error(drawn[name], len(table), groups)
             low, high = ends[name] = proportion_interval(top, bottom, error, len(table), groups)
-            problem = undefined_problem(drawn[name])
-            if is_sparse(top, bottom):
-                problem = f"sparse ({top:g} of {bottom:g}): exact interval"
+            problem = _sparse_problem(top, bottom) or undefined_problem(drawn[name])
         if name == "J" and made.value is not None:
             parts = ("UUR", "over_hedge")
             if any(is_sparse(*counts[part]) for part in parts):
@@ -117,8 +122,8 @@ def bootstrap_within(
 
     ``cells_C_T_6`` (C, T, 6): one 2x3 matrix per cluster and type. With fewer than 10 hedges in
     the types that have both known and unknown aspects, J_within's interval is combined from the
-    exact intervals of its two parts at their effective sizes; the odds ratio's is on the log
-    scale.
+    exact intervals of its two parts at their effective sizes. The odds ratio's is on the log
+    scale, from the larger of the bootstrap's and :func:`~sayso.metrics.within.log_odds_error`.
     """
     table = np.asarray(cells_C_T_6, dtype=np.float64)
     C, T = table.shape[:2]
@@ -129,9 +134,10 @@ def bootstrap_within(
     both = total[(total[:, :3].sum(axis=1) > 0) & (total[:, 3:].sum(axis=1) > 0)].sum(axis=0)
     size = int(total.sum())
     result = {}
-    for name in ("J_within", "log_odds_within"):
-        value = float(values[name])
-        result[name] = make_estimate(name, value, drawn[name], C, groups, LIMITS[name], size)
+    for name, least in (("J_within", 0.0), ("log_odds_within", log_odds_error(total) or 0.0)):
+        result[name] = make_estimate(
+            name, float(values[name]), drawn[name], C, groups, LIMITS[name], size, least
+        )
     known, unknown = float(both[:3].sum()), float(both[3:].sum())
     hedged_known, hedged_unknown = float(both[2]), float(both[5])
     made = result["J_within"]
@@ -159,6 +165,12 @@ def bootstrap_within(
         problem=logs.problem,
     )
     return result
+
+
+def _sparse_problem(top: float, bottom: float) -> str | None:
+    if not is_sparse(top, bottom):
+        return None
+    return f"sparse ({top:g} of {bottom:g}): exact interval"
 
 
 def bootstrap_cells_difference(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
@@ -55,6 +56,7 @@ def beta_quantile(q: float, a: float, b: float) -> float:
     return (low + high) / 2
 
 
+@lru_cache(maxsize=1024)
 def student_quantile(q: float, freedom: float) -> float:
     """Return the q-quantile of Student's t with ``freedom`` > 0 degrees of freedom.
 

@@ -75,6 +75,30 @@ def within_rates(cells: ArrayLike) -> dict[str, Floats]:
     }
 
 
+def log_odds_error(cells: ArrayLike) -> float | None:
+    """Return the standard error of the log odds ratio of cells (T, 6) as if rows were independent.
+
+    Robins, Breslow and Greenland 1986: it stays sound with few hedges, where resamples without
+    any of one kind leave the odds ratio undefined and so understate its spread. ``None`` where
+    the ratio is 0, infinite or undefined.
+    """
+    table = np.asarray(cells, dtype=np.float64)
+    table = table[(table[:, :3].sum(axis=1) > 0) & (table[:, 3:].sum(axis=1) > 0)]
+    a, b = table[:, 5], table[:, 3] + table[:, 4]
+    c, d = table[:, 2], table[:, 0] + table[:, 1]
+    N = a + b + c + d
+    P, Q, R, S = (a + d) / N, (b + c) / N, a * d / N, b * c / N
+    top, bottom = float(R.sum()), float(S.sum())
+    if top == 0 or bottom == 0:
+        return None
+    variance = (
+        (P * R).sum() / (2 * top**2)
+        + (P * S + Q * R).sum() / (2 * top * bottom)
+        + (Q * S).sum() / (2 * bottom**2)
+    )
+    return float(np.sqrt(variance))
+
+
 def j_within(
     known: ArrayLike, label: ArrayLike, types: ArrayLike, weights: ArrayLike | None = None
 ) -> float | Floats | None:
