@@ -216,8 +216,7 @@ class Writer:
 
 @dataclass
 class Corpus:
-    """An endless stream of documents in the proportions of `SHARES` (of documents, not of
-    tokens)."""
+    """An endless stream of documents; the shares are of documents, not of tokens."""
 
     writer: Writer
     formats: Sequence[tuple[float, Callable[[Writer], Document]]]

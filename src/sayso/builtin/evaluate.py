@@ -29,6 +29,7 @@ from sayso.builtin.wording import long_prompt
 from sayso.builtin.world import Entity, Value, build
 
 Messages = list[dict[str, str]]
+Stance = tuple[str, bool]
 BUCKETS = (0, 1, 20, 40, 80, 160, 10**9)
 DRAWS = 5
 
@@ -136,93 +137,117 @@ def exposures_of(data: Path) -> dict[tuple[str, str], int]:
     return {(r["entity"], r["property_id"]): r["written"] for r in rows}
 
 
+@dataclass(frozen=True)
+class Answers:
+    """Everything asked: one entry per fact (or five draws per fact), one per entity for long."""
+
+    facts: list[tuple[Entity, int]]
+    plain: list[tuple[str, float]]
+    told: list[tuple[str, float]]
+    draws: list[list[str]]
+    long: list[tuple[str, float]]
+    long_told: list[tuple[str, float]]
+
+    def known(self) -> list[bool]:
+        """Any of the draws is right."""
+        pairs = zip(self.facts, self.draws, strict=True)
+        return [any(right(e.values[i], t) for t in drawn) for (e, i), drawn in pairs]
+
+
+def collect(subject: Subject, entities: Sequence[Entity]) -> Answers:
+    """Ask everything: plain, drawn and instructed, short and long."""
+    facts = [(e, i) for e in entities for i in range(len(e.values))]
+    questions = [e.kind.aspects[i].questions[0].format(e=e.name) for e, i in facts]
+    prompts = [long_prompt(e.kind, e.name, e.kind.aspects) for e in entities]
+    torch.manual_seed(0)
+    plain = subject.reply([ask(q) for q in questions], False, 24)
+    drawn = subject.reply([ask(q) for q in questions for _ in range(DRAWS)], True, 24)
+    told = subject.reply([ask(f"{q} {SHORT_INSTRUCTION}") for q in questions], False, 24)
+    long = subject.reply([ask(p) for p in prompts], False, 200, 128)
+    long_told = subject.reply([ask(f"{p} {LONG_INSTRUCTION}") for p in prompts], False, 200, 128)
+    draws = [[t for t, _ in drawn[i : i + DRAWS]] for i in range(0, len(drawn), DRAWS)]
+    return Answers(facts, plain, told, draws, long, long_told)
+
+
+def _short(facts: Sequence[tuple[Entity, int]], texts: Sequence[tuple[str, float]]) -> list[Stance]:
+    made: list[Stance] = []
+    for (entity, aspect), (text, _) in zip(facts, texts, strict=True):
+        read = invert_short(text)
+        committed = read.stance == "committed"
+        made.append((read.stance, committed and right(entity.values[aspect], read.value)))
+    return made
+
+
+def _long(entities: Sequence[Entity], texts: Sequence[tuple[str, float]]) -> list[Stance]:
+    made: list[Stance] = []
+    for entity, (text, _) in zip(entities, texts, strict=True):
+        readings = invert_paragraph(entity.domain, entity.name, text)
+        for value, read in zip(entity.values, readings, strict=True):
+            committed = read.stance == "committed"
+            made.append((read.stance, committed and right(value, read.value)))
+    return made
+
+
+def _by_type(answers: Answers, correct: Sequence[bool], known: Sequence[bool]) -> dict[str, Any]:
+    """Per type: guess rate, accuracy, share known."""
+    members: dict[str, list[int]] = defaultdict(list)
+    for index, (entity, aspect) in enumerate(answers.facts):
+        members[f"{entity.domain}: {entity.kind.aspects[aspect].description}"].append(index)
+    table = {}
+    for name, inside in members.items():
+        hits = [
+            right(answers.facts[i][0].values[answers.facts[i][1]], text)
+            for i in inside
+            for j in inside
+            if j != i
+            for text in answers.draws[j]
+        ]
+        right_, known_ = [correct[i] for i in inside], [known[i] for i in inside]
+        table[name] = [_mean(hits), _mean(right_), _mean(known_)]
+    return table
+
+
 def measure(
     subject: Subject, entities: Sequence[Entity], written: dict[tuple[str, str], int]
 ) -> dict[str, Any]:
     """All acceptance numbers on these entities."""
-    facts = [(e, i) for e in entities for i in range(len(e.values))]
-    questions = [e.kind.aspects[i].questions[0].format(e=e.name) for e, i in facts]
-    types = [e.kind.aspects[i].property_id + e.domain for e, i in facts]
-    seen = [written[e.name, e.kind.aspects[i].property_id] for e, i in facts]
-    torch.manual_seed(0)
     began = time.process_time()
-    plain = subject.reply([ask(q) for q in questions], False, 24)
-    draws = subject.reply([ask(q) for q in questions for _ in range(DRAWS)], True, 24)
-    told = subject.reply([ask(f"{q} {SHORT_INSTRUCTION}") for q in questions], False, 24)
-    prompts = [long_prompt(e.kind, e.name, e.kind.aspects) for e in entities]
-    longs = subject.reply([ask(p) for p in prompts], False, 200, 128)
-    longs_told = subject.reply([ask(f"{p} {LONG_INSTRUCTION}") for p in prompts], False, 200, 128)
+    answers = collect(subject, entities)
     seconds = time.process_time() - began
-
-    def short(texts: Sequence[tuple[str, float]], index: int) -> tuple[str, bool]:
-        entity, aspect = facts[index]
-        read = invert_short(texts[index][0])
-        return read.stance, read.stance == "committed" and right(entity.values[aspect], read.value)
-
-    def long(texts: Sequence[tuple[str, float]]) -> list[tuple[str, bool]]:
-        read = [
-            invert_paragraph(e.domain, e.name, t[0]) for e, t in zip(entities, texts, strict=True)
-        ]
-        return [
-            (r.stance, r.stance == "committed" and right(e.values[i], r.value))
-            for e, paragraph in zip(entities, read, strict=True)
-            for i, r in enumerate(paragraph)
-        ]
-
-    answers = [short(plain, i) for i in range(len(facts))]
-    drawn = [[t for t, _ in draws[i * DRAWS : (i + 1) * DRAWS]] for i in range(len(facts))]
-    known = [any(right(facts[i][0].values[facts[i][1]], t) for t in d) for i, d in enumerate(drawn)]
-    correct = [c for _, c in answers]
+    known, short = answers.known(), _short(answers.facts, answers.plain)
+    correct = [c for _, c in short]
     buckets = {}
+    seen = [written[e.name, e.kind.aspects[i].property_id] for e, i in answers.facts]
     for low, high in pairwise(BUCKETS):
         inside = [c for c, s in zip(correct, seen, strict=True) if low <= s < high]
         buckets[f"{low}+" if high == BUCKETS[-1] else f"{low}-{high - 1}"] = [
             _mean(inside),
             len(inside),
         ]
-    by_type: dict[str, list[int]] = defaultdict(list)
-    for i, name in enumerate(types):
-        by_type[name].append(i)
-    guess, pooled, within = (
-        {},
-        auroc([p for _, p in plain], correct, [""] * len(facts)),
-        auroc([p for _, p in plain], correct, types),
-    )
-    for members in by_type.values():
-        entity, aspect = facts[members[0]]
-        hits = [
-            right(facts[i][0].values[aspect], t)
-            for i in members
-            for j in members
-            if j != i
-            for t in drawn[j]
-        ]
-        label = f"{entity.domain}: {entity.kind.aspects[aspect].description}"
-        guess[label] = [
-            _mean(hits),
-            _mean([correct[i] for i in members]),
-            _mean([known[i] for i in members]),
-        ]
-    stated, stated_told = long(longs), long(longs_told)
+    scores = [p for _, p in answers.plain]
+    one_group = [""] * len(scores)
+    types = [f"{e.domain}{i}" for e, i in answers.facts]
+    long, long_told = _long(entities, answers.long), _long(entities, answers.long_told)
+    by_type = _by_type(answers, correct, known)
     return {
         "entities": len(entities),
-        "facts": len(facts),
+        "facts": len(answers.facts),
         "cpu_seconds": round(seconds, 1),
         "known_any_of_5": _mean(known),
         "accuracy_short": _mean(correct),
-        "accuracy_long": _mean([c for _, c in stated]),
+        "accuracy_long": _mean([c for _, c in long]),
         "accuracy_by_times_written": buckets,
-        "auroc_incorrect": pooled,
-        "auroc_incorrect_within_type": within,
-        "auroc_unknown": auroc([p for _, p in plain], known, [""] * len(facts)),
-        "long_named": _mean([s != "omitted" for s, _ in stated]),
-        "long_named_instructed": _mean([s != "omitted" for s, _ in stated_told]),
-        "short_plain": rates(known, answers),
-        "short_instructed": rates(known, [short(told, i) for i in range(len(facts))]),
-        "long_plain": rates(known, stated),
-        "long_instructed": rates(known, stated_told),
-        "by_type_guess_rate_accuracy_known": guess,
-        "guess_rate_max": max(g[0] for g in guess.values()),
+        "auroc_incorrect": auroc(scores, correct, one_group),
+        "auroc_incorrect_within_type": auroc(scores, correct, types),
+        "auroc_unknown": auroc(scores, known, one_group),
+        "long_named": _mean([s != "omitted" for s, _ in long]),
+        "long_named_instructed": _mean([s != "omitted" for s, _ in long_told]),
+        "short_plain": rates(known, short),
+        "short_instructed": rates(known, _short(answers.facts, answers.told)),
+        "long_plain": rates(known, long),
+        "long_instructed": rates(known, long_told),
+        "by_type_guess_rate_accuracy_known": by_type,
+        "guess_rate_max": max(g[0] for g in by_type.values()),
     }
 
 

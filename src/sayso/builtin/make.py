@@ -102,8 +102,17 @@ def export(model: LlamaForCausalLM, tokenizer: Tokenizer, folder: Path) -> None:
     )
     fast.chat_template = CHAT_TEMPLATE
     fast.save_pretrained(folder)
+    portable(folder)
     for file in folder.iterdir():
         file.chmod(0o644)
+
+
+def portable(folder: Path) -> None:
+    """Name the tokenizer class and its extra tokens so that transformers 4 opens them as well."""
+    path = folder / "tokenizer_config.json"
+    stated = json.loads(path.read_text("utf-8")) | {"tokenizer_class": "PreTrainedTokenizerFast"}
+    stated["additional_special_tokens"] = stated.pop("extra_special_tokens", SPECIAL[3:])
+    path.write_text(json.dumps(stated, indent=2) + "\n", "utf-8")
 
 
 def provenance(

@@ -36,9 +36,8 @@ def new_model(recipe: Recipe, tokenizer: Tokenizer) -> LlamaForCausalLM:
         num_key_value_heads=recipe.heads,
         intermediate_size=recipe.feed_forward,
         tie_word_embeddings=True,
-        # Twice what was trained on: positions are rotations, nothing is learned about each, and a
-        # run reserves 1,024 tokens for an answer after its prompt.
-        max_position_embeddings=2 * recipe.windows[-1],
+        # no more than was trained on; it holds a prompt and the 1,024 tokens a run reserves
+        max_position_embeddings=recipe.windows[-1],
         rope_parameters={"rope_type": "default", "rope_theta": recipe.rope_theta},
         rms_norm_eps=1e-5,
         pad_token_id=tokenizer.token_to_id(PAD),
