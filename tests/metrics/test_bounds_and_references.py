@@ -119,3 +119,14 @@ def test_references_of_nothing_are_undefined() -> None:
     found = metrics.reference_policies([0, 0, 3, 0, 0, 2])
     assert found["never"]["KCR"] is None
     assert found["always"]["UA"] == pytest.approx(2 / 5)
+
+
+def test_a_row_filled_only_by_missing_probes() -> None:
+    # Known row empty, 4 unknown of which none hedged, 2 hedged ones of unknown probe. J needs a
+    # known aspect: one each way gives 1/5 - 1/1, both known 0/4 - 2/2.
+    found = metrics.rate_bounds([0, 0, 0, 0, 4, 0], probe_missing=(0, 0, 2))
+    assert found["J"] == pytest.approx((-1.0, -0.8))
+    # Unknown row empty: 4 known, none hedged; two committed and right aspects may be unknown.
+    found = metrics.rate_bounds([2, 0, 2, 0, 0, 0], probe_missing=(3, 0, 0))
+    # J = 0 - over_hedge: all three unknown 2/4, one unknown 2/6
+    assert found["J"] == pytest.approx((-2 / 4, -2 / 6))

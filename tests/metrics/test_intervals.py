@@ -294,3 +294,52 @@ def test_pairing_makes_a_difference_narrower() -> None:
     assert ends(by_name) == pytest.approx((low, high))
     with pytest.raises(InputError, match="second_clusters"):
         metrics.bootstrap_difference(mean, (better,), (base[:5],))
+
+
+def test_few_clusters_get_their_lost_variance_back() -> None:
+    # Ten values: the resamples' spread is s sqrt(9/10)/sqrt(10), the textbook's s/sqrt(10).
+    x = np.random.default_rng(13).normal(0, 1, 10)
+    low, high = ends(metrics.bootstrap(mean, x, limits=None, n=20_000))
+    half = student_quantile(0.975, 9) * x.std(ddof=1) / np.sqrt(10)
+    assert (high - low) / 2 == pytest.approx(half, rel=0.02)
+
+
+def test_logit_interval_by_hand() -> None:
+    # p = .2, error .05, 30 degrees of freedom: logit -1.3863 -+ 2.0423 * .05 / .16
+    low, high = intervals.student_interval(0.2, 0.05, 30)
+    step = 2.042272 * 0.05 / 0.16
+    assert low == pytest.approx(1 / (1 + np.exp(1.386294 + step)), abs=1e-6)
+    assert high == pytest.approx(1 / (1 + np.exp(1.386294 - step)), abs=1e-6)
+    # On (-1, 1) a J of -.6 is the same point of the scale, its error twice as large.
+    low_j, high_j = intervals.student_interval(-0.6, 0.1, 30, (-1.0, 1.0))
+    assert (low_j, high_j) == pytest.approx((2 * low - 1, 2 * high - 1))  # type: ignore[operator]
+
+
+def test_combined_interval_by_hand() -> None:
+    # .4 (.2 to .7) minus .1 (.05 to .3): a = .2, b = .2 below; a = .3, b = .05 above.
+    parts, limits = (0.4, 0.1), ((0.2, 0.7), (0.05, 0.3))
+    low, high = intervals.difference_interval(parts, limits, 0.0)
+    assert low == pytest.approx(0.3 - np.sqrt(0.08))
+    assert high == pytest.approx(0.3 + np.sqrt(0.0925))
+    # Correlated parts move together: .04 + .04 - 2 * .5 * .04 = .04
+    low, high = intervals.difference_interval(parts, limits, 0.5)
+    assert low == pytest.approx(0.3 - 0.2)
+    assert high == pytest.approx(0.3 + np.sqrt(0.0925 - 0.015))
+
+
+def test_an_error_known_from_elsewhere_is_a_floor() -> None:
+    replicates = np.random.default_rng(14).normal(0, 0.1, 500)
+    plain = intervals.make_estimate("x", 0.0, replicates, 50, 1, None, 9)
+    floored = intervals.make_estimate("x", 0.0, replicates, 50, 1, None, 9, least_error=0.3)
+    assert ends(floored)[1] == pytest.approx(0.3 * student_quantile(0.975, 49))
+    assert intervals.make_estimate("x", 0.0, replicates, 50, 1, None, 9, 0.01) == plain
+
+
+def test_two_way_counts_the_fewer_levels() -> None:
+    # 40 entities, 3 types, no type effect: t with 2 degrees of freedom, not 39.
+    rng = np.random.default_rng(15)
+    entity, kind = np.repeat(np.arange(40), 3), np.tile(np.arange(3), 40)
+    x = rng.random(120)
+    one = metrics.bootstrap(mean, x, clusters=entity, n=400, limits=None)
+    two = metrics.bootstrap(mean, x, clusters=entity, crossed=kind, n=400, limits=None)
+    assert ends(two)[1] - ends(two)[0] > 2 * (ends(one)[1] - ends(one)[0])
