@@ -45,7 +45,9 @@ class _Record(msgspec.Struct):
 
 def load_file(path: Path) -> Dataset:
     """Load a user's own questions from JSONL, JSON or Parquet."""
-    return from_records(read_rows(path), name=path.stem, source=str(path))
+    # an undecodable file name must not reach an id
+    name = path.stem.encode("utf-8", "replace").decode()
+    return from_records(read_rows(path), name=name, source=str(path))
 
 
 def load_published(split: str = "test") -> Dataset:
@@ -90,7 +92,7 @@ def from_records(
 
     def refuse(line: int, what: str, advice: str) -> None:
         if strict:
-            raise InputError(f"{source}:{line}: {what}; {advice}")
+            raise InputError(f"{source} line {line}: {what}; {advice}")
         left_out[what.split(":")[0]] = left_out.get(what.split(":")[0], 0) + 1
 
     for line, row in rows:
@@ -147,14 +149,14 @@ def _record(row: object, source: str, line: int) -> _Record:
         record = msgspec.convert(row, _Record)
     except msgspec.ValidationError as error:
         raise InputError(
-            f"{source}:{line}: {error}; expected the fields entity, prompt, domain and "
+            f"{source} line {line}: {error}; expected the fields entity, prompt, domain and "
             "individual_qa with question, answer (a list), description"
         ) from None
     empty = [f for f in ("entity", "prompt") if not getattr(record, f).strip()]
     empty += [] if record.individual_qa else ["individual_qa"]
     empty += ["question" for part in record.individual_qa if not part.question.strip()][:1]
     if empty:
-        raise InputError(f"{source}:{line}: {empty[0]} is empty; every record needs it")
+        raise InputError(f"{source} line {line}: {empty[0]} is empty; every record needs it")
     return record
 
 

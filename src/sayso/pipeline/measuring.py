@@ -28,6 +28,7 @@ def measure(
         raise InputError(f"setting {error} is unknown; known: {known}") from None
     except TypeError as error:
         raise InputError(str(error)) from None
+    uncle.check(chosen)
     old = settings.as_dict(stored)
     for name, value, stage in settings.flatten(chosen):
         if stage == "measure" or value == old[name]:

@@ -67,6 +67,7 @@ def run(
     if protocol not in PROTOCOLS:
         raise InputError(f"protocol {protocol!r}: expected one of {', '.join(PROTOCOLS)}")
     chosen = options or uncle.Settings()
+    uncle.check(chosen)
     prompts.check_folder(Path(chosen.prompt_folder) if chosen.prompt_folder else None)
     grader = open_judge(judge) if isinstance(judge, str) else judge
     questions = datasets.load(data, split=split, domains=domains, limit=limit, seed=seed)

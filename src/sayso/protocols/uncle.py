@@ -27,7 +27,7 @@ from sayso.prompts import load_prompt, prompt_hash
 from sayso.protocols import Ask, Run
 from sayso.protocols.settings import collect as asked
 from sayso.protocols.settings import measure as counted
-from sayso.records import Estimate, Generation, Question, ask
+from sayso.records import Estimate, Generation, InputError, Question, ask
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +72,22 @@ class Settings:
     )
     resamples: int = counted(2000, "bootstrap resamples of entities for the intervals")
     ci_seed: int = counted(0, "seed of the resampling")
+
+
+def check(settings: Settings) -> None:
+    """Refuse settings with which nothing could be asked or counted. Raises InputError."""
+    limits = (
+        ("probe.k", settings.probe.k, 1, 1000),
+        ("probe.temperature", settings.probe.temperature, 0, 10),
+        ("answer.temperature", settings.answer.temperature, 0, 10),
+        ("answer.short_tokens", settings.answer.short_tokens, 1, 1_000_000),
+        ("answer.long_tokens", settings.answer.long_tokens, 1, 1_000_000),
+        ("resamples", settings.resamples, 100, 1_000_000),
+        ("ci_seed", settings.ci_seed, 0, 2**63),
+    )
+    for name, value, low, high in limits:
+        if not low <= value <= high:
+            raise InputError(f"{name} is {value}; expected {low} to {high:g}")
 
 
 def instructions(settings: Settings) -> dict[str, str]:

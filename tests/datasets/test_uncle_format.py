@@ -1,0 +1,217 @@
+"""UNCLE's record format: joins, shared questions, types, and every way a file can be wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayso import datasets
+from sayso.datasets import uncle
+from sayso.records import InputError
+
+
+def part(question: str = "When was Ada born?", answer: Any = None, **more: Any) -> dict[str, Any]:
+    return {
+        "question": question,
+        "answer": ["1815-12-10T00:00:00Z"] if answer is None else answer,
+        "label": "date of birth",
+        "description": "birth date",
+        "property_id": "P569",
+        **more,
+    }
+
+
+def record(**more: Any) -> dict[str, Any]:
+    return {
+        "entity": "Ada",
+        "prompt": "Write about Ada, covering birth date.",
+        "domain": "bios",
+        "individual_qa": [part()],
+        **more,
+    }
+
+
+def load(*rows: Any) -> datasets.Dataset:
+    return uncle.from_records(enumerate(rows, 1), name="mine", source="mine.jsonl")
+
+
+def test_a_record_becomes_a_long_question_and_its_parts() -> None:
+    data = load(record())
+    (short,), (long,) = data.short, data.long
+    assert long.parts == (short.id,)
+    assert short.golds is not None
+    assert (short.golds[0].kind, short.golds[0].value) == ("date", "1815-12-10T00:00:00Z")
+    assert short.type == "bios/P569"
+    assert short.entity == long.entity == "Ada"
+
+
+def test_the_type_is_the_description_where_there_is_no_property() -> None:
+    data = load(record(individual_qa=[part(property_id="")]))
+    assert data.short[0].type == "bios/birth date"
+
+
+def test_a_question_shared_by_two_prompts_is_one_question_in_two_aspects() -> None:
+    data = load(record(), record(prompt="Tell me about Ada: birth date."))
+    assert (len(data.short), len(data.long)) == (1, 2)
+    assert [q.parts for q in data.long] == [(data.short[0].id,)] * 2
+
+
+def test_ids_depend_on_what_is_asked_not_on_order_or_golds() -> None:
+    one = load(record(), record(entity="Bob", prompt="Write about Bob."))
+    two = load(
+        record(entity="Bob", prompt="Write about Bob."),
+        record(individual_qa=[part(answer=["1816"])]),
+    )
+    assert {q.id for q in one.questions} == {q.id for q in two.questions}
+    assert one.hash != two.hash  # golds differ
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([record(entity=3)], "mine.jsonl line 1: Expected `str`, got `int` - at `$.entity`"),
+        ([{"entity": "Ada"}], "mine.jsonl line 1: Object missing required field `prompt`"),
+        ([record(individual_qa=[])], "mine.jsonl line 1: individual_qa is empty"),
+        ([record(entity="  ")], "mine.jsonl line 1: entity is empty"),
+        ([record(individual_qa=[part(question=" ")])], "mine.jsonl line 1: question is empty"),
+        (
+            [record(individual_qa=[part(answer=[])])],
+            "mine.jsonl line 1: empty answer list: aspect 1",
+        ),
+        ([record(individual_qa=[part(answer=["", " "])])], "mine.jsonl line 1: empty answer list"),
+        ([record(individual_qa=[part(answer="1815")])], "mine.jsonl line 1: Expected `array`"),
+        (
+            [record(individual_qa=[part(), part()])],
+            "mine.jsonl line 1: question twice in one prompt",
+        ),
+        ([record(), record()], "mine.jsonl line 2: duplicate prompt"),
+        (
+            [record(), record(prompt="Again, Ada.", individual_qa=[part(answer=["1816"])])],
+            "mine.jsonl line 2: question asked before with other answers",
+        ),
+        ([["a list"]], "mine.jsonl line 1: Expected `object`"),
+        ([], "mine.jsonl: no record"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(rows: list[Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        load(*rows)
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda x: st.lists(x, max_size=3) | st.dictionaries(st.text(max_size=8), x, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.lists(
+        JSON
+        | st.fixed_dictionaries(
+            {
+                "entity": st.text(max_size=4),
+                "prompt": st.text(max_size=4),
+                "individual_qa": st.lists(
+                    st.fixed_dictionaries(
+                        {
+                            "question": st.text(max_size=4),
+                            "answer": st.lists(st.text(max_size=3), max_size=2) | JSON,
+                            "description": st.text(max_size=3),
+                        }
+                    ),
+                    max_size=3,
+                ),
+            }
+        ),
+        max_size=4,
+    )
+)
+def test_any_rows_load_or_are_refused_in_one_line(rows: list[Any]) -> None:
+    try:
+        data = load(*rows)
+    except InputError as error:
+        assert "\n" not in str(error).replace("\\n", "")
+        return
+    ids = {q.id for q in data.short}
+    assert all(part in ids for q in data.long for part in q.parts)
+
+
+def test_the_published_set_is_taken_as_it_is_and_what_is_left_out_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No hub here: a stand-in for the library returns two splits, one row faulty, one repeated."""
+    rows = {
+        "train": [record(), record()],
+        "more": [record(prompt="B", individual_qa=[part(answer=[])])],
+    }
+    fake = SimpleNamespace(load_dataset=lambda name: rows)
+    monkeypatch.setitem(sys.modules, "datasets", fake)
+    data = uncle.load_published()
+    assert (data.rows, len(data.long)) == (3, 1)
+    assert "1 left out: duplicate prompt" in data.notes
+    assert "1 left out: empty answer list" in data.notes
+    assert any("3 rows, not the 1066 or 3932" in note for note in data.notes)
+
+
+def test_a_hub_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise ConnectionError("no route\nto host")
+
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=refuse))
+    with pytest.raises(InputError, match="could not be loaded from the hub") as caught:
+        uncle.load_published()
+    assert "--data FILE" in str(caught.value)
+
+
+def world(tmp_path: Path) -> Path:
+    rows = [
+        record(entity=f"{domain}{i}", prompt=f"About {domain}{i}.", domain=domain)
+        for domain, size in (("bios", 30), ("films", 10))
+        for i in range(size)
+    ]
+    path = tmp_path / "world.jsonl"
+    path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
+    return path
+
+
+def test_a_limit_takes_whole_entities_in_proportion_and_by_seed(tmp_path: Path) -> None:
+    path = str(world(tmp_path))
+    some = datasets.load(path, limit=8, seed=1)
+    counted = [q.domain for q in some.long]
+    assert (counted.count("bios"), counted.count("films")) == (6, 2)
+    assert some.hash == datasets.load(path, limit=8, seed=1).hash
+    assert some.hash != datasets.load(path, limit=8, seed=2).hash
+    parts = {p for q in some.long for p in q.parts}
+    assert parts == {q.id for q in some.short}
+    # a larger limit keeps what a smaller one took: answers already paid for stay in use
+    more = datasets.load(path, limit=12, seed=1)
+    assert {q.id for q in some.questions} <= {q.id for q in more.questions}
+
+
+def test_domains_are_chosen_by_name(tmp_path: Path) -> None:
+    path = str(world(tmp_path))
+    assert {q.domain for q in datasets.load(path, domains=["films"]).questions} == {"films"}
+    with pytest.raises(InputError, match="'books' is not in world; it has bios, films"):
+        datasets.load(path, domains=["books"])
+
+
+def test_the_builtin_world_has_disjoint_splits() -> None:
+    names = {
+        split: {q.entity for q in datasets.load("builtin", split=split, limit=0).questions}
+        for split in ("test", "dev", "train")
+    }
+    assert len(names["test"]) >= 400
+    assert len(names["dev"]) >= 150
+    assert not names["test"] & names["dev"]
+    assert not names["train"] & (names["test"] | names["dev"])
+    assert len({q.entity for q in datasets.load("builtin").questions}) == 100

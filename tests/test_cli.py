@@ -1,0 +1,236 @@
+"""The command line as a person meets it: results on stdout, mistakes in one line, exit code 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scripted_world import Mind, chance, facts, records, write
+
+import sayso
+from sayso import cli
+
+WORLD = facts(8)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small finished run."""
+    folder = tmp_path_factory.mktemp("run")
+    mind = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, i: i)
+    data = write(folder / "q.jsonl", records(WORLD))
+    sayso.run(model=mind.engine(), data=str(data), out=folder / "run", cache=folder / "cache")
+    return folder / "run"
+
+
+def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run a command that must be refused; return its one line."""
+    assert cli.run(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1, err
+    assert "Traceback" not in err
+    assert err.startswith("sayso: ")
+    return err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["run", "uncle", "--model", "nonsense"], "'nonsense' is not a name sayso can open"),
+        (["run", "uncle", "--model", "hf:/no/such/folder"], "/no/such/folder"),
+        (["run", "uncle", "--judge", "me"], "judge 'me'"),
+        (["run", "uncle", "--data", "nonsense"], "data 'nonsense': expected one of builtin, uncle"),
+        (["run", "uncle", "--data", "missing.jsonl"], "missing.jsonl"),
+        (["run", "uncle", "--limit", "-3"], "limit -3"),
+        (["run", "uncle", "--limit", "many"], "many"),
+        (["run", "uncle", "--split", "all of it"], "split 'all of it'"),
+        (["run", "uncle", "--no-such-flag"], "--no-such-flag"),
+        (["run", "uncle", "--probe.unc", "maybe"], "maybe"),
+        (["run", "uncle", "--probe.k", "0"], "probe.k"),
+        (["run", "uncle", "--resamples", "1"], "resamples"),
+        (["run", "uncle", "--known-from", "nowhere"], "nowhere"),
+        (["run", "uncle", "--prompt-folder", "nowhere"], "nowhere: no such folder"),
+        (["run", "unclear"], "unclear"),
+        (["measure", "nowhere"], "nowhere does not exist"),
+        (["report", "nowhere"], "nowhere does not exist"),
+        (["compare", "nowhere", "nowhere"], "nowhere does not exist"),
+        (["run", "uncle", "--config", "missing.yaml"], "--config missing.yaml"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    argv: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said in refused(argv, capsys)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "empty"),
+        (b"\n\n", "empty"),
+        (b'{"entity": "Ada"', "mine.jsonl line 1"),
+        (b'{"a": 1}\n{"b": \n', "mine.jsonl line 1"),
+        (b"[1, 2]\n", "mine.jsonl line 1"),
+        (b'{"entity": "\xff"}\n', "mine.jsonl line 1"),
+        (b'{"entity": "Ada", "prompt": 1, "individual_qa": []}', "mine.jsonl line 1"),
+    ],
+)
+def test_a_bad_file_is_one_line_with_its_place(
+    content: bytes,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.jsonl").write_bytes(content)
+    assert said in refused(["run", "uncle", "--data", "mine.jsonl"], capsys)
+    assert not Path("runs").exists()  # nothing was begun
+
+
+def test_a_folder_that_is_no_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no model")
+    assert str(tmp_path) in refused(["run", "uncle", "--model", f"hf:{tmp_path}"], capsys)
+
+
+def test_an_unknown_setting_in_a_config_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("c.yaml").write_text("probe: {kay: 3}\n")
+    assert "kay" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
+    Path("c.yaml").write_text("- a list\n")
+    assert "expected a mapping" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
+    Path("c.yaml").write_text("a: [\n")
+    assert "cannot be read as YAML" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
+
+
+def test_measure_repeats_the_run_and_takes_its_settings(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (finished / "metrics" / "uncle.parquet").read_bytes()
+    assert cli.run(["measure", str(finished), "--json"]) == 0
+    same = json.loads(capsys.readouterr().out)
+    assert (finished / "metrics" / "uncle.parquet").read_bytes() == before
+    assert cli.run(["measure", str(finished), "--json", "--probe.k", "2"]) == 0
+    fewer = json.loads(capsys.readouterr().out)
+    assert {e["signature"] for e in same}.isdisjoint({e["signature"] for e in fewer})
+    assert cli.run(["measure", str(finished), "--omit-long", "separate"]) == 0
+    assert "omit:separate" in capsys.readouterr().out
+    assert (finished / "metrics" / "uncle.parquet").read_bytes() == before
+
+
+def test_measure_refuses_what_would_need_new_answers(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for flag in (["--probe.k", "9"], ["--probe.temperature", "0.5"], ["--prompts", "paper"]):
+        assert "decides what is asked" in refused(["measure", str(finished), *flag], capsys)
+
+
+def test_report_and_compare_print_their_result(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["report", str(finished)]) == 0
+    assert capsys.readouterr().out.strip().endswith("report.html")
+    assert cli.run(["compare", str(finished), str(finished), "--resamples", "200"]) == 0
+    assert "B minus A" in capsys.readouterr().out
+
+
+def test_a_run_folder_of_another_version(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = json.loads((finished / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
+    assert "99" in refused(["measure", str(tmp_path)], capsys)
+    (tmp_path / "manifest.json").write_text("{")
+    refused(["measure", str(tmp_path)], capsys)
+
+
+def test_an_unfinished_run_says_how_to_go_on(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = json.loads((finished / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "finished": None}))
+    assert "repeat its command" in refused(["measure", str(tmp_path)], capsys)
+
+
+def test_other_settings_do_not_mix_into_a_run_folder(tmp_path: Path) -> None:
+    data = str(write(tmp_path / "q.jsonl", records(WORLD)))
+    mind = Mind(WORLD, lambda f: 1.0)
+    common = {"data": data, "out": tmp_path / "run", "cache": tmp_path / "cache"}
+    sayso.run(model=mind.engine(), **common)
+    with pytest.raises(sayso.records.InputError, match="seed 0, not 1"):
+        sayso.run(model=mind.engine(), seed=1, **common)
+    with pytest.raises(sayso.records.InputError, match="with model"):
+        sayso.run(model=mind.engine("other"), **common)
+
+
+def test_a_corrupt_cache_is_mended_and_said(tmp_path: Path) -> None:
+    data = str(write(tmp_path / "q.jsonl", records(WORLD)))
+    mind = Mind(WORLD, lambda f: 1.0)
+    common = {"data": data, "cache": tmp_path / "cache"}
+    first = sayso.run(model=mind.engine(), out=tmp_path / "one", **common)
+    file = tmp_path / "cache" / "replies.sqlite"
+    content = bytearray(file.read_bytes())
+    content[: len(content) // 2] = os.urandom(len(content) // 2)
+    file.write_bytes(content)
+    engine = mind.engine()
+    second = sayso.run(model=engine, out=tmp_path / "two", **common)
+    assert [e.value for e in first.estimates] == [e.value for e in second.estimates]
+    assert any("damaged" in notice for notice in second.manifest.notices)
+    assert engine.requests  # what was lost was asked again
+
+
+def test_a_locked_cache_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sayso.cache import Cache
+
+    path = tmp_path / "replies.sqlite"
+    Cache(path).close()
+    with sqlite3.connect(path) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sayso.records.InputError) as caught, Cache(path, wait=0.1) as cache:
+            cache.put(b"0" * 32, sayso.records.Generation(sayso.records.ask("x"), text="y"))
+        other.rollback()
+    assert "\n" not in str(caught.value)
+
+
+def test_hostile_input_reaches_the_terminal_without_its_control_characters(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = refused(["run", "uncle", "--data", "\x1b[31mred\u202e\x07.jsonl"], capsys)
+    assert not set("\x1b\x07\u202e") & set(line)
+
+
+def test_interrupting_says_that_it_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "app", interrupt)
+    assert cli.run(["run"]) == 130
+    assert "the same command goes on" in capsys.readouterr().err
+
+
+def test_every_command_has_help() -> None:
+    for words in ([], ["run"], ["run", "uncle"], ["measure"], ["report"], ["compare"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "sayso", *words, "--help"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Usage: sayso" in done.stdout
