@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripted_world import Mind, chance, facts, records, write
 
 import sayso
 from sayso import cli
+from scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(8)
 

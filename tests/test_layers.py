@@ -102,5 +102,8 @@ def test_import_sayso_is_light() -> None:
 
 
 def test_help_needs_not_even_numpy() -> None:
-    code = "import sayso.cli, contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()): sayso.cli.run(['--help'])"
+    code = (
+        "import sayso.cli, contextlib, io\n"
+        "with contextlib.redirect_stdout(io.StringIO()): sayso.cli.run(['--help'])"
+    )
     assert not {"numpy", "torch", "pyarrow", "altair"} & _loaded(code)

@@ -6,11 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from scripted_world import Fact, Mind, chance, facts, pool, prior, records, write
 
 import sayso
 from sayso.pipeline.running import Result
 from sayso.records import Estimate
+from scripted_world import Fact, Mind, chance, facts, pool, prior, records, write
 
 WORLD = facts()
 
@@ -176,7 +176,10 @@ def test_shuffled_golds_leave_no_knowledge(tmp_path: Path) -> None:
 
 def test_the_same_model_twice_shows_no_difference(tmp_path: Path) -> None:
     mind = Mind(
-        WORLD, partly, hedges=lambda f, i: i and chance("h", f.question) < 0.3, guess=never_the_truth
+        WORLD,
+        partly,
+        hedges=lambda f, i: i and chance("h", f.question) < 0.3,
+        guess=never_the_truth,
     )
     data = write(tmp_path / "q.jsonl", records(WORLD))
     for name in ("one", "two"):

@@ -1,0 +1,324 @@
+"""UNCLE on a handful of aspects that fit on a page, with hand-counted numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import sayso
+from sayso.annotate import Item
+from sayso.backends.scripted import ScriptedEngine
+from sayso.pipeline.running import Result
+from sayso.protocols import settings, uncle
+from sayso.protocols.aspects import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, probe_state
+from sayso.records import Estimate, InputError, Request, Verdict
+from scripted_world import Mind, chance, facts, records, write
+
+WORDS = {"c": "correct", "i": "incorrect", "u": "uncertain", "o": "omitted", "?": None}
+
+
+class Told:
+    """A judge that reads the verdict from the answer: one letter for each question."""
+
+    name = "told"
+    signature = "told@1"
+
+    def grade(self, items: Sequence[Item]) -> list[Verdict]:
+        found = []
+        for item in items:
+            for question, letter in zip(item.questions, item.generation.text, strict=True):
+                target, asked = item.generation.id, question.id
+                if letter == "?":
+                    found.append(Verdict(target, asked, "told", problem="unread"))
+                    continue
+                stance: Any = {"u": "hedged", "o": "omitted", "r": "refused_by_policy"}.get(
+                    letter, "committed"
+                )
+                content: Any = {"c": "correct", "i": "incorrect"}.get(letter, "none")
+                found.append(Verdict(target, asked, "told", stance=stance, content=content))
+        return found
+
+
+def world(folder: Path, aspects: int, entities: int = 1) -> str:
+    rows = [
+        {
+            "entity": f"e{e}",
+            "prompt": f"Long e{e}.",
+            "domain": "d",
+            "individual_qa": [
+                {"question": f"q{e}.{i}?", "answer": ["x"], "description": f"a{i}"}
+                for i in range(aspects)
+            ],
+        }
+        for e in range(entities)
+    ]
+    return str(write(folder / "q.jsonl", rows))
+
+
+def run(
+    folder: Path,
+    probes: Sequence[str],
+    short: str,
+    long: str,
+    plain: str | None = None,
+    **fields: Any,
+) -> Result:
+    """One entity; ``probes[i]`` holds the letters of aspect i's draws."""
+
+    def reply(request: Request) -> str:
+        text = request.messages[-1].content
+        instructed = "ncertainty" in text
+        if text.startswith("Long"):
+            return long if instructed else (plain or long)
+        aspect = int(text.split("?")[0].split(".")[1])
+        if not request.greedy:
+            return probes[aspect][request.sample]
+        return short[aspect] if instructed else (plain or short)[aspect]
+
+    options = settings.replace(uncle.Settings(), {"resamples": 200, **fields})
+    return sayso.run(
+        model=ScriptedEngine(reply),
+        judge=Told(),
+        data=world(folder, len(probes)),
+        out=folder / "run",
+        cache=folder / "cache",
+        options=options,
+    )
+
+
+def value(result: Result | Sequence[Estimate], name: str, where: str) -> float | None:
+    return estimate(result, name, where).value
+
+
+def estimate(result: Result | Sequence[Estimate], name: str, where: str) -> Estimate:
+    estimates = result.estimates if isinstance(result, Result) else result
+    (found,) = [e for e in estimates if e.name == name and e.where == where]
+    return found
+
+
+#  known: aspects 0-3 (any of five); unknown: 4-7
+PROBES = ["ccccc", "iiiic", "ciiii", "uuuuc", "iiiii", "iiiii", "uuiii", "uuuii"]
+
+
+def test_the_five_rates_by_hand(tmp_path: Path) -> None:
+    # short: known c c i u, unknown c i u u -> kc 2 ki 1 ku 1 uc 1 ui 1 uu 2
+    result = run(tmp_path, PROBES, "cciuciuu", "ciouuuoi")
+    expected = {
+        "FA": 3 / 5,  # (2+1) / (2+1+1+1)
+        "UA": 2 / 3,
+        "UUR": 2 / 4,
+        "KCR": 2 / 4,
+        "EA": 4 / 8,
+        "J": 2 / 4 - 1 / 4,
+        "p_known": 1 / 2,
+        "p_uncertain": 3 / 8,
+    }
+    for name, number in expected.items():
+        assert value(result, name, "form:short") == pytest.approx(number), name
+    # long: known c i o u, unknown u u o i; an omission is wrong -> kc 1 ki 2 ku 1 uc 0 ui 2 uu 2
+    assert value(result, "KCR", "form:long") == pytest.approx(1 / 4)
+    assert value(result, "UUR", "form:long") == pytest.approx(2 / 4)
+    assert value(result, "FA", "form:long") == pytest.approx(1 / 5)
+    assert value(result, "omission", "form:long") == pytest.approx(2 / 8)
+    # certain or not in (short, long): CC 0 1 2 and ... by letters c-c c-i i-o u-u c-u i-u u-o u-i
+    assert value(result, "align_CC", "all") == pytest.approx(3 / 8)
+    assert value(result, "align_CU", "all") == pytest.approx(2 / 8)
+    assert value(result, "align_UC", "all") == pytest.approx(2 / 8)
+    assert value(result, "align_UU", "all") == pytest.approx(1 / 8)
+
+
+def test_omissions_and_refusals_can_be_left_out(tmp_path: Path) -> None:
+    result = run(tmp_path, PROBES, "cciuciur", "ciouuuoi")
+    where = "form:long"
+    apart = sayso.measure(result.path, omit_long="separate").estimates
+    # long without omissions: known c i u, unknown u u i
+    assert value(apart, "KCR", where) == pytest.approx(1 / 3)
+    assert value(apart, "UUR", where) == pytest.approx(2 / 3)
+    assert estimate(apart, "KCR", where).missing == 0
+    assert value(result, "UUR", "form:short") == pytest.approx(2 / 4)
+    strict = sayso.measure(result.path, refusals="excluded").estimates
+    assert value(strict, "UUR", "form:short") == pytest.approx(1 / 3)
+    assert value(result, "UUR_refused", "form:short") == pytest.approx(1 / 4)
+    assert value(result, "UUR_hedged", "form:short") == pytest.approx(1 / 4)
+
+
+def test_a_missing_verdict_has_no_default_but_bounds(tmp_path: Path) -> None:
+    # short: known c c ? u, unknown c i ? u -> without the missing: kc 2 ku 1 uc 1 ui 1 uu 1
+    result = run(tmp_path, PROBES, "cc?uci?u", "cccccccc")
+    kcr = estimate(result, "KCR", "form:short")
+    assert kcr.value == pytest.approx(2 / 3)
+    assert (kcr.missing, kcr.denominator) == (2, 3)
+    assert (kcr.bound_low, kcr.bound_high) == pytest.approx((2 / 4, 3 / 4))
+    uur = estimate(result, "UUR", "form:short")
+    assert (uur.bound_low, uur.bound_high) == pytest.approx((1 / 4, 2 / 4))
+
+
+def test_an_unread_probe_is_missing_unless_another_is_correct(tmp_path: Path) -> None:
+    assert probe_state(["incorrect", None, "correct"], 3) == KNOWN
+    assert probe_state(["incorrect", None, "incorrect"], 3) == UNREADABLE
+    assert probe_state(["incorrect", "incorrect"], 3) == UNREADABLE
+    assert probe_state(["incorrect", "uncertain", "incorrect"], 3) == UNKNOWN
+    assert probe_state(["uncertain", "uncertain", "incorrect"], 3) == HEDGED_PROBE
+    result = run(tmp_path, ["i?iii", "ccccc", "iiiii"], "ccu", "ccu")
+    known = estimate(result, "p_known", "form:short")
+    assert (known.value, known.n, known.missing) == (0.5, 2, 1)
+    assert (known.bound_low, known.bound_high) == pytest.approx((1 / 3, 2 / 3))
+
+
+def test_hedged_probes_by_three_rules(tmp_path: Path) -> None:
+    # aspect 7 (uuuii) is a hedged probe; 6 (uuiii) is not: fewer than half hedge
+    result = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
+    assert estimate(result, "UUR", "form:short").denominator == 4
+    excluded = sayso.measure(result.path, **{"probe.unc": "excluded"}).estimates
+    assert estimate(excluded, "UUR", "form:short").denominator == 3
+    assert value(excluded, "UA", "form:short") == pytest.approx(1 / 2)
+    official = sayso.measure(result.path, **{"probe.unc": "dropped_official"}).estimates
+    # the script counts the hedged probe's hedge in UA's denominator, and nowhere else
+    assert value(official, "UA", "form:short") == pytest.approx(1 / 3)
+    assert value(official, "UUR", "form:short") == pytest.approx(1 / 3)
+
+
+def test_hedge_precision_looks_at_the_uninstructed_answer(tmp_path: Path) -> None:
+    result = run(tmp_path, PROBES, "cciuciuu", "cccccccc", plain="cciicici")
+    # hedged: 3, 6, 7; plain there: i c i
+    assert value(result, "hedge_precision", "form:short") == pytest.approx(2 / 3)
+    # plain wrong: 2, 3, 5, 7; hedged of them: 3, 7
+    assert value(result, "hedge_recall", "form:short") == pytest.approx(2 / 4)
+    assert value(result, "accuracy", "form:short;prompt:plain") == pytest.approx(4 / 8)
+
+
+def test_fewer_draws_can_be_measured_from_more(tmp_path: Path) -> None:
+    result = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
+    one = sayso.measure(result.path, **{"probe.k": 1}).estimates
+    assert value(one, "p_known", "form:short") == pytest.approx(2 / 8)  # aspects 0 and 2
+
+
+def test_a_shared_question_is_asked_once_and_counted_in_each_pair(tmp_path: Path) -> None:
+    qa = {"question": "q?", "answer": ["x"], "description": "a"}
+    rows = [
+        {"entity": "e", "prompt": p, "domain": "d", "individual_qa": [qa]} for p in ("P1.", "P2.")
+    ]
+    engine = ScriptedEngine(lambda request: "c")
+    result = sayso.run(
+        model=engine,
+        judge=Told(),
+        data=str(write(tmp_path / "q.jsonl", rows)),
+        out=tmp_path / "run",
+        cache=tmp_path / "cache",
+    )
+    assert len(engine.requests) == (5 + 2) + 2 * 2
+    assert value(result, "cell_kc", "form:short") == 2
+    assert value(result, "cell_kc", "form:long") == 2
+
+
+def test_probes_can_be_frozen_from_a_base_run(tmp_path: Path) -> None:
+    """A taught model that hedges its probes must not redefine what is known (VALIDITY 1)."""
+    world_facts = facts(20)
+    data = str(write(tmp_path / "q.jsonl", records(world_facts)))
+    knows = {f.question: 0.95 * (chance("k", f.question) < 0.6) for f in world_facts}
+    mind = Mind(world_facts, lambda f: knows[f.question])
+    base = mind.engine("base")
+    common: dict[str, Any] = {"data": data, "cache": tmp_path / "cache"}
+    first = sayso.run(model=base, out=tmp_path / "base", **common)
+    taught = ScriptedEngine(
+        lambda r: (
+            "I am not sure." if chance("t", r.messages[0].content, r.sample) < 0.5 else mind(r)
+        ),
+        name="taught",
+        logprob=-0.5,
+        base=base.identity,
+    )
+    apart = sayso.run(model=taught, out=tmp_path / "apart", **common)
+    assert value(apart, "p_known", "form:short") != value(first, "p_known", "form:short")
+    with pytest.raises(InputError, match="of one base model but were probed apart"):
+        sayso.compare(first.path, apart.path)
+    before = len(taught.requests)
+    frozen = sayso.run(
+        model=taught,
+        out=tmp_path / "frozen",
+        options=uncle.Settings(known_from=str(first.path)),
+        **common,
+    )
+    assert len(taught.requests) == before  # no probes are asked, the answers were cached
+    assert value(frozen, "p_known", "form:short") == value(first, "p_known", "form:short")
+    assert sayso.compare(first.path, frozen.path).estimates
+    other = str(write(tmp_path / "other.jsonl", records(facts(3, seed=9))))
+    with pytest.raises(InputError, match="no probe answers for 9 of the questions"):
+        sayso.run(
+            model=taught,
+            data=other,
+            out=tmp_path / "x",
+            cache=tmp_path / "cache",
+            options=uncle.Settings(known_from=str(first.path)),
+        )
+
+
+def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "uncle_short_instruction.txt").write_text("State uncertainty, please.")
+    base = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
+    other: dict[str, Any] = {
+        "probe.k": 3,
+        "probe.temperature": 0.7,
+        "probe.unc": "excluded",
+        "answer.temperature": 0.5,
+        "answer.short_tokens": 99,
+        "answer.long_tokens": 99,
+        "known_from": str(base.path),
+        "prompts": "paper",
+        "prompt_folder": str(tmp_path / "prompts"),
+        "omit_long": "separate",
+        "refusals": "excluded",
+        "ci": "entity-by-type",
+        "resamples": 150,
+        "ci_seed": 1,
+    }
+    assert other.keys() == settings.as_dict(uncle.Settings()).keys()
+    for number, (name, changed) in enumerate(other.items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        again = run(folder, PROBES, "cciuciuu", "cccccccc", **{name: changed})
+        pairs = {(e.name, e.where): e.signature for e in base.estimates}
+        same = [e for e in again.estimates if pairs.get((e.name, e.where)) == e.signature]
+        assert not same, (name, same[:1])
+
+
+def test_settings_flatten_and_replace_are_inverse() -> None:
+    flat = settings.as_dict(uncle.Settings())
+    assert settings.replace(uncle.Settings(), flat) == uncle.Settings()
+    with pytest.raises(KeyError):
+        settings.replace(uncle.Settings(), {"probe.x": 1})
+    with pytest.raises(TypeError):
+        settings.replace(uncle.Settings(), {"probe.k": "3"})
+    for _, _, stage in settings.flatten(uncle.Settings()):
+        assert stage in ("collect", "measure")
+
+
+def test_no_number_is_nan_and_undefined_ones_say_why(tmp_path: Path) -> None:
+    """All missing, none known, none unknown: every number is a value or has a reason."""
+    for name, probes, short in (
+        ("missing", ["?????"] * 3, "???"),
+        ("none known", ["iiiii"] * 3, "uui"),
+        ("all known", ["ccccc"] * 3, "ccu"),
+    ):
+        folder = tmp_path / name.replace(" ", "-")
+        folder.mkdir()
+        for found in run(folder, probes, short, short).estimates:
+            for number in msgspec.structs.astuple(found):
+                assert number == number, (name, found)  # not NaN
+            assert found.value is not None or found.problem, (name, found)
+
+
+def test_paper_prompts_use_its_lengths() -> None:
+    question = sayso.records.Question("1", "d", "q?", golds=())
+    asked = uncle.requests([question], uncle.Settings(prompts="paper"), seed=0)
+    assert {a.request.max_tokens for a in asked} == {1024}
+    shared = uncle.requests([question], uncle.Settings(), seed=0)
+    assert {a.request.max_tokens for a in shared} == {256}
+    assert [a.request.sample for a in shared if a.stage == "probe"] == [0, 1, 2, 3, 4]
+    assert dataclasses.is_dataclass(uncle.Settings)
