@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sayso.records import Generation, Question, Verdict
+from sayso.records import Generation, Gold, Question, Verdict
 from sayso.report.clean import block, line
 from sayso.report.highlight import STANCES, Piece, kind_of, pieces
 
@@ -13,13 +13,15 @@ _GOLDS_SHOWN = 6
 
 
 class Tables(NamedTuple):
-    """What the cards are made from: tables of a run folder; any of them may be empty."""
+    """What the cards are made from: tables of a run folder; any of them may be
+    empty. ``k`` is how many probe draws count."""
 
     questions: Sequence[Question]
     probe: Sequence[Generation]
     short: Sequence[Generation]
     long: Sequence[Generation]
     verdicts: Sequence[Verdict]
+    k: int = 5
 
 
 class Answer(NamedTuple):
@@ -92,6 +94,8 @@ def cards(tables: Tables) -> list[Card]:
     """Return all cards in the order of the questions; short questions of a paragraph are on it."""
     draws: dict[str, list[Generation]] = {}
     for draw in tables.probe:
+        if draw.request.sample >= tables.k:  # measured with fewer draws than were made
+            continue
         draws.setdefault(draw.question, []).append(draw)
     index = _Index(
         {q.id: q for q in tables.questions},
@@ -181,11 +185,17 @@ def _probe(part: str, index: _Index) -> tuple[str, str]:
 
 def _golds(question: Question | None) -> str:
     golds = (question.golds or ()) if question else ()
-    shown = [
-        line(gold.value, 120) + (f" {line(gold.unit, 30)}" if gold.unit else "") for gold in golds
-    ]
-    more = len(shown) - _GOLDS_SHOWN
-    return "; ".join(shown[:_GOLDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more = len(golds) - _GOLDS_SHOWN
+    return "; ".join(map(_gold, golds[:_GOLDS_SHOWN])) + (f" and {more} more" if more > 0 else "")
+
+
+def _gold(gold: Gold) -> str:
+    """Write one true value: a Wikidata time only as far as it is meant."""
+    value = line(gold.value, 120)
+    if gold.kind == "date":
+        day = value.removesuffix("T00:00:00Z").removeprefix("+")
+        value = day[: {"year": -6, "month": -3}.get(gold.precision or "", len(day))]
+    return f"{value} {line(gold.unit, 30)}" if gold.unit else value
 
 
 def _answer(answer: Generation | None, verdicts: Sequence[Verdict | None]) -> Answer | None:

@@ -140,7 +140,7 @@ def _sliced(numbers: Numbers, key: str, names: dict[str, str], width: int) -> Dr
         for value, estimate in numbers.slices("J", form, key):
             found.setdefault(value, []).append((form, estimate))
     largest = sorted(found, key=lambda v: -max(e.n for _, e in found[v]))[:MOST_ROWS]
-    order = [line(names.get(value, value), 40) for value in largest]
+    order = [line(names.get(value, value), 52 if width > NARROW else 24) for value in largest]
     rows = [
         _row(estimate, metric=label, form=FORMS[form])
         for value, label in zip(largest, order, strict=True)
@@ -175,7 +175,7 @@ def _forest(
         axis=x_axis,
         scale=alt.Scale(domain=[low, high], nice=False, padding=12),
     )
-    y = alt.Y(f"{field}:N", sort=present, title=None, axis=alt.Axis(labelLimit=width // 3))
+    y = alt.Y(f"{field}:N", sort=present, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
     offset = alt.YOffset("form:N", sort=forms, scale=alt.Scale(domain=forms, paddingOuter=0.55))
     color = alt.Color(
         "form:N", scale=alt.Scale(domain=list(FORMS.values()), range=[SHORT, LONG]), legend=None
@@ -214,7 +214,13 @@ def _forest(
         )
     )
     chart = alt.layer(*layers).resolve_scale(shape="independent")
-    return _finish(chart, width, (28 if len(forms) == 1 else 46) * len(present))
+    return _finish(chart, width, _row_height(len(forms), len(present)) * len(present))
+
+
+def _row_height(forms: int, rows: int) -> int:
+    if rows > 10:
+        return 18 if forms == 1 else 30
+    return 28 if forms == 1 else 46
 
 
 def _finish(chart: Drawing, width: int, height: int) -> Drawing:

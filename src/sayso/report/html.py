@@ -46,7 +46,9 @@ def write(run: str | Path | RunFolder) -> Path:
             f"{manifest.command}"
         )
     estimates = [e for table in measured for e in folder.read(table, Estimate)]
+    k = manifest.settings.get("probe.k")
     tables = Tables(
+        k=k if isinstance(k, int) else 5,
         questions=folder.read("questions", Question),
         probe=_rows(folder, "generations/probe", Generation),
         short=_rows(folder, "generations/short", Generation),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -123,27 +123,32 @@ def compared(numbers: Numbers, form: str) -> Table:
 
 
 def known_variants(numbers: Numbers, form: str) -> Table:
-    """The headline under other definitions of known."""
+    """The headline under other definitions of known; they leave out different facts."""
     variants = {k: v for k, v in KNOWN.items() if numbers.has("J", form, known=k)}
     if len(variants) < 2:
         return Table("", [], [], [])
-    return _grid(
-        f"Other ways to decide what it knows, {FORMS[form]}",
-        {label: partial(numbers.get, form=form, known=k) for k, label in variants.items()},
-        ["p_known", "UUR", "over_hedge", "KCR", "EA", "J"],
-    )
+    lines = {label: partial(numbers.get, form=form, known=k) for k, label in variants.items()}
+    caption = f"Other ways to decide what it knows, {FORMS[form]}"
+    return _grid(caption, lines, list(METRICS), facts=True)
 
 
-def _grid(caption: str, lines: dict[str, Callable[..., Estimate]], names: Sequence[str]) -> Table:
+def _grid(
+    caption: str,
+    lines: Mapping[str, Callable[..., Estimate]],
+    names: Sequence[str],
+    facts: bool = False,
+) -> Table:
+    """One line for each way of counting; ``facts`` adds how many facts each counts."""
     rows: list[list[Cell]] = []
     for label, find in lines.items():
         found = [find(name) for name in names]
-        if any(e.value is not None for e in found):
-            style = "" if rows else "own"
-            cells = [Cell(show(e), style=style) for e in found]
-            rows.append([Cell(label, head=True, style=style), *cells])
-    heads = [MORE[name][0] if name in MORE else name for name in names]
-    return Table(caption, ["", *("known" if h == "p_known" else h for h in heads)], rows, [])
+        if rows and all(e.value is None for e in found):
+            continue
+        style = "" if rows else "own"
+        count = [Cell(f"{max(e.n for e in found):,}", style=style)] if facts else []
+        cells = [Cell(show(e), style=style) for e in found]
+        rows.append([Cell(label, head=True, style=style), *count, *cells])
+    return Table(caption, ["", *(["facts"] if facts else []), *names], rows, [])
 
 
 def matrix(numbers: Numbers, form: str) -> Table:
@@ -221,10 +226,14 @@ def alignment(numbers: Numbers) -> Table:
         ("known", {"given": "known"}),
         ("unknown", {"given": "unknown"}),
     ):
-        found = [numbers.get(f"align_{pair}", **part) for pair in ("CC", "CU", "UC", "UU")]
-        found.append(numbers.get("kappa", **part))
+        # kappa alone is computed for the known and for the unknown facts
+        pairs = [f"align_{pair}" for pair in ("CC", "CU", "UC", "UU")]
+        found = [numbers.get(name, **part) for name in (*pairs, "kappa")]
         if any(e.value is not None for e in found):
-            cells = [notes.cell(e, f"{e.name} ({label})") for e in found]
+            cells = [
+                notes.cell(e, f"{e.name} ({label})") if e.signature or e.n else Cell("")
+                for e in found
+            ]
             rows.append([Cell(f"{label} facts", head=True), *cells])
     head = [
         "",

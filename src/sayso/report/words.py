@@ -91,12 +91,32 @@ MORE: dict[str, tuple[str, str]] = {
     "omission": ("not mentioned", "Facts that a paragraph leaves out; counted as wrong above."),
     "instruction_cost": (
         "cost of the instruction",
-        "Change in the share of right answers when doubt is asked for.",
+        "How much KCR changes when doubt is asked for.",
     ),
     "break_even_cost": (
         "break-even cost",
-        "The price of a wrong answer, in right ones, from which its hedging pays off.",
+        "How many right answers a wrong one must cost for its hedging to pay off.",
     ),
+}
+
+#: why a ratio has nothing to divide by
+EMPTY = {
+    "FA": "every fact was hedged",
+    "UA": "no fact was hedged",
+    "UUR": "no fact is unknown",
+    "KCR": "no fact is known",
+    "over_hedge": "no fact is known",
+    "J": "it takes both known and unknown facts",
+    "J_within": "it takes a type of fact with known and unknown ones",
+    "odds_ratio_within": "no type has hedged and unhedged, known and unknown facts",
+    "balanced_EA": "it takes both known and unknown facts",
+    "lift_UA": "no fact was hedged",
+    "F1_uncertain": "no fact was hedged and none is unknown",
+    "hedge_precision": "no fact was hedged",
+    "hedge_recall": "nothing was wrong without the instruction",
+    "hedged_and_correct": "no fact was hedged",
+    "unknown_but_correct": "no fact is unknown",
+    "kappa": "one of the forms never hedged, or always did",
 }
 
 STANCES = {
@@ -175,7 +195,9 @@ def _reading(numbers: Numbers, form: str) -> str:
         return f"whether its hedges fall in the right place cannot be told: {reason(j)}"
     if j.low is None or j.high is None:
         return "this run has too little to say whether its hedges fall in the right place"
-    rare = unknown.value is not None and unknown.value < 0.1
+    if unknown.value == 0 and numbers.get("over_hedge", form).value == 0:
+        return "it never says that it does not know"
+    rare = _rare(unknown)
     if j.high < 0:
         return "its hedges mislead: what it knew was hedged more than what it did not know"
     if j.low <= 0:
@@ -191,7 +213,20 @@ def _reading(numbers: Numbers, form: str) -> str:
     return "its hedges tell known from unknown most of the time"
 
 
+def _rare(unknown: Estimate) -> bool:
+    return unknown.value is not None and unknown.value < 0.1
+
+
 def _unspoken(numbers: Numbers, forms: list[str]) -> str:
+    """Say what its own probabilities could have told; a rank where it hedges too rarely for J."""
+    for form in forms:
+        rank = numbers.get("auroc_incorrect_within", form)
+        if _rare(numbers.get("UUR", form)) and rank.value is not None and (rank.low or 0) > 0.5:
+            return (
+                "Yet its own token probabilities hold more than it says: within a type of fact "
+                f"they rank a wrong answer below a right one in {percent(rank.value, 0)} of pairs "
+                f"({FORMS[form]}; 50 % is chance)."
+            )
     for form in forms:
         gain = numbers.get("unspoken_knowledge", form)
         if gain.value is None or gain.low is None or gain.high is None:
@@ -211,12 +246,13 @@ def _unspoken(numbers: Numbers, forms: list[str]) -> str:
 
 
 def reason(estimate: Estimate) -> str:
-    """Return why a number is undefined, as the end of a sentence."""
+    """Return why a number does not exist, as the end of a sentence."""
+    empty = estimate.denominator == 0 or (estimate.problem or "").startswith("undefined")
+    if empty and not estimate.missing and estimate.name in EMPTY:
+        return EMPTY[estimate.name]
     if estimate.problem:
         return estimate.problem.rstrip(".")
-    if estimate.denominator == 0:
-        return "nothing to count"
-    return "not computed in this run"
+    return "nothing to count" if empty else "not computed in this run"
 
 
 def missing_lines(numbers: Numbers) -> list[str]:
