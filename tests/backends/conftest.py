@@ -88,9 +88,7 @@ def make_folder(tmp_path_factory: pytest.TempPathFactory) -> Maker:
     """Return a function that saves a tiny model once and gives its folder."""
     made: dict[tuple[object, ...], Path] = {}
 
-    def make(
-        kind: str = "llama", template: str | None = CHAT, marks: tuple[str, ...] = ()
-    ) -> Path:
+    def make(kind: str = "llama", template: str | None = CHAT, marks: tuple[str, ...] = ()) -> Path:
         key = (kind, template, marks)
         if key not in made:
             folder = tmp_path_factory.mktemp(kind) / "model"

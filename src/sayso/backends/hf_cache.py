@@ -124,6 +124,14 @@ class SlotLayer(DynamicLayer):  # type: ignore[misc]  # transformers publishes n
             new[: w.rows, :, start : start + width] = old[: w.rows, :, w.start : w.end]
             self.stored[place] = new
 
+    def shift(self, start: int) -> None:
+        """Move the window to column ``start`` of the same buffers."""
+        w = self.window
+        width = w.end - w.start
+        for stored in self.stored:
+            window = stored[: w.rows, :, w.start : w.end].clone()
+            stored[: w.rows, :, start : start + width] = window
+
     def move(self, to: Tensor, source: Tensor) -> None:
         """Copy some rows over others."""
         w = self.window
@@ -151,11 +159,15 @@ class SlotCache:
         if rows <= self.capacity[0] and before <= w.end and w.end + after <= self.capacity[1]:
             return
         width = max(before, w.end - w.start)
-        rows = max(rows, self.capacity[0])
-        self.capacity = (rows, width + after + AHEAD)
         start = width - (w.end - w.start)
-        for layer in self.cache.layers:
-            layer.regrow(self.capacity, start)
+        if rows <= self.capacity[0] and width + after + AHEAD // 2 <= self.capacity[1]:
+            for layer in self.cache.layers:
+                layer.shift(start)
+        else:
+            ahead = max(AHEAD, width // 4)
+            self.capacity = (max(rows, self.capacity[0]), width + after + ahead)
+            for layer in self.cache.layers:
+                layer.regrow(self.capacity, start)
         w.start, w.end = start, width
 
     @torch.inference_mode()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sayso.backends import sampling
 from sayso.backends.hf_cache import PrefixCache
+from sayso.backends.hf_limits import Limits
 from sayso.backends.hf_render import Rendered
 from sayso.records import Request
 
@@ -43,22 +44,9 @@ class Raw(NamedTuple):
 
     job: Job
     ids: list[int]
-    logprobs: list[float]
-    entropies: list[float]
-    extras: dict[str, list[object]]
+    arrays: dict[str, list[object]]
     finish: str
     computed: int
-
-
-class Limits(NamedTuple):
-    """How much is computed at once: rows, and token places in the cache."""
-
-    rows: int
-    slots: int
-
-    def halved(self) -> Limits:
-        """Return half of it, at least one row."""
-        return Limits(max(1, self.rows // 2), max(1, self.slots // 2))
 
 
 Stopper = Callable[[Job, Sequence[int]], bool]
@@ -67,15 +55,13 @@ Stopper = Callable[[Job, Sequence[int]], bool]
 class Lane:
     """One request in progress: its settings, its uniforms and its history."""
 
-    __slots__ = ("entropies", "extras", "ids", "job", "logprobs", "slot", "uniforms")
+    __slots__ = ("arrays", "ids", "job", "slot", "uniforms")
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.slot = -1
         self.ids: list[int] = []
-        self.logprobs: list[float] = []
-        self.entropies: list[float] = []
-        self.extras: dict[str, list[object]] = {}
+        self.arrays: dict[str, list[object]] = {}
         self.uniforms: NDArray[np.float64] = np.zeros(0)
 
     def uniform(self) -> float:
@@ -189,12 +175,9 @@ class Decoder:
         chosen = sampling.choose(logits, reading, node, settings, uniform, seen)
         place = torch.from_numpy(node).to(chosen.device)
         tokens: list[int] = chosen.tolist()
-        logprobs: list[float] = sampling.logprobs(reading, place, chosen).tolist()
-        entropies: list[float] = sampling.entropies(reading)[place].tolist()
         sound: list[bool] = reading.sound[place].tolist()
-        further = {
-            name: values[place].tolist()
-            for name, values in sampling.extras(reading, self.record).items()
+        found = {
+            n: v.tolist() for n, v in sampling.record(reading, place, chosen, self.record).items()
         }
         done: list[Raw] = []
         goes_on: list[Lane] = []
@@ -206,19 +189,12 @@ class Decoder:
                 finish = "stop"
             elif not finish:
                 lane.ids.append(token)
-                lane.logprobs.append(logprobs[row])
-                lane.entropies.append(entropies[row])
-                for name, values in further.items():
-                    lane.extras.setdefault(name, []).append(values[row])
+                for name, values in found.items():
+                    lane.arrays.setdefault(name, []).append(values[row])
                 finish = self._ended(lane)
             if finish:
                 computed = len(lane.ids) + (finish == "stop")
-                done.append(
-                    Raw(
-                        lane.job, lane.ids, lane.logprobs, lane.entropies, lane.extras, finish,
-                        computed,
-                    )
-                )  # fmt: skip
+                done.append(Raw(lane.job, lane.ids, lane.arrays, finish, computed))
                 lane.slot = -1
             else:
                 goes_on.append(lane)

@@ -48,15 +48,8 @@ def measure(logits: Tensor, tokens: Tensor, want: frozenset[str]) -> Arrays:
     """Return the wanted arrays for N distributions (N, V) and the tokens (N,) that follow."""
     reading = sampling.read(logits)
     place = torch.arange(len(tokens), device=reading.best.device)
-    found: Arrays = {}
-    if "logprobs" in want:
-        chosen = tokens.to(reading.best.device)
-        found["logprobs"] = sampling.logprobs(reading, place, chosen).tolist()
-    if "entropies" in want:
-        found["entropies"] = sampling.entropies(reading).tolist()
-    for name, values in sampling.extras(reading, want).items():
-        found[name] = values.tolist()
-    return found
+    found = sampling.record(reading, place, tokens.to(place.device), want)
+    return {name: values.tolist() for name, values in found.items()}
 
 
 def _batches(runner: Runner, given: Sequence[Given], rows: int) -> Iterator[list[Given]]:

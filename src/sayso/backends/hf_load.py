@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 import torch
 import transformers
+from safetensors import SafetensorError
 from torch import Tensor
 from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
@@ -24,6 +25,8 @@ TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "vocab.json", "merges.txt", "tokenizer.model", "spiece.model", "chat_template.jinja",
 )  # fmt: skip
+#: What the libraries raise for files that are no model, or that they cannot reach.
+REFUSALS = (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError)
 #: Below this many parameters a second thread costs more than it gives (measured: 2-5 times slower
 #: on a loaded machine).
 SMALL_MODEL = 50_000_000
@@ -197,7 +200,7 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
             model = transformers.AutoModelForCausalLM.from_pretrained(
                 source, dtype=dtype, **common, **safe
             )
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        except REFUSALS as error:
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]
             where = "" if local else " (a hub id needs network or a filled hub cache)"
             raise InputError(f"model {name} cannot be opened{where}: {first[:300]}") from None

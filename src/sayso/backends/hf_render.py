@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ THOUGHTS = (
 )
 #: Templates that print today's date print this one, so that a prompt is the same every day.
 PINNED_DATE = datetime(2024, 7, 26)
+NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 #: A base model goes on asking itself questions; its answer ends here.
 PLAIN_STOP = "\nQuestion:"
 
@@ -68,45 +70,45 @@ def plain(messages: Sequence[Message]) -> str:
     return f"{joined}\nAnswer:"
 
 
-def _pinned(pattern: str) -> str:
-    return PINNED_DATE.strftime(pattern)
+def _pin_date(template: str) -> tuple[str, tuple[str, ...]]:
+    """Write the pinned date into a template that asks for today's, and say so."""
+    pinned = NOW.sub(lambda found: f"'{PINNED_DATE.strftime(found[2])}'", template)
+    if "strftime_now" in pinned:
+        return pinned, ("the template prints a date that could not be pinned",)
+    if pinned != template or "date_string" in template:
+        return pinned, (f"date in the template pinned to {PINNED_DATE:%Y-%m-%d}",)
+    return template, ()
 
 
 def _chat(tokenizer: Any, request: Request) -> tuple[str, tuple[str, ...]]:
     """Apply the chat template; a system message that it refuses joins the user's."""
     messages = [{"role": m.role, "content": m.content} for m in request.messages]
     given: dict[str, Any] = dict(request.chat_template_kwargs)
-    overrides: list[str] = []
-    template = tokenizer.chat_template
-    source = template if isinstance(template, str) else str(template)
-    if "strftime_now" in source or "date_string" in source:
-        if "date_string" not in given:
-            given["date_string"] = _pinned("%d %b %Y")
-        given.setdefault("strftime_now", _pinned)
-        overrides.append(f"date in the template pinned to {_pinned('%Y-%m-%d')}")
+    template, overrides = _pin_date(tokenizer.get_chat_template())
+    if overrides and "date_string" not in given:
+        given["date_string"] = PINNED_DATE.strftime("%d %b %Y")
     ends_open = bool(messages) and messages[-1]["role"] == "assistant"
     given |= {
+        "chat_template": template,
         "tokenize": False,
         "add_generation_prompt": not ends_open,
         "continue_final_message": ends_open,
     }
     try:
-        return str(tokenizer.apply_chat_template(messages, **given)), tuple(overrides)
+        return str(tokenizer.apply_chat_template(messages, **given)), overrides
     except jinja2.exceptions.TemplateError:
         if len(messages) < 2 or messages[0]["role"] != "system" or messages[1]["role"] != "user":
             raise
     first = {"role": "user", "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
     text = str(tokenizer.apply_chat_template([first, *messages[2:]], **given))
-    overrides.append("system message joined to the user's: the template takes none")
-    return text, tuple(overrides)
+    return text, (*overrides, "system message joined to the user's: the template takes none")
 
 
 def _open_thought(text: str, prefill: str) -> tuple[str, str] | None:
-    """Return the marks of the thought in which the prompt leaves the model."""
+    """Return the marks of the thought in which prompt and prefill leave the model."""
     for opening, closing in THOUGHTS:
-        if opening in prefill and closing not in prefill.rpartition(opening)[2]:
-            return opening, closing
-        if not prefill.strip() and text.rstrip().endswith(opening):
+        opened = opening in prefill or text.rstrip().endswith(opening)
+        if opened and closing not in prefill.rpartition(opening)[2]:
             return opening, closing
     return None
 
@@ -148,6 +150,7 @@ def render(tokenizer: Any, request: Request) -> Rendered:
         except (jinja2.exceptions.TemplateError, ValueError, TypeError, KeyError) as error:
             return _refused(f"failed: chat template: {error}")
     prefill = request.prefill or ""
+    thought = _open_thought(text, prefill)
     text += prefill
     ids, said = _encode(tokenizer, text, plain_text)
     if not ids:
@@ -160,7 +163,7 @@ def render(tokenizer: Any, request: Request) -> Rendered:
         key=int.from_bytes(digest[:8], "little"),
         overrides=overrides + said,
         stop=stop,
-        thought=_open_thought(text, prefill),
+        thought=thought,
     )
 
 

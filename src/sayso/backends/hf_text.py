@@ -110,10 +110,20 @@ def _mark_text(detokenizer: Detokenizer, ids: Sequence[int]) -> tuple[str, list[
     return "".join(pieces), starts
 
 
+class Separation(NamedTuple):
+    """Where the answer begins: at token ``first``, ``cut`` characters into what it says."""
+
+    first: int = 0
+    cut: int = 0
+    thinking: str | None = None
+    tokens: int | None = None
+    unclosed: bool = False
+
+
 def separate(
     detokenizer: Detokenizer, ids: Sequence[int], opened: tuple[str, str] | None
-) -> tuple[int, str | None, int | None, bool]:
-    """Return (first token of the answer, thought, tokens of the thought, still thinking).
+) -> Separation:
+    """Find the thought at the beginning of generated tokens.
 
     ``opened`` are the marks of a thought that the prompt opened. Marks and the white space behind
     them belong to neither. A text that does not begin with a thought has none.
@@ -121,18 +131,21 @@ def separate(
     text, starts = _mark_text(detokenizer, ids)
     marks = _find_marks(text, opened)
     if marks is None:
-        return 0, None, None, False
+        return Separation()
     opening, closing = marks
     lead = len(text) - len(text.lstrip())
-    begin = lead + len(opening) if text.lstrip().startswith(opening) else 0
+    begin = lead + len(opening) if text.startswith(opening, lead) else 0
     end = text.find(closing, begin)
     tokens = sum(1 for start in starts if begin <= start and (end < 0 or start < end))
     if end < 0:
-        return len(ids), text[begin:].strip(), tokens, True
-    after = end + len(closing)
-    answer = len(text) - len(text[after:].lstrip())
-    first = sum(1 for start in starts if start < answer)
-    return first, text[begin:end].strip(), tokens, False
+        return Separation(len(ids), 0, text[begin:].strip(), tokens, unclosed=True)
+    said = text[end + len(closing) :].lstrip()
+    answer = len(text) - len(said)
+    ends = [*starts[1:], len(text)]
+    first = sum(1 for a, b in zip(starts, ends, strict=True) if a < answer and b <= answer)
+    rest = detokenizer.decode(ids[first:])
+    spare = len(rest) - (len(said) if rest.endswith(said) else len(rest.lstrip()))
+    return Separation(first, spare, text[begin:end].strip(), tokens)
 
 
 def read_answer(
@@ -146,17 +159,19 @@ def read_answer(
     The text ends before the first stop string; stop strings count in the answer only, not in a
     thought. A token that begins before the cut and reaches over it is kept whole in the arrays.
     """
-    first, thinking, spent, unclosed = separate(detokenizer, ids, opened)
-    answer = list(ids[first:])
-    text = detokenizer.decode(answer)
-    offsets = detokenizer.offsets(answer, text)
-    found = [at for at in (text.find(stop) for stop in stops if stop) if at >= 0]
-    if found:
-        text = text[: min(found)]
-        kept = sum(1 for start in offsets if start < len(text))
-        offsets = offsets[:kept]
-    last = first + len(offsets)
-    return Answer(text, first, last, tuple(offsets), thinking, spent, unclosed, bool(found))
+    found = separate(detokenizer, ids, opened)
+    answer = list(ids[found.first :])
+    whole = detokenizer.decode(answer)
+    offsets = [max(0, start - found.cut) for start in detokenizer.offsets(answer, whole)]
+    text = whole[found.cut :]
+    ends = [at for at in (text.find(stop) for stop in stops if stop) if at >= 0]
+    if ends:
+        text = text[: min(ends)]
+        offsets = offsets[: sum(1 for start in offsets if start < len(text))]
+    return Answer(
+        text, found.first, found.first + len(offsets), tuple(offsets), found.thinking,
+        found.tokens, found.unclosed, bool(ends),
+    )  # fmt: skip
 
 
 def stops_here(

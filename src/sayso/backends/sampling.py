@@ -7,6 +7,7 @@ at temperature 1, before any penalty, temperature or truncation.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -216,31 +217,40 @@ def choose(
     return tokens
 
 
-def extras(reading: Reading, want: frozenset[str]) -> dict[str, Tensor]:
-    """Return the further arrays in ``want``, each of shape (N,), alternatives as (N, 10) pairs.
+def record(
+    reading: Reading, node: Tensor, tokens: Tensor, want: frozenset[str]
+) -> dict[str, Tensor]:
+    """Return the wanted arrays of R rows that chose ``tokens`` from the distributions ``node``.
 
+    * ``logprobs``: log p of the token; ``entropies``: exact entropy in nats.
     * ``margins``: p(1st) - p(2nd) of the likeliest two tokens.
-    * ``self_certainty``: -(1/V) sum_v log(V p_v), the divergence of p from uniform
+    * ``self_certainty``: -(1/V) sum_v log(V p_v), the divergence of uniform from p
       (Kang et al. 2025, arXiv 2502.18581).
     * ``renyi``: Renyi divergence of order 1/2 of p from uniform, -2 log sum_v sqrt(p_v / V)
       (Darrin et al. 2023, arXiv 2212.09171).
-    * ``alternatives``: the ten likeliest tokens and their log-probabilities.
+    * ``alternatives``: log-probabilities of the ten likeliest tokens (R, 10), with
+      ``alternative_tokens``.
     """
     found: dict[str, Tensor] = {}
     vocabulary = reading.relative.shape[1]
+    if "logprobs" in want:
+        found["logprobs"] = logprobs(reading, node, tokens)
+    if "entropies" in want:
+        found["entropies"] = entropies(reading)[node]
     if want & {"margins", "alternatives"}:
-        top, tokens = reading.relative.topk(min(10, vocabulary))
+        top, ranked = reading.relative.topk(min(10, vocabulary))
         likely = top.double() - reading.log_total[:, None]
         if "alternatives" in want:
-            found["alternatives"] = likely
-            found["alternative_tokens"] = tokens
+            found["alternatives"] = likely[node]
+            found["alternative_tokens"] = ranked[node]
         if "margins" in want:
             two = likely.exp()
-            found["margins"] = two[:, 0] - two[:, 1] if vocabulary > 1 else two[:, 0]
+            margins = two[:, 0] - two[:, 1] if vocabulary > 1 else two[:, 0]
+            found["margins"] = margins[node]
     if "self_certainty" in want:
         mean = reading.relative.double().mean(-1)
-        found["self_certainty"] = reading.log_total - mean - float(np.log(vocabulary))
+        found["self_certainty"] = (reading.log_total - mean - math.log(vocabulary))[node]
     if "renyi" in want:
         roots = (reading.relative / 2).exp().sum(-1).double().log() - reading.log_total / 2
-        found["renyi"] = (float(np.log(vocabulary)) - 2 * roots).clamp(min=0)
+        found["renyi"] = (math.log(vocabulary) - 2 * roots).clamp(min=0)[node]
     return found

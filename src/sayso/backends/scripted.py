@@ -56,6 +56,7 @@ class ScriptedEngine:
         self.kill_after = kill_after
         self.backwards = backwards
         self.closed = False
+        self.words: dict[int, str] = {}
 
     def _scripted(self, request: Request) -> Reply | None:
         if not isinstance(self.reply, Mapping):
@@ -104,6 +105,7 @@ class ScriptedEngine:
         value = self.logprob or 0.0
         ends = [*starts[1:], len(record.text)]
         words = [record.text[a:b] for a, b in zip(starts, ends, strict=True)]
+        self.words.update((word_id(word), word) for word in words)
         return msgspec.structs.replace(
             record,
             logprob_kind="model",
@@ -137,10 +139,17 @@ class ScriptedEngine:
             raise InputError(f"the scripted engine has no {', '.join(sorted(want))}")
         for index, (request, continuation) in enumerate(items):
             self.forced.append((request, continuation))
-            text = continuation if isinstance(continuation, str) else "?" * len(continuation)
-            starts = word_starts(text)
+            if isinstance(continuation, str):
+                text = continuation
+                starts = word_starts(text)
+            else:
+                words = [self.words.get(token, " ?") for token in continuation]
+                text = "".join(words)
+                starts = [sum(map(len, words[:place])) for place in range(len(words))]
             self.counts.forced_tokens += len(starts)
-            yield index, self._with_arrays(Generation(request, text=text), starts)
+            record = self._with_arrays(Generation(request, text=text), starts)
+            dropped = {name: None for name in ("logprobs", "entropies") if name not in want}
+            yield index, msgspec.structs.replace(record, **dropped)
 
     def close(self) -> None:
         """Remember that the engine was let go."""
@@ -149,10 +158,9 @@ class ScriptedEngine:
 
 def word_starts(text: str) -> list[int]:
     """Return where each scripted token begins: a word with the white space before it."""
+    inside = range(1, len(text))
     starts = [0] if text else []
-    for at in range(1, len(text)):
-        if text[at].isspace() and not text[at - 1].isspace():
-            starts.append(at)
+    starts += [at for at in inside if text[at].isspace() and not text[at - 1].isspace()]
     if len(starts) > 1 and text[starts[-1] :].isspace():
         starts.pop()
     return starts

@@ -1,0 +1,194 @@
+"""Opening models: bad input in one line, identity, threads, options."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from sayso.backends import hf_load  # noqa: E402
+from sayso.models import open_model  # noqa: E402
+from sayso.records import InputError, ask  # noqa: E402
+
+
+def copied(folder: Path, tmp_path: Path, name: str = "model") -> Path:
+    return Path(shutil.copytree(folder, tmp_path / name))
+
+
+def message(name: str, **options: object) -> str:
+    """The one line that a user sees."""
+    with pytest.raises(InputError) as caught:
+        open_model(name, **options)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    assert "does not exist" in message(f"hf:{tmp_path / 'gone'}")
+
+
+def test_a_file_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "model.txt").write_text("x")
+    assert "is a file" in message(f"hf:{tmp_path / 'model.txt'}")
+
+
+def test_an_empty_folder_is_no_model(tmp_path: Path) -> None:
+    assert "config.json" in message(f"hf:{tmp_path}")
+
+
+def test_a_model_without_tokenizer(make_folder: Any, tmp_path: Path) -> None:
+    folder = copied(make_folder(), tmp_path)
+    for file in hf_load.TOKENIZER_FILES:
+        (folder / file).unlink(missing_ok=True)
+    assert "tokenizer" in message(f"hf:{folder}")
+
+
+def test_pickled_weights_are_refused(make_folder: Any, tmp_path: Path) -> None:
+    folder = copied(make_folder(), tmp_path)
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    assert "allow_pickle" in message(f"hf:{folder}")
+
+
+def test_no_weights(make_folder: Any, tmp_path: Path) -> None:
+    folder = copied(make_folder(), tmp_path)
+    (folder / "model.safetensors").unlink()
+    assert "no weights" in message(f"hf:{folder}")
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"model_type": "nothing-known"}', b"[1]"])
+def test_a_broken_config(make_folder: Any, tmp_path: Path, damage: bytes) -> None:
+    folder = copied(make_folder(), tmp_path)
+    (folder / "config.json").write_bytes(damage)
+    assert str(folder) in message(f"hf:{folder}")
+
+
+def test_cut_off_weights(make_folder: Any, tmp_path: Path) -> None:
+    folder = copied(make_folder(), tmp_path)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:500])
+    assert "cannot be opened" in message(f"hf:{folder}")
+
+
+def test_unknown_options(make_folder: Any) -> None:
+    name = f"hf:{make_folder()}"
+    assert "colour" in message(name, colour="red")
+    assert "threads" in message(name, threads="many")
+    assert "float8" in message(name, dtype="float8")
+    assert "toaster" in message(name, device="toaster")
+    assert "nonsense" in message(name, record=["nonsense"])
+
+
+def test_names_that_cannot_be_opened() -> None:
+    assert "sayso can open" in message("nothing")
+    assert "sayso can open" in message("hf:")
+
+
+def test_options_may_come_as_strings(make_folder: Any) -> None:
+    engine: Any = open_model(f"hf:{make_folder()}", device="cpu", max_rows="3", threads="1")
+    assert engine.limits.rows == 3
+    engine.close()
+
+
+def test_the_identity_is_of_contents(make_folder: Any, tmp_path: Path) -> None:
+    folder = make_folder()
+    first: Any = open_model(f"hf:{folder}", device="cpu")
+    copy: Any = open_model(f"hf:{copied(folder, tmp_path)}", device="cpu")
+    assert copy.identity == first.identity == first.base
+    # settings that the engine never reads do not move it, a template does
+    other = copied(folder, tmp_path, "other")
+    (other / "generation_config.json").write_text(json.dumps({"temperature": 0.7}))
+    assert open_model(f"hf:{other}", device="cpu").identity == first.identity
+    changed: Any = open_model(f"hf:{folder}", device="cpu", chat_template="{{ messages }}")
+    assert changed.identity != first.identity
+    half: Any = open_model(f"hf:{folder}", device="cpu", dtype="bfloat16")
+    assert half.identity != first.identity
+
+
+def test_changed_weights_change_the_identity(make_folder: Any, tmp_path: Path) -> None:
+    folder = copied(make_folder(), tmp_path)
+    before = open_model(f"hf:{folder}", device="cpu").identity
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    name = sorted(weights)[0]
+    weights[name] = weights[name] + 0.5
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    assert open_model(f"hf:{folder}", device="cpu").identity != before
+
+
+def test_hashes_are_remembered(make_folder: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "cache"))
+    folder = make_folder()
+    first = open_model(f"hf:{folder}", device="cpu").identity
+    memo = tmp_path / "cache" / "model-hashes.json"
+    assert "model.safetensors" in memo.read_text()
+    monkeypatch.setattr(hf_load.hashlib, "file_digest", None)  # nothing is read twice
+    assert open_model(f"hf:{folder}", device="cpu").identity == first
+    memo.write_text("not JSON")
+    monkeypatch.undo()
+    monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "cache"))
+    assert open_model(f"hf:{folder}", device="cpu").identity == first
+
+
+def test_a_merged_model_names_its_base(make_folder: Any, tmp_path: Path) -> None:
+    folder = copied(make_folder(), tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"sayso_base": "weights:abc|float32"}))
+    engine = open_model(f"hf:{folder}", device="cpu")
+    assert engine.base == "weights:abc|float32"
+    assert engine.identity != engine.base
+
+
+def test_small_models_get_one_thread_and_give_it_back(make_folder: Any, monkeypatch: Any) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    engine = open_model(f"hf:{make_folder()}", device="cpu")
+    assert torch.get_num_threads() == 1
+    engine.close()
+    assert torch.get_num_threads() == 2
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    engine = open_model(f"hf:{make_folder()}", device="cpu")
+    assert torch.get_num_threads() == 2
+    engine.close()
+    torch.set_num_threads(before)
+
+
+def test_a_base_model_is_told(make_folder: Any) -> None:
+    engine: Any = open_model(f"hf:{make_folder('llama', None)}", device="cpu")
+    assert any("no chat template" in notice for notice in engine.notices)
+    ((_, answer),) = engine.complete([ask("Who?", max_tokens=3)])
+    assert any("plain prompt" in said for said in answer.overrides)
+    engine.close()
+
+
+def test_nothing_is_printed(make_folder: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    engine = open_model(f"hf:{make_folder()}", device="cpu")
+    list(engine.complete([ask("Who? " * 100, max_tokens=3), ask("Who?", max_tokens=3)]))
+    engine.close()
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("", "")
+
+
+def test_numbers_that_are_not_numbers_are_a_problem(make_folder: Any) -> None:
+    engine: Any = open_model(f"hf:{make_folder()}", device="cpu")
+    with torch.no_grad():
+        engine.runner.model.lm_head.weight.fill_(float("nan"))
+    found = dict(
+        engine.complete([ask("Who?", max_tokens=9), ask("When?", max_tokens=9, temperature=0)])
+    )
+    assert all((g.problem or "").startswith("failed: ") and g.text == "" for g in found.values())
+    ((_, forced),) = engine.force([(ask("Who?"), "x")], ["logprobs"])
+    assert (forced.problem or "").startswith("failed: ")
+
+
+def test_a_forced_token_outside_the_vocabulary_is_a_problem(make_folder: Any) -> None:
+    engine = open_model(f"hf:{make_folder()}", device="cpu")
+    ((_, forced),) = engine.force([(ask("Who?"), [999_999])], ["logprobs"])
+    assert "999999" in (forced.problem or "")
