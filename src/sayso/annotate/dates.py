@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-_MONTH_NAMES = (
+from sayso.annotate.normalize import word_list
+
+_MONTH_NAMES = word_list(
     "january february march april may june july august september october november december"
-).split()
+)
 MONTHS: dict[str, int] = {
     **{m: i + 1 for i, m in enumerate(_MONTH_NAMES)},
     **{m[:3]: i + 1 for i, m in enumerate(_MONTH_NAMES)},
@@ -18,7 +20,7 @@ MONTHS: dict[str, int] = {
 _MONTH = "(?P<m>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
 # One or two digits more are a footnote mark that lost its place: "in 19832".
-_YEAR4 = r"(?P<y>1\d{3}(?=\d{0,2}(?!\d))|20\d\d(?=\d{0,2}(?!\d))|\d{4}(?!\d))\d{0,2}"
+_YEAR4 = r"(?P<y>(?:1\d|20|21)\d\d(?=\d{0,2}(?!\d))|0\d{3}(?!\d))\d{0,2}"
 _ERA = r"(?:\s*(?P<era>b\.?\s?c\.?(?:\s?e\.?)?|a\.?\s?d\.?|c\.?e\.?)(?![a-z]))?"
 _BEFORE = r"(?<![\d.,/$\u00a3\u20ac-])"
 
@@ -28,12 +30,12 @@ def _pattern(body: str) -> re.Pattern[str]:
 
 
 _ISO = _pattern(
-    r"(?<![\w-])(?P<sign>[+-]?)(?P<y>\d{4,11})-(?P<m>\d\d)-(?P<d>\d\d)(?:T[\d:.]{0,15}Z?)?(?!\d)"
+    r"(?<![\w-])(?P<sign>[+-]?)(?P<y>\d{4,11})(?P<s>[-/])(?P<m>\d\d)(?P=s)(?P<d>\d\d)(?:T[\d:.]{0,15}Z?)?(?!\d)"
 )
 _DMY = _pattern(
     rf"(?<![\d/.-]){_DAY}(?:\s+day)?(?:\s+of)?[\s-]*{_MONTH}(?:[\s,-]*(?:of\s+)?{_YEAR4}{_ERA})?"
 )
-_MDY = _pattern(rf"(?<![a-z]){_MONTH}\s*{_DAY}(?!\d)(?:(?:\s*,\s*|\s+){_YEAR4}{_ERA})?")
+_MDY = _pattern(rf"(?<![a-z]){_MONTH}\s*(?:the\s+)?{_DAY}(?!\d)(?:(?:\s*,\s*|\s+){_YEAR4}{_ERA})?")
 _MY = _pattern(rf"(?<![a-z]){_MONTH}\s*(?:,|of)?\s*{_YEAR4}{_ERA}")
 _NUMERIC = _pattern(
     r"(?<![\d/.-])(?P<a>\d{1,2})(?P<s>[/.-])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4})(?![\d/])"

@@ -8,25 +8,26 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 from sayso.annotate.dates import MONTHS
-from sayso.annotate.normalize import STOP, Token
+from sayso.annotate.normalize import STOP, Token, word_set
 from sayso.annotate.phrases import Text, locate
 
-_NEGATORS = frozenset(
+_NEGATORS = word_set(
     "not never isnt wasnt arent werent didnt doesnt dont cannot cant neither nor except unlike"
-    " confused mistaken opposed misattributed wrongly incorrectly mistakenly hasnt hadnt wont".split()
+    " confused mistaken opposed misattributed wrongly incorrectly mistakenly hasnt hadnt wont"
 )
-_AFTER_DENIAL = frozenset("isnt wasnt arent werent didnt doesnt".split())
-_BE = frozenset("is was are were did does".split())
-_RESTART = frozenset("but although though however because".split())
+_AFTER_DENIAL = word_set("isnt wasnt arent werent didnt doesnt")
+_BE = word_set("is was are were did does")
+_RESTART = word_set("but although though however because")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[\n;]")
 _BREAK = re.compile(r"[,;:.!?\n](?=\s|$)")
-_PREDICATE = frozenset(
-    "is are was were be been being called named known as by to in at on has have had of from".split()
+_PREDICATE = word_set(
+    "is are was were be been being called named known as by to in at on has have had of from"
 )
 
 _EVENTS = """
-born birth birthplace birthdate birthday|died die dies death dead killed assassinated passed deceased
-buried|founded founder founding established incorporated|dissolved closed defunct ended disbanded
+born birth birthplace birthdate birthday|died die dies death dead killed assassinated passed
+deceased buried|founded founder founding established incorporated
+|dissolved closed defunct ended disbanded
 |released release premiered premiere published aired debuted written wrote writer screenplay
 screenwriter author composed composer score|discovered discovery discoverer
 |married marriage wed spouse|studied graduated attended educated|directed director directs
@@ -40,7 +41,7 @@ _EVENT: dict[str, int] = {
 
 
 def sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span of the sentence around a span (initials and abbreviations may end it early)."""
+    """Return the span of the sentence around a span; abbreviations may end it early."""
     before = [m.end() for m in _SENTENCE_END.finditer(text, max(0, start - 400), start)]
     after = _SENTENCE_END.search(text, end, end + 400)
     return (before[-1] if before else max(0, start - 400)), (after.start() if after else end + 400)
@@ -118,9 +119,9 @@ def other_event(text: str, said: Text, asked: Text, start: int, end: int) -> boo
     return False
 
 
-_HALVES = frozenset(
+_HALVES = word_set(
     "korea carolina dakota sudan virginia yemen vietnam africa america timor ireland macedonia"
-    " guinea germany wales".split()
+    " guinea germany wales"
 )
 
 
@@ -138,7 +139,8 @@ def other_place(said: Text, start: int, end: int) -> bool:
 
 
 _LINK = r"(?P<link>,\s*(?:and|or|&)\s|,\s|;\s|and\s|or\s|&\s|\n)"
-_NAME = r"(?:(?:the|a|an)\s+)?[A-Z0-9][\w.'\u2019-]*(?:\s+(?:(?:of|the|de|von|van|la)\s+)?[A-Z0-9][\w.'\u2019-]*){0,4}"
+_CAPITAL = r"[A-Z0-9][\w.'\u2019-]*"
+_NAME = rf"(?:(?:the|a|an)\s+)?{_CAPITAL}(?:\s+(?:(?:of|the|de|von|van|la)\s+)?{_CAPITAL}){{0,4}}"
 _NOUN = r"(?:(?:the|a|an)\s+)?[a-z][\w'\u2019-]*(?:\s+[a-z][\w'\u2019-]*){0,2}?"
 _STOPS = r"(?=\s*(?:[,;.!?()&\n]|(?:and|or|in|at|on|for|from|with|who|as|to|during)\s|$))"
 _RIGHT = {

@@ -59,14 +59,20 @@ class Case(NamedTuple):
 
 _ANY_YEAR = re.compile(r"\b(?:a|any|one) (?:year|date|decade)\b", re.IGNORECASE)
 _BOTH_ENDS = re.compile(
-    r"\b(?:and|to) (?:\w+ ){0,2}(?:end|finish|complete|stop|close)|from when|between (?:what|which)",
+    r"\b(?:and|to) (?:\w+ ){0,2}(?:end|finish|complete|stop|close)"
+    r"|from when|between (?:what|which)",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"\b(?:two|three|four|five|six|both|[2-6])\b", re.IGNORECASE)
 _BIRTH = re.compile(r"\b(?:born|birth)", re.IGNORECASE)
 _DEATH = re.compile(r"\b(?:die[sd]?\b|death|dead\b)", re.IGNORECASE)
 _WHERE = re.compile(
-    r"\bwhere\b|\b(?:which|what) (?:\w+ ){0,2}(?:place|city|country|state|town|location)|\bcome from",
+    r"\bwhere\b|\bcome from"
+    r"|\b(?:which|what) (?:\w+ ){0,2}(?:place|city|country|state|town|location)",
+    re.IGNORECASE,
+)
+_TIMED = re.compile(
+    r"\bwhen\b|\b(?:year|date|decade|century|time|born|died|founded|released|established|day)s?\b",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(
@@ -158,9 +164,16 @@ class Comparison(NamedTuple):
     kind: str
 
 
+def _counts(case: Case, gold: Gold) -> bool:
+    """Tell whether a gold in bare digits is a number of something rather than a year."""
+    if gold.kind != "text" or gold.unit:
+        return gold.kind != "date"
+    return bool(_COUNTED.search(case.question)) or not _TIMED.search(case.question)
+
+
 def _compare(case: Case, gold: Gold, value: str) -> Comparison:
-    counted = gold.kind == "quantity" or (gold.kind == "text" and _COUNTED.search(case.question))
-    if not (counted and value.strip().isdigit()):
+    number = value.strip().isdigit()
+    if not (number and _counts(case, gold)):
         want = gold_dates(value, gold.precision, gold.kind)
         if want:
             other = [(d.start, d.end) for d in find_dates(case.text)]
@@ -169,7 +182,13 @@ def _compare(case: Case, gold: Gold, value: str) -> Comparison:
     amount = next((p for p in parts if p is not None), None)
     if amount is not None:
         said = find_quantities(case.text)
-        found = (Candidate(q.start, q.end, "quantity") for q in said if same_amount(amount, q))
+        # A number that could be a year is not rounded: 1946 is not "about 1950".
+        exact = number and 1000 <= amount.value < 2200 and not gold.unit
+        found = (
+            Candidate(q.start, q.end, "quantity")
+            for q in said
+            if same_amount(amount, q) and (not exact or q.unit or q.value == amount.value)
+        )
         return Comparison(found, [(q.start, q.end) for q in said], "quantity")
     return Comparison(_words(case, value), [], "words")
 
@@ -222,9 +241,9 @@ def _asserted(case: Case, other: Sequence[tuple[int, int]]) -> tuple[int, int] |
 def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     """Compare an answer with the golds of its question.
 
-    Aliases of one gold are alternatives; of several golds (all true values) any suffices, as long as
-    the list it stands in names nothing else. ``content`` is "none" for a text that asserts nothing
-    (empty, or only the question's own words). The span indexes ``text``: the value that agreed, or
+    Aliases of one gold are alternatives; of several golds (all true values) any suffices, as long
+    as the list it stands in names nothing else. ``content`` is "none" for a text that asserts
+    nothing (empty, or only the question's own words). The span indexes ``text``: the value that agreed, or
     the wrong value where it can be told. Never raises, whatever the text.
     """
     case = Case(question, text, read(question), read(text))

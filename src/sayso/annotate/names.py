@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sayso.annotate.normalize import STOP, Token
+from sayso.annotate.normalize import STOP, Token, word_set
 
-TITLES = frozenset(
+TITLES = word_set(
     "sir dame lord lady king queen prince princess president doctor mr mrs ms miss saint"
     " professor general captain colonel major sergeant pope emperor senator governor reverend rev"
     " father brother sister count countess duke duchess baron earl judge justice chief coach"
-    " admiral marshal minister czar emperor mayor".split()
+    " admiral marshal minister czar emperor mayor"
 )
-SUFFIXES = frozenset("junior senior 2 3 phd md esq".split())
+SUFFIXES = word_set("junior senior 2 3 phd md esq")
 # Capitalized first words of places and works, never of people.
-NOT_GIVEN = frozenset(
+NOT_GIVEN = word_set(
     "new north south east west upper lower northern southern eastern western great little san santa"
-    " los las port fort mount lake cape river".split()
+    " los las port fort mount lake cape river"
 )
-PARTICLES = frozenset(
-    "van von de der den di da du la le del della bin ibn al el st dos des".split()
-)
+PARTICLES = word_set("van von de der den di da du la le del della bin ibn al el st dos des")
 
 _NICK = (
     "robert rob bob bobby robbie|william will bill billy willie liam|richard rick dick ricky rich"
@@ -33,9 +31,9 @@ _NICK = (
     " freddie freddy|albert al bert|alexander alex sandy|nicholas nick nicky nicolas|philip phil"
     " phillip|timothy tim|walter walt|raymond ray|leonard len lenny leo|elizabeth liz beth betty"
     " lizzie eliza|margaret maggie peggy meg|katherine catherine kathy cathy kate katie kathryn"
-    "|susan sue suzanne|deborah debbie deb|barbara barb|jennifer jen jenny|jessica jess|victoria vicky"
-    "|patricia pat patty trish|christina chris tina christine|rebecca becky|abraham abe"
-    "|theodore ted teddy|franklin frank|francis frank|stanley stan|vincent vince|douglas doug"
+    "|susan sue suzanne|deborah debbie deb|barbara barb|jennifer jen jenny|jessica jess"
+    "|victoria vicky|patricia pat patty trish|christina chris tina christine|rebecca becky"
+    "|abraham abe|theodore ted teddy|franklin frank|francis frank|stanley stan|vincent vince|douglas doug"
     "|nathaniel nathan nate|zachary zach zack|jonathan jon|eugene gene|arthur art|harold hal harry"
 )
 _GROUPS: dict[str, set[int]] = {}

@@ -1,4 +1,4 @@
-"""Text to comparable tokens that still know where they stood: case, diacritics, numbers, inflection.
+"""Text to comparable tokens that still know where they stood: case, marks, numbers, inflection.
 
 Every step works on one token at a time, so that spans index the text as it was given.
 """
@@ -24,25 +24,37 @@ _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )
 _APOSTROPHES = re.compile("['\u2019\u02bc\u00b4]")
+NUMERALS = {"I": "1", "V": "5", "X": "10"}
 _ROMAN = re.compile(r"(?=[IVXL]{2,7}$)(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})$")
 
-STOP = frozenset(
+
+def word_list(text: str) -> list[str]:
+    """Return the words of a text, so that lists of words read as text."""
+    return text.split()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the different words of a text."""
+    return frozenset(text.split())
+
+
+STOP = word_set(
     "a an the of in on at to for from by with and or as is are was were be been being it its this"
     " that these those his her their he she they him them who whom whose which what when where how"
     " why do does did has have had there s also into than then so such about called named known"
     " i you we my our your but if during after before between within through while when about"
-    " because until since upon onto".split()
+    " because until since upon onto"
 )
 
-_UNITS = (
+_UNITS = word_list(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     " fifteen sixteen seventeen eighteen nineteen"
-).split()
-_ORDINALS = (
+)
+_ORDINALS = word_list(
     "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
     " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+_TENS = word_list("twenty thirty forty fifty sixty seventy eighty ninety")
 NUMBER_WORDS: dict[str, int] = {
     **{w: i for i, w in enumerate(_UNITS)},
     **{w: i for i, w in enumerate(_ORDINALS)},
@@ -146,6 +158,15 @@ def _pieces(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+def _american(word: str) -> str:
+    """Return one spelling for words that British and American writers spell apart."""
+    if len(word) > 4:
+        word = re.sub(r"(?<=[a-z]{2})our(?=s?$)", "or", word)
+        word = re.sub(r"(?<=[^aeiou])re(?=s?$)", "er", word)
+        word = re.sub(r"(?<=[a-z]{3})is(?=e[sd]?$|ing$|ation$)", "iz", word)
+    return word
+
+
 @lru_cache(maxsize=65536)
 def comparable(raw: str) -> str:
     """Return the form in which a written word or number is compared; "" for nothing."""
@@ -160,12 +181,12 @@ def comparable(raw: str) -> str:
     word = fold(raw)
     if word in NUMBER_WORDS:
         return str(NUMBER_WORDS[word])
-    return _SAME.get(word, word)
+    return _SAME.get(word) or _american(word)
 
 
 def tokens(text: str) -> list[Token]:
     """Return the tokens of a text in order; ``&`` is left out, as "and" carries no content."""
-    found = []
+    found: list[Token] = []
     for start, end in _pieces(text):
         raw = text[start:end]
         form = comparable(raw)

@@ -1,24 +1,24 @@
-"""When a part of the gold is enough: short answers, coarser places, head nouns, most of the words."""
+"""When a part of the gold is enough: short answers, wider places, head nouns, most words."""
 
 from __future__ import annotations
 
 import re
 
-from sayso.annotate.normalize import STOP, Token
+from sayso.annotate.normalize import STOP, Token, word_set
 from sayso.annotate.phrases import Hit, Text, locate, window
 from sayso.annotate.readings import LISTED, Form
 from sayso.annotate.words import PLACE
 
 # Words that make another thing of what they stand before: without them the answer is not the gold.
-CHANGERS = frozenset(
+CHANGERS = word_set(
     "new north south east west upper lower northern southern eastern western great little saint non"
     " anti vice former deputy co not no half pre post ex sub semi inter under over pseudo mini step"
-    " first second third last de san santa los las el la port fort mount lake cape los".split()
+    " first second third last de san santa los las el la port fort mount lake cape los"
 )
 # What a country does, its state does: "the Russian army" is well named by "Russia".
-_STATE = frozenset(
+_STATE = word_set(
     "army armies force forces government people empire troop troops republic kingdom navy military"
-    " state nation power powers regime soldiers".split()
+    " state nation power powers regime soldiers"
 )
 _TAIL = re.compile(r"^([^,()]+),\s*([A-Z][^,()]*?)(?:,\s*[A-Z][^,]*)?$")
 
@@ -68,10 +68,11 @@ def _replaced(form: Form, where: dict[int, int], text: Text) -> bool:
         if left is not None and right is not None:
             if any(other(i) for i in range(left + 1, right)):
                 return True
-        elif right is not None and other(right - 1) and _adjacent(text, right - 1):
-            return True
-        elif left is not None and other(left + 1) and _adjacent(text, left):
-            return True
+        else:
+            before = right is not None and other(right - 1) and _adjacent(text, right - 1)
+            after = left is not None and other(left + 1) and _adjacent(text, left)
+            if before or after:
+                return True
     return False
 
 

@@ -1,4 +1,4 @@
-"""Is a phrase said in a text? In the same words, glued, reordered, inflected, or as a name variant."""
+"""Is a phrase said in a text: in the same words, glued, reordered, inflected, as a name variant?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.annotate.names import PARTICLES, TITLES, same_given, stands_alone
-from sayso.annotate.normalize import Token, tokens
+from sayso.annotate.normalize import NUMERALS, STOP, Token, tokens, word_set
 from sayso.annotate.readings import ARTICLES, Form
 from sayso.annotate.words import keys, slip
+
+_SMALL_WORDS = STOP | word_set("us no me may can all any out up go he it pm am so do")
 
 
 class Text(NamedTuple):
@@ -24,6 +26,7 @@ class Text(NamedTuple):
     glued: str
     starts: tuple[int, ...]
     at: tuple[int, ...]
+    letters: dict[str, list[str]]
     located: dict[str, tuple[int, ...]]
 
 
@@ -41,9 +44,15 @@ def read(text: str) -> Text:
     items = tuple(t for t in tokens(text) if t.text not in ARTICLES)
     places: dict[str, list[int]] = {}
     starts, at = [], 0
+    letters: dict[str, list[str]] = {}
     for i, t in enumerate(items):
+        if t.text not in places:
+            letters.setdefault(t.text[0], []).append(t.text)
         for key in keys(t.text, t.stem):
             places.setdefault(key, []).append(i)
+        if t.raw in NUMERALS and i and items[i - 1].capital and items[i - 1].text not in STOP:
+            # "Henry V" is Henry the Fifth, though a single letter may also be an initial.
+            places.setdefault(NUMERALS[t.raw], []).append(i)
         starts.append(at)
         at += len(t.text)
     return Text(
@@ -52,6 +61,7 @@ def read(text: str) -> Text:
         "".join(t.text for t in items),
         tuple(starts),
         tuple(t.start for t in items),
+        letters,
         {},
     )
 
@@ -64,10 +74,12 @@ def locate(word: Token, text: Text) -> tuple[int, ...]:
     found: set[int] = set()
     for key in keys(word.text, word.stem):
         found.update(text.places.get(key, ()))
+    if word.raw in NUMERALS:
+        found.update(text.places.get(NUMERALS[word.raw], ()))
     if not found and len(word.text) >= 5 and word.text.isalpha():
-        for key, where in text.places.items():
-            if key[0] == word.text[0] and slip(word.text, key):
-                found.update(where)
+        for other in text.letters.get(word.text[0], ()):
+            if slip(word.text, other):
+                found.update(text.places[other])
     result = tuple(sorted(found))
     text.located[word.text] = result
     return result
@@ -77,6 +89,9 @@ def phrase(form: Form, text: Text) -> list[Hit]:
     """The gold's words, one after the other (articles apart), up to inflection and slips."""
     first, *rest = form.tokens
     starts = locate(first, text)
+    if not rest and first.raw.isupper() and 2 <= len(first.raw) <= 4 and len(text.tokens) > 3:
+        # "US" is not the pronoun "us", "WHO" not the question word.
+        starts = tuple(i for i in starts if text.tokens[i].raw not in _SMALL_WORDS)
     if not starts or not rest:
         return [Hit(i, i, "phrase") for i in starts]
     others = [frozenset(locate(w, text)) for w in rest]
@@ -85,6 +100,11 @@ def phrase(form: Form, text: Text) -> list[Hit]:
         for i in starts
         if all(i + k + 1 in where for k, where in enumerate(others))
     ]
+
+
+def _not_initials(form: Form, said: Token) -> bool:
+    """One word for one word is what phrase() looks for; "us" is not "U.S."."""
+    return len(form.tokens) == 1 or (said.raw in _SMALL_WORDS and form.tokens[0].capital)
 
 
 def glued(form: Form, text: Text) -> list[Hit]:
@@ -101,7 +121,9 @@ def glued(form: Form, text: Text) -> list[Hit]:
         clean = text.starts[first] == at
         end = text.starts[last] + len(text.tokens[last].text) == at + size
         long = size >= 8 and not form.glued.isdigit() and (clean or end or size >= 12)
-        if (clean and end) or long:
+        if first == last and clean and end and _not_initials(form, text.tokens[first]):
+            pass
+        elif (clean and end) or long:
             found.append(Hit(first, last, "glued"))
         at = text.glued.find(form.glued, at + 1)
         tries += 1

@@ -2,79 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from sayso.annotate.normalize import NUMBER_WORDS, Token, comparable, fold, stem, tokens
+from sayso.annotate.normalize import NUMBER_WORDS, Token, comparable, fold, tokens
+from sayso.annotate.units import MONEY, UNITS, known, unit_at
 
 _SCALES: dict[str, float] = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
-    "k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "dozen": 12, "crore": 1e7, "lakh": 1e5,
+    "dozen": 12, "crore": 1e7, "lakh": 1e5, "k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9,
 }  # fmt: skip
 _SHORT_SCALES = frozenset({"k", "m", "mn", "bn"})
-
-# unit -> (dimension, factor to the dimension's base, offset)
-UNITS: dict[str, tuple[str, float, float]] = {}
-
-
-def _unit(dimension: str, factor: float, names: str, offset: float = 0.0) -> None:
-    for name in names.split():
-        UNITS[name] = (dimension, factor, offset)
-        UNITS[stem(name)] = (dimension, factor, offset)
-
-
-_unit("length", 1e-3, "millimeter millimetre mm")
-_unit("length", 1e-2, "centimeter centimetre cm")
-_unit("length", 1.0, "meter metre m")
-_unit("length", 1e3, "kilometer kilometre km kms")
-_unit("length", 0.0254, "inch inches")
-_unit("length", 0.3048, "foot feet ft")
-_unit("length", 0.9144, "yard yd")
-_unit("length", 1609.344, "mile mi")
-_unit("length", 1.495978707e11, "au")
-_unit("length", 9.4607e15, "lightyear ly")
-_unit("length", 3.0857e16, "parsec pc")
-_unit("mass", 1e-3, "gram gramme g")
-_unit("mass", 1e-6, "milligram mg")
-_unit("mass", 1.0, "kilogram kilo kg kgs")
-_unit("mass", 1e3, "tonne")
-_unit("mass", 907.18474, "ton")
-_unit("mass", 0.45359237, "pound lb lbs")
-_unit("mass", 0.028349523, "ounce oz")
-_unit("time", 1.0, "second sec")
-_unit("time", 60.0, "minute min mins")
-_unit("time", 3600.0, "hour hr hrs h")
-_unit("time", 86400.0, "day")
-_unit("time", 604800.0, "week wk")
-_unit("time", 2629800.0, "month")
-_unit("time", 31557600.0, "year yr yrs")
-_unit("time", 315576000.0, "decade")
-_unit("time", 3155760000.0, "century centuries")
-_unit("temperature", 1.0, "celsius centigrade")
-_unit("temperature", 5 / 9, "fahrenheit farenheit", offset=-160 / 9)
-_unit("temperature", 1.0, "kelvin", offset=-273.15)
-_unit("area", 1.0, "sqm")
-_unit("area", 1e6, "sqkm")
-_unit("area", 1e4, "hectare ha")
-_unit("area", 4046.856, "acre")
-_unit("area", 2589988.0, "sqmi")
-_unit("area", 0.092903, "sqft")
-_unit("volume", 1.0, "liter litre l")
-_unit("volume", 1e-3, "milliliter millilitre ml")
-_unit("volume", 3.785412, "gallon gal")
-_unit("volume", 0.473176, "pint")
-_unit("speed", 1.0, "kmh kph")
-_unit("speed", 1.609344, "mph")
-_unit("percent", 1.0, "percent percentage")
-_unit("money-usd", 1.0, "dollar usd")
-_unit("money-eur", 1.0, "euro eur")
-_unit("money-gbp", 1.0, "gbp quid")
-_SYMBOLS = {"$": "dollar", "\u20ac": "euro", "\u00a3": "gbp"}
+_SUPERSCRIPTS = str.maketrans(
+    "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b\u2212", "0123456789--"
+)
+_POWER = re.compile(
+    r"\s?[x\u00d7*\u00b7]\s?10(?:\s?(?:\^|\*\*)\s?([-\u2212]?\d{1,3})"
+    r"|([\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,4}))|[eE]([+-]?\d{1,3})(?!\w)"
+)
+_ABOUT = re.compile(
+    r"\b(?:about|approximately|around|roughly|nearly|almost|over|some|estimated|at|a|an|the)\b",
+    re.IGNORECASE,
+)
 
 
 class Quantity(NamedTuple):
-    """A number as written: value, unit ("" when none), half a step of its last written digit."""
+    """A number as written. ``slack`` is half a step of its last written digit; ``unit`` "" is none.
+
+    ``high`` is the upper end of a range, whose lower end is ``value``.
+    """
 
     value: float
     unit: str
@@ -84,93 +42,70 @@ class Quantity(NamedTuple):
     high: float | None = None
 
 
-def _value(token: Token) -> float | None:
-    raw = token.raw
-    if raw[0].isdigit():
-        try:
-            return float(comparable(raw))
-        except ValueError:
-            return None
-    return None
-
-
 def _step(raw: str, value: float) -> float:
-    """Half of the place value of the last significant digit that was written."""
-    digits = raw.replace(",", "")
+    """Return half of the place value of the last significant digit that was written."""
+    digits = re.sub(r"[^\d.]", "", raw)
     if "." in digits:
-        return 0.5 * 10.0 ** -len(digits.partition(".")[2])
-    zeros = len(digits) - len(digits.rstrip("0"))
-    return 0.5 * 10.0**zeros if 0 < zeros < len(digits) else 0.5 if value > 20 else 0.0
+        return 0.5 * 10.0 ** -min(len(digits.partition(".")[2]), 300)
+    zeros = min(len(digits) - len(digits.rstrip("0")), 300)
+    if 0 < zeros < len(digits):
+        return 0.5 * 10.0**zeros
+    return 0.5 if value > 20 else 0.0
 
 
-def _unit_at(text: str, items: list[Token], i: int) -> tuple[str, int]:
-    """Return the unit that starts at token i and the index after it."""
-    if i >= len(items):
-        return "", i
-    word = items[i].text
-    following = items[i + 1].text if i + 1 < len(items) else ""
-    third = items[i + 2].text if i + 2 < len(items) else ""
-    if word in ("degree", "degrees", "deg"):
-        if stem(following) in UNITS or following in ("c", "f", "k"):
-            return {"c": "celsius", "f": "fahrenheit", "k": "kelvin"}.get(
-                following, following
-            ), i + 2
-        return "degree", i + 1
-    if word in ("square", "sq") and stem(following) in UNITS:
-        for name, names in (
-            ("sqkm", "kilometer kilometre km"),
-            ("sqmi", "mile mi"),
-            ("sqm", "meter metre m"),
-            ("sqft", "foot feet fort"),
-        ):
-            if stem(following) in {stem(n) for n in names.split()} | set(names.split()):
-                return name, i + 2
-    if word in ("light",) and stem(following) == "year":
-        return "lightyear", i + 2
-    rate = third if following in ("per", "an") else following
-    if rate in ("h", "hour") and stem(word) in ("km", stem("kilometer"), stem("kilometre"), "mile"):
-        return ("mph" if word.startswith("mi") else "kmh"), i + (2 if rate == following else 3)
-    if word == "fort":
-        return "foot", i + 1
-    if word in UNITS or stem(word) in UNITS:
-        return (word if word in UNITS else stem(word)), i + 1
-    return "", i
+def _in_digits(text: str, token: Token) -> tuple[float, float, int] | None:
+    """Read a number in digits, with a power of ten: value, slack, end of its characters."""
+    if not token.raw[0].isdigit():
+        return None
+    try:
+        value = float(comparable(token.raw))
+    except ValueError:
+        return None
+    slack, end = _step(token.raw, value), token.end
+    power = _POWER.match(text, end)
+    if power is not None:
+        exponent = int((power[1] or power[2] or power[3]).translate(_SUPERSCRIPTS))
+        factor = 10.0 ** max(-300, min(300, exponent))
+        return value * factor, (slack or 0.5) * factor, power.end()
+    return value, slack, end
 
 
-def _words(items: list[Token], i: int) -> tuple[float, int] | None:
+def _in_words(items: list[Token], i: int) -> tuple[float, int] | None:
     """Read a number in words from token i: ("two hundred and fifty") -> (250, next)."""
     total, part, seen, k = 0.0, 0.0, False, i
     while k < len(items):
         word = fold(items[k].raw)
+        following = fold(items[k + 1].raw) if k + 1 < len(items) else ""
         if word in NUMBER_WORDS:
             value = NUMBER_WORDS[word]
-            if seen and (part % 10 or value >= 10 and part % 100) and part:
+            if part and (part % 10 or (value >= 10 and part % 100)):
                 break
-            part += value
-            seen = True
-        elif word in _SCALES and word not in _SHORT_SCALES and (seen or word == "hundred"):
-            scale = _SCALES[word]
+            part, seen = part + value, True
+        elif word in _SCALES and word not in _SHORT_SCALES and (seen or _bare_scale(items, k)):
             if word in ("hundred", "dozen"):
-                part = (part or 1) * scale
+                part = (part or 1) * _SCALES[word]
             else:
-                total += (part or 1) * scale
-                part = 0
+                total, part = total + (part or 1) * _SCALES[word], 0.0
             seen = True
-        elif not (
-            word == "and"
-            and seen
-            and part % 100 == 0
-            and k + 1 < len(items)
-            and fold(items[k + 1].raw) in NUMBER_WORDS
-        ):
+        elif word == "half" and following == "a" and k == i:
+            part, seen, k = 0.5, True, k + 1
+        elif not (word == "and" and seen and part % 100 == 0 and following in NUMBER_WORDS):
             break
         k += 1
     return (total + part, k) if seen else None
 
 
+def _bare_scale(items: list[Token], k: int) -> bool:
+    """ "a million", "hundred" are numbers; "millions" alone and "the million" are not."""
+    counted = k > 0 and items[k - 1].text in ("a", "one")
+    return counted or fold(items[k].raw) == "hundred"
+
+
 _TO = re.compile(r"\s*(?:-|\u2013|\u2014|to|and)\s*", re.IGNORECASE)
 _AND = re.compile(r"\s*,?\s*(?:and)?\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
+# After a larger unit these are minutes and inches.
+_AFTER = {("hour", "m"): "minute", ("foot", "in"): "inch", ("foot", ""): "inch"}
 
 
 def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
@@ -179,9 +114,10 @@ def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
     if len(between) > 8:
         return None
     if a.unit in UNITS and b.unit in UNITS and a.unit != b.unit and _AND.fullmatch(between):
-        (one, big, _), (two, small, _) = UNITS[a.unit], UNITS[b.unit]
-        if one == two in ("time", "length", "mass") and big > small and b.value * small < big:
-            value = round(a.value * big / small + b.value, 6)
+        one, two = UNITS[a.unit], UNITS[b.unit]
+        small = b.value * two.factor < one.factor > two.factor
+        if one.dimension == two.dimension in ("time", "length", "mass") and small:
+            value = round(a.value * one.factor / two.factor + b.value, 6)
             return Quantity(value, b.unit, b.slack, a.start, b.end)
     if _TO.fullmatch(between) and a.value < b.value and a.unit in ("", b.unit) and a.high is None:
         if "and" in between and not _BETWEEN.search(text[max(0, a.start - 12) : a.start]):
@@ -190,139 +126,122 @@ def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
     return None
 
 
-@lru_cache(maxsize=4096)
+def _unit_after(text: str, items: list[Token], k: int, end: int, last: str) -> tuple[str, int, int]:
+    """Return the unit after a number that ends at ``end``, where it ends, and the next token."""
+    mark = re.match(r"\s?(%|\u00b0\s?([CFK]\b)?)", text[end : end + 6])
+    if mark is not None:
+        degrees = {"C": "celsius", "F": "fahrenheit", "K": "kelvin", None: "degree"}[mark[2]]
+        return ("percent" if mark[1] == "%" else degrees), end + mark.end(), k
+    if k < len(items):
+        between = text[end : items[k].start]
+        raw = items[k].raw.casefold()
+        if len(between) < 3 and not between.strip(" -\u00a0\u00b0/"):
+            if (last, raw) in _AFTER:
+                return _AFTER[last, raw], items[k].end, k + 1
+            unit, after = unit_at(items, k)
+            if unit and not (unit == "kelvin" and raw == "k" and not between):
+                return unit, items[after - 1].end, after
+    return "", end, k
+
+
+@lru_cache(maxsize=2048)
 def find_quantities(text: str) -> tuple[Quantity, ...]:
     """Return the numbers of a text with their units, in order of appearance.
 
     Sums ("3 hours 48 minutes") and ranges ("4.5 to 6 liters", with ``high``) are one quantity.
     """
-    joined: list[Quantity] = []
-    for one in _single(text):
-        both = _join(text, joined[-1], one) if joined else None
-        if both is None:
-            joined.append(one)
-        else:
-            joined[-1] = both
-    return tuple(joined)
-
-
-def _single(text: str) -> tuple[Quantity, ...]:
     items = tokens(text)
     found: list[Quantity] = []
     i = 0
     while i < len(items):
-        token = items[i]
-        start = token.start
-        value = _value(token)
-        if value is not None:
-            slack, k = _step(re.sub(r"\D+$", "", token.raw), value), i + 1
+        digits = _in_digits(text, items[i])
+        if digits is not None:
+            (value, slack, end), k = digits, i + 1
+            while k < len(items) and items[k].start < end:
+                k += 1
         else:
-            read = _words(items, i)
-            if read is None:
+            words = _in_words(items, i)
+            if words is None:
                 i += 1
                 continue
-            value, k = read
-            slack = 0.0
-        if (
-            text[start - 1 : start] in ("-", "\u2212")
-            and not text[max(0, start - 2) : start - 1].strip()
-        ):
+            (value, k), slack = words, 0.0
+            end = items[k - 1].end
+        start = items[i].start
+        if text[start - 1 : start] in ("-", "\u2212") and not text[max(0, start - 2)].isalnum():
             value, start = -value, start - 1
         elif i and items[i - 1].text in ("minus", "negative"):
             value, start = -value, items[i - 1].start
-        while k < len(items) and fold(items[k].raw) in _SCALES:
-            word = fold(items[k].raw)
-            if word in _SHORT_SCALES and (
-                items[k].start != items[k - 1].end or word == "m" and "$" not in text
+        money = MONEY.get(text[start - 1 : start], "")
+        while k < len(items) and (scale := _SCALES.get(fold(items[k].raw))) is not None:
+            glued = items[k].start == end
+            if fold(items[k].raw) in _SHORT_SCALES and not (
+                glued and (money or items[k].raw != "m")
             ):
                 break
-            slack, value = (slack or 0.5) * _SCALES[word], value * _SCALES[word]
-            k += 1
-        end = items[k - 1].end
-        unit, after = _unit_at(text, items, k)
-        between = text[end : items[k].start] if k < len(items) else ""
-        tail = text[end : end + 3]
-        if unit and len(between.strip(" -\u00a0\u00b0/")) == 0:
-            end, k = items[after - 1].end, after
-        elif re.match(r"\s?%", tail):
-            unit, end = "percent", end + tail.index("%") + 1
-        elif (degrees := re.match(r"\s?\u00b0\s?([CF]\b)?", text[end : end + 5])) is not None:
-            unit = {"C": "celsius", "F": "fahrenheit"}.get(degrees[1], "degree")
-            end += degrees.end()
+            slack, value, end, k = (slack or 0.5) * scale, value * scale, items[k].end, k + 1
+        unit, end, k = _unit_after(text, items, k, end, found[-1].unit if found else "")
+        one = Quantity(value, money or unit, slack, start - bool(money), end)
+        both = _join(text, found[-1], one) if found else None
+        if both is None:
+            found.append(one)
         else:
-            unit = ""
-        if text[start - 1 : start] in _SYMBOLS:
-            unit = _SYMBOLS[text[start - 1]]
-            start -= 1
-        if i and text[start - 1 : start] == "$":
-            start -= 1
-        found.append(Quantity(value, unit, slack, start, end))
+            found[-1] = both
         i = max(k, i + 1)
-    return tuple(found)
+    return tuple(q for q in found if math.isfinite(q.value))
 
 
-def _base(value: float, unit: str) -> tuple[str, float]:
-    if unit in UNITS:
-        dimension, factor, offset = UNITS[unit]
-        return dimension, value * factor + offset
-    return unit, value
+def _close(a: float, b: float, room: float) -> bool:
+    return a == b or (abs(a - b) < min(room, 0.031 * max(abs(a), abs(b))) and a * b > 0)
 
 
 def same_amount(gold: Quantity, said: Quantity) -> bool:
     """Tell whether two quantities agree, within the rounding that the coarser one was written with.
 
-    A side without a unit agrees with any unit. Units of one dimension are converted, with one
-    percent of tolerance, because people round what they convert; others contradict. A range agrees
-    with a gold inside it when its ends differ by no more than half, and with an equal range.
+    Rounding may be at most three percent. A side without a unit agrees with any unit. Units of one
+    dimension are converted, with 1.5 percent of room, because people round what they convert;
+    others contradict. A range agrees with a gold at its ends, with a gold inside it when its ends
+    differ by no more than half, and with an equal range.
     """
     if gold.high is not None or said.high is not None:
-        ends = [q.high if q.high is not None else q.value for q in (gold, said)]
-        low = same_amount(gold._replace(high=None), said._replace(high=None))
-        top = same_amount(
-            gold._replace(value=ends[0], high=None), said._replace(value=ends[1], high=None)
-        )
-        if low and top:
-            return True
-        narrow, wide = (said, gold) if gold.high is not None else (gold, said)
-        if narrow.high is not None or wide.high is None or narrow.unit not in ("", wide.unit):
-            return False
-        if narrow.value in (wide.value, wide.high):
-            return True
-        return wide.value <= narrow.value <= wide.high <= 1.5 * wide.value
+        return _same_range(gold, said)
     if gold.unit and said.unit and gold.unit != said.unit:
-        (one, a), (two, b) = _base(gold.value, gold.unit), _base(said.value, said.unit)
-        if one != two:
+        one, two = UNITS[gold.unit], UNITS[said.unit]
+        if one.dimension != two.dimension:
+            angle = "degree" in (gold.unit, said.unit)
             return (
-                "degree" in (gold.unit, said.unit)
-                and "temperature" in (one, two)
+                angle
+                and "temperature" in (one.dimension, two.dimension)
                 and gold.value == said.value
             )
-        same = UNITS[gold.unit][1:] == UNITS[said.unit][1:]
-        if not same:
-            return abs(a - b) <= 0.015 * max(abs(a), abs(b))
-    a, b = gold.value, said.value
-    if a == b:
+        a, b = gold.value * one.factor + one.offset, said.value * two.factor + two.offset
+        return abs(a - b) <= 0.015 * max(abs(a), abs(b))
+    return _close(gold.value, said.value, max(gold.slack, said.slack))
+
+
+def _same_range(gold: Quantity, said: Quantity) -> bool:
+    point, wide = (said, gold) if said.high is None else (gold, said)
+    if wide.high is None or (point.unit and wide.unit and point.unit != wide.unit):
+        return False
+    if point.high is not None:
+        room = max(gold.slack, said.slack)
+        return _close(point.value, wide.value, room) and _close(point.high, wide.high, room)
+    if point.value in (wide.value, wide.high):
         return True
-    rounded = max(gold.slack, said.slack)
-    return abs(a - b) < min(rounded, 0.031 * max(abs(a), abs(b))) and a * b > 0
+    return wide.value <= point.value <= wide.high <= 1.5 * wide.value
 
 
 @lru_cache(maxsize=4096)
-def gold_quantity(value: str, unit: str | None, kind: str) -> Quantity | None:
-    """Read a gold as one quantity: a number with nothing but a unit beside it."""
+def gold_quantity(value: str, unit: str | None = None, kind: str = "text") -> Quantity | None:
+    """Read a gold as one quantity: a number with nothing but a unit beside it, else None.
+
+    ``unit`` is the gold's own, where its source keeps it apart; one that is not known is ignored.
+    """
     value = re.sub(r"(?<=\d)\s?(?:in\.?|\")$", " inches", value.strip())
     found = find_quantities(value)
     if len(found) != 1:
         return None
     one = found[0]
-    rest = value
-    outside = rest[: one.start] + " " + rest[one.end :]
-    if kind != "quantity" and re.search(
-        r"[^\W_]", re.sub(r"\b(?:about|approximately|around|over|a|an|the)\b", " ", outside)
-    ):
+    outside = value[: one.start] + " " + value[one.end :]
+    if kind != "quantity" and re.search(r"[^\W_]", _ABOUT.sub(" ", outside)):
         return None
-    if unit:
-        name = unit.casefold()
-        known = _unit_at(name, tokens(name), 0)[0] or name
-        one = one._replace(unit=known)
-    return one
+    return one._replace(unit=known(unit.casefold()) or "") if unit and not one.unit else one

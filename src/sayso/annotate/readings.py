@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sayso.annotate.names import person_parts
 from sayso.annotate.normalize import STOP, Token, content, tokens
+from sayso.annotate.words import country_names
 
 ARTICLES = frozenset({"a", "an", "the"})
 _PARENTHESES = re.compile(r"\s*[(\[{]([^()\[\]{}]*)[)\]}]?")
@@ -54,7 +55,7 @@ def _form(value: str, whole: bool) -> Form | None:
 
 
 def _capital_run(value: str) -> str | None:
-    """Return the name at the end of "Swedish botanist Carl Linnaeus": what lower case introduces."""
+    """Return the name that lower case introduces: the end of "Swedish botanist Carl Linnaeus"."""
     words = value.split()
     at = len(words)
     while at and words[at - 1][:1].isupper():
@@ -94,17 +95,16 @@ def readings(value: str) -> tuple[Form, ...]:
             whole.append(inside[1].strip())
     if _ONES.search(bare):
         whole.append(_ONES.sub(lambda m: "I" * len(m[0]), bare))
-    for half in re.split(r"\s+or\s+", bare, flags=re.IGNORECASE):
-        if "," not in bare and half != bare and re.search(r"\w{2}", half):
-            whole.append(half.strip(" ,"))
-    short: list[str] = []
-    for v in whole[:3]:
+    halves = re.split(r"\s+or\s+", bare, flags=re.IGNORECASE)
+    if "," not in bare and len(halves) > 1:
+        whole.extend(half for half in halves if re.search(r"\w{2}", half))
+    short: list[str] = list(country_names(bare))
+    for v in dict.fromkeys((value, bare)):
         shorter = _DASH.sub("", _CLAUSE.sub("", v))
         head, comma, _ = shorter.partition(",")
         if comma and not LISTED.search(shorter):
             short.append(head)
-        for one in (shorter, _LEADING.sub("", shorter), _DATED.sub("", shorter)):
-            short.append(one)
+        short += [shorter, _LEADING.sub("", shorter), _DATED.sub("", shorter)]
         if len(shorter.split()) > 2:
             rest = _ORIGIN.sub("", shorter)
             if len([t for t in tokens(rest) if t.text not in STOP]) >= 2:

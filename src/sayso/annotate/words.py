@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from sayso.annotate.normalize import word_list
+
 # Each line: the country (or region), then its adjective and people, where no suffix rule tells.
 _PLACES = """
 france french frenchman frenchmen frenchwoman|spain spanish spaniard spaniards|england english
@@ -37,11 +39,52 @@ PLACE: dict[str, str] = {
     for group in _PLACES.replace("\n", " ").split("|")
     for word in group.split()
 }
-_ENDINGS = (
-    "izations ization izing isation ations ation ically ical ics ions ions ion ings ing ers er ors or"
-    " ists ist isms ism als al ic ives ive ments ment ern ians ian ans an ized ised ed es s ae a on um"
-    " us y ity ies e ia ium"
-).split()
+# Words for people that differ by gender only.
+_PAIRS = """
+actor actress|businessman businesswoman businessperson|chairman chairwoman chairperson chair
+|spokesman spokeswoman spokesperson|sportsman sportswoman sportsperson|comedian comedienne
+|waiter waitress|congressman congresswoman|policeman policewoman|songwriter songstress
+|heir heiress|hero heroine|duke duchess|poet poetess|author authoress
+"""
+_PAIR: dict[str, str] = {
+    word: group.split()[0]
+    for group in _PAIRS.replace("\n", " ").split("|")
+    for word in group.split()
+}
+# Countries that are written in several ways; upper-case short forms are compared as such.
+_COUNTRIES = (
+    ("United States", "United States of America", "USA", "U.S.A.", "US", "U.S.", "America"),
+    ("United Kingdom", "UK", "U.K.", "Great Britain", "Britain"),
+    ("Soviet Union", "USSR", "U.S.S.R."),
+    ("Russia", "Russian Federation"),
+    ("China", "People's Republic of China", "PRC"),
+    ("South Korea", "Republic of Korea"),
+    ("North Korea", "DPRK"),
+    ("Czech Republic", "Czechia"),
+    ("Netherlands", "Holland"),
+    ("Myanmar", "Burma"),
+    ("United Arab Emirates", "UAE", "U.A.E."),
+    ("Ivory Coast", "C\u00f4te d'Ivoire"),
+    ("East Germany", "German Democratic Republic", "GDR"),
+    ("West Germany", "Federal Republic of Germany"),
+)
+
+
+@lru_cache(maxsize=4096)
+def country_names(value: str) -> tuple[str, ...]:
+    """Return the other names of a country, or nothing for what is not in the short list."""
+    bare = re.sub(r"^the\s+", "", value.strip(), flags=re.IGNORECASE)
+    for names in _COUNTRIES:
+        if bare in names:
+            return tuple(n for n in names if n != bare)
+    return ()
+
+
+_ENDINGS = word_list(
+    "izations ization izing isation ations ation ically ical ics ions ion ings ing ers er ors or"
+    " ists ist isms ism als al ic ives ive ments ment ern ians ian ans an ized ised ed es s ae a"
+    " on um us y ity ies e ia ium"
+)
 _SUFFIX = re.compile("(?:" + "|".join(sorted(set(_ENDINGS), key=len, reverse=True)) + ")$")
 
 
@@ -69,6 +112,8 @@ def keys(text: str, stem: str) -> tuple[str, ...]:
     found = [text] if text == stem else [text, stem]
     if text in PLACE:
         found.append("@" + PLACE[text])
+    if text in _PAIR:
+        found.append("&" + _PAIR[text])
     base = root(text)
     if base != text and base != stem:
         found.append(base)
