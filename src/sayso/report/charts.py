@@ -140,7 +140,12 @@ def _sliced(numbers: Numbers, key: str, names: dict[str, str], width: int) -> Dr
         for value, estimate in numbers.slices("J", form, key):
             found.setdefault(value, []).append((form, estimate))
     largest = sorted(found, key=lambda v: -max(e.n for _, e in found[v]))[:MOST_ROWS]
-    order = [line(names.get(value, value), 52 if width > NARROW else 24) for value in largest]
+    limit = 52 if width > NARROW else 24
+    order: list[str] = []
+    for value in largest:
+        label = line(names.get(value, value), limit)
+        # two names that are cut to the same label must not share a row
+        order.append(label if label not in order else f"{label} {len(order) + 1}")
     rows = [
         _row(estimate, metric=label, form=FORMS[form])
         for value, label in zip(largest, order, strict=True)

@@ -184,7 +184,7 @@ def slices(numbers: Numbers, key: str, names: dict[str, str]) -> Table:
     """Headline numbers of every domain or fact type, by form; guess rates where there are any."""
     notes = _Notes()
     rows = []
-    shown = ("p_known", "FA", "UUR", "over_hedge", "J")
+    shown = ("J", "UUR", "over_hedge", "p_known", "FA")
     guesses = dict(numbers.slices("guess_rate", "", key))
     values = list(dict.fromkeys(v for f in numbers.forms for v, _ in numbers.slices("J", f, key)))
     for value in values[:MOST_ROWS]:
@@ -202,7 +202,7 @@ def slices(numbers: Numbers, key: str, names: dict[str, str]) -> Table:
             if guesses and place == 0:
                 row.append(_guess(guesses.get(value), len(numbers.forms)))
             rows.append(row)
-    head = ["", "", "facts", "known", "FA", "UUR", "known, yet hedged", "J"]
+    head = ["", "", "facts", "J", "UUR", "known, yet hedged", "known", "FA"]
     head += ["guess rate"] if guesses else []
     left = len(values) - MOST_ROWS
     more_rows = [f"{left} more stand in the run's table metrics."] if left > 0 else []

@@ -1,0 +1,135 @@
+"""The parts of the page that are pure: cleaning, cutting, drawing lots, wording."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayso.records import Estimate, Verdict
+from sayso.report import words
+from sayso.report.answers import Answer, Card, Fact, Reading
+from sayso.report.clean import block, line
+from sayso.report.highlight import SHOWN_CHARACTERS, pieces
+from sayso.report.numbers import Numbers, interval, parse_where, percent, show, signed
+from sayso.report.sample import choose, paginate
+
+
+@given(st.text(st.characters(), max_size=200))
+def test_cleaned_text_holds_nothing_invisible(text: str) -> None:
+    for sign in line(text):
+        assert unicodedata.category(sign) not in ("Cc", "Cs")
+        assert sign not in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
+    assert "\n" not in line(text)
+    assert len(line(text, 20)) <= 20
+
+
+@given(st.text(max_size=120), st.lists(st.tuples(st.integers(-5, 130), st.integers(-5, 130))))
+def test_pieces_join_to_the_whole_answer(text: str, spans: list[tuple[int, int]]) -> None:
+    verdicts = [
+        Verdict("t", str(n), "rules@1", "committed", "correct", start=a, end=b, answer_start=a)
+        for n, (a, b) in enumerate(spans)
+    ]
+    found, cut = pieces(text, verdicts)
+    assert "".join(piece.text for piece in found) == block(text)
+    assert cut == 0
+
+
+def test_two_facts_in_one_sentence_are_mixed_when_they_differ() -> None:
+    text = "Born in Ripley in 1950."
+    verdicts = [
+        Verdict(
+            "t", "a", "r", "committed", "correct", start=0, end=23, answer_start=8, answer_end=14
+        ),
+        Verdict("t", "b", "r", "hedged", "none", start=0, end=23),
+    ]  # fmt: skip
+    found, _ = pieces(text, verdicts)
+    assert [(p.text, p.kind, p.value) for p in found] == [
+        ("Born in ", "mixed", False),
+        ("Ripley", "mixed", True),
+        (" in 1950.", "mixed", False),
+    ]
+    assert found[-1].tags == ((1, "correct"), (2, "uncertain"))
+
+
+def test_long_answers_are_cut() -> None:
+    found, cut = pieces("x" * (SHOWN_CHARACTERS + 7), [])
+    assert cut == 7
+    assert len(found[0].text) == SHOWN_CHARACTERS
+
+
+def card(number: int, kind: str = "correct") -> Card:
+    answer = Answer([], 0, ())
+    reading = Reading(kind, "", "")
+    fact = Fact(1, "q", "", "", "known", "", answer, reading, None, None, None)
+    return Card(f"card-{number}", "", "bios", "", None, None, [fact])
+
+
+def test_rare_kinds_are_drawn_and_nothing_is_lost() -> None:
+    # 1,000 answers of which two are hedged: both are among the 300 on the page
+    made = [card(n, "uncertain" if n in (500, 900) else "correct") for n in range(1000)]
+    inline, rest = choose(made, lambda c: 100, seed=1)
+    assert len(inline) == 300
+    assert {"card-500", "card-900"} <= {c.id for c in inline}
+    assert sorted([*inline, *rest], key=lambda c: c.id) == sorted(made, key=lambda c: c.id)
+    assert choose(made, lambda c: 100, seed=1) == (inline, rest)
+    assert choose(made, lambda c: 100, seed=2) != (inline, rest)
+    assert [len(page) for page in paginate(rest, lambda c: 100)] == [300, 300, 100]
+
+
+def test_heavy_cards_move_beside_the_page() -> None:
+    made = [card(n) for n in range(10)]
+    inline, rest = choose(made, lambda c: 200_000, seed=0)
+    assert (len(inline), len(rest)) == (4, 6)
+    assert [len(page) for page in paginate(rest, lambda c: 200_000)] == [4, 2]
+
+
+def test_notation() -> None:
+    assert percent(0.0004) == "<0.1 %"
+    assert percent(0.9999, 0) == ">99 %"
+    assert percent(1.0) == "100.0 %"
+    assert signed(-0.001) == "0.00"
+    assert signed(-0.02) == "−0.02"
+    assert show(Estimate("FA")) == "–"
+    assert interval(Estimate("UUR", value=0.5, low=0.25, high=0.75)) == "[25.0, 75.0]"
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("all", ("", "", "", "", "")),
+        ("form:short;prompt:plain", ("short", "plain", "", "", "")),
+        ("form:long;domain:a;b:c", ("long", "", "", "domain", "a;b:c")),
+        ("form:long;known:strict", ("long", "", "strict", "", "")),
+        ("type:bios/P19", ("", "", "", "type", "bios/P19")),
+    ],
+)
+def test_a_slice_is_taken_apart(where: str, expected: tuple[str, ...]) -> None:
+    assert tuple(parse_where(where)) == expected
+
+
+def said(j: float, low: float, high: float, uur: float, over: float) -> str:
+    return " ".join(
+        words.headline(
+            Numbers(
+                [
+                    Estimate("p_known", "form:short", 0.5, denominator=10),
+                    Estimate("UUR", "form:short", uur),
+                    Estimate("over_hedge", "form:short", over),
+                    Estimate("J", "form:short", j, low, high),
+                ]
+            )
+        )
+    )
+
+
+def test_the_headline_claims_no_more_than_the_interval() -> None:
+    assert "its hedges look random" in said(0.02, -0.01, 0.05, 0.04, 0.02)
+    assert "cannot be told from hedging at random" in said(0.1, -0.05, 0.3, 0.6, 0.5)
+    assert "never says that it does not know" in said(0.0, 0.0, 0.0, 0.0, 0.0)
+    assert "a little more often" in said(0.05, 0.01, 0.09, 0.3, 0.25)
+    assert "somewhat" in said(0.3, 0.2, 0.4, 0.5, 0.2)
+    assert "most of the time" in said(0.8, 0.7, 0.9, 0.9, 0.1)
+    assert "mislead" in said(-0.2, -0.3, -0.1, 0.2, 0.4)
