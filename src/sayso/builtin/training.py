@@ -37,7 +37,10 @@ def new_model(recipe: Recipe, tokenizer: Tokenizer) -> LlamaForCausalLM:
         intermediate_size=recipe.feed_forward,
         tie_word_embeddings=True,
         # no more than was trained on; it holds a prompt and the 1,024 tokens a run reserves
-        max_position_embeddings=recipe.windows[-1],
+        # Twice what was trained on. A run reserves 1,024 tokens for a paragraph after its prompt
+        # and refuses, never cuts, what does not fit; rotary positions have no weights, and no
+        # answer of this model comes near the end. The card says up to where it was trained.
+        max_position_embeddings=2 * recipe.windows[-1],
         rope_parameters={"rope_type": "default", "rope_theta": recipe.rope_theta},
         rms_norm_eps=1e-5,
         pad_token_id=tokenizer.token_to_id(PAD),
