@@ -33,14 +33,26 @@ _FINITE = re.compile(
 )
 _QUOTED = re.compile(r"[\"“«]([^\"”»]+)[\"”»]")
 _NATURE = re.compile(r"\b(?:is|was|are|were)\s+(?:an?|the)\s+(?:[\w'-]+\s+){0,5}[a-z]", re.I)
-_NATURE_CUES = frozenset(
-    {"occupation", "genre", "citizenship", "industry", "sport", "specialty", "instance", "class"}
-)
+_NATURE_CUES = frozenset({"occupation", "genre", "citizenship", "industry", "sport"})
 _LIFE = re.compile(r"\(\s*(?:born|b\.|d\.|died|c\.)?[^()]{0,40}\d{3,4}[^()]{0,60}\)")
 _LIFE_CUES = frozenset({"birth", "death"})
 
+_CONTINUES = re.compile(
+    r"\W*(?:it|that|this|they|perhaps|maybe|possibly|probably|likely|i\s+(?:think|believe|guess)|my\s+\w*\s*guess|but|however)\b",
+    re.I,
+)
+#: What an entity is, not what is asked about it.
+_THINGS = frozenset(
+    c.stem(w)
+    for w in """film movie book novel album song company firm organization organisation disease
+    condition asteroid planet star galaxy comet person entity individual object site""".split()
+)
+
 GOLD_BONUS = 1.5
 KIND_BONUS = 0.4
+CARRIED = 0.5
+REUSE = 0.6
+_LEAST = 0.15
 _CANDIDATES = 12
 
 
@@ -65,6 +77,7 @@ def asked(question: str, golds: tuple[Gold, ...], hint: str = "", entity: str = 
         entity_words |= {w.lower() for w in words[1:] if _CAPITALIZED.match(w)}
     entity_words |= {w.removesuffix("'s") for w in entity_words}
     found = c.stems(" ".join(w for w in words if w.lower() not in entity_words) + " " + hint)
+    found = found - _THINGS or found
     known = frozenset(w.lower() for w in words) | frozenset(entity_words)
     return Asked(question, golds, c.expected(question, hint), found - {""}, known)
 
@@ -154,6 +167,38 @@ def _has_gold(golds: tuple[Gold, ...], lower: str) -> bool:
     return False
 
 
+def _by_form(aspect: Asked, lower: str) -> bool:
+    """Whether the unit answers without a cue word: "X was a painter", "X (1950-1990)"."""
+    nature = len(_NATURE_CUES & aspect.cues)
+    if nature and 2 * nature > len(aspect.cues) and _NATURE.search(lower):
+        return True
+    return bool(_LIFE_CUES & aspect.cues and _LIFE.search(lower))
+
+
+def _carried(
+    reading: Reading, every: Sequence[Unit], aspects: Sequence[Asked]
+) -> list[frozenset[str]]:
+    """Cue words a unit takes over from what stands before it.
+
+    A unit without a cue of its own continues its sentence ("It was started by Rautio, | though
+    whether in 1901 or 1911 is disputed"), or, opening with "it", "that" or a hedge, the sentence
+    before.
+    """
+    cues = frozenset().union(*(a.cues for a in aspects)) if aspects else frozenset()
+    by_sentence = [c.stems(reading.text[s.start : s.end]) & cues for s in reading.sentences]
+    found = []
+    for unit in every:
+        if unit.stems & cues:
+            found.append(frozenset[str]())
+        elif by_sentence[unit.sentence]:
+            found.append(by_sentence[unit.sentence])
+        elif unit.sentence and _CONTINUES.match(reading.text, unit.start):
+            found.append(by_sentence[unit.sentence - 1])
+        else:
+            found.append(frozenset())
+    return found
+
+
 def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     """Assign a unit to each aspect, ``None`` where no unit speaks of it.
 
@@ -166,16 +211,17 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     heap: list[tuple[float, int, int]] = []
     lowers = [reading.text[u.start : u.end].lower() for u in every]
     values: dict[tuple[int, str], int] = {}
+    carried = _carried(reading, every, aspects)
     for a, aspect in enumerate(aspects):
         weights = {cue: math.log(1 + n / frequency[cue]) for cue in aspect.cues}
         total = sum(weights.values())
         rows: list[tuple[float, int]] = []
         for u, unit in enumerate(every):
             hit = sum(weights[cue] for cue in aspect.cues & unit.stems) / total if total else 0.0
+            if not hit and aspect.cues & carried[u]:
+                hit = CARRIED * sum(weights[cue] for cue in aspect.cues & carried[u]) / total
             gold = _has_gold(aspect.golds, lowers[u])
-            if not hit and _NATURE_CUES & aspect.cues and _NATURE.search(lowers[u]):
-                hit = 0.4
-            if not hit and _LIFE_CUES & aspect.cues and _LIFE.search(lowers[u]):
+            if hit < 0.4 and _by_form(aspect, lowers[u]):
                 hit = 0.4
             if hit or gold:
                 rows.append((hit + GOLD_BONUS * gold, u))
@@ -183,29 +229,31 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
         for score, u in rows[:_CANDIDATES]:
             unit = every[u]
             if aspect.kind != "any":
-                values[u, aspect.kind] = sum(
+                has = sum(
                     1 for _ in typed(reading.text, unit.start, unit.end, aspect.kind, aspect.known)
                 )
-                has = values[u, aspect.kind] > 0
+                values[u, aspect.kind] = has
                 if has:
                     score += KIND_BONUS
-                elif score < GOLD_BONUS and aspect.kind in ("date", "number"):
-                    continue
                 elif score < GOLD_BONUS:
+                    if aspect.kind in ("date", "number"):
+                        continue
                     score -= 0.3
-            if score > 0.15:
+            if score > _LEAST:
                 heapq.heappush(heap, (-score, a, u))
     chosen: list[Unit | None] = [None] * n
     used: Counter[tuple[int, str]] = Counter()
+    barred: set[tuple[int, int]] = set()
     while heap:
         score, a, u = heapq.heappop(heap)
         if chosen[a] is not None:
             continue
         kind = aspects[a].kind
-        if kind != "any" and used[u, kind] and used[u, kind] >= values.get((u, kind), 0):
+        full = used[u, kind] and used[u, kind] >= values.get((u, kind), 0)
+        if kind != "any" and full and (a, u) not in barred:
             used[u, kind] = -(10**6)
-            if -score - 0.6 > 0.15:
-                heapq.heappush(heap, (score + 0.6, a, u))
+            if -score - REUSE > _LEAST:
+                heapq.heappush(heap, (score + REUSE, a, u))
             continue
         used[u, kind] += 1
         chosen[a] = every[u]

@@ -28,8 +28,8 @@ writing writer wrote written author authored authors screenwriter screenplay pen
 production producer produced produces producers
 music composer composed composition score scored soundtrack
 cast starring starred stars star actor actress actors featured lead played role
-release released premiered premiere publication published debuted debut came-out launched launch
-discovery discovered discoverer discovers detected found identified
+release released publisher publishing came premiered premiere publication published debuted debut came-out launched launch
+discovery described discovered discoverer discovers detected found identified
 award awards prize prizes won received honor honour honored medal honours
 citizenship citizen nationality national country
 owner owned owns parent subsidiary belongs acquired
@@ -65,7 +65,7 @@ child children son daughter kids
 father mother parent parents
 sibling brother sister siblings
 character characters protagonist
-publisher published publishing
+illustrator illustrated illustrations drawings
 incubation incubate
 prevalence incidence common affects
 gene genetic mutation

@@ -30,7 +30,7 @@ reputed suspected unconfirmed unverified speculative questionable tentative disp
 
 #: Verbs a speaker uses for a belief short of knowledge.
 BELIEF = r"""(?:think|thought|believe|guess|suspect|assume|suppose|presume|imagine|reckon|figure|gather|
-    speculate|infer|surmise|lean|wager|bet|recall|remember|hope\s+(?:it|that)|feel\s+(?:like|that)|
+    speculate|infer|surmise|lean|wager|bet|hear|vaguely\s+\w+|recall|remember|hope\s+(?:it|that)|feel\s+(?:like|that)|
     estimate|have\s+(?:a\s+)?(?:(?:vague|faint|slight|dim)\s+)?(?:feeling|hunch|inkling|recollection|memory|idea)|
     heard|read|understand|understood)"""
 
@@ -40,7 +40,8 @@ REPORTED = r"""(?:believed|thought|said|reported|rumou?red|alleged|assumed|presu
     suggested)"""
 
 #: Degree words that turn "sure" into "not quite sure".
-PARTLY = r"""(?:fairly|pretty|quite|reasonably|almost|nearly|somewhat|relatively|moderately|mostly|rather|
+PARTLY = r"""(?:fairly|largely|tolerably|somewhat|more\s+or\s+less|as\s+good\s+as|just\s+about|halfway|not\s+\w+\s+but\s+fairly|
+    (?:(?:about|around|roughly|maybe|perhaps|only|at\s+most|some|like)\s+)?\d{1,2}\s?(?:%|percent|per\s+cent)|pretty|quite|reasonably|almost|nearly|somewhat|relatively|moderately|mostly|rather|
     kind\s+of|sort\s+of|partly|semi-?|\d{1,2}\s?%)"""
 
 #: Degree words that do not change the sense of a negated certainty.
@@ -52,19 +53,28 @@ DEGREE = r"""(?:really|quite|entirely|completely|totally|absolutely|fully|wholly
     independently|conclusively|historically|commonly|easily|directly|sufficiently)"""
 
 #: Who may stand behind a report that is not vouched for.
-SOURCES = r"""(?:sources?|people|accounts?|reports?|records?|historians?|biographers?|scholars?|researchers?|
+SOURCES = r"""(?:sources?|people|papers?|press|books?|press\s+reports|family|locals|villagers|journalists|blogs?|pages?|
+    obituar(?:y|ies)|guides?|catalogu?es|encyclop(?:a)?edias|witnesses|insiders|posts?|scientists|astronomers|accounts?|reports?|records?|historians?|biographers?|scholars?|researchers?|
     experts?|critics?|fans?|websites?|sites?|articles?|references?|rumou?rs?|claims?|evidence|databases?|
     stories|observers?|commentators?|authors?|writers?|texts?|documents?|outlets?|studies|traditions?|
     lists?|theories|versions?|biographies|obituaries|newspapers?|authorities|indications?|hints?)"""
 
 #: Determiners and adjectives that leave it open who that is.
+#: Nouns for what is told or supposed without being vouched for.
+HEARSAY = r"""(?:rumou?rs?|speculation|suggestions?|hints?|indications?|hearsay|gossip|conjecture|theor(?:y|ies)|
+    belief|guess|hunch|suspicion|impression|assumption|legends?|folklore|tradition|possibility|chance|
+    likelihood|probability|allegations?|talk|tale|claims?|stor(?:y|ies)|word|whispers?|hypothes[ie]s)"""
+
+#: Nouns for doubt itself.
+DOUBT = r"(?:doubts?|uncertainty|uncertainties|debate|dispute|disputes|confusion|disagreement|controversy|ambiguity|questions?|reservations?)"
+
 SOME = r"""(?:some|several|certain|various|a\s+few|few|other|others|many|multiple|numerous|unconfirmed|
     unverified|conflicting|different|anecdotal|at\s+least\s+one|one|unnamed|scattered|a\s+number\s+of|
     most|a\s+couple\s+of|two|contradictory|unreliable|local|popular|secondary|online)"""
 
 #: What such sources do.
 SAYS = r"""(?:say|says|said|claim|claims|claimed|believe|believes|believed|suggest|suggests|suggested|
-    state|states|stated|think|list|lists|listed|give|gives|gave|indicate|indicates|report|reports|
+    state|states|stated|think|insist|insists|assert|asserts|allege|alleges|imply|implies|implied|hint|hints|list|lists|listed|give|gives|gave|indicate|indicates|report|reports|
     reported|put|puts|place|places|point|points|mention|mentions|hold|holds|argue|argues|name|names|
     credit|credits|cite|cites|describe|describes|speculate|attribute|attributes|trace|traces|have\s+it|
     has\s+it|mark|refer|record|maintain|contend|date|locate)"""
@@ -84,7 +94,7 @@ KIND_OF = r"""(?:reliable|specific|detailed|available|sufficient|enough|any|furt
     the|a|such|official|trustworthy|confirmed|particular|complete|full|real|good|earthly|official|direct)"""
 
 #: Verbs of finding out and being sure, for "I can't confirm".
-ESTABLISH = r"""(?:say|tell|confirm|verify|determine|recall|remember|find|locate|identify|pinpoint|specify|state|
+ESTABLISH = r"""(?:say|tell|check|double-check|verify|settle|decide|judge|pin\s+it\s+down|be\s+of\s+any\s+help|answer\s+with|attest|confirm|verify|determine|recall|remember|find|locate|identify|pinpoint|specify|state|
     ascertain|guarantee|vouch|establish|know|guess|be\s+(?:sure|certain|confident|positive|definite)|
     come\s+up\s+with|think\s+of|place|name|pin\s+down|corroborate|figure\s+out|work\s+out|speak\s+to|
     swear|retrieve|access|recollect|make\s+out|trace)"""
@@ -118,13 +128,22 @@ UNKNOWN = r"""(?:unknown|unclear|uncertain|undocumented|unrecorded|undisclosed|u
 #: Past participles and adjectives which, negated, say the same: "is not known".
 NOT_KNOWN = r"""(?:known|available|documented|recorded|disclosed|specified|clear|certain|established|
     confirmed|verified|determined|settled|published|reported|listed|given|stated|mentioned|sure|
-    accessible|revealed|identified|definitive|guaranteed|reliable|on\s+record|public|something\s+I|
+    accessible|revealed|identified|definitive|guaranteed|reliable|on\s+record|public|something\s+I\s+(?:\w+\s+)?(?:know|recall|remember|have)|
     recoverable|found|preserved)"""
 
 #: Words that speak of an answer as a whole.
-WHOLE = r"""(?:any|all|each|most|some|much|none|every(?:thing)?|these|those|details?|information|facts?|
-    answers?|specifics|accuracy|above|following|figures|claims|points|particulars|statements|everything|anything|
-    biography|details|dates\s+and\s+\w+|summary|paragraph)"""
+WHOLE = r"""(?:
+    (?:any|all|each|most|some|much|none|every\s+(?:bit|part)|parts?|either|both)\s+of\s+(?:this|these|those|it|that|them|what|the\s+(?:\w+\s+)?
+        (?:above|following|details?|information|facts?|answers?|specifics|claims|points|particulars|statements|figures|dates))
+    | everything | accuracy | (?:all|the)\s+(?:of\s+the\s+)?(?:above|following|foregoing)
+    | (?:these|those|the|all|my|its|their)\s+(?:\w+\s+)?(?:details|information|facts|answers?|specifics|claims|points|
+        particulars|statements|summary|paragraph|biography|figures\s+and\s+\w+|dates\s+and\s+\w+)
+    | (?:about|on|of)\s+details | this\s+(?:information|answer|summary|account|paragraph|biography)
+    | all\s+(?:this|that|these|those) | (?:details|information|facts)\s+(?:above|here|below))"""
+
+#: Words of a statement about what was not said: it withholds the rest and weakens nothing.
+REST = r"""(?:else|further|other|others|additional|beyond\s+(?:that|this|those|these)|rest|remaining|remainder|
+    (?:anything|much|any|no|nothing|details?|information)\s+more|more\s+(?:details?|information|about)|apart\s+from)"""
 
 #: Words that say nothing about which aspect is meant.
 GENERIC = frozenset(
@@ -147,5 +166,9 @@ GENERIC = frozenset(
     help assist able unable share discuss off top head mistaken misremembering moment quote don't didn't
     isn't wasn't aren't doesn't won't limited unknown unclear whole entire part parts bit lot
     definitely definitive confident confidence certainty figures numbers story wrong details. i'll
-    well oh hmm uh um okay ok alright certainly""".split()
+    well oh hmm hm uh um okay ok alright certainly hi hello hey there's that's don dont cant wont im ive
+    check checked double-check verified called named heard anyone's anybody afraid ever able unable
+    cannot couldn't could hand honest honestly frank fair good great yes anymore matter matters happen
+    happens say saying speak speaking come comes mind one's myself own end side given part certainty
+    something someone somewhere nothing guess guesses sense help thanks thank hope enjoy""".split()
 )

@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from sayso.annotate import Item
 from sayso.annotate.align import Asked, Unit, asked, assign, covers, units
+from sayso.annotate.cues import stems
 from sayso.annotate.hedges import GENERIC
 from sayso.annotate.language import is_english
 from sayso.annotate.marks import names_with_markers
@@ -30,6 +31,8 @@ from sayso.records import Content, Gold, Question, Stance, Verdict, golds_of
 NAME = "rules"
 SIGNATURE = "rules@1"
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+#: No word is this long; such a run is noise that would only cost time.
+_ENDLESS = re.compile(r"\S{200,}")
 _ABOUT_ITSELF = re.compile(
     r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b|my\b|as\s+an\s+AI|we\b|it\s+is\s+(?:important|worth|best)|please\b|for\s+(?:more|the\s+most|accurate|further)|"
     r"sorry|apologies|you\s+(?:can|could|may|might|should)|feel\s+free|if\s+you|is\s+there|thank)",
@@ -158,7 +161,7 @@ def _said(reading: Reading) -> list[Unit]:
 def _withheld(reading: Reading) -> Verdict:
     """The verdict on an answer that gives none."""
     where = reading.asks[0] if reading.asks else None
-    ignorant = [g for g in reading.gaps if g.kind == "ignorance"]
+    ignorant = [g for g in reading.gaps if g.kind in ("ignorance", "rest")]
     if where is not None and not any(g.whole or True for g in ignorant if not _which(reading, g)):
         return _verdict("asked_back", where=where)
     if ignorant:
@@ -181,15 +184,18 @@ def _sentence(reading: Reading, at: int) -> Span:
 
 
 def _covers(reading: Reading, gap: Gap, aspect: Asked, aspects: Sequence[Asked]) -> bool | None:
-    before = reading.text[gap.low : gap.high]
-    return covers(gap.about, before, aspect, aspects)
+    named = covers(gap.about, reading.text[gap.low : gap.high], aspect, aspects)
+    if named is False and gap.kind == "caution" and gap.whole:
+        others = any(covers(gap.about, "", a, aspects) for a in aspects)
+        return False if others else None
+    return named
 
 
 def _weakened(reading: Reading, aspects: Sequence[Asked], aspect: Asked, value: Span) -> bool:
     if reading.hedged(*value):
         return True
     for gap in reading.gaps:
-        if gap.kind == "refusal":
+        if gap.kind in ("refusal", "rest"):
             continue
         named = _covers(reading, gap, aspect, aspects)
         if named or (
@@ -221,9 +227,12 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     for unit in said:
         blank[unit.start : unit.end] = b"\x01" * (unit.end - unit.start)
     rest = "".join(c if keep else " " for c, keep in zip(text, blank, strict=True))
+    rest = _ENDLESS.sub(lambda run: " " * len(run.group()), rest)
     if not said:
         return _withheld(reading) if reading.gaps or reading.asks else _plain(aspect, reading)
     found = match(aspect.question, aspect.golds, rest)
+    if found.content != "correct":
+        found = _bare_match(aspect, reading, rest) or found
     unit = _speaking(aspect, reading, said, found)
     if (reading.gaps or reading.asks) and found.content != "correct" and unit is None:
         return _withheld(reading)
@@ -236,6 +245,23 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     if not aspect.golds:
         return _missing("unread")
     return _verdict(stance, found.content, _sentence(reading, where.start), value)
+
+
+def _bare_match(aspect: Asked, reading: Reading, rest: str) -> Match | None:
+    """Match the bare value of "I think it's Miyazaki": what the marker and empty words leave."""
+    if not reading.hedges:
+        return None
+    kept = list(rest)
+    for hedge in reading.hedges:
+        kept[hedge.start : hedge.end] = " " * (hedge.end - hedge.start)
+    words = [w for w in _WORD.finditer("".join(kept)) if w.group().lower() not in GENERIC]
+    if not words or len(words) > 4:
+        return None
+    low, high = words[0].start(), words[-1].end()
+    found = match(aspect.question, aspect.golds, rest[low:high])
+    if found.content != "correct" or found.start is None or found.end is None:
+        return None
+    return Match("correct", low + found.start, low + found.end, found.why)
 
 
 def _plain(aspect: Asked, reading: Reading) -> Verdict:
@@ -253,6 +279,15 @@ def _trimmed(text: str, start: int, end: int) -> Span | None:
     return Span(words[0].start(), words[-1].end()) if words else None
 
 
+def _says_kind(text: str, unit: Unit, aspect: Asked) -> bool:
+    """Whether a unit has a value of the expected kind; names are unseen in text without capitals."""
+    if aspect.kind == "any":
+        return True
+    if aspect.kind in ("place", "person") and text.islower():
+        return True
+    return any(True for _ in typed(text, unit.start, unit.end, aspect.kind, aspect.known))
+
+
 def _speaking(aspect: Asked, reading: Reading, said: Sequence[Unit], found: Match) -> Unit | None:
     """The unit that answers the question, ``None`` where none seems to.
 
@@ -268,9 +303,7 @@ def _speaking(aspect: Asked, reading: Reading, said: Sequence[Unit], found: Matc
             and unit.start <= found.start < unit.end
         ):
             return unit
-        has_kind = aspect.kind == "any" or any(
-            True for _ in typed(reading.text, unit.start, unit.end, aspect.kind, aspect.known)
-        )
+        has_kind = _says_kind(reading.text, unit, aspect)
         cue = bool(aspect.cues & unit.stems)
         short = len(_WORD.findall(reading.text[unit.start : unit.end])) <= 4
         hedged = reading.hedged(unit.start, unit.end)
@@ -281,6 +314,11 @@ def _speaking(aspect: Asked, reading: Reading, said: Sequence[Unit], found: Matc
         ):
             best = unit
     return best
+
+
+def _general(reading: Reading, gap: Gap) -> bool:
+    """Whether a statement that names no aspect withholds those that are not spoken of."""
+    return gap.kind == "rest" or (gap.kind != "caution" and _alone(reading, gap))
 
 
 def _alone(reading: Reading, gap: Gap) -> bool:
@@ -312,7 +350,14 @@ def _aspect(
         named = _covers(reading, gap, aspect, aspects)
         if named:
             naming.append(gap)
-        elif named is None and gap.whole and gap.kind != "caution" and _alone(reading, gap):
+        elif (
+            named is None
+            and gap.kind == "ignorance"
+            and not gap.whole
+            and aspect.cues & stems(text[gap.low : gap.high])
+        ):
+            naming.append(gap)
+        elif named is None and (gap.whole or gap.kind == "rest") and _general(reading, gap):
             general.append(gap)
     if unit is not None:
         found = match(aspect.question, aspect.golds, text[unit.start : unit.end])
@@ -326,7 +371,7 @@ def _aspect(
             content: Content = "incorrect" if found.content == "none" else found.content
             return _verdict(stance, content, reading.sentences[unit.sentence], value)
     gaps = naming or general
-    ignorant = [g for g in gaps if g.kind == "ignorance"]
+    ignorant = [g for g in gaps if g.kind in ("ignorance", "rest")]
     if ignorant:
         return _verdict("abstained", where=_sentence(reading, ignorant[0].start))
     if gaps:

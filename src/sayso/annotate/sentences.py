@@ -19,11 +19,14 @@ class Span(NamedTuple):
 
 
 #: Typographic characters that mean the same to every rule; each is replaced by one character.
-_PLAIN = str.maketrans("’‘‛ʼ“”„«»\u00a0\u202f\u2009\t‑", '\'\'\'\'"""""    -')
+_PLAIN = str.maketrans("’‘‛ʼ“”„«»\u00a0\u202f\u2009\t‑*`", '\'\'\'\'"""""    -  ')
 _MORE_THAN_ONE = re.compile(r"[.!?…][\"')\]*_]*\s+\S")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•–]\s|#+\s|\(?\d{1,2}[.)]\s|\**[^\W\d_][\w '-]{0,40}\**:)")
 _LINE = re.compile(r"[^\n\r]+")
 _CHUNK = 20_000
+#: A longer sentence is no sentence; it is cut, so that work inside one stays bounded.
+_LONGEST = 2_000
+_CUT = re.compile(r"\S.{0,1999}(?!\S)|\S{1,2000}", re.DOTALL)
 
 #: Third-person subjects and verbs that may open the second part of "... and ...".
 _SUBJECT = r"(?:he|she|it|they|there|i|we|you|his|her|its|their|this|that)\b"
@@ -44,13 +47,26 @@ _BREAK = re.compile(
     rf"""
       ;\s+ | :\s+ | \s[–—]\s | \s--?\s | —
     | (?:,\s*|\s+)(?=but\s(?!also\b)|although\b|though\b|even\sthough\b|albeit\b|however\b)
-    | ,\s+(?=(?:while|whereas|yet|so|because|since|as)\s)
+    | ,\s+(?=(?:while|whereas|yet|because|since)\s|so\s+(?:I|we|he|she|it|they)\b)
     | ,\s+(?={_WH})
+    | ,\s+(?=(?:(?:most|very|quite|more)\s+)?(?:maybe|perhaps|possibly|probably|likely|presumably)\b)
     | ,\s+(?={_ADVERBS}(?:{_AUXILIARY}|{_PAST}))
     | ,\s+(?={_SUBJECT})
     | (?:,\s*|\s+)(?=(?:and|or|nor)\s+(?:{_VERB}|(?:{_ADVERBS})(?:who|when|where|what|how)\b))
     """,
     re.VERBOSE | re.IGNORECASE,
+)
+_VERBAL = re.compile(rf"{_ADVERBS}(?:{_AUXILIARY}|{_PAST})", re.IGNORECASE)
+_WITH_VERB = re.compile(rf"\b(?:{_AUXILIARY}|{_PAST}|born\b)", re.IGNORECASE)
+_WH_FIRST = re.compile(_WH, re.IGNORECASE)
+_CONNECTOR_ONLY = re.compile(r"[\W_]*(?:though|although|but|however|so|yet)?[\W_]*", re.IGNORECASE)
+#: In text without capitals a full stop alone ends a sentence, and a new subject a clause.
+_LOWER_STOP = re.compile(r"(?<=[a-z0-9)][a-z0-9)])[.!?]+\s+")
+_RUN_ON = re.compile(
+    r"(?<!\bthat)(?<!\bwhen)(?<!\bwhere)(?<!\bif)(?<!\bwhether)(?<!\bthink)(?<!\bbelieve)(?<!\bguess)(?<!\bsay)"
+    r"(?<!\bbecause)(?<!\bsince)(?<!\bas)(?<!\bwho)(?<!\bwhat)(?<!\bhow)(?<!\bwhich)(?<!\bwhile)(?<!\band)(?<!\bbut)"
+    r"(?<!\bor)(?<!\bsure)(?<!\bis)(?<!\bso)(?<!\bsuppose)(?<!\bmaybe)(?<!\bperhaps)(?<!\bprobably)(?<!\bthough)"
+    r"\s+(?=(?:he|she|they|it|i)\s+(?:is|was|has|had|won|died|wrote|think|guess|believe|don'?t|dont|am)\b)"
 )
 #: A colon ends a clause only after the speaker's own words; "Born: Ripley" stays together.
 _VOICE = re.compile(r"\b(?:I|we|my|please|not|sure)\b", re.IGNORECASE)
@@ -92,6 +108,25 @@ def _paragraphs(text: str) -> list[Span]:
     return found
 
 
+def _cut(text: str, span: Span) -> list[Span]:
+    part = text[span.start : span.end]
+    if part.islower():
+        found: list[Span] = []
+        start = span.start
+        for stop in _LOWER_STOP.finditer(text, span.start, span.end):
+            found.append(Span(start, stop.end() - len(stop.group()) + 1))
+            start = stop.end()
+        if found and start < span.end:
+            return [p for s in [*found, Span(start, span.end)] for p in _cut_long(text, s)]
+    return _cut_long(text, span)
+
+
+def _cut_long(text: str, span: Span) -> list[Span]:
+    if span.end - span.start <= _LONGEST:
+        return [span]
+    return [Span(*m.span()) for m in _CUT.finditer(text, span.start, span.end)]
+
+
 @lru_cache(maxsize=4096)
 def sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of ``text`` in order, without surrounding white space.
@@ -116,7 +151,7 @@ def sentences(text: str) -> tuple[Span, ...]:
                         found.append(
                             Span(low + tokens[0].offset, low + last.offset + len(last.value))
                         )
-    return tuple(span for span in found if span.end > span.start)
+    return tuple(part for span in found if span.end > span.start for part in _cut(text, span))
 
 
 def clauses(text: str, sentence: Span) -> list[Span]:
@@ -127,11 +162,30 @@ def clauses(text: str, sentence: Span) -> list[Span]:
     """
     found: list[Span] = []
     start = sentence.start
-    for cut in _BREAK.finditer(text, sentence.start, sentence.end):
+    cuts = list(_BREAK.finditer(text, sentence.start, sentence.end))
+    if text[sentence.start : sentence.end].islower():
+        cuts += _RUN_ON.finditer(text, sentence.start, sentence.end)
+        cuts.sort(key=lambda cut: cut.start())
+    for cut in cuts:
+        opened = text[start : cut.start()]
+        if cut.group()[0] == "," and _VERBAL.match(text, cut.end()) and _no_verb_yet(opened):
+            continue
         if cut.group()[0] == ":" and not _VOICE.search(text, start, cut.start()):
             continue
         if cut.start() > start:
             found.append(_trim(text, start, cut.start()))
         start = max(start, cut.end())
     found.append(_trim(text, start, sentence.end))
-    return [span for span in found if span.end > span.start]
+    whole: list[Span] = []
+    for span in found:
+        if whole and _CONNECTOR_ONLY.fullmatch(text, *span):
+            whole[-1] = Span(whole[-1].start, span.end)
+        elif span.end > span.start:
+            whole.append(span)
+    return whole
+
+
+def _no_verb_yet(opened: str) -> bool:
+    """Whether a clause still waits for its verb: "The music, as I recall, | was by ..."."""
+    subject = opened.split(",", 1)[0]
+    return "," in opened and not _WITH_VERB.search(subject) and not _WH_FIRST.match(opened)

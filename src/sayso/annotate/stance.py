@@ -17,7 +17,7 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from sayso.annotate.hedges import GENERIC, WHOLE
+from sayso.annotate.hedges import GENERIC, REST, WHOLE
 from sayso.annotate.marks import Found, find
 from sayso.annotate.sentences import Span, clauses, plain, sentences
 
@@ -31,6 +31,9 @@ class Hedge(NamedTuple):
     high: int
 
 
+GapKind = Literal["ignorance", "refusal", "caution", "rest"]
+
+
 class Gap(NamedTuple):
     """A statement of ignorance, a refusal, or a caution ("please verify this", "I may be wrong").
 
@@ -38,7 +41,7 @@ class Gap(NamedTuple):
     none (the whole answer when ``whole``). ``silent`` is the stretch that asserts nothing.
     """
 
-    kind: Literal["ignorance", "refusal", "caution"]
+    kind: GapKind
     start: int
     end: int
     about: str
@@ -96,11 +99,46 @@ _WHETHER = re.compile(
 )
 _WH_PART = re.compile(r"[\s,]*(?:(?:and|or|nor)\s+)?(?:who|when|where|what|how|which)\b", re.I)
 _PREPOSITION = re.compile(r"\b(?:in|on|at|by|from|of|to|for|with|as|is|was|and)\s+(?=\S)", re.I)
-_WHOLE = re.compile(rf"\b{WHOLE}\b", re.I)
+_WHOLE = re.compile(rf"\b{WHOLE}\b", re.I | re.X)
+_REST = re.compile(rf"\b{REST}\b", re.I | re.X)
 _CAUTION = re.compile(
     r"\b(?:wrong|mistaken|misremember|confus|mixing|off$|correct\s+me|quote\s+me|hold\s+me|salt)",
     re.I,
 )
+_DEMONSTRATIVE = re.compile(
+    r"\W*(?:(?:or|but|although|though|and)\s+)?(?:(?:so|that|this|it|these|those|which)\b|at\s+least\b)",
+    re.I,
+)
+_NAMES = re.compile(r"(?<=\s)[A-Z]\w+(?<!AI)|\d")
+_SUBORDINATE = re.compile(
+    r"\b(?:which|that|who|where|when|and|but|because|as|although|though|so|or),?\s*$", re.I
+)
+_NEW_SUBJECT = re.compile(r"(?:he|she|it|they|i|we)\b", re.I)
+_PARENTHETICAL = re.compile(
+    r"\s*(?:(?:as|so|or|if|unless|from|to|at\s+least|like|though|although|but|by|what|the|some|most|very|in|and|according)\s+){0,3}",
+    re.I,
+)
+_TOPIC = re.compile(
+    r"\W*(?:(?:but|and|however),?\s+)?(?:as\s+(?:to|for)|regarding|concerning|about|on|with\s+(?:regard|respect)|when\s+it\s+comes|in\s+terms|who|what|when|where|how|which|whether)\b",
+    re.I,
+)
+_MACHINE = re.compile(
+    r"\bas\s+an?\s+(?:AI|(?:large\s+)?language\s+model|assistant|chatbot|artificial|virtual)\b|\bI(?:'m|\s+am)\s+(?:just\s+|only\s+)?an?\s+(?:AI|(?:large\s+)?language\s+model)\b",
+    re.I,
+)
+_ACCESS = re.compile(
+    r"\b(?:access|retrieve|browse|real-time|live|look\s+up|internet|databases?|opinions?|feelings)\b",
+    re.I,
+)
+_ALTERNATIVES = re.compile(
+    r"\b(?:whether|if)\b|\d\w*,?\s+or\s+(?:\w+\s+)?\d|[A-Z]\w+\s+or\s+(?:\w+\s+)?[A-Z]"
+)
+_ANYTHING = re.compile(r"")
+_RELATIVE_FULL = re.compile(r"(?:which|who)\b", re.I)
+_INVERTED = re.compile(
+    r"(?:^|[:,;—-])\W*(?:is|are|was|were|do|does|did|has|have|should|shall)\b", re.I
+)
+_PICK = re.compile(r"\bor\b|\byou\b|\bwhich\b", re.I)
 _TO_THE_USER = re.compile(r"\b(?:you|your|clarify|specify)\b", re.I)
 _OFFER = re.compile(
     r"\b(?:would\s+you\s+like|do\s+you\s+(?:want|need)|can\s+I\s+(?:help|assist)|anything\s+else|how\s+(?:can|may)\s+I|"
@@ -112,7 +150,10 @@ _ASKING = re.compile(
     r"\bplease\s+(?:\w+\s+)?(?:clarify|specify|tell\s+me|let\s+me\s+know\s+(?:which|what|who)|rephrase|elaborate|provide\s+(?:\w+\s+){0,3}(?:context|details?|information|clarification|name)|give\s+(?:me\s+)?(?:\w+\s+){0,2}(?:context|details?|information))|"
     r"\b(?:do|did)\s+you\s+mean|\bare\s+you\s+(?:asking|referring|looking|talking|thinking|interested|speaking|inquiring)|"
     r"\bwhich\s+(?:\S+\s+){0,6}?(?:do|did|are|would)\s+you\b|\bwho\s+(?:or\s+what\s+)?are\s+you\b|\bI(?:'d|\s+would)?\s+need\s+(?:\w+\s+){0,2}(?:context|details|information|clarification)|"
-    r"\b(?:if\s+you\s+(?:could|can)\s+(?:\w+\s+)?(?:clarify|specify|tell|provide|give))|\blet\s+me\s+know\s+which|\bwhat\s+do\s+you\s+mean",
+    r"\b(?:if\s+you\s+(?:could|can)\s+(?:\w+\s+)?(?:clarify|specify|tell|provide|give))|\blet\s+me\s+know\s+which|\bwhat\s+do\s+you\s+mean|"
+    r"\b(?:tell|let)\s+me\s+(?:know\s+)?(?:first\s+)?(?:which|what|who|whether|more|where|a\s+(?:bit|little))|\bneed\s+(?:to\s+know|you\s+to|more|(?:a\s+)?(?:bit|little)\s+more|some\s+more|further)\b|"
+    r"\bdepends\s+on\s+(?:which|what|who)|\b(?:which|what|who)\b[^.?!]{0,60}\byou(?:\s+are|'re|\s+mean|\s+have\s+in\s+mind|\s+want|\s+refer|\s+had\s+in\s+mind)|"
+    r"\bplease\s+(?:give|provide|state|name|add|indicate|send|supply)\b|\bhave\s+in\s+mind\b",
     re.I,
 )
 _START_WH = re.compile(
@@ -158,6 +199,8 @@ def _run(text: str, parts: tuple[Span, ...], i: int) -> int:
         between = text[previous.end : part.start]
         if (
             ";" in between
+            or _NEW_SUBJECT.match(text, part.start)
+            or _NEW_SUBJECT.match(text, part.start)
             or "—" in between
             or " - " in between
             or _CONTRAST.match(text, part.start)
@@ -179,6 +222,23 @@ def _hedge(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
         if _empty(rest):
             return reach(_phrase_before(text, clause.start, inside.start), inside.end)
         return reach(inside.start, inside.end)
+    if (
+        i
+        and _DEMONSTRATIVE.match(text, clause.start)
+        and not _NAMES.search(text, clause.start, clause.end)
+    ):
+        return reach(parts[i - 1].start, clause.end)
+    lead = _SUBORDINATE.search(text, clause.start, mark.start)
+    if (
+        lead
+        and lead.end() == mark.start
+        and i + 1 < len(parts)
+        and _empty(text[mark.end : clause.end])
+    ):
+        return reach(
+            clause.start if not _bare(text[clause.start : lead.start()]) else mark.start,
+            parts[i + 1].end,
+        )
     before = _bare(text[clause.start : mark.start])
     after = _bare(text[mark.end : clause.end])
     if mark.kind == "choice":
@@ -190,8 +250,10 @@ def _hedge(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
         )
     if _empty(after) and _empty(before):
         if i == 0:
-            return reach(sentence.start, _run(text, parts, 0) if len(parts) > 1 else sentence.end)
+            return reach(sentence.start, _run(text, parts, 1) if len(parts) > 1 else sentence.end)
         return reach(parts[i - 1].start, clause.end)
+    if before and _between_commas(text, clause, mark):
+        return reach(clause.start, clause.end)
     if mark.kind == "matrix":
         if not after or (
             before
@@ -217,6 +279,15 @@ def _hedge(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
     return reach(mark.start, high)
 
 
+def _between_commas(text: str, clause: Span, mark: Found) -> bool:
+    """Whether the marker stands in a stretch set off by commas inside its clause."""
+    comma = text.rfind(",", clause.start, mark.start)
+    if comma < 0 or not _PARENTHETICAL.fullmatch(text, comma + 1, mark.start):
+        return False
+    end = text.find(",", mark.end - 1, clause.end)
+    return 0 <= end - mark.end < 40 and mark.kind in ("matrix", "doubt") or end == mark.end
+
+
 def _gap(
     text: str,
     where: tuple[tuple[Span, ...], ...],
@@ -235,19 +306,37 @@ def _gap(
         while last + 1 < len(parts) and _WH_PART.match(text, parts[last + 1].start):
             last += 1
             high = parts[last].end
+    if _RELATIVE_FULL.match(text, clause.start) and "," in text[mark.end : high]:
+        high = text.index(",", mark.end)
     inside = _parenthesis(text, sentence, mark.start, mark.end)
     if inside is not None and inside.start > sentence.start:
         low, high = inside
-    about = text[low : mark.start] + " " + text[mark.end : high]
-    kind: Literal["ignorance", "refusal", "caution"] = "ignorance"
-    if mark.kind == "refusal":
+    left = text[low : mark.start]
+    if re.search(r"\bwhose\s+[\w\s']{1,30}$", left, re.I) and not left.lower().startswith("whose"):
+        return None
+    about = left + " " + text[mark.end : high]
+    if i and _empty(about) and _TOPIC.match(text, parts[i - 1].start):
+        low = parts[i - 1].start
+        about = text[low : parts[i - 1].end] + " " + about
+    kind: GapKind = "ignorance"
+    if mark.kind == "refusal" or (
+        _MACHINE.search(text, sentence.start, sentence.end) and _ACCESS.search(text, *sentence)
+    ):
         kind = "refusal"
     elif mark.kind == "disclaimer" or _CAUTION.search(text, mark.start, mark.end):
         kind = "caution"
     words = _bare(about)
     whether = _WHETHER.match(text, mark.end)
+    if mark.kind == "predicate" and _ALTERNATIVES.search(about):
+        silent_end = mark.start if whether is None else mark.end
+        low, high = (low, high) if whether else (mark.start, mark.end)
+        whether = whether or _ANYTHING.match(text, silent_end)
     silent = Span(low, mark.end if whether else high)
-    everything = bool(_WHOLE.search(words)) or mark.kind == "disclaimer"
+    everything = bool(_WHOLE.search(words))
+    if kind == "caution":
+        everything = everything or bool(_WHOLE.search(text, mark.start, mark.end))
+    if kind == "ignorance" and _REST.search(text, mark.start, high):
+        kind = "rest"
     reach = _reach(text, parts, i, last, before, inside)
     return Gap(kind, mark.start, mark.end, about, *reach[:2], everything or reach[2], silent)
 
@@ -258,6 +347,8 @@ def _reach(
     """What a gap that names no aspect reaches: (low, high, whole answer)."""
     if inside is not None and inside.start > parts[0].start:
         return _phrase_before(text, parts[i].start, inside.start), inside.start, False
+    if _RELATIVE_FULL.match(text, parts[i].start):
+        return parts[0].start, parts[-1].end, False
     left = _bare(text[parts[0].start : parts[i].start])
     if i and not _empty(left):
         low = parts[0].start
@@ -293,29 +384,31 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
     said: Span | None = None
     for s, sentence in enumerate(spans):
         words = text[sentence.start : sentence.end]
-        asked = _ASKING.search(words)
-        if asked or words.rstrip("\"')* ").endswith("?"):
-            if asked and not _OFFER.search(words):
-                asks.append(sentence)
-                questions.append(sentence)
-                continue
-            if _OFFER.search(words) or _START_WH.match(words):
-                questions.append(sentence)
-                if not _OFFER.search(words) and (_TO_THE_USER.search(words) or len(spans) == 1):
-                    asks.append(sentence)
-                continue
-            hedges.append(Hedge(sentence.end - 1, sentence.end, *sentence))
-        elif _OFFER.search(words):
+        asked = None if _OFFER.search(words) else _ASKING.search(words)
+        mark = words.rstrip("\"') ").endswith("?")
+        if _OFFER.search(words):
             questions.append(sentence)
             continue
+        if asked:
+            asks.append(sentence)
+            at = sentence.start + asked.start()
+            questions.append(sentence if mark else [c for c in where[s] if c.start <= at][-1])
+        elif mark and (_START_WH.match(words) or (_INVERTED.search(words) and _PICK.search(words))):
+            questions.append(sentence)
+            if _TO_THE_USER.search(words) or _PICK.search(words) or len(spans) == 1:
+                asks.append(sentence)
+        elif mark:
+            hedges.append(Hedge(sentence.end - 1, sentence.end, *sentence))
+        if mark and questions and questions[-1] == sentence:
+            continue
         silent = True
-        for mark in find(text, sentence, names):
-            if mark.kind in ("doubt", "predicate", "refusal", "disclaimer"):
-                gap = _gap(text, where, s, sentence, mark, said)
+        for found in find(text, sentence, names):
+            if found.kind in ("doubt", "predicate", "refusal", "disclaimer"):
+                gap = _gap(text, where, s, sentence, found, said)
                 if gap is not None:
                     gaps.append(gap)
             else:
-                hedges.append(_hedge(text, sentence, where[s], mark))
+                hedges.append(_hedge(text, sentence, where[s], found))
         here = [g.silent for g in gaps if g.start >= sentence.start]
         silent = all(any(c.start >= g.start and c.end <= g.end for g in here) for c in where[s])
         if not silent:
