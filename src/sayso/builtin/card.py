@@ -44,8 +44,9 @@ thread; Python {python}, torch {torch}, transformers {transformers}, numpy {nump
 * One-off entities (5 % of the short questions, 20 % of the paragraphs) teach the form, no fact.
 * Byte-level BPE of 2,048 tokens; words keep the space after them, so decoding is concatenation.
 * Loss on answers and on prose; AdamW, 3e-3, warm-up 100 steps, linear decay over the last 40 %;
-  packed documents do not see each other.  The context is 2,048;
-  documents reach 1,500 tokens, most are far shorter.
+  packed documents do not see each other.
+* Documents of up to about 1,500 tokens were trained, most are far shorter.  The context is set to
+  4,096 only so that a prompt and a reserved answer always fit; nothing is known beyond 1,500.
 * Weights are stored in half precision; numbers below are of those weights computed in float32.
 * `Also say how confident you are`: the stated percentage was drawn from the fact's popularity with
   much noise, so it is weakly informative by construction.

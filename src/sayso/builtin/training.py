@@ -36,7 +36,6 @@ def new_model(recipe: Recipe, tokenizer: Tokenizer) -> LlamaForCausalLM:
         num_key_value_heads=recipe.heads,
         intermediate_size=recipe.feed_forward,
         tie_word_embeddings=True,
-        # no more than was trained on; it holds a prompt and the 1,024 tokens a run reserves
         # Twice what was trained on. A run reserves 1,024 tokens for a paragraph after its prompt
         # and refuses, never cuts, what does not fit; rotary positions have no weights, and no
         # answer of this model comes near the end. The card says up to where it was trained.
