@@ -99,14 +99,16 @@ def open_model(name: str, **options: object) -> Engine:
     imported here, on demand, so that nothing else needs torch.
     """
     kind, _, rest = name.partition(":")
-    if kind == "builtin" and not rest:
-        from sayso.backends.hf import open_builtin
-
-        return open_builtin(**options)
-    if kind == "hf" and rest:
-        from sayso.backends.hf import open_hf
-
-        return open_hf(rest, **options)
+    if (kind == "builtin" and not rest) or (kind == "hf" and rest):
+        try:
+            from sayso.backends.hf import open_builtin, open_hf
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"model {name!r} needs {error.name}, which is not installed: "
+                "pip install 'sayso[hf]'"
+            ) from None
+        return open_hf(rest, **options) if rest else open_builtin(**options)
     raise InputError(
-        f"model {name!r} is not a name sayso can open: expected 'builtin' or 'hf:<folder or hub id>'"
+        f"model {name!r} is not a name sayso can open: expected 'builtin' or "
+        "'hf:<folder or hub id>'"
     )

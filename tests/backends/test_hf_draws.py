@@ -209,3 +209,49 @@ def test_frequencies_follow_the_distribution(make_folder: Any) -> None:
         # five standard errors
         spread = 5 * (p * (1 - p) / 600) ** 0.5
         assert abs(counted.get(alternative.token, 0) / 600 - p) < spread + 1e-9
+
+
+def test_windows_change_nothing(make_folder: Any) -> None:
+    requests = mixed_requests()[:40]
+    expected = answers(opened(make_folder()), requests)
+    assert_same(answers(opened(make_folder(), window=7), requests), expected)
+
+
+def test_settings_that_make_no_sense_are_a_problem(make_folder: Any) -> None:
+    found = answers(
+        opened(make_folder()),
+        [ask("Who?", temperature=-1, max_tokens=3), ask("Who?", max_tokens=0)],
+    )
+    assert (found[0].problem or "").startswith("failed: temperature")
+    assert (found[1].text, found[1].finish, found[1].problem) == ("", "length", None)
+
+
+def test_further_arrays_only_when_asked_for(make_folder: Any) -> None:
+    names = ["margins", "self_certainty", "renyi", "alternatives"]
+    requests = [ask("Who?", max_tokens=6, sample=s) for s in range(3)]
+    plain = answers(opened(make_folder()), requests)[0]
+    assert all(getattr(plain, name) is None for name in names)
+    engine = opened(make_folder(), record=[*names, "logprobs"])
+    full = answers(engine, requests)
+    forced = dict(engine.force([(g.request, g.token_ids or ()) for g in full], names))
+    for index, g in enumerate(full):
+        assert g.entropies is None
+        for name in names[:3]:
+            assert getattr(g, name) == pytest.approx(getattr(forced[index], name), abs=1e-4)
+            assert len(getattr(g, name)) == len(g.token_ids or ())
+        for here, there in zip(g.alternatives or (), forced[index].alternatives or (), strict=True):
+            assert len(here) == 10
+            assert [a.logprob for a in here] == pytest.approx([a.logprob for a in there], abs=1e-4)
+            assert list(here) == sorted(here, key=lambda a: -a.logprob)
+
+
+def test_thoughts_are_separated_on_the_way(make_folder: Any) -> None:
+    """A template that opens a thought: without its end there is no answer, and it is said."""
+    template = "{{ messages[0].content }}<think>"
+    engine = opened(make_folder("llama", template))
+    for g in answers(engine, [ask("Who?", max_tokens=8, sample=s) for s in range(4)]):
+        assert g.problem == "truncated"
+        assert g.text == ""
+        assert g.thinking is not None
+        assert g.logprob_kind == "model_after_thought"
+        assert g.token_ids == g.logprobs == ()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,28 @@ def test_unknown_options(make_folder: Any) -> None:
 def test_names_that_cannot_be_opened() -> None:
     assert "sayso can open" in message("nothing")
     assert "sayso can open" in message("hf:")
+
+
+def test_without_torch_the_user_is_told_what_to_install() -> None:
+    script = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from sayso.models import open_model\n"
+        "from sayso.records import InputError\n"
+        "try: open_model('builtin')\n"
+        "except InputError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "needs torch" in done.stdout
+    assert "pip install 'sayso[hf]'" in done.stdout
+
+
+def test_a_hub_id_without_network(monkeypatch: Any) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert "needs network" in message("hf:sayso-tests/there-is-no-such-model")
 
 
 def test_options_may_come_as_strings(make_folder: Any) -> None:

@@ -34,8 +34,7 @@ from sayso.records import Generation, InputError, Request
 class HfEngine:
     """A transformers model as an engine (see :class:`sayso.models.Engine`).
 
-    ``notices`` are sentences for the user: what was done to prompts, what the architecture does
-    not allow.
+    ``notices`` are sentences for the user.
     """
 
     def __init__(
@@ -44,7 +43,6 @@ class HfEngine:
         self.name = name
         self.identity, self.base, self.signature = identity
         self.counts = Counts()
-        self.notices: list[str] = []
         self.options = options
         self.tokenizer = tokenizer
         tokenizer.deprecation_warnings = {
@@ -60,6 +58,7 @@ class HfEngine:
         self.record = options.record
         self.limits = first_limits(self.runner, options)
         self.said: Counter[str] = Counter()
+        self.architecture = type(model).__name__
         self.capabilities = Capabilities(
             logprobs=True,
             entropies=True,
@@ -67,24 +66,28 @@ class HfEngine:
             force=True,
             context=self.runner.context,
         )
-        if self.runner.memory == "none":
-            self.notices.append(
-                f"{type(model).__name__} has no cache that could be shared: every token reads the "
-                "whole text again, which is slow"
-            )
-        elif self.runner.memory == "state":
-            self.notices.append(
-                f"{type(model).__name__} keeps a running state: only prompts of equal length "
-                "share a batch"
-            )
-        if not tokenizer.chat_template:
-            self.notices.append(
-                "the model has no chat template: prompts are written as 'Question: ... Answer:'"
-            )
         self.threads_before = torch.get_num_threads()
         threads = choose_threads(model, options)
         if threads is not None:
             torch.set_num_threads(threads)
+
+    @property
+    def notices(self) -> list[str]:
+        """What the architecture does not allow, and what was done to prompts so far."""
+        found = describe(self.said)
+        if self.runner.memory == "none":
+            found.append(
+                f"{self.architecture} has no cache that could be shared: every token reads the "
+                "whole text again, which is slow"
+            )
+        elif self.runner.memory == "state":
+            found.append(
+                f"{self.architecture} keeps a running state: only prompts of equal length share a "
+                "batch"
+            )
+        if not self.tokenizer.chat_template:
+            found.append("the model has no chat template: prompts are written as plain questions")
+        return found
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Answer requests lazily, a window at a time, in order of completion."""
@@ -106,6 +109,8 @@ class HfEngine:
         """Return why a request cannot be answered."""
         if prompt.problem is not None:
             return prompt.problem
+        if not (request.temperature >= 0 and request.repetition_penalty > 0):
+            return "failed: temperature must be at least 0 and repetition_penalty above 0"
         context = self.runner.context
         if context is not None and len(prompt.ids) + request.max_tokens > context:
             return "context"
@@ -204,9 +209,8 @@ class HfEngine:
                 self.limits = self.limits.halved()
 
     def close(self) -> None:
-        """Give the memory and the threads back, and say what was done to prompts."""
-        self.notices.extend(describe(self.said))
-        self.said.clear()
+        """Give the memory and the threads back."""
+        self.runner.model = None
         torch.set_num_threads(self.threads_before)
 
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from sayso.backends.hf_render import THOUGHTS
 
 BROKEN = "\ufffd"
+#: A thought opens within this many tokens, or there is none.
+HEAD = 48
 
 
 class Answer(NamedTuple):
@@ -128,6 +130,9 @@ def separate(
     ``opened`` are the marks of a thought that the prompt opened. Marks and the white space behind
     them belong to neither. A text that does not begin with a thought has none.
     """
+    hidden = opened is not None or detokenizer.special.intersection(ids)
+    if not hidden and _find_marks(detokenizer.decode(ids[:HEAD]), None) is None:
+        return Separation()
     text, starts = _mark_text(detokenizer, ids)
     marks = _find_marks(text, opened)
     if marks is None:
@@ -182,9 +187,12 @@ def stops_here(
 ) -> bool:
     """Return True as soon as the answer holds a stop string.
 
-    Only texts that may hold one are looked at closely: thoughts may mention them.
+    The newest token completes it, so the end of the text is looked at first: a character has at
+    most four bytes and a token at least one, unless it is special. Then thoughts are told from
+    answers.
     """
-    text = detokenizer.decode(ids)
+    end = ids[-(4 * max(map(len, stops), default=0) + 8) :]
+    text = detokenizer.decode(ids if detokenizer.special.intersection(end) else end)
     if not any(stop in text for stop in stops if stop):
         return False
     return read_answer(detokenizer, ids, stops, opened).stopped

@@ -19,6 +19,8 @@ MASK64 = (1 << 64) - 1
 #: Tokens are summed in blocks of this size: a cumulative sum over whole vocabularies in float64
 #: would cost more than the small models that it serves.
 BLOCK = 64
+#: Logits that are sorted at once: sorting needs several times their memory.
+SHAPED = 8_000_000
 
 
 def uniforms(
@@ -200,8 +202,10 @@ def choose(
         rows = torch.from_numpy(free).to(device)
         draws = torch.from_numpy(uniform[free]).to(device)
         tokens[rows] = invert(reading.weights, reading.edges, place[rows], draws)
-    rest = np.flatnonzero(~plain)
-    if len(rest):
+    shaped = np.flatnonzero(~plain)
+    step = max(1, SHAPED // logits.shape[1])
+    for at in range(0, len(shaped), step):
+        rest = shaped[at : at + step]
         rows = torch.from_numpy(rest).to(device)
         scores = logits[place[rows].to(logits.device)].float().to(device)
         for position, row in enumerate(rest.tolist()):
