@@ -147,6 +147,14 @@ def test_report_and_compare_print_their_result(
     assert "B minus A" in capsys.readouterr().out
 
 
+def test_no_page_of_an_older_report_stays(finished: Path) -> None:
+    stale = finished / "answers" / "answers-009.html"
+    stale.parent.mkdir(exist_ok=True)
+    stale.write_text("old")
+    sayso.report.write(finished)
+    assert not stale.exists()
+
+
 def test_a_run_folder_of_another_version(
     finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

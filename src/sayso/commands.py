@@ -26,8 +26,6 @@ from sayso.pipeline.measuring import measure as measure_run
 from sayso.pipeline.running import Result
 from sayso.pipeline.running import run as run_protocol
 from sayso.protocols import PROTOCOLS, uncle
-from sayso.report.compare import render_compare
-from sayso.report.terminal import render
 
 run_app = cyclopts.App(
     name="run",
@@ -203,16 +201,14 @@ def compare(
     if json:
         _json(result.estimates)
     else:
-        render_compare(result.estimates, Console(), first=str(a), second=str(b))
-        for note in result.notes:
-            print("!", note)
+        reports.render_compare(result.estimates, Console(), str(a), str(b), result.notes)
 
 
 def _show(result: Result, *, json: bool, page: Path | None) -> None:
     if json:
         _json(result.estimates)
     else:
-        render(result.estimates, Console(), entities=result.entities, page=page)
+        reports.render(result.estimates, Console(), result.manifest, page, entities=result.entities)
 
 
 def _json(estimates: object) -> None:

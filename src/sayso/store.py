@@ -183,6 +183,12 @@ class RunFolder:
         """Write ``report.html`` or a file under ``answers/`` in one piece; return its path."""
         return self._write_file(self._file(name), text.encode("utf-8", "replace"))
 
+    def clear_pages(self) -> None:
+        """Delete the pages of ``answers/``: none of an older report stays beside a new one."""
+        with disk_errors(self.path):
+            for page in self.path.glob("answers/*.html"):
+                page.unlink()
+
     def read_text(self, name: str) -> str:
         """Return the text of ``report.html`` or of a file under ``answers/``."""
         place = self.path / self._file(name)

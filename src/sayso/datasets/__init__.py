@@ -44,7 +44,8 @@ def load(
         data = uncle.load_file(Path(name))
     else:
         raise InputError(
-            f"data {name!r}: expected one of {', '.join(LOADERS)}, or a .jsonl, .json or .parquet file"
+            f"data {name!r}: expected one of {', '.join(LOADERS)}, "
+            "or a .jsonl, .json or .parquet file"
         )
     if limit is None:
         limit = DEFAULT_LIMIT.get(name, 0)

@@ -89,7 +89,8 @@ def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[s
         what = ", ".join(f"{k} ({first[k]} and {second.get(k)})" for k in refused)
         raise InputError(
             f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
-            f"model's. Repeat one with the other's settings, or say --allow {' --allow '.join(refused)}"
+            "model's. Repeat one with the other's settings, or say "
+            f"--allow {' --allow '.join(refused)}"
         )
     golds = [{q.id: q.golds for q in side.job.questions} for side in sides]
     if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
@@ -105,8 +106,8 @@ def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[s
     else:
         shares = [float(np.mean(side.context.known["any"] == 1)) for side in sides]
         notes.append(
-            f"two base models, each with its own probe: A knows {shares[0]:.0%}, B {shares[1]:.0%}; "
-            "read J first, and the rows on facts that both know or neither knows"
+            f"two base models, each with its own probe: A knows {shares[0]:.0%}, "
+            f"B {shares[1]:.0%}; read J first, and the rows on facts that both know or neither knows"
         )
     return notes
 

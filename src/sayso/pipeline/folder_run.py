@@ -106,8 +106,8 @@ class FolderRun:
         missing = [q for q in self.questions if not q.parts and q.id not in asked]
         if missing:
             raise InputError(
-                f"known_from {base}: it has no {stage} answers for {len(missing)} of the questions, "
-                f"first {missing[0].text!r}; run it on the same data, limit and seed"
+                f"known_from {base}: it has no {stage} answers for {len(missing)} of the "
+                f"questions, first {missing[0].text!r}; run it on the same data, limit and seed"
             )
         kept = {g.id for g in answers}
         verdicts = [v for v in source.read(f"verdicts/{stage}", Verdict) if v.target in kept]

@@ -45,8 +45,7 @@ def beyond(context: Context) -> list[Estimate]:
         found += [context.signed(e, place, form) for e in _within(context, form)]
         for policy, estimates in _own_policies(context, form):
             found += [context.signed(e, f"{place};policy:{policy}", form) for e in estimates]
-    found += [context.signed(e, "all") for e in _alignment(context)]
-    found += _kappas(context)
+    found += _alignment(context)
     matches, others = context.guesses
     for kind, rate in type_guess_rates(matches, others, context.aspects.type).items():
         rows = context.aspects.type == kind
@@ -185,26 +184,23 @@ def _own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estim
 
 
 def _alignment(context: Context) -> Iterator[Estimate]:
-    """Yield the shares of certain and uncertain in short (first) and long (second) form (7.1)."""
-    short, long = context.labels("short"), context.labels("long")
-    both = (short >= 0) & (long >= 0)
-    for name, s, l in (("CC", 0, 0), ("CU", 0, 1), ("UC", 1, 0), ("UU", 1, 1)):  # noqa: E741
-        top = ((short == UNCERTAIN) == bool(s)) & ((long == UNCERTAIN) == bool(l))
-        yield _share(context, f"align_{name}", top, both)
+    """Yield how hedging agrees between the forms (7.1): overall, given known, given unknown.
 
-
-def _kappas(context: Context) -> Iterator[Estimate]:
-    """Yield kappa of hedging between the forms: overall, and given known or unknown."""
+    ``align_CU``: the share that is certain in short and uncertain in long form, and so on.
+    """
+    s, known = context.settings, context.known["any"]
     short, long = context.labels("short"), context.labels("long")
+    hedged = short == UNCERTAIN, long == UNCERTAIN
     both = (short >= 0) & (long >= 0)
-    known = context.known["any"]
     sets = {"all": both, "given:known": both & (known == 1), "given:unknown": both & (known == 0)}
-    s = context.settings
     for where, rows in sets.items():
+        for name in ("CC", "CU", "UC", "UU"):
+            top = (hedged[0] == (name[0] == "U")) & (hedged[1] == (name[1] == "U"))
+            yield context.signed(_share(context, f"align_{name}", top, rows), where)
         made = bootstrap(
             kappa,
-            (short == UNCERTAIN)[rows],
-            (long == UNCERTAIN)[rows],
+            hedged[0][rows],
+            hedged[1][rows],
             clusters=context.aspects.entity[rows],
             n=s.resamples,
             seed=s.ci_seed,

@@ -134,7 +134,7 @@ def headline(context: Context) -> list[Estimate]:
                 )
                 label = context.labels(form, prompt == "instructed")
                 rates = _rates(context, context.known[known], label)
-                only = HEADLINE if known != "any" else tuple(rates)
+                only = (*HEADLINE, "over_hedge", "p_known") if known != "any" else tuple(rates)
                 found += [context.signed(rates[n], where, form, prompt, known) for n in only]
                 if known == "any":
                     found += _matrix(context, label, where, form, prompt)

@@ -59,7 +59,9 @@ def write(run: str | Path | RunFolder) -> Path:
             for v in _rows(folder, f"verdicts/{form}", Verdict)
         ],
     )
-    for name, text in pages(manifest, estimates, tables).items():
+    written = pages(manifest, estimates, tables)
+    folder.clear_pages()
+    for name, text in written.items():
         folder.write_text(name, text)
     return folder.path / "report.html"
 

@@ -1,0 +1,73 @@
+"""What a whole ``sayso run uncle`` costs beside generating its tokens.
+
+    python benchmarks/run_overhead.py [--limit 100] [--repeat 2]
+
+In one process and on one thread: the same requests through bare ``generate`` in a batch-sorted
+script (``engine_overhead.bare``), then whole runs with an empty cache: asking, caching, judging,
+measuring, the page. Imports are timed apart. The bar: model stages at most 1.2 x bare, the whole
+run at most 1.5 x bare + 3 CPU seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+
+def main() -> None:
+    """Print CPU seconds, counts and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--repeat", type=int, default=2)
+    arguments = parser.parse_args()
+    begin = time.process_time()
+    import torch
+
+    import engine_overhead
+    import sayso
+    from sayso import datasets, report
+    from sayso.models import open_model
+    from sayso.protocols import uncle
+
+    torch.set_num_threads(1)
+    data = datasets.load("builtin", limit=arguments.limit)
+    load = [a.request for a in uncle.requests(data.questions, uncle.Settings(), 0)]
+    engine = open_model("builtin", threads=1)
+    model, tokenizer = engine.runner.model, engine.tokenizer  # type: ignore[attr-defined]
+    list(engine.complete(load[:40]))
+    engine_overhead.bare(model, tokenizer, load[:40], 512)
+    print(f"imports, loading and a first batch: {time.process_time() - begin:.1f} CPU s")
+
+    bare, stages, whole = [], [], []
+    for number in range(arguments.repeat):
+        start = time.process_time()
+        tokens = engine_overhead.bare(model, tokenizer, load, 512)
+        bare.append(time.process_time() - start)
+        before = {n: getattr(engine.counts, n) for n in ("forwards", "slots")}
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.process_time()
+            result = sayso.run(
+                model=engine,
+                limit=arguments.limit,
+                out=Path(folder, "run"),
+                cache=Path(folder, "cache"),
+            )
+            report.write(result.path)
+            whole.append(time.process_time() - start)
+        times = result.manifest.timings
+        stages.append(times["generate_cpu_s"])
+        if number == 0:
+            used = {n: getattr(engine.counts, n) - before[n] for n in before}
+            print(f"{len(load)} requests, {tokens} tokens, forwards and slots of ours: {used}")
+        print({name: value for name, value in times.items() if name.endswith("cpu_s")})
+    low = min(bare)
+    print(f"bare generate {low:.2f} CPU s")
+    print(f"model stages  {min(stages):.2f} CPU s = {min(stages) / low:.2f} x (bar 1.2)")
+    limit = 1.5 * low + 3
+    print(f"whole run     {min(whole):.2f} CPU s (bar 1.5 x + 3 = {limit:.2f})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""The README is true: its commands run as printed, its code works, every command is explained."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from sayso import cli
+from sayso.protocols import settings, uncle
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+#: the hub cannot be reached from a test, so the same command runs on a folder
+HUB = "hf:Qwen/Qwen3-4B"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def commands() -> list[list[str]]:
+    lines = [line for block in blocks("console") for line in block.splitlines()]
+    return [shlex.split(line[1:], comments=True) for line in lines if line.startswith("$")]
+
+
+def test_the_commands_of_the_readme_run_in_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (record,) = blocks("json")
+    Path("mine.jsonl").write_text(record, encoding="utf-8")
+    folder = resources.files("sayso").joinpath("builtin", "model")
+    done = []
+    for words in commands():
+        if words[0] == "pip":
+            continue
+        assert words[0] == "sayso", words
+        words = [f"hf:{folder}" if word == HUB else word for word in words]
+        assert cli.run(words[1:]) == 0, (words, capsys.readouterr().err)
+        assert capsys.readouterr().out, words
+        done.append(words[1])
+    assert done == ["run", "run", "measure", "run", "compare", "report"]
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+    (code,) = blocks("python")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=dict(os.environ),
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "uncertain"
+
+
+def test_the_readme_names_every_command_and_the_makefile_targets() -> None:
+    for command in cli.app:
+        if not command.startswith("-"):
+            assert f"sayso {command}" in README, command
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"make (\w+)", README):
+        assert f"\n{target}:" in makefile, target
+
+
+def test_links_of_the_documents_lead_somewhere() -> None:
+    for document in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_setting_is_explained() -> None:
+    for name, _, _ in settings.flatten(uncle.Settings()):
+        holder, _, last = f"settings.{name}".rpartition(".")
+        group = uncle.Settings()
+        for step in holder.split(".")[1:]:
+            group = getattr(group, step)
+        fields = {f.name: f for f in group.__dataclass_fields__.values()}
+        assert fields[last].metadata["help"], name
