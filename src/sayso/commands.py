@@ -96,7 +96,7 @@ def run_uncle(
     out
         The run folder. Without it a name under runs/ follows from the settings.
     limit
-        Number of entities to ask about; 0 for all. The built-in world takes 100 unless told.
+        Number of entities to ask about; 0 for all. The built-in world takes 200 unless told.
     seed
         Seed of the choice of entities and of the draws.
     split

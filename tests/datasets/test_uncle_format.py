@@ -140,7 +140,11 @@ def test_any_rows_load_or_are_refused_in_one_line(rows: list[Any]) -> None:
     try:
         data = load(*rows)
     except InputError as error:
-        assert "\n" not in str(error).replace("\\n", "")
+        said = str(error)
+    else:
+        said = ""
+    assert len(said.splitlines()) < 2
+    if said:
         return
     ids = {q.id for q in data.short}
     assert all(part in ids for q in data.long for part in q.parts)
@@ -214,4 +218,4 @@ def test_the_builtin_world_has_disjoint_splits() -> None:
     assert len(names["dev"]) >= 150
     assert not names["test"] & names["dev"]
     assert not names["train"] & (names["test"] | names["dev"])
-    assert len({q.entity for q in datasets.load("builtin").questions}) == 100
+    assert len({q.entity for q in datasets.load("builtin").questions}) == 200

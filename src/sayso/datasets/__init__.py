@@ -22,7 +22,7 @@ LOADERS: dict[str, Callable[[str], Dataset]] = {
 }
 
 #: entities that a run takes when nobody says how many: enough for a laptop's minute
-DEFAULT_LIMIT = {"builtin": 100}
+DEFAULT_LIMIT = {"builtin": 200}
 
 
 def load(

@@ -107,7 +107,7 @@ def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[s
         shares = [float(np.mean(side.context.known["any"] == 1)) for side in sides]
         notes.append(
             f"two base models, each with its own probe: A knows {shares[0]:.0%}, "
-            f"B {shares[1]:.0%}; read J first, and the rows on facts that both know or neither knows"
+            f"B {shares[1]:.0%}; read J first, and the rows on facts that both or neither know"
         )
     return notes
 
