@@ -14,15 +14,9 @@ import torch
 from sayso.backends import hf_force
 from sayso.backends.hf_decode import Decoder, Job, Raw
 from sayso.backends.hf_force import ARRAYS, Given
+from sayso.backends.hf_identity import Identity, identify
 from sayso.backends.hf_limits import first_limits, ran_out
-from sayso.backends.hf_load import (
-    Identity,
-    Options,
-    Runner,
-    choose_threads,
-    identify,
-    load,
-)
+from sayso.backends.hf_load import Options, Runner, choose_threads, load
 from sayso.backends.hf_memory import open_cache
 from sayso.backends.hf_records import answered, forced, unanswered
 from sayso.backends.hf_render import Rendered, describe, ends_of_text, renderer

@@ -1,16 +1,17 @@
-"""Open a transformers model: weights, tokenizer, identity, device, dtype, threads."""
+"""Open a transformers model: weights, tokenizer, device, dtype, threads."""
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import json
 import os
-from collections.abc import Iterator, Sequence
+import socket
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+from urllib.parse import urlsplit
 
+import huggingface_hub as hub
 import msgspec
 import torch
 import transformers
@@ -46,14 +47,6 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chat_template: str | None = None
     trust_remote_code: bool = False
     allow_pickle: bool = False
-
-
-class Identity(NamedTuple):
-    """``identity`` keys the cache; ``base`` is that of the model an adapter was trained from."""
-
-    identity: str
-    base: str
-    signature: str
 
 
 class Runner:
@@ -177,6 +170,21 @@ def _check_folder(folder: Path, options: Options) -> None:
             ) from None
 
 
+def _hub_answers() -> bool:
+    """Tell whether the hub can be reached, in seconds: the library would try for a minute.
+
+    Behind a proxy nothing can be said beforehand.
+    """
+    if any(name in os.environ for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY")):
+        return True
+    address = urlsplit(hub.constants.ENDPOINT)
+    try:
+        socket.create_connection((address.hostname, address.port or 443), timeout=5).close()
+    except OSError:
+        return False
+    return not hub.constants.HF_HUB_OFFLINE
+
+
 def load(name: str, options: Options) -> tuple[Any, Any]:
     """Return (model, tokenizer) of a folder or a hub id."""
     folder = Path(name).expanduser()
@@ -191,8 +199,9 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
     common: dict[str, Any] = {"trust_remote_code": options.trust_remote_code}
     if local:
         common["local_files_only"] = True
-    elif options.revision:
+    else:
         common["revision"] = options.revision
+        common["local_files_only"] = not _hub_answers()
     safe = {} if options.allow_pickle else {"use_safetensors": True}
     with quiet():
         try:
@@ -208,82 +217,6 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
             tokenizer.chat_template = options.chat_template
         model = model.to(device).eval()
     return model, tokenizer
-
-
-def _memo_path() -> Path:
-    """Return the file in which hashes of weight files are remembered."""
-    home = os.environ.get("SAYSO_CACHE")
-    if home:
-        return Path(home) / "model-hashes.json"
-    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(root) / "sayso" / "model-hashes.json"
-
-
-def _file_hashes(files: Sequence[Path]) -> dict[str, str]:
-    """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
-    memo_path = _memo_path()
-    memo: dict[str, str] = {}
-    try:
-        memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
-        memo = {}
-    found, new = {}, False
-    for file in files:
-        stat = file.stat()
-        key = f"{file.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
-        if key not in memo:
-            with file.open("rb") as stream:
-                memo[key] = hashlib.file_digest(stream, "sha256").hexdigest()
-            new = True
-        found[file.name] = memo[key]
-    if new:
-        try:
-            memo_path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = memo_path.with_suffix(f".{os.getpid()}")
-            temporary.write_bytes(msgspec.json.encode(memo))
-            temporary.replace(memo_path)
-        except OSError:
-            return found  # a cache folder that cannot be written costs time, nothing else
-    return found
-
-
-def _settings(folder: Path) -> dict[str, Any]:
-    """Return config.json without what changes when the same model is saved again."""
-    try:
-        settings = json.loads((folder / "config.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    for key in ("_name_or_path", "transformers_version", "torch_dtype", "dtype"):
-        settings.pop(key, None)
-    return dict(settings)
-
-
-def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identity:
-    """Return the identity: contents of a folder, or revision of a hub id; template and dtype.
-
-    A merged folder may name the identity of its base model in config.json as ``sayso_base``.
-    """
-    folder = Path(name).expanduser()
-    dtype = str(model.dtype).removeprefix("torch.")
-    template = hashlib.sha256(str(tokenizer.chat_template or "").encode()).hexdigest()[:12]
-    if not folder.is_dir():
-        revision = str(getattr(model.config, "_commit_hash", None) or options.revision or "main")
-        identity = f"hf:{name}@{revision}|{dtype}|template:{template}"
-        return Identity(identity, identity, f"hf:{name.split('/')[-1]}@{revision[:7]}")
-    patterns = ("*.safetensors", "*.bin") if options.allow_pickle else ("*.safetensors",)
-    files = {file for pattern in patterns for file in folder.glob(pattern)}
-    files |= {folder / file for file in TOKENIZER_FILES if (folder / file).is_file()}
-    parts = [_file_hashes(sorted(files)), _settings(folder), template]
-    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    identity = f"weights:{digest[:32]}|{dtype}"
-    base = _settings(folder).get("sayso_base")
-    adapter = folder / "adapter_config.json"
-    if adapter.is_file():
-        source = str(json.loads(adapter.read_text("utf-8")).get("base_model_name_or_path") or "")
-        if source:
-            base = identify(source, model, tokenizer, options).identity
-    signature = f"hf:{folder.resolve().name}@{digest[:7]}"
-    return Identity(identity, str(base) if base else identity, signature)
 
 
 def choose_threads(model: Any, options: Options) -> int | None:
