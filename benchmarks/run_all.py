@@ -1,0 +1,51 @@
+"""Run every study behind README.md, one after another: ``make bench`` (about half an hour).
+
+    python benchmarks/run_all.py [NAME …]
+
+Studies on people's labels need SAYSO_TEST_DATA, and are named as skipped without it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+#: study -> its arguments; those that read labelled data
+STUDIES = {
+    "judge_rules": [],
+    "judge_reworded": [],
+    "stance": [],
+    "coverage": [],
+    "engine_overhead": [],
+    "run_overhead": [],
+    "bf16_draws": [],
+    "cache_speed": [],
+    "kills": ["--kills", "20"],
+}
+NEED_DATA = {"judge_rules"}
+
+
+def main(names: list[str]) -> int:
+    """Run the named studies, or all; return the number that failed."""
+    unknown = [n for n in names if n not in STUDIES]
+    if unknown:
+        print(f"unknown: {', '.join(unknown)}; there are {', '.join(STUDIES)}", file=sys.stderr)
+        return 2
+    failed = []
+    for name in names or STUDIES:
+        if name in NEED_DATA and not Path(os.environ.get("SAYSO_TEST_DATA", "/nowhere")).is_dir():
+            print(f"\n== {name}: skipped, SAYSO_TEST_DATA is not a folder")
+            continue
+        script = Path(__file__).parent / f"{name}.py"
+        print(f"\n== python benchmarks/{script.name} {' '.join(STUDIES[name])}", flush=True)
+        done = subprocess.run([sys.executable, str(script), *STUDIES[name]], check=False)
+        if done.returncode != 0:
+            failed.append(name)
+    print(f"\nfailed: {', '.join(failed) or 'none'}")
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
