@@ -51,6 +51,7 @@ _THINGS = frozenset(
 GOLD_BONUS = 1.5
 KIND_BONUS = 0.4
 CARRIED = 0.5
+GOLD_ALONE = 0.6
 REUSE = 0.6
 _LEAST = 0.15
 _CANDIDATES = 12
@@ -91,28 +92,46 @@ class Unit(NamedTuple):
     stems: frozenset[str]
 
 
+def _without(part: Span, silences: Sequence[Span]) -> list[Span]:
+    """What is left of ``part`` when the (sorted) silences are cut out."""
+    left: list[Span] = []
+    start = part.start
+    for gap in silences:
+        if gap.start < part.end and gap.end > start:
+            if gap.start > start:
+                left.append(Span(start, gap.start))
+            start = min(part.end, gap.end)
+    return [*left, Span(start, part.end)] if start < part.end else left
+
+
 @lru_cache(maxsize=1024)
 def units(reading: Reading) -> tuple[Unit, ...]:
     """Cut a read text into units, leaving out what asserts nothing."""
-    silences = reading.silences()
+    every = sorted(reading.silences())
     found: list[Unit] = []
     for number, parts in enumerate(reading.clauses):
+        whole = reading.sentences[number]
+        while every and every[0].end <= whole.start:
+            every.pop(0)
+        silences = [gap for gap in every if gap.start < whole.end] if every else []
         held: list[Span] = []
         for part in parts:
-            start, end = part
-            for gap in silences:
-                if gap.start <= start < gap.end:
-                    start = min(end, gap.end)
-                elif start < gap.start < end:
-                    end = gap.start
-            if not _WORD.search(reading.text, start, end):
-                continue
-            if held and not _FINITE.search(reading.text, start, end) and held[-1].end <= start:
-                held[-1] = Span(held[-1].start, end)
-            else:
-                held.append(Span(start, end))
+            for start, end in _without(part, silences):
+                if not _WORD.search(reading.text, start, end):
+                    continue
+                fragment = not _FINITE.search(reading.text, start, end)
+                if held and fragment and held[-1].end <= start:
+                    held[-1] = Span(held[-1].start, end)
+                else:
+                    held.append(Span(start, end))
         found += [Unit(*s, number, c.stems(reading.text[s.start : s.end])) for s in held]
     return tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def _named(about: str) -> tuple[frozenset[str], frozenset[str], frozenset[c.Expected]]:
+    words = frozenset(w.lower() for w in _WORD.findall(about))
+    return words, frozenset(map(c.stem, words)), c.kinds_named(about)
 
 
 def covers(about: str, reach: str, aspect: Asked, everyone: Sequence[Asked]) -> bool | None:
@@ -122,9 +141,7 @@ def covers(about: str, reach: str, aspect: Asked, everyone: Sequence[Asked]) -> 
     aspects of that kind which are spoken of there, if any. ``None`` when nothing is named at all,
     so that the statement is about everything it reaches.
     """
-    words = [w.lower() for w in _WORD.findall(about)]
-    stems = {c.stem(w) for w in words}
-    kinds = c.kinds_named(about)
+    words, stems, kinds = _named(about)
     rivals = [a for a in everyone if a.cues & stems and (not kinds or a.kind in kinds)]
     if aspect.cues & stems:
         return not kinds or aspect.kind in kinds or aspect.kind == "any" or aspect in rivals
@@ -224,7 +241,7 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
             if hit < 0.4 and _by_form(aspect, lowers[u]):
                 hit = 0.4
             if hit or gold:
-                rows.append((hit + GOLD_BONUS * gold, u))
+                rows.append((hit + gold * (GOLD_BONUS if hit else GOLD_ALONE), u))
         rows.sort(key=lambda row: (-row[0], row[1]))
         for score, u in rows[:_CANDIDATES]:
             unit = every[u]
@@ -235,10 +252,8 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
                 values[u, aspect.kind] = has
                 if has:
                     score += KIND_BONUS
-                elif score < GOLD_BONUS:
-                    if aspect.kind in ("date", "number"):
-                        continue
-                    score -= 0.3
+                elif score < GOLD_ALONE or not _has_gold(aspect.golds, lowers[u]):
+                    continue
             if score > _LEAST:
                 heapq.heappush(heap, (-score, a, u))
     chosen: list[Unit | None] = [None] * n

@@ -89,7 +89,8 @@ def is_english(text: str) -> bool:
     best = max(
         sum(word in known and word not in _ENGLISH for word in words) for known in _OTHERS.values()
     )
-    # Names carry a particle or two ("Ursula K. Le Guin", "Simone de Beauvoir"): three in a short
-    # text, and a fifth of a longer one, are more than names explain.
-    lower = sum(word[0].islower() for word in _WORD.findall(sample))
-    return best < 2 or best <= english or best < 0.18 * len(words) or lower < 3
+    # Names carry a particle or two ("Leonardo di ser Piero da Vinci"), so among capitalized words
+    # it takes more of them.
+    capitals = sum(word[0].isupper() for word in _WORD.findall(sample))
+    least = 4 if 2 * capitals >= len(words) else 2
+    return best < least or best <= english or best < 0.18 * len(words)

@@ -74,7 +74,7 @@ _SELF_DOUBT = _compile(
 )
 _ANY_DOUBT = _compile(
     rf"""
-      (?:^|[,;(—–-]\s*)(?:no\s+(?:idea|clue)|not\s+a\s+clue|dunno|beats\s+me|search\s+me|who\s+knows|N/A|
+      (?:^|[,;:(—–-]\s*)(?:no\s+(?:idea|clue)|not\s+a\s+clue|dunno|beats\s+me|search\s+me|who\s+knows|N/A|
          (?:sorry,?\s+)?(?:unknown|uncertain|unclear|unspecified|undisclosed)(?=\s*(?:[.,;!)—–-]|$|to\s+me|when|where|who|what|whether))|
          not\s+{_DEG}(?:known|available|sure|certain|specified|applicable|recorded|documented|listed|disclosed|stated|given|clear)\b)
     | \bthere\s*(?:is|are|'s|was|were|seems?\s+to\s+be|appears?\s+to\s+be|exists?)\s+{_DEG}{_NO}\s+(?:consensus|agreement|{_KNOW})
@@ -87,6 +87,8 @@ _ANY_DOUBT = _compile(
     | \b(?:some|much|considerable|great|a\s+lot\s+of|conflicting)\s+{h.DOUBT}\s+(?:\w+\s+)?(?:surrounds?|exists?|remains?|about|over|as\s+to|around|on|regarding)
     | {h.DOUBT}\s+(?:surrounds?|remains?|persists?)\b
     | \bnot\s+(?:\w+\s+)?(?:verified|confirmed|certain|checked|sourced)\b(?=\s*\))
+    | (?:\b(?:dates?|years?|places?|name|details|figures?|number|identity|authorship|origins?|attribution|exact\s+\w+)\s+|(?<=\()){{1}}
+        (?:uncertain|unknown|disputed|unconfirmed|unverified|unclear|debated|not\s+known|not\s+certain|not\s+confirmed)\b
     | \b(?:hard|difficult|impossible|tough)\s+(?:for\s+me\s+)?to\s+{_DEG}{h.ESTABLISH}
     | \b(?:beyond|outside)\s+(?:of\s+)?(?:the\s+scope\s+of\s+)?(?:my|the)\s+(?:knowledge|training|information|expertise|data)
     | \bmy\s+(?:[\w-]+\s+){{0,2}}(?:knowledge|memory|information|recollection|data|sources?|database)\s+(?:[\w-]+\s+){{0,6}}?
@@ -224,7 +226,7 @@ _TITLE_WORD = re.compile(
 
 #: A sentence with none of these words needs no pattern.
 _TRIGGER = _compile(
-    rf"""\b(?:{"|".join(h.ADVERBS)}|{"|".join(h.ADJECTIVES)}|I|I'\w+|we|we'\w+|my|not|no|nothing|nobody|never|\w+n't|\w{2, 5}nt|im|ive|cannot|ca|may|might|could|
+    rf"""\b(?:{"|".join(h.ADVERBS)}|{"|".join(h.ADJECTIVES)}|I|I'\w+|we|we'\w+|my|not|no|nothing|nobody|never|\w+n't|(?:do|ca|wo|did|does|is|was|are|have|has|could|would)nt|im|ive|cannot|ca|may|might|could|
     un\w+|either|or|seem\w*|appear\w*|rumou?r\w*|legend|tradition|according|some|others|several|sources?|
     accounts?|reports?|records?|evidence|historians|scholars|studies|research|said|believed|thought|reported|alleged|assumed|presumed|
     speculat\w+|suspected|claim\w*|hypothesi\w+|theori\w+|suggest\w*|reputed|purported|conjectured|inferred|
@@ -234,6 +236,10 @@ _TRIGGER = _compile(
     forgot\w*|open|information|details|decline|escapes|eludes|slip\w+|search|top|pretty|fairly|reasonably|
     lacking|missing|sketchy|obscure|murky|questionable|debatable|double-?check\w*|goes|judging|story|stories|uncertaint\w+|debate|dispute\w*|controversy|heard|recall|hearsay|gossip|speculation|belief|word|tale|appeared|various|version|if|impression|anyone's|confidence)\b | \?"""
 )
+
+
+#: A sentence with more markers is noise.
+_MOST = 64
 
 
 def masks(text: str, names: tuple[str, ...] = ()) -> list[Span]:
@@ -276,6 +282,8 @@ def find(text: str, sentence: Span, names: tuple[str, ...] = ()) -> list[Found]:
             if real is not None:
                 taken.append(Span(start, end))
                 found.append(Found(real, sentence.start + start, sentence.start + end))
+            if len(found) >= _MOST:
+                break
     return sorted(found, key=lambda mark: mark.start)
 
 

@@ -185,7 +185,7 @@ def _sentence(reading: Reading, at: int) -> Span:
 
 def _covers(reading: Reading, gap: Gap, aspect: Asked, aspects: Sequence[Asked]) -> bool | None:
     named = covers(gap.about, reading.text[gap.low : gap.high], aspect, aspects)
-    if named is False and gap.kind == "caution" and gap.whole:
+    if named is False and (gap.kind == "refusal" or (gap.kind == "caution" and gap.whole)):
         others = any(covers(gap.about, "", a, aspects) for a in aspects)
         return False if others else None
     return named
@@ -283,7 +283,7 @@ def _says_kind(text: str, unit: Unit, aspect: Asked) -> bool:
     """Whether a unit has a value of the expected kind; names are unseen in text without capitals."""
     if aspect.kind == "any":
         return True
-    if aspect.kind in ("place", "person") and text.islower():
+    if aspect.kind in ("place", "person") and text[unit.start : unit.end].islower():
         return True
     return any(True for _ in typed(text, unit.start, unit.end, aspect.kind, aspect.known))
 

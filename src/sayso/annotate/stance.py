@@ -113,6 +113,11 @@ _NAMES = re.compile(r"(?<=\s)[A-Z]\w+(?<!AI)|\d")
 _SUBORDINATE = re.compile(
     r"\b(?:which|that|who|where|when|and|but|because|as|although|though|so|or),?\s*$", re.I
 )
+_COMMA = re.compile(r",\s+(?=[a-z])")
+_KIND_FIRST = re.compile(
+    r"(?:dates?|years?|places?|name|number|identity|authorship|origins?)\b", re.I
+)
+_FAR = 200
 _NEW_SUBJECT = re.compile(r"(?:he|she|it|they|i|we)\b", re.I)
 _PARENTHETICAL = re.compile(
     r"\s*(?:(?:as|so|or|if|unless|from|to|at\s+least|like|though|although|but|by|what|the|some|most|very|in|and|according)\s+){0,3}",
@@ -264,8 +269,14 @@ def _hedge(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
         return reach(clause.start, _run(text, parts, i))
     if mark.kind == "modal":
         return reach(clause.start, clause.end)
+    if not before and i == 0:
+        return reach(clause.start, _run(text, parts, i))
     if not before:
-        return reach(clause.start, _run(text, parts, i) if i == 0 else clause.end)
+        aside = text[sentence.start : clause.start].rstrip().endswith(",") and not _VERB_NEXT.match(
+            text, mark.end
+        )
+        comma = _COMMA.search(text, mark.end + 1, clause.end) if aside else None
+        return reach(clause.start, comma.start() if comma else clause.end)
     if not after or re.search(r"\bor,?\s*$", text[clause.start : mark.start]):
         return reach(clause.start, clause.end)
     if mark.kind == "adverb" and (
@@ -274,7 +285,7 @@ def _hedge(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
         return reach(clause.start, clause.end)
     high = clause.end
     if text[clause.start : mark.start].rstrip().endswith(","):
-        comma = re.compile(r",\s+(?=[a-z])").search(text, mark.end + 1, clause.end)
+        comma = _COMMA.search(text, mark.end + 1, clause.end)
         high = comma.start() if comma else clause.end
     return reach(mark.start, high)
 
@@ -311,10 +322,14 @@ def _gap(
     inside = _parenthesis(text, sentence, mark.start, mark.end)
     if inside is not None and inside.start > sentence.start:
         low, high = inside
+        if _NAMES.search(text, low, mark.start):
+            low = max(low, text.rfind(",", low, mark.start) + 1)
     left = text[low : mark.start]
     if re.search(r"\bwhose\s+[\w\s']{1,30}$", left, re.I) and not left.lower().startswith("whose"):
         return None
-    about = left + " " + text[mark.end : high]
+    about = left[-_FAR:] + " " + text[mark.end : min(high, mark.end + _FAR)]
+    if _KIND_FIRST.match(text, mark.start, mark.end):
+        about += " " + text[mark.start : mark.end]
     if i and _empty(about) and _TOPIC.match(text, parts[i - 1].start):
         low = parts[i - 1].start
         about = text[low : parts[i - 1].end] + " " + about
@@ -367,6 +382,11 @@ def _colon(text: str, parts: tuple[Span, ...], last: int) -> bool:
     return ":" in text[parts[last].end - 1 : parts[last + 1].start]
 
 
+def _alone(gap: Gap, reach: Span, first: bool) -> Gap:
+    """A gap whose sentence asserts nothing: about the sentence before, at the beginning about all."""
+    return gap._replace(low=reach.start, high=reach.end, whole=gap.whole or first)
+
+
 @lru_cache(maxsize=2048)
 def read(text: str, names: tuple[str, ...] = ()) -> Reading:
     """Find everything in ``text`` that weakens or withholds, with its reach.
@@ -413,4 +433,7 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
         silent = all(any(c.start >= g.start and c.end <= g.end for g in here) for c in where[s])
         if not silent:
             said = sentence
+        elif here:
+            reach = (sentence, True) if said is None else (said, False)
+            gaps[-len(here) :] = [_alone(g, *reach) for g in gaps[-len(here) :]]
     return Reading(text, spans, where, tuple(hedges), tuple(gaps), tuple(questions), tuple(asks))

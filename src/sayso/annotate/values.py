@@ -36,7 +36,13 @@ _NUMBER = re.compile(
 )
 _CAPITAL = r"(?:[^\W\d_a-zà-ÿ][\w'’.&-]*|\d+)"
 _NAME = re.compile(
-    rf"(?:\b[Tt]he\s+)?[^\W\d_a-zà-ÿ][\w'’&-]*(?:\.(?=\s?[^\W\d_a-z]))?(?:(?:\s+|,\s+(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da|for|in)\s+){{0,2}}{_CAPITAL})*"
+    rf"(?:\b[Tt]he\s+)?[^\W\d_a-zà-ÿ][\w'’&-]*(?:\.(?=\s?[^\W\d_a-z]))?(?:(?:\s+|,\s+(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da|(?:for|in)(?=\s+[^\W\d]))\s+){{0,2}}{_CAPITAL})*"
+)
+_SOMEWHERE = re.compile(
+    r"\b(?:in|at|near|on|aboard|outside)\s+((?:an?|the)\s+(?!year|age|early|late|same|end|\d)[a-z-]+(?:\s+[a-z-]+)?)"
+)
+_AFTER_PREPOSITION = re.compile(
+    r"\b(?:in|at|near|from|by|was|is|to|be)\s+((?!a\b|an\b|the\b|born\b)[^\W\d]{3,}(?:\s[^\W\d]+)?)"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _COPULA = re.compile(
@@ -70,6 +76,11 @@ def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]
             yield Span(hit.start(), hit.end() - (text[hit.end() - 1] in ".,"))
     elif kind in ("place", "person"):
         yield from names(text, start, end, known)
+        pattern = _SOMEWHERE if kind == "place" else None
+        if text[start:end].islower():
+            pattern = _AFTER_PREPOSITION
+        for hit in pattern.finditer(text, start, end) if pattern else ():
+            yield Span(*hit.span(1))
 
 
 def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Span]:

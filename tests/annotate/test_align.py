@@ -1,0 +1,222 @@
+"""Long answers: which sentence speaks of which aspect, and what is its stance there."""
+
+from __future__ import annotations
+
+import pytest
+
+from sayso.annotate.align import asked, assign, units
+from sayso.annotate.rules import judge_rules_long
+from sayso.annotate.sentences import clauses, plain, sentences
+from sayso.annotate.stance import read
+
+BORN = ("Where was Mira Toll born?", ["Ripley"])
+BIRTH = ("When was Mira Toll born?", ["1950-05-03T00:00:00Z"])
+DIED = ("When did Mira Toll die?", ["1999"])
+DIED_AT = ("Where did Mira Toll die?", ["Derby"])
+WORK = ("What was Mira Toll's occupation?", ["singer"])
+STUDY = ("Where was Mira Toll educated?", ["Exeter College"])
+SPOUSE = ("Who was Mira Toll married to?", ["Jon Kemp"])
+PRIZE = ("Which award did Mira Toll receive?", ["Brandt Prize"])
+
+S, H, A, R, O, Q = "committed", "hedged", "abstained", "refused_by_policy", "omitted", "asked_back"
+GOOD, BAD, NONE = "correct", "incorrect", "none"
+
+CASES = [
+    # one sentence may carry several aspects
+    (
+        "She was born in Ripley on 3 May 1950 and studied at Exeter College.",
+        [
+            (BORN, S, GOOD, "Ripley"),
+            (BIRTH, S, GOOD, "3 May 1950"),
+            (STUDY, S, GOOD, "Exeter College"),
+        ],
+    ),
+    # one aspect's value must not leak into another of the same kind
+    (
+        "Mira Toll was born in 1950. She died in 1998.",
+        [(BIRTH, S, GOOD, "1950"), (DIED, S, BAD, "1998")],
+    ),
+    (
+        "Mira Toll was born in Derby. She died in Ripley.",
+        [(BORN, S, BAD, "Derby"), (DIED_AT, S, BAD, "Ripley")],
+    ),
+    (
+        "She died in 1999 in Derby. She was born in 1950 in Ripley.",
+        [
+            (BORN, S, GOOD, "Ripley"),
+            (DIED_AT, S, GOOD, "Derby"),
+            (DIED, S, GOOD, "1999"),
+            (BIRTH, S, GOOD, "1950"),
+        ],
+    ),
+    # scope inside a sentence
+    (
+        "She was born in Ripley, but I am not sure when. She was a painter.",
+        [(BORN, S, GOOD, "Ripley"), (BIRTH, A, NONE, None), (WORK, S, BAD, "painter")],
+    ),
+    (
+        "I think she was born in Ripley. She died in 1999.",
+        [(BORN, H, GOOD, "Ripley"), (DIED, S, GOOD, "1999")],
+    ),
+    (
+        "She was probably born in Derby and worked as a singer.",
+        [(BORN, H, BAD, "Derby"), (WORK, S, GOOD, "singer")],
+    ),
+    (
+        "Mira Toll was a singer; some sources say she married Jon Kemp.",
+        [(WORK, S, GOOD, "singer"), (SPOUSE, H, GOOD, "Jon Kemp")],
+    ),
+    (
+        "I'm not sure about her birthplace or birth date, but she was a singer.",
+        [(BORN, A, NONE, None), (BIRTH, A, NONE, None), (WORK, S, GOOD, "singer")],
+    ),
+    (
+        "She was born in Ripley in 1950, although I'm not certain about the year. She died in 1999.",
+        [(BORN, S, GOOD, "Ripley"), (BIRTH, H, GOOD, "1950"), (DIED, S, GOOD, "1999")],
+    ),
+    (
+        "She won the Brandt Prize, reportedly, and was married to Jon Kemp.",
+        [(PRIZE, H, GOOD, "Brandt Prize"), (SPOUSE, S, GOOD, "Jon Kemp")],
+    ),
+    # an aspect over two sentences
+    (
+        "I am not sure in which year she died. It may have been 1999. She was a singer.",
+        [(DIED, H, GOOD, "1999"), (WORK, S, GOOD, "singer")],
+    ),
+    (
+        "She was married. Her husband was Jon Kemp.",
+        [(SPOUSE, S, GOOD, "Jon Kemp")],
+    ),
+    # omission is not abstention
+    (
+        "She was a singer.",
+        [(WORK, S, GOOD, "singer"), (BORN, O, NONE, None), (DIED, O, NONE, None)],
+    ),
+    ("She was born in Ripley.", [(BORN, S, GOOD, "Ripley"), (BIRTH, O, NONE, None)]),
+    ("She was born in 1950.", [(BIRTH, S, GOOD, "1950"), (BORN, O, NONE, None)]),
+    # general statements
+    ("I don't know anything about Mira Toll.", [(WORK, A, NONE, None), (BORN, A, NONE, None)]),
+    (
+        "I'm not familiar with Mira Toll, so I can't describe her life.",
+        [(WORK, A, NONE, None), (DIED, A, NONE, None)],
+    ),
+    (
+        "I'm not certain about the details, but: she was a singer born in Ripley. She died in 1999.",
+        [(WORK, H, GOOD, "singer"), (BORN, H, GOOD, "Ripley"), (DIED, H, GOOD, "1999")],
+    ),
+    (
+        "She was a singer. She died in 1999. Please verify these details.",
+        [(WORK, H, GOOD, "singer"), (DIED, H, GOOD, "1999"), (SPOUSE, O, NONE, None)],
+    ),
+    (
+        "She was a singer. She died in 1999. If you have more questions, let me know!",
+        [(WORK, S, GOOD, "singer"), (DIED, S, GOOD, "1999")],
+    ),
+    (
+        "She was a singer. I have no further information about her.",
+        [(WORK, S, GOOD, "singer"), (SPOUSE, A, NONE, None)],
+    ),
+    (
+        "I'm sorry, but I can't share personal information about private individuals.",
+        [(BIRTH, R, NONE, None), (SPOUSE, R, NONE, None)],
+    ),
+    (
+        "She was a singer, but I cannot disclose her date of birth for privacy reasons.",
+        [(WORK, S, GOOD, "singer"), (BIRTH, R, NONE, None)],
+    ),
+    ("Which Mira Toll do you mean?", [(WORK, Q, NONE, None), (BORN, Q, NONE, None)]),
+    # lists and brackets
+    (
+        "- Born: Ripley\n- Died: 1999\n- Occupation: probably a singer\n- Spouse: unknown",
+        [
+            (BORN, S, GOOD, "Ripley"),
+            (DIED, S, GOOD, "1999"),
+            (WORK, H, GOOD, "singer"),
+            (SPOUSE, A, NONE, None),
+        ],
+    ),
+    (
+        "Mira Toll (3 May 1950 - 1999) was a singer.",
+        [(BIRTH, S, GOOD, "3 May 1950"), (DIED, S, GOOD, "1999"), (WORK, S, GOOD, "singer")],
+    ),
+    (
+        "Mira Toll (born c. 1950, date uncertain) was a singer.",
+        [(BIRTH, H, GOOD, "1950"), (WORK, S, GOOD, "singer")],
+    ),
+    ("", [(BORN, O, NONE, None), (WORK, O, NONE, None)]),
+]
+
+
+@pytest.mark.parametrize(("paragraph", "expected"), CASES, ids=[c[0][:40] for c in CASES])
+def test_aspects(
+    paragraph: str, expected: list[tuple[tuple[str, list[str]], str, str, str]]
+) -> None:
+    verdicts = judge_rules_long([row[0] for row in expected], paragraph)
+    found = [
+        (
+            v.stance,
+            v.content,
+            None if v.answer_start is None else paragraph[v.answer_start : v.answer_end],
+        )
+        for v in verdicts
+    ]
+    assert found == [row[1:] for row in expected]
+
+
+def test_the_verdict_points_at_its_sentence() -> None:
+    text = "Mira Toll was a singer. She was born in Ripley. I don't know when she died."
+    born, died = judge_rules_long([BORN, DIED], text)
+    assert text[born.start : born.end] == "She was born in Ripley."
+    assert text[died.start : died.end] == "I don't know when she died."
+
+
+def test_order_of_the_questions_does_not_matter() -> None:
+    text = "She was born in Ripley in 1950, I think; she died in Derby. I don't know when."
+    forward = judge_rules_long([BORN, BIRTH, DIED_AT, DIED], text)
+    backward = judge_rules_long([DIED, DIED_AT, BIRTH, BORN], text)
+    assert forward == backward[::-1]
+
+
+def test_an_elliptic_when_means_the_clause_it_hangs_on() -> None:
+    text = "She was born in Ripley, but I am not sure when. She died in 1999."
+    birth, died = judge_rules_long([BIRTH, DIED], text)
+    assert (birth.stance, died.stance) == ("abstained", "committed")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("J. R. R. Toll was born in Ripley. He wrote.", 2),
+        ("Dr. Toll met the U.S. Army vs. Mr. Kemp, approx. 5 km away.", 1),
+        ("She was born c. 1950 (d. 1999) in St. Ives. She sang.", 2),
+        ("- Born: Ripley\n- Died: 1999", 2),
+        ("one line\nwrapped onto the next", 1),
+        ("First paragraph\n\nSecond paragraph", 2),
+        ("", 0),
+    ],
+)
+def test_sentences(text: str, count: int) -> None:
+    assert len(sentences(text)) == count
+
+
+def test_clauses_end_where_a_hedge_may_end() -> None:
+    text = plain("He was born in Ripley, but I am not sure when; he studied law and died in 1999.")
+    (sentence,) = sentences(text)
+    assert [text[a:b] for a, b in clauses(text, sentence)] == [
+        "He was born in Ripley",
+        "but I am not sure when",
+        "he studied law",
+        "and died in 1999.",
+    ]
+
+
+def test_cues_leave_out_the_entity_and_take_word_families() -> None:
+    aspect = asked("Where was Mira Toll born?", (), "place of birth")
+    assert aspect.kind == "place"
+    assert aspect.cues == {"birth"}
+
+
+def test_what_asserts_nothing_is_no_unit() -> None:
+    reading = read("I don't know when she died. She was a singer.")
+    assert [reading.text[u.start : u.end] for u in units(reading)] == ["She was a singer."]
+    assert assign(reading, [asked("When did Mira Toll die?", ())]) == [None]
