@@ -25,6 +25,43 @@ KINDS = {"text": PLAIN, "added": Detokenizer(ADDED), "special": Detokenizer(SPEC
 FIRST = THOUGHTS[0]
 
 
+def spaced_tokenizer() -> Any:
+    """A tokenizer like Llama 2's: a text's first space is not written out."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    inner = Tokenizer(models.BPE(unk_token="<unk>"))
+    inner.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+    inner.decoder = decoders.Metaspace(prepend_scheme="first")
+    trainer = trainers.BpeTrainer(
+        vocab_size=60, special_tokens=["<unk>", "</s>"], show_progress=False
+    )
+    inner.train_from_iterator(["it was the old bridge and the bell tower </think>"] * 3, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>", eos_token="</s>")
+
+
+SPACED = Detokenizer(spaced_tokenizer())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("it was the bridge", ["it", "was", "the", "bridge"]), ("the tower", ["the", "tower"])],
+)
+def test_offsets_where_the_first_space_is_not_written(text: str, words: list[str]) -> None:
+    tokens = ids(SPACED, text)
+    assert SPACED.decode(tokens) == text
+    starts = SPACED.offsets(tokens, text)
+    for word in words:  # a token begins at each word, or at the space before it
+        at = text.index(word)
+        assert at in starts or at - 1 in starts
+    assert starts == sorted(starts)
+
+
+def test_an_answer_behind_a_thought_where_the_first_space_is_not_written() -> None:
+    answer = read_answer(SPACED, ids(SPACED, "<think> it </think> the old bell"), ["bell"], None)
+    assert (answer.text, answer.thinking) == ("the old ", "it")
+
+
 def ids(detokenizer: Detokenizer, text: str) -> list[int]:
     return list(detokenizer.tokenizer(text, add_special_tokens=False)["input_ids"])
 
@@ -64,7 +101,8 @@ def test_the_text_ends_before_the_first_stop_string(text: str, stops: list[str])
     assert answer.stopped == bool(ends)
     assert answer.last == len(answer.offsets)
     assert all(start < len(answer.text) for start in answer.offsets)
-    assert stops_here(PLAIN, tokens, stops, None) == bool(ends)
+    grown = [stops_here(PLAIN, tokens[: n + 1], stops, None) for n in range(len(tokens))]
+    assert any(grown) == bool(ends)
 
 
 def test_empty_stop_strings_stop_nothing() -> None:

@@ -165,7 +165,8 @@ class SlotCache:
                 layer.shift(start)
         else:
             ahead = max(AHEAD, width // 4)
-            self.capacity = (max(rows, self.capacity[0]), width + after + ahead)
+            # Rows that are no longer used are given back: the budget counts those in use
+            self.capacity = (rows + rows // 8, width + after + ahead)
             for layer in self.cache.layers:
                 layer.regrow(self.capacity, start)
         w.start, w.end = start, width
