@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from sayso.annotate.normalize import word_list
+from sayso.annotate.normalize import NUMBER_WORDS, word_list
 
 _MONTH_NAMES = word_list(
     "january february march april may june july august september october november december"
@@ -41,8 +41,14 @@ _NUMERIC = _pattern(
     r"(?<![\d/.-])(?P<a>\d{1,2})(?P<s>[/.-])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4})(?![\d/])"
 )
 _PART = r"(?:(?P<part>early|mid(?:dle of the)?|late|beginning of the|end of the)[\s-]+)?"
+_ORDINAL = (
+    r"(?:twenty[\s-]+)?(?:"
+    + "|".join(w for w in NUMBER_WORDS if re.search("(?:st|nd|rd|th)$", w))
+    + ")"
+)
 _CENTURY = _pattern(
-    rf"{_PART}(?<![\w.])(?P<n>\d{{1,2}})(?:st|nd|rd|th)[\s-]+(?:century|centuries|c\.)" + _ERA
+    rf"{_PART}(?<![\w.])(?P<n>\d{{1,2}}(?:st|nd|rd|th)|{_ORDINAL})[\s-]+(?:century|centuries|c\.)"
+    + _ERA
 )
 _DECADE = _pattern(rf"{_PART}(?<![\d.,/])(?P<y>\d{{3}}0)\s?['\u2019]?s(?![a-z])" + _ERA)
 _SPAN = _pattern(
@@ -128,7 +134,12 @@ def _numeric(m: re.Match[str]) -> Iterator[Date]:
 
 
 def _century(m: re.Match[str]) -> Iterator[Date]:
-    n = int(m["n"])
+    written = m["n"].casefold()
+    n = (
+        int(written[:-2])
+        if written[0].isdigit()
+        else sum(NUMBER_WORDS[w] for w in re.split(r"[\s-]+", written))
+    )
     low, high = 100 * n - 99, 100 * n
     if _signed(1, m["era"]) < 0:
         low, high = -high, -low
@@ -175,7 +186,7 @@ def find_dates(text: str) -> tuple[Date, ...]:
 
     A date such as 03/04/1946 is returned twice, once for each reading.
     """
-    if not any(c.isdigit() for c in text):
+    if not any(c.isdigit() for c in text) and "centur" not in text.casefold():
         return ()
     found: list[Date] = []
     taken = bytearray(len(text))

@@ -27,11 +27,10 @@ _PREDICATE = word_set(
 _EVENTS = """
 born birth birthplace birthdate birthday|died die dies death dead killed assassinated passed
 deceased buried|founded founder founding established incorporated
-|dissolved closed defunct ended disbanded
+|dissolved closed defunct ended disbanded|discovered discovery discoverer
 |released release premiered premiere published aired debuted written wrote writer screenplay
-screenwriter author composed composer score|discovered discovery discoverer
-|married marriage wed spouse|studied graduated attended educated|directed director directs
-|wrote written writer screenplay screenwriter author|produced producer|composed composer score
+screenwriter author composed composer score|married marriage wed spouse
+|studied graduated attended educated|directed director directs|produced producer
 |starred starring stars cast"""
 _EVENT: dict[str, int] = {
     word: n

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from sayso.annotate.dates import Date, agree, find_dates, gold_dates
@@ -29,6 +30,9 @@ from sayso.annotate.phrases import (
 from sayso.annotate.quantities import find_quantities, gold_quantity, same_amount
 from sayso.annotate.readings import LISTED, readings
 from sayso.records import Content, Gold
+
+#: Places in one answer that are looked at for one name of a gold.
+MOST_CANDIDATES = 200
 
 
 class Match(NamedTuple):
@@ -243,8 +247,8 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
 
     Aliases of one gold are alternatives; of several golds (all true values) any suffices, as long
     as the list it stands in names nothing else. ``content`` is "none" for a text that asserts
-    nothing (empty, or only the question's own words). The span indexes ``text``: the value that agreed, or
-    the wrong value where it can be told. Never raises, whatever the text.
+    nothing: empty, or only the question's own words. The span indexes ``text``: the value that
+    agreed, or the wrong value where it can be told. Never raises, whatever the text.
     """
     case = Case(question, text, read(question), read(text))
     rejected: Match | None = None
@@ -253,7 +257,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     for gold in golds:
         for value in gold.names:
             comparison = _compare(case, gold, value)
-            for one in comparison.found:
+            for one in islice(comparison.found, MOST_CANDIDATES):
                 against = _rejected(case, one, comparison.kind)
                 if against is None:
                     extra = _extra(case, golds, one) if len(golds) > 1 else None

@@ -33,8 +33,9 @@ _NICK = (
     " lizzie eliza|margaret maggie peggy meg|katherine catherine kathy cathy kate katie kathryn"
     "|susan sue suzanne|deborah debbie deb|barbara barb|jennifer jen jenny|jessica jess"
     "|victoria vicky|patricia pat patty trish|christina chris tina christine|rebecca becky"
-    "|abraham abe|theodore ted teddy|franklin frank|francis frank|stanley stan|vincent vince|douglas doug"
-    "|nathaniel nathan nate|zachary zach zack|jonathan jon|eugene gene|arthur art|harold hal harry"
+    "|abraham abe|theodore ted teddy|franklin frank|francis frank|stanley stan|vincent vince"
+    "|douglas doug|nathaniel nathan nate|zachary zach zack|jonathan jon|eugene gene|arthur art"
+    "|harold hal harry"
 )
 _GROUPS: dict[str, set[int]] = {}
 for _i, _group in enumerate(_NICK.split("|")):

@@ -12,11 +12,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _MARKS = "\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f"
+# A letter, with its combining marks; raised digits are footnote marks and powers, not letters.
+_LETTER = rf"[^\W\d_\u00b2\u00b3\u00b9\u2070-\u2079][{_MARKS}]*"
 _TOKEN = re.compile(
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)"
     r"|\d+(?:st|nd|rd|th)(?![^\W\d_])"
     r"|\d+(?:\.\d+)?"
-    rf"|(?:[^\W\d_][{_MARKS}]*)+(?:['\u2019\u02bc\u00b4](?:[^\W\d_][{_MARKS}]*)+)*",
+    rf"|(?:{_LETTER})+(?:['\u2019\u02bc\u00b4](?:{_LETTER})+)*",
     re.IGNORECASE,
 )
 # Letters that NFKD does not take apart.
@@ -24,6 +26,8 @@ _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )
 _APOSTROPHES = re.compile("['\u2019\u02bc\u00b4]")
+#: Longer "words" are no words: they are compared as they are.
+LONGEST = 40
 NUMERALS = {"I": "1", "V": "5", "X": "10"}
 _ROMAN = re.compile(r"(?=[IVXL]{2,7}$)(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})$")
 
@@ -118,7 +122,7 @@ def roman(word: str) -> int | None:
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return a word without its inflection: plural, -ing, -ed, -ly, final e (rules of our own)."""
-    if len(word) < 4 or word[0].isdigit():
+    if not 4 <= len(word) <= LONGEST or word[0].isdigit():
         return word
     if word.endswith("ies") and len(word) > 4:
         word = word[:-3] + "y"
@@ -160,7 +164,7 @@ def _pieces(text: str) -> list[tuple[int, int]]:
 
 def _american(word: str) -> str:
     """Return one spelling for words that British and American writers spell apart."""
-    if len(word) > 4:
+    if 4 < len(word) <= LONGEST:
         word = re.sub(r"(?<=[a-z]{2})our(?=s?$)", "or", word)
         word = re.sub(r"(?<=[^aeiou])re(?=s?$)", "er", word)
         word = re.sub(r"(?<=[a-z]{3})is(?=e[sd]?$|ing$|ation$)", "iz", word)

@@ -50,6 +50,9 @@ def read(text: str) -> Text:
             letters.setdefault(t.text[0], []).append(t.text)
         for key in keys(t.text, t.stem):
             places.setdefault(key, []).append(i)
+        if t.number and t.raw.isalpha():
+            # What reads as a Roman numeral in capitals may be a word in capitals.
+            places.setdefault(t.raw.casefold(), []).append(i)
         if t.raw in NUMERALS and i and items[i - 1].capital and items[i - 1].text not in STOP:
             # "Henry V" is Henry the Fifth, though a single letter may also be an initial.
             places.setdefault(NUMERALS[t.raw], []).append(i)
@@ -74,6 +77,8 @@ def locate(word: Token, text: Text) -> tuple[int, ...]:
     found: set[int] = set()
     for key in keys(word.text, word.stem):
         found.update(text.places.get(key, ()))
+    if word.number and word.raw.isalpha():
+        found.update(text.places.get(word.raw.casefold(), ()))
     if word.raw in NUMERALS:
         found.update(text.places.get(NUMERALS[word.raw], ()))
     if not found and len(word.text) >= 5 and word.text.isalpha():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from sayso.annotate.normalize import word_list
+from sayso.annotate.normalize import LONGEST, word_list
 
 # Each line: the country (or region), then its adjective and people, where no suffix rule tells.
 _PLACES = """
@@ -94,7 +94,7 @@ def root(word: str) -> str:
 
     At least seven letters must remain, so that short words keep apart ("organ", "organize").
     """
-    if len(word) < 8 or not word.isalpha():
+    if not 8 <= len(word) <= LONGEST or not word.isalpha():
         return word
     while len(word) > 7:
         shorter = _SUFFIX.sub("", word)

@@ -1,0 +1,108 @@
+"""Dates as far as they are said: reading, golds, agreement."""
+
+from __future__ import annotations
+
+import pytest
+
+from sayso.annotate.dates import agree, find_dates, gold_dates
+
+READ = [
+    ("15 August 1946", (1946, 1946, 8, 15)),
+    ("August 15, 1946", (1946, 1946, 8, 15)),
+    ("August 15th 1946", (1946, 1946, 8, 15)),
+    ("Aug. 1946", (1946, 1946, 8, None)),
+    ("1946-08-15", (1946, 1946, 8, 15)),
+    ("1946-08-15T00:00:00Z", (1946, 1946, 8, 15)),
+    ("+1946-00-00T00:00:00Z", (1946, 1946, None, None)),
+    ("the 1940s", (1940, 1949, None, None)),
+    ("1940's", (1940, 1949, None, None)),
+    ("the 1900s", (1900, 1999, None, None)),
+    ("late 1990s", (1994, 1999, None, None)),
+    ("the 19th century", (1801, 1900, None, None)),
+    ("the nineteenth century", (1801, 1900, None, None)),
+    ("the 5th century BC", (-500, -401, None, None)),
+    ("753 BC", (-753, -753, None, None)),
+    ("AD 79", (79, 79, None, None)),
+    ("1939-45", (1939, 1945, None, None)),
+    ("from 1939 to 1945", (1939, 1945, None, None)),
+    ("between 1939 and 1945", (1939, 1945, None, None)),
+    ("August 15", (None, None, 8, 15)),
+    ("in 19832.", (1983, 1983, None, None)),  # a footnote mark that lost its place
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), READ)
+def test_reads(text: str, expected: tuple[int | None, ...]) -> None:
+    (found,) = find_dates(text)
+    assert (found.year, found.last, found.month, found.day) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1,946 people",
+        "you may 15 times",
+        "19.46",
+        "1946.5",
+        "$1946",
+        "1946%",
+        "12345678",
+        "maybe",
+    ],
+)
+def test_reads_no_date(text: str) -> None:
+    assert find_dates(text) == ()
+
+
+def test_an_ambiguous_order_is_read_both_ways() -> None:
+    months = {(d.month, d.day) for d in find_dates("03/04/1946")}
+    assert months == {(3, 4), (4, 3)}
+    assert {(d.month, d.day) for d in find_dates("13/04/1946")} == {(4, 13)}
+
+
+def test_golds_are_dates_and_nothing_else() -> None:
+    assert gold_dates("in 1946")
+    assert gold_dates("c. 1946")[0].kind == "period"
+    assert not gold_dates("1946 World Cup")
+    assert not gold_dates("Oslo")
+    assert len(gold_dates("1966 and 1967")) == 2
+
+
+def test_precision_of_a_gold() -> None:
+    (year,) = gold_dates("1946-08-15T00:00:00Z", "year")
+    assert (year.month, year.day) == (None, None)
+    (month,) = gold_dates("1946-08-15T00:00:00Z", "month")
+    assert (month.month, month.day) == (8, None)
+    (decade,) = gold_dates("1946-01-01T00:00:00Z", "decade")
+    assert (decade.year, decade.last) == (1940, 1949)
+    (century,) = gold_dates("1946-01-01T00:00:00Z", "century")
+    assert (century.year, century.last) == (1901, 2000)
+    # January 1st means the year unless the source says that it means the day.
+    assert gold_dates("1946-01-01T00:00:00Z")[0].day is None
+    assert gold_dates("1946-01-01T00:00:00Z", "day")[0].day == 1
+
+
+@pytest.mark.parametrize(
+    ("gold", "said", "expected"),
+    [
+        ("15 August 1946", "August 1946", True),
+        ("15 August 1946", "15 August", True),
+        ("15 August 1946", "15 May", False),
+        ("August 1946", "15 August 1946", True),
+        ("1946", "1947", False),
+        ("1946", "the 1940s", True),
+        ("1946", "1940-1950", True),
+        ("1946", "1900-1950", False),
+        ("the 1940s", "1946", True),
+        ("the 1940s", "1950", False),
+        ("1939-1945", "1941", False),
+        ("1939-1945", "1939", True),
+    ],
+)
+def test_agreement(gold: str, said: str, expected: bool) -> None:
+    assert agree(find_dates(gold)[0], find_dates(said)[0]) is expected
+
+
+def test_any_year_of_a_span() -> None:
+    assert agree(find_dates("1135-1154")[0], find_dates("1141")[0], any_year=True)
