@@ -187,6 +187,15 @@ def test_draws_share_their_prefill_and_equal_beginnings_a_row(make_folder: Any) 
     assert engine.counts.slots == 2 * alone
 
 
+def test_a_finished_row_that_is_computed_along_never_outgrows_the_context(make_folder: Any) -> None:
+    """GPT-2 has 256 positions: a row that ended at 240 may not be carried on to 300."""
+    engine = opened(make_folder("gpt2"))
+    long = ask("Who painted it? " * 48, max_tokens=2, temperature=0)
+    assert 180 < len(engine.render(long).ids) < 254
+    requests = [long, *(ask(f"When {n}?", max_tokens=90, temperature=0) for n in range(9))]
+    assert_same(answers(engine, requests), [answers(engine, [request])[0] for request in requests])
+
+
 def test_samples_extend_each_other(make_folder: Any) -> None:
     engine = opened(make_folder())
     few = answers(engine, [ask("Who?", sample=s, max_tokens=9) for s in range(5)])

@@ -102,6 +102,7 @@ def test_tokens_of_probability_zero_are_never_chosen() -> None:
         ({"top_p": 0.5}, {1, 2}),
         ({"top_p": 0.4}, {2}),
         ({"top_p": 0.000001}, {2}),
+        ({"top_p": 0.0}, {2}),  # the likeliest token always stays
         ({"min_p": 0.5}, {1, 2, 3}),  # at least .2
         # after top-k 2 the two are .57 and .43, so .5 is reached by the first alone
         ({"top_k": 2, "top_p": 0.5}, {2}),
