@@ -23,61 +23,19 @@ NAMES = st.lists(
 ).map(" ".join)
 # Text of the kinds the readers look for, glued together at random.
 PIECES = st.sampled_from(
-    [
-        "12 March 1946",
-        "1946",
-        "1,500",
-        "2.5 million",
-        "km",
-        "not",
-        "and",
-        "or",
-        ", ",
-        ". ",
-        "(",
-        ")",
-        "II",
-        "the",
-        "Ripley",
-        "born",
-        "died",
-        "-",
-        "–",
-        "/",
-        "1946-08-15T00:00:00Z",
-        "half a",
-        "%",
-        "°C",
-        "10^24",
-        "×",
-        "ß",
-        "İ",
-        "é",
-        "한국",
-        "١٢",
-        "²",
-        "'s",
-        "\n",
-        "\u2028",
-        "May",
-        "twenty",
-        "hundred",
-        "BC",
-        "century",
-        "1940s",
-        "$",
-        "rather than",
-        "or",
-    ]
-)
+    ["12 March 1946", "1946", "1,500", "2.5 million", "km", "not", "and", "or", ", ", ". ", "(",
+     ")", "II", "the", "Ripley", "born", "died", "-", "\u2013", "/", "1946-08-15T00:00:00Z",
+     "half a", "%", "\u00b0C", "10^24", "\u00d7", "\u00df", "\u0130", "e\u0301", "\ud55c\uad6d",
+     "\u0661\u0662", "\u00b2", "'s", "\n", "\u2028", "May", "twenty", "hundred", "BC", "century",
+     "1940s", "$", "rather than", "nineteenth century"]
+)  # fmt: skip
 SALAD = st.lists(PIECES, max_size=30).map(" ".join)
 ANYTHING = st.one_of(st.text(max_size=200), SALAD, st.lists(PIECES, max_size=30).map("".join))
 
 
 @given(st.one_of(NAMES, SALAD))
 def test_a_gold_that_says_something_is_correct_itself(value: str) -> None:
-    words = [t.text for t in tokens(value)]
-    if "not" in words or "rather" in words or not set(words) - matching.STOP:
+    if not value.strip():
         return
     assert match(QUESTION, [Gold(value)], value).content == "correct"
 

@@ -242,6 +242,18 @@ def _asserted(case: Case, other: Sequence[tuple[int, int]]) -> tuple[int, int] |
     return None
 
 
+def _literal(value: str, text: str) -> Match | None:
+    """Match what needs no reading: the gold as the whole answer, or a gold of symbols alone."""
+    bare, said = value.strip(), text.strip()
+    if not said or not bare:
+        return None
+    symbol = not any(c.isalnum() for c in bare)
+    if said.casefold() == bare.casefold() or (symbol and bare in text):
+        start = text.index(bare if symbol else said)
+        return Match("correct", start, start + len(bare if symbol else said), "same text")
+    return None
+
+
 def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     """Compare an answer with the golds of its question.
 
@@ -256,6 +268,9 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     kind = "words"
     for gold in golds:
         for value in gold.names:
+            literal = _literal(value, text)
+            if literal is not None:
+                return literal
             comparison = _compare(case, gold, value)
             for one in islice(comparison.found, MOST_CANDIDATES):
                 against = _rejected(case, one, comparison.kind)
