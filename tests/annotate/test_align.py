@@ -18,7 +18,14 @@ STUDY = ("Where was Mira Toll educated?", ["Exeter College"])
 SPOUSE = ("Who was Mira Toll married to?", ["Jon Kemp"])
 PRIZE = ("Which award did Mira Toll receive?", ["Brandt Prize"])
 
-S, H, A, R, O, Q = "committed", "hedged", "abstained", "refused_by_policy", "omitted", "asked_back"
+S, H, A, R, OMIT, Q = (
+    "committed",
+    "hedged",
+    "abstained",
+    "refused_by_policy",
+    "omitted",
+    "asked_back",
+)
 GOOD, BAD, NONE = "correct", "incorrect", "none"
 
 CASES = [
@@ -71,7 +78,7 @@ CASES = [
         [(BORN, A, NONE, None), (BIRTH, A, NONE, None), (WORK, S, GOOD, "singer")],
     ),
     (
-        "She was born in Ripley in 1950, although I'm not certain about the year. She died in 1999.",
+        "She was born in Ripley in 1950, although I'm not sure about the year. She died in 1999.",
         [(BORN, S, GOOD, "Ripley"), (BIRTH, H, GOOD, "1950"), (DIED, S, GOOD, "1999")],
     ),
     (
@@ -90,10 +97,10 @@ CASES = [
     # omission is not abstention
     (
         "She was a singer.",
-        [(WORK, S, GOOD, "singer"), (BORN, O, NONE, None), (DIED, O, NONE, None)],
+        [(WORK, S, GOOD, "singer"), (BORN, OMIT, NONE, None), (DIED, OMIT, NONE, None)],
     ),
-    ("She was born in Ripley.", [(BORN, S, GOOD, "Ripley"), (BIRTH, O, NONE, None)]),
-    ("She was born in 1950.", [(BIRTH, S, GOOD, "1950"), (BORN, O, NONE, None)]),
+    ("She was born in Ripley.", [(BORN, S, GOOD, "Ripley"), (BIRTH, OMIT, NONE, None)]),
+    ("She was born in 1950.", [(BIRTH, S, GOOD, "1950"), (BORN, OMIT, NONE, None)]),
     # general statements
     ("I don't know anything about Mira Toll.", [(WORK, A, NONE, None), (BORN, A, NONE, None)]),
     (
@@ -101,12 +108,12 @@ CASES = [
         [(WORK, A, NONE, None), (DIED, A, NONE, None)],
     ),
     (
-        "I'm not certain about the details, but: she was a singer born in Ripley. She died in 1999.",
+        "I'm unsure of the details, but: she was a singer born in Ripley. She died in 1999.",
         [(WORK, H, GOOD, "singer"), (BORN, H, GOOD, "Ripley"), (DIED, H, GOOD, "1999")],
     ),
     (
         "She was a singer. She died in 1999. Please verify these details.",
-        [(WORK, H, GOOD, "singer"), (DIED, H, GOOD, "1999"), (SPOUSE, O, NONE, None)],
+        [(WORK, H, GOOD, "singer"), (DIED, H, GOOD, "1999"), (SPOUSE, OMIT, NONE, None)],
     ),
     (
         "She was a singer. She died in 1999. If you have more questions, let me know!",
@@ -143,7 +150,7 @@ CASES = [
         "Mira Toll (born c. 1950, date uncertain) was a singer.",
         [(BIRTH, H, GOOD, "1950"), (WORK, S, GOOD, "singer")],
     ),
-    ("", [(BORN, O, NONE, None), (WORK, O, NONE, None)]),
+    ("", [(BORN, OMIT, NONE, None), (WORK, OMIT, NONE, None)]),
 ]
 
 

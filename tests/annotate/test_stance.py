@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sayso.annotate.rules import judge_rules
-from sayso.annotate.sentences import clauses, plain, sentences
-from sayso.annotate.stance import read
 
 WHERE = ("Where was Mira Toll born?", ["Ripley"])
 WHEN = ("When was Mira Toll born?", ["1950-05-03T00:00:00Z"])

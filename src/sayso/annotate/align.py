@@ -27,7 +27,8 @@ from sayso.records import Gold
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _CAPITALIZED = re.compile(r"[^\W\d_a-zà-ÿ]|\d")
 _FINITE = re.compile(
-    r"\b(?:is|was|are|were|has|had|have|did|does|do|can|could|may|might|must|will|would|should|lies|"
+    r"\b(?:is|was|are|were|has|had|have|did|does|do|can|could|may|might|must|will|would|"
+    r"should|lies|"
     r"became|began|wrote|won|led|made|went|ran|held|spent|took|sold|built|taught|met|left|lost|"
     r"lives|works|causes|orbits|stars|features|born|it's|he's|she's|[a-z]{3,}(?:ed|es|s))\b"
 )
@@ -38,15 +39,14 @@ _LIFE = re.compile(r"\(\s*(?:born|b\.|d\.|died|c\.)?[^()]{0,40}\d{3,4}[^()]{0,60
 _LIFE_CUES = frozenset({"birth", "death"})
 
 _CONTINUES = re.compile(
-    r"\W*(?:it|that|this|they|perhaps|maybe|possibly|probably|likely|i\s+(?:think|believe|guess)|my\s+\w*\s*guess|but|however)\b",
+    r"\W*(?:it|that|this|they|perhaps|maybe|possibly|probably|likely|i\s+(?:think|believe|"
+    r"guess)|my\s+\w*\s*guess|but|however)\b",
     re.I,
 )
 #: What an entity is, not what is asked about it.
-_THINGS = frozenset(
-    c.stem(w)
-    for w in """film movie book novel album song company firm organization organisation disease
-    condition asteroid planet star galaxy comet person entity individual object site""".split()
-)
+_THINGS_WORDS = """film movie book novel album song company firm organization organisation disease
+    condition asteroid planet star galaxy comet person entity individual object site"""
+_THINGS = frozenset(map(c.stem, _THINGS_WORDS.split()))
 
 GOLD_BONUS = 1.5
 KIND_BONUS = 0.4

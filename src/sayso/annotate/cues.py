@@ -18,17 +18,21 @@ _FAMILIES = """
 birth born birthday birthplace birthdate native
 death die dies died dead deceased passed killed demise deathplace
 marriage married marry marries wife husband spouse wed wedding partner
-education educated studied study studies student attended alma mater graduated graduate university college school degree schooling
+education educated studied study studies student attended alma mater graduated graduate
+    university college school degree schooling
 occupation profession job career worked work vocation
 employer employed employs worked works hired
-founding founded founder founders found inception established establishment started formation formed created set-up incorporated
+founding founded founder founders found inception established establishment started formation
+    formed created set-up incorporated
 location located headquarters headquartered based lies situated seat hq sits
 direction director directed directing directs helmed
-writing writer wrote written author authored authors screenwriter screenplay penned novelist scripted
+writing writer wrote written author authored authors screenwriter screenplay penned novelist
+    scripted
 production producer produced produces producers
 music composer composed composition score scored soundtrack
 cast starring starred stars star actor actress actors featured lead played role
-release released publisher publishing came premiered premiere publication published debuted debut came-out launched launch
+release released publisher publishing came premiered premiere publication published debuted debut
+    came-out launched launch
 discovery described discovered discoverer discovers detected found identified
 award awards prize prizes won received honor honour honored medal honours
 citizenship citizen nationality national country
@@ -78,14 +82,15 @@ political party member
 buried burial interred grave cemetery
 lake river
 """
-STOP = frozenset(
-    """a an the of in on at by for to from with and or is was are were be been do does did has have had
-    what which who whom whose when where why how that this these those it its he she his her they their
+_STOP_WORDS = """a an the of in on at by for to from with and or is was are were be been do does
+    did has have had
+    what which who whom whose when where why how that this these those it its he she his her they
+    their
     him them as into about than there can could would should will may might s many much long name
     called also one first some any current main primary major specific exact if please tell
     give me you i am my we us our your not no date year day month century place city town number
-    amount time state value following""".split()
-)
+    amount time state value following"""
+STOP = frozenset(_STOP_WORDS.split())
 _SUFFIX = re.compile(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
 
 
@@ -118,19 +123,25 @@ def stems(text: str) -> frozenset[str]:
 
 
 _NUMBER = re.compile(
-    r"\bhow\s+(?:many|much|long|far|old|tall|high|large|big|deep|wide|heavy|fast|hot|massive|bright)\b|"
-    r"\b(?:number|amount|percentage|population|mass|radius|diameter|distance|length|duration|height|weight|"
-    r"temperature|budget|box\s+office|revenue|runtime|running\s+time|magnitude|area|speed|elevation|"
+    r"\bhow\s+(?:many|much|long|far|old|tall|high|large|big|deep|wide|heavy|fast|hot|massive|"
+    r"bright)\b|"
+    r"\b(?:number|amount|percentage|population|mass|radius|diameter|distance|length|duration|"
+    r"height|weight|"
+    r"temperature|budget|box\s+office|revenue|runtime|running\s+time|magnitude|area|speed|"
+    r"elevation|"
     r"(?:orbital|incubation|rotation)\s+period|income|profit|density|age)\b",
     re.I,
 )
 _DATE = re.compile(
-    r"^\W*(?:\w+\s+){0,2}when\b|\b(?:what|which)\s+(?:\w+\s+)?(?:year|date|day|month|century|decade)\b|"
-    r"\bdate\s+of\b|\b(?:birth|death|release|publication)\s+date\b|\binception\b|\byear\s+of\b|\bsince\s+when\b",
+    r"^\W*(?:\w+\s+){0,2}when\b|\b(?:what|which)\s+(?:\w+\s+)?(?:year|date|day|month|century|"
+    r"decade)\b|"
+    r"\bdate\s+of\b|\b(?:birth|death|release|publication)\s+date\b|\binception\b|"
+    r"\byear\s+of\b|\bsince\s+when\b",
     re.I,
 )
 _PLACE = re.compile(
-    r"\bwhere\b|\b(?:what|which)\s+(?:\w+\s+)?(?:city|town|country|place|village|state|location|region|continent|county|municipality)\b|"
+    r"\bwhere\b|\b(?:what|which)\s+(?:\w+\s+)?(?:city|town|country|place|village|state|"
+    r"location|region|continent|county|municipality)\b|"
     r"\bplace\s+of\b|\bbirthplace\b|\bheadquarters?\s+location\b",
     re.I,
 )
@@ -156,7 +167,8 @@ _KIND_WORDS: tuple[tuple[Expected, re.Pattern[str]], ...] = (
     (
         "date",
         re.compile(
-            r"\b(?:when|dates?|year|years|day|month|time\s+of|timeline|century|decade|birthday|timing)\b",
+            r"\b(?:when|dates?|year|years|day|month|time\s+of|timeline|century|decade|"
+            r"birthday|timing)\b",
             re.I,
         ),
     ),
@@ -171,7 +183,8 @@ _KIND_WORDS: tuple[tuple[Expected, re.Pattern[str]], ...] = (
     (
         "number",
         re.compile(
-            r"\b(?:how\s+(?:many|much|long|far|big|large|old|tall|high|heavy)|number|figures?|amount|size|count|total|percentage|numbers|value|measurement|length|quantity)\b",
+            r"\b(?:how\s+(?:many|much|long|far|big|large|old|tall|high|heavy)|number|figures?|"
+            r"amount|size|count|total|percentage|numbers|value|measurement|length|quantity)\b",
             re.I,
         ),
     ),

@@ -14,20 +14,24 @@ _SAMPLE = 4000
 
 #: Frequent words that hold a sentence together and are rare in names; shared forms are left out
 #: ("in", "was", "die", "a", "on", "or", "me", "as", "do", "no").
-_ENGLISH = frozenset(
-    """the of and to is that it for with he she his her they are were be this have had by from at
+_ENGLISH_WORDS = """the of and to is that it for with he she his her they are were be this have
+    had by from at
     which but not an has been their who its there when what where i i'm my don't can't you your
     know sure born than about after also all one would could may might between during first known
-    because into over under most some other more both does did how why""".split()
-)
+    because into over under most some other more both does did how why"""
+_ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _OTHER = {
-    "fr": """le la les des du et est une dans que qui pour il elle sur au aux avec né née par ce cette
+    "fr": """le la les des du et est une dans que qui pour il elle sur au aux avec né née par ce
+    cette
         ne pas je suis sais était sont ses son à été mais où plus ont mort""",
-    "de": """der das und ist ein eine einer einem den dem des wurde nicht ich mit von zu für auf im sich er sie
+    "de": """der das und ist ein eine einer einem den dem des wurde nicht ich mit von zu für auf
+    im sich er sie
         geboren weiß als bei nach auch am war wird aus dass sind oder aber bin""",
-    "es": """el los las y es una que del por con nació en para su no se lo al fue como pero más era sé
+    "es": """el los las y es una que del por con nació en para su no se lo al fue como pero más
+    era sé
         está son murió yo desde año también cuando donde""",
-    "it": """il gli di è una che per con nel della del sono non si è nato nata un e ha da al alla dei
+    "it": """il gli di è una che per con nel della del sono non si è nato nata un e ha da al alla
+    dei
         delle anche come ma fu era so morto dove suo sua""",
     "pt": """o os um uma que é do da dos em para com não nasceu foi por no na ao se mais como mas eu
         sei ele ela sua seu são também onde""",

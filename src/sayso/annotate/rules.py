@@ -17,27 +17,33 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from sayso.annotate import Item
-from sayso.annotate.align import Asked, Unit, asked, assign, covers, units
+from sayso.annotate.align import Asked, Unit, asked, assign
 from sayso.annotate.cues import stems
 from sayso.annotate.hedges import GENERIC
 from sayso.annotate.language import is_english
-from sayso.annotate.marks import names_with_markers
 from sayso.annotate.matching import Match, match
+from sayso.annotate.reach import Gap
 from sayso.annotate.sentences import Span
-from sayso.annotate.stance import Gap, Reading, read
-from sayso.annotate.values import asserted, typed
+from sayso.annotate.stance import Reading, read
+from sayso.annotate.values import typed
+from sayso.annotate.verdicts import (
+    SIGNATURE,
+    make_verdict,
+    marker_names,
+    missing,
+    names_aspect,
+    place_value,
+    sentence_at,
+    statements,
+    weakened,
+    withheld,
+)
 from sayso.records import Content, Gold, Question, Stance, Verdict, golds_of
 
 NAME = "rules"
-SIGNATURE = "rules@1"
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 #: No word is this long; such a run is noise that would only cost time.
 _ENDLESS = re.compile(r"\S{200,}")
-_ABOUT_ITSELF = re.compile(
-    r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b|my\b|as\s+an\s+AI|we\b|it\s+is\s+(?:important|worth|best)|please\b|for\s+(?:more|the\s+most|accurate|further)|"
-    r"sorry|apologies|you\s+(?:can|could|may|might|should)|feel\s+free|if\s+you|is\s+there|thank)",
-    re.I,
-)
 
 
 def judge_rules(question: str, golds: Sequence[str | Gold], answer: str) -> Verdict:
@@ -76,7 +82,7 @@ def _grade(item: Item) -> list[Verdict]:
     problem = generation.problem
     if problem is not None:
         problem = "truncated" if problem == "truncated" else "failed"
-        found = [_missing(problem) for _ in item.questions]
+        found = [missing(problem) for _ in item.questions]
     elif generation.form == "long" or len(item.questions) != 1:
         found = _long([_asked(q) for q in item.questions], generation.text)
     else:
@@ -108,143 +114,39 @@ def _asked(question: Question) -> Asked:
     return asked(question.text, question.golds or (), hint.strip(), question.entity)
 
 
-def _missing(problem: str) -> Verdict:
-    return Verdict(target="", asked="", by=SIGNATURE, problem=problem)
-
-
-def _verdict(
-    stance: Stance, content: Content = "none", where: Span | None = None, value: Span | None = None
-) -> Verdict:
-    return Verdict(
-        target="",
-        asked="",
-        by=SIGNATURE,
-        stance=stance,
-        content=content,
-        start=where.start if where else None,
-        end=where.end if where else None,
-        answer_start=value.start if value else None,
-        answer_end=value.end if value else None,
-    )
-
-
-def _marker_names(aspects: Sequence[Asked]) -> tuple[str, ...]:
-    """Titles and golds that contain a marker word, as they may be written in the answer."""
-    names = [n for a in aspects for gold in a.golds for n in gold.names]
-    names += [run for a in aspects for run in _TITLE.findall(a.question)]
-    return names_with_markers(tuple(dict.fromkeys(names)))
-
-
-_TITLE = re.compile(r"(?:[A-Z][\w'’-]*)(?:\s+(?:of|the|and|in|a|to|for|[A-Z][\w'’-]*))*")
-
-
-def _voiced(text: str, start: int, end: int) -> bool:
-    """Whether the stretch says more than that one does not know."""
-    return any(w.lower() not in GENERIC for w in _WORD.findall(text[start:end]))
-
-
-def _said(reading: Reading) -> list[Unit]:
-    """The units that assert something about the world, not about the speaker."""
-    talk = bool(reading.gaps or reading.asks)
-    return [
-        u
-        for u in units(reading)
-        if _voiced(reading.text, u.start, u.end)
-        and not (
-            talk
-            and _ABOUT_ITSELF.match(reading.text[u.start : u.end])
-            and not reading.hedged(u.start, u.end)
-        )
-    ]
-
-
-def _withheld(reading: Reading) -> Verdict:
-    """The verdict on an answer that gives none."""
-    where = reading.asks[0] if reading.asks else None
-    ignorant = [g for g in reading.gaps if g.kind in ("ignorance", "rest")]
-    if where is not None and not any(g.whole or True for g in ignorant if not _which(reading, g)):
-        return _verdict("asked_back", where=where)
-    if ignorant:
-        return _verdict("abstained", where=_sentence(reading, ignorant[0].start))
-    if reading.gaps:
-        return _verdict("refused_by_policy", where=_sentence(reading, reading.gaps[0].start))
-    return _verdict("asked_back" if where else "omitted", where=where)
-
-
-def _which(reading: Reading, gap: Gap) -> bool:
-    """Whether the speaker only does not know what is asked."""
-    return bool(_REFERENT.search(gap.about))
-
-
-_REFERENT = re.compile(r"\b(?:which\b|who\s+you|what\s+you|you\s+(?:are|mean|'re)|you're)", re.I)
-
-
-def _sentence(reading: Reading, at: int) -> Span:
-    return next((s for s in reading.sentences if s.start <= at < s.end), Span(at, at))
-
-
-def _covers(reading: Reading, gap: Gap, aspect: Asked, aspects: Sequence[Asked]) -> bool | None:
-    named = covers(gap.about, reading.text[gap.low : gap.high], aspect, aspects)
-    if named is False and (gap.kind == "refusal" or (gap.kind == "caution" and gap.whole)):
-        others = any(covers(gap.about, "", a, aspects) for a in aspects)
-        return False if others else None
-    return named
-
-
-def _weakened(reading: Reading, aspects: Sequence[Asked], aspect: Asked, value: Span) -> bool:
-    if reading.hedged(*value):
-        return True
-    for gap in reading.gaps:
-        if gap.kind in ("refusal", "rest"):
-            continue
-        named = _covers(reading, gap, aspect, aspects)
-        if named or (
-            named is None and (gap.whole or (gap.low < value.end and value.start < gap.high))
-        ):
-            return True
-    return False
-
-
-def _place(aspect: Asked, found: Match, text: str, low: int, high: int) -> Span | None:
-    """The span of the value in the text; ``found`` was matched on ``text[low:high]``."""
-    if found.start is not None and found.end is not None:
-        span = Span(low + found.start, low + found.end)
-        if found.content == "correct" or aspect.kind in ("date", "number"):
-            return span
-    return asserted(text, low, high, aspect.kind, aspect.known, aspect.cues)
-
-
 @lru_cache(maxsize=65536)
 def _short(aspect: Asked, answer: str) -> Verdict:
     if not answer.strip():
-        return _verdict("omitted")
+        return make_verdict("omitted")
     if not is_english(answer):
-        return _missing("language")
-    reading = read(answer, _marker_names([aspect]))
+        return missing("language")
+    reading = read(answer, marker_names([aspect]))
     text = reading.text
-    said = _said(reading)
+    said = statements(reading)
     blank = bytearray(len(text))
-    for unit in said:
-        blank[unit.start : unit.end] = b"\x01" * (unit.end - unit.start)
+    for part in said:
+        blank[part.start : part.end] = b"\x01" * (part.end - part.start)
     rest = "".join(c if keep else " " for c, keep in zip(text, blank, strict=True))
     rest = _ENDLESS.sub(lambda run: " " * len(run.group()), rest)
     if not said:
-        return _withheld(reading) if reading.gaps or reading.asks else _plain(aspect, reading)
+        return withheld(reading) if reading.gaps or reading.asks else _plain(aspect, reading)
     found = match(aspect.question, aspect.golds, rest)
     if found.content != "correct":
         found = _bare_match(aspect, reading, rest) or found
     unit = _speaking(aspect, reading, said, found)
     if (reading.gaps or reading.asks) and found.content != "correct" and unit is None:
-        return _withheld(reading)
-    unit = unit or said[0]
-    value = _place(aspect, found, rest, 0, len(rest))
+        return withheld(reading)
+    spoken = unit or said[0]
+    value = place_value(aspect, found, rest, 0, len(rest))
     if value is None and len(said) == 1 and len(_WORD.findall(rest)) <= 6:
-        value = _trimmed(text, unit.start, unit.end)
-    where = value or Span(unit.start, unit.end)
-    stance: Stance = "hedged" if _weakened(reading, [aspect], aspect, where) else "committed"
+        value = _trimmed(text, spoken.start, spoken.end)
+    where = value or Span(spoken.start, spoken.end)
+    stance: Stance = "hedged" if weakened(reading, [aspect], aspect, where) else "committed"
     if not aspect.golds:
-        return _missing("unread")
-    return _verdict(stance, found.content, _sentence(reading, where.start), value)
+        return missing("unread")
+    if found.content == "none" and stance == "committed":
+        return make_verdict("omitted")
+    return make_verdict(stance, found.content, sentence_at(reading, where.start), value)
 
 
 def _bare_match(aspect: Asked, reading: Reading, rest: str) -> Match | None:
@@ -268,10 +170,10 @@ def _plain(aspect: Asked, reading: Reading) -> Verdict:
     """An answer of generic words only: "Yes", "The same"."""
     text = reading.text
     found = match(aspect.question, aspect.golds, text)
-    value = _place(aspect, found, text, 0, len(text)) or _trimmed(text, 0, len(text))
+    value = place_value(aspect, found, text, 0, len(text)) or _trimmed(text, 0, len(text))
     where = value or Span(0, len(text))
     stance: Stance = "hedged" if reading.hedged(*where) else "committed"
-    return _verdict(stance, found.content, where, value)
+    return make_verdict(stance, found.content, where, value)
 
 
 def _trimmed(text: str, start: int, end: int) -> Span | None:
@@ -280,7 +182,7 @@ def _trimmed(text: str, start: int, end: int) -> Span | None:
 
 
 def _says_kind(text: str, unit: Unit, aspect: Asked) -> bool:
-    """Whether a unit has a value of the expected kind; names are unseen in text without capitals."""
+    """Whether a unit has a value of the expected kind; text without capitals hides names."""
     if aspect.kind == "any":
         return True
     if aspect.kind in ("place", "person") and text[unit.start : unit.end].islower():
@@ -294,7 +196,7 @@ def _speaking(aspect: Asked, reading: Reading, said: Sequence[Unit], found: Matc
     Asked only of answers that also withhold something: then a statement counts as an answer when
     it has the gold, or a value of the expected kind and either a cue word, a hedge, or no company.
     """
-    named = any(_covers(reading, g, aspect, [aspect]) for g in reading.gaps)
+    named = any(names_aspect(reading, g, aspect, [aspect]) for g in reading.gaps)
     best: Unit | None = None
     for unit in said:
         if (
@@ -323,16 +225,16 @@ def _general(reading: Reading, gap: Gap) -> bool:
 
 def _alone(reading: Reading, gap: Gap) -> bool:
     """Whether nothing is asserted in the gap's own sentence."""
-    where = _sentence(reading, gap.start)
-    return not any(where.start <= u.start < where.end for u in _said(reading))
+    where = sentence_at(reading, gap.start)
+    return not any(where.start <= u.start < where.end for u in statements(reading))
 
 
 def _long(aspects: list[Asked], paragraph: str) -> list[Verdict]:
     if not paragraph.strip():
-        return [_verdict("omitted") for _ in aspects]
+        return [make_verdict("omitted") for _ in aspects]
     if not is_english(paragraph):
-        return [_missing("language") for _ in aspects]
-    reading = read(paragraph, _marker_names(aspects))
+        return [missing("language") for _ in aspects]
+    reading = read(paragraph, marker_names(aspects))
     chosen = assign(reading, aspects)
     return [
         _aspect(reading, aspects, aspect, unit)
@@ -347,10 +249,8 @@ def _aspect(
     naming: list[Gap] = []
     general: list[Gap] = []
     for gap in reading.gaps:
-        named = _covers(reading, gap, aspect, aspects)
-        if named:
-            naming.append(gap)
-        elif (
+        named = names_aspect(reading, gap, aspect, aspects)
+        if named or (
             named is None
             and gap.kind == "ignorance"
             and not gap.whole
@@ -361,21 +261,21 @@ def _aspect(
             general.append(gap)
     if unit is not None:
         found = match(aspect.question, aspect.golds, text[unit.start : unit.end])
-        value = _place(aspect, found, text, unit.start, unit.end)
+        value = place_value(aspect, found, text, unit.start, unit.end)
         full = aspect.cues <= unit.stems or found.content == "correct"
         if not naming or full or reading.hedged(unit.start, unit.end):
             where = value or Span(unit.start, unit.end)
-            stance: Stance = "hedged" if _weakened(reading, aspects, aspect, where) else "committed"
+            stance: Stance = "hedged" if weakened(reading, aspects, aspect, where) else "committed"
             if not aspect.golds:
-                return _missing("unread")
+                return missing("unread")
             content: Content = "incorrect" if found.content == "none" else found.content
-            return _verdict(stance, content, reading.sentences[unit.sentence], value)
+            return make_verdict(stance, content, reading.sentences[unit.sentence], value)
     gaps = naming or general
     ignorant = [g for g in gaps if g.kind in ("ignorance", "rest")]
     if ignorant:
-        return _verdict("abstained", where=_sentence(reading, ignorant[0].start))
+        return make_verdict("abstained", where=sentence_at(reading, ignorant[0].start))
     if gaps:
-        return _verdict("refused_by_policy", where=_sentence(reading, gaps[0].start))
-    if reading.asks and not _said(reading):
-        return _verdict("asked_back", where=reading.asks[0])
-    return _verdict("omitted")
+        return make_verdict("refused_by_policy", where=sentence_at(reading, gaps[0].start))
+    if reading.asks and not statements(reading):
+        return make_verdict("asked_back", where=reading.asks[0])
+    return make_verdict("omitted")

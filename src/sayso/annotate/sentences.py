@@ -40,7 +40,10 @@ _PAST = (
     r"employs|makes|produces|stars|features|works|lives|holds|lasts|takes|plays|sells|runs|"
     r"(?!(?:hundred|indeed|speed|need|seed|breed|embed)\b)(?-i:[a-z]{2,})ed)\b"
 )
-_ADVERBS = r"(?:(?:then|later|also|probably|possibly|perhaps|maybe|likely|apparently|(?-i:[a-z]{3,}ly))\s+){0,2}"
+_ADVERBS = (
+    r"(?:(?:then|later|also|probably|possibly|perhaps|maybe|likely|apparently|"
+    r"(?-i:[a-z]{3,}ly))\s+){0,2}"
+)
 _VERB = rf"(?:{_SUBJECT}|{_ADVERBS}(?:{_AUXILIARY}|{_PAST}))"
 _WH = r"(?:who|whom|whose|which|where|when)\b"
 _BREAK = re.compile(
@@ -49,7 +52,8 @@ _BREAK = re.compile(
     | (?:,\s*|\s+)(?=but\s(?!also\b)|although\b|though\b|even\sthough\b|albeit\b|however\b)
     | ,\s+(?=(?:while|whereas|yet|because|since)\s|so\s+(?:I|we|he|she|it|they)\b)
     | ,\s+(?={_WH})
-    | ,\s+(?=(?:(?:most|very|quite|more)\s+)?(?:maybe|perhaps|possibly|probably|likely|presumably)\b)
+    | ,\s+(?=(?:(?:most|very|quite|more)\s+)?
+        (?:maybe|perhaps|possibly|probably|likely|presumably)\b)
     | ,\s+(?={_ADVERBS}(?:{_AUXILIARY}|{_PAST}))
     | ,\s+(?={_SUBJECT})
     | (?:,\s*|\s+)(?=(?:and|or|nor)\s+(?:{_VERB}|(?:{_ADVERBS})(?:who|when|where|what|how)\b))
@@ -62,11 +66,12 @@ _WH_FIRST = re.compile(_WH, re.IGNORECASE)
 _CONNECTOR_ONLY = re.compile(r"[\W_]*(?:though|although|but|however|so|yet)?[\W_]*", re.IGNORECASE)
 #: In text without capitals a full stop alone ends a sentence, and a new subject a clause.
 _LOWER_STOP = re.compile(r"(?<=[a-z0-9)][a-z0-9)])[.!?]+\s+")
+_OPENERS = """that when where if whether think believe guess say because since as who what how which
+    while and but or sure is so suppose maybe perhaps probably though"""
 _RUN_ON = re.compile(
-    r"(?<!\bthat)(?<!\bwhen)(?<!\bwhere)(?<!\bif)(?<!\bwhether)(?<!\bthink)(?<!\bbelieve)(?<!\bguess)(?<!\bsay)"
-    r"(?<!\bbecause)(?<!\bsince)(?<!\bas)(?<!\bwho)(?<!\bwhat)(?<!\bhow)(?<!\bwhich)(?<!\bwhile)(?<!\band)(?<!\bbut)"
-    r"(?<!\bor)(?<!\bsure)(?<!\bis)(?<!\bso)(?<!\bsuppose)(?<!\bmaybe)(?<!\bperhaps)(?<!\bprobably)(?<!\bthough)"
-    r"\s+(?=(?:he|she|they|it|i)\s+(?:is|was|has|had|won|died|wrote|think|guess|believe|don'?t|dont|am)\b)"
+    "".join(rf"(?<!\b{word})" for word in _OPENERS.split())
+    + r"\s+(?=(?:he|she|they|it|i)\s+(?:is|was|has|had|won|died|wrote|think|guess|believe|"
+    r"don'?t|dont|am)\b)"
 )
 #: A colon ends a clause only after the speaker's own words; "Born: Ripley" stays together.
 _VOICE = re.compile(r"\b(?:I|we|my|please|not|sure)\b", re.IGNORECASE)

@@ -13,7 +13,8 @@ from sayso.annotate.cues import Expected, stem
 from sayso.annotate.sentences import Span
 
 _MONTH = (
-    r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|Aug(?:ust|\.)?|"
+    r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|"
+    r"Aug(?:ust|\.)?|"
     r"Sept?(?:ember|\.)?|Oct(?:ober|\.)?|Nov(?:ember|\.)?|Dec(?:ember|\.)?)"
 )
 _YEAR = r"(?:1\d{3}|20\d{2})"
@@ -24,22 +25,28 @@ _DATE = re.compile(
     rf"{_YEAR}s?|\d{{1,4}}\s*(?:BCE|BC|AD|CE)|\d{{1,2}}(?:st|nd|rd|th)\s+century|{_MONTH}\b)(?!\d)"
 )
 _NUMBER_WORD = (
-    r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
+    r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|"
+    r"fourteen|fifteen|"
     r"sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|"
     r"hundred|thousand|million|billion|dozen|half)"
 )
 _NUMBER = re.compile(
-    rf"[$€£]?\b\d[\d,.]*(?:\s*(?:-|–|to)\s*\d[\d,.]*)?(?:\s*(?:%|percent|hundred|thousand|million|billion|"
-    rf"(?:light[- ]years?|years?|days?|hours?|minutes?|weeks?|months?|km|miles?|meters?|metres?|people|employees|kg)\b))*|"
+    rf"[$€£]?\b\d[\d,.]*(?:\s*(?:-|–|to)\s*\d[\d,.]*)?(?:\s*(?:%|percent|hundred|thousand|"
+    rf"million|billion|"
+    rf"(?:light[- ]years?|years?|days?|hours?|minutes?|weeks?|months?|km|miles?|meters?|"
+    rf"metres?|people|employees|kg)\b))*|"
     rf"\b{_NUMBER_WORD}(?:[\s-]+(?:and\s+)?{_NUMBER_WORD})*\b",
     re.IGNORECASE,
 )
 _CAPITAL = r"(?:[^\W\d_a-zà-ÿ][\w'’.&-]*|\d+)"
 _NAME = re.compile(
-    rf"(?:\b[Tt]he\s+)?[^\W\d_a-zà-ÿ][\w'’&-]*(?:\.(?=\s?[^\W\d_a-z]))?(?:(?:\s+|,\s+(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da|(?:for|in)(?=\s+[^\W\d]))\s+){{0,2}}{_CAPITAL})*"
+    rf"(?:\b[Tt]he\s+)?[^\W\d_a-zà-ÿ][\w'’&-]*(?:\.(?=\s?[^\W\d_a-z]))?(?:(?:\s+|"
+    rf",\s+(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da|(?:for|"
+    rf"in)(?=\s+[^\W\d]))\s+){{0,2}}{_CAPITAL})*"
 )
 _SOMEWHERE = re.compile(
-    r"\b(?:in|at|near|on|aboard|outside)\s+((?:an?|the)\s+(?!year|age|early|late|same|end|\d)[a-z-]+(?:\s+[a-z-]+)?)"
+    r"\b(?:in|at|near|on|aboard|outside)\s+((?:an?|the)\s+(?!year|age|early|late|same|end|"
+    r"\d)[a-z-]+(?:\s+[a-z-]+)?)"
 )
 _AFTER_PREPOSITION = re.compile(
     r"\b(?:in|at|near|from|by|was|is|to|be)\s+((?!a\b|an\b|the\b|born\b)[^\W\d]{3,}(?:\s[^\W\d]+)?)"
@@ -50,16 +57,18 @@ _COPULA = re.compile(
     r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|includes)\b|:",
     re.IGNORECASE,
 )
-_NOT_A_NAME = frozenset(
-    """i i'm he she it they his her its their the a an this that these in on at by from as if there
+_NOT_A_NAME_WORDS = """i i'm he she it they his her its their the a an this that these in on at
+    by from as if there
     we you who when where what which although though but and or so however while after before
-    some according my sources reports records unfortunately sorry perhaps maybe possibly probably yes
+    some according my sources reports records unfortunately sorry perhaps maybe possibly probably
+    yes
     no born date place year answer please both either later also additionally
-    moreover furthermore during since until unknown reportedly apparently allegedly presumably not to for
+    moreover furthermore during since until unknown reportedly apparently allegedly presumably
+    not to for
     january february march april may june july august september october november december most many
     several with of one another
-    """.split()
-)
+    """
+_NOT_A_NAME = frozenset(_NOT_A_NAME_WORDS.split())
 
 
 def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]) -> Iterator[Span]:
@@ -116,11 +125,11 @@ def asserted(
     found = [s for s in names(text, start, end, known) if s.start >= after]
     if found:
         return found[0]
-    hits = [h for h in _COPULA.finditer(text, after if after < end else start, end)]
+    hits = list(_COPULA.finditer(text, after if after < end else start, end))
     if not hits:
         return None
     low = hits[0].end()
-    words = [w for w in _WORD.finditer(text, low, end)]
+    words = list(_WORD.finditer(text, low, end))
     while words and words[0].group().lower() in {
         "a",
         "an",

@@ -1,0 +1,229 @@
+"""The markers of doubt as compiled patterns, composed from the lexical classes of ``hedges``.
+
+Every repetition is bounded, so each pattern is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sayso.annotate import hedges as h
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
+
+
+DEG = rf"(?:{h.DEGREE}\s+){{0,3}}"
+_NEG = r"(?:n'?t|\s+not|not)"
+_BE = r"(?:is|are|was|were|be|been|being|'s|remain|remains|remained|seems?|seemed|appears?)"
+_NO = (
+    r"(?:no|little|limited|insufficient|hardly\s+any|not\s+enough|very\s+little|scant|zero|"
+    r"not\s+much)"
+)
+_KNOW = rf"(?:{h.KIND_OF}\s+){{0,4}}(?:[\w-]+\s+)?{h.KNOWLEDGE}"
+
+#: The speaker is the subject, or there is none: "(not sure)", "but unsure".
+MINE = compiled(
+    rf"""(?:^|["(\[,;:.!?—–-]\s*|\b(?:I|we|but|though|although|and|or|however|so|since|because|as
+        |sorry|
+    unfortunately|that|AI|assistant|model|honestly)(?:\s*'?(?:m|re|ve|d|ll)\b|\s+(?:am|was|are
+        |were|do|did|can|could|
+    would|have|had|will|must|should|remain|feel|seem|afraid|'m))?)\s*{DEG}$"""
+)
+PERSON = compiled(r"\b(?:he|she|they|who|you|[A-Z]\w+\s+and\s+she)\s*$")
+
+SELF_DOUBT = compiled(
+    rf"""\b(?:
+      (?:do\s*{_NEG}|not)\s+(?:think|believe|suppose)\s+(?:that\s+)?I\s+(?:\w+\s+)?(?:know|have
+        |can|could|remember|recall|ever|am)
+    | (?:have\s*{_NEG}|have\s+never|'ve\s+never|never)\s+(?:\w+\s+)?(?:heard|come\s+across
+        |encountered|read|seen|learned|learnt|known)\b
+    | (?:(?:am|was|are|were)\s*n'?t|not)\s+{DEG}(?:sure|certain|confident|positive|aware
+        |familiar|acquainted|
+         convinced|knowledgeable|clear\s+(?:on|about|when|where|who|what|which|whether))
+    | (?:have|has|had)\s+(?:\w+\s+){{0,2}}?{h.DOUBT}\b
+    | (?:have|know|find|found|got)\s+(?:next\s+to\s+|absolutely\s+)?nothing\b
+    | have\s*{_NEG}\s+(?:a|any|the)\s+(?:\w+\s+)?(?:clue|idea|notion)\b
+    | (?:do\s*{_NEG}|can\s*{_NEG}|cannot)\s+{DEG}(?:have|know|recall|say|tell
+        |find)(?=\s*(?:[.,;!)]|$))
+    | un(?:sure|certain|aware|familiar) | clueless | in\s+the\s+dark | at\s+a\s+loss
+        | drawing\s+a\s+blank
+    | less\s+(?:sure|certain|confident|clear) | doubtful | hazy | fuzzy | vague\s+(?:on|about)
+    | (?:unable|not\s+able|struggling|failed)\s+to\s+{DEG}{h.ESTABLISH}
+    | (?:do|did|can|could|would|ca|wo|have|had)\s*{_NEG}\s+{DEG}(?:been\s+able\s+to\s+)?
+        (?:{h.ESTABLISH}|recognize|recognise|be\s+sure|(?:have|possess|hold|find|found|seen|see
+        |got)\s+{_KNOW}|
+           have\s+access|have\s+(?:that|this|it|one|those|these|the\s+\w+|any|anything|a\s+\w+
+        |much|enough)|
+           come\s+across|heard\s+of|found|found\s+out|looked|learned|retain|contain|include|cover)\b
+    | (?:have|has|possess|got|find|found|with|'ve)\s+{DEG}{_NO}\s+{_KNOW}
+    | (?:have|'ve)\s+(?:forgotten|no\s+(?:earthly\s+)?(?:idea|clue)) | forgot | forget
+    | lack(?:ing)?\s+{_KNOW}
+    | (?:rather|would|will|wo|do|prefer
+        |'d\s+rather)\s*{_NEG}\s+(?:to\s+)?(?:want\s+to\s+)?(?:guess|speculate|mislead
+        |make\s+(?:something|anything)\s+up)
+    | (?:wish\s+I\s+knew)
+    )"""
+)
+ANY_DOUBT = compiled(
+    rf"""
+      (?:^|[,;:(—–-]\s*)(?:no\s+(?:idea|clue)|not\s+a\s+clue|dunno|beats\s+me|search\s+me
+        |who\s+knows|N/A|
+         (?:sorry,?\s+)?(?:unknown|uncertain|unclear|unspecified|undisclosed)(?=\s*(?:[.,;!)—–-]
+        |$|to\s+me|when|where|who|what|whether))|
+         not\s+{DEG}(?:known|available|sure|certain|specified|applicable|recorded|documented
+        |listed|disclosed|stated|given|clear)\b)
+    | \bthere\s*(?:is|are|'s|was|were|seems?\s+to\s+be|appears?\s+to\s+be
+        |exists?)\s+{DEG}{_NO}\s+(?:consensus|agreement|{_KNOW})
+    | \bthere\s+(?:is|are|was|were)\s*n(?:'t|ot)\s+{DEG}{_KNOW}
+    | \b(?:no|little|not\s+much|nothing)\s+(?:[\w-]+\s+){{0,3}}?(?:is|are|was|were|has\s+been
+        |can\s+be|could\s+be)\s+{DEG}{h.NOT_KNOWN}
+    | \b(?:nobody|no\s+one|none\s+of\s+us)\s+(?:really\s+)?knows
+    | \bno\s+{_KNOW}\s+(?:about|on|of|regarding|concerning|for|as\s+to|available)
+    | \b(?:beyond|outside|above|past|more\s+than)\s+(?:what\s+)?(?:I\s+(?:\w+\s+)?(?:know|can
+        |remember|recall)|me\b|my\s+ken)
+    | \bthere\s*(?:is|are|'s|remains?|has\s+been|exists?)\s+(?:\w+\s+){{0,3}}?{h.DOUBT}\b
+    | \b(?:some|much|considerable|great|a\s+lot\s+of
+        |conflicting)\s+{h.DOUBT}\s+(?:\w+\s+)?(?:surrounds?|exists?|remains?|about|over|as\s+to
+        |around|on|regarding)
+    | {h.DOUBT}\s+(?:surrounds?|remains?|persists?)\b
+    | \bnot\s+(?:\w+\s+)?(?:verified|confirmed|certain|checked|sourced)\b(?=\s*\))
+    | (?:\b(?:dates?|years?|places?|name|details|figures?|number|identity|authorship|origins?
+        |attribution|exact\s+\w+)\s+|(?<=\()){{1}}
+        (?:uncertain|unknown|disputed|unconfirmed|unverified|unclear|debated|not\s+known
+        |not\s+certain|not\s+confirmed)\b
+    | \b(?:hard|difficult|impossible|tough)\s+(?:for\s+me\s+)?to\s+{DEG}{h.ESTABLISH}
+    | \b(?:beyond|outside)\s+(?:of\s+)?(?:the\s+scope\s+of\s+)?(?:my|the)\s+(?:knowledge|training
+        |information|expertise|data)
+    | \bmy\s+(?:[\w-]+\s+){{0,2}}(?:knowledge|memory|information|recollection|data|sources?
+        |database)\s+(?:[\w-]+\s+){{0,6}}?
+        (?:(?:does|do|is|are)\s*{_NEG}|fails?|lacks?|limited|hazy|fuzzy|vague|incomplete|patchy
+        |shaky)
+    | \b(?:escapes|eludes)\s+me | \bslip(?:s|ped)\s+my\s+mind | \byour\s+guess\s+is\s+as\s+good
+    | \b(?:can|could)\s*(?:not|n't)\s+be\s+{DEG}{h.NOT_KNOWN}
+    | \bI\s+(?:could|may|might)\s+{DEG}be\s+(?:\w+\s+)?(?:wrong|mistaken|misremembering
+        |confus\w+|off|mixing)
+    | \bI\s+may\s+have\s+(?:this|that|it|some|these|the)\b[^.;]{{0,30}}\bwrong
+    | \bcorrect\s+me\s+if | \b(?:do\s*n't|do\s+not)\s+(?:quote|hold)\s+me
+    | \bwith\s+a\s+(?:grain|pinch)\s+of\s+salt
+    """
+)
+PREDICATE = compiled(
+    rf"""\b{_BE}\s+(?:been\s+)?(?:{h.DEGREE}\s+|largely\s+|mostly\s+|somewhat\s+|often\s+
+        |a\s+bit\s+|a\s+little\s+|to\s+be\s+){{0,3}}{h.UNKNOWN}\b
+    | (?:\b(?:is|are|was|were|has|have|had|does|do|did)\s*(?:n't|\s+not|\s+never)|\b{_BE}\s+not
+        |'s\s+not|\bnever)\s+(?:been\s+)?{DEG}{h.NOT_KNOWN}\b"""
+)
+WEAK_UNKNOWN = compiled(
+    r"\b(?:limited|scarce|sparse|lacking|missing|hazy|fuzzy|sketchy|obscure|murky|questionable)$"
+)
+INFORMATION = compiled(rf"\b(?:{h.KNOWLEDGE}|memory|dates?|accuracy|that|this|it)\b")
+
+CANNOT = rf"""(?:(?:can|could|wo|ca|do|will|would)\s*{_NEG}|unable\s+to|not\s+(?:able|allowed
+        |permitted|comfortable|
+    in\s+a\s+position|authori[sz]ed|at\s+liberty|going|willing|supposed)(?:\s+to|\s+with)?
+        |declin(?:e|ing)\s+to|refuse\s+to|
+    (?:prefer|rather|choose)\s+not(?:\s+to)?|avoid|refrain\s+from)"""
+REFUSAL = compiled(
+    rf"""\b{CANNOT}\s+{DEG}(?:be\s+able\s+to\s+)?(?:{h.HAND_OVER}|(?:sharing|providing
+        |disclosing|discussing|giving|revealing|answering))\b
+    | (?:\bnot|n'?t)\s+(?:something|anything|information|a\s+\w+)\s+(?:that\s+
+        |which\s+)?I(?:\s*'m|\s+am)?\s+(?:can|could|able|allowed|permitted|comfortable
+        |at\s+liberty|will|do|share|disclose|discuss)\b(?!\s*(?:n'?t|not)?\s*(?:know|recall
+        |remember|confirm|verify|say\s+for))
+    | \b(?:(?:prefer|rather)\s+not(?:\s+to)?|not\s+(?:going|allowed|permitted|at\s+liberty
+        |able)\s+to)\s+say\b(?!\s+(?:for|with))
+    | \bI\s+(?:must|have\s+to|will\s+have\s+to|need\s+to|should)\s+(?:respectfully\s+
+        |politely\s+)?decline
+    | \bI\s+(?:respectfully\s+)?decline\b
+    | \b(?:would|will|is|wo|'s|might)\s*(?:be\s+|not\s+be\s+|n't\s+be\s+|not\s+|n't\s+)?(?:in
+        |un)?(?:appropriate|ethical|right|responsible)\s+(?:for\s+me\s+)?to\b
+    | \b(?:that|this|it)\s+would\s+(?:be\s+(?:inappropriate|unethical|a\s+violation|against
+        |harmful)|violate|breach|go\s+against)
+    | \b(?:violat\w+|breach\w*|goes?\s+against|contraven\w+)\s+(?:\w+\s+){{0,3}}?(?:polic(?:y
+        |ies)|guidelines?|rules?|terms|privacy)\b
+    | \bagainst\s+(?:my|our|the)\s+(?:\w+\s+)?(?:polic(?:y|ies)|guidelines?|programming|rules
+        |principles)\b
+    | \b(?:for|due\s+to|because\s+of|out\s+of)\s+(?:\w+\s+)?(?:privacy|confidentiality|safety
+        |policy|legal)\b
+    | \b(?:protect|respect)\s+(?:\w+\s+){{0,3}}privacy
+    | \b(?:my|our|the)\s+(?:\w+\s+)?(?:guidelines|programming|policies|policy|rules
+        |safety\s+\w+)\s+(?:do\s*n[o']t|does\s*n[o']t|prevent|prohibit|forbid|restrict|require)"""
+)
+RULES = compiled(rf"\b{h.POLICY}\b")
+KNOWING = compiled(rf"\b{h.ABOUT_KNOWING}\b")
+
+DISCLAIMER = compiled(
+    r"""
+      \b(?:verify|verified|double-?\s?check(?:ed)?|fact-?check(?:ed)?|cross-?check(?:ed)?|confirm
+        |check|checking|verifying|confirming)\s+(?:\w+\s+)?
+        (?:this|these|those|the|that|it|them|everything|all|any|my|details|facts
+        |key)\b(?!\s+(?:official\s+)?(?:website|page|imdb))
+    | \b(?:this|these|those|some|all|my|the)(?:\s+of)?(?:\s+(?:this|these|the|my|above))?\s+
+        (?:(?:\w+\s+)?(?:information|details?|facts?|answers?|statements?|dates|summary|claims
+        |figures|response|paragraph|account|above)\s+)?(?:(?:above|here|I\s+\w+|given
+        |provided)\s+)?
+        (?:may|might|could)\s+(?:also\s+|well\s+)?(?:not\s+be|be|contain
+        |have)\s+(?:\w+\s+){0,2}?(?:accurate|inaccurate|wrong|incorrect|incomplete|outdated
+        |out\s+of\s+date|errors?|mistake[ns]?|unreliable|imprecise|inaccuracies|correct|reliable
+        |off)
+    | \b(?:not|n't|cannot|can't)\s+(?:\w+\s+)?(?:guarantee|vouch)\b
+    """
+)
+
+BOOSTER = compiled(
+    r"""\b(?:(?:there\s*(?:is|'s|was|can\s+be)|have|has|with|leaves?)\s+)?(?:no|little
+        |not\s+(?:any|a))\s+(?:\w+\s+)?(?:doubts?|question|uncertainty|dispute|ambiguity
+        |reservations?)\b
+    | \bwithout\s+(?:any\s+|a\s+)?(?:\w+\s+)?(?:doubt|question) | \bbeyond\s+(?:any\s+|a\s+
+        |all\s+)?(?:\w+\s+)?(?:doubt|dispute|question)
+    | \b(?:not|never|n't|hardly)\s+(?:\w+\s+)?(?:uncertain|unsure|unclear|unknown|in\s+(?:doubt
+        |dispute|question)|doubt(?:ed|ful)?|disputed|contested|debated|questioned
+        |just\s+a\s+guess|a\s+guess|guessing|unfamiliar|unaware|limited)\b
+    | \b(?:anything\s+but|far\s+from)\s+(?:uncertain|unclear|unknown)
+    | \bcan(?:not|'t|\s+not)\s+be\s+(?:doubted|disputed|questioned)
+    | \bas\s+(?:\w+\s+)?as\s+possible | \b(?:made|make|makes|making)\s+(?:\w+\s+){0,3}?possible
+        | \bif\s+possible | \bwherever\s+possible
+    | \bpossible\s+to\b | \bnot\s+(?:only|just|merely|simply)\s+(?:known|sure)\b
+    | \b(?:un(?:known|familiar|aware))\s+(?:\w+\s+)?(?:actor|actress|singer|artist
+        |at\s+the\s+time|outside|until|before)\b
+    | \bnot\s+to\s+be\s+confused | \b(?:is|was|are|were|be|become
+        |became)\s+(?:\w+\s+)?supposed\s+to\b
+    | \bmake\s+sure | \bmade\s+sure | \bfor\s+sure(?<=\bis\sfor\ssure)"""
+)
+QUOTE = re.compile(
+    r"\"[^\"\n]{2,120}\"|(?<!\w)'[A-Z][^'\n]{2,80}'(?!\w)|(?<!\w)_[A-Z][^_\n]{2,80}_(?!\w)"
+)
+TITLE_WORD = re.compile(
+    r"(?<=[a-z,;:(]\s)(?:Maybe|Perhaps|Probably|Possibly|May|Might|Unknown|Uncertain|Unsure|"
+    r"Alleged|Likely|Possible|Could|Unlikely|Doubtful|Think|Believe)\b"
+)
+
+#: A sentence with none of these words needs no pattern.
+TRIGGER = compiled(
+    rf"""\b(?:{"|".join(h.ADVERBS)}|{"|".join(h.ADJECTIVES)}|I|I'\w+|we|we'\w+|my|not|no|nothing
+        |nobody|never|\w+n't|(?:do|ca|wo|did|does|is|was|are|have|has|could|would)nt|im|ive
+        |cannot|ca|may|might|could|
+    un\w+|either|or|seem\w*|appear\w*|rumou?r\w*|legend|tradition|according|some|others|several
+        |sources?|
+    accounts?|reports?|records?|evidence|historians|scholars|studies|research|said|believed
+        |thought|reported|alleged|assumed|presumed|
+    speculat\w+|suspected|claim\w*|hypothesi\w+|theori\w+|suggest\w*|reputed|purported
+        |conjectured|inferred|
+    guess\w*|chance|chances|odds|likelihood|probability|doubt\w*|limited|scarce|sparse|debated
+        |disputed|contested|mystery|beyond|
+    outside|hard|difficult|impossible|lack\w*|dunno|beats|who\s+knows|verify|check|confirm|salt
+        |correct|memory|
+    less|hazy|fuzzy|lost|differ|must|should|theory|possibility|little|N/A|they|people|would
+        |privacy|inappropriate|
+    forgot\w*|open|information|details|decline|escapes|eludes|slip\w+|search|top|pretty|fairly
+        |reasonably|
+    lacking|missing|sketchy|obscure|murky|questionable|debatable|double-?check\w*|one|another|far
+        |tells|gut|feeling|bet|clue|locals|looks?|sounds?|feels?|inclined|leaning|violat\w+
+        |against|known|knows|rather|salt|available|goes|judging|story|stories|uncertaint\w+
+        |debate|dispute\w*|controversy|heard|recall|hearsay|gossip|speculation|belief|word|tale
+        |appeared|various|version|if|impression|anyone's|confidence)\b | \?"""
+)
+CONDITION = compiled(r"\b(?:if|unless)\s+(?:my\s+)?$")
+REFUSING = compiled(rf"\b{CANNOT}")

@@ -1,0 +1,284 @@
+"""How far does a marker reach? The rules are stated in ``stance``."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from sayso.annotate.marks import Found
+from sayso.annotate.sentences import Span
+from sayso.annotate.syntax import (
+    ACCESS,
+    ALTERNATIVES,
+    ANYTHING,
+    BESIDE,
+    CAUTION,
+    COMMA,
+    CONTRAST,
+    DEMONSTRATIVE,
+    FAR,
+    KIND_FIRST,
+    MACHINE,
+    NAMES,
+    NEW_SUBJECT,
+    PARENTHETICAL,
+    PREPOSITION,
+    RELATIVE,
+    RELATIVE_FULL,
+    REST,
+    SUBORDINATE,
+    THAT,
+    TOPIC,
+    VERB,
+    VERB_NEXT,
+    WH_PART,
+    WHETHER,
+    WHOLE,
+    WORD,
+    bare,
+    empty,
+    parenthesis,
+    phrase_before,
+)
+
+
+class Hedge(NamedTuple):
+    """Words that weaken every claim whose value lies in ``low:high``."""
+
+    start: int
+    end: int
+    low: int
+    high: int
+
+
+GapKind = Literal["ignorance", "refusal", "caution", "rest"]
+
+
+class Gap(NamedTuple):
+    """A statement of ignorance, a refusal, or a caution ("please verify this", "I may be wrong").
+
+    ``about`` is the text in which it may name aspects; ``low:high`` what it reaches when it names
+    none (the whole answer when ``whole``). ``silent`` is the stretch that asserts nothing.
+    """
+
+    kind: GapKind
+    start: int
+    end: int
+    about: str
+    low: int
+    high: int
+    whole: bool
+    silent: Span
+
+
+def _run(text: str, parts: tuple[Span, ...], i: int) -> int:
+    """The end of the clauses that follow clause ``i`` without a contrast."""
+    if RELATIVE.match(text, parts[i].start) and i:
+        return parts[i].end
+    for previous, part in pairwise(parts[i:]):
+        between = text[previous.end : part.start]
+        if (
+            ";" in between
+            or NEW_SUBJECT.match(text, part.start)
+            or "—" in between
+            or " - " in between
+            or CONTRAST.match(text, part.start)
+        ):
+            return previous.end
+    return parts[-1].end
+
+
+def weaken(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> Hedge:
+    i = max(k for k, part in enumerate(parts) if k == 0 or part.start <= mark.start)
+    clause = parts[i]
+
+    def reach(low: int, high: int) -> Hedge:
+        return Hedge(mark.start, mark.end, low, high)
+
+    inside = parenthesis(text, sentence, mark.start, mark.end)
+    if inside is not None and inside.start > sentence.start:
+        rest = text[inside.start : mark.start] + " " + text[mark.end : inside.end]
+        if empty(rest):
+            return reach(phrase_before(text, clause.start, inside.start), inside.end)
+        return reach(inside.start, inside.end)
+    if (
+        i
+        and DEMONSTRATIVE.match(text, clause.start)
+        and not NAMES.search(text, clause.start, clause.end)
+    ):
+        return reach(parts[i - 1].start, clause.end)
+    relative = THAT.search(text, clause.start, mark.start)
+    if (
+        relative
+        and relative.end() == mark.start
+        and mark.kind in ("modal", "adverb", "matrix")
+        and bare(text[clause.start : relative.start()])
+    ):
+        return reach(relative.start(), clause.end)
+    lead = SUBORDINATE.search(text, clause.start, mark.start)
+    if (
+        lead
+        and lead.end() == mark.start
+        and i + 1 < len(parts)
+        and empty(text[mark.end : clause.end])
+    ):
+        return reach(
+            clause.start if not bare(text[clause.start : lead.start()]) else mark.start,
+            parts[i + 1].end,
+        )
+    before = bare(text[clause.start : mark.start])
+    after = bare(text[mark.end : clause.end])
+    if mark.kind == "choice":
+        return reach(
+            clause.start
+            if text[mark.start : mark.end].lower().startswith("either")
+            else mark.start,
+            clause.end,
+        )
+    if empty(after) and empty(before):
+        if i == 0:
+            return reach(sentence.start, _run(text, parts, 1) if len(parts) > 1 else sentence.end)
+        return reach(parts[i - 1].start, clause.end)
+    if before and _between_commas(text, clause, mark):
+        return reach(clause.start, clause.end)
+    if mark.kind == "matrix":
+        if not after or (
+            before
+            and re.match(r"[\s]*,", text[mark.end :])
+            and "," in text[mark.start - 2 : mark.start]
+        ):
+            return reach(clause.start, clause.end)
+        return reach(clause.start, _run(text, parts, i))
+    if mark.kind == "modal":
+        return reach(clause.start, clause.end)
+    if not before and i == 0:
+        return reach(clause.start, _run(text, parts, i))
+    if not before:
+        aside = text[sentence.start : clause.start].rstrip().endswith(",") and not VERB_NEXT.match(
+            text, mark.end
+        )
+        comma = COMMA.search(text, mark.end + 1, clause.end) if aside else None
+        if (
+            aside
+            and i == 1
+            and not PREPOSITION.match(text, mark.end + 1)
+            and _bare_value(text, parts[0])
+        ):
+            return reach(parts[0].start, clause.end)
+        return reach(clause.start, comma.start() if comma else clause.end)
+    if not after or re.search(r"\bor,?\s*$", text[clause.start : mark.start]):
+        return reach(clause.start, clause.end)
+    if mark.kind == "adverb" and (
+        BESIDE.search(text, clause.start, mark.start) or VERB_NEXT.match(text, mark.end)
+    ):
+        return reach(clause.start, clause.end)
+    high = clause.end
+    if text[clause.start : mark.start].rstrip().endswith(","):
+        comma = COMMA.search(text, mark.end + 1, clause.end)
+        high = comma.start() if comma else clause.end
+    return reach(mark.start, high)
+
+
+def _bare_value(text: str, part: Span) -> bool:
+    """Whether a clause is a value without a verb: "Around a dozen, maybe 12"."""
+    return len(WORD.findall(text, *part)) <= 4 and not VERB.search(text, *part)
+
+
+def _between_commas(text: str, clause: Span, mark: Found) -> bool:
+    """Whether the marker stands in a stretch set off by commas inside its clause."""
+    comma = text.rfind(",", clause.start, mark.start)
+    if comma < 0 or not PARENTHETICAL.fullmatch(text, comma + 1, mark.start):
+        return False
+    end = text.find(",", mark.end - 1, clause.end)
+    return (0 <= end - mark.end < 40 and mark.kind in ("matrix", "doubt")) or end == mark.end
+
+
+def withhold(
+    text: str,
+    where: tuple[tuple[Span, ...], ...],
+    s: int,
+    sentence: Span,
+    mark: Found,
+    before: Span | None,
+) -> Gap | None:
+    """Resolve a statement of ignorance or a refusal in sentence ``s``."""
+    parts = where[s]
+    i = max(k for k, part in enumerate(parts) if k == 0 or part.start <= mark.start)
+    clause = parts[i]
+    low, high = clause
+    last = i
+    if WH_PART.match(text, mark.end) or WH_PART.search(text, mark.end, clause.end):
+        while last + 1 < len(parts) and WH_PART.match(text, parts[last + 1].start):
+            last += 1
+            high = parts[last].end
+    if RELATIVE_FULL.match(text, clause.start) and "," in text[mark.end : high]:
+        high = text.index(",", mark.end)
+    inside = parenthesis(text, sentence, mark.start, mark.end)
+    if inside is not None and inside.start > sentence.start:
+        low, high = inside
+        if NAMES.search(text, low, mark.start):
+            low = max(low, text.rfind(",", low, mark.start) + 1)
+    left = text[low : mark.start]
+    if re.search(r"\bwhose\s+[\w\s']{1,30}$", left, re.I) and not left.lower().startswith("whose"):
+        return None
+    if i and RELATIVE.match(left) and text[sentence.start : low].rstrip().endswith(","):
+        left = left.partition(" ")[2]
+    about = left[-FAR:] + " " + text[mark.end : min(high, mark.end + FAR)]
+    if KIND_FIRST.match(text, mark.start, mark.end):
+        about += " " + text[mark.start : mark.end]
+    if i and empty(about) and TOPIC.match(text, parts[i - 1].start):
+        low = parts[i - 1].start
+        about = text[low : parts[i - 1].end] + " " + about
+    kind: GapKind = "ignorance"
+    if mark.kind == "refusal" or (
+        MACHINE.search(text, sentence.start, sentence.end) and ACCESS.search(text, *sentence)
+    ):
+        kind = "refusal"
+    elif mark.kind == "disclaimer" or CAUTION.search(text, mark.start, mark.end):
+        kind = "caution"
+    words = bare(about)
+    whether = WHETHER.match(text, mark.end)
+    if mark.kind == "predicate" and ALTERNATIVES.search(about):
+        silent_end = mark.start if whether is None else mark.end
+        low, high = (low, high) if whether else (mark.start, mark.end)
+        whether = whether or ANYTHING.match(text, silent_end)
+    silent = Span(low, mark.end if whether else high)
+    everything = bool(WHOLE.search(words))
+    if kind == "caution":
+        everything = everything or bool(WHOLE.search(text, mark.start, mark.end))
+    if kind == "ignorance" and REST.search(text, mark.start, high):
+        kind = "rest"
+    reach = _reach(text, parts, i, last, before, inside)
+    return Gap(kind, mark.start, mark.end, about, *reach[:2], everything or reach[2], silent)
+
+
+def _reach(
+    text: str, parts: tuple[Span, ...], i: int, last: int, before: Span | None, inside: Span | None
+) -> tuple[int, int, bool]:
+    """What a gap that names no aspect reaches: (low, high, whole answer)."""
+    if inside is not None and inside.start > parts[0].start:
+        return phrase_before(text, parts[i].start, inside.start), inside.start, False
+    if RELATIVE_FULL.match(text, parts[i].start):
+        return parts[0].start, parts[-1].end, False
+    left = bare(text[parts[0].start : parts[i].start])
+    if i and not empty(left):
+        low = parts[0].start
+        for previous, part in pairwise(parts[:i]):
+            if ";" in text[previous.end : part.start]:
+                low = part.start
+        return low, parts[i].start, False
+    if last + 1 < len(parts):
+        return parts[last + 1].start, parts[-1].end, before is None and _colon(text, parts, last)
+    if before is None:
+        return parts[0].start, parts[-1].end, True
+    return before.start, before.end, False
+
+
+def _colon(text: str, parts: tuple[Span, ...], last: int) -> bool:
+    return ":" in text[parts[last].end - 1 : parts[last + 1].start]
+
+
+def alone(gap: Gap, reach: Span, first: bool) -> Gap:
+    """A gap whose sentence asserts nothing: about the one before, at the beginning about all."""
+    return gap._replace(low=reach.start, high=reach.end, whole=gap.whole or first)

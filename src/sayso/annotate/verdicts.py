@@ -1,0 +1,138 @@
+"""What short and long answers have in common: which statements there are, and who weakens them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sayso.annotate.align import Asked, Unit, covers, units
+from sayso.annotate.hedges import GENERIC
+from sayso.annotate.marks import names_with_markers
+from sayso.annotate.matching import Match
+from sayso.annotate.reach import Gap
+from sayso.annotate.sentences import Span
+from sayso.annotate.stance import Reading
+from sayso.annotate.values import asserted
+from sayso.records import Content, Stance, Verdict
+
+SIGNATURE = "rules@1"
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_ABOUT_ITSELF = re.compile(
+    r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b|my\b|as\s+an\s+AI|we\b|"
+    r"it\s+is\s+(?:important|worth|best)|please\b|for\s+(?:more|the\s+most|accurate|further)|"
+    r"sorry|apologies|you\s+(?:can|could|may|might|should)|feel\s+free|if\s+you|is\s+there|thank)",
+    re.I,
+)
+
+
+def missing(problem: str) -> Verdict:
+    """A verdict without a value."""
+    return Verdict(target="", asked="", by=SIGNATURE, problem=problem)
+
+
+def make_verdict(
+    stance: Stance, content: Content = "none", where: Span | None = None, value: Span | None = None
+) -> Verdict:
+    """A verdict that was read; ``where`` is the sentence, ``value`` the value inside it."""
+    return Verdict(
+        target="",
+        asked="",
+        by=SIGNATURE,
+        stance=stance,
+        content=content,
+        start=where.start if where else None,
+        end=where.end if where else None,
+        answer_start=value.start if value else None,
+        answer_end=value.end if value else None,
+    )
+
+
+def marker_names(aspects: Sequence[Asked]) -> tuple[str, ...]:
+    """Titles and golds that contain a marker word, as they may be written in the answer."""
+    names = [n for a in aspects for gold in a.golds for n in gold.names]
+    names += [run for a in aspects for run in _TITLE.findall(a.question)]
+    return names_with_markers(tuple(dict.fromkeys(names)))
+
+
+_TITLE = re.compile(r"(?:[A-Z][\w'’-]*)(?:\s+(?:of|the|and|in|a|to|for|[A-Z][\w'’-]*))*")
+
+
+def voiced(text: str, start: int, end: int) -> bool:
+    """Whether the stretch says more than that one does not know."""
+    return any(w.lower() not in GENERIC for w in _WORD.findall(text[start:end]))
+
+
+def statements(reading: Reading) -> list[Unit]:
+    """The units that assert something about the world, not about the speaker."""
+    talk = bool(reading.gaps or reading.asks)
+    return [
+        u
+        for u in units(reading)
+        if voiced(reading.text, u.start, u.end)
+        and not (
+            talk
+            and _ABOUT_ITSELF.match(reading.text[u.start : u.end])
+            and not reading.hedged(u.start, u.end)
+        )
+    ]
+
+
+def withheld(reading: Reading) -> Verdict:
+    """The verdict on an answer that gives none."""
+    where = reading.asks[0] if reading.asks else None
+    ignorant = [g for g in reading.gaps if g.kind in ("ignorance", "rest")]
+    if where is not None and all(_which(g) for g in ignorant):
+        return make_verdict("asked_back", where=where)
+    if ignorant:
+        return make_verdict("abstained", where=sentence_at(reading, ignorant[0].start))
+    if reading.gaps:
+        return make_verdict("refused_by_policy", where=sentence_at(reading, reading.gaps[0].start))
+    return make_verdict("asked_back" if where else "omitted", where=where)
+
+
+def _which(gap: Gap) -> bool:
+    """Whether the speaker only does not know what is asked."""
+    return bool(_REFERENT.search(gap.about))
+
+
+_REFERENT = re.compile(r"\b(?:which\b|who\s+you|what\s+you|you\s+(?:are|mean|'re)|you're)", re.I)
+
+
+def sentence_at(reading: Reading, at: int) -> Span:
+    """The sentence around a position."""
+    return next((s for s in reading.sentences if s.start <= at < s.end), Span(at, at))
+
+
+def names_aspect(
+    reading: Reading, gap: Gap, aspect: Asked, aspects: Sequence[Asked]
+) -> bool | None:
+    """Whether the gap names the aspect; ``None`` when it names none (see ``align.covers``)."""
+    named = covers(gap.about, reading.text[gap.low : gap.high], aspect, aspects)
+    if named is False and (gap.kind in ("refusal", "caution")):
+        others = any(covers(gap.about, "", a, aspects) for a in aspects)
+        return False if others else None
+    return named
+
+
+def weakened(reading: Reading, aspects: Sequence[Asked], aspect: Asked, value: Span) -> bool:
+    """Whether a hedge reaches the value, or a statement of doubt is about it."""
+    if reading.hedged(*value):
+        return True
+    for gap in reading.gaps:
+        if gap.kind in ("refusal", "rest"):
+            continue
+        named = names_aspect(reading, gap, aspect, aspects)
+        if named or (
+            named is None and (gap.whole or (gap.low < value.end and value.start < gap.high))
+        ):
+            return True
+    return False
+
+
+def place_value(aspect: Asked, found: Match, text: str, low: int, high: int) -> Span | None:
+    """The span of the value in the text; ``found`` was matched on ``text[low:high]``."""
+    if found.start is not None and found.end is not None:
+        span = Span(low + found.start, low + found.end)
+        if found.content == "correct" or aspect.kind in ("date", "number"):
+            return span
+    return asserted(text, low, high, aspect.kind, aspect.known, aspect.cues)
