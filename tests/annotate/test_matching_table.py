@@ -252,7 +252,162 @@ SEVERAL = [
     ("What are its colors?", ["red", "white", "blue"], "blue, white and green", W),
 ]  # fmt: skip
 
-TABLE = [*DATES, *QUANTITIES, *NAMES, *WORDS, *SEVERAL]
+MORE = [
+    (
+        "When was Ada Quill born?",
+        ["1946-08-15T00:00:00Z"],
+        "Ada Quill was born on Thursday, August 15, 1946.",
+        C,
+    ),
+    (
+        "When was Ada Quill born?",
+        ["1946-08-15T00:00:00Z"],
+        "She came into the world in the summer of 1946.",
+        C,
+    ),
+    ("When was Ada Quill born?", ["1946-08-15T00:00:00Z"], "She was born in 1945, not 1946.", W),
+    ("When was Ada Quill born?", ["1946-08-15T00:00:00Z"], "She was born in 1946, not 1945.", C),
+    ("When was Ada Quill born?", ["1946-08-15T00:00:00Z"], "She was born on 15 August 1964.", W),
+    ("When was Ada Quill born?", ["1946-08-15T00:00:00Z"], "15 August 1846", W),
+    ("When was Ada Quill born?", ["1946-08-15T00:00:00Z"], "15/8/1946", C),
+    ("When was Ada Quill born?", ["1946-08-15T00:00:00Z"], "born Aug 15 1946", C),
+    ("When was Ada Quill born?", ["1946-08-15T00:00:00Z"], "It was August, 1946.", C),
+    ("When was Ada Quill born?", ["1946"], "nineteen forty-six", C),
+    (
+        "When was Ada Quill born?",
+        ["1946-08-15T00:00:00Z"],
+        "Ada Quill, who died on 15 August 1946, was born in 1871.",
+        W,
+    ),
+    (
+        "When did Ada Quill die?",
+        ["1946-08-15T00:00:00Z"],
+        "Ada Quill, who was born on 15 August 1946, died in 2001.",
+        W,
+    ),
+    (
+        "When did Ada Quill die?",
+        ["2001"],
+        "Ada Quill (15 August 1946 – 3 May 2001) was a painter.",
+        C,
+    ),
+    (
+        "When did Ada Quill die?",
+        ["1946"],
+        "Ada Quill (15 August 1946 – 3 May 2001) was a painter.",
+        W,
+    ),
+    (
+        "When was Ada Quill born?",
+        ["2001"],
+        "Ada Quill (15 August 1946 – 3 May 2001) was a painter.",
+        W,
+    ),
+    (
+        "Who directed Marlow?",
+        ["Ann Lee"],
+        "Marlow was directed by Ann Lee and written by Bo Hart.",
+        C,
+    ),
+    (
+        "Who directed Marlow?",
+        ["Bo Hart"],
+        "Marlow was directed by Ann Lee and written by Bo Hart.",
+        W,
+    ),
+    ("Who directed Marlow?", ["Bo Hart"], "Directed by Ann Lee, Marlow was written by Bo Hart.", W),
+    ("Who directed Marlow?", ["Ann Lee"], "Ann Lee directed the film.", C),
+    ("What genre is Marlow?", ["drama film"], "It is a drama.", C),
+    ("What genre is Marlow?", ["drama film", "comedy film"], "It is a comedy-drama film.", C),
+    ("What genre is Marlow?", ["drama film"], "It is a horror film.", W),
+    ("What is the genre of Marlow?", ["science fiction film"], "It is a science-fiction movie.", C),
+    (
+        "What country is it from?",
+        ["United States of America"],
+        "It comes from the United Kingdom.",
+        W,
+    ),
+    ("In which country is X based?", ["Germany"], "X is a German company.", C),
+    ("In which country is X based?", ["Germany"], "Based in Berlin, Germany.", C),
+    (
+        "What was her occupation?",
+        ["painter", "sculptor", "writer"],
+        "She worked as a painter and a writer.",
+        C,
+    ),
+    (
+        "What was her occupation?",
+        ["painter", "sculptor"],
+        "She was a painter, sculptor, and architect.",
+        W,
+    ),
+    ("What was her occupation?", ["politician"], "She was a Swedish politician.", C),
+    ("What was her occupation?", ["politician"], "She was a chemist.", W),
+    ("Who founded X?", ["Larry Page", "Sergey Brin"], "Larry Page and Sergey Brin founded it.", C),
+    ("Who founded X?", ["Larry Page", "Sergey Brin"], "Page and Brin", C),
+    ("Who founded X?", ["Larry Page", "Sergey Brin"], "Larry Page and Bill Gates", W),
+    ("What is the incubation period of X?", ["8"], "about eight days", C),
+    ("What is the incubation period of X?", ["8"], "about eighty days", W),
+    ("How many employees does X have?", ["12500"], "around 12,500 employees", C),
+    ("How many employees does X have?", ["12500"], "12.5 thousand", C),
+    ("How many employees does X have?", ["12500"], "125,000", W),
+    ("What is X's orbital period?", ["687 days"], "687 Earth days", C),
+    ("What is X's orbital period?", ["687 days"], "It takes 1.88 years.", C),
+    ("What is X's radius?", ["3,389.5 km"], "approximately 3,390 km", C),
+    ("Where did she study?", ["University of Oxford"], "Oxford University", C),
+    ("Where did she study?", ["University of Oxford"], "at Oxford", C),
+    ("Where did she study?", ["University of Oxford"], "at the University of Cambridge", W),
+    ("Where did she study?", ["University of Oxford"], "university", W),
+    ("Where did she study?", ["Stanford University"], "Harvard University", W),
+    ("Where did she study?", ["Massachusetts Institute of Technology"], "MIT", C),
+    ("Who was her husband?", ["John Smith"], "John Brown", W),
+    ("Who was her husband?", ["John Smith"], "She married John Smith in 1970.", C),
+    (
+        "Who was her husband?",
+        ["John Smith"],
+        "She married Jack Brown, a friend of John Smithson.",
+        W,
+    ),
+    ("What color is it?", ["grey"], "gray", C),
+    ("What?", ["color"], "colour", C),
+    ("Where was Ada born?", ["Ripley"], "Ada was born in", N),
+    ("What causes X?", ["Plasmodium falciparum"], "Plasmodium vivax", W),
+    ("What causes X?", ["Plasmodium falciparum"], "P. falciparum", C),
+    ("What causes X?", ["type 2 diabetes"], "type 1 diabetes", W),
+    ("What is it?", ["World War II"], "World War I", W),
+    ("What is it?", ["World War II"], "the Second World War", C),
+    ("What is it?", ["World War I"], "World War One", C),
+    ("What is it?", ["hepatitis B"], "hepatitis C", W),
+    ("Which constellation?", ["Ursa Major"], "Ursa Minor", W),
+    ("Which constellation?", ["Canis Major"], "Leo", W),
+    ("What drug treats X?", ["aspirin"], "Aspirin is used.", C),
+    ("What drug treats X?", ["aspirin"], "It is unlike aspirin; ibuprofen is used.", W),
+    ("Who wrote it?", ["Ann Lee"], "It was not written by Ann Lee.", W),
+    (
+        "Who wrote it?",
+        ["Ann Lee"],
+        "Contrary to popular belief, Ann Lee did not write it; Bo Hart did.",
+        W,
+    ),
+    (
+        "Who wrote it?",
+        ["Bo Hart"],
+        "Contrary to popular belief, Ann Lee did not write it; Bo Hart did.",
+        C,
+    ),
+    ("Who wrote it?", ["Ann Lee"], "Anne Leeds", W),
+    ("Which team won?", ["Manchester United"], "Manchester City", W),
+    ("Which team won?", ["Manchester United"], "Newcastle United", W),
+    ("Which river?", ["White Nile"], "Blue Nile", W),
+    ("Which river?", ["white rhinoceros"], "black rhinoceros", W),
+    ("which number?", ["7"], "17", W),
+    ("which number?", ["17"], "7", W),
+    ("which number?", ["1.5"], "15", W),
+    ("Is it true?", ["yes"], "no", W),
+    ("Is it true?", ["yes"], "Yes, it is.", C),
+]
+
+TABLE = [*DATES, *QUANTITIES, *NAMES, *WORDS, *SEVERAL, *MORE]
 
 
 def golds_of(written: list[str]) -> list[Gold]:
@@ -267,6 +422,28 @@ def test_hand_worked(question: str, golds: list[str], answer: str, expected: str
     if found.start is not None:
         assert found.end is not None
         assert 0 <= found.start < found.end <= len(answer)
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "expected"),
+    [
+        (Gold("3389.5", unit="kilometre"), "2,106 miles", C),
+        (Gold("3389.5", unit="kilometre"), "6,371 km", W),
+        (Gold("142", kind="quantity", unit="minute"), "2 hours 22 minutes", C),
+        (Gold("142", kind="quantity", unit="minute"), "2 hours 12 minutes", W),
+        (Gold("5778", unit="kelvin"), "5505 \u00b0C", C),
+        (Gold("5778", unit="kelvin"), "5778 \u00b0C", W),
+        (Gold("1946-08-15T00:00:00Z", kind="date", precision="year"), "May 1946", C),
+        (Gold("1946-08-15T00:00:00Z", kind="date", precision="day"), "May 1946", W),
+        (Gold("1946-01-01T00:00:00Z", kind="date", precision="day"), "12 March 1946", W),
+        (Gold("1946-01-01T00:00:00Z", kind="date", precision="decade"), "1943", C),
+        (Gold("1946-01-01T00:00:00Z", kind="date", precision="decade"), "1953", W),
+        (Gold("1801-01-01T00:00:00Z", kind="date", precision="century"), "1850", C),
+        (Gold("1801-01-01T00:00:00Z", kind="date", precision="century"), "1750", W),
+    ],
+)
+def test_kind_precision_and_unit_of_a_gold(gold: Gold, answer: str, expected: str) -> None:
+    assert match("What is known of it?", [gold], answer).content == expected
 
 
 def test_the_table_is_long_enough() -> None:

@@ -66,7 +66,17 @@ _YEAR = _pattern(
 _SHORT_YEAR = _pattern(
     r"\b(?:in|year|since|until|by|around|about|circa|ca\.?|c\.|from)\s+(?P<y>\d{3})(?![\w,%]|\.\d|\s+[a-z])"
 )
+_UNIT_WORDS = "|".join(
+    w for w, v in NUMBER_WORDS.items() if 0 < v < 10 and w[-2:] not in ("st", "nd", "rd", "th")
+)
+_TEEN_WORDS = "ten|eleven|twelve|" + "|".join(w for w in NUMBER_WORDS if w.endswith("teen"))
+_TEN_WORDS = "|".join(w for w, v in NUMBER_WORDS.items() if v >= 20 and w.endswith("y"))
+_SPELLED = _pattern(
+    rf"\b(?P<hundreds>{_TEEN_WORDS}|twenty)[\s-](?:hundred\s)?(?:and\s)?"
+    rf"(?P<rest>{_TEEN_WORDS}|(?:{_TEN_WORDS})(?:[\s-](?:{_UNIT_WORDS}))?)\b"
+)
 _APPROXIMATE = _pattern(r"\b(?:c|ca|circa|around|about|approximately|roughly)\b")
+_WORDY = _pattern(r"centur|teen|twenty|twelve|eleven")
 _FILLER = _pattern(
     r"\b(?:in|on|the|of|and|by|as|at|c|ca|circa|around|about|approximately|year|years|early|late|mid"
     r"|since|from|to|until|ad|ce|spring|summer|fall|autumn|winter|season|decade|century|period|era)\b"
@@ -173,10 +183,16 @@ def _year(m: re.Match[str]) -> Iterator[Date]:
     yield Date(year, year, None, None, m.start(), m.end())
 
 
+def _spelled(m: re.Match[str]) -> Iterator[Date]:
+    rest = sum(NUMBER_WORDS[w] for w in re.split(r"[\s-]", m["rest"].casefold()))
+    year = 100 * NUMBER_WORDS[m["hundreds"].casefold()] + rest
+    yield Date(year, year, None, None, *m.span())
+
+
 _READERS = (
     (_ISO, _iso), (_MDY, _written), (_DMY, _written), (_MY, _written), (_NUMERIC, _numeric),
     (_CENTURY, _century), (_DECADE, _decade), (_SPAN, _span), (_WITH_ERA, _year), (_YEAR, _year),
-    (_SHORT_YEAR, _year),
+    (_SHORT_YEAR, _year), (_SPELLED, _spelled),
 )  # fmt: skip
 
 
@@ -186,7 +202,7 @@ def find_dates(text: str) -> tuple[Date, ...]:
 
     A date such as 03/04/1946 is returned twice, once for each reading.
     """
-    if not any(c.isdigit() for c in text) and "centur" not in text.casefold():
+    if not any(c.isdigit() for c in text) and not _WORDY.search(text):
         return ()
     found: list[Date] = []
     taken = bytearray(len(text))

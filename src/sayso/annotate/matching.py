@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from sayso.annotate.dates import Date, agree, find_dates, gold_dates
+from sayso.annotate.dates import find_dates, gold_dates
 from sayso.annotate.guards import denied, denies, echoed, listed, other_event, other_place
 from sayso.annotate.normalize import STOP
 from sayso.annotate.partial import bare, head, most, state, wider_place
@@ -29,6 +29,7 @@ from sayso.annotate.phrases import (
 )
 from sayso.annotate.quantities import find_quantities, gold_quantity, same_amount
 from sayso.annotate.readings import LISTED, readings
+from sayso.annotate.when import date_spans
 from sayso.records import Content, Gold
 
 #: Places in one answer that are looked at for one name of a gold.
@@ -61,15 +62,7 @@ class Case(NamedTuple):
     said: Text
 
 
-_ANY_YEAR = re.compile(r"\b(?:a|any|one) (?:year|date|decade)\b", re.IGNORECASE)
-_BOTH_ENDS = re.compile(
-    r"\b(?:and|to) (?:\w+ ){0,2}(?:end|finish|complete|stop|close)"
-    r"|from when|between (?:what|which)",
-    re.IGNORECASE,
-)
 _SEVERAL = re.compile(r"\b(?:two|three|four|five|six|both|[2-6])\b", re.IGNORECASE)
-_BIRTH = re.compile(r"\b(?:born|birth)", re.IGNORECASE)
-_DEATH = re.compile(r"\b(?:die[sd]?\b|death|dead\b)", re.IGNORECASE)
 _WHERE = re.compile(
     r"\bwhere\b|\bcome from"
     r"|\b(?:which|what) (?:\w+ ){0,2}(?:place|city|country|state|town|location)",
@@ -84,43 +77,6 @@ _COUNTED = re.compile(
     r"|\bnumbers? of\b|\bpopulation\b|\bpercent",
     re.IGNORECASE,
 )
-
-
-def _lifetime(case: Case, said: Date) -> Date:
-    """Read "(1946-1990)" as the year of birth or death when that was asked."""
-    if said.kind == "span" and case.text[said.start - 1 : said.start] == "(":
-        if _BIRTH.search(case.question):
-            return said._replace(last=said.year, kind="point")
-        if _DEATH.search(case.question):
-            return said._replace(year=said.last, kind="point")
-    return said
-
-
-def _dates(case: Case, want: tuple[Date, ...]) -> Iterator[Candidate]:
-    said = [_lifetime(case, d) for d in find_dates(case.text)]
-    if len({d.start for d in want}) > 1:
-        ends = [s for s in said if s.kind == "span"]
-        said = [s for s in said if s.kind != "span"]
-        said += [s._replace(last=s.year, kind="point") for s in ends]
-        said += [s._replace(year=s.last, kind="point") for s in ends]
-    loose = bool(_ANY_YEAR.search(case.question))
-    found: list[Candidate] = []
-    for place in dict.fromkeys(d.start for d in want):
-        either = [d for d in want if d.start == place]
-        # A year that the question gave says nothing of the month that it asked for.
-        given = {d.year for d in find_dates(case.question)} if either[0].month else set()
-        hits = [
-            s
-            for s in said
-            if any(agree(d, s, loose) for d in either) and (s.month or s.year not in given)
-        ]
-        if either[0].kind == "span" and _BOTH_ENDS.search(case.question):
-            years = {y for s in said for y in (s.year, s.last)}
-            hits = [s for s in hits if {either[0].year, either[0].last} <= years]
-        if not hits:
-            return
-        found.extend(Candidate(h.start, h.end, "date") for h in hits)
-    yield from found
 
 
 def _words(case: Case, value: str) -> Iterator[Candidate]:
@@ -181,7 +137,8 @@ def _compare(case: Case, gold: Gold, value: str) -> Comparison:
         want = gold_dates(value, gold.precision, gold.kind)
         if want:
             other = [(d.start, d.end) for d in find_dates(case.text)]
-            return Comparison(_dates(case, want), other, "date")
+            spans = date_spans(case.question, case.text, want)
+            return Comparison((Candidate(*s, "date") for s in spans), other, "date")
     parts = (gold_quantity(form.value, gold.unit, gold.kind) for form in readings(value))
     amount = next((p for p in parts if p is not None), None)
     if amount is not None:

@@ -12,7 +12,7 @@ TITLES = word_set(
     " father brother sister count countess duke duchess baron earl judge justice chief coach"
     " admiral marshal minister czar emperor mayor"
 )
-SUFFIXES = word_set("junior senior 2 3 phd md esq")
+SUFFIXES = word_set("junior senior phd md esq")
 # Capitalized first words of places and works, never of people.
 NOT_GIVEN = word_set(
     "new north south east west upper lower northern southern eastern western great little san santa"

@@ -28,6 +28,13 @@ def _drops_too_much(form: Form, kept: set[str]) -> bool:
     return any(t.number or t.text in CHANGERS for t in missing)
 
 
+def _only_of(form: Form, kept: set[str]) -> bool:
+    """Tell whether "University" alone is left of "University of Oxford"."""
+    if len(form.tokens) < 3 or form.tokens[1].text != "of":
+        return False
+    return form.tokens[0].stem in kept and not any(t.stem in kept for t in form.tokens[2:])
+
+
 def bare(form: Form, text: Text) -> list[Hit]:
     """A short answer that says nothing but words of the gold: "Belshazzar" for "king Belshazzar".
 
@@ -44,7 +51,7 @@ def bare(form: Form, text: Text) -> list[Hit]:
         if places:
             kept.add(t.stem)
             covered |= places
-    if covered != said.keys() or _drops_too_much(form, kept):
+    if covered != said.keys() or _drops_too_much(form, kept) or _only_of(form, kept):
         return []
     if all(t.number for t in said.values()) and len(form.content) > 3:
         return []

@@ -125,7 +125,10 @@ def glued(form: Form, text: Text) -> list[Hit]:
         last = bisect_right(text.starts, at + size - 1) - 1
         clean = text.starts[first] == at
         end = text.starts[last] + len(text.tokens[last].text) == at + size
-        long = size >= 8 and not form.glued.isdigit() and (clean or end or size >= 12)
+        before = text.glued[text.starts[first] : at]
+        after = text.glued[at + size : text.starts[last] + len(text.tokens[last].text)]
+        # What hangs on to it must be a word that lost its space: "isSmith", not "Smithson".
+        long = size >= 8 and all(not rest or rest in STOP | ARTICLES for rest in (before, after))
         if first == last and clean and end and _not_initials(form, text.tokens[first]):
             pass
         elif (clean and end) or long:
@@ -135,11 +138,23 @@ def glued(form: Form, text: Text) -> list[Hit]:
     return found
 
 
+def _binomial(form: Form, text: Text) -> list[Hit]:
+    """A species with its genus shortened: "P. falciparum"."""
+    if len(form.tokens) != 2 or not form.tokens[0].raw.istitle() or form.tokens[1].capital:
+        return []
+    genus, species = form.tokens
+    return [
+        Hit(i - 1, i, "initial")
+        for i in locate(species, text)
+        if i and len(species.text) > 3 and text.tokens[i - 1].raw == genus.raw[0]
+    ]
+
+
 def person(form: Form, text: Text) -> list[Hit]:
     """The same family name with an agreeing given name; middle names, titles, suffixes are free."""
     found: list[Hit] = []
     if form.person is None:
-        return found
+        return _binomial(form, text)
     given, family = form.person[0], form.person[-1]
     for i in locate(family, text):
         k = i - 1

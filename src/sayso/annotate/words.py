@@ -39,12 +39,12 @@ PLACE: dict[str, str] = {
     for group in _PLACES.replace("\n", " ").split("|")
     for word in group.split()
 }
-# Words for people that differ by gender only.
+# Words for people that differ by gender only, and one everyday pair.
 _PAIRS = """
 actor actress|businessman businesswoman businessperson|chairman chairwoman chairperson chair
 |spokesman spokeswoman spokesperson|sportsman sportswoman sportsperson|comedian comedienne
 |waiter waitress|congressman congresswoman|policeman policewoman|songwriter songstress
-|heir heiress|hero heroine|duke duchess|poet poetess|author authoress
+|film movie|heir heiress|hero heroine|duke duchess|poet poetess|author authoress
 """
 _PAIR: dict[str, str] = {
     word: group.split()[0]
