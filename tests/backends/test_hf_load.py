@@ -126,6 +126,9 @@ def test_the_identity_is_of_contents(make_folder: Any, tmp_path: Path) -> None:
     other = copied(folder, tmp_path, "other")
     (other / "generation_config.json").write_text(json.dumps({"temperature": 0.7}))
     assert open_model(f"hf:{other}", device="cpu").identity == first.identity
+    # what ends an answer stands there too, and does
+    (other / "generation_config.json").write_text(json.dumps({"eos_token_id": [1, 2]}))
+    assert open_model(f"hf:{other}", device="cpu").identity != first.identity
     changed: Any = open_model(f"hf:{folder}", device="cpu", chat_template="{{ messages }}")
     assert changed.identity != first.identity
     half: Any = open_model(f"hf:{folder}", device="cpu", dtype="bfloat16")

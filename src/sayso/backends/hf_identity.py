@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso.backends.hf_load import TOKENIZER_FILES, Options
+from sayso.backends.hf_render import ends_of_text
 
 
 class Identity(NamedTuple):
@@ -85,7 +86,9 @@ def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identit
     patterns = ("*.safetensors", "*.bin") if options.allow_pickle else ("*.safetensors",)
     files = {file for pattern in patterns for file in folder.glob(pattern)}
     files |= {folder / file for file in TOKENIZER_FILES if (folder / file).is_file()}
-    parts = [_file_hashes(sorted(files)), _settings(folder), template]
+    # what ends an answer stands partly in generation_config, and changes every answer
+    ends = sorted(ends_of_text(model, tokenizer))
+    parts = [_file_hashes(sorted(files)), _settings(folder), template, ends]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     identity = f"weights:{digest[:32]}|{dtype}"
     base = _settings(folder).get("sayso_base")
