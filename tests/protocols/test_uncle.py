@@ -170,6 +170,35 @@ def test_an_unread_probe_is_missing_unless_another_is_correct(tmp_path: Path) ->
     assert (known.bound_low, known.bound_high) == pytest.approx((1 / 3, 2 / 3))
 
 
+def test_an_aspect_without_probe_and_verdict_is_in_the_bounds(tmp_path: Path) -> None:
+    # known c c, unknown i u; the fifth may be any of the six cells
+    result = run(tmp_path, ["ccccc", "ccccc", "iiiii", "iiiii", "ii?ii"], "cciu?", "cciuo")
+    for name, low, high in (("KCR", 2 / 3, 1.0), ("UUR", 1 / 3, 2 / 3), ("EA", 3 / 5, 4 / 5)):
+        found = estimate(result, name, "form:short")
+        assert found.missing == 1
+        assert (found.bound_low, found.bound_high) == pytest.approx((low, high)), name
+    # an omission that a setting leaves out is not missing, whatever its probe was
+    apart = sayso.measure(result.path, omit_long="separate").estimates
+    assert estimate(apart, "KCR", "form:long").missing == 0
+
+
+def test_what_the_strict_rule_leaves_out_is_not_missing(tmp_path: Path) -> None:
+    #   plain  c       c       i       u       ?       ?       c       i
+    probes = ["ccccc", "iiiic", "iiiii", "ciiii", "ccccc", "icccc", "iiii?", "iiii?"]
+    result = run(tmp_path, probes, "cciucccc", "cccccccc", plain="cciu??ci")
+    strict = estimate(result, "p_known", "form:short;known:strict")
+    # known: 0; unknown: 2; undecided: 4 (plain unread) and 7 (may be unknown); the rest left out
+    assert (strict.numerator, strict.denominator, strict.missing) == (1, 2, 2)
+
+
+def test_the_scripts_rule_counts_what_it_misses(tmp_path: Path) -> None:
+    probes = ["ccccc", "ccccc", "iiiii", "uuuuu", "uuuuu", "ii?ii"]
+    result = run(tmp_path, probes, "cciu?c", "cccccc")
+    official = sayso.measure(result.path, **{"probe.unc": "dropped_official"}).estimates
+    found = estimate(official, "FA", "form:short")
+    assert (found.value, found.n, found.missing) == (pytest.approx(2 / 3), 4, 2)
+
+
 def test_hedged_probes_by_three_rules(tmp_path: Path) -> None:
     # aspect 7 (uuuii) is a hedged probe; 6 (uuiii) is not: fewer than half hedge
     result = run(tmp_path, PROBES, "cciuciuu", "cccccccc")

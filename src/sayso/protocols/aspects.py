@@ -141,7 +141,7 @@ def _view(
 
 def _tokens_in(generation: Generation, start: int, end: int) -> list[float]:
     """Return the log-probs of the tokens that overlap characters start:end."""
-    if generation.logprobs is None or generation.offsets is None:
+    if not generation.logprobs or not generation.offsets:
         return []
     ends = (*generation.offsets[1:], len(generation.text))
     return [

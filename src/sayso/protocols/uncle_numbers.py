@@ -13,14 +13,22 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.metrics.bounds import rate_bounds
+from sayso.metrics.bounds import Bound, rate_bounds
 from sayso.metrics.cells import bootstrap_cells, cluster_cells
 from sayso.metrics.chance import chance_corrected, guess_rates, strict_known
 from sayso.metrics.rates import CELLS, CORRECT, INCORRECT, MISSING, UNCERTAIN, count_cells
 from sayso.metrics.rates import expression_rates_3row as rates_3row
 from sayso.metrics.reference import reference_policies
 from sayso.protocols import Run
-from sayso.protocols.aspects import HEDGED_PROBE, KNOWN, UNKNOWN, Aspects, View, load_aspects
+from sayso.protocols.aspects import (
+    HEDGED_PROBE,
+    KNOWN,
+    UNKNOWN,
+    UNREADABLE,
+    Aspects,
+    View,
+    load_aspects,
+)
 from sayso.protocols.guessing import other_draws
 from sayso.protocols.uncle import Settings
 from sayso.records import Estimate
@@ -96,13 +104,28 @@ def load(run: Run, settings: Settings) -> Context:
     any_of_k = np.where(aspects.known == HEDGED_PROBE, hedged_probe, aspects.known)
     readable = any_of_k >= 0
     corrected = chance_corrected(aspects.hits, aspects.drawn, k, rate).astype(np.int64)
-    strict = strict_known(aspects.hits, k, np.where(greedy < 0, -1, greedy == CORRECT))
     known = {
         "any": any_of_k,
         "corrected": np.where(readable, corrected, any_of_k),
-        "strict": np.where(readable, strict.astype(np.int64), any_of_k),
+        "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, k)),
     }
     return Context(run, settings, aspects, known, guesses)
+
+
+def _strict(aspects: Aspects, greedy: Ints, k: int) -> Ints:
+    """Return the strict rule's 1 known, 0 unknown, -1 missing, -2 left out (VALIDITY 1).
+
+    Missing is only what some reading of the unread verdicts could make known or unknown; an
+    aspect that was right at times and wrong at others is left out whatever they say.
+    """
+    decided = strict_known(aspects.hits, k, np.where(greedy < 0, -1, greedy == CORRECT))
+    unread = greedy == MISSING
+    may_be_known = (aspects.hits + k - aspects.drawn >= k) & (unread | (greedy == CORRECT))
+    may_be_unknown = (aspects.hits == 0) & (unread | (greedy > CORRECT))
+    # no draw of which a verdict is missing may count as wrong
+    open_ = (decided < 0) | (aspects.drawn < k)
+    still = np.where(may_be_known | may_be_unknown, MISSING, LEFT_OUT)
+    return np.where(open_, still, decided).astype(np.int64)
 
 
 def label_codes(view: View, settings: Settings) -> Ints:
@@ -176,10 +199,9 @@ def _rates(
         missing_known=lost[KNOWN],
         missing_unknown=lost[UNKNOWN],
     )
-    unread = int((k == MISSING).sum())
+    unread = int(((k == MISSING) & (lab != LEFT_OUT)).sum())
     if unread:
-        free = [int(((k == MISSING) & (lab == code)).sum()) for code in range(3)]
-        bounds = rate_bounds(count_cells(k, lab), lost[KNOWN], lost[UNKNOWN], free)
+        bounds = _bounds(k, lab, lost)
         rates = {
             name: msgspec.structs.replace(
                 estimate,
@@ -194,6 +216,23 @@ def _rates(
     return rates
 
 
+def _bounds(known: Ints, label: Ints, lost: dict[int, int]) -> dict[str, Bound]:
+    """Return the bounds over missing probes and verdicts, and over aspects that lack both.
+
+    Those go to one label as a whole: by the argument of :mod:`sayso.metrics.bounds` the extremes
+    lie there.
+    """
+    cells = count_cells(known, label)
+    free = [int(((known == MISSING) & (label == code)).sum()) for code in range(3)]
+    neither = int(((known == MISSING) & (label == MISSING)).sum())
+    found: dict[str, list[float]] = {}
+    for code in range(3 if neither else 1):
+        moved = [count + neither * (code == place) for place, count in enumerate(free)]
+        for name, ends in rate_bounds(cells, lost[KNOWN], lost[UNKNOWN], moved).items():
+            found.setdefault(name, []).extend(end for end in ends if end is not None)
+    return {name: (min(ends), max(ends)) if ends else (None, None) for name, ends in found.items()}
+
+
 def _official(
     context: Context, label: Ints, rows: NDArray[np.bool_], rates: dict[str, Estimate]
 ) -> dict[str, Estimate]:
@@ -204,9 +243,18 @@ def _official(
         for row in (KNOWN, UNKNOWN, HEDGED_PROBE)
     ]
     official = rates_3row(table, "dropped_official")
-    note = "no interval under probe.unc=dropped_official"
+    counted = int(np.sum(table))
+    missing = int(((state == UNREADABLE) & (label != LEFT_OUT)).sum())
+    missing += int(((state != UNREADABLE) & (label == MISSING)).sum())
+    note = "no interval or bounds under probe.unc=dropped_official"
     changed = {
-        name: Estimate(name=name, value=official[name], n=rates[name].n, problem=note)
+        name: Estimate(
+            name=name,
+            value=official[name],
+            n=counted,
+            missing=missing,
+            problem=note if official[name] is not None else "undefined on these rows",
+        )
         for name in ("FA", "UA", "F1", "lift_UA", "p_uncertain")
     }
     return {**rates, **changed}
