@@ -64,13 +64,17 @@ _YEAR = _pattern(
     rf"{_BEFORE}{_YEAR4}(?!,\d|\.\d|[/%]|\s*(?:percent|per\s?cent|k?m\b|kg|miles|people|feet))"
 )
 _SHORT_YEAR = _pattern(
-    r"\b(?:in|year|since|until|by|around|about|circa|ca\.?|c\.|from)\s+(?P<y>\d{3})(?![\w,%]|\.\d|\s+[a-z])"
+    r"\b(?:in|year|since|until|by|around|about|circa|ca\.?|c\.|from)\s+"
+    r"(?P<y>\d{3})(?![\w,%]|\.\d|\s+[a-z])"
 )
 _UNIT_WORDS = "|".join(
     w for w, v in NUMBER_WORDS.items() if 0 < v < 10 and w[-2:] not in ("st", "nd", "rd", "th")
 )
 _TEEN_WORDS = "ten|eleven|twelve|" + "|".join(w for w in NUMBER_WORDS if w.endswith("teen"))
 _TEN_WORDS = "|".join(w for w, v in NUMBER_WORDS.items() if v >= 20 and w.endswith("y"))
+_ORDINAL_DAY = _pattern(
+    rf"\b(?P<o>{_ORDINAL})\s+(?:day\s+)?of\s+{_MONTH}(?:[\s,-]*(?:of\s+)?{_YEAR4}{_ERA})?"
+)
 _SPELLED = _pattern(
     rf"\b(?P<hundreds>{_TEEN_WORDS}|twenty)[\s-](?:hundred\s)?(?:and\s)?"
     rf"(?P<rest>{_TEEN_WORDS}|(?:{_TEN_WORDS})(?:[\s-](?:{_UNIT_WORDS}))?)\b"
@@ -122,9 +126,15 @@ def _narrow(low: int, high: int, part: str | None) -> tuple[int, int]:
     return low, high
 
 
+def _cardinal(words: str) -> int:
+    """Return the value of "nineteenth" or "twenty-first"."""
+    return sum(NUMBER_WORDS[w] for w in re.split(r"[\s-]+", words.casefold()))
+
+
 def _written(m: re.Match[str]) -> Iterator[Date]:
     parts = m.groupdict()
     month, day = MONTHS[parts["m"].lower()], int(parts["d"]) if parts.get("d") else None
+    day = _cardinal(parts["o"]) if parts.get("o") else day
     year = _signed(int(parts["y"]), parts.get("era")) if parts.get("y") else None
     # "may" and "march" are also verbs: a month without a year needs its capital letter.
     if year is not None or m["m"][0].isupper() or len(m["m"]) > 5:
@@ -144,12 +154,7 @@ def _numeric(m: re.Match[str]) -> Iterator[Date]:
 
 
 def _century(m: re.Match[str]) -> Iterator[Date]:
-    written = m["n"].casefold()
-    n = (
-        int(written[:-2])
-        if written[0].isdigit()
-        else sum(NUMBER_WORDS[w] for w in re.split(r"[\s-]+", written))
-    )
+    n = int(m["n"][:-2]) if m["n"][0].isdigit() else _cardinal(m["n"])
     low, high = 100 * n - 99, 100 * n
     if _signed(1, m["era"]) < 0:
         low, high = -high, -low
@@ -184,13 +189,13 @@ def _year(m: re.Match[str]) -> Iterator[Date]:
 
 
 def _spelled(m: re.Match[str]) -> Iterator[Date]:
-    rest = sum(NUMBER_WORDS[w] for w in re.split(r"[\s-]", m["rest"].casefold()))
-    year = 100 * NUMBER_WORDS[m["hundreds"].casefold()] + rest
+    year = 100 * _cardinal(m["hundreds"]) + _cardinal(m["rest"])
     yield Date(year, year, None, None, *m.span())
 
 
 _READERS = (
-    (_ISO, _iso), (_MDY, _written), (_DMY, _written), (_MY, _written), (_NUMERIC, _numeric),
+    (_ISO, _iso), (_MDY, _written), (_DMY, _written), (_ORDINAL_DAY, _written),
+    (_MY, _written), (_NUMERIC, _numeric),
     (_CENTURY, _century), (_DECADE, _decade), (_SPAN, _span), (_WITH_ERA, _year), (_YEAR, _year),
     (_SHORT_YEAR, _year), (_SPELLED, _spelled),
 )  # fmt: skip
@@ -284,11 +289,8 @@ def agree(gold: Date, said: Date, any_year: bool = False) -> bool:
     """
     if not _years_agree(gold, said, any_year):
         return False
-    if (
-        said.year is None
-        and gold.year is not None
-        and (gold.month is None or (gold.day and not said.day))
-    ):
+    vague = gold.month is None or (gold.day is not None and said.day is None)
+    if said.year is None and gold.year is not None and vague:
         return False
     if gold.month is not None and said.month is not None and gold.month != said.month:
         return False

@@ -130,7 +130,7 @@ def other_place(said: Text, start: int, end: int) -> bool:
     if after != first + 1 or not first or said.tokens[first - 1].end + 1 != start:
         return False
     before = said.tokens[first - 1]
-    compass = before.text in ("north", "south", "east", "west")
+    compass = before.text in ("north", "south", "east", "west", "northern")
     return before.capital and (
         (before.text == "new" and said.tokens[first].capital)
         or (compass and said.tokens[first].text in _HALVES)

@@ -65,7 +65,7 @@ def person_parts(items: Sequence[Token]) -> list[Token] | None:
         kept = kept[1:]
     while len(kept) > 1 and kept[-1].text in SUFFIXES:
         kept = kept[:-1]
-    if not 2 <= len(kept) <= 5:
+    if not 2 <= len(kept) <= 5 or len(kept[-1].text) < 2:
         return None
     for i, t in enumerate(kept):
         if t.number or (not t.capital and (t.text not in PARTICLES or i == len(kept) - 1)):

@@ -53,6 +53,11 @@ def bare(form: Form, text: Text) -> list[Hit]:
             covered |= places
     if covered != said.keys() or _drops_too_much(form, kept) or _only_of(form, kept):
         return []
+    named = any(t.capital for t in form.content)
+    if not named and form.content[-1].stem not in kept and not form.content[0].number:
+        return []  # "hydrogen" is not "hydrogen peroxide"
+    if form.person is not None and len(form.person) > 2 and form.person[-1].stem not in kept:
+        return []
     if all(t.number for t in said.values()) and len(form.content) > 3:
         return []
     return [Hit(min(said), max(said), "bare part")]

@@ -163,7 +163,10 @@ def person(form: Form, text: Text) -> list[Hit]:
             if not (t.capital or t.text in PARTICLES) or t.text in TITLES or t.number:
                 break
             if same_given(t.text, given.text):
-                found.append(Hit(k, i, "name"))
+                # "George H. W." is not "George W.": the first middle names must agree.
+                middle, said = form.person[1:-1], text.tokens[k + 1 : i]
+                if not (middle and said) or same_given(middle[0].text, said[0].text):
+                    found.append(Hit(k, i, "name"))
                 break
             k -= 1
     return found
@@ -217,4 +220,14 @@ def spread(form: Form, new: Sequence[Token], text: Text) -> list[Hit]:
     if len(form.content) == 1 or not different:
         return []
     hit = window(different, text, 6 + 3 * len(different), len(different))
-    return [hit] if hit else []
+    if hit is None:
+        return []
+    if form.person and not _together(different, hit, text):
+        return []
+    return [hit]
+
+
+def _together(names: Sequence[Token], hit: Hit, text: Text) -> bool:
+    """A person's names stand together ("Lee, Ann"): "John, son of William Lee" is another man."""
+    taken = {i for n in names for i in locate(n, text)}
+    return all(i in taken or text.tokens[i].number for i in range(hit.first, hit.last + 1))

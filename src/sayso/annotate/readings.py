@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.annotate.names import person_parts
-from sayso.annotate.normalize import STOP, Token, content, tokens
+from sayso.annotate.normalize import STOP, Token, content, tokens, word_set
 from sayso.annotate.words import country_names
 
 ARTICLES = frozenset({"a", "an", "the"})
@@ -20,6 +20,11 @@ LISTED = re.compile(r"\band\b|&|;|\bor\b", re.IGNORECASE)
 _LEADING = re.compile(
     r"^(?:to|by|in|on|at|from|as|with|for|because of|due to|about|approximately|over)\s+",
     re.IGNORECASE,
+)
+# Kinds that a gold names for clarity: "drama film" is well named by "drama".
+_KINDS = word_set(
+    "film movie genre music language company corporation disease disorder syndrome river region"
+    " surname programming"
 )
 _ONES = re.compile(r"(?<=[a-z]\s)(?:l{1,3}|1{2,3})$")
 
@@ -104,6 +109,9 @@ def readings(value: str) -> tuple[Form, ...]:
         head, comma, _ = shorter.partition(",")
         if comma and not LISTED.search(shorter):
             short.append(head)
+        words = shorter.split()
+        if len(words) > 1 and words[-1] in _KINDS:
+            short.append(" ".join(words[:-1]))
         short += [shorter, _LEADING.sub("", shorter), _DATED.sub("", shorter)]
         if len(shorter.split()) > 2:
             rest = _ORIGIN.sub("", shorter)
