@@ -17,8 +17,8 @@ PARTS = [
     ("How many children did Mira Toll have?", ["3"]),
 ]
 _VOCABULARY = """I you she Mira Toll Ripley 1950 3 May not sure but born in and or maybe , . ; : ?
-    ! ( ) " ' * - know think don't can't either some sources say when where I'm unknown is was which who
-    died singer please verify these details no information about policy"""
+    ! ( ) " ' * - know think don't can't either some sources say when where I'm unknown is was which
+    who died singer please verify these details no information about policy"""
 WORDS = [*_VOCABULARY.split(), "\n"]
 
 

@@ -47,8 +47,8 @@ cause caused causes causing pathogen agent due
 specialty speciality medical branch specialist
 transmission transmitted spread spreads
 genre style type kind category
-duration runtime minutes running length runs lasts long
-distance away far light-years parsecs kilometers lies
+duration long runtime minutes running length runs lasts long
+distance far away light-years parsecs kilometers lies
 radius radii
 diameter across wide size
 mass massive weighs solar
@@ -86,7 +86,7 @@ _STOP_WORDS = """a an the of in on at by for to from with and or is was are were
     did has have had
     what which who whom whose when where why how that this these those it its he she his her they
     their
-    him them as into about than there can could would should will may might s many much long name
+    him them as into about than there can could would should will may might s many much name
     called also one first some any current main primary major specific exact if please tell
     give me you i am my we us our your not no date year day month century place city town number
     amount time state value following"""

@@ -33,6 +33,7 @@ from sayso.annotate.syntax import (
     VERB,
     VERB_NEXT,
     WH_PART,
+    WH_WORD,
     WHETHER,
     WHOLE,
     WORD,
@@ -227,9 +228,11 @@ def withhold(
     about = left[-FAR:] + " " + text[mark.end : min(high, mark.end + FAR)]
     if KIND_FIRST.match(text, mark.start, mark.end):
         about += " " + text[mark.start : mark.end]
-    if i and empty(about) and TOPIC.match(text, parts[i - 1].start):
-        low = parts[i - 1].start
-        about = text[low : parts[i - 1].end] + " " + about
+    first = i
+    while first and empty(WH_WORD.sub(" ", about)) and TOPIC.match(text, parts[first - 1].start):
+        first -= 1
+        low = parts[first].start
+        about = text[low : parts[first].end] + ", " + about
     kind: GapKind = "ignorance"
     if mark.kind == "refusal" or (
         MACHINE.search(text, sentence.start, sentence.end) and ACCESS.search(text, *sentence)

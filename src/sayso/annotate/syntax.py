@@ -35,6 +35,7 @@ WHETHER = re.compile(
     r"[\s,]*(?:about\s+|of\s+|on\s+)?(?:if|whether|that)\s+(?=[a-z]+\s+\w+|[A-Z])(?!this|is\b)"
 )
 WH_PART = re.compile(r"[\s,]*(?:(?:and|or|nor)\s+)?(?:who|when|where|what|how|which)\b", re.I)
+WH_WORD = re.compile(r"\b(?:who|when|where|what|how|which)\b", re.I)
 PREPOSITION = re.compile(r"\b(?:in|on|at|by|from|of|to|for|with|as|is|was|and)\s+(?=\S)", re.I)
 WHOLE = re.compile(rf"\b{_WHOLE_WORDS}\b", re.I | re.X)
 REST = re.compile(rf"\b{_REST_WORDS}\b", re.I | re.X)
