@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from sayso.metrics.cells import bootstrap_cells_difference, cluster_cells
 from sayso.metrics.intervals import bootstrap_difference
+from sayso.metrics.rates import MISSING
 from sayso.metrics.within import j_within
 from sayso.pipeline.folder_run import FolderRun
 from sayso.pipeline.running import load_run
@@ -53,11 +55,15 @@ def compare(
     ``allow`` names the settings; runs of one base model must share its probes (``known_from``),
     since a model that learned to hedge also hedges its probes. Raises InputError.
     """
-    sides = _open(a), _open(b)
-    notes = _check(sides, (str(a), str(b)), allow)
+    limits = (("resamples", resamples, 100, 1_000_000), ("seed", seed, 0, 2**63))
+    for name, value, low, high in limits:
+        if not low <= value <= high:
+            raise InputError(f"{name} is {value}; expected {low} to {high:g}")
+    sides = _open(a, resamples, seed), _open(b, resamples, seed)
     rows = _common(sides)
     if not len(rows[0]):
         raise InputError(f"{a} and {b} have no aspect in common; compare runs on the same data")
+    notes = _check(sides, rows, (str(a), str(b)), allow)
     total = max(side.context.aspects.size for side in sides)
     if len(rows[0]) < total:
         notes.append(f"{len(rows[0])} of {total} aspects are in both runs; the rest is left out")
@@ -69,8 +75,9 @@ def compare(
     return Comparison(found, notes)
 
 
-def _open(path: str | Path) -> _Side:
-    job, manifest, chosen = load_run(path)
+def _open(path: str | Path, resamples: int, seed: int) -> _Side:
+    job, manifest, stored = load_run(path)
+    chosen = dataclasses.replace(stored, ci="entity", resamples=resamples, ci_seed=seed)
     context: Context = load(job, chosen)
     return _Side(job, manifest, context)
 
@@ -81,8 +88,16 @@ def _parts(side: _Side) -> dict[str, str]:
     return dict(part.partition(":")[::2] for part in signature.split("|")[1:])
 
 
-def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
+def _check(
+    sides: tuple[_Side, _Side],
+    rows: tuple[Ints, Ints],
+    names: tuple[str, str],
+    allow: Sequence[str],
+) -> list[str]:
     first, second = (_parts(side) for side in sides)
+    unknown = [key for key in allow if key not in first]
+    if unknown:
+        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(first)}")
     differ = [key for key in first if first[key] != second.get(key)]
     refused = [key for key in differ if key not in (*FREE, *allow)]
     if refused:
@@ -96,31 +111,39 @@ def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[s
     if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
         raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
     notes = [f"differs as allowed: {key}" for key in differ if key in allow]
+    same = _probes(sides[0], rows[0]) == _probes(sides[1], rows[1])
     if sides[0].manifest.model_base == sides[1].manifest.model_base:
-        if _probes(sides[0]) != _probes(sides[1]):
+        if not same:
             raise InputError(
                 f"{names[0]} and {names[1]} are of one base model but were probed apart: a model "
                 "that hedges its probes looks ignorant. Run the second with "
                 f"--known-from {names[0]}"
             )
-    else:
-        shares = [float(np.mean(side.context.known["any"] == 1)) for side in sides]
+    elif any(_parts(side)["known_from"] != "self" for side in sides):
         notes.append(
-            f"two base models, each with its own probe: A knows {shares[0]:.0%}, "
-            f"B {shares[1]:.0%}; read J first, and the rows on facts that both or neither know"
+            "two base models, of which one was measured with another run's probes: see known_from "
+            "in the signature, and do not read the difference as the models'"
+        )
+    else:
+        shares = [_share_known(side, chosen) for side, chosen in zip(sides, rows, strict=True)]
+        notes.append(
+            f"two base models, each with its own probe: A knows {shares[0]}, "
+            f"B {shares[1]}; read J first, and the rows on facts that both or neither know"
         )
     return notes
 
 
-def _probes(side: _Side) -> list[tuple[str, int, int]]:
-    """Return what the probes said, as far as it decides what is known."""
+def _share_known(side: _Side, rows: Ints) -> str:
+    """Return the known share of the common aspects whose probe was read, in percent."""
+    known = side.context.known["any"][rows]
+    told = known[known >= 0]
+    return f"{told.mean():.0%}" if len(told) else "nothing that could be read"
+
+
+def _probes(side: _Side, rows: Ints) -> list[tuple[str, int, int]]:
+    """Return what the probes of some aspects said, as far as it decides what is known."""
     a = side.context.aspects
-    return sorted(
-        {
-            (q.id, int(hits), int(drawn))
-            for q, hits, drawn in zip(a.questions, a.hits, a.drawn, strict=True)
-        }
-    )
+    return sorted({(a.questions[r].id, int(a.hits[r]), int(a.drawn[r])) for r in rows.tolist()})
 
 
 def _common(sides: tuple[_Side, _Side]) -> tuple[Ints, Ints]:
@@ -145,18 +168,17 @@ def _differences(
     aspects = sides[0].context.aspects
     entity, kinds = aspects.entity[rows[0]], aspects.type[rows[0]]
     usable = (known[0] >= 0) & (known[1] >= 0) & (label[0] >= 0) & (label[1] >= 0)
-    missing = int((~usable).sum())
+    lost = [(k == MISSING) | (lab == MISSING) for k, lab in zip(known, label, strict=True)]
+    missing = int((lost[0] | lost[1]).sum())
 
     def paired(names: tuple[str, ...], where: str, use: NDArray[np.bool_]) -> Iterator[Estimate]:
         cells = [
             cluster_cells(np.where(use, k, -1), lab, entity)
             for k, lab in zip(known, label, strict=True)
         ]
-        if not use.any():
-            return
         made = bootstrap_cells_difference(cells[1], cells[0], resamples, seed)
         for name in names:
-            yield _placed(sides[1].context, made[name], where, form, missing)
+            yield _placed(sides, made[name], where, form, missing)
 
     yield from paired(RATES, f"form:{form}", usable)
     both = usable & (known[0] == 1) & (known[1] == 1)
@@ -173,11 +195,15 @@ def _differences(
         seed=seed,
         name="J_within",
     )
-    yield _placed(sides[1].context, within, f"form:{form}", form, missing)
+    yield _placed(sides, within, f"form:{form}", form, missing)
 
 
-def _placed(context: Context, estimate: Estimate, where: str, form: str, missing: int) -> Estimate:
-    signed = context.signed(estimate, where, form)
-    return msgspec.structs.replace(
-        signed, missing=missing, signature=f"difference of {signed.signature}"
-    )
+def _placed(
+    sides: tuple[_Side, _Side], estimate: Estimate, where: str, form: str, missing: int
+) -> Estimate:
+    """Return a difference with its place; its signature names B's settings and what A's were."""
+    other, signed = (side.context.signed(estimate, where, form) for side in sides)
+    ours = signed.signature.split("|")
+    minus = [part for part in other.signature.split("|") if part not in ours]
+    signature = f"difference of {signed.signature}|minus:{','.join(minus) or 'the same'}"
+    return msgspec.structs.replace(signed, missing=missing, signature=signature)

@@ -1,0 +1,92 @@
+"""What ``compare`` lets pass, what it refuses, and what it says with the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sayso
+from sayso.annotate import Item
+from sayso.pipeline.running import Result
+from sayso.protocols import uncle
+from sayso.records import InputError, Verdict
+from scripted_world import Mind, chance, facts, records, write
+
+WORLD = facts(12)
+MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, i: i)
+
+
+class Blind:
+    """A judge that can read nothing, under the other's signature."""
+
+    name, signature = "blind", "rules@1"
+
+    def grade(self, items: Sequence[Item]) -> list[Verdict]:
+        return [
+            Verdict(item.generation.id, question.id, "blind", problem="unread")
+            for item in items
+            for question in item.questions
+        ]
+
+
+def run(folder: Path, name: str, model: str = "base", **options: Any) -> Result:
+    """Run the small world; ``options`` are settings or arguments of ``sayso.run``."""
+    arguments = {key: options.pop(key) for key in ("limit", "judge") if key in options}
+    return sayso.run(
+        model=MIND.engine(model),
+        data=str(write(folder / "q.jsonl", records(WORLD))),
+        out=folder / name,
+        cache=folder / "cache",
+        options=uncle.Settings(resamples=100, **options),
+        **arguments,
+    )
+
+
+def test_runs_of_one_base_model_are_compared_on_what_both_asked(tmp_path: Path) -> None:
+    """A base run of all entities and a taught one of some, with its probes, belong together."""
+    base = run(tmp_path, "a")
+    part = run(tmp_path, "b", limit=6, known_from=str(base.path))
+    found = sayso.compare(base.path, part.path, resamples=100)
+    assert any("18 of 36 aspects are in both runs" in note for note in found.notes)
+    assert {e.value for e in found.estimates if e.name == "KCR"} == {0.0}
+
+
+def test_the_signature_names_the_resampling_and_both_sides(tmp_path: Path) -> None:
+    a, b = run(tmp_path, "a"), run(tmp_path, "b", model="other")
+    found = sayso.compare(a.path, b.path, resamples=120, seed=7).estimates[0].signature
+    assert "ci:entity-120-s7" in found
+    assert "model:other" in found
+    assert found.endswith("minus:model:base")
+    # runs that differ in nothing but their own resampling can be compared
+    c = run(tmp_path, "c", ci_seed=3)
+    assert sayso.compare(a.path, c.path, resamples=120).estimates
+
+
+def test_what_cannot_be_told_is_listed_with_its_reason(tmp_path: Path) -> None:
+    a, b = run(tmp_path, "a"), run(tmp_path, "b", model="other", judge=Blind())
+    found = sayso.compare(a.path, b.path, resamples=100)
+    rates = [e for e in found.estimates if e.where == "form:short" and e.name in ("FA", "KCR")]
+    assert len(rates) == 2
+    for estimate in rates:
+        assert estimate.value is None
+        assert estimate.problem
+        assert estimate.missing == 36
+    assert any("B nothing that could be read" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"resamples": 0}, "resamples is 0"),
+        ({"resamples": -5}, "resamples is -5"),
+        ({"seed": -1}, "seed is -1"),
+        ({"allow": ["judgge"]}, "'judgge': no such setting; known: known,"),
+    ],
+)
+def test_a_mistake_is_said(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+    a = run(tmp_path, "a")
+    with pytest.raises(InputError, match=said):
+        sayso.compare(a.path, a.path, **options)
