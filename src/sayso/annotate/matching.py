@@ -15,7 +15,7 @@ from typing import NamedTuple
 from sayso.annotate.dates import find_dates, gold_dates
 from sayso.annotate.guards import denied, denies, echoed, listed, other_event, other_place
 from sayso.annotate.normalize import STOP
-from sayso.annotate.partial import bare, head, most, state, wider_place
+from sayso.annotate.partial import bare, continued, head, most, state, wider_place
 from sayso.annotate.phrases import (
     Text,
     acronym,
@@ -93,7 +93,10 @@ def _words(case: Case, value: str) -> Iterator[Candidate]:
         hits = [*hits, *person(form, said), *spread(form, new, said)]
         if len(new) >= 2 and not hits:
             hits = acronym(form, said)
+        placed = value.startswith(form.value + ",")
         for hit in hits:
+            if placed and continued(case.text, said, hit.last, forms[0][0]):
+                continue
             why = hit.why if form.whole else hit.why + " of a part"
             yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, why)
     for form, new in forms:

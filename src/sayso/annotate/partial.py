@@ -145,6 +145,20 @@ def state(form: Form, text: Text) -> list[Hit]:
     return [Hit(i, i, "state") for i in locate(form.content[0], text)]
 
 
+def continued(text: str, said: Text, last: int, gold: Form) -> bool:
+    """Tell whether a place goes on otherwise than its gold: "Plymouth, England", "Texas Bowl".
+
+    ``last`` is the last token that matched; a capitalized word that is not the gold's follows it,
+    after a space or a comma.
+    """
+    if last + 1 >= len(said.tokens):
+        return False
+    after = said.tokens[last + 1]
+    gap = text[said.tokens[last].end : after.start].strip()
+    foreign = after.capital and not after.number and after.text not in STOP
+    return foreign and gap in ("", ",") and not any(t.stem == after.stem for t in gold.tokens)
+
+
 def wider_place(form: Form, new: list[Token], text: Text, where: bool) -> list[Hit]:
     """The wider place of "Covington, Kentucky", if no other place inside it is named."""
     m = _TAIL.match(form.value)
@@ -163,6 +177,8 @@ def wider_place(form: Form, new: list[Token], text: Text, where: bool) -> list[H
         ):
             continue
         before = text.tokens[max(0, i - 4) : i]
-        if not any(t.capital and t.text not in STOP for t in before[-2:]):
+        after = text.tokens[last + 1] if last + 1 < len(text.tokens) else None
+        longer = after is not None and after.capital and _adjacent(text, last)
+        if not longer and not any(t.capital and t.text not in STOP for t in before[-2:]):
             found.append(Hit(i, last, "wider place"))
     return found
