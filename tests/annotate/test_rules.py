@@ -99,6 +99,20 @@ def test_another_language_has_no_value() -> None:
     assert {v.problem for v in judge_rules_long(PARTS, text)} == {"language"}
 
 
+def test_a_foreign_title_that_is_the_gold_is_judged() -> None:
+    title = "Les uns et les autres dans la nuit"
+    assert judge_rules("Which film won?", [title], title).content == "correct"
+
+
+def test_stars_of_a_title_are_kept_for_matching() -> None:
+    assert judge_rules("Which series is it?", ["M*A*S*H"], "M*A*S*H").content == "correct"
+
+
+def test_a_refusal_that_gives_the_answer_is_none() -> None:
+    verdict = judge_rules("Which song is it?", ["I can't help myself"], "I can't help myself")
+    assert (verdict.stance, verdict.content) == ("committed", "correct")
+
+
 def test_without_golds_a_committed_answer_is_unread() -> None:
     assert judge_rules("Where was she born?", [], "Ripley").problem == "unread"
     assert judge_rules("Where was she born?", [], "I don't know.").stance == "abstained"

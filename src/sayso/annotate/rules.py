@@ -16,6 +16,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+import msgspec
+
 from sayso.annotate import Item
 from sayso.annotate.align import Asked, Unit, asked, assign
 from sayso.annotate.cues import stems
@@ -88,24 +90,9 @@ def _grade(item: Item) -> list[Verdict]:
     else:
         found = [_short(_asked(item.questions[0]), generation.text)]
     return [
-        _replace(verdict, generation.id, q.id)
+        msgspec.structs.replace(verdict, target=generation.id, asked=q.id)
         for verdict, q in zip(found, item.questions, strict=True)
     ]
-
-
-def _replace(verdict: Verdict, target: str, question: str) -> Verdict:
-    return Verdict(
-        target=target,
-        asked=question,
-        by=verdict.by,
-        stance=verdict.stance,
-        content=verdict.content,
-        start=verdict.start,
-        end=verdict.end,
-        answer_start=verdict.answer_start,
-        answer_end=verdict.answer_end,
-        problem=verdict.problem,
-    )
 
 
 def _asked(question: Question) -> Asked:
@@ -118,7 +105,7 @@ def _asked(question: Question) -> Asked:
 def _short(aspect: Asked, answer: str) -> Verdict:
     if not answer.strip():
         return make_verdict("omitted")
-    if not is_english(answer):
+    if _foreign(answer, [aspect]):
         return missing("language")
     reading = read(answer, marker_names([aspect]))
     text = reading.text
@@ -126,8 +113,13 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     blank = bytearray(len(text))
     for part in said:
         blank[part.start : part.end] = b"\x01" * (part.end - part.start)
-    rest = "".join(c if keep else " " for c, keep in zip(text, blank, strict=True))
+    if not (reading.gaps or reading.questions):
+        blank = bytearray(b"\x01" * len(text))
+    # The answer as it was written: "M*A*S*H" is not what is left without its stars.
+    rest = "".join(c if keep else " " for c, keep in zip(answer, blank, strict=True))
     rest = _ENDLESS.sub(lambda run: " " * len(run.group()), rest)
+    if not said and _names_gold(aspect, reading, answer):
+        return _plain(aspect, reading)
     if not said:
         return withheld(reading) if reading.gaps or reading.asks else _plain(aspect, reading)
     found = match(aspect.question, aspect.golds, rest)
@@ -147,6 +139,25 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     if found.content == "none" and stance == "committed":
         return make_verdict("omitted")
     return make_verdict(stance, found.content, sentence_at(reading, where.start), value)
+
+
+def _names_gold(aspect: Asked, reading: Reading, answer: str) -> bool:
+    """Whether what looks like a refusal holds the answer: nobody refuses by giving it."""
+    refusals = bool(reading.gaps) and all(gap.kind == "refusal" for gap in reading.gaps)
+    return refusals and match(aspect.question, aspect.golds, answer).content == "correct"
+
+
+def _foreign(text: str, aspects: Sequence[Asked]) -> bool:
+    """Whether a text is in another language than English; golds and questions have none."""
+    if is_english(text):
+        return False
+    neutral = {
+        w.lower() for a in aspects for g in a.golds for n in g.names for w in _WORD.findall(n)
+    }
+    neutral.update(w for a in aspects for w in a.known)
+    return not is_english(
+        " ".join(w for w in text.split() if w.strip(".,;").lower() not in neutral)
+    )
 
 
 def _bare_match(aspect: Asked, reading: Reading, rest: str) -> Match | None:
@@ -232,18 +243,18 @@ def _alone(reading: Reading, gap: Gap) -> bool:
 def _long(aspects: list[Asked], paragraph: str) -> list[Verdict]:
     if not paragraph.strip():
         return [make_verdict("omitted") for _ in aspects]
-    if not is_english(paragraph):
+    if _foreign(paragraph, aspects):
         return [missing("language") for _ in aspects]
     reading = read(paragraph, marker_names(aspects))
     chosen = assign(reading, aspects)
     return [
-        _aspect(reading, aspects, aspect, unit)
+        _aspect(reading, paragraph, aspects, aspect, unit)
         for aspect, unit in zip(aspects, chosen, strict=True)
     ]
 
 
 def _aspect(
-    reading: Reading, aspects: Sequence[Asked], aspect: Asked, unit: Unit | None
+    reading: Reading, paragraph: str, aspects: Sequence[Asked], aspect: Asked, unit: Unit | None
 ) -> Verdict:
     text = reading.text
     naming: list[Gap] = []
@@ -260,7 +271,7 @@ def _aspect(
         elif named is None and (gap.whole or gap.kind == "rest") and _general(reading, gap):
             general.append(gap)
     if unit is not None:
-        found = match(aspect.question, aspect.golds, text[unit.start : unit.end])
+        found = match(aspect.question, aspect.golds, paragraph[unit.start : unit.end])
         value = place_value(aspect, found, text, unit.start, unit.end)
         full = aspect.cues <= unit.stems or found.content == "correct"
         if not naming or full or reading.hedged(unit.start, unit.end):
