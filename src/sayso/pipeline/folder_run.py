@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -66,6 +67,7 @@ class FolderRun:
             ("asks", "requests", "cached", "asked", "failed", "completed_arrays"), 0
         )
         self.timings: dict[str, float] = {}
+        self.notices: list[str] = []
 
     def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
         """Answer every ask and store ``generations/<stage>`` for each stage among them."""
@@ -77,7 +79,27 @@ class FolderRun:
                 tables.setdefault(ask.stage, []).append(_bind(ask, reply, model.identity))
             for stage, rows in tables.items():
                 self.folder.write(f"generations/{stage}", rows, Generation)
+                self._tell(stage, rows)
         return tables
+
+    def _tell(self, stage: str, rows: Sequence[Generation]) -> None:
+        """Note what a reader of the numbers must know: requests that failed, answers cut off."""
+        told = {
+            "context": "could not be asked: prompt and longest answer exceed the model's context; "
+            "shorten them (--answer.short-tokens, --answer.long-tokens)",
+            "truncated": "ended inside their thinking at the token limit and have no verdict",
+        }
+        problems = Counter(r.problem.partition(":")[0] for r in rows if r.problem is not None)
+        for problem, number in sorted(problems.items()):
+            first = next(r.problem for r in rows if r.problem and r.problem.startswith(problem))
+            why = told.get(problem, f"failed ({' '.join(first.split())[:200]}); run again")
+            self.notices.append(f"{stage}: {number} of {len(rows)} requests {why}")
+        cut = sum(r.finish == "length" and r.problem is None for r in rows)
+        if cut:
+            self.notices.append(
+                f"{stage}: {cut} of {len(rows)} answers reached the token limit and were judged "
+                "as they stand"
+            )
 
     def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
         """Judge answers and store ``verdicts/<stage>``."""
@@ -172,6 +194,8 @@ class FolderRun:
         items = [(replies[k].request, replies[k].token_ids or replies[k].text) for k in lacking]
         for index, forced in model.force(items, wanted):
             key = lacking[index]
+            if forced.problem is not None:  # what the reply does carry stays
+                continue
             arrays = {
                 w: getattr(forced, w) for w in ("token_ids", "offsets", "logprob_kind", *wanted)
             }

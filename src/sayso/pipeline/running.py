@@ -68,12 +68,15 @@ def run(
         raise InputError(f"protocol {protocol!r}: expected one of {', '.join(PROTOCOLS)}")
     chosen = options or uncle.Settings()
     uncle.check(chosen)
+    if not 0 <= seed < 2**63:
+        raise InputError(f"seed is {seed}; expected 0 to {2**63:g}")
     prompts.check_folder(Path(chosen.prompt_folder) if chosen.prompt_folder else None)
     grader = open_judge(judge) if isinstance(judge, str) else judge
     questions = datasets.load(data, split=split, domains=domains, limit=limit, seed=seed)
     engine = open_model(model, **(model_options or {})) if isinstance(model, str) else model
     try:
         manifest = _manifest(protocol, questions, engine, grader, chosen, seed, command)
+        borrowed = _check_known_from(chosen, manifest, questions)
         path = Path(out) if out else Path("runs") / _folder_name(protocol, manifest)
         folder = _open_folder(path, manifest)
         with Cache(Path(cache or default_cache_folder()) / "replies.sqlite") as replies:
@@ -87,7 +90,8 @@ def run(
             folder.write("questions", questions.questions, Question)
             folder.write_manifest(manifest)
             uncle.collect(questions.questions, engine, grader, job, chosen, seed)
-            notices = (*questions.notes, *replies.notices, *getattr(engine, "notices", ()))
+            told = *replies.notices, *getattr(engine, "notices", ())
+            notices = (*questions.notes, *told, *borrowed, *job.notices)
         with job.timed("measure"):
             estimates = uncle.measure(job, chosen)
         folder.write(f"metrics/{protocol}", estimates, Estimate)
@@ -105,6 +109,42 @@ def run(
             engine.close()
     entities = len({(q.domain, q.entity) for q in questions.questions})
     return Result(path, estimates, manifest, entities)
+
+
+def _check_known_from(chosen: uncle.Settings, manifest: Manifest, data: Dataset) -> tuple[str, ...]:
+    """Refuse probes of another run that were not drawn and judged as this run's numbers will say.
+
+    Returns what a reader must know of them.
+    """
+    if chosen.known_from == "self":
+        return ()
+    base = RunFolder.open(Path(chosen.known_from))
+    other = base.read_manifest()
+    k, heat = (other.settings.get(name) for name in ("probe.k", "probe.temperature"))
+    if not isinstance(k, int) or k < chosen.probe.k or heat != chosen.probe.temperature:
+        raise InputError(
+            f"known_from {chosen.known_from}: it has {k} draws at T={heat}, not "
+            f"{chosen.probe.k} at T={chosen.probe.temperature:g}; say --probe.k {k} "
+            f"--probe.temperature {heat}, or run the base model again"
+        )
+    if other.judge_signature != manifest.judge_signature:
+        raise InputError(
+            f"known_from {chosen.known_from}: judged by {other.judge_signature}, not by "
+            f"{manifest.judge_signature}; repeat that run with the same judge"
+        )
+    golds = {q.id: q.golds for q in base.iter("questions", Question)}
+    changed = [q for q in data.questions if q.id in golds and golds[q.id] != q.golds]
+    if changed:
+        raise InputError(
+            f"known_from {chosen.known_from}: it was judged against other answers to "
+            f"{len(changed)} of the questions, first {changed[0].text!r}; run it on the same data"
+        )
+    if other.model_base == manifest.model_base:
+        return ()
+    return (
+        f"what is known was decided by the probes of {other.model}, whose base model "
+        f"({other.model_base}) is not this model's ({manifest.model_base})",
+    )
 
 
 def signature_parts(manifest: Manifest) -> dict[str, str]:
@@ -209,6 +249,8 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, uncle.Settings]:
         raise InputError(
             f"{path}: this run is not finished; repeat its command: {manifest.command}"
         )
+    if "seed" not in manifest.settings or "signature" not in manifest.prompts:
+        raise InputError(f"{path}: its manifest.json is incomplete; run again into another --out")
     stored = {k: v for k, v in manifest.settings.items() if k != "seed"}
     try:
         chosen = settings.replace(uncle.Settings(), stored)
@@ -216,6 +258,7 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, uncle.Settings]:
         raise InputError(
             f"{path}: made by sayso {manifest.sayso}, whose setting {error} this one does not know"
         ) from None
+    uncle.check(chosen)
     questions = folder.read("questions", Question)
     job = FolderRun(folder, questions, cache=None, parts=signature_parts(manifest))
     return job, manifest, dataclasses.replace(chosen)
