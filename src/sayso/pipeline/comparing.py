@@ -78,7 +78,7 @@ def compare(
 def _open(path: str | Path, resamples: int, seed: int) -> _Side:
     job, manifest, stored = load_run(path)
     chosen = dataclasses.replace(stored, ci="entity", resamples=resamples, ci_seed=seed)
-    context: Context = load(job, chosen)
+    context: Context = load(job, chosen, guesses=False)
     return _Side(job, manifest, context)
 
 

@@ -12,6 +12,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,8 @@ def other_draws(
         pool = [(q.entity, text) for q in by_type[kind] for text in draws.get(q.id, ())]
         random.Random(content_id([seed, kind])).shuffle(pool)
         for question in by_type[kind]:
-            others = [text for entity, text in pool if entity != question.entity][:CAP]
+            elsewhere = (text for entity, text in pool if entity != question.entity)
+            others = list(islice(elsewhere, CAP))  # the pool of a type has as many draws as aspects
             golds = question.golds or ()
             hits = sum(
                 number

@@ -89,16 +89,20 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     return [*headline(context), *slices(context), *beyond(context)]
 
 
-def load(run: Run, settings: Settings) -> Context:
-    """Join the run's tables and decide, by each rule, which aspects are known."""
+def load(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
+    """Join the run's tables and decide, by each rule, which aspects are known.
+
+    Without ``guesses`` the guess rates are not computed (they take longer than all the rest):
+    then no aspect is known beyond chance.
+    """
     k = settings.probe.k
     aspects = load_aspects(run, k)
     texts: dict[str, list[str]] = {}
-    for generation in run.generations("probe"):
+    for generation in run.generations("probe") if guesses else ():
         if generation.request.sample < k and generation.problem is None:
             texts.setdefault(generation.question, []).append(generation.text)
-    guesses = other_draws(aspects.questions, texts)
-    rate = guess_rates(*guesses)
+    matches = other_draws(aspects.questions, texts)
+    rate = guess_rates(*matches)
     greedy = label_codes(aspects.views["short", False], settings)
     hedged_probe = UNKNOWN if settings.probe.unc == "unknown" else LEFT_OUT
     any_of_k = np.where(aspects.known == HEDGED_PROBE, hedged_probe, aspects.known)
@@ -109,7 +113,7 @@ def load(run: Run, settings: Settings) -> Context:
         "corrected": np.where(readable, corrected, any_of_k),
         "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, k)),
     }
-    return Context(run, settings, aspects, known, guesses)
+    return Context(run, settings, aspects, known, matches)
 
 
 def _strict(aspects: Aspects, greedy: Ints, k: int) -> Ints:
