@@ -219,3 +219,14 @@ def test_the_builtin_world_has_disjoint_splits() -> None:
     assert not names["test"] & names["dev"]
     assert not names["train"] & (names["test"] | names["dev"])
     assert len({q.entity for q in datasets.load("builtin").questions}) == 200
+
+
+def test_a_question_that_only_a_left_out_row_asks_is_not_asked() -> None:
+    def row(question: str) -> dict[str, Any]:
+        part = {"question": question, "answer": ["x"], "description": "a"}
+        return {"entity": "e", "prompt": "The same.", "domain": "d", "individual_qa": [part]}
+
+    rows = [(1, row("q1?")), (2, row("q2?"))]
+    data = uncle.from_records(rows, name="n", source="s", strict=False)
+    assert [q.text for q in data.short] == ["q1?"]
+    assert "1 left out: duplicate prompt" in data.notes

@@ -68,9 +68,8 @@ def subset(data: Dataset, *, domains: Sequence[str], limit: int, seed: int) -> D
             )
     kept = [q for q in data.questions if not domains or q.domain in domains]
     by_domain: dict[str, list[str]] = defaultdict(list)
-    for question in kept:
-        if question.entity not in by_domain[question.domain]:
-            by_domain[question.domain].append(question.entity)
+    for domain, entity in dict.fromkeys((q.domain, q.entity) for q in kept):
+        by_domain[domain].append(entity)
     total = sum(len(entities) for entities in by_domain.values())
     if 0 < limit < total:
         chosen = _choose(by_domain, limit, seed)

@@ -137,7 +137,9 @@ def from_records(
             longs[long.id] = long
     if not longs:
         raise InputError(f"{source}: no record with a question and an answer was found")
-    questions = (*shorts.values(), *longs.values())
+    # a row that was left out may have been the only one to ask a question
+    asked = {part for long in longs.values() for part in long.parts}
+    questions = (*(q for q in shorts.values() if q.id in asked), *longs.values())
     notes = [f"{count} rows read from {source}"]
     notes += [f"{number} left out: {what}" for what, number in sorted(left_out.items())]
     return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
