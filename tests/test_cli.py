@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import sayso
+import sayso.protocols.uncle
 from sayso import cli
 from scripted_world import Mind, chance, facts, records, write
 
@@ -49,6 +50,9 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "uncle", "--data", "missing.jsonl"], "missing.jsonl"),
         (["run", "uncle", "--limit", "-3"], "limit -3"),
         (["run", "uncle", "--limit", "many"], "many"),
+        (["run", "uncle", "--seed", "-1"], "seed is -1; expected 0 to"),
+        (["run", "uncle", "--data", "x" * 300], "File name too long"),
+        (["measure", "x" * 300], "File name too long"),
         (["run", "uncle", "--split", "all of it"], "split 'all of it'"),
         (["run", "uncle", "--no-such-flag"], "--no-such-flag"),
         (["run", "uncle", "--probe.unc", "maybe"], "maybe"),
@@ -112,6 +116,12 @@ def test_an_unknown_setting_in_a_config_file(
     assert "kay" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
     Path("c.yaml").write_text("- a list\n")
     assert "expected a mapping" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
+    Path("c.yaml").write_text("1: 2\n")
+    assert "the key 1 is not" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
+    Path("c.yaml").write_text("probe: &p {k: *p}\n")
+    assert "nested too deeply" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
+    Path("c.yaml").write_text('cache: "a\\0b"\n')
+    assert "NUL" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
     Path("c.yaml").write_text("a: [\n")
     assert "cannot be read as YAML" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
 
@@ -129,6 +139,23 @@ def test_measure_repeats_the_run_and_takes_its_settings(
     assert cli.run(["measure", str(finished), "--omit-long", "separate"]) == 0
     assert "omit:separate" in capsys.readouterr().out
     assert (finished / "metrics" / "uncle.parquet").read_bytes() == before
+
+
+def test_measure_takes_the_runs_settings_wherever_its_name_stands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mind = Mind(WORLD, lambda f: 1.0)
+    sayso.run(
+        model=mind.engine(),
+        data=str(write(tmp_path / "q.jsonl", records(WORLD))),
+        out=tmp_path / "run",
+        cache=tmp_path / "cache",
+        options=sayso.protocols.uncle.Settings(resamples=123),
+    )
+    for argv in ([str(tmp_path / "run"), "--json"], ["--json", str(tmp_path / "run")]):
+        assert cli.run(["measure", *argv]) == 0
+        signatures = {e["signature"] for e in json.loads(capsys.readouterr().out)}
+        assert all("ci:entity-123" in signature for signature in signatures)
 
 
 def test_measure_refuses_what_would_need_new_answers(
@@ -163,6 +190,9 @@ def test_a_run_folder_of_another_version(
     assert "99" in refused(["measure", str(tmp_path)], capsys)
     (tmp_path / "manifest.json").write_text("{")
     refused(["measure", str(tmp_path)], capsys)
+    for key in ("settings", "prompts"):
+        (tmp_path / "manifest.json").write_text(json.dumps({**manifest, key: {}}))
+        assert "incomplete" in refused(["measure", str(tmp_path)], capsys)
 
 
 def test_an_unfinished_run_says_how_to_go_on(

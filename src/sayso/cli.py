@@ -48,6 +48,9 @@ def run(argv: list[str]) -> int:
         return 130
     except BrokenPipeError:  # `sayso … | head` is no mistake
         sys.stderr.close()
+    except OSError as error:  # a name that the system refuses, a folder without permission
+        place = f"{error.filename}: " if error.filename else ""
+        return _refuse(f"{place}{error.strerror or error}")
     return 0
 
 
@@ -72,12 +75,18 @@ def _with_config(argv: list[str]) -> list[str]:
 
 def _stored(argv: list[str]) -> tuple[cyclopts.config.Dict, ...]:
     """For ``sayso measure RUN`` the run's own settings are the defaults of the flags."""
-    if argv[:1] != ["measure"] or len(argv) < 2 or argv[1].startswith("-"):
+    if argv[:1] != ["measure"]:
+        return ()
+    app.config = ()
+    _, bound, _ = app.parse_args(argv, exit_on_error=False, print_error=False)
+    run = bound.arguments.get("run")  # wherever it stands among the flags
+    if run is None:
         return ()
     from sayso.pipeline.measuring import stored_settings
 
-    nested = stored_settings(argv[1])
-    return (cyclopts.config.Dict(nested, use_commands_as_keys=False, source=argv[1]),)
+    return (
+        cyclopts.config.Dict(stored_settings(run), use_commands_as_keys=False, source=str(run)),
+    )
 
 
 def _yaml(path: Path) -> cyclopts.config.Dict:
@@ -90,4 +99,20 @@ def _yaml(path: Path) -> cyclopts.config.Dict:
         raise InputError(f"--config {path}: cannot be read as YAML ({reason})") from None
     if not isinstance(content, dict):
         raise InputError(f"--config {path}: expected a mapping of settings, e.g. 'limit: 20'")
+    _check_yaml(content, path)
     return cyclopts.config.Dict(content, use_commands_as_keys=False, source=str(path))
+
+
+def _check_yaml(value: object, path: Path, depth: int = 0) -> None:
+    """Refuse what YAML can say and no setting can mean: other keys than text, loops, NUL."""
+    if depth > 10:
+        raise InputError(f"--config {path}: nested too deeply; settings have two levels")
+    if isinstance(value, str) and "\0" in value:
+        raise InputError(f"--config {path}: {value!r} holds a NUL character")
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise InputError(f"--config {path}: the key {key!r} is not the name of a setting")
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_yaml(item, path, depth + 1)

@@ -124,6 +124,8 @@ def run_uncle(
             command=shlex.join(["sayso", *sys.argv[1:]]),
             progress=bars,
         )
+    for notice in result.manifest.notices:
+        print("note:", "".join(c for c in notice if c.isprintable()), file=sys.stderr)
     page = reports.write(result.path)
     _show(result, json=json, page=page)
 
