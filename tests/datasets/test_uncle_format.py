@@ -230,3 +230,28 @@ def test_a_question_that_only_a_left_out_row_asks_is_not_asked() -> None:
     data = uncle.from_records(rows, name="n", source="s", strict=False)
     assert [q.text for q in data.short] == ["q1?"]
     assert "1 left out: duplicate prompt" in data.notes
+
+
+def test_white_space_makes_no_other_question() -> None:
+    """What is asked is the stripped text, so the id is the stripped text's."""
+    padded = load(record(individual_qa=[part(" When was Ada born? ")]))
+    plain = load(record(individual_qa=[part("When was Ada born?")]))
+    assert [q.id for q in padded.short] == [q.id for q in plain.short]
+    with pytest.raises(InputError, match="question twice in one prompt"):
+        load(record(individual_qa=[part("When was Ada born?"), part("When was Ada born? ")]))
+
+
+def test_a_prompt_that_is_a_question_would_share_its_id() -> None:
+    asks = part("Who is Ada?")
+    with pytest.raises(InputError, match="line 1: question that is also a prompt"):
+        load(record(prompt="Who is Ada?", individual_qa=[asks]))
+    first, second = record(individual_qa=[asks]), record(prompt="Who is Ada?")
+    with pytest.raises(InputError, match="line 2: prompt that is also a question"):
+        load(first, second)
+    with pytest.raises(InputError, match="line 2: question that is also a prompt"):
+        load(second, first)
+
+
+def test_a_gold_without_text_is_none() -> None:
+    with pytest.raises(InputError, match="empty answer list"):
+        load(record(individual_qa=[part(answer=[{"value": " "}])]))

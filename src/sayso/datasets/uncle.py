@@ -120,11 +120,17 @@ def from_records(
                     f"question twice in one prompt: {part.question!r}",
                     "remove one of them",
                 )
+            elif short.id in longs or short.text == record.prompt.strip():
+                refuse(
+                    line,
+                    f"question that is also a prompt: {part.question!r}",
+                    "word the prompt and the question differently",
+                )
             else:
                 shorts[short.id] = short
                 parts.append(short.id)
         long = Question(
-            id=question_id(name, record.entity, record.prompt),
+            id=question_id(name, record.entity, record.prompt.strip()),
             dataset=name,
             text=record.prompt.strip(),
             entity=record.entity,
@@ -133,6 +139,12 @@ def from_records(
         )
         if long.id in longs:
             refuse(line, f"duplicate prompt: {record.prompt[:60]!r}", "remove one of the two rows")
+        elif long.id in shorts:
+            refuse(
+                line,
+                f"prompt that is also a question: {record.prompt[:60]!r}",
+                "word the prompt and the question differently",
+            )
         elif parts:
             longs[long.id] = long
     if not longs:
@@ -163,9 +175,9 @@ def _record(row: object, source: str, line: int) -> _Record:
 
 
 def _short(record: _Record, part: _Part, name: str) -> Question:
-    golds = tuple(_gold(v) for v in part.answer if not isinstance(v, str) or v.strip())
+    golds = tuple(g for g in map(_gold, part.answer) if g.value.strip())
     return Question(
-        id=question_id(name, record.entity, part.question),
+        id=question_id(name, record.entity, part.question.strip()),
         dataset=name,
         text=part.question.strip(),
         golds=golds,
