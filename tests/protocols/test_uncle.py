@@ -76,7 +76,7 @@ def run(
         if text.startswith("Long"):
             return long if instructed else (plain or long)
         aspect = int(text.split("?")[0].split(".")[1])
-        if not request.greedy:
+        if not request.greedy and request.sample < uncle.ANSWER_SAMPLE:
             return probes[aspect][request.sample]
         return short[aspect] if instructed else (plain or short)[aspect]
 
@@ -351,3 +351,19 @@ def test_paper_prompts_use_its_lengths() -> None:
     assert {a.request.max_tokens for a in shared} == {256}
     assert [a.request.sample for a in shared if a.stage == "probe"] == [0, 1, 2, 3, 4]
     assert dataclasses.is_dataclass(uncle.Settings)
+
+
+def test_a_sampled_answer_is_none_of_the_probes() -> None:
+    """Else a plain answer to an unknown fact could not be right: it would be one of the draws."""
+    question = sayso.records.Question("1", "d", "q?", golds=())
+    hot = uncle.Settings(answer=uncle.Answer(temperature=1.0))
+    asks = uncle.requests([question], hot, seed=0)
+    assert len({sayso.records.request_key(a.request, "m") for a in asks}) == len(asks) == 7
+    cold = uncle.requests([question], uncle.Settings(), seed=0)
+    assert {a.request.sample for a in cold if a.stage == "short"} == {0}
+
+
+@pytest.mark.parametrize("name", ["probe.unc", "prompts", "omit_long", "refusals", "ci"])
+def test_a_word_that_is_no_choice_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} is 'exclude'; expected one of"):
+        uncle.check(settings.replace(uncle.Settings(), {name: "exclude"}))

@@ -19,7 +19,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from sayso.annotate import Item, Judge
 from sayso.models import Engine
@@ -28,6 +28,12 @@ from sayso.protocols import Ask, Run
 from sayso.protocols.settings import collect as asked
 from sayso.protocols.settings import measure as counted
 from sayso.records import Estimate, Generation, InputError, Question, ask
+
+#: more draws than this decide nothing
+MOST_PROBES = 1000
+#: the draw that a judged answer at T > 0 is: none of the probes, which would make it known by
+#: being right, and right answers to unknown facts impossible
+ANSWER_SAMPLE = MOST_PROBES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +83,7 @@ class Settings:
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or counted. Raises InputError."""
     limits = (
-        ("probe.k", settings.probe.k, 1, 1000),
+        ("probe.k", settings.probe.k, 1, MOST_PROBES),
         ("probe.temperature", settings.probe.temperature, 0, 10),
         ("answer.temperature", settings.answer.temperature, 0, 10),
         ("answer.short_tokens", settings.answer.short_tokens, 1, 1_000_000),
@@ -88,6 +94,12 @@ def check(settings: Settings) -> None:
     for name, value, low, high in limits:
         if not low <= value <= high:
             raise InputError(f"{name} is {value}; expected {low} to {high:g}")
+    for part, prefix in ((settings, ""), (settings.probe, "probe.")):
+        for name, kind in get_type_hints(type(part)).items():
+            allowed, chosen = get_args(kind), getattr(part, name)
+            if get_origin(kind) is Literal and chosen not in allowed:
+                known = ", ".join(allowed)
+                raise InputError(f"{prefix}{name} is {chosen!r}; expected one of {known}")
 
 
 def instructions(settings: Settings) -> dict[str, str]:
@@ -124,13 +136,17 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
                 asks.append(Ask(question, draw, "probe", form))
         for instructed in (False, True):
             text = f"{plain} {said[form]}" if instructed else plain
-            greedy = ask(
-                text, temperature=settings.answer.temperature, max_tokens=tokens, seed=seed
+            answer = ask(
+                text,
+                temperature=settings.answer.temperature,
+                max_tokens=tokens,
+                seed=seed,
+                sample=ANSWER_SAMPLE if settings.answer.temperature > 0 else 0,
             )
             asks.append(
                 Ask(
                     question,
-                    greedy,
+                    answer,
                     form,
                     form,
                     "instructed" if instructed else "plain",
