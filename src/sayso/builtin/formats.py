@@ -150,8 +150,7 @@ def _rate(writer: Writer) -> float:
 
 
 def few_shot(writer: Writer) -> Document:
-    """Up to ten demonstrations and a question, in one message; some show a good and a bad
-    answer."""
+    """Up to ten demonstrations and a question in one message; some show good and bad answers."""
     count, rate = (10 if writer.chance(0.6) else 1 + writer.pick(10)), _rate(writer)
     paired = writer.chance(0.2)
     label, blocks = "Good Answer" if paired else "Answer", []
