@@ -17,7 +17,7 @@ from sayso.metrics.rates import MISSING
 from sayso.metrics.within import j_within
 from sayso.pipeline.folder_run import FolderRun
 from sayso.pipeline.running import load_run
-from sayso.protocols.uncle_numbers import Context, load
+from sayso.protocols.uncle_context import Context, load, probes_hash
 from sayso.records import Estimate, InputError
 from sayso.store import Manifest
 
@@ -111,9 +111,11 @@ def _check(
     if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
         raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
     notes = [f"differs as allowed: {key}" for key in differ if key in allow]
-    same = _probes(sides[0], rows[0]) == _probes(sides[1], rows[1])
+    first_said, second_said = (
+        probes_hash(side.context.aspects, chosen) for side, chosen in zip(sides, rows, strict=True)
+    )
     if sides[0].manifest.model_base == sides[1].manifest.model_base:
-        if not same:
+        if first_said != second_said:
             raise InputError(
                 f"{names[0]} and {names[1]} are of one base model but were probed apart: a model "
                 "that hedges its probes looks ignorant. Run the second with "
@@ -138,12 +140,6 @@ def _share_known(side: _Side, rows: Ints) -> str:
     known = side.context.known["any"][rows]
     told = known[known >= 0]
     return f"{told.mean():.0%}" if len(told) else "nothing that could be read"
-
-
-def _probes(side: _Side, rows: Ints) -> list[tuple[str, int, int]]:
-    """Return what the probes of some aspects said, as far as it decides what is known."""
-    a = side.context.aspects
-    return sorted({(a.questions[r].id, int(a.hits[r]), int(a.drawn[r])) for r in rows.tolist()})
 
 
 def _common(sides: tuple[_Side, _Side]) -> tuple[Ints, Ints]:

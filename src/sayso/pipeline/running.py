@@ -155,7 +155,7 @@ def signature_parts(manifest: Manifest) -> dict[str, str]:
         "judge": manifest.judge_signature,
         "prompts": manifest.prompts["signature"],
         "seed": str(manifest.settings["seed"]),
-        "v": manifest.sayso,
+        "v": sayso.__version__,  # of the sayso that measures, not of the one that asked
     }
 
 

@@ -16,12 +16,13 @@ from sayso.metrics.agreement import kappa
 from sayso.metrics.cells import bootstrap_cells_difference, bootstrap_within, cluster_cells
 from sayso.metrics.chance import type_guess_rates
 from sayso.metrics.intervals import bootstrap
-from sayso.metrics.rates import CORRECT, INCORRECT, UNCERTAIN, cell_rates, count_cells, utility
+from sayso.metrics.rates import CORRECT, INCORRECT, UNCERTAIN, count_cells, utility
 from sayso.metrics.roc import within_auroc
 from sayso.metrics.shares import bootstrap_share
-from sayso.metrics.within import j_within, policy_by_rate, policy_j, unspoken_knowledge
-from sayso.protocols.aspects import KNOWN, UNKNOWN
-from sayso.protocols.uncle_numbers import HEADLINE, Context
+from sayso.metrics.within import j_within, unspoken_knowledge
+from sayso.protocols.aspects import UNKNOWN
+from sayso.protocols.uncle_context import Context
+from sayso.protocols.uncle_policies import own_policies
 from sayso.records import Estimate
 
 Bools = NDArray[np.bool_]
@@ -43,7 +44,7 @@ def beyond(context: Context) -> list[Estimate]:
         found += [context.signed(e, f"{place};prompt:plain", form, "plain") for e in plain]
         found += [context.signed(e, place, form) for e in _hedges_that_hit(context, form)]
         found += [context.signed(e, place, form) for e in _within(context, form)]
-        for policy, estimates in _own_policies(context, form):
+        for policy, estimates in own_policies(context, form):
             found += [context.signed(e, f"{place};policy:{policy}", form) for e in estimates]
     found += _alignment(context)
     matches, others = context.guesses
@@ -142,45 +143,6 @@ def _within(context: Context, form: str) -> Iterator[Estimate]:
     yield _boot(
         context, "unspoken_knowledge", unspoken_knowledge, score, known, label, a.type, limits=None
     )
-
-
-def _own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estimate]]]:
-    """Yield the rates of hedging by own log-prob, type and length at each type's own rate."""
-    a, known, label = context.aspects, context.known["any"], context.labels(form)
-    plain = context.labels(form, False)
-    view = a.views[form, False]
-    scores = {"own_logprob": -view.logprob, "length": view.length, "type": np.zeros(a.size)}
-    usable = (known >= 0) & (label >= 0) & (plain >= 0)
-    hedged = np.where(usable, (label == UNCERTAIN).astype(np.float64), np.nan)
-    for policy, score in scores.items():
-        member = policy_by_rate(np.where(usable, score, np.nan), a.type, hedged)
-        rows = ~np.isnan(member)
-        cells = np.zeros(6)
-        for column in range(3):
-            weight = np.where(plain == column, 1 - member, 0.0) + (column == UNCERTAIN) * member
-            for row, state in enumerate((KNOWN, UNKNOWN)):
-                cells[3 * row + column] = weight[rows & (known == state)].sum()
-        rates = cell_rates(cells)
-        note = None if rows.any() else "no score was recorded for these answers"
-        made = [
-            Estimate(
-                name,
-                value=None if np.isnan(rates[name]) else float(rates[name]),
-                n=int(rows.sum()),
-                problem=note or ("undefined for this policy" if np.isnan(rates[name]) else None),
-            )
-            for name in HEADLINE
-        ]
-        value = policy_j(score, known, np.where(usable, label, -1), a.type)
-        made.append(
-            Estimate(
-                "J_within",
-                value=None if value is None else float(np.asarray(value)),
-                n=int(rows.sum()),
-                problem=None if value is not None else "no type has known and unknown aspects",
-            )
-        )
-        yield policy, made
 
 
 def _alignment(context: Context) -> Iterator[Estimate]:

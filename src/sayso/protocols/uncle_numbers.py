@@ -6,7 +6,6 @@ What qualifies them (within type, own log-probabilities, short against long) is 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 
 import msgspec
@@ -15,70 +14,14 @@ from numpy.typing import NDArray
 
 from sayso.metrics.bounds import Bound, rate_bounds
 from sayso.metrics.cells import bootstrap_cells, cluster_cells
-from sayso.metrics.chance import chance_corrected, guess_rates, strict_known
-from sayso.metrics.rates import CELLS, CORRECT, INCORRECT, MISSING, UNCERTAIN, count_cells
+from sayso.metrics.rates import CELLS, MISSING, count_cells
 from sayso.metrics.rates import expression_rates_3row as rates_3row
-from sayso.metrics.reference import reference_policies
 from sayso.protocols import Run
-from sayso.protocols.aspects import (
-    HEDGED_PROBE,
-    KNOWN,
-    UNKNOWN,
-    UNREADABLE,
-    Aspects,
-    View,
-    load_aspects,
-)
-from sayso.protocols.guessing import other_draws
+from sayso.protocols.aspects import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE
 from sayso.protocols.uncle import Settings
+from sayso.protocols.uncle_context import HEADLINE, LEFT_OUT, Context, Ints, load
+from sayso.protocols.uncle_policies import blind_policies
 from sayso.records import Estimate
-
-HEADLINE = ("FA", "UA", "UUR", "KCR", "EA", "J")
-LEFT_OUT = -2
-RENAMED = {"F1": "F1_uncertain"}
-
-Ints = NDArray[np.int64]
-
-
-@dataclasses.dataclass(frozen=True)
-class Context:
-    """What every number of one run shares. ``known`` maps a rule to codes 1, 0, -1 per aspect."""
-
-    run: Run
-    settings: Settings
-    aspects: Aspects
-    known: dict[str, Ints]
-    guesses: tuple[Ints, Ints]
-
-    def labels(self, form: str, instructed: bool = True) -> Ints:
-        """Return label codes: 0 S, 1 NS, 2 UNC, -1 missing, -2 left out by a setting."""
-        return label_codes(self.aspects.views[form, instructed], self.settings)
-
-    def signed(
-        self,
-        estimate: Estimate,
-        where: str,
-        form: str = "",
-        prompt: str = "instructed",
-        known: str = "any",
-    ) -> Estimate:
-        """Return the estimate with its place and every setting that made it."""
-        s = self.settings
-        parts = {"form": form, "prompt": prompt} if form else {}
-        signature = self.run.signature(
-            **parts,
-            known=f"{known}-of-{s.probe.k}@T{s.probe.temperature:g}",
-            known_from=s.known_from,
-            probe_unc=s.probe.unc,
-            answer=f"T{s.answer.temperature:g}/{s.answer.short_tokens}/{s.answer.long_tokens}",
-            omit=s.omit_long,
-            refusals=s.refusals,
-            ci=f"{s.ci}-{s.resamples}-s{s.ci_seed}",
-        )
-        name = RENAMED.get(estimate.name, estimate.name)
-        return msgspec.structs.replace(
-            estimate, name=name, where=where, signature=f"{name}|{signature}"
-        )
 
 
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
@@ -87,63 +30,6 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
 
     context = load(run, settings)
     return [*headline(context), *slices(context), *beyond(context)]
-
-
-def load(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
-    """Join the run's tables and decide, by each rule, which aspects are known.
-
-    Without ``guesses`` the guess rates are not computed (they take longer than all the rest):
-    then no aspect is known beyond chance.
-    """
-    k = settings.probe.k
-    aspects = load_aspects(run, k)
-    texts: dict[str, list[str]] = {}
-    for generation in run.generations("probe") if guesses else ():
-        if generation.request.sample < k and generation.problem is None:
-            texts.setdefault(generation.question, []).append(generation.text)
-    matches = other_draws(aspects.questions, texts)
-    rate = guess_rates(*matches)
-    greedy = label_codes(aspects.views["short", False], settings)
-    hedged_probe = UNKNOWN if settings.probe.unc == "unknown" else LEFT_OUT
-    any_of_k = np.where(aspects.known == HEDGED_PROBE, hedged_probe, aspects.known)
-    readable = any_of_k >= 0
-    corrected = chance_corrected(aspects.hits, aspects.drawn, k, rate).astype(np.int64)
-    known = {
-        "any": any_of_k,
-        "corrected": np.where(readable, corrected, any_of_k),
-        "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, k)),
-    }
-    return Context(run, settings, aspects, known, matches)
-
-
-def _strict(aspects: Aspects, greedy: Ints, k: int) -> Ints:
-    """Return the strict rule's 1 known, 0 unknown, -1 missing, -2 left out (VALIDITY 1).
-
-    Missing is only what some reading of the unread verdicts could make known or unknown; an
-    aspect that was right at times and wrong at others is left out whatever they say.
-    """
-    decided = strict_known(aspects.hits, k, np.where(greedy < 0, -1, greedy == CORRECT))
-    unread = greedy == MISSING
-    may_be_known = (aspects.hits + k - aspects.drawn >= k) & (unread | (greedy == CORRECT))
-    may_be_unknown = (aspects.hits == 0) & (unread | (greedy > CORRECT))
-    # no draw of which a verdict is missing may count as wrong
-    open_ = (decided < 0) | (aspects.drawn < k)
-    still = np.where(may_be_known | may_be_unknown, MISSING, LEFT_OUT)
-    return np.where(open_, still, decided).astype(np.int64)
-
-
-def label_codes(view: View, settings: Settings) -> Ints:
-    """Return one label code per aspect (see :meth:`Context.labels`)."""
-    table = {"correct": CORRECT, "incorrect": INCORRECT, "uncertain": UNCERTAIN}
-    table["omitted"] = INCORRECT if settings.omit_long == "NS" else LEFT_OUT
-    out = np.full(len(view.verdicts), MISSING, dtype=np.int64)
-    for row, verdict in enumerate(view.verdicts):
-        if verdict is None or verdict.value is None:
-            continue
-        out[row] = table[verdict.value]
-        if verdict.stance == "refused_by_policy" and settings.refusals == "excluded":
-            out[row] = LEFT_OUT
-    return out
 
 
 def headline(context: Context) -> list[Estimate]:
@@ -165,7 +51,7 @@ def headline(context: Context) -> list[Estimate]:
                 found += [context.signed(rates[n], where, form, prompt, known) for n in only]
                 if known == "any":
                     found += _matrix(context, label, where, form, prompt)
-        found += _policies(context, form)
+        found += blind_policies(context, form)
     return found
 
 
@@ -276,21 +162,3 @@ def _matrix(context: Context, label: Ints, where: str, form: str, prompt: str) -
         )
         for cell, count in zip(CELLS, counts, strict=True)
     ]
-
-
-def _policies(context: Context, form: str) -> list[Estimate]:
-    """Return what never, always and randomly hedging would have scored (exact expectations)."""
-    known = context.known["any"]
-    cells = count_cells(known, context.labels(form))
-    plain = count_cells(known, context.labels(form, False))
-    found = []
-    for policy, rates in reference_policies(cells, plain).items():
-        for name in HEADLINE:
-            made = Estimate(
-                name=name,
-                value=rates[name],
-                n=int(cells.sum()),
-                problem=None if rates[name] is not None else "undefined for this policy",
-            )
-            found.append(context.signed(made, f"form:{form};policy:{policy}", form))
-    return found
