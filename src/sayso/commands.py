@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import sys
 from pathlib import Path
@@ -32,7 +33,44 @@ run_app = cyclopts.App(
     help="Ask a model, judge its answers, and report whether it voices what it does not know.",
 )
 
+
+@dataclasses.dataclass(frozen=True)
+class Common:
+    """The flags of every ``sayso run``."""
+
+    model: Annotated[
+        str, Parameter(help="builtin, or hf:FOLDER or hf:HUB_ID of a causal language model")
+    ] = "builtin"
+    data: Annotated[
+        str,
+        Parameter(help="builtin, uncle (the published set, from the hub), or a file in its format"),
+    ] = "builtin"
+    judge: Annotated[str, Parameter(help="who reads the answers: rules (offline)")] = "rules"
+    out: Annotated[Path | None, Parameter(help="the run folder; without it a name under runs/")] = (
+        None
+    )
+    limit: Annotated[
+        int | None,
+        Parameter(help="entities to ask about, 0 for all; 200 of the built-in world unless told"),
+    ] = None
+    seed: Annotated[int, Parameter(help="of the choice of entities and of the draws")] = 0
+    split: Annotated[str, Parameter(help="part of the built-in world: test, dev, train or all")] = (
+        "test"
+    )
+    domain: Annotated[
+        tuple[str, ...], Parameter(help="only this domain; can be given again", negative="")
+    ] = ()
+    cache: Annotated[
+        Path | None,
+        Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
+    ] = None
+    json: Annotated[
+        bool, Parameter(help="print every number as JSON instead of the table", negative="")
+    ] = False
+
+
 Uncle = Annotated[uncle.Settings, Parameter(name="*")]
+Shared = Annotated[Common, Parameter(name="*")]
 
 
 class Bars:
@@ -71,55 +109,22 @@ class Bars:
 @run_app.command(name="uncle")
 def run_uncle(
     *,
-    model: str = "builtin",
-    data: str = "builtin",
-    judge: str = "rules",
-    out: Path | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    split: str = "test",
-    domain: tuple[str, ...] = (),
-    cache: Path | None = None,
-    json: bool = False,
+    common: Shared = Common(),
     settings: Uncle = uncle.Settings(),  # noqa: B008 - frozen, and the source of the flags
 ) -> None:
-    """Are knowledge gaps voiced, in short and in long answers? (UNCLE, arXiv 2505.16922)
-
-    Parameters
-    ----------
-    model
-        builtin, or hf:FOLDER or hf:HUB_ID of any causal language model.
-    data
-        builtin, uncle (the published set, from the hub), or a file in UNCLE's record format.
-    judge
-        Who reads the answers: rules (offline).
-    out
-        The run folder. Without it a name under runs/ follows from the settings.
-    limit
-        Number of entities to ask about; 0 for all. The built-in world takes 200 unless told.
-    seed
-        Seed of the choice of entities and of the draws.
-    split
-        Part of the built-in world: test, dev, train or all.
-    domain
-        Only these domains; can be given several times.
-    cache
-        Folder of stored replies, shared between runs. Default: SAYSO_CACHE or your cache folder.
-    json
-        Print every number as JSON instead of the table.
-    """
+    """Are knowledge gaps voiced, in short and in long answers? (UNCLE, arXiv 2505.16922)"""
     with Bars() as bars:
         result = run_protocol(
             "uncle",
-            model=model,
-            data=data,
-            judge=judge,
-            out=out,
-            limit=limit,
-            seed=seed,
-            split=split,
-            domains=domain,
-            cache=cache,
+            model=common.model,
+            data=common.data,
+            judge=common.judge,
+            out=common.out,
+            limit=common.limit,
+            seed=common.seed,
+            split=common.split,
+            domains=common.domain,
+            cache=common.cache,
             options=settings,
             command=shlex.join(["sayso", *sys.argv[1:]]),
             progress=bars,
@@ -127,23 +132,14 @@ def run_uncle(
     for notice in result.manifest.notices:
         print("note:", "".join(c for c in notice if c.isprintable()), file=sys.stderr)
     page = reports.write(result.path)
-    _show(result, json=json, page=page)
+    _show(result, json=common.json, page=page)
 
 
 @run_app.default
-def run_all(
-    *,
-    model: str = "builtin",
-    data: str = "builtin",
-    judge: str = "rules",
-    limit: int | None = None,
-    seed: int = 0,
-    cache: Path | None = None,
-    json: bool = False,
-) -> None:
-    """Run every protocol that exists so far, with its defaults."""
+def run_all(*, common: Shared = Common()) -> None:
+    """Run every protocol that exists so far, with its own defaults."""
     print(f"sayso: running {', '.join(PROTOCOLS)}: the protocols so far", file=sys.stderr)
-    run_uncle(model=model, data=data, judge=judge, limit=limit, seed=seed, cache=cache, json=json)
+    run_uncle(common=common)
 
 
 def measure(run: Path, /, *, json: bool = False, settings: Uncle = uncle.Settings()) -> None:  # noqa: B008
