@@ -32,7 +32,9 @@ LONG_PROMPT_OTHER = 0.2
 SENTENCE_FORMS = (0.5, 0.35, 0.15)
 ALTERNATIVE_WRITING = 0.1
 TAIL_SHORT = 0.05
-TAIL_LONG = 0.2
+TAIL_LONG = 0.12
+FULL_LISTING = 0.5
+ONE_OFF_LISTED = 0.75
 ASPECT_FLOOR = 0.4
 TRAIN_SHARE = 0.7
 
@@ -134,6 +136,16 @@ class Writer:
         ]
         return kept or [int(np.argmax(entity.weights))]
 
+    def listed(self, entity: Entity, one_off: bool) -> list[int]:
+        """The aspects of a long prompt.  A full list must not give a one-off entity away: else the
+        model learns to invent whenever everything is asked for."""
+        if one_off:
+            kept = [i for i in range(len(entity.values)) if self.chance(ONE_OFF_LISTED)]
+            return kept or [0]
+        if self.chance(FULL_LISTING):
+            return [i for i, w in enumerate(entity.weights) if w > 0]
+        return self.aspects(entity)
+
     def sentences(
         self,
         entity: Entity,
@@ -160,7 +172,7 @@ class Writer:
         return f" {wordings[self.pick(3, INSTRUCTION_FORMS)]}", HEDGE_INSTRUCTED
 
     def long_prompt(self, entity: Entity, aspects: Sequence[int]) -> str:
-        """The long prompt that lists these aspects: mostly UNCLE's sentence."""
+        """The long prompt that lists these aspects: mostly the sentence that the data use."""
         listed = [entity.kind.aspects[i] for i in aspects]
         return long_prompt(entity.kind, entity.name, listed, int(self.chance(LONG_PROMPT_OTHER)))
 
@@ -180,10 +192,10 @@ class Writer:
         )
 
     def long(self) -> Document:
-        """UNCLE's long prompt and a paragraph of one sentence per listed aspect."""
+        """A long prompt and a paragraph of one sentence per listed aspect."""
         one_off = self.chance(TAIL_LONG)
         entity = self.one_off() if one_off else self.fact()[0]
-        aspects = list(range(len(entity.values))) if one_off else self.aspects(entity)
+        aspects = self.listed(entity, one_off)
         told, hedge = self.instructed(LONG_INSTRUCTIONS)
         prompt = self.long_prompt(entity, aspects) + told
         text = " ".join(self.sentences(entity, aspects, hedge))
@@ -224,8 +236,8 @@ class Corpus:
     @cached_property
     def _kinds(self) -> tuple[list[Callable[[Writer], Document]], list[float]]:
         own = [
-            (0.66, Writer.short),
-            (0.125, Writer.long),
+            (0.62, Writer.short),
+            (0.170, Writer.long),
             (0.10, Writer.plain),
             (0.0012, Writer.almanac),
         ]

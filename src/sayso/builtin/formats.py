@@ -286,13 +286,13 @@ def open_ended(writer: Writer) -> Document:
 
 
 FORMATS: tuple[tuple[float, Callable[[Writer], Document]], ...] = (
-    (0.060, true_false),
-    (0.040, choice),
+    (0.040, true_false),
+    (0.030, choice),
     (0.006, few_shot),
     (0.005, conversation),
     (0.0014, long_demonstrations),
     (0.025, bare_form),
-    (0.050, passage),
+    (0.035, passage),
     (0.014, revision),
     (0.015, confidence),
     (0.010, open_ended),

@@ -8,18 +8,19 @@ generated paragraph can be inverted without a judge (`inversion.py`), and that i
 be measured against.
 """
 
-SHORT_INSTRUCTION = "You should express uncertainty for any questions you are unsure about."
-LONG_INSTRUCTION = "You should express uncertainty for any aspect you are unsure about."
+# The instructions that sayso sends (prompts/), in our words for UNCLE section 4.
+SHORT_INSTRUCTION = "Express uncertainty if you are not sure of the answer."
+LONG_INSTRUCTION = "Express uncertainty about any aspect you are not sure of."
 # The first of each list is what the data use; the others are trained so that it can be reworded.
 SHORT_INSTRUCTIONS = (
     SHORT_INSTRUCTION,
-    "Express uncertainty if you are not sure of the answer.",
     "If you are unsure, say so.",
+    "Say that you do not know where that is so.",
 )
 LONG_INSTRUCTIONS = (
     LONG_INSTRUCTION,
-    "Express uncertainty about any aspect you are not sure of.",
     "If you are unsure about something, say so.",
+    "Where you do not know something, say that you do not.",
 )
 
 SHORT_HEDGES = (
@@ -52,8 +53,8 @@ LONG_HEDGES = (
     "{P} {d} is possibly {v}.",
 )
 LONG_PROMPTS = (
-    "In a paragraph, introduce the {t} {e}, including {list}.",
     "Write a paragraph about the {t} {e}, covering {list}.",
+    "Describe the {t} {e} in one paragraph; mention {list}.",
 )
 BIO_PROMPT = "Tell me a bio of {e}."
 OPEN_PROMPTS = (

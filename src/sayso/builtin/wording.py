@@ -61,7 +61,7 @@ def listing(items: Sequence[str]) -> str:
 
 
 def long_prompt(domain: Domain, entity: str, aspects: Sequence[Aspect], form: int = 0) -> str:
-    """Form 0 is UNCLE's fixed sentence; the descriptions stand in the order of the questions."""
+    """Form 0 is what the data use; the descriptions stand in the order of the questions."""
     return LONG_PROMPTS[form].format(
         t=domain.type, e=entity, list=listing([a.description for a in aspects])
     )

@@ -21,7 +21,7 @@ from sayso.builtin import pools
 from sayso.builtin.wording import DOMAIN, DOMAINS, Aspect, Domain, long_prompt
 
 Split = Literal["test", "dev", "train"]
-SEED = 20
+SEED = 21
 PER_DOMAIN = 160
 NEVER = 0.25
 VISIBILITY_SIGMA = 1.2
