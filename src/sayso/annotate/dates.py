@@ -284,13 +284,16 @@ def agree(gold: Date, said: Date, any_year: bool = False) -> bool:
 
     A coarser answer (month, year, decade, century, a span of at most ten years that holds the
     gold) agrees; so does a finer one. An answer without a year agrees only if it says all of month
-    and day that the gold says. Of a gold span both ends must be said, or one of them alone;
-    ``any_year`` accepts every year inside it.
+    and day that the gold says, and a gold without a year only with an answer that says a month. Of
+    a gold span both ends must be said, or one of them alone; ``any_year`` accepts every year inside
+    it.
     """
     if not _years_agree(gold, said, any_year):
         return False
     vague = gold.month is None or (gold.day is not None and said.day is None)
     if said.year is None and gold.year is not None and vague:
+        return False
+    if gold.year is None and said.month is None:
         return False
     if gold.month is not None and said.month is not None and gold.month != said.month:
         return False

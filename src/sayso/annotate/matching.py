@@ -12,28 +12,38 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from sayso.annotate.dates import find_dates, gold_dates
+from sayso.annotate.dates import MONTHS, find_dates, gold_dates
 from sayso.annotate.guards import denied, denies, echoed, listed, other_event, other_place
 from sayso.annotate.normalize import STOP
-from sayso.annotate.partial import bare, continued, head, most, state, wider_place
+from sayso.annotate.partial import bare, continued
 from sayso.annotate.phrases import (
     Text,
     acronym,
+    ambiguous,
     glued,
     locate,
     person,
     phrase,
     read,
+    spelled,
     spread,
     surname,
 )
-from sayso.annotate.quantities import find_quantities, gold_quantity, same_amount
-from sayso.annotate.readings import LISTED, readings
+from sayso.annotate.quantities import (
+    Quantity,
+    find_quantities,
+    gold_quantity,
+    ordinal,
+    same_amount,
+)
+from sayso.annotate.readings import readings
 from sayso.annotate.when import date_spans
 from sayso.records import Content, Gold
 
 #: Places in one answer that are looked at for one name of a gold.
 MOST_CANDIDATES = 200
+#: Of a gold with more names than these only the first is also recognized by a part of it.
+MOST_ALIASES = 5
 
 
 class Match(NamedTuple):
@@ -54,20 +64,15 @@ class Candidate(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One question and answer, taken apart once for all golds."""
+    """One question and answer, taken apart once for all golds; ``exact`` knows no typing slips."""
 
     question: str
     text: str
     asked: Text
     said: Text
+    exact: Text
 
 
-_SEVERAL = re.compile(r"\b(?:two|three|four|five|six|both|[2-6])\b", re.IGNORECASE)
-_WHERE = re.compile(
-    r"\bwhere\b|\bcome from"
-    r"|\b(?:which|what) (?:\w+ ){0,2}(?:place|city|country|state|town|location)",
-    re.IGNORECASE,
-)
 _TIMED = re.compile(
     r"\bwhen\b|\b(?:year|date|decade|century|time|born|died|founded|released|established|day)s?\b",
     re.IGNORECASE,
@@ -79,42 +84,37 @@ _COUNTED = re.compile(
 )
 
 
-def _words(case: Case, value: str) -> Iterator[Candidate]:
-    said = case.said
-    several = bool(_SEVERAL.search(case.question))
-    where = bool(_WHERE.search(case.question))
+def _words(case: Case, value: str, part: bool) -> Iterator[Candidate]:
+    """Yield where a text gold is said; with ``part``, also by a part of it."""
+    said = case.said if part else case.exact
     forms = []
     for form in readings(value):
         new = [t for t in form.content if not locate(t, case.asked)]
-        if form.whole or (new and not gold_dates(form.value)):
+        dated = gold_dates(form.value) or all(t.text in MONTHS for t in form.content)
+        if form.whole or (part and new and not dated):
             forms.append((form, new))
     for form, new in forms:
         hits = phrase(form, said) or glued(form, said)
-        hits = [*hits, *person(form, said), *spread(form, new, said)]
+        if not part and len(said.tokens) > 3:
+            hits = [hit for hit in hits if not ambiguous(form, said.tokens[hit.first])]
+        hits = [*hits, *person(form, said)]
+        if part or len(new) > 1:
+            hits = [*hits, *spread(form, new, said, case.asked)]
         if len(new) >= 2 and not hits:
-            hits = acronym(form, said)
+            hits = acronym(form, said, case.asked)
         placed = value.startswith(form.value + ",")
         for hit in hits:
-            if placed and continued(case.text, said, hit.last, forms[0][0]):
+            if placed and continued(case.text, said, hit, forms[0][0]):
                 continue
             why = hit.why if form.whole else hit.why + " of a part"
             yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, why)
+    if not part:
+        return
     for form, new in forms:
         if form.whole:
-            hits = (
-                []
-                if several and len(form.content) > 1 and LISTED.search(value)
-                else bare(form, said)
-            )
-            if new:
-                hits = [
-                    *hits,
-                    *most(form, new, said),
-                    *head(form, new, said),
-                    *state(form, said),
-                    *wider_place(form, new, said, where),
-                    *(surname(form, said) if form.person and form.person[-1] in new else ()),
-                ]
+            hits = bare(form, said)
+            if form.person and form.person[-1] in new:
+                hits = [*hits, *surname(form, said)]
             for hit in hits:
                 yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, hit.why)
 
@@ -134,27 +134,39 @@ def _counts(case: Case, gold: Gold) -> bool:
     return bool(_COUNTED.search(case.question)) or not _TIMED.search(case.question)
 
 
-def _compare(case: Case, gold: Gold, value: str) -> Comparison:
+def _amount(text: str, said: Quantity, count: bool) -> bool:
+    """Tell whether a number is an amount: not of a date, nor a rank when "how many" is asked."""
+    if count and ordinal(text[said.start : said.end]):
+        return False
+    dates = (d for d in find_dates(text) if d.month)
+    return not any(d.start < said.end and said.start < d.end for d in dates)
+
+
+def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
     number = value.strip().isdigit()
     if not (number and _counts(case, gold)):
         want = gold_dates(value, gold.precision, gold.kind)
         if want:
             other = [(d.start, d.end) for d in find_dates(case.text)]
-            spans = date_spans(case.question, case.text, want)
+            names = (gold_dates(name, gold.precision, gold.kind) for name in gold.names)
+            spans = date_spans(case.question, case.text, want, names)
             return Comparison((Candidate(*s, "date") for s in spans), other, "date")
-    parts = (gold_quantity(form.value, gold.unit, gold.kind) for form in readings(value))
+    forms = [form for form in readings(value) if form.whole or part]
+    parts = (gold_quantity(form.value, gold.unit, gold.kind) for form in forms)
     amount = next((p for p in parts if p is not None), None)
     if amount is not None:
-        said = find_quantities(case.text)
+        count = "how many" in case.question.casefold()
+        said = [q for q in find_quantities(case.text) if _amount(case.text, q, count)]
         # A number that could be a year is not rounded: 1946 is not "about 1950".
-        exact = number and 1000 <= amount.value < 2200 and not gold.unit
+        year = 1000 <= amount.value < 2200 and not (gold.unit or amount.unit)
+        exact = year and (number or not _COUNTED.search(case.question))
         found = (
             Candidate(q.start, q.end, "quantity")
             for q in said
             if same_amount(amount, q) and (not exact or q.unit or q.value == amount.value)
         )
         return Comparison(found, [(q.start, q.end) for q in said], "quantity")
-    return Comparison(_words(case, value), [], "words")
+    return Comparison(_words(case, value, part), [], "words")
 
 
 def _choice(case: Case) -> bool:
@@ -222,7 +234,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     nothing: empty, or only the question's own words. The span indexes ``text``: the value that
     agreed, or the wrong value where it can be told. Never raises, whatever the text.
     """
-    case = Case(question, text, read(question), read(text))
+    case = Case(question, text, read(question), read(text), spelled(read(text)))
     rejected: Match | None = None
     wrong: tuple[int, int] | None = None
     kind = "words"
@@ -231,7 +243,9 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
             literal = _literal(value, text)
             if literal is not None:
                 return literal
-            comparison = _compare(case, gold, value)
+            # Many names already hold the short ones; a part of one of them is something else.
+            part = value == gold.value or len(gold.names) <= MOST_ALIASES
+            comparison = _compare(case, gold, value, part)
             for one in islice(comparison.found, MOST_CANDIDATES):
                 against = _rejected(case, one, comparison.kind)
                 if against is None:

@@ -78,10 +78,13 @@ def person_parts(items: Sequence[Token]) -> list[Token] | None:
 def stands_alone(items: Sequence[Token], i: int) -> bool:
     """Tell whether a family name is said without a given name: "Pasteur", "Dr. Pasteur".
 
-    A capitalized word right before or after it makes another name of it ("Ricky Wilson").
+    A capitalized word right before or after it makes another name of it ("Ricky Wilson"), and so
+    does "of" or a Roman numeral ("Bank of Japan", "Louis XVI").
     """
     before = items[i - 1] if i else None
     after = items[i + 1] if i + 1 < len(items) else None
+    if after is not None and (after.text == "of" or (after.number and after.raw.isalpha())):
+        return False
     if after is not None and after.capital and not after.number and after.text not in STOP:
         return False
     return before is None or not before.capital or before.text in TITLES or before.text in STOP

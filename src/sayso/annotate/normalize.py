@@ -50,6 +50,13 @@ STOP = word_set(
     " because until since upon onto"
 )
 
+# Words that make another thing of what they stand before: without them the answer is not the gold.
+CHANGERS = word_set(
+    "new north south east west upper lower northern southern eastern western great little saint non"
+    " anti vice former deputy co not no half pre post ex sub semi inter under over pseudo mini step"
+    " first second third last de san santa los las el la port fort mount lake cape los"
+)
+
 _UNITS = word_list(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     " fifteen sixteen seventeen eighteen nineteen"

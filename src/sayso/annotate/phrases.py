@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.annotate.names import PARTICLES, TITLES, same_given, stands_alone
-from sayso.annotate.normalize import NUMERALS, STOP, Token, tokens, word_set
+from sayso.annotate.normalize import CHANGERS, NUMERALS, STOP, Token, tokens, word_set
+from sayso.annotate.quantities import ordinal
 from sayso.annotate.readings import ARTICLES, Form
 from sayso.annotate.words import keys, slip
 
@@ -69,6 +70,11 @@ def read(text: str) -> Text:
     )
 
 
+def spelled(text: Text) -> Text:
+    """Return the same text for golds that list their misspellings: no word of it is a slip."""
+    return text._replace(letters={}, located={})
+
+
 def locate(word: Token, text: Text) -> tuple[int, ...]:
     """Return where a word of a gold stands in a text: itself, inflected, its family, mistyped."""
     known = text.located.get(word.text)
@@ -105,6 +111,19 @@ def phrase(form: Form, text: Text) -> list[Hit]:
         for i in starts
         if all(i + k + 1 in where for k, where in enumerate(others))
     ]
+
+
+def ambiguous(form: Form, said: Token) -> bool:
+    """Tell whether a short name among many may be another word in a text.
+
+    "He" for helium is mostly a pronoun, "CA" is not calcium's "Ca" and "it" not Italy's "IT".
+    """
+    word = form.tokens[0]
+    if len(form.tokens) > 1 or len(word.raw) > 3:
+        return False
+    if word.text in _SMALL_WORDS:
+        return True
+    return (word.raw.isupper() or len(word.raw) < 3) and said.raw != word.raw
 
 
 def _not_initials(form: Form, said: Token) -> bool:
@@ -183,13 +202,13 @@ def surname(form: Form, text: Text) -> list[Hit]:
     return [Hit(i, i, "surname") for i in where if text.tokens[i].capital]
 
 
-def acronym(form: Form, text: Text) -> list[Hit]:
-    """The initials of a gold of three words or more, written in capitals."""
+def acronym(form: Form, text: Text, asked: Text) -> list[Hit]:
+    """The initials of a gold of three words or more, in capitals, unless the question has them."""
     initials = {"".join(t.text[0] for t in form.content), "".join(t.text[0] for t in form.tokens)}
     return [
         Hit(i, i, "acronym")
         for letters in initials
-        if len(letters) >= 3
+        if len(letters) >= 3 and letters not in asked.places
         for i in text.places.get(letters, ())
         if text.tokens[i].raw.isupper()
     ]
@@ -214,17 +233,37 @@ def window(words: Collection[Token], text: Text, width: int, least: int) -> Hit 
     return best
 
 
-def spread(form: Form, new: Sequence[Token], text: Text) -> list[Hit]:
+def spread(form: Form, new: Sequence[Token], text: Text, asked: Text) -> list[Hit]:
     """The gold's content words that the question did not say, close together, in any order."""
     different = tuple({t.stem: t for t in new}.values())
     if len(form.content) == 1 or not different:
         return []
+    if len(different) == 1:
+        return _rest(different[0], form, text, asked)
     hit = window(different, text, 6 + 3 * len(different), len(different))
     if hit is None:
         return []
     if form.person and not _together(different, hit, text):
         return []
     return [hit]
+
+
+def _rest(word: Token, form: Form, text: Text, asked: Text) -> list[Hit]:
+    """The one word that the question left to say: "1.3" or "version 1.3" for "TLS 1.3".
+
+    It must be that word itself, and no other may qualify it: "Luna 2" is not "Mars 2".
+    """
+    if word.text in CHANGERS:
+        return []
+    known = {t.stem for t in form.tokens} | STOP
+    found = []
+    for i in locate(word, text):
+        before = text.tokens[i - 1] if i else None
+        free = before is None or before.stem in known or before.text in known
+        same = text.tokens[i].stem == word.stem and ordinal(text.tokens[i].raw) == ordinal(word.raw)
+        if same and (free or (before and locate(before, asked))):
+            found.append(Hit(i, i, "words"))
+    return found
 
 
 def _together(names: Sequence[Token], hit: Hit, text: Text) -> bool:

@@ -190,6 +190,17 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
     return tuple(q for q in found if math.isfinite(q.value))
 
 
+_RANK = re.compile(
+    r"\d(?:st|nd|rd|th)$|(?:^|[\s-])(?:first|second|third|fifth|eighth|ninth|twelfth|\w+(?:ieth|[nrvx]th))$",
+    re.IGNORECASE,
+)
+
+
+def ordinal(written: str) -> bool:
+    """Tell whether a number is written as a rank: "third", "21st"."""
+    return bool(_RANK.search(written))
+
+
 def _close(a: float, b: float, room: float) -> bool:
     return a == b or (abs(a - b) < min(room, 0.031 * max(abs(a), abs(b))) and a * b > 0)
 

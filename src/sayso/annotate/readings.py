@@ -18,7 +18,7 @@ _DATED = re.compile(r"\s+(?:in|of|from|since)\s+(?:the\s+)?\d{3,4}s?$")
 _ORIGIN = re.compile(r"\s+(?:of|from|in)\s+(?:the\s+)?[A-Z][\w.]*(?:\s+[A-Z][\w.]*)*$")
 LISTED = re.compile(r"\band\b|&|;|\bor\b", re.IGNORECASE)
 _LEADING = re.compile(
-    r"^(?:to|by|in|on|at|from|as|with|for|because of|due to|about|approximately|over)\s+",
+    r"^(?:to|of|by|in|on|at|from|as|with|for|because of|due to|about|approximately|over)\s+",
     re.IGNORECASE,
 )
 # Kinds that a gold names for clarity: "drama film" is well named by "drama".
@@ -26,6 +26,8 @@ _KINDS = word_set(
     "film movie genre music language company corporation disease disorder syndrome river region"
     " surname programming"
 )
+# Not the comma inside "2,430".
+_COMMA = re.compile(r",(?!\d)")
 _ONES = re.compile(r"(?<=[a-z]\s)(?:l{1,3}|1{2,3})$")
 
 
@@ -106,7 +108,7 @@ def readings(value: str) -> tuple[Form, ...]:
     short: list[str] = list(country_names(bare))
     for v in dict.fromkeys((value, bare)):
         shorter = _DASH.sub("", _CLAUSE.sub("", v))
-        head, comma, _ = shorter.partition(",")
+        head, *comma = _COMMA.split(shorter, maxsplit=1)
         if comma and not LISTED.search(shorter):
             short.append(head)
         words = shorter.split()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 
 from sayso.annotate.dates import Date, agree, find_dates
@@ -10,7 +11,7 @@ from sayso.annotate.dates import Date, agree, find_dates
 _ANY_YEAR = re.compile(r"\b(?:a|any|one) (?:year|date|decade)\b", re.IGNORECASE)
 _BOTH_ENDS = re.compile(
     r"\b(?:and|to) (?:\w+ ){0,2}(?:end|finish|complete|stop|close)"
-    r"|from when|between (?:what|which)",
+    r"|from when|between (?:what|which)|how long",
     re.IGNORECASE,
 )
 _BIRTH = re.compile(r"\b(?:born|birth)", re.IGNORECASE)
@@ -43,11 +44,21 @@ def _living(question: str, text: str, said: list[Date]) -> list[Date]:
     return said
 
 
-def date_spans(question: str, text: str, want: tuple[Date, ...]) -> list[tuple[int, int]]:
+def _contradicted(said: Date, exact: list[Date]) -> bool:
+    """Tell whether the day or month that is said is none of those known for its year."""
+    same = [d for d in exact if d.kind == "point" and d.year == said.year and d.month]
+    return bool(said.month and same) and not any(agree(d, said) for d in same)
+
+
+def date_spans(
+    question: str, text: str, want: tuple[Date, ...], names: Iterable[tuple[Date, ...]] = ()
+) -> list[tuple[int, int]]:
     """Return the spans of the dates in an answer that agree with a gold's dates.
 
-    Of a gold with several dates each must be said, or nothing agrees. A question for "a year" is
-    answered by any year of a span; one for start and end needs both ends.
+    ``names`` are the dates of all names of the gold: beside "2006" and "30 March 2006" the answer
+    "14 May 2006" is wrong, although it says the year. Of a gold with several dates each must be
+    said, or nothing agrees. A question for "a year" is answered by any year of a span; one for
+    start and end, or for how long, needs both ends.
     """
     said = _living(question, text, [_lifetime(question, text, d) for d in find_dates(text)])
     if len({d.start for d in want}) > 1:
@@ -55,6 +66,8 @@ def date_spans(question: str, text: str, want: tuple[Date, ...]) -> list[tuple[i
         said = [s for s in said if s.kind != "span"]
         said += [s._replace(last=s.year, kind="point") for s in ends]
         said += [s._replace(year=s.last, kind="point") for s in ends]
+    exact = [d for name in names if len(name) == 1 for d in name]
+    said = [s for s in said if not _contradicted(s, exact)]
     loose = bool(_ANY_YEAR.search(question))
     found: list[tuple[int, int]] = []
     for place in dict.fromkeys(d.start for d in want):

@@ -125,13 +125,14 @@ def keys(text: str, stem: str) -> tuple[str, ...]:
 def slip(a: str, b: str) -> bool:
     """Tell whether two long words differ by one typing slip.
 
-    One letter too many or too few, or two swapped, from six letters on; one wrong letter from nine
-    on, as shorter names that differ by a letter are mostly different names.
+    One letter too many or too few, or two swapped, where both have six letters ("Paris" is not
+    "parish"); one wrong letter from nine on, as shorter names that differ by a letter are mostly
+    different names.
     """
     if a == b:
         return True
     short, long = (a, b) if len(a) <= len(b) else (b, a)
-    if len(long) - len(short) > 1 or len(short) < 5 or len(long) < 6 or short[0] != long[0]:
+    if len(long) - len(short) > 1 or len(short) < 6 or short[0] != long[0]:
         return False
     if not (a.isalpha() and b.isalpha()):
         return False
