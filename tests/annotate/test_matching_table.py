@@ -567,7 +567,7 @@ REFUSED = [
     ("Which metal is it?", ["Helium|He|Helium gas|Hellium|Atom 2|Element He"], "He", C),
     (
         "Who scored it?",
-        ["Nadia Comaneci|Comaneci|Nadia Comeneci|Comenici|N. Comaneci|Nadia C."],
+        ["Comenici|Comaneci|Nadia Comeneci|Nadia Comaneci|N. Comaneci|Nadia C."],
         "Nadia Comaaneci",
         W,
     ),
