@@ -557,6 +557,9 @@ REFUSED = [
     # A place goes on, or begins, otherwise.
     (WHERE, ["Plymouth, Massachusetts"], "plymouth, england", W),
     (WHERE, ["Woodward, Oklahoma"], "Thomas Morgan Woodward", W),
+    # What the offered answer is compared with is the other one.
+    ("Which has more members, Ash or Oak?", ["Oak"], "Ash has more members than the Oak.", W),
+    ("Which has more members, Ash or Oak?", ["Ash"], "Ash has more members than the Oak.", C),
     # A family name is no part of another name.
     ("Which bank is it?", ["UK Central Bank"], "the Bank of Japan", W),
     ("Which city is it?", ["Missouri Saint Louis"], "Louis XVI", W),

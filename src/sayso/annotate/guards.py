@@ -76,6 +76,12 @@ def denied(text: str, said: Text, start: int, end: int) -> bool:
     return False
 
 
+def compared(said: Text, start: int, end: int) -> bool:
+    """Tell whether a value is what the answer is measured by: "Muse has more members than X"."""
+    first, _ = span_tokens(said, start, end)
+    return bool(first) and said.tokens[first - 1].text == "than"
+
+
 def denies(tokens: Iterable[Token]) -> bool:
     """Tell whether a question itself is about what is not the case."""
     return any(t.text in _NEGATORS for t in tokens)

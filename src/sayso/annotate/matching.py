@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from sayso.annotate.dates import MONTHS, find_dates, gold_dates
-from sayso.annotate.guards import denied, denies, echoed, listed, other_event, other_place
+from sayso.annotate.guards import compared, denied, denies, echoed, listed, other_event, other_place
 from sayso.annotate.normalize import STOP
 from sayso.annotate.partial import bare, continued
 from sayso.annotate.phrases import (
@@ -84,9 +84,8 @@ _COUNTED = re.compile(
 )
 
 
-def _words(case: Case, value: str, part: bool) -> Iterator[Candidate]:
+def _words(case: Case, said: Text, value: str, part: bool) -> Iterator[Candidate]:
     """Yield where a text gold is said; with ``part``, also by a part of it."""
-    said = case.said if part else case.exact
     forms = []
     for form in readings(value):
         new = [t for t in form.content if not locate(t, case.asked)]
@@ -166,7 +165,8 @@ def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
             if same_amount(amount, q) and (not exact or q.unit or q.value == amount.value)
         )
         return Comparison(found, [(q.start, q.end) for q in said], "quantity")
-    return Comparison(_words(case, value, part), [], "words")
+    words = case.said if len(gold.names) <= MOST_ALIASES else case.exact
+    return Comparison(_words(case, words, value, part), [], "words")
 
 
 def _choice(case: Case) -> bool:
@@ -186,6 +186,8 @@ def _rejected(case: Case, one: Candidate, kind: str) -> str | None:
         return "echo of the question"
     if kind == "words" and other_place(case.said, one.start, one.end):
         return "another place"
+    if _choice(case) and compared(case.said, one.start, one.end):
+        return "compared with"
     if other_event(case.text, case.said, case.asked, one.start, one.end):
         return "another event"
     return None
