@@ -125,7 +125,7 @@ CASES = [
     (CAUSE, "It is caused by prions, though how they spread is not known.", "committed"),
     (CAUSE, "The cause is not fully understood, but prions are suspected.", "hedged"),
     (CAUSE, "Prions are believed to cause it.", "hedged"),
-    (CAUSE, "The exact cause is unknown.", "abstained"),
+    (CAUSE, "The exact cause is unknown.", "committed"),
     (GENRE, "Night Ferry is a crime film that may appeal to fans of noir.", "committed"),
     (GENRE, "I'd call it a crime film.", "committed"),
     (GENRE, "Night Ferry looks like a crime film.", "hedged"),

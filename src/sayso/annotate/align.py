@@ -19,6 +19,7 @@ from sayso.annotate import cues as c
 from sayso.annotate.hedges import GENERIC
 from sayso.annotate.sentences import Span
 from sayso.annotate.stance import Reading
+from sayso.annotate.talk import TALK
 from sayso.annotate.values import typed
 from sayso.records import Gold
 
@@ -171,7 +172,7 @@ def covers(about: str, reach: str, aspect: Asked, everyone: Sequence[Asked]) -> 
         return False
     rivals = any(a.cues & stems for a in everyone)
     entity = _entity(everyone) | _THINGS
-    named = {w for w in words if w not in GENERIC and w not in entity and w not in c.STOP}
+    named = {w for w in words if w not in TALK and w not in entity and w not in c.STOP}
     if kinds:
         if aspect.kind not in kinds or rivals:
             return False

@@ -35,7 +35,39 @@ _ASKING = re.compile(
     r"some\s+more|further)\b|"
     r"\bdepends\s+on\s+(?:which|what|who)|\b(?:which|what|who)\b[^.?!]{0,60}\byou(?:\s+are|"
     r"'re|\s+mean|\s+have\s+in\s+mind|\s+want|\s+refer|\s+had\s+in\s+mind)|"
+    r"\bhelp\s+me\s+out\b|\btell\s+me\s+(?:the|your)\s+\w+\s+and\b|\b(?:some|or\s+(?:some|an?))\s*other\s+\w+\?|"
+    r"\b(?:in|of|from|at|by|for)\s+(?:which|what)(?:\s+\w+){0,2},?(?:\s+\w+)?\?|^\W*(?:\w+\s+){1,4}who\?|^\W*(?:which|wich)\s+\w+(?:\s+\w+)?\?|"
+    r"\b(?:does\s*n't|does\s+not|didn't|did\s+not)\s+(?:name|say|specify|mention|tell)\b|"
+    r"(?<!of\s)\b(?:which|wich|what)\s+(?:one|1)s?\b(?!\s+(?:is|was|of\s+(?:the\s+)?(?:two|three)\s+is)\b)|"
+    r"(?:^|[:,—-]\s*|\b(?:but|and|so)\s+)(?:which|wich)\s+[A-Z][^?.]{0,50}\?|"
+    r"\bmore\s+(?:context|details?|information|info|specifics)(?:,?\s+please|\s+(?:is|are)\s+"
+    r"(?:needed|required|necessary)|\s+would\s+(?:help|be))|"
+    r"^\W*(?:well,?\s+)?(?:that\s+|it\s+)?depends\b|"
+    r"\b(?:do|did|are|what|who|which)\s+(?:\w+\s+){0,2}u\b(?:\s+(?:mean|talking|asking|referring))?|"
+    r"\b(?:would|could)\s+you\s+mind\s+(?:clarify|tell|specify|rephras|explain|giv|shar|say)ing|"
+    r"\bwhat\s+exactly\s+(?:do|are|would)\s+you|\b(?:is|are)\s+(?:too\s+)?ambiguous\b|"
+    r"\bambiguous\s+(?:question|name|query)|\bany\s+(?:\w+\s+)?(?:details|context|hints?|clues?)"
+    r"(?=[^.]*\?)|\b(?:say|tell\s+me|specify|indicate)\s+(?:more|which)\b|\bnot\s+following\b|"
+    r"\b(?:say|tell|explain)\s+(?:\w+\s+){0,2}(?:more\s+)?about\s+(?:who|what|which)\b|"
+    r"\bin\s+which\s+sense|\bclarification\b|\bonce\s+(?:I\s+know|you\s+tell)\s+|"
     r"\bplease\s+(?:give|provide|state|name|add|indicate|send|supply)\b|\bhave\s+in\s+mind\b",
+    re.I,
+)
+_TURN = re.compile(
+    r"\W*(?:[A-Z]|user|assistant|interviewer|teacher|student|question|answer)\s?:\s+", re.I
+)
+_WHICH_OFFER = re.compile(r"\W*(?:which|what|who)\b(?!\s+else)", re.I)
+#: Questions that state ignorance, which no one is to answer.
+_RHETORICAL = re.compile(
+    r"\W*(?:(?:well|honestly|but|and),?\s+)?(?:who\s+(?:really\s+)?knows|"
+    r"how\s+(?:should|would|could)\s+(?:I|anyone)\s+know|"
+    r"who\s+(?:can|could)\s+(?:say|tell)|who\s+am\s+I\s+to)\b",
+    re.I,
+)
+#: "The book or the film?": alternatives that are no names.
+_ALTERNATIVES = re.compile(
+    r"\W*(?:(?:well|hmm|sorry|uh|ok|okay|is\s+(?:this|that|it)\s+about|about),?\s+)*the\s+(?-i:[a-z])[^?.!]{0,40}\bor\s+(?:the\s+)?"
+    r"(?:(?-i:[a-z])[\w'-]*\s?){1,4}\??\W*$",
     re.I,
 )
 _START_WH = re.compile(
@@ -61,11 +93,19 @@ def addressed(sentence: str, alone: bool) -> Addressed | None:
 
     ``alone`` says that the answer has no other sentence: then any open question asks back.
     """
-    if _OFFER.search(sentence):
+    speaker = _TURN.match(sentence)
+    if speaker:
+        found = addressed(sentence[speaker.end() :], alone)
+        return found and Addressed(found.how, found.at + speaker.end())
+    if _RHETORICAL.match(sentence):
+        return None
+    if _OFFER.search(sentence) and not _WHICH_OFFER.match(sentence):
         return Addressed("offer", 0)
     asked = _ASKING.search(sentence)
     if asked:
         return Addressed("ask", asked.start())
+    if _ALTERNATIVES.match(sentence) and (alone or is_question(sentence)):
+        return Addressed("ask", 0)
     if not is_question(sentence):
         return None
     if _START_WH.match(sentence) or (_INVERTED.search(sentence) and _PICK.search(sentence)):

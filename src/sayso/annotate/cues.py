@@ -58,7 +58,6 @@ period orbital orbits takes revolution year-long orbit completes
 constellation
 spectral class
 language languages spoken speaks filmed
-movement movements
 religion religious faith
 sport sports plays
 team club plays
@@ -81,6 +80,39 @@ position held office served
 political party member
 buried burial interred grave cemetery
 lake river
+teacher taught teach teaches teachers tutor mentor pupil
+residence live lives lived residing reside resides address home house
+illness diagnosed diagnosis ill health
+retire retired retirement
+climb climbed ascent summit ascended climbers
+kept hangs housed displayed hang exhibited holds
+composition metallic rocky icy carbonaceous material
+win wins winner winning champion championship title
+voice voiced
+opened opening inaugurated open opens
+built building construction constructed erected builder
+architect designed designer design architects
+engineer engineered engineering
+population inhabitants residents
+height tall rises elevation stands metres meters
+depth deep
+area covers square
+capital
+currency
+nickname dubbed
+hobby hobbies
+salary earns paid
+rank ranked ranking
+flag colours colors
+editor edited edits
+narrator narrated
+coach coached coaches
+captain captained
+score scoreline result
+species genus
+habitat forests
+diet feed feeds eats eat
+lifespan live-for
 """
 _STOP_WORDS = """a an the of in on at by for to from with and or is was are were be been do does
     did has have had

@@ -12,7 +12,9 @@ from typing import Literal, NamedTuple
 
 from sayso.annotate import beliefs as b
 from sayso.annotate import patterns as p
+from sayso.annotate import refusals as r
 from sayso.annotate.sentences import Span
+from sayso.annotate.talk import states_unknown
 
 Kind = Literal[
     "adverb",
@@ -35,6 +37,7 @@ class Found(NamedTuple):
     end: int
 
 
+_SPEAKER = re.compile(r"\b(?:I|I'm|me|my|we)\b")
 #: A sentence with more markers is noise.
 _MOST = 64
 
@@ -65,8 +68,6 @@ def find(text: str, sentence: Span, names: tuple[str, ...] = ()) -> list[Found]:
     Where classes overlap, the stronger reading wins: refusals and statements of ignorance before
     beliefs, beliefs before modals and adverbs.
     """
-    if not p.TRIGGER.search(text, sentence.start, sentence.end):
-        return []
     part = text[sentence.start : sentence.end]
     taken = masks(part, names)
     found: list[Found] = []
@@ -91,6 +92,8 @@ def _check(kind: Kind, part: str, start: int, end: int) -> Kind | None:
         return None
     if kind == "doubt" and part[start:end].strip() and not p.MINE.search(left):
         return None
+    if kind in ("predicate", "doubt") and states_unknown(part) and not _SPEAKER.search(part):
+        return None
     if kind == "predicate":
         if p.PERSON.search(left):
             return None
@@ -99,10 +102,12 @@ def _check(kind: Kind, part: str, start: int, end: int) -> Kind | None:
     if kind == "refusal":
         if re.match(r"(?:for|due|because|out|protect|respect)\b", part[start:end], re.IGNORECASE):
             return kind if re.search(r"\b(?:I|I'm|we|AI|policy)\b", part) else None
-        cannot = p.REFUSING.match(part[start:end])
+        if r.STANDING.search(part[start:end]):
+            return kind
+        cannot = r.REFUSING.match(part[start:end])
         if cannot and not p.MINE.search(left):
             return None
-        if cannot and not p.RULES.search(part) and p.KNOWING.search(part[start:]):
+        if cannot and not r.RULES.search(part) and r.KNOWING.search(part[start:]):
             return "doubt"
     if kind == "choice" and part[start:end].lower().startswith("either"):
         return kind
@@ -111,7 +116,7 @@ def _check(kind: Kind, part: str, start: int, end: int) -> Kind | None:
 
 _CLASSES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("disclaimer", p.DISCLAIMER),
-    ("refusal", p.REFUSAL),
+    ("refusal", r.REFUSAL),
     ("doubt", p.SELF_DOUBT),
     ("predicate", p.ANY_DOUBT),
     ("predicate", p.PREDICATE),

@@ -15,7 +15,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 DEG = rf"(?:{h.DEGREE}\s+){{0,3}}"
-_NEG = r"(?:n'?t|\s+not|not)"
+NEG = r"(?:n'?t|\s+not|not)"
 _BE = r"(?:is|are|was|were|be|been|being|'s|remain|remains|remained|seems?|seemed|appears?)"
 _NO = (
     r"(?:no|little|limited|insufficient|hardly\s+any|not\s+enough|very\s+little|scant|zero|"
@@ -35,40 +35,50 @@ PERSON = compiled(r"\b(?:he|she|they|who|you|[A-Z]\w+\s+and\s+she)\s*$")
 
 SELF_DOUBT = compiled(
     rf"""\b(?:
-      (?:do\s*{_NEG}|not)\s+(?:think|believe|suppose)\s+(?:that\s+)?I\s+(?:\w+\s+)?(?:know|have
+      (?:do\s*{NEG}|not)\s+(?:think|believe|suppose)\s+(?:that\s+)?I\s+(?:\w+\s+)?(?:know|have
         |can|could|remember|recall|ever|am)
-    | (?:have\s*{_NEG}|have\s+never|'ve\s+never|never)\s+(?:\w+\s+)?(?:heard|come\s+across
+    | (?:have\s*{NEG}|have\s+never|'ve\s+never|never)\s+(?:\w+\s+)?(?:heard|come\s+across
         |encountered|read|seen|learned|learnt|known)\b
     | (?:(?:am|was|are|were)\s*n'?t|not)\s+{DEG}(?:sure|certain|confident|positive|aware
         |familiar|acquainted|
          convinced|knowledgeable|clear\s+(?:on|about|when|where|who|what|which|whether))
     | (?:have|has|had)\s+(?:\w+\s+){{0,2}}?{h.DOUBT}\b
     | (?:have|know|find|found|got)\s+(?:next\s+to\s+|absolutely\s+)?nothing\b
-    | have\s*{_NEG}\s+(?:a|any|the)\s+(?:\w+\s+)?(?:clue|idea|notion)\b
-    | (?:do\s*{_NEG}|can\s*{_NEG}|cannot)\s+{DEG}(?:have|know|recall|say|tell
+    | have\s*{NEG}\s+(?:a|any|the)\s+(?:\w+\s+)?(?:clue|idea|notion)\b
+    | (?:do\s*{NEG}|can\s*{NEG}|cannot)\s+{DEG}(?:have|know|recall|say|tell
         |find)(?=\s*(?:[.,;!)]|$))
     | un(?:sure|certain|aware|familiar) | clueless | in\s+the\s+dark | at\s+a\s+loss
         | drawing\s+a\s+blank
     | less\s+(?:sure|certain|confident|clear) | doubtful | hazy | fuzzy | vague\s+(?:on|about)
     | (?:unable|not\s+able|struggling|failed)\s+to\s+{DEG}{h.ESTABLISH}
-    | (?:do|did|can|could|would|ca|wo|have|had)\s*{_NEG}\s+{DEG}(?:been\s+able\s+to\s+)?
+    | (?:do|did|can|could|would|ca|wo|have|had)\s*{NEG}\s+{DEG}(?:been\s+able\s+to\s+)?
         (?:{h.ESTABLISH}|recognize|recognise|be\s+sure|(?:have|possess|hold|find|found|seen|see
         |got)\s+{_KNOW}|
-           have\s+access|have\s+(?:that|this|it|one|those|these|the\s+\w+|any|anything|a\s+\w+
+           have\s+access|have\s+(?:that|this|it|one|those|these|(?:the|her|his|its|their)\s+\w+|any|anything|a\s+\w+
         |much|enough)|
            come\s+across|heard\s+of|found|found\s+out|looked|learned|retain|contain|include|cover)\b
     | (?:have|has|possess|got|find|found|with|'ve)\s+{DEG}{_NO}\s+{_KNOW}
     | (?:have|'ve)\s+(?:forgotten|no\s+(?:earthly\s+)?(?:idea|clue)) | forgot | forget
     | lack(?:ing)?\s+{_KNOW}
     | (?:rather|would|will|wo|do|prefer
-        |'d\s+rather)\s*{_NEG}\s+(?:to\s+)?(?:want\s+to\s+)?(?:guess|speculate|mislead
+        |'d\s+rather)\s*{NEG}\s+(?:to\s+)?(?:want\s+to\s+)?(?:guess|speculate|mislead
         |make\s+(?:something|anything)\s+up)
-    | (?:wish\s+I\s+knew)
+    | (?:wish\s+I\s+knew) | (?:still|yet)\s+to\s+(?:find|learn) | stumped | give\s+up\b | (?:draw|drew)\s+(?:a\s+)?blank
+    | no\s+longer\s+(?:know|recall|remember|have)
+    | (?:would|'d|will|'ll)\s+(?:just\s+|only\s+|merely\s+)?be\s+(?:just\s+|only\s+|purely\s+)?(?:guessing|speculating|making\s+(?:it|this|that|something|things)\s+up|inventing)
+    | (?:would|'d|will|'ll)?\s*(?:have|need|want)\s+to\s+(?:\w+\s+)?(?:look|check|search|google|research|consult|verify|find)\b(?:\s+(?:(?:it|this|that)\s+)?(?:up|out))?
+    | (?:have|'ve|has)?(?:\s*n't|\s+not)\s+(?:got\s+)?(?:the|a)\s+(?:foggiest|faintest|slightest|remotest|first|scooby)
+    | only\s+know\b | (?:am|was)\s+(?:\w+\s+)?(?:ignorant|blank|lost|stuck|out\s+of\s+my\s+depth)
+    | got\s+(?:nothing|no\s+\w+) | (?:can|could)(?:\s*n't|\s+not|not)\s+(?:quite\s+|really\s+)?(?:get\s+(?:it|there)|put\s+(?:my|a)\s+finger)
+    | (?:know|knew|heard|remember|recall|learned)\s+(?:very\s+|too\s+|so\s+|only\s+a\s+)?(?:little|nothing|next\s+to\s+nothing)
+    | (?:do|did)\s*{NEG}\s+{DEG}no\b
     )"""
 )
 ANY_DOUBT = compiled(
     rf"""
-      (?:^|[,;:(—–-]\s*)(?:no\s+(?:idea|clue)|not\s+a\s+clue|dunno|beats\s+me|search\s+me
+      (?:^|[,;:(—–-]\s*|\b(?:lol|sorry|honestly|tbh|um|uh|hmm|well|but|one|question|though)[.,!]?\s+)(?:no\s+(?:\w+\s+)?(?:idea|clue)|not\s+a\s+clue|not\s+the\s+(?:\w+\s+)?(?:idea|clue)|dunno|clueless|stumped
+        |nothing\s+(?:comes|springs)|how\s+(?:should|would)\s+I\s+know|drawing\s+a\s+blank|pass(?=\W*$)
+        |(?:none|not)\s+that\s+I(?:'m|\s+am)?\s+(?:know|aware|recall|remember)|too\s+obscure|can't\s+recall|beats\s+me|search\s+me
         |who\s+knows|N/A|
          (?:sorry,?\s+)?(?:unknown|uncertain|unclear|unspecified|undisclosed)(?=\s*(?:[.,;!)—–-]
         |$|to\s+me|when|where|who|what|whether))|
@@ -98,9 +108,27 @@ ANY_DOUBT = compiled(
         |information|expertise|data)
     | \bmy\s+(?:[\w-]+\s+){{0,2}}(?:knowledge|memory|information|recollection|data|sources?
         |database)\s+(?:[\w-]+\s+){{0,6}}?
-        (?:(?:does|do|is|are)\s*{_NEG}|fails?|lacks?|limited|hazy|fuzzy|vague|incomplete|patchy
+        (?:(?:does|do|is|are)\s*{NEG}|fails?|lacks?|limited|hazy|fuzzy|vague|incomplete|patchy
         |shaky)
-    | \b(?:escapes|eludes)\s+me | \bslip(?:s|ped)\s+my\s+mind | \byour\s+guess\s+is\s+as\s+good
+    | \b(?:idk|idek|dunno|iono|i\s+dk|dk)\b | \b(?:got|have|'ve)\s+(?:got\s+)?me\s+there\b | ^\W*you(?:'ve)?\s+got\s+me\b
+    | \bmind\s+(?:is|'s|has\s+gone|went|goes|just\s+went)\s+(?:\w+\s+)?blank | \btip\s+of\s+my\s+tongue
+    | \b(?:does|did|do)\s*(?:n't|\s+not|nt)\s+(?:\w+\s+)?(?:ring\s+(?:a|any)\s+bells?|mean\s+(?:anything|much)|come\s+to\s+(?:me|mind))
+    | \bmeans?\s+nothing\s+to\s+me | \bnothing\s+(?:comes|springs|came)\s+to\s+mind | \bin\s+the\s+dark\b
+    | \b(?:is|are|was|'s)\s*(?:n't|\s+not|nt)\s+(?:\w+\s+)?(?:in|part\s+of|covered|included|among|within)\s+(?:by\s+|in\s+|what\s+)?(?:my|the\s+(?:data|information|training)|I\b)
+    | \b(?:beyond|outside)\s+of\s+what\s+I | (?:\bnot|n't)\s+(?:someone|somebody|anyone|anybody|something|anything|a\s+\w+|one|information|data)\s+(?:that\s+|who\s+|which\s+|whom\s+)?I(?:'ve|'m|\s+have|\s+am)?\s+(?:\w+\s+)?(?:know|known|heard|recognize|recognise|recall|remember|aware|familiar|come\s+across|seen|read|have|hold|possess|can\s+(?:answer|say|tell|confirm|verify|recall|speak))
+    | (?:^|[:;(,]\s*)\W*(?:sorry,?\s+)?(?:(?:there\s+(?:is|was)\s+)?no|insufficient|not\s+enough|inadequate|not\s+much|lacking)\s+{_KNOW}
+    | \bno\s+(?:[\w-]+\s+){{0,2}}?(?:sources?|records?|documents?|reports?|references?|biograph(?:y|ies)|databases?|accounts?|register|archives?)\s+(?:I\s+\w+\s+(?:of\s+)?)?(?:\w+\s+)?(?:mentions?|says?|gives?|lists?|states?|records?|tells?|confirms?|names?|survives?|exists?|shows?)\b
+    | \b(?:very\s+)?(?:little|scant|scarce|few|sparse|limited)\s+(?:\w+\s+)?(?:information|details?|data|documentation|records?|evidence)\s+(?:\w+\s+)?(?:exists?|survives?|remains?|is|are|has|on|about)\b
+    | \byou(?:'d|'ll|\s+would|\s+will)\s+(?:have|need|want)\s+to\s+(?:\w+\s+)?(?:look|check|search|google|consult|ask)
+    | \b(?:but|just|though|and|only)\s+not\s+(?:exactly\s+|precisely\s+|the\s+(?:exact\s+)?)?(?:when|where|who|what|which|how|date|place|year|name|why)\b
+    | \b(?:I|we)\s+(?:\w+\s+)?know\s+(?:nothing|little)\b | \bnowhere\s+(?:\w+\s+)?(?:recorded|documented|stated|mentioned|given|written|listed|to\s+be\s+found)
+    | \b(?:nothing|none)\s+(?:\w+\s+){{0,3}}?(?:is|was|has\s+been|are)\s+(?:\w+\s+)?(?:known|recorded|written|published|on\s+record|available)
+    | \b(?:the\s+)?(?:only|sole)\s+thing\s+I\s+know\b
+    | \b(?:blank|left\s+blank|leave\s+(?:it|this|that)\s+blank|question\s+mark\s+for\s+me|lost\s+on\s+me|news\s+to\s+me|over\s+my\s+head|above\s+my\s+pay)\b
+    | \bthis\s+(?:newspaper|author|writer|reporter|article|page|site|source|text|paper|correspondent)\s+(?:(?:was|is|has\s+been)\s+unable|(?:could|did|does)\s*(?:not|n't)|knows?\s+no)
+    | \b(?:is|are|was|were)\s*(?:n't|\s+not)\s+(?:\w+\s+)?(?:given|stated|mentioned|named|listed|recorded|said)\s+(?:in|by|anywhere|here)
+    | \b(?:question|one)\s+(?:that\s+|which\s+)?I\s+(?:have\s+no|can't|cannot|don't)
+    | \b(?:escapes|eludes|evades)\s+me | \bslip(?:s|ped)\s+my\s+mind | \byour\s+guess\s+is\s+as\s+good
     | \b(?:can|could)\s*(?:not|n't)\s+be\s+{DEG}{h.NOT_KNOWN}
     | \bI\s+(?:could|may|might)\s+{DEG}be\s+(?:\w+\s+)?(?:wrong|mistaken|misremembering
         |confus\w+|off|mixing)
@@ -120,43 +148,9 @@ WEAK_UNKNOWN = compiled(
 )
 INFORMATION = compiled(rf"\b(?:{h.KNOWLEDGE}|memory|dates?|accuracy|that|this|it)\b")
 
-CANNOT = rf"""(?:(?:can|could|wo|ca|do|will|would)\s*{_NEG}|unable\s+to|not\s+(?:able|allowed
-        |permitted|comfortable|
-    in\s+a\s+position|authori[sz]ed|at\s+liberty|going|willing|supposed)(?:\s+to|\s+with)?
-        |declin(?:e|ing)\s+to|refuse\s+to|
-    (?:prefer|rather|choose)\s+not(?:\s+to)?|avoid|refrain\s+from)"""
-REFUSAL = compiled(
-    rf"""\b{CANNOT}\s+{DEG}(?:be\s+able\s+to\s+)?(?:{h.HAND_OVER}|(?:sharing|providing
-        |disclosing|discussing|giving|revealing|answering))\b
-    | (?:\bnot|n'?t)\s+(?:something|anything|information|a\s+\w+)\s+(?:that\s+
-        |which\s+)?I(?:\s*'m|\s+am)?\s+(?:can|could|able|allowed|permitted|comfortable
-        |at\s+liberty|will|do|share|disclose|discuss)\b(?!\s*(?:n'?t|not)?\s*(?:know|recall
-        |remember|confirm|verify|say\s+for))
-    | \b(?:(?:prefer|rather)\s+not(?:\s+to)?|not\s+(?:going|allowed|permitted|at\s+liberty
-        |able)\s+to)\s+say\b(?!\s+(?:for|with))
-    | \bI\s+(?:must|have\s+to|will\s+have\s+to|need\s+to|should)\s+(?:respectfully\s+
-        |politely\s+)?decline
-    | \bI\s+(?:respectfully\s+)?decline\b
-    | \b(?:would|will|is|wo|'s|might)\s*(?:be\s+|not\s+be\s+|n't\s+be\s+|not\s+|n't\s+)?(?:in
-        |un)?(?:appropriate|ethical|right|responsible)\s+(?:for\s+me\s+)?to\b
-    | \b(?:that|this|it)\s+would\s+(?:be\s+(?:inappropriate|unethical|a\s+violation|against
-        |harmful)|violate|breach|go\s+against)
-    | \b(?:violat\w+|breach\w*|goes?\s+against|contraven\w+)\s+(?:\w+\s+){{0,3}}?(?:polic(?:y
-        |ies)|guidelines?|rules?|terms|privacy)\b
-    | \bagainst\s+(?:my|our|the)\s+(?:\w+\s+)?(?:polic(?:y|ies)|guidelines?|programming|rules
-        |principles)\b
-    | \b(?:for|due\s+to|because\s+of|out\s+of)\s+(?:\w+\s+)?(?:privacy|confidentiality|safety
-        |policy|legal)\b
-    | \b(?:protect|respect)\s+(?:\w+\s+){{0,3}}privacy
-    | \b(?:my|our|the)\s+(?:\w+\s+)?(?:guidelines|programming|policies|policy|rules
-        |safety\s+\w+)\s+(?:do\s*n[o']t|does\s*n[o']t|prevent|prohibit|forbid|restrict|require)"""
-)
-RULES = compiled(rf"\b{h.POLICY}\b")
-KNOWING = compiled(rf"\b{h.ABOUT_KNOWING}\b")
-
 DISCLAIMER = compiled(
     r"""
-      \b(?:verify|verified|double-?\s?check(?:ed)?|fact-?check(?:ed)?|cross-?check(?:ed)?|confirm
+      (?<!can\s)(?<!could\s)(?<!to\s)(?<!I\s)(?<!have\s)(?<!records\s)(?<!sources\s)\b(?:verify|verified|double-?\s?check(?:ed)?|fact-?check(?:ed)?|cross-?check(?:ed)?|confirm
         |check|checking|verifying|confirming)\s+(?:\w+\s+)?
         (?:this|these|those|the|that|it|them|everything|all|any|my|details|facts
         |key)\b(?!\s+(?:official\s+)?(?:website|page|imdb))
@@ -181,6 +175,12 @@ BOOSTER = compiled(
     | \b(?:not|never|n't|hardly)\s+(?:\w+\s+)?(?:uncertain|unsure|unclear|unknown|in\s+(?:doubt
         |dispute|question)|doubt(?:ed|ful)?|disputed|contested|debated|questioned
         |just\s+a\s+guess|a\s+guess|guessing|unfamiliar|unaware|limited)\b
+    | \b(?:think|believe)\s+(?:that\s+)?there(?:\s+is|'s|\s+can\s+be)\s+(?:any|much|a|room\s+for)\s+(?:\w+\s+)?(?:doubt|question)
+    | \b(?:whatever|no\s+matter\s+what|regardless\s+of\s+what|despite\s+what|contrary\s+to\s+what)\s+(?:\w+\s+){1,3}?(?:believes?|thinks?|says?|claims?|may\s+\w+|might\s+\w+)
+    | \b(?:used\s+to|once|long|formerly|previously)\s+(?:doubt(?:ed)?|believed?|thought|think)\b
+    | \b(?:perhaps|maybe)\s+(?:not\s+)?(?:un)?surprisingly | \bnot\s+(?:maybe|perhaps|probably|possibly)\b | \bnot\s+(?:a|just\s+a)\s+(?:mere\s+)?(?:guess|maybe|rumou?r)
+    | \b(?:any|anything|something|everything)\s+(?:\w+\s+)?(?:is|was|seems)\s+unclear | \bin\s+case\s+you\s+(?:did|do)\s*(?:n't|not)
+    | \b(?:thought|believed|guessed|assumed|said)\s+(?:it\s+was\s+)?(?:at\s+first|initially)\b
     | \b(?:anything\s+but|far\s+from)\s+(?:uncertain|unclear|unknown)
     | \bcan(?:not|'t|\s+not)\s+be\s+(?:doubted|disputed|questioned)
     | \bas\s+(?:\w+\s+)?as\s+possible | \b(?:made|make|makes|making)\s+(?:\w+\s+){0,3}?possible
@@ -189,7 +189,7 @@ BOOSTER = compiled(
     | \b(?:un(?:known|familiar|aware))\s+(?:\w+\s+)?(?:actor|actress|singer|artist
         |at\s+the\s+time|outside|until|before)\b
     | \bnot\s+to\s+be\s+confused | \b(?:is|was|are|were|be|become
-        |became)\s+(?:\w+\s+)?supposed\s+to\b
+        |became)\s+(?:\w+\s+)?supposed\s+to\b(?!\s+(?:have|be\s+(?:from|born|in)))
     | \bmake\s+sure | \bmade\s+sure | \bfor\s+sure(?<=\bis\sfor\ssure)"""
 )
 QUOTE = re.compile(
@@ -226,4 +226,3 @@ TRIGGER = compiled(
         |appeared|various|version|if|impression|anyone's|confidence)\b | \?"""
 )
 CONDITION = compiled(r"\b(?:if|unless)\s+(?:my\s+)?$")
-REFUSING = compiled(rf"\b{CANNOT}")

@@ -39,6 +39,7 @@ from sayso.annotate.syntax import (
     WORD,
     bare,
     empty,
+    evaluates,
     parenthesis,
     phrase_before,
 )
@@ -100,13 +101,17 @@ def weaken(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
     inside = parenthesis(text, sentence, mark.start, mark.end)
     if inside is not None and inside.start > sentence.start:
         rest = text[inside.start : mark.start] + " " + text[mark.end : inside.end]
+        ahead = _AHEAD.search(text, clause.start, inside.start) or _ONWARD.match(text, inside.end)
+        if empty(rest) and ahead:
+            return reach(inside.start, clause.end)
         if empty(rest):
             return reach(phrase_before(text, clause.start, inside.start), inside.end)
         return reach(inside.start, inside.end)
     if (
         i
-        and DEMONSTRATIVE.match(text, clause.start)
+        and (DEMONSTRATIVE.match(text, clause.start) or mark.kind == "matrix")
         and not NAMES.search(text, clause.start, clause.end)
+        and evaluates(text[clause.start : mark.start] + " " + text[mark.end : clause.end])
     ):
         return reach(parts[i - 1].start, clause.end)
     relative = THAT.search(text, clause.start, mark.start)
@@ -220,12 +225,17 @@ def withhold(
         low, high = inside
         if NAMES.search(text, low, mark.start):
             low = max(low, text.rfind(",", low, mark.start) + 1)
+    if i and re.match(r"\W*unlike\b", text[parts[i - 1].start : parts[i - 1].end], re.I):
+        return None
     left = text[low : mark.start]
     if re.search(r"\bwhose\s+[\w\s']{1,30}$", left, re.I) and not left.lower().startswith("whose"):
         return None
     if i and RELATIVE.match(left) and text[sentence.start : low].rstrip().endswith(","):
         left = left.partition(" ")[2]
-    about = left[-FAR:] + " " + text[mark.end : min(high, mark.end + FAR)]
+    quiet = _quiet(text, low, mark, high)
+    if quiet.start > low and _VALUE_FIRST.match(left):
+        left = text[quiet.start : mark.start]
+    about = left[-FAR:] + " " + text[mark.end : min(quiet.end, mark.end + FAR)]
     if KIND_FIRST.match(text, mark.start, mark.end):
         about += " " + text[mark.start : mark.end]
     first = i
@@ -246,7 +256,7 @@ def withhold(
         silent_end = mark.start if whether is None else mark.end
         low, high = (low, high) if whether else (mark.start, mark.end)
         whether = whether or ANYTHING.match(text, silent_end)
-    silent = Span(low, mark.end if whether else high)
+    silent = _quiet(text, low, mark, mark.end if whether else high)
     everything = bool(WHOLE.search(words))
     if kind == "caution":
         everything = everything or bool(WHOLE.search(text, mark.start, mark.end))
@@ -254,6 +264,55 @@ def withhold(
         kind = "rest"
     reach = _reach(text, parts, i, last, before, inside)
     return Gap(kind, mark.start, mark.end, about, *reach[:2], everything or reach[2], silent)
+
+
+#: A value, not a topic: "Ripley, not certain though".
+_VALUE_FIRST = re.compile(
+    r"\W*(?!(?:the|her|his|its|their|my|as|about|for|on|where|when|who|what|which|how|this|that|"
+    r"regarding|sorry|well|honestly|unfortunately|i|it|she|he|they)\b)(?:(?-i:[A-Z\d])|[a-z]+\W*$)",
+    re.I,
+)
+#: What stands before a parenthesis that qualifies the words after it: "was (possibly) Ann".
+_AHEAD = re.compile(
+    r"\b(?:is|was|are|were|be|been|by|in|at|on|of|to|from|for|the|an?|and|or|with|as)\s*$", re.I
+)
+_ONWARD = re.compile(r"\s+(?:in|on|at|by|from|of|to|as|an?|the)\s", re.I)
+_ENDS = re.compile(
+    r"(?:\s+(?:to\s+it|on\s+it|about\s+it|of\s+it|of\s+that|to\s+that|any\s*more|now|though|tho|sorry|really|here|lol|tbh|honestly|on\s+this\s+one|about\s+this\s+one|about\s+that|about\s+this|on\s+that|exactly|either|at\s+all|"
+    r"yet|personally|right\s+now))*\s*(?:,|\.\.+|-|—|:|…)\s*(?!(?:to\s+be|sorry|when|where|who|what|which|how|"
+    r"whether|if|about|on|of|as|I'm\s+afraid|unfortunately|though|but|and|or|nor|so)\b)(?=\w)"
+    r"|(?:\s+(?:sorry|lol|tho|tbh))*\s+(?=(?:maybe|perhaps|possibly|probably|prob|prolly|mayb)\b)",
+    re.I,
+)
+_SPEAKER = re.compile(
+    r"(?:(?:but|though|although|and|so)\s+)?(?:(?:I|we|i'?m|im)(?:'m|\s+am|'ve|\s+have|\s+do|\s+can|\s+could)?"
+    r"(?:\s+\w+ly)?\s*|(?:lol|tbh|but|though|um|uh)\s*)$",
+    re.I,
+)
+_NOUN_BEFORE = re.compile(
+    r"(?:\b(?:in|at|from|on|by|with|for|to)\s+)?\b(?:an?|some)\s+(?:\w+\s+){1,2}(?:that\s+|which\s+|whose\s+\w+\s+)?(?:I|we)?"
+    r"(?:\s+(?:am|have|do))?\s*$",
+    re.I,
+)
+
+
+def _quiet(text: str, low: int, mark: Found, high: int) -> Span:
+    """What of ``low:high`` asserts nothing: a value before or after a comma still counts."""
+    if mark.kind == "disclaimer":
+        comma = text.rfind(",", low, mark.start)
+        return Span(comma if comma > low else low, high)
+    if mark.kind in ("doubt", "predicate"):
+        after = _ENDS.match(text, mark.end, high)
+        if after:
+            high = after.end()
+        noun = _NOUN_BEFORE.search(text, low, mark.start) if mark.kind == "doubt" else None
+        left = _SPEAKER.sub("", text[low : mark.start]).rstrip(" ")
+        casual = text[low:high].islower() and bool(re.search(r"\b(?:lol|tbh|tho)$", left))
+        if noun:
+            low = noun.start()
+        elif (left.endswith((",", "...", ":", "-")) or casual) and not TOPIC.match(left):
+            low += len(left)
+    return Span(low, high)
 
 
 def _reach(

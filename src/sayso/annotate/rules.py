@@ -27,6 +27,7 @@ from sayso.annotate.matching import Match, match
 from sayso.annotate.reach import Gap
 from sayso.annotate.sentences import Span
 from sayso.annotate.stance import Reading, read
+from sayso.annotate.talk import holds_new, sends_away, speaks_of_rules, states_unknown, unsaid
 from sayso.annotate.values import typed
 from sayso.annotate.verdicts import (
     SIGNATURE,
@@ -109,7 +110,7 @@ def _short(aspect: Asked, answer: str) -> Verdict:
         return missing("language")
     reading = read(answer, marker_names([aspect]))
     text = reading.text
-    said = statements(reading)
+    said = _offers(aspect, statements(reading), reading, text)
     blank = bytearray(len(text))
     for part in said:
         blank[part.start : part.end] = b"\x01" * (part.end - part.start)
@@ -121,7 +122,7 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     if not said and _names_gold(aspect, reading, answer):
         return _plain(aspect, reading)
     if not said:
-        return withheld(reading) if reading.gaps or reading.asks else _plain(aspect, reading)
+        return withheld(reading) if reading.gaps or reading.asks else _unsaid(aspect, reading)
     found = match(aspect.question, aspect.golds, rest)
     if found.content != "correct":
         found = _bare_match(aspect, reading, rest) or found
@@ -133,12 +134,52 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     if value is None and len(said) == 1 and len(_WORD.findall(rest)) <= 6:
         value = _trimmed(text, spoken.start, spoken.end)
     where = value or Span(spoken.start, spoken.end)
+    if found.content != "correct":
+        where = _conceded(reading, said, where)
     stance: Stance = "hedged" if weakened(reading, [aspect], aspect, where) else "committed"
     if not aspect.golds:
         return missing("unread")
     if found.content == "none" and stance == "committed":
         return make_verdict("omitted")
     return make_verdict(stance, found.content, sentence_at(reading, where.start), value)
+
+
+def _offers(aspect: Asked, said: list[Unit], reading: Reading, text: str) -> list[Unit]:
+    """The statements that could hold a value: in each a word that is no talk and new."""
+    new = [u for u in said if holds_new(text[u.start : u.end], aspect.known, aspect.cues)]
+    refused = any(g.kind == "refusal" for g in reading.gaps)
+    return [
+        u
+        for u in new
+        if not (refused and speaks_of_rules(text[u.start : u.end]))
+        and not sends_away(text[u.start : u.end])
+    ]
+
+
+def _conceded(reading: Reading, said: Sequence[Unit], where: Span) -> Span:
+    """The clause that holds after a concession: "She may have studied law, but she is a cook"."""
+    if reading.hedged(*where):
+        for unit in said:
+            opens = _BUT.match(reading.text, unit.start)
+            if unit.start > where.start and opens and not reading.hedged(unit.start, unit.end):
+                return Span(unit.start, unit.end)
+    return where
+
+
+_BUT = re.compile(
+    r"but\s+(?:in\s+fact,?\s+|actually,?\s+)?(?:he|she|it|they)\s+(?:is|was|are|were)\b", re.I
+)
+
+
+def _unsaid(aspect: Asked, reading: Reading) -> Verdict:
+    """An answer of the question's words and talk alone."""
+    found = _plain(aspect, reading)
+    if found.content == "correct":
+        return found
+    if states_unknown(reading.text) and not reading.gaps:
+        return msgspec.structs.replace(found, content="incorrect")
+    stance = unsaid(reading.text)
+    return found if stance is None else make_verdict(stance, where=reading.sentences[0])
 
 
 def _names_gold(aspect: Asked, reading: Reading, answer: str) -> bool:
@@ -253,6 +294,15 @@ def _long(aspects: list[Asked], paragraph: str) -> list[Verdict]:
     ]
 
 
+def _has_own_value(reading: Reading, unit: Unit, aspect: Asked, naming: Sequence[Gap]) -> bool:
+    """Whether a unit says something of an aspect of which ignorance is stated elsewhere."""
+    words = reading.text[unit.start : unit.end]
+    if not holds_new(words, aspect.known, aspect.cues):
+        return False
+    near = any(abs(g.silent.start - unit.end) < 6 for g in naming)
+    return not near or _says_kind(reading.text, unit, aspect)
+
+
 def _aspect(
     reading: Reading, paragraph: str, aspects: Sequence[Asked], aspect: Asked, unit: Unit | None
 ) -> Verdict:
@@ -270,6 +320,8 @@ def _aspect(
             naming.append(gap)
         elif named is None and (gap.whole or gap.kind == "rest") and _general(reading, gap):
             general.append(gap)
+    if unit is not None and naming and not _has_own_value(reading, unit, aspect, naming):
+        unit = None
     if unit is not None:
         found = match(aspect.question, aspect.golds, paragraph[unit.start : unit.end])
         value = place_value(aspect, found, text, unit.start, unit.end)

@@ -51,7 +51,8 @@ _BREAK = re.compile(
       ;\s+ | :\s+ | \s[–—]\s | \s--?\s | —
     | (?:,\s*|\s+)(?=but\s(?!also\b)|although\b|though\b|even\sthough\b|albeit\b|however\b)
     | ,\s+(?=(?:while|whereas|yet|because|since)\s|so\s+(?:I|we|he|she|it|they)\b)
-    | ,\s+(?={_WH})
+    | ,\s+(?={_WH}) | ,\s+(?=(?:(?:the\s+\w+|\w+)\s+)?(?:of|for|in|from)\s+(?:which|whom|whose)\b)
+    | ,\s+(?=(?:and|but|so)\s+(?:(?:the|its|his|her|their|some|many|most)\s+)?(?-i:[a-z])[\w-]+\s+{_AUXILIARY})
     | ,\s+(?=(?:(?:most|very|quite|more)\s+)?
         (?:maybe|perhaps|possibly|probably|likely|presumably)\b)
     | ,\s+(?={_ADVERBS}(?:{_AUXILIARY}|{_PAST}))
@@ -62,6 +63,13 @@ _BREAK = re.compile(
 )
 _VERBAL = re.compile(rf"{_ADVERBS}(?:{_AUXILIARY}|{_PAST})", re.IGNORECASE)
 _WITH_VERB = re.compile(rf"\b(?:{_AUXILIARY}|{_PAST}|born\b)", re.IGNORECASE)
+#: A comment inside a clause: "The founder, I believe, was ...", "lasts, I'm guessing, 11 days".
+_INSERTED = re.compile(
+    r",\s+(?:(?:(?:I|we)\b|it(?:'s|\s+(?:is|was|seems|appears|has|would))|they\s+say|so|as|if|though\s+I)"
+    r"\b(?-i:[^,.;:()A-Z0-9]){0,40}|if\s+I'm\s+\w+\s+\w+|as\s+I\s+\w+|(?:I|so\s+I)(?:'m|'d|'ve|\s+would|\s+am)?\s+\w+(?:\s+\w+)?),\s+"
+    r"(?!and\b|but\b|so\b|or\b|which\b|who\b)(?!(?:he|she|it|they|I|we|there|his|her|its)\b)",
+    re.IGNORECASE,
+)
 _WH_FIRST = re.compile(_WH, re.IGNORECASE)
 _CONNECTOR_ONLY = re.compile(r"[\W_]*(?:though|although|but|however|so|yet)?[\W_]*", re.IGNORECASE)
 #: In text without capitals a full stop alone ends a sentence, and a new subject a clause.
@@ -115,7 +123,7 @@ def _paragraphs(text: str) -> list[Span]:
 
 def _cut(text: str, span: Span) -> list[Span]:
     part = text[span.start : span.end]
-    if part.islower():
+    if part.islower() or part.lstrip()[:1].islower():
         found: list[Span] = []
         start = span.start
         for stop in _LOWER_STOP.finditer(text, span.start, span.end):
@@ -167,12 +175,19 @@ def clauses(text: str, sentence: Span) -> list[Span]:
     """
     found: list[Span] = []
     start = sentence.start
+    inserted = 0
     cuts = list(_BREAK.finditer(text, sentence.start, sentence.end))
     if text[sentence.start : sentence.end].islower():
         cuts += _RUN_ON.finditer(text, sentence.start, sentence.end)
         cuts.sort(key=lambda cut: cut.start())
     for cut in cuts:
         opened = text[start : cut.start()]
+        comment = _INSERTED.match(text, cut.start()) if cut.group()[0] == "," else None
+        if comment:
+            inserted = comment.end()
+            continue
+        if cut.start() < inserted:
+            continue
         if cut.group()[0] == "," and _VERBAL.match(text, cut.end()) and _no_verb_yet(opened):
             continue
         if cut.group()[0] == ":" and not _VOICE.search(text, start, cut.start()):

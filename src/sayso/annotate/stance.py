@@ -13,6 +13,7 @@ stands; a closing offer of more help is no marker.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ from sayso.annotate.asking import addressed, is_question
 from sayso.annotate.marks import find
 from sayso.annotate.reach import Gap, Hedge, alone, weaken, withhold
 from sayso.annotate.sentences import Span, clauses, plain, sentences
+from sayso.annotate.syntax import evaluates
+from sayso.annotate.talk import holds_new
 
 
 class Reading(NamedTuple):
@@ -44,6 +47,20 @@ class Reading(NamedTuple):
     def silences(self) -> list[Span]:
         """The stretches that assert nothing: ignorance, refusals, questions back."""
         return [g.silent for g in self.gaps] + list(self.questions)
+
+
+def _only_judges(text: str, sentence: Span, marked: list[Span]) -> bool:
+    """Whether a sentence says nothing but how sure another one is: "Just a guess."."""
+    kept, at = [], sentence.start
+    for mark in marked:
+        kept.append(text[at : mark.start])
+        at = max(at, mark.end)
+    rest = " ".join([*kept, text[at : sentence.end]])
+    mine = _MINE.search(text, *sentence)
+    return evaluates(rest) or (mine is not None and not holds_new(rest, frozenset(), frozenset()))
+
+
+_MINE = re.compile(r"\b(?:I|my|me|myself)\b", re.I)
 
 
 @lru_cache(maxsize=2048)
@@ -76,6 +93,7 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
                 asks.append(sentence)
             if whole and to_user.how != "guess":
                 continue
+        marked: list[Span] = []
         for found in find(text, sentence, names):
             if found.kind in ("doubt", "predicate", "refusal", "disclaimer"):
                 gap = withhold(text, where, s, sentence, found, said)
@@ -83,6 +101,11 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
                     gaps.append(gap)
             else:
                 hedges.append(weaken(text, sentence, where[s], found))
+                marked.append(Span(found.start, found.end))
+        if marked and _only_judges(text, sentence, marked):
+            about = said or (spans[s + 1] if s + 1 < len(spans) else sentence)
+            hedges.append(Hedge(*marked[0], *about))
+            continue
         here = [g.silent for g in gaps if g.start >= sentence.start]
         silent = all(any(c.start >= g.start and c.end <= g.end for g in here) for c in where[s])
         if not silent:

@@ -109,6 +109,28 @@ def empty(words: str) -> bool:
     return all(w.lower() in GENERIC for w in WORD.findall(words))
 
 
+_VERDICTS = frozenset(
+    """accurate inaccurate true false outdated reliable unreliable year date figure number place
+    name off case different mistaken memory best only least most could well reported disputed
+    verified confirmed checked evidence historians scholars sources accounts records biographers
+    experts some many others would seem seems seemed appear appears appeared sounds sound looks
+    feels like plausible possible likely probable unlikely somewhere another moon one two years
+    later earlier impression understanding recollection remembered recalled read told believed
+    thought said claimed contested debated questioned that's it's what's think believe guess
+    suppose assume tentative tentatively hearsay rumor rumour legend speculation still open
+    doubt doubted so as not far figures numbers level rather treat caution care advisable worth
+    against official website online source checking verifying confirming please make need needs
+    change changed entry item first second third last previous above just purely 100 percent
+    mostly partly somewhat slightly fully entirely be been being low medium high moderate fair
+    level score rating confidence certainty""".split()
+)
+
+
+def evaluates(words: str) -> bool:
+    """Whether words only judge what was said: "which may not be accurate"."""
+    return all(w in GENERIC or w in _VERDICTS for w in map(str.lower, WORD.findall(words)))
+
+
 def phrase_before(text: str, low: int, at: int) -> int:
     """Where the last phrase before ``at`` begins: after a comma, or at a preposition."""
     start = max(low, text.rfind(", ", low, at) + 2 if text.rfind(", ", low, at) >= 0 else low)

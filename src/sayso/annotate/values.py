@@ -22,13 +22,13 @@ _DATE = re.compile(
     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{3,4}})?|"
     rf"{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{3,4}})?|{_MONTH}\s+(?:of\s+)?\d{{3,4}}|"
     rf"{_YEAR}-\d{{2}}(?:-\d{{2}})?|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|"
-    rf"{_YEAR}s?|\d{{1,4}}\s*(?:BCE|BC|AD|CE)|\d{{1,2}}(?:st|nd|rd|th)\s+century|{_MONTH}\b)(?!\d)"
+    rf"{_YEAR}s?|\d{{1,4}}\s*(?:BCE|BC|AD|CE)|\d{{1,2}}(?:st|nd|rd|th)\s+century|{_MONTH}\b)(?!\d)|(?<!\w)'\d{{2}}\b"
 )
 _NUMBER_WORD = (
     r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|"
     r"fourteen|fifteen|"
     r"sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|"
-    r"hundred|thousand|million|billion|dozen|half)"
+    r"hundred|thousand|million|billion|dozen|half|once|twice|thrice|single)"
 )
 _NUMBER = re.compile(
     rf"[$€£]?\b\d[\d,.]*(?:\s*(?:-|–|to)\s*\d[\d,.]*)?(?:\s*(?:%|percent|hundred|thousand|"
@@ -66,7 +66,9 @@ _NOT_A_NAME_WORDS = """i i'm he she it they his her its their the a an this that
     moreover furthermore during since until unknown reportedly apparently allegedly presumably
     not to for
     january february march april may june july august september october november december most many
-    several with of one another
+    several with of one another hmm hm oh ah uh um ugh well let let's hi hello hey sure thanks
+    ok okay yeah actually definitely certainly officials critics experts scientists historians
+    scholars researchers astronomers teacher student q a b
     """
 _NOT_A_NAME = frozenset(_NOT_A_NAME_WORDS.split())
 

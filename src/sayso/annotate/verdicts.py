@@ -20,7 +20,10 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ABOUT_ITSELF = re.compile(
     r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b|my\b|as\s+an\s+AI|we\b|"
     r"it\s+is\s+(?:important|worth|best)|please\b|for\s+(?:more|the\s+most|accurate|further)|"
-    r"sorry|apologies|you\s+(?:can|could|may|might|should)|feel\s+free|if\s+you|is\s+there|thank)",
+    r"sorry|apologies|you\s+(?:can|could|may|might|should)|feel\s+free|if\s+you|is\s+there|thank|there\s+(?:are|were|is|seem\s+to\s+be)\s+(?:\w+\s+){0,2}?(?:several|many|multiple|two|"
+    r"three|numerous|various|more\s+than\s+one|a\s+few|different|a\s+number|lots?)\b|"
+    r"(?:several|many|multiple|two|three|a\s+few|various|numerous|more\s+than\s+one)\s+(?:[\w'-]+\s+){0,3}?(?:share|have|go\s+by|are\s+(?:named|called)|"
+    r"with\s+(?:that|this)|named|called)\b|(?:your|the|this|that)\s+(?:question|query|name|request)\b)",
     re.I,
 )
 
@@ -85,8 +88,13 @@ def withheld(reading: Reading) -> Verdict:
         return make_verdict("asked_back", where=where)
     if ignorant:
         return make_verdict("abstained", where=sentence_at(reading, ignorant[0].start))
-    if reading.gaps:
-        return make_verdict("refused_by_policy", where=sentence_at(reading, reading.gaps[0].start))
+    refusals = [g for g in reading.gaps if g.kind == "refusal"]
+    if refusals or (reading.gaps and where is None):
+        first = (refusals or list(reading.gaps))[0]
+        return make_verdict(
+            "refused_by_policy" if refusals else "abstained",
+            where=sentence_at(reading, first.start),
+        )
     return make_verdict("asked_back" if where else "omitted", where=where)
 
 
