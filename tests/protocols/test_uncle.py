@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,98 +10,12 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.annotate import Item
 from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.running import Result
 from sayso.protocols import settings, uncle
 from sayso.protocols.aspects import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, probe_state
-from sayso.records import Estimate, InputError, Request, Verdict
+from sayso.records import InputError
 from scripted_world import Mind, chance, facts, records, write
-
-WORDS = {"c": "correct", "i": "incorrect", "u": "uncertain", "o": "omitted", "?": None}
-
-
-class Told:
-    """A judge that reads the verdict from the answer: one letter for each question."""
-
-    name = "told"
-    signature = "told@1"
-
-    def grade(self, items: Sequence[Item]) -> list[Verdict]:
-        found = []
-        for item in items:
-            for question, letter in zip(item.questions, item.generation.text, strict=True):
-                target, asked = item.generation.id, question.id
-                if letter == "?":
-                    found.append(Verdict(target, asked, "told", problem="unread"))
-                    continue
-                stance: Any = {"u": "hedged", "o": "omitted", "r": "refused_by_policy"}.get(
-                    letter, "committed"
-                )
-                content: Any = {"c": "correct", "i": "incorrect"}.get(letter, "none")
-                found.append(Verdict(target, asked, "told", stance=stance, content=content))
-        return found
-
-
-def world(folder: Path, aspects: int, entities: int = 1) -> str:
-    rows = [
-        {
-            "entity": f"e{e}",
-            "prompt": f"Long e{e}.",
-            "domain": "d",
-            "individual_qa": [
-                {"question": f"q{e}.{i}?", "answer": ["x"], "description": f"a{i}"}
-                for i in range(aspects)
-            ],
-        }
-        for e in range(entities)
-    ]
-    return str(write(folder / "q.jsonl", rows))
-
-
-def run(
-    folder: Path,
-    probes: Sequence[str],
-    short: str,
-    long: str,
-    plain: str | None = None,
-    **fields: Any,
-) -> Result:
-    """One entity; ``probes[i]`` holds the letters of aspect i's draws."""
-
-    def reply(request: Request) -> str:
-        text = request.messages[-1].content
-        instructed = "ncertainty" in text
-        if text.startswith("Long"):
-            return long if instructed else (plain or long)
-        aspect = int(text.split("?")[0].split(".")[1])
-        if not request.greedy and request.sample < uncle.ANSWER_SAMPLE:
-            return probes[aspect][request.sample]
-        return short[aspect] if instructed else (plain or short)[aspect]
-
-    options = settings.replace(uncle.Settings(), {"resamples": 200, **fields})
-    return sayso.run(
-        model=ScriptedEngine(reply),
-        judge=Told(),
-        data=world(folder, len(probes)),
-        out=folder / "run",
-        cache=folder / "cache",
-        options=options,
-    )
-
-
-def value(result: Result | Sequence[Estimate], name: str, where: str) -> float | None:
-    return estimate(result, name, where).value
-
-
-def estimate(result: Result | Sequence[Estimate], name: str, where: str) -> Estimate:
-    estimates = result.estimates if isinstance(result, Result) else result
-    (found,) = [e for e in estimates if e.name == name and e.where == where]
-    return found
-
-
-#  known: aspects 0-3 (any of five); unknown: 4-7
-PROBES = ["ccccc", "iiiic", "ciiii", "uuuuc", "iiiii", "iiiii", "uuiii", "uuuii"]
+from told_world import PROBES, Told, estimate, run, value
 
 
 def test_the_five_rates_by_hand(tmp_path: Path) -> None:
@@ -301,6 +214,9 @@ def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
         "known_from": str(base.path),
         "prompts": "paper",
         "prompt_folder": str(tmp_path / "prompts"),
+        "propensity": 2,
+        "wordings": 2,
+        "probe_wordings": True,
         "omit_long": "separate",
         "refusals": "excluded",
         "ci": "entity-by-type",
@@ -308,11 +224,16 @@ def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
         "ci_seed": 1,
     }
     assert other.keys() == settings.as_dict(uncle.Settings()).keys()
+    (tmp_path / "two").mkdir()
+    two: dict[str, Any] = {"wordings": 2}  # without which there are no probe wordings
+    reworded = run(tmp_path / "two", PROBES, "cciuciuu", "cccccccc", **two)
     for number, (name, changed) in enumerate(other.items()):
         folder = tmp_path / str(number)
         folder.mkdir()
-        again = run(folder, PROBES, "cciuciuu", "cccccccc", **{name: changed})
-        pairs = {(e.name, e.where): e.signature for e in base.estimates}
+        fields = {**(two if name == "probe_wordings" else {}), name: changed}
+        again = run(folder, PROBES, "cciuciuu", "cccccccc", **fields)
+        before = reworded if name == "probe_wordings" else base
+        pairs = {(e.name, e.where): e.signature for e in before.estimates}
         same = [e for e in again.estimates if pairs.get((e.name, e.where)) == e.signature]
         assert not same, (name, same[:1])
 

@@ -25,13 +25,14 @@ def bootstrap_share(
     n: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """Return sum(top and bottom) / sum(bottom) with its 95 % interval, clusters resampled.
+    """Return sum(top where bottom) / sum(bottom) with its 95 % interval, clusters resampled.
 
-    ``top``, ``bottom`` (rows,) are booleans. Value ``None`` with a problem when ``bottom`` is
-    empty. Sparse shares get an exact interval (:mod:`sayso.metrics.intervals`).
+    ``bottom`` (rows,) is boolean; ``top`` is boolean, or a fraction of each row that ``bottom``
+    counts. Value ``None`` with a problem when ``bottom`` is empty. Sparse shares get an exact
+    interval (:mod:`sayso.metrics.intervals`), which is wide for fractions.
     """
     of = np.asarray(bottom, dtype=bool)
-    hit = np.asarray(top, dtype=bool) & of
+    hit = np.where(of, np.asarray(top, dtype=np.float64), 0.0)
     unit = codes(clusters)
     count = int(unit.max()) + 1 if len(unit) else 0
     successes, trials = float(hit.sum()), float(of.sum())

@@ -18,12 +18,14 @@ from sayso.metrics.within import j_within
 from sayso.pipeline.folder_run import FolderRun
 from sayso.pipeline.running import load_run
 from sayso.protocols.uncle_context import Context, load, probes_hash
+from sayso.protocols.uncle_robustness import spread, wording_labels, wording_rates
 from sayso.records import Estimate, InputError
 from sayso.store import Manifest
 
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_known", "p_uncertain")
-#: settings that may differ without being asked: the thing compared, and whose probes decide
-FREE = ("model", "known_from", "data")
+#: settings that may differ without being asked: the thing compared, whose probes decide, and
+#: checks on which no compared number rests
+FREE = ("model", "known_from", "data", "propensity", "wordings")
 
 Ints = NDArray[np.int64]
 
@@ -72,7 +74,7 @@ def compare(
         for form in ("short", "long")
         for estimate in _differences(sides, rows, form, resamples, seed)
     ]
-    return Comparison(found, notes)
+    return Comparison(found, [*notes, *_smaller_than_wordings(sides, rows, found)])
 
 
 def _open(path: str | Path, resamples: int, seed: int) -> _Side:
@@ -95,13 +97,14 @@ def _check(
     allow: Sequence[str],
 ) -> list[str]:
     first, second = (_parts(side) for side in sides)
-    unknown = [key for key in allow if key not in first]
+    either = list({**first, **second})
+    unknown = [key for key in allow if key not in either]
     if unknown:
-        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(first)}")
-    differ = [key for key in first if first[key] != second.get(key)]
+        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
+    differ = [key for key in either if first.get(key) != second.get(key)]
     refused = [key for key in differ if key not in (*FREE, *allow)]
     if refused:
-        what = ", ".join(f"{k} ({first[k]} and {second.get(k)})" for k in refused)
+        what = ", ".join(f"{k} ({first.get(k)} and {second.get(k)})" for k in refused)
         raise InputError(
             f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
             "model's. Repeat one with the other's settings, or say "
@@ -192,6 +195,30 @@ def _differences(
         name="J_within",
     )
     yield _placed(sides, within, f"form:{form}", form, missing)
+
+
+def _smaller_than_wordings(
+    sides: tuple[_Side, _Side], rows: tuple[Ints, Ints], found: Sequence[Estimate]
+) -> Iterator[str]:
+    """Yield which differences are smaller than a run's own spread over wordings of the prompt."""
+    for form in ("short", "long"):
+        spreads: dict[str, float] = {}
+        for side, chosen in zip(sides, rows, strict=True):
+            known = side.context.known["any"][chosen]
+            labels = wording_labels(side.context, form)[chosen]
+            for name, values in wording_rates(known, labels).items():
+                spreads[name] = max(spreads.get(name, 0.0), spread(values) or 0.0)
+        small = [
+            f"{e.name} {e.value:+.3f} (wordings: {spreads[e.name]:.3f})"
+            for e in found
+            if e.where == f"form:{form}" and e.value is not None
+            if abs(e.value) < spreads.get(e.name, 0.0)
+        ]
+        if small:
+            yield (
+                f"{form} form: smaller than the spread of one run over wordings of its prompt: "
+                f"{', '.join(small)}"
+            )
 
 
 def _placed(

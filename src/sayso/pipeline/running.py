@@ -127,6 +127,13 @@ def _check_known_from(chosen: uncle.Settings, manifest: Manifest, data: Dataset)
             f"{chosen.probe.k} at T={chosen.probe.temperature:g}; say --probe.k {k} "
             f"--probe.temperature {heat}, or run the base model again"
         )
+    wordings = [m.prompts.get("probe_wordings", "1") for m in (other, manifest)]
+    if wordings[0] != wordings[1]:
+        raise InputError(
+            f"known_from {chosen.known_from}: its probes were drawn in other wordings "
+            f"({wordings[0]}, not {wordings[1]}); give both runs the same --wordings, "
+            "--probe-wordings and frames"
+        )
     if other.judge_signature != manifest.judge_signature:
         raise InputError(
             f"known_from {chosen.known_from}: judged by {other.judge_signature}, not by "
@@ -154,9 +161,16 @@ def signature_parts(manifest: Manifest) -> dict[str, str]:
         "model": manifest.model_signature,
         "judge": manifest.judge_signature,
         "prompts": manifest.prompts["signature"],
+        **_wordings(manifest),
         "seed": str(manifest.settings["seed"]),
         "v": sayso.__version__,  # of the sayso that measures, not of the one that asked
     }
+
+
+def _wordings(manifest: Manifest) -> dict[str, str]:
+    """Return hashes of the further wordings of a run; none where it has one wording."""
+    names = ("wordings", "probe_wordings")
+    return {name: manifest.prompts[name] for name in names if name in manifest.prompts}
 
 
 def _counts(engine: Engine) -> dict[str, int]:
@@ -190,7 +204,9 @@ def _manifest(
         n_questions=len(data.questions),
         prompts={
             "signature": uncle.prompts_signature(chosen),
+            **uncle.extra_signatures(chosen),
             **{f"uncle_{form}_instruction": text for form, text in said.items()},
+            **uncle.more_prompts(chosen),
         },
         model=engine.name,
         model_identity=engine.identity,
@@ -204,17 +220,19 @@ def _manifest(
 
 
 def _folder_name(protocol: str, manifest: Manifest) -> str:
-    """Derive the folder's name from everything that decides what is asked."""
-    key = content_id([_asked(manifest), manifest.judge_signature])[:8]
+    """Derive the folder's name from everything that decides what is asked.
+
+    Checks that are off ask nothing: the name is the one from before there were any.
+    """
+    off = {k: v for k, v in settings.as_dict(uncle.Settings()).items() if k in uncle.CHECKS}
+    asked = {k: v for k, v in _asked(manifest).items() if k not in off or v != off[k]}
+    key = content_id([asked, manifest.judge_signature])[:8]
     model = "".join(c if c.isalnum() or c in "-_." else "-" for c in manifest.model_signature)
     return f"{protocol}-{model.strip('-.')[-40:]}-{key}"
 
 
 def _asked(manifest: Manifest) -> dict[str, object]:
     """Return what a run asks for: two runs that agree in it may share a folder."""
-    collected = {
-        name for name, _, stage in settings.flatten(uncle.Settings()) if stage == "collect"
-    }
     return {
         "protocols": manifest.protocols,
         "data": f"{manifest.data}-{manifest.data_hash}",
@@ -222,7 +240,12 @@ def _asked(manifest: Manifest) -> dict[str, object]:
         "judge": manifest.judge_signature,
         "prompts": manifest.prompts["signature"],
         "seed": manifest.settings["seed"],
-        **{k: v for k, v in manifest.settings.items() if k in collected},
+        **{
+            name: manifest.settings.get(name, default)
+            for name, default, stage in settings.flatten(uncle.Settings())
+            if stage == "collect"
+        },
+        **{f"{name} in use": said for name, said in _wordings(manifest).items()},
     }
 
 
@@ -232,10 +255,10 @@ def _open_folder(path: Path, manifest: Manifest) -> RunFolder:
         return RunFolder.create(path)
     folder = RunFolder.open(path)
     old, new = _asked(folder.read_manifest()), _asked(manifest)
-    for name in new:
-        if old.get(name) != new[name]:
+    for name in {**new, **old}:
+        if old.get(name) != new.get(name):
             raise InputError(
-                f"{path}: holds a run with {name} {old.get(name)!r}, not {new[name]!r}; "
+                f"{path}: holds a run with {name} {old.get(name)!r}, not {new.get(name)!r}; "
                 "choose another --out"
             )
     return folder

@@ -78,10 +78,12 @@ def draws_by_question(
     return draws
 
 
-def load_aspects(run: Run, k: int) -> Aspects:
-    """Join a run's questions, probes, answers and verdicts."""
-    by_id = {q.id: q for q in run.questions}
-    pairs = [(q, by_id[p]) for q in run.questions for p in q.parts]
+def load_aspects(run: Run, k: int, wordings: int = 1) -> Aspects:
+    """Join a run's questions, probes, answers and verdicts.
+
+    ``k`` draws of each of ``wordings`` plain questions decide what is known.
+    """
+    pairs = pairs_of(run)
     shorts = [short for _, short in pairs]
     probe_verdicts = {v.target: v for v in run.verdicts("probe")}
     draws = draws_by_question(run.generations("probe"), k)
@@ -89,16 +91,15 @@ def load_aspects(run: Run, k: int) -> Aspects:
         question: [probe_verdicts[g.id].value if g.id in probe_verdicts else None for g in drawn]
         for question, drawn in draws.items()
     }
-    state = {s.id: probe_state(values.get(s.id, []), k) for s in shorts}
+    state = {s.id: probe_state(values.get(s.id, []), k * wordings) for s in shorts}
     entities = {e: i for i, e in enumerate(dict.fromkeys((q.domain, q.entity) for q in shorts))}
     views: dict[tuple[str, bool], View] = {}
     for form in ("short", "long"):
         answers = run.generations(form)
-        verdicts = {(v.target, v.asked): v for v in run.verdicts(form)}
+        verdicts = run.verdicts(form)
         for instructed in (False, True):
-            said = {g.question: g for g in answers if g.instructed is instructed}
-            asked = [(said.get(long.id if form == "long" else s.id), s) for long, s in pairs]
-            views[form, instructed] = _view(asked, verdicts, whole=form == "short")
+            said = [g for g in answers if g.instructed is instructed]
+            views[form, instructed] = view_of(pairs, said, verdicts, form)
     return Aspects(
         questions=shorts,
         entity=np.array([entities[s.domain, s.entity] for s in shorts], dtype=np.int64),
@@ -112,6 +113,25 @@ def load_aspects(run: Run, k: int) -> Aspects:
         ),
         views=views,
     )
+
+
+def pairs_of(run: Run) -> list[tuple[Question, Question]]:
+    """Return (long question, short question) of every aspect: the rows of every view."""
+    by_id = {q.id: q for q in run.questions}
+    return [(q, by_id[p]) for q in run.questions for p in q.parts]
+
+
+def view_of(
+    pairs: Sequence[tuple[Question, Question]],
+    answers: Iterable[Generation],
+    verdicts: Iterable[Verdict],
+    form: str,
+) -> View:
+    """Return the view of one answer to each question of a form, with its verdicts."""
+    said = {g.question: g for g in answers}
+    read = {(v.target, v.asked): v for v in verdicts}
+    asked = [(said.get(long.id if form == "long" else s.id), s) for long, s in pairs]
+    return _view(asked, read, whole=form == "short")
 
 
 def _view(

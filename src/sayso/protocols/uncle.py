@@ -15,97 +15,45 @@ blindly. An omitted aspect counts as NS (appendix B); hedged but correct is UNC.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
-from dataclasses import field
-from pathlib import Path
-from typing import Literal, get_args, get_origin, get_type_hints
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from sayso.annotate import Item, Judge
 from sayso.models import Engine
-from sayso.prompts import load_prompt, prompt_hash
+from sayso.prompts import prompt_hash
 from sayso.protocols import Ask, Run
-from sayso.protocols.settings import collect as asked
-from sayso.protocols.settings import measure as counted
-from sayso.records import Estimate, Generation, InputError, Question, ask
+from sayso.protocols.uncle_settings import CHECKS, MOST_PROBES, Answer, Probe, Settings, check
+from sayso.protocols.uncle_wordings import Wording, load_texts, load_wordings, wording_signatures
+from sayso.records import Estimate, Generation, Question, ask
 
-#: more draws than this decide nothing
-MOST_PROBES = 1000
+__all__ = [
+    "ANSWER_SAMPLE",
+    "CHECKS",
+    "PROPENSITY_SAMPLE",
+    "Answer",
+    "Probe",
+    "Settings",
+    "check",
+    "collect",
+    "extra_signatures",
+    "instructions",
+    "measure",
+    "more_prompts",
+    "prompts_signature",
+    "requests",
+]
+
 #: the draw that a judged answer at T > 0 is: none of the probes, which would make it known by
 #: being right, and right answers to unknown facts impossible
 ANSWER_SAMPLE = MOST_PROBES
-
-
-@dataclasses.dataclass(frozen=True)
-class Probe:
-    """How known facts are told from unknown ones (section 4, "knowledge probing")."""
-
-    k: int = asked(5, "draws of each short question")
-    temperature: float = asked(1.0, "temperature of the draws")
-    unc: Literal["unknown", "dropped_official", "excluded"] = counted(
-        "unknown", "what a hedged probe says about knowledge: the paper's rule, the code's, neither"
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """How the answers that are judged are decoded (section 4; appendix D says otherwise)."""
-
-    temperature: float = asked(0.0, "temperature of the judged answers")
-    short_tokens: int = asked(256, "longest short answer, in tokens")
-    long_tokens: int = asked(1024, "longest paragraph, in tokens")
-
-
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    """Every choice of the protocol, with the paper's default where it has one."""
-
-    probe: Probe = field(default_factory=Probe)
-    answer: Answer = field(default_factory=Answer)
-    known_from: str = asked("self", "run whose probes decide what is known: self, or a run folder")
-    prompts: Literal["shared", "paper"] = asked(
-        "shared", "one pool of answers for all protocols, or the paper's own decoding"
-    )
-    prompt_folder: str = asked("", "folder with your own prompt texts")
-    omit_long: Literal["NS", "separate"] = counted(
-        "NS", "an aspect that a paragraph leaves out: wrong (the paper), or left out of the rates"
-    )
-    refusals: Literal["uncertain", "excluded"] = counted(
-        "uncertain", "an answer refused by policy: counts as uncertain, or is left out of the rates"
-    )
-    ci: Literal["entity", "entity-by-type"] = counted(
-        "entity", "what is resampled for J within type: entities, or entities crossed with types"
-    )
-    resamples: int = counted(2000, "bootstrap resamples of entities for the intervals")
-    ci_seed: int = counted(0, "seed of the resampling")
-
-
-def check(settings: Settings) -> None:
-    """Refuse settings with which nothing could be asked or counted. Raises InputError."""
-    limits = (
-        ("probe.k", settings.probe.k, 1, MOST_PROBES),
-        ("probe.temperature", settings.probe.temperature, 0, 10),
-        ("answer.temperature", settings.answer.temperature, 0, 10),
-        ("answer.short_tokens", settings.answer.short_tokens, 1, 1_000_000),
-        ("answer.long_tokens", settings.answer.long_tokens, 1, 1_000_000),
-        ("resamples", settings.resamples, 100, 1_000_000),
-        ("ci_seed", settings.ci_seed, 0, 2**63),
-    )
-    for name, value, low, high in limits:
-        if not low <= value <= high:
-            raise InputError(f"{name} is {value}; expected {low} to {high:g}")
-    for part, prefix in ((settings, ""), (settings.probe, "probe.")):
-        for name, kind in get_type_hints(type(part)).items():
-            allowed, chosen = get_args(kind), getattr(part, name)
-            if get_origin(kind) is Literal and chosen not in allowed:
-                known = ", ".join(allowed)
-                raise InputError(f"{prefix}{name} is {chosen!r}; expected one of {known}")
+#: the first of the draws that tell how often an answer is hedged
+PROPENSITY_SAMPLE = 2 * MOST_PROBES
 
 
 def instructions(settings: Settings) -> dict[str, str]:
     """Return the instruction to express uncertainty (section 4) for each form, in our words."""
-    folder = Path(settings.prompt_folder) if settings.prompt_folder else None
-    return {form: load_prompt(f"uncle_{form}_instruction", folder) for form in ("short", "long")}
+    (first,) = load_wordings(1, settings.prompt_folder)
+    return {"short": first.short, "long": first.long}
 
 
 def prompts_signature(settings: Settings) -> str:
@@ -113,9 +61,25 @@ def prompts_signature(settings: Settings) -> str:
     return f"{settings.prompts}-{prompt_hash(' / '.join(instructions(settings).values()))}"
 
 
+def more_prompts(settings: Settings) -> dict[str, str]:
+    """Return the prompts of the wordings beyond the first by name; none unless asked for."""
+    return load_texts(settings.wordings, settings.prompt_folder)
+
+
+def extra_signatures(settings: Settings) -> dict[str, str]:
+    """Return what the wordings beyond the first add to signatures; nothing unless asked for."""
+    return wording_signatures(
+        settings.wordings, settings.prompt_folder, probes=settings.probe_wordings
+    )
+
+
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
-    """Return everything the protocol asks: probes, and answers with and without instruction."""
-    said = instructions(settings)
+    """Return everything the protocol asks: probes, and answers with and without instruction.
+
+    With them, where the settings want it: instructed answers in the other wordings, probes in
+    those, and further instructed draws.
+    """
+    wordings = load_wordings(settings.wordings, settings.prompt_folder)
     short_tokens = settings.answer.short_tokens
     if settings.prompts == "paper":
         short_tokens = settings.answer.long_tokens  # appendix D: 1,024 for every answer
@@ -123,37 +87,50 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
     for question in questions:
         form = "long" if question.parts else "short"
         tokens = settings.answer.long_tokens if question.parts else short_tokens
-        plain = question.text if not question.context else f"{question.context}\n\n{question.text}"
-        if form == "short" and settings.known_from == "self":
-            for sample in range(settings.probe.k):
-                draw = ask(
-                    plain,
-                    temperature=settings.probe.temperature,
-                    max_tokens=tokens,
-                    seed=seed,
-                    sample=sample,
-                )
-                asks.append(Ask(question, draw, "probe", form))
-        for instructed in (False, True):
-            text = f"{plain} {said[form]}" if instructed else plain
-            answer = ask(
-                text,
-                temperature=settings.answer.temperature,
+        for prompt in _prompts(question, form, wordings, settings):
+            request = ask(
+                prompt.text,
+                temperature=prompt.temperature,
                 max_tokens=tokens,
                 seed=seed,
-                sample=ANSWER_SAMPLE if settings.answer.temperature > 0 else 0,
+                sample=prompt.sample,
             )
             asks.append(
-                Ask(
-                    question,
-                    answer,
-                    form,
-                    form,
-                    "instructed" if instructed else "plain",
-                    instructed,
-                )
+                Ask(question, request, prompt.stage, form, prompt.method, prompt.instructed)
             )
     return asks
+
+
+class _Prompt(NamedTuple):
+    text: str
+    stage: str
+    method: str
+    instructed: bool
+    temperature: float
+    sample: int
+
+
+def _prompts(
+    question: Question, form: str, wordings: Sequence[Wording], settings: Settings
+) -> Iterator[_Prompt]:
+    """Yield what one question is asked, the first wording's probes and answers first."""
+    plain = [wording.ask(question.text, question.context) for wording in wordings]
+    told = [wording.ask(question.text, question.context, form) for wording in wordings]
+    names = ["plain", *(f"wording-{number}" for number in range(2, len(wordings) + 1))]
+    heat = settings.probe.temperature
+    if form == "short" and settings.known_from == "self":
+        for text, name in zip(plain, names, strict=True):
+            if name == "plain" or settings.probe_wordings:
+                for sample in range(settings.probe.k):
+                    yield _Prompt(text, "probe", name, False, heat, sample)
+    answer = settings.answer.temperature
+    sample = ANSWER_SAMPLE if answer > 0 else 0
+    yield _Prompt(plain[0], form, "plain", False, answer, sample)
+    yield _Prompt(told[0], form, "instructed", True, answer, sample)
+    for text, name in zip(told[1:], names[1:], strict=True):
+        yield _Prompt(text, f"wordings-{form}", name, True, answer, sample)
+    for sample in range(PROPENSITY_SAMPLE, PROPENSITY_SAMPLE + settings.propensity):
+        yield _Prompt(told[0], f"propensity-{form}", "instructed", True, heat, sample)
 
 
 def collect(

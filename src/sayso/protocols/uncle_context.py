@@ -58,9 +58,13 @@ class Context:
         """Return the estimate with its place and every setting that made it."""
         s = self.settings
         parts = {"form": form, "prompt": prompt} if form else {}
+        if s.propensity:
+            parts["propensity"] = str(s.propensity)
+        # any of k draws in each of so many wordings
+        times = f"x{s.wordings}" if s.probe_wordings else ""
         signature = self.run.signature(
             **parts,
-            known=f"{known}-of-{s.probe.k}@T{s.probe.temperature:g}",
+            known=f"{known}-of-{s.probe.k}{times}@T{s.probe.temperature:g}",
             known_from=self.probes,
             probe_unc=s.probe.unc,
             answer=f"T{s.answer.temperature:g}/{s.answer.short_tokens}/{s.answer.long_tokens}",
@@ -80,23 +84,24 @@ def load(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
     Without ``guesses`` the guess rates are not computed (they take longer than all the rest):
     then no aspect is known beyond chance.
     """
-    k = settings.probe.k
-    aspects = load_aspects(run, k)
+    k, wordings = settings.probe.k, settings.wordings if settings.probe_wordings else 1
+    aspects = load_aspects(run, k, wordings)
     texts: dict[str, list[str]] = {}
     for generation in run.generations("probe") if guesses else ():
         if generation.request.sample < k and generation.problem is None:
             texts.setdefault(generation.question, []).append(generation.text)
     matches = other_draws(aspects.questions, texts)
     rate = guess_rates(*matches)
+    total = k * wordings
     greedy = label_codes(aspects.views["short", False], settings)
     hedged_probe = UNKNOWN if settings.probe.unc == "unknown" else LEFT_OUT
     any_of_k = np.where(aspects.known == HEDGED_PROBE, hedged_probe, aspects.known)
     readable = any_of_k >= 0
-    corrected = chance_corrected(aspects.hits, aspects.drawn, k, rate).astype(np.int64)
+    corrected = chance_corrected(aspects.hits, aspects.drawn, total, rate).astype(np.int64)
     known = {
         "any": any_of_k,
         "corrected": np.where(readable, corrected, any_of_k),
-        "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, k)),
+        "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, total)),
     }
     probes = "self" if settings.known_from == "self" else f"run-{probes_hash(aspects)}"
     return Context(run, settings, aspects, known, matches, probes)

@@ -27,9 +27,10 @@ from sayso.records import Estimate
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
     """Return every number of the protocol, in the order of the report."""
     from sayso.protocols.uncle_beyond import beyond
+    from sayso.protocols.uncle_robustness import robustness
 
     context = load(run, settings)
-    return [*headline(context), *slices(context), *beyond(context)]
+    return [*headline(context), *slices(context), *beyond(context), *robustness(context)]
 
 
 def headline(context: Context) -> list[Estimate]:
