@@ -34,7 +34,10 @@ _FINITE = re.compile(
 _QUOTED = re.compile(r"[\"“«]([^\"”»]+)[\"”»]")
 _NATURE = re.compile(r"\b(?:is|was|are|were)\s+(?:an?|the)\s+(?:[\w'-]+\s+){0,5}[a-z]", re.I)
 _NATURE_CUES = frozenset({"occupation", "genre", "citizenship", "industry", "sport"})
-_LIFE = re.compile(r"\(\s*(?:born|b\.|d\.|died|c\.)?[^()]{0,40}\d{3,4}[^()]{0,60}\)")
+_LIFE = re.compile(
+    r"\(\s*(?:(?:born|b\.|d\.|died)[^()]{0,40}\d{3,4}[^()]{0,60}|"
+    r"[^()]{0,40}\d{3,4}[^()]{0,20}\s*[-–—]\s*[^()]{0,40})\)"
+)
 _LIFE_CUES = frozenset({"birth", "death"})
 
 _LISTED = re.compile(r",|\b(?:or|and|nor)\b", re.I)
@@ -124,14 +127,14 @@ def units(reading: Reading) -> tuple[Unit, ...]:
                     held[-1] = Span(held[-1].start, end)
                 else:
                     held.append(Span(start, end))
-        found += [Unit(*s, number, c.stems(reading.text[s.start : s.end])) for s in held]
+        found += [Unit(*s, number, c.topics(reading.text[s.start : s.end])) for s in held]
     return tuple(found)
 
 
 @lru_cache(maxsize=8192)
 def _named(about: str) -> tuple[frozenset[str], frozenset[str], frozenset[c.Expected]]:
     words = frozenset(w.lower() for w in _WORD.findall(about))
-    return words, frozenset(map(c.stem, words)), c.kinds_named(about)
+    return words, frozenset(map(c.stem, words)) | c.topics(about), c.kinds_named(about)
 
 
 @lru_cache(maxsize=8192)
@@ -176,7 +179,7 @@ def covers(about: str, reach: str, aspect: Asked, everyone: Sequence[Asked]) -> 
     if kinds:
         if aspect.kind not in kinds or rivals:
             return False
-        context = c.stems(reach)
+        context = c.topics(reach)
         near = [a for a in everyone if a.kind == aspect.kind and a.cues & context]
         return aspect in near if near else not named
     return False if named else None
@@ -227,7 +230,7 @@ def _carried(
     before.
     """
     cues = frozenset().union(*(a.cues for a in aspects)) if aspects else frozenset()
-    by_sentence = [c.stems(reading.text[s.start : s.end]) & cues for s in reading.sentences]
+    by_sentence = [c.topics(reading.text[s.start : s.end]) & cues for s in reading.sentences]
     found = []
     for unit in every:
         if unit.stems & cues:

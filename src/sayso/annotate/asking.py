@@ -71,7 +71,7 @@ _ALTERNATIVES = re.compile(
     re.I,
 )
 _START_WH = re.compile(
-    r"\W*(?:and\s+|but\s+|sorry,?\s+|hmm,?\s+)?(?:which|who|what|where|when|how|whose|"
+    r"\W*(?:(?:and|but|so|well|ok|okay|now|sorry|hmm),?\s+)?(?:which|who|what|where|when|how|whose|"
     r"do\s+you|did\s+you|are\s+you|is\s+this|could\s+you|can\s+you)\b",
     re.I,
 )

@@ -11,6 +11,8 @@ from typing import Literal
 
 Expected = Literal["date", "place", "number", "person", "any"]
 
+from sayso.annotate.idioms import families
+
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 #: Families of words that answer each other; the first word names the family.
@@ -121,7 +123,8 @@ _STOP_WORDS = """a an the of in on at by for to from with and or is was are were
     him them as into about than there can could would should will may might s many much name
     called also one first some any current main primary major specific exact if please tell
     give me you i am my we us our your not no date year day month century place city town number
-    amount time state value following"""
+    amount time state value following receive receives used deal deals after part body based
+    what's who's large big"""
 STOP = frozenset(_STOP_WORDS.split())
 _SUFFIX = re.compile(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
 
@@ -152,6 +155,12 @@ for _line in _FAMILIES.split("\n"):
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the content words of ``text``."""
     return frozenset(stem(w) for w in map(str.lower, _WORD.findall(text)) if w not in STOP)
+
+
+@lru_cache(maxsize=16384)
+def topics(text: str) -> frozenset[str]:
+    """Return the stems of ``text`` and the families that its phrases speak of."""
+    return stems(text) | frozenset(families(text))
 
 
 _NUMBER = re.compile(
@@ -211,7 +220,15 @@ _KIND_WORDS: tuple[tuple[Expected, re.Pattern[str]], ...] = (
             re.I,
         ),
     ),
-    ("person", re.compile(r"\b(?:who|whom|whose|by\s+whom)\b", re.I)),
+    (
+        "person",
+        re.compile(
+            r"\b(?:who|whom|whose|publisher|author|director|founder|discoverer|composer|teacher|"
+            r"owner|editor|writer|screenwriter|producer|spouse|husband|wife|ceo|chief\s+executive|"
+            r"inventor|architect|engineer|designer|creator|illustrator|narrator|builder)s?\b",
+            re.I,
+        ),
+    ),
     (
         "number",
         re.compile(

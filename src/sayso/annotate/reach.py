@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from sayso.annotate.marks import Found
 from sayso.annotate.sentences import Span
+from sayso.annotate.talk import holds_new
 from sayso.annotate.syntax import (
     ACCESS,
     ALTERNATIVES,
@@ -54,7 +55,7 @@ class Hedge(NamedTuple):
     high: int
 
 
-GapKind = Literal["ignorance", "refusal", "caution", "rest"]
+GapKind = Literal["ignorance", "refusal", "caution", "rest", "scant"]
 
 
 class Gap(NamedTuple):
@@ -233,16 +234,22 @@ def withhold(
     if i and RELATIVE.match(left) and text[sentence.start : low].rstrip().endswith(","):
         left = left.partition(" ")[2]
     quiet = _quiet(text, low, mark, high)
-    if quiet.start > low and _VALUE_FIRST.match(left):
+    if quiet.start > low and ":" not in left and _VALUE_FIRST.match(left):
         left = text[quiet.start : mark.start]
     about = left[-FAR:] + " " + text[mark.end : min(quiet.end, mark.end + FAR)]
     if KIND_FIRST.match(text, mark.start, mark.end):
         about += " " + text[mark.start : mark.end]
     first = i
-    while first and empty(WH_WORD.sub(" ", about)) and TOPIC.match(text, parts[first - 1].start):
+    while (
+        first
+        and (empty(WH_WORD.sub(" ", about)) or not holds_new(about, frozenset(), frozenset()))
+        and _is_topic(text, parts[first - 1])
+    ):
         first -= 1
         low = parts[first].start
         about = text[low : parts[first].end] + ", " + about
+    if _IT_HOLDS.match(text, mark.end):
+        about = ""
     kind: GapKind = "ignorance"
     if mark.kind == "refusal" or (
         MACHINE.search(text, sentence.start, sentence.end) and ACCESS.search(text, *sentence)
@@ -262,6 +269,8 @@ def withhold(
         everything = everything or bool(WHOLE.search(text, mark.start, mark.end))
     if kind == "ignorance" and REST.search(text, mark.start, high):
         kind = "rest"
+    elif kind == "ignorance" and _SCANT.search(text, mark.start, high):
+        kind = "scant"
     reach = _reach(text, parts, i, last, before, inside)
     return Gap(kind, mark.start, mark.end, about, *reach[:2], everything or reach[2], silent)
 
@@ -275,6 +284,16 @@ _VALUE_FIRST = re.compile(
 #: What stands before a parenthesis that qualifies the words after it: "was (possibly) Ann".
 _AHEAD = re.compile(
     r"\b(?:is|was|are|were|be|been|by|in|at|on|of|to|from|for|the|an?|and|or|with|as)\s*$", re.I
+)
+#: Doubt about a clause as a whole: "though I'm not positive that it is the usual drug".
+_IT_HOLDS = re.compile(
+    r"[\s,]*(?:of\s+|about\s+)?(?:if|whether|that)\s+(?:it|this|that)(?:'s|\s+is|\s+was|\s+are)\b", re.I
+)
+#: Too little is known of the whole subject: that takes nothing back of what is then said.
+_SCANT = re.compile(
+    r"\b(?:much|a\s+lot|a\s+great\s+deal|many\s+details|little|limited|a\s+complete\s+\w+)\s*"
+    r"(?:(?:of\s+)?(?:information|data|material)\s*)?(?:\b(?:on|about|regarding|concerning|of)\s+(?:the\s+|this\s+)?"
+    r"(?:[A-Z]|him\b|her\b|it\b|them\b|this\b|that\b)|[.,;]|$)"
 )
 _ONWARD = re.compile(r"\s+(?:in|on|at|by|from|of|to|as|an?|the)\s", re.I)
 _ENDS = re.compile(
@@ -290,10 +309,17 @@ _SPEAKER = re.compile(
     re.I,
 )
 _NOUN_BEFORE = re.compile(
-    r"(?:\b(?:in|at|from|on|by|with|for|to)\s+)?\b(?:an?|some)\s+(?:\w+\s+){1,2}(?:that\s+|which\s+|whose\s+\w+\s+)?(?:I|we)?"
+    r"(?:\b(?:in|at|from|on|by|with|for|to)\s+)?\b(?:an?|some)\s+(?!question|detail|thing|fact|matter|point|mystery|topic|subject|piece|date\b|year\b)(?:\w+\s+){1,2}(?:that\s+|which\s+|whose\s+\w+\s+)?(?:I|we)?"
     r"(?:\s+(?:am|have|do))?\s*$",
     re.I,
 )
+
+
+def _is_topic(text: str, part: Span) -> bool:
+    """Whether a clause only names what the next one is about: "3. Her religion: ..."."""
+    if TOPIC.match(text, part.start):
+        return True
+    return ":" in text[part.start : part.end + 2] and not VERB.search(text, *part)
 
 
 def _quiet(text: str, low: int, mark: Found, high: int) -> Span:

@@ -272,7 +272,9 @@ def _speaking(aspect: Asked, reading: Reading, said: Sequence[Unit], found: Matc
 
 def _general(reading: Reading, gap: Gap) -> bool:
     """Whether a statement that names no aspect withholds those that are not spoken of."""
-    return gap.kind == "rest" or (gap.kind != "caution" and _alone(reading, gap))
+    if gap.kind in ("caution", "scant"):
+        return False
+    return gap.kind == "rest" or _alone(reading, gap)
 
 
 def _alone(reading: Reading, gap: Gap) -> bool:
@@ -281,13 +283,23 @@ def _alone(reading: Reading, gap: Gap) -> bool:
     return not any(where.start <= u.start < where.end for u in statements(reading))
 
 
+def _told_apart(aspects: list[Asked]) -> list[Asked]:
+    """Drop the cue words that all aspects share: they name the subject, not an aspect."""
+    if len(aspects) < 3:
+        return aspects
+    shared = frozenset.intersection(*(a.cues for a in aspects))
+    return [a._replace(cues=a.cues - shared or a.cues) for a in aspects] if shared else aspects
+
+
 def _long(aspects: list[Asked], paragraph: str) -> list[Verdict]:
     if not paragraph.strip():
         return [make_verdict("omitted") for _ in aspects]
     if _foreign(paragraph, aspects):
         return [missing("language") for _ in aspects]
+    aspects = _told_apart(aspects)
     reading = read(paragraph, marker_names(aspects))
-    chosen = assign(reading, aspects)
+    told = frozenset(statements(reading))
+    chosen = [unit if unit in told else None for unit in assign(reading, aspects)]
     return [
         _aspect(reading, paragraph, aspects, aspect, unit)
         for aspect, unit in zip(aspects, chosen, strict=True)

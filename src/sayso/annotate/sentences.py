@@ -175,18 +175,14 @@ def clauses(text: str, sentence: Span) -> list[Span]:
     """
     found: list[Span] = []
     start = sentence.start
-    inserted = 0
+    inserted = [m.span() for m in _INSERTED.finditer(text, sentence.start, sentence.end)]
     cuts = list(_BREAK.finditer(text, sentence.start, sentence.end))
     if text[sentence.start : sentence.end].islower():
         cuts += _RUN_ON.finditer(text, sentence.start, sentence.end)
         cuts.sort(key=lambda cut: cut.start())
     for cut in cuts:
         opened = text[start : cut.start()]
-        comment = _INSERTED.match(text, cut.start()) if cut.group()[0] == "," else None
-        if comment:
-            inserted = comment.end()
-            continue
-        if cut.start() < inserted:
+        if any(low <= cut.start() < high for low, high in inserted):
             continue
         if cut.group()[0] == "," and _VERBAL.match(text, cut.end()) and _no_verb_yet(opened):
             continue

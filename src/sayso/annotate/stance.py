@@ -106,6 +106,10 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
             about = said or (spans[s + 1] if s + 1 < len(spans) else sentence)
             hedges.append(Hedge(*marked[0], *about))
             continue
+        if s and questions and questions[-1] == spans[s - 1] and spans[s - 1] not in asks:
+            # "Which composer worked on it? I couldn't tell you."
+            topic = text[slice(*spans[s - 1])]
+            gaps = [g._replace(about=f"{topic} {g.about}") if g.start >= sentence.start else g for g in gaps]
         here = [g.silent for g in gaps if g.start >= sentence.start]
         silent = all(any(c.start >= g.start and c.end <= g.end for g in here) for c in where[s])
         if not silent:

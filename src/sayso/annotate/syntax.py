@@ -66,7 +66,8 @@ PARENTHETICAL = re.compile(
     re.I,
 )
 TOPIC = re.compile(
-    r"\W*(?:(?:but|and|however),?\s+)?(?:as\s+(?:to|for)|regarding|concerning|about|on|"
+    r"\W*(?:\d{1,2}[.)]\s*)?(?:(?:but|and|however),?\s+)?(?:as\s+(?:to|for)|regarding|concerning|about|on|"
+    r"(?:by|of|from|to|for|in|at|with)\s+(?:whom?|what|which|whose)|how|why|"
     r"with\s+(?:regard|respect)|when\s+it\s+comes|in\s+terms|who|what|when|where|how|which|"
     r"whether)\b",
     re.I,

@@ -88,7 +88,7 @@ def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]
     elif kind in ("place", "person"):
         yield from names(text, start, end, known)
         pattern = _SOMEWHERE if kind == "place" else None
-        if text[start:end].islower():
+        if text[max(0, start - 300) : end + 300].islower():
             pattern = _AFTER_PREPOSITION
         for hit in pattern.finditer(text, start, end) if pattern else ():
             yield Span(*hit.span(1))

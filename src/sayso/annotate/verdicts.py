@@ -127,7 +127,7 @@ def weakened(reading: Reading, aspects: Sequence[Asked], aspect: Asked, value: S
     if reading.hedged(*value):
         return True
     for gap in reading.gaps:
-        if gap.kind in ("refusal", "rest"):
+        if gap.kind in ("refusal", "rest", "scant"):
             continue
         named = names_aspect(reading, gap, aspect, aspects)
         if named or (
