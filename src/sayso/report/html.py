@@ -109,6 +109,7 @@ def pages(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict
         compared=[tabulate.compared(numbers, form) for form in numbers.forms],
         matrices=[tabulate.matrix(numbers, form) for form in numbers.forms],
         more=tabulate.more(numbers),
+        robustness=tabulate.robustness(numbers),
         stance_split=tabulate.stances(numbers),
         variants=[tabulate.known_variants(numbers, form) for form in numbers.forms],
         domains=tabulate.slices(numbers, "domain", {}),

@@ -16,11 +16,13 @@ MINUS = "\N{MINUS SIGN}"
 #: written with a sign and two decimals: differences and coefficients, not shares
 SIGNED = frozenset(
     {"J", "J_within", "unspoken_knowledge", "instruction_cost", "kappa", "difference"}
+    | {"J_wordings", "J_wordings_lowest", "J_wordings_highest"}
+    | {"propensity_difference", "propensity_retest"}
 )
 #: written as plain numbers
 PLAIN = frozenset({"odds_ratio_within", "lift_UA", "break_even_cost"})
 COUNTS = frozenset({"cell_kc", "cell_ki", "cell_ku", "cell_uc", "cell_ui", "cell_uu"})
-FRACTIONS = frozenset({"auroc_incorrect", "auroc_incorrect_within"})
+FRACTIONS = frozenset({"auroc_incorrect", "auroc_incorrect_within", "J_wordings_spread"})
 #: below this many in the denominator a ratio rests on too little to be read as a percentage
 SPARSE = 10
 #: types whose gold is met by chance more often than this are marked (VALIDITY 1)

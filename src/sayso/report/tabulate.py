@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sayso.records import Estimate
 from sayso.report.clean import line
 from sayso.report.numbers import GUESSABLE, Numbers, bounds, counts, interval, percent, show
+from sayso.report.robustness import ROBUST
 from sayso.report.words import FORMS, METRICS, MORE, STANCES, reason
 
 #: rows of slices that a page shows; the table of the run has them all
@@ -91,6 +92,12 @@ def metrics(numbers: Numbers) -> Table:
 def more(numbers: Numbers) -> Table:
     """The numbers that the paper does not have."""
     return _by_form(numbers, "Value, 95 % interval, count", MORE, computed=True)
+
+
+def robustness(numbers: Numbers) -> Table:
+    """Further draws and other wordings of the prompt; empty for runs without them."""
+    caption = "Asked again and in other words: value, 95 % interval, count"
+    return _by_form(numbers, caption, ROBUST, computed=True)
 
 
 def stances(numbers: Numbers) -> Table:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sayso.records import Estimate
-from sayso.report import words
+from sayso.report import robustness, words
 from sayso.report.clean import line
 from sayso.report.numbers import Numbers, counts, interval, show
 from sayso.store import Manifest
@@ -57,6 +57,8 @@ def render(
         console.print()
         console.print(_references(numbers, console))
         console.print()
+    for text in robustness.lines(numbers):
+        say(console, text, "")
     for text in _undefined(numbers):
         say(console, text, "dim")
     for text in (*words.missing_lines(numbers), *words.warnings(numbers)):
