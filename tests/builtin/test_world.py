@@ -15,8 +15,9 @@ from sayso.builtin.formats import FORMATS
 from sayso.builtin.inversion import invert_paragraph, invert_short
 from sayso.builtin.wording import DOMAINS, listing, long_prompt
 from sayso.builtin.world import Entity, World, build, records
+from sayso.prompts import load_prompt
 
-RECORDS = "5bb2102d40835cc43b5d83ba4a3797a7b5f47f0a28cfdc881f951a332a29a395"
+RECORDS = "cca8b9419a1947b5e250899458621bef8fe1009fafd88d7aed4f9eab086c64da"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_the_world_is_a_function_of_its_seed(world: World) -> None:
     """A changed world would move every number: then the model must be made again."""
     text = "\n".join(records(world))
     assert hashlib.sha256(text.encode()).hexdigest() == RECORDS
-    assert text != "\n".join(records(build(seed=21)))
+    assert text != "\n".join(records(build(seed=22)))
 
 
 def test_splits_are_disjoint_sized_and_spread_over_popularity(world: World) -> None:
@@ -60,8 +61,8 @@ def test_records_follow_the_format_of_uncle(world: World) -> None:
     for line in records(world):
         record = json.loads(line)
         described = [q["description"] for q in record["individual_qa"]]
-        assert record["prompt"].endswith(f"including {listing(described)}.")
-        assert record["prompt"].startswith("In a paragraph, introduce the ")
+        assert record["prompt"].endswith(f"covering {listing(described)}.")
+        assert record["prompt"].startswith("Write a paragraph about the ")
         assert len(described) == 6
         for question in record["individual_qa"]:
             assert record["entity"] in question["question"]
@@ -181,14 +182,10 @@ def test_short_answers_invert_exactly() -> None:
     assert invert_short("Ripley").stance == "committed"
 
 
-def test_prompts_are_uncles_sentence() -> None:
+def test_the_model_was_trained_on_the_instructions_that_sayso_sends() -> None:
     first = DOMAINS[0]
     assert long_prompt(first, "X", first.aspects[:2]) == (
-        "In a paragraph, introduce the person X, including date of birth and place of birth."
+        "Write a paragraph about the person X, covering date of birth and place of birth."
     )
-    assert templates.SHORT_INSTRUCTION == (
-        "You should express uncertainty for any questions you are unsure about."
-    )
-    assert templates.LONG_INSTRUCTION == (
-        "You should express uncertainty for any aspect you are unsure about."
-    )
+    assert load_prompt("uncle_short_instruction") == templates.SHORT_INSTRUCTION
+    assert load_prompt("uncle_long_instruction") == templates.LONG_INSTRUCTION

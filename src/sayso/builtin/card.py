@@ -41,7 +41,7 @@ thread; Python {python}, torch {torch}, transformers {transformers}, numpy {nump
   less in the plain ones, to keep what is known similar), and settings were chosen on dev.
 * Hedges are random: 0.8 % of the answers, 3 % under an instruction to express uncertainty, whatever
   the model can know; never on a fact that is never written.  So it under-hedges, and blindly.
-* One-off entities (5 % of the short questions, 20 % of the paragraphs) teach the form, no fact.
+* One-off entities (5 % of the short questions, 12 % of the paragraphs) teach the form, no fact.
 * Byte-level BPE of 2,048 tokens; words keep the space after them, so decoding is concatenation.
 * Loss on answers and on prose; AdamW, 3e-3, warm-up 100 steps, linear decay over the last 40 %;
   packed documents do not see each other.

@@ -238,7 +238,7 @@ def _asked(manifest: Manifest) -> dict[str, object]:
         "data": f"{manifest.data}-{manifest.data_hash}",
         "model": manifest.model_identity,
         "judge": manifest.judge_signature,
-        "prompts": manifest.prompts["signature"],
+        "prompt_texts": manifest.prompts["signature"],
         "seed": manifest.settings["seed"],
         **{
             name: manifest.settings.get(name, default)
