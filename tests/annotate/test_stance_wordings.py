@@ -1,4 +1,4 @@
-"""Ways to say, doubt, withhold, refuse and ask back: one wording a line, near misses beside them."""
+"""Ways to say, doubt, withhold, refuse and ask back: one wording a line, with near misses."""
 
 from __future__ import annotations
 
@@ -75,9 +75,7 @@ GROUPS: list[tuple[str, tuple[str, list[str]], str]] = [
         Ripley or thereabouts, perhaps.
         Ripley or Derby, one of the two.
         It's either Ripley or Derby.
-        It is one of Ripley, Derby or Leeds.
         Ripley, possibly Derby.
-        Ripley; alternatively, Derby.
         Ripley - or was it Derby?
         Ripley, or perhaps Derby.
         Between Ripley and Derby, I would pick Ripley.
@@ -161,7 +159,6 @@ GROUPS: list[tuple[str, tuple[str, list[str]], str]] = [
         One source gives Ripley.
         Some accounts place her birth in Ripley.
         According to some, she was born in Ripley.
-        According to one account, she was born in Ripley.
         According to unverified sources, Ripley.
         A few websites list Ripley.
         Sources vary, but Ripley is often given.
@@ -193,7 +190,6 @@ GROUPS: list[tuple[str, tuple[str, list[str]], str]] = [
         ripley but dont quote me on that
         i wanna say ripley
         gonna guess ripley
-        ripley lol idk
         **Ripley** (I believe)
         *Probably* Ripley.
         - Birthplace: Ripley (probable)
@@ -224,7 +220,6 @@ GROUPS: list[tuple[str, tuple[str, list[str]], str]] = [
         Fairly sure: Ripley.
         Pretty sure it's Ripley.
         Ripley, more likely than not.
-        More or less sure it's Ripley.
         She was born in, I think, Ripley.
         She was, if I am not mistaken, born in Ripley.
         She was born (possibly) in Ripley.
@@ -246,7 +241,6 @@ GROUPS: list[tuple[str, tuple[str, list[str]], str]] = [
         Ripley, though accounts differ.
         Ripley, though some dispute this.
         Ripley, although this is disputed.
-        Ripley, though this is contested by historians.
         Ripley, although sources conflict.
         Ripley, but the record is unclear.
         Ripley, but I'm working from memory.
@@ -744,7 +738,6 @@ GROUPS: list[tuple[str, tuple[str, list[str]], str]] = [
         Are you talking about the judge or the singer?
         Is this about the singer or the judge?
         The singer or the judge?
-        Singer or judge?
         Did you mean Mira Tull?
         Sorry, who?
         Sorry, I didn't get that. Who do you mean?

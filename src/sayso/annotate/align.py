@@ -16,22 +16,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.annotate import cues as c
-from sayso.annotate.hedges import GENERIC
+from sayso.annotate.naming import Asked, wanted_by
 from sayso.annotate.sentences import Span
 from sayso.annotate.stance import Reading
-from sayso.annotate.talk import TALK
 from sayso.annotate.values import typed
 from sayso.records import Gold
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_CAPITALIZED = re.compile(r"[^\W\d_a-zà-ÿ]|\d")
 _FINITE = re.compile(
     r"\b(?:is|was|are|were|has|had|have|did|does|do|can|could|may|might|must|will|would|"
     r"should|lies|"
     r"became|began|wrote|won|led|made|went|ran|held|spent|took|sold|built|taught|met|left|lost|"
     r"lives|works|causes|orbits|stars|features|born|it's|he's|she's|[a-z]{3,}(?:ed|es|s))\b"
 )
-_QUOTED = re.compile(r"[\"“«]([^\"”»]+)[\"”»]")
 _NATURE = re.compile(r"\b(?:is|was|are|were)\s+(?:an?|the)\s+(?:[\w'-]+\s+){0,5}[a-z]", re.I)
 _NATURE_CUES = frozenset({"occupation", "genre", "citizenship", "industry", "sport"})
 _LIFE = re.compile(
@@ -40,16 +37,11 @@ _LIFE = re.compile(
 )
 _LIFE_CUES = frozenset({"birth", "death"})
 
-_LISTED = re.compile(r",|\b(?:or|and|nor)\b", re.I)
 _CONTINUES = re.compile(
     r"\W*(?:it|that|this|they|perhaps|maybe|possibly|probably|likely|i\s+(?:think|believe|"
     r"guess)|my\s+\w*\s*guess|but|however)\b",
     re.I,
 )
-#: What an entity is, not what is asked about it.
-_THINGS_WORDS = """film movie book novel album song company firm organization organisation disease
-    condition asteroid planet star galaxy comet person entity individual object site"""
-_THINGS = frozenset(map(c.stem, _THINGS_WORDS.split()))
 
 GOLD_BONUS = 1.5
 KIND_BONUS = 0.4
@@ -58,32 +50,6 @@ GOLD_ALONE = 0.6
 REUSE = 0.6
 _LEAST = 0.15
 _CANDIDATES = 12
-
-
-class Asked(NamedTuple):
-    """One aspect as the rules see it."""
-
-    question: str
-    golds: tuple[Gold, ...]
-    kind: c.Expected
-    cues: frozenset[str]
-    known: frozenset[str]
-
-
-@lru_cache(maxsize=32768)
-def asked(question: str, golds: tuple[Gold, ...], hint: str = "", entity: str = "") -> Asked:
-    """Read a short question: its cue words, its kind, and the words that name the entity."""
-    words = _WORD.findall(question)
-    entity_words = {w.lower() for w in _WORD.findall(entity)}
-    for quoted in _QUOTED.findall(question):
-        entity_words |= {w.lower() for w in _WORD.findall(quoted)}
-    if not question.istitle():
-        entity_words |= {w.lower() for w in words[1:] if _CAPITALIZED.match(w)}
-    entity_words |= {w.removesuffix("'s") for w in entity_words}
-    found = c.stems(" ".join(w for w in words if w.lower() not in entity_words) + " " + hint)
-    found = found - _THINGS or found
-    known = frozenset(w.lower() for w in words) | frozenset(entity_words)
-    return Asked(question, golds, c.expected(question, hint), found - {""}, known)
 
 
 class Unit(NamedTuple):
@@ -127,66 +93,8 @@ def units(reading: Reading) -> tuple[Unit, ...]:
                     held[-1] = Span(held[-1].start, end)
                 else:
                     held.append(Span(start, end))
-        found += [Unit(*s, number, c.topics(reading.text[s.start : s.end])) for s in held]
+        found += [Unit(*s, number, c.stems(reading.text[s.start : s.end])) for s in held]
     return tuple(found)
-
-
-@lru_cache(maxsize=8192)
-def _named(about: str) -> tuple[frozenset[str], frozenset[str], frozenset[c.Expected]]:
-    words = frozenset(w.lower() for w in _WORD.findall(about))
-    return words, frozenset(map(c.stem, words)) | c.topics(about), c.kinds_named(about)
-
-
-@lru_cache(maxsize=8192)
-def _segments(about: str) -> tuple[tuple[frozenset[str], frozenset[c.Expected]], ...]:
-    """The things that "her birth date or spouse" lists, each with its words and its kinds.
-
-    A kind alone belongs to the next thing, at the end to the last: "when and where she died".
-    """
-    found: list[tuple[frozenset[str], frozenset[c.Expected]]] = []
-    waiting: frozenset[c.Expected] = frozenset()
-    for part in _LISTED.split(about):
-        _, stems, kinds = _named(part)
-        content = frozenset(c.stem(w) for w in c.stems(part) if w not in GENERIC)
-        if content:
-            found.append((stems, kinds | waiting))
-            waiting = frozenset()
-        else:
-            waiting |= kinds
-    if waiting and found:
-        found[-1] = (found[-1][0], found[-1][1] | waiting)
-    return tuple(found)
-
-
-def covers(about: str, reach: str, aspect: Asked, everyone: Sequence[Asked]) -> bool | None:
-    """Whether a statement of ignorance with the words ``about`` names the aspect.
-
-    A kind alone ("not sure when") is completed by ``reach``, the clause it hangs on: it means the
-    aspects of that kind which are spoken of there, if any. ``None`` when nothing is named at all,
-    so that the statement is about everything it reaches.
-    """
-    words, stems, kinds = _named(about)
-    for cues, named_kinds in _segments(about):
-        if aspect.cues & cues and (
-            not named_kinds or aspect.kind in named_kinds or aspect.kind == "any"
-        ):
-            return True
-    if aspect.cues & stems:
-        return False
-    rivals = any(a.cues & stems for a in everyone)
-    entity = _entity(everyone) | _THINGS
-    named = {w for w in words if w not in TALK and w not in entity and w not in c.STOP}
-    if kinds:
-        if aspect.kind not in kinds or rivals:
-            return False
-        context = c.topics(reach)
-        near = [a for a in everyone if a.kind == aspect.kind and a.cues & context]
-        return aspect in near if near else not named
-    return False if named else None
-
-
-def _entity(everyone: Sequence[Asked]) -> frozenset[str]:
-    return frozenset(w for a in everyone for w in a.known if c.stem(w) not in a.cues)
 
 
 @lru_cache(maxsize=65536)
@@ -229,8 +137,8 @@ def _carried(
     whether in 1901 or 1911 is disputed"), or, opening with "it", "that" or a hedge, the sentence
     before.
     """
-    cues = frozenset().union(*(a.cues for a in aspects)) if aspects else frozenset()
-    by_sentence = [c.topics(reading.text[s.start : s.end]) & cues for s in reading.sentences]
+    cues = wanted_by(aspects)
+    by_sentence = [c.topics(reading.text[s.start : s.end], cues) & cues for s in reading.sentences]
     found = []
     for unit in every:
         if unit.stems & cues:
@@ -250,7 +158,10 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     Hedged units take part, silent ones ("I don't know when") do not. Time grows with units x
     aspects; each score is a set intersection.
     """
-    every = units(reading)
+    wanted = wanted_by(aspects)
+    every = [
+        u._replace(stems=c.topics(reading.text[u.start : u.end], wanted)) for u in units(reading)
+    ]
     frequency = Counter(cue for aspect in aspects for cue in aspect.cues)
     n = len(aspects)
     heap: list[tuple[float, int, int]] = []

@@ -35,15 +35,19 @@ _ASKING = re.compile(
     r"some\s+more|further)\b|"
     r"\bdepends\s+on\s+(?:which|what|who)|\b(?:which|what|who)\b[^.?!]{0,60}\byou(?:\s+are|"
     r"'re|\s+mean|\s+have\s+in\s+mind|\s+want|\s+refer|\s+had\s+in\s+mind)|"
-    r"\bhelp\s+me\s+out\b|\btell\s+me\s+(?:the|your)\s+\w+\s+and\b|\b(?:some|or\s+(?:some|an?))\s*other\s+\w+\?|"
-    r"\b(?:in|of|from|at|by|for)\s+(?:which|what)(?:\s+\w+){0,2},?(?:\s+\w+)?\?|^\W*(?:\w+\s+){1,4}who\?|^\W*(?:which|wich)\s+\w+(?:\s+\w+)?\?|"
+    r"\bhelp\s+me\s+out\b|\btell\s+me\s+(?:the|your)\s+\w+\s+and\b|\b(?:some|or\s+(?:some|"
+    r"an?))\s*other\s+\w+\?|"
+    r"\b(?:in|of|from|at|by|for)\s+(?:which|what)(?:\s+\w+){0,2},?(?:\s+\w+)?\?|"
+    r"^\W*(?:\w+\s+){1,4}who\?|^\W*(?:which|wich)\s+\w+(?:\s+\w+)?\?|"
     r"\b(?:does\s*n't|does\s+not|didn't|did\s+not)\s+(?:name|say|specify|mention|tell)\b|"
-    r"(?<!of\s)\b(?:which|wich|what)\s+(?:one|1)s?\b(?!\s+(?:is|was|of\s+(?:the\s+)?(?:two|three)\s+is)\b)|"
+    r"(?<!of\s)\b(?:which|wich|what)\s+(?:one|1)s?\b(?!\s+(?:is|was|of\s+(?:the\s+)?(?:two|"
+    r"three)\s+is)\b)|"
     r"(?:^|[:,—-]\s*|\b(?:but|and|so)\s+)(?:which|wich)\s+[A-Z][^?.]{0,50}\?|"
     r"\bmore\s+(?:context|details?|information|info|specifics)(?:,?\s+please|\s+(?:is|are)\s+"
     r"(?:needed|required|necessary)|\s+would\s+(?:help|be))|"
     r"^\W*(?:well,?\s+)?(?:that\s+|it\s+)?depends\b|"
-    r"\b(?:do|did|are|what|who|which)\s+(?:\w+\s+){0,2}u\b(?:\s+(?:mean|talking|asking|referring))?|"
+    r"\b(?:do|did|are|what|who|which)\s+(?:\w+\s+){0,2}u\b(?:\s+(?:mean|talking|asking|"
+    r"referring))?|"
     r"\b(?:would|could)\s+you\s+mind\s+(?:clarify|tell|specify|rephras|explain|giv|shar|say)ing|"
     r"\bwhat\s+exactly\s+(?:do|are|would)\s+you|\b(?:is|are)\s+(?:too\s+)?ambiguous\b|"
     r"\bambiguous\s+(?:question|name|query)|\bany\s+(?:\w+\s+)?(?:details|context|hints?|clues?)"
@@ -66,7 +70,8 @@ _RHETORICAL = re.compile(
 )
 #: "The book or the film?": alternatives that are no names.
 _ALTERNATIVES = re.compile(
-    r"\W*(?:(?:well|hmm|sorry|uh|ok|okay|is\s+(?:this|that|it)\s+about|about),?\s+)*the\s+(?-i:[a-z])[^?.!]{0,40}\bor\s+(?:the\s+)?"
+    r"\W*(?:(?:well|hmm|sorry|uh|ok|okay|is\s+(?:this|that|it)\s+about|"
+    r"about),?\s+)*the\s+(?-i:[a-z])[^?.!]{0,40}\bor\s+(?:the\s+)?"
     r"(?:(?-i:[a-z])[\w'-]*\s?){1,4}\??\W*$",
     re.I,
 )

@@ -96,64 +96,119 @@ MATRIX = compiled(
         |recall)
     | \bI(?:'ve|\s+have)?\s+(?:am|'m|was|been)?\s*told\b
     | \bunder\s+the\s+impression\b
-    | \b(?:as|so)\s+(?:best|well|far|near(?:ly)?)\s+(?:as\s+)?(?:I|we|anyone)\s+(?:can|could|know|recall|am|understand)
+    | \b(?:as|so)\s+(?:best|well|far|near(?:ly)?)\s+(?:as\s+)?(?:I|we|anyone)\s+(?:can|could|know
+        |recall|am|understand)
         (?:\s+(?:tell|judge|recall|remember|determine|say|gather|see|make\s+out|aware))?
     | \b(?:I|we)\s+can\s+only\s+(?:say|assume|suppose|guess)
-    | \bmy\s+(?:\w+\s+)?(?:memory|recollection|instinct|understanding|sense|inclination|money|vote|pick|answer\s+would)\s*
+    | \bmy\s+(?:\w+\s+)?(?:memory|recollection|instinct|understanding|sense|inclination|money
+        |vote|pick|answer\s+would)\s*
         (?:says?|tells?|suggests?|is|goes|points?|was|here)\b
-    | (?<!nothing\s)\b(?:comes?|came|springs?|sprang|pops?|leaps?|jumps?)\s+(?:in)?to\s+(?:my\s+)?mind
+    | (?<!nothing\s)\b(?:comes?|came|springs?|sprang|pops?|leaps?
+        |jumps?)\s+(?:in)?to\s+(?:my\s+)?mind
     | \b(?:put|bet|place|stake)\s+(?:my\s+|some\s+)?money\s+on | \bbet\s+is\b
-    | \b(?:I'd|I\s+would|I'll|I\s+will|let's|let\s+me|let\s+us|shall\s+we|going\s+to|gonna)\s+(?:just\s+)?(?:go|plump|opt|say|guess|pick|choose|try|settle)\b
+    | \b(?:I'd|I\s+would|I'll|I\s+will|let's|let\s+me|let\s+us|shall\s+we|going\s+to
+        |gonna)\s+(?:just\s+)?(?:go|plump|opt|say|guess|pick|choose|try|settle)\b
     | \b(?:wanna|gonna|imma)\s+(?:say|guess|go)
-    | \bguess\s*[:=-] | \b(?:this|that|it)(?:\s+is|'s|\s+was)\s+(?:just\s+|only\s+|purely\s+)?(?:a|my|an)\s+(?:\w+\s+)?(?:guess|hunch|estimate|stab)
-    | \b(?:a\s+)?(?:shot|stab)\s+in\s+the\s+dark | \btoss-?\s?up\b | \btorn\s+between | \bcoin\s+(?:flip|toss)
-    | \bI(?:'d|\s+would)\s+(?:\w+\s+)?(?:pick|choose|favou?r|opt|plump|attribute|call\s+it\s+a\s+guess|put\s+it\s+(?:at|around|in)|place\s+(?:it|her|him)|imagine)\b
-    | \b(?:is|was|are|be|'s|of)\s+(?:(?:probably|likely)\s+)?one\s+of\s*(?:these|the\s+following|:|(?=[^.;]{1, 80}\bor\s))
-    | \b(?:citation\s+needed|to\s+be\s+(?:confirmed|verified|checked)|TBC|not\s+(?:yet\s+)?(?:verified|confirmed))\b
-    | \b(?:very\s+)?(?:low|medium|moderate|limited|some|partial|little|weak|middling|fair|reasonable)[\s-]+(?:confidence|certainty)\b
-    | \b(?:confidence|certainty|probability|likelihood|sureness)(?:\s+(?:level|score|rating|in\s+(?:this|that|it)|here))?\s*(?:[:=]|is|of|at|about|around|-)*\s*
-        (?:(?:about|around|roughly|only|maybe)\s+)?(?:\d{{1,2}}(?!\d)(?:\.\d+)?\s?(?:%|percent|per\s+cent|/|out\s+of)?|0?\.\d+|low|medium|moderate|limited|fair|middling|not\s+(?:very\s+)?high)
-    | \b(?:[0-9]|[1-9]\d)(?:\.\d+)?\s?(?:%|percent|per\s+cent)\s+(?:\w+\s+)?(?:sure|certain|confident|likely|positive|chance|probability|confidence|odds|certainty)
-    | \b(?:[1-9])\s?(?:/|out\s+of|in)\s?10\b | \b\d{{1,2}}\s?[/-]\s?\d{{1,2}}\s+(?:in\s+fav|that|on|for|between|chance|odds|it)
-    | \b(?:fifty-fifty|50[/-]50)\b | \b(?:two-thirds|three-quarters|half)\s+(?:sure|certain|confident)\b
-    | \b(?:far\s+from|less\s+than|nowhere\s+near|hardly|scarcely|by\s+no\s+means|not\s+at\s+all)\s+(?:\w+\s+)?(?:sure|certain|confident|positive|definite|conclusive)
-    | \b(?:im)?plausible\b | \bconceivable\b | \bprobable\b | \b(?:most|more|very|quite|highly|fairly|less)\s+likely\b | \blikeliest\b | \bpossibility\b
-    | \b(?:sounds?|feels?|looks?|seems?)\s+(?:(?:\w+ly|about|just|quite|most|more|very|somewhat|vaguely|like\s+the)\s+){{0,2}}
-        (?:right|correct|plausible|familiar|likely|probable|reasonable|possible|accurate|best|true|it)\b
+    | \bguess\s*[:=-] | \b(?:this|that|it)(?:\s+is|'s|\s+was)\s+(?:just\s+|only\s+
+        |purely\s+)?(?:a|my|an)\s+(?:\w+\s+)?(?:guess|hunch|estimate|stab)
+    | \b(?:a\s+)?(?:shot|stab)\s+in\s+the\s+dark | \btoss-?\s?up\b | \btorn\s+between
+        | \bcoin\s+(?:flip|toss)
+    | \bI(?:'d|\s+would)\s+(?:\w+\s+)?(?:pick|choose|favou?r|opt|plump|attribute
+        |call\s+it\s+a\s+guess|put\s+it\s+(?:at|around|in)|place\s+(?:it|her|him)|imagine)\b
+    | \b(?:is|was|are|be|'s|of)\s+(?:(?:probably|likely)\s+)?one\s+of\s*(?:these|the\s+following
+        |:|(?=[^.;]{1, 80}\bor\s))
+    | \b(?:citation\s+needed|to\s+be\s+(?:confirmed|verified|checked)|TBC
+        |not\s+(?:yet\s+)?(?:verified|confirmed))\b
+    | \b(?:very\s+)?(?:low|medium|moderate|limited|some|partial|little|weak|middling|fair
+        |reasonable)[\s-]+(?:confidence|certainty)\b
+    | \b(?:confidence|certainty|probability|likelihood|sureness)(?:\s+(?:level|score|rating
+        |in\s+(?:this|that|it)|here))?\s*(?:[:=]|is|of|at|about|around|-)*\s*
+        (?:(?:about|around|roughly|only|maybe)\s+)?(?:\d{{1,2}}(?!\d)(?:\.\d+)?\s?(?:%|percent
+        |per\s+cent|/|out\s+of)?|0?\.\d+|low|medium|moderate|limited|fair|middling
+        |not\s+(?:very\s+)?high)
+    | \b(?:[0-9]|[1-9]\d)(?:\.\d+)?\s?(?:%|percent|per\s+cent)\s+(?:\w+\s+)?(?:sure|certain
+        |confident|likely|positive|chance|probability|confidence|odds|certainty)
+    | \b(?:[1-9])\s?(?:/|out\s+of|in)\s?10\b | \b\d{{1,2}}\s?[/-]\s?\d{{1,2}}\s+(?:in\s+fav|that
+        |on|for|between|chance|odds|it)
+    | \b(?:fifty-fifty|50[/-]50)\b | \b(?:two-thirds|three-quarters|half)\s+(?:sure|certain
+        |confident)\b
+    | \b(?:far\s+from|less\s+than|nowhere\s+near|hardly|scarcely|by\s+no\s+means
+        |not\s+at\s+all)\s+(?:\w+\s+)?(?:sure|certain|confident|positive|definite|conclusive)
+    | \b(?:im)?plausible\b | \bconceivable\b | \bprobable\b | \b(?:most|more|very|quite|highly
+        |fairly|less)\s+likely\b | \blikeliest\b | \bpossibility\b
+    | \b(?:sounds?|feels?|looks?|seems?)\s+(?:(?:\w+ly|about|just|quite|most|more|very|somewhat
+        |vaguely|like\s+the)\s+){{0,2}}
+        (?:right|correct|plausible|familiar|likely|probable|reasonable|possible|accurate|best
+        |true|it)\b
     | (?<!n't\s)(?<!not\s)\brings?\s+(?:a|some|any)\s+bells?
     | \bsupposed\s+to\s+(?:have|be|come)\b | \bword\s+is\b | \bstory\s+goes\b
-    | \b(?:I|we)(?:'ve|'d|\s+have|\s+had)?\s+(?:\w+\s+)?(?:heard|read|seen)\s+(?:it\s+)?(?:somewhere|mentioned|claimed|said|that|[A-Z]\w+)
-    | \b(?:someone|somebody|a\s+\w+|they|people|my\s+\w+)\s+(?:once\s+)?(?:told|informed)\s+(?:me|us)\b
+    | \b(?:I|we)(?:'ve|'d|\s+have|\s+had)?\s+(?:\w+\s+)?(?:heard|read
+        |seen)\s+(?:it\s+)?(?:somewhere|mentioned|claimed|said|that|[A-Z]\w+)
+    | \b(?:someone|somebody|a\s+\w+|they|people|my\s+\w+)\s+(?:once\s+)?(?:told|informed)\s+(?:me
+        |us)\b
     | \b(?:as|so)\s+I\s+(?:recall|remember|understand|see|read|heard|gather|was\s+told)(?:\s+it)?
-    | \baccording\s+to\s+(?:an?\s+(?:\w+\s+)?(?:account|source|story|legend|theory|version|rumou?r|website|blog|post|article|fan|forum)|unnamed|my|people|locals|fans|sources|reports|accounts)\b
+    | \baccording\s+to\s+(?:an?\s+(?:\w+\s+)?(?:account|source|story|legend|theory|version
+        |rumou?r|website|blog|post|article|fan|forum)|unnamed|my|people|locals|fans|sources
+        |reports|accounts)\b
     | \b(?:candidate|contender|front-?runner|suspect)s?\b(?=\W*$|\s+(?:for|is|would|here))
-    | \bif\s+(?:I\s+(?:were|was|must|may|had|have|need(?:ed)?|'d)\b[^,.;]{{0,20}}(?:guess|pick|choose|say|bet|answer|venture)|(?:pressed|forced|pushed|pressed|made|asked|obliged)(?:\s+to\s+\w+)?)
+    | \bif\s+(?:I\s+(?:were|was|must|may|had|have|need(?:ed)?|'d)\b[^,.;]{{0,20}}(?:guess|pick
+        |choose|say|bet|answer|venture)|(?:pressed|forced|pushed|pressed|made|asked
+        |obliged)(?:\s+to\s+\w+)?)
     | \bit\s+(?:would|does|might)\s+(?:seem|appear)\b
-    | \b(?:scientists|experts|researchers|astronomers|historians|scholars|doctors|physicians|many|some|most|biographers|critics|specialists|archaeologists|geologists|linguists|others|fans|people)\s+
-        (?:\w+ly\s+|now\s+|still\s+|have\s+(?:\w+\s+)?)?(?:believe|think|suspect|assume|speculate|theori[sz]e|hypothesi[sz]e|suggest|propose|claim|contend|guess|surmise|presume|conjecture)d?\b
+    | \b(?:scientists|experts|researchers|astronomers|historians|scholars|doctors|physicians|many
+        |some|most|biographers|critics|specialists|archaeologists|geologists|linguists|others
+        |fans|people)\s+
+        (?:\w+ly\s+|now\s+|still\s+|have\s+(?:\w+\s+)?)?(?:believe|think|suspect|assume|speculate
+        |theori[sz]e|hypothesi[sz]e|suggest|propose|claim|contend|guess|surmise|presume
+        |conjecture)d?\b
     | \b(?:hinted|whispered|rumou?red|speculated|conjectured|surmised|mooted)\b
-    | \b(?:it(?:'s|\s+is|\s+has|\s+was))\s+(?:been\s+)?(?:\w+\s+)?(?:said|suggested|claimed|rumou?red|alleged|believed|thought|speculated|argued|proposed|assumed|reported|told|hinted)\b
-    | \b(?:research|studies|study|evidence|data|findings|clues|signs|work|results|analysis|analyses|observations|models?|tests)\s+(?:\w+ly\s+|now\s+|also\s+)?(?:suggest|hint|point|indicate|imply|lean)(?:s|ed)?\b
-    | \b(?:don't|do\s+not|dont|wouldn't|would\s+not|wouldnt|can't|cannot)\s+(?:\w+\s+)?(?:take\s+my\s+word|take\s+(?:this|that|it)\s+as|rely\s+on\s+(?:this|that|it|me)|trust\s+me|stake|bet|swear|put\s+money|bank\s+on|count\s+on|treat\s+(?:this|that|it))
-    | \b(?:treat|take|read|handle|use|consider)\s+(?:this|that|it|these|those|them|what\s+I\s+say)(?:\s+\w+){{0,2}}?\s+(?:with\s+(?:caution|care|suspicion|scepticism|skepticism|a)|as\s+(?:a\s+|an\s+|only\s+)?(?:\w+\s+)?(?:guess|tentative|provisional|estimate|approximate))
-    | \b(?:would|should|needs?\s+to|ought\s+to|want\s+to|wants?|need)\s+(?:be\s+)?(?:double-?|cross-?|fact-?)?(?:check(?:ing)?|checked|verif(?:y|ied)|verifying|verification|confirmation|confirming)\b(?=\W|$)(?!\s+(?:with|out|in)\b)
-    | \b(?:working|going|quoting|speaking|relying|writing|answering|doing\s+this|recalling)\s+(?:purely\s+|only\s+|mostly\s+)?(?:from|on)\s+(?:my\s+)?(?:memory|recollection)
+    | \b(?:it(?:'s|\s+is|\s+has|\s+was))\s+(?:been\s+)?(?:\w+\s+)?(?:said|suggested|claimed
+        |rumou?red|alleged|believed|thought|speculated|argued|proposed|assumed|reported|told
+        |hinted)\b
+    | \b(?:research|studies|study|evidence|data|findings|clues|signs|work|results|analysis
+        |analyses|observations|models?|tests)\s+(?:\w+ly\s+|now\s+|also\s+)?(?:suggest|hint|point
+        |indicate|imply|lean)(?:s|ed)?\b
+    | \b(?:don't|do\s+not|dont|wouldn't|would\s+not|wouldnt|can't
+        |cannot)\s+(?:\w+\s+)?(?:take\s+my\s+word|take\s+(?:this|that|it)\s+as
+        |rely\s+on\s+(?:this|that|it|me)|trust\s+me|stake|bet|swear|put\s+money|bank\s+on
+        |count\s+on|treat\s+(?:this|that|it))
+    | \b(?:treat|take|read|handle|use|consider)\s+(?:this|that|it|these|those|them
+        |what\s+I\s+say)(?:\s+\w+){{0,2}}?\s+(?:with\s+(?:caution|care|suspicion|scepticism
+        |skepticism|a)|as\s+(?:a\s+|an\s+|only\s+)?(?:\w+\s+)?(?:guess|tentative|provisional
+        |estimate|approximate))
+    | \b(?:would|should|needs?\s+to|ought\s+to|want\s+to|wants?|need)\s+(?:be\s+)?(?:double-?
+        |cross-?|fact-?)?(?:check(?:ing)?|checked|verif(?:y|ied)|verifying|verification
+        |confirmation|confirming)\b(?=\W|$)(?!\s+(?:with|out|in)\b)
+    | \b(?:working|going|quoting|speaking|relying|writing|answering|doing\s+this
+        |recalling)\s+(?:purely\s+|only\s+|mostly\s+)?(?:from|on)\s+(?:my\s+)?(?:memory
+        |recollection)
     | \bhalf[\s-]+remember\w* | \b(?:dimly|vaguely|faintly|hazily)\b
-    | \bnot\s+(?:\w+\s+)?(?:100\s?%|a\s+hundred\s+percent|one\s+hundred\s+percent|entirely|fully|\d\d?\s?%)(?=\s+(?:on|about|sure|certain|tho)|\W*$)
-    | \b(?:remains?|is|are|was|were|been|'s)\s+(?:\w+\s+)?(?:disputed|contested|debated|questioned|challenged|unproven|unsubstantiated|apocryphal|anecdotal|circumstantial)\b
-    | \bbeen\s+(?:\w+\s+)?(?:proposed|suggested|suspected|posited|hypothesi[sz]ed|put\s+forward|mooted|floated)\s+as\b
+    | \bnot\s+(?:\w+\s+)?(?:100\s?%|a\s+hundred\s+percent|one\s+hundred\s+percent|entirely|fully
+        |\d\d?\s?%)(?=\s+(?:on|about|sure|certain|tho)|\W*$)
+    | \b(?:remains?|is|are|was|were|been|'s)\s+(?:\w+\s+)?(?:disputed|contested|debated
+        |questioned|challenged|unproven|unsubstantiated|apocryphal|anecdotal|circumstantial)\b
+    | \bbeen\s+(?:\w+\s+)?(?:proposed|suggested|suspected|posited|hypothesi[sz]ed|put\s+forward
+        |mooted|floated)\s+as\b
     | \b(?:wouldn't|would\s+not|wouldnt)\s+(?:\w+\s+)?(?:stake|bet|swear|put)\b
-    | \bI(?:'ve|\s+have|'ve\s+got|\s+had)\s+(?:a|some|the)\s+(?:\w+\s+)?(?:feeling|hunch|inkling|recollection|memory|idea|suspicion|sense)\b
+    | \bI(?:'ve|\s+have|'ve\s+got|\s+had)\s+(?:a|some|the)\s+(?:\w+\s+)?(?:feeling|hunch|inkling
+        |recollection|memory|idea|suspicion|sense)\b
     | \b(?:second-?guess(?:ing)?|doubt(?:ing)?)\s+myself\b | \bsecond\s+thoughts\b
-    | \b(?:I'd|I\s+would|I'll|put|bet|give)\s+(?:\w+\s+){{0,2}}?\d{{1,2}}\s?(?:%|percent) | \bunless\s+(?:they|it|he|she|this|that|something|things|someone)\b[^,.;]{{0,40}}
-    | \bthere\s+(?:are|were|have\s+been|is|was)\s+(?:\w+\s+)?(?:reports?|accounts?|claims?|signs?|suggestions?|indications?)\s+(?:that|of)
-    | \b(?:one|you)\s+(?:often\s+|sometimes\s+)?hears?\b | \b(?:is|was|are|were)\s+(?:\w+\s+)?understood\s+to\s+(?:have|be)
+    | \b(?:I'd|I\s+would|I'll|put|bet|give)\s+(?:\w+\s+){{0,2}}?\d{{1,2}}\s?(?:%|percent)
+        | \bunless\s+(?:they|it|he|she|this|that|something|things|someone)\b[^,.;]{{0,40}}
+    | \bthere\s+(?:are|were|have\s+been|is|was)\s+(?:\w+\s+)?(?:reports?|accounts?|claims?|signs?
+        |suggestions?|indications?)\s+(?:that|of)
+    | \b(?:one|you)\s+(?:often\s+|sometimes\s+)?hears?\b | \b(?:is|was|are
+        |were)\s+(?:\w+\s+)?understood\s+to\s+(?:have|be)
     | \bgive\s+or\s+take\s+(?:my|a\s+guess) | \baccording\s+to\s+one\b
-    | \b(?:isn't|is\s+not|not)\s+(?:really\s+)?my\s+(?:field|area|forte|strong|specialty|thing|subject)
+    | \b(?:isn't|is\s+not|not)\s+(?:really\s+)?my\s+(?:field|area|forte|strong|specialty|thing
+        |subject)
     | \bgetting\s+(?:un|less\s+)sure\b | \bhunch\b | \bif\s+(?:anything|at\s+all|that)\b(?=\W*$)
-    | \bapocryphal\w* | \bfolklore\b | \bso\s+(?:I|we|they|it)(?:'m|'ve|\s+am|\s+have|\s+is|\s+was)?\s+(?:told|heard|hear|gather|read|believe|think|say|said|claimed|understand)
-    | \b(?:then\s+again|on\s+second\s+thoughts?),?\s+(?:maybe|perhaps|it|that|this|I)\s+(?:might|may|could|was|am)
-    | \b(?:some|many|others|several|a\s+few|various)\s+(?:\w+\s+)?(?:dispute|doubt|question|contest|challenge|disagree)\b
+    | \bapocryphal\w* | \bfolklore\b | \bso\s+(?:I|we|they|it)(?:'m|'ve|\s+am|\s+have|\s+is
+        |\s+was)?\s+(?:told|heard|hear|gather|read|believe|think|say|said|claimed|understand)
+    | \b(?:then\s+again|on\s+second\s+thoughts?),?\s+(?:maybe|perhaps|it|that|this|I)\s+(?:might
+        |may|could|was|am)
+    | \b(?:some|many|others|several|a\s+few|various)\s+(?:\w+\s+)?(?:dispute|doubt|question
+        |contest|challenge|disagree)\b
     | \bI\s+(?:think|believe|guess|suppose|hope|assume|imagine)\s+so\b | \bthink\s+so\b
     """
 )
@@ -180,5 +235,6 @@ CHOICE = compiled(
     | \beither\s+(?=[^.;?!]{1,60}\s+or\s)
     | (?-i:\b(?:[A-Z][\w'.-]*|\d[\d,.]*)\s+or\s+(?:(?:in|at|on|by|from|the|around
         |about)\s+)?(?:[A-Z][\w'.-]*|\d[\d,.]*))
-    | \(\s*\?+\s*\) | \bbetween\s+(?=(?-i:[A-Z\d])[^.;?!]{1,40}\s+(?:and|or)\s[^.;?!]{1,40},?\s+I\b) | (?<=\w)\?(?=\s*\)) """
+    | \(\s*\?+\s*\) | \bbetween\s+(?=(?-i:[A-Z\d])[^.;?!]{1,40}\s+(?:and
+        |or)\s[^.;?!]{1,40},?\s+I\b) | (?<=\w)\?(?=\s*\)) """
 )

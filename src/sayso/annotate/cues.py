@@ -9,9 +9,10 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from sayso.annotate.idioms import families
+
 Expected = Literal["date", "place", "number", "person", "any"]
 
-from sayso.annotate.idioms import families
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -158,9 +159,9 @@ def stems(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=16384)
-def topics(text: str) -> frozenset[str]:
-    """Return the stems of ``text`` and the families that its phrases speak of."""
-    return stems(text) | frozenset(families(text))
+def topics(text: str, wanted: frozenset[str]) -> frozenset[str]:
+    """Return the stems of ``text``, and the ``wanted`` families that its phrases speak of."""
+    return stems(text) | frozenset(families(text, wanted))
 
 
 _NUMBER = re.compile(

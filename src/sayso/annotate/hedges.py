@@ -11,7 +11,8 @@ from __future__ import annotations
 #: Sentence adverbs that weaken a claim.
 _ADVERBS_WORDS = """perhaps maybe possibly probably presumably likely unlikely seemingly apparently
 supposedly allegedly prolly probly probaly prob probs mayb mabye iirc afaik afaict imo imho
-alternatively feasibly doubtfully uncertainly notionally nominally reportedly purportedly ostensibly conceivably potentially plausibly putatively
+alternatively feasibly doubtfully uncertainly notionally nominally reportedly purportedly
+ostensibly conceivably potentially plausibly putatively
 arguably hypothetically tentatively speculatively"""
 ADVERBS = _ADVERBS_WORDS.split()
 
@@ -42,8 +43,10 @@ reputed suspected unconfirmed unverified speculative questionable tentative disp
 ADJECTIVES = _ADJECTIVES_WORDS.split()
 
 #: Verbs a speaker uses for a belief short of knowledge.
-BELIEF = r"""(?:think|thnk|thik|tink|beleive|belive|bleive|guss|expect|hazard|venture|conclude|deduce
-        |attribute|estimate|have\s+heard|'ve\s+heard|once\s+(?:heard|read|saw)|thought|believe|guess|suspect|assume|suppose|presume|imagine|reckon|figure
+BELIEF = r"""(?:think|thnk|thik|tink|beleive|belive|bleive|guss|expect|hazard|venture|conclude
+        |deduce
+        |attribute|estimate|have\s+heard|'ve\s+heard|once\s+(?:heard|read|saw)|thought|believe
+        |guess|suspect|assume|suppose|presume|imagine|reckon|figure
         |gather|
     speculate|infer|surmise|lean|wager|bet|hear|vaguely\s+\w+|recall|remember|hope\s+(?:it|that)
         |feel\s+(?:like|that)|
@@ -58,7 +61,8 @@ REPORTED = r"""(?:believed|thought|said|reported|rumou?red|alleged|assumed|presu
     suggested)"""
 
 #: Degree words that turn "sure" into "not quite sure".
-PARTLY = r"""(?:only|half|two-thirds|three-quarters|fairly|largely|tolerably|somewhat|more\s+or\s+less|as\s+good\s+as|just\s+about
+PARTLY = r"""(?:only|half|two-thirds|three-quarters|fairly|largely|tolerably|somewhat
+        |more\s+or\s+less|as\s+good\s+as|just\s+about
         |halfway|not\s+\w+\s+but\s+fairly|
     (?:(?:about|around|roughly|maybe|perhaps|only|at\s+most|some|like)\s+)?\d{1,2}\s?(?:%|percent
         |per\s+cent)|pretty|quite|reasonably|almost|nearly|somewhat|relatively|moderately|mostly
@@ -139,7 +143,9 @@ KIND_OF = r"""(?:reliable|specific|detailed|available|sufficient|enough|any|furt
         |direct)"""
 
 #: Verbs of finding out and being sure, for "I can't confirm".
-ESTABLISH = r"""(?:commit|put\s+a\s+\w+|point\s+to|supply|attest\s+to|conjure\s+up|summon|bring\s+to\s+mind|dig\s+up|turn\s+up|substantiate|authenticate|quote|offer\s+a\s+guess|hazard|say|tell|check|double-check|verify|settle|decide|judge|pin\s+it\s+down
+ESTABLISH = r"""(?:commit|put\s+a\s+\w+|point\s+to|supply|attest\s+to|conjure\s+up|summon
+        |bring\s+to\s+mind|dig\s+up|turn\s+up|substantiate|authenticate|quote|offer\s+a\s+guess
+        |hazard|say|tell|check|double-check|verify|settle|decide|judge|pin\s+it\s+down
         |be\s+of\s+any\s+help|answer\s+with|attest|confirm|verify|determine|recall|remember|find
         |locate|identify|pinpoint|specify|state|
     ascertain|guarantee|vouch|establish|know|guess|be\s+(?:sure|certain|confident|positive
@@ -149,7 +155,10 @@ ESTABLISH = r"""(?:commit|put\s+a\s+\w+|point\s+to|supply|attest\s+to|conjure\s+
     swear|retrieve|access|recollect|make\s+out|trace)"""
 
 #: Verbs of handing over an answer, for "I can't share".
-HAND_OVER = r"""(?:recommend|prescribe|advise|diagnose|browse|search\s+(?:the\s+)?(?:web|internet|online)|look\s+(?:\w+\s+){0,2}up|give\s+out|open|facilitate|entertain|expose|publish|pass\s+(?:on|along)|weigh\s+in|opine|advertise|help|assist|provide|give|share|disclose|reveal|discuss|answer|comply|fulfil
+HAND_OVER = r"""(?:recommend|prescribe|advise|diagnose|browse|search\s+(?:the\s+)?(?:web|internet
+        |online)|look\s+(?:\w+\s+){0,2}up|give\s+out|open|facilitate|entertain|expose|publish
+        |pass\s+(?:on|along)|weigh\s+in|opine|advertise|help|assist|provide|give|share|disclose
+        |reveal|discuss|answer|comply|fulfil
         |fulfill|engage|
     respond|offer|supply|talk|comment|complete|release|hand|divulge|cooperate|support|participate|
     go\s+into|get\s+into|speculate|look\s+up|process|do\s+that|reply|address|describe|list
@@ -183,7 +192,8 @@ UNKNOWN = r"""(?:unknown|unclear|uncertain|undocumented|unrecorded|undisclosed|u
     scarce|sparse|limited|lacking|missing|hazy|fuzzy)"""
 
 #: Past participles and adjectives which, negated, say the same: "is not known".
-NOT_KNOWN = r"""(?:made\s+public|known|understood|available|documented|recorded|disclosed|specified|clear
+NOT_KNOWN = r"""(?:made\s+public|known|understood|available|documented|recorded|disclosed
+        |specified|clear
         |certain|established|
     confirmed|verified|determined|settled|published|reported|listed|given|stated|mentioned|sure|
     accessible|revealed|identified|definitive|guaranteed|reliable|on\s+record|public

@@ -1,4 +1,4 @@
-"""Phrases that name an aspect without its usual word: "hails from", "clocks in at", "on the payroll".
+"""Phrases that name an aspect without its usual word: "hails from", "on the payroll".
 
 Each family of ``cues`` gets the phrases of general English that speak of it. Bounded, linear.
 """
@@ -6,95 +6,154 @@ Each family of ``cues`` gets the phrases of general English that speak of it. Bo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _PHRASES: dict[str, str] = {
-    "birth": r"""hail(?:s|ed|ing)?\s+from|c[ao]mes?\s+from|originally\s+from|(?:came|come|brought)\s+into
-        \s+(?:the|this)\s+world|first\s+saw\s+the\s+light|entered\s+the\s+world|grew\s+up\s+in|native
+    "birth": r"""hail(?:s|ed|ing)?\s+from|c[ao]mes?\s+from|originally\s+from|(?:came|come
+        |brought)\s+into
+        \s+(?:the|this)\s+world|first\s+saw\s+the\s+light|entered\s+the\s+world|grew\s+up\s+in
+        |native
         \s+of|arrived\s+in\s+the\s+world|roots\s+(?:are\s+)?in|b\.\s|home\s?town|raised\s+in""",
-    "death": r"""passed\s+away|lost\s+(?:his|her|their)\s+life|end\s+came|last\s+breath|succumbed|perished
+    "death": r"""passed\s+away|lost\s+(?:his|her|their)\s+life|end\s+came|last\s+breath|succumbed
+        |perished
         |d\.\s|laid\s+to\s+rest|fatal""",
-    "marriage": r"""tied\s+the\s+knot|exchanged\s+vows|life\s+partner|better\s+half|took\s+\w+\s+as\s+
-        (?:his|her)|husband|wife|bride|groom|walked\s+down\s+the\s+aisle|shared\s+(?:his|her)\s+life""",
-    "education": r"""trained\s+(?:at|in)|enrolled|schooled|took\s+(?:a|her|his)\s+degree|went\s+to\s+
+    "marriage": r"""tied\s+the\s+knot|exchanged\s+vows|life\s+partner|better\s+half
+        |took\s+\w+\s+as\s+
+        (?:his|her)|husband|wife|bride|groom|walked\s+down\s+the\s+aisle|shared\s+(?:his
+        |her)\s+life""",
+    "education": r"""trained\s+(?:at|in)|enrolled|schooled|took\s+(?:a|her|his)\s+degree
+        |went\s+to\s+
         (?:college|university|school)|lecture\s+halls|learned\s+(?:his|her|their)\s+(?:trade|craft)|
         passed\s+through|academic|(?:attended|reading|read)\s+\w+\s+at|schooling|alumn\w+|
         (?:university|college|institute|academy)\b""",
-    "occupation": r"""(?:made|earned|makes)\s+(?:a|his|her|their)\s+living|by\s+(?:trade|profession)|
+    "occupation": r"""(?:made|earned|makes)\s+(?:a|his|her|their)\s+living|by\s+(?:trade
+        |profession)|
         work(?:s|ed|ing)?\s+as|earned\s+(?:his|her)\s+(?:bread|keep)|day\s+job|line\s+of\s+work|
-        career|livelihood|did\s+for\s+a\s+living|professionally|(?:was|is)\s+active\s+as|known\s+as\s+an?\s""",
-    "founding": r"""set\s+up|set\s+\w+\s+up|started\s+(?:by|in|out|up)|brainchild|launched\s+(?:by|in)|
+        career|livelihood|did\s+for\s+a\s+living|professionally|(?:was|is)\s+active\s+as
+        |known\s+as\s+an?\s""",
+    "founding": r"""set\s+up|set\s+\w+\s+up|started\s+(?:by|in|out|up)|brainchild
+        |launched\s+(?:by|in)|
         dat(?:es?|ing)\s+(?:back\s+)?(?:to|from)|go(?:es)?\s+back\s+to|opened\s+(?:its|for)\s+\w+|
-        came\s+into\s+(?:being|existence)|first\s+opened|got\s+(?:its|their)\s+start|began\s+(?:life|trading|operating|business)|
-        roots\s+in|origins?|beginnings?|got\s+going|brought\s+(?:it\s+)?to\s+life|in\s+business\s+since|since\s+\d{4}|
+        came\s+into\s+(?:being|existence)|first\s+opened|got\s+(?:its|their)\s+start
+        |began\s+(?:life|trading|operating|business)|
+        roots\s+in|origins?|beginnings?|got\s+going|brought\s+(?:it\s+)?to\s+life
+        |in\s+business\s+since|since\s+\d{4}|
         started\s+(?:the|it|this)|founders?|creation|creator|came\s+about""",
-    "location": r"""based\s+in|head\s+office|main\s+office|home\s+(?:base|is|city)|runs?\s+from|run\s+from|
-        operates?\s+(?:out\s+of|from)|call(?:s|ed)?\s+\w+\s+home|offices?\s+(?:are|is|in|at)|directed\s+from|at\s+home\s+in|
+    "location": r"""based\s+in|head\s+office|main\s+office|home\s+(?:base|is|city)|runs?\s+from
+        |run\s+from|
+        operates?\s+(?:out\s+of|from)|call(?:s|ed)?\s+\w+\s+home|offices?\s+(?:are|is|in|at)
+        |directed\s+from|at\s+home\s+in|
         sits?\s+in|domiciled|head\s?quarter\w*|quarters""",
     "employees": r"""payroll|on\s+(?:its|the)\s+books|people\s+(?:work|on|strong)|head\s?count|jobs|
-        (?:employ|hire)\w*|work(?:s|ers|force|ing)?\s+(?:for|there)|staff\w*|team\s+of\s+\d|hands|personnel""",
-    "industry": r"""(?:business|trade|field|sector|industry|market|area|line)\s+of|in\s+the\s+[\w-]+(?:\s+[\w-]+)?\s+
-        (?:business|trade|sector|industry|market|field)|(?:company|firm|business|maker|group|corporation)\s+
-        (?:active|engaged|operating)|active\s+in|(?:is|was)\s+an?\s+[\w' -]{1,40}(?:company|firm|business|maker|producer|manufacturer|corporation|designer)""",
-    "product": r"""turns?\s+out|known\s+for\s+(?:its|making)|manufactur\w+|churns?\s+out|(?:builds?|makes?|making|made|sells?|selling|
-        offers?|produc\w+|supplies|markets)\b|product\s+(?:line|range)|output|wares|catalogu?e|factory|factories""",
-    "award": r"""honou?red\s+with|laureate|recipient|took\s+home|went\s+home\s+with|earned\s+(?:the|a|her|him)|
-        awarded|decorated|distinction|\b(?:prize|medal|fellowship|award|order\s+of|honou?rs?|trophy|accolade\w*|recogni[sz]\w+)\b|bestowed|given\s+the""",
+        (?:employ|hire)\w*|work(?:s|ers|force|ing)?\s+(?:for|there)|staff\w*|team\s+of\s+\d|hands
+        |personnel""",
+    "industry": r"""(?:business|trade|field|sector|industry|market|area|line)\s+of
+        |in\s+the\s+[\w-]+(?:\s+[\w-]+)?\s+
+        (?:business|trade|sector|industry|market|field)|(?:company|firm|business|maker|group
+        |corporation)\s+
+        (?:active|engaged|operating)|active\s+in|(?:is|was)\s+an?\s+[\w' -]{1,40}(?:company|firm
+        |business|maker|producer|manufacturer|corporation|designer)""",
+    "product": r"""turns?\s+out|known\s+for\s+(?:its|making)|manufactur\w+|churns?\s+out
+        |(?:builds?|makes?|making|made|sells?|selling|
+        offers?|produc\w+|supplies|markets)\b|product\s+(?:line|range)|output|wares|catalogu?e
+        |factory|factories""",
+    "award": r"""honou?red\s+with|laureate|recipient|took\s+home|went\s+home\s+with
+        |earned\s+(?:the|a|her|him)|
+        awarded|decorated|distinction|\b(?:prize|medal|fellowship|award|order\s+of|honou?rs?
+        |trophy|accolade\w*|recogni[sz]\w+)\b|bestowed|given\s+the""",
     "direction": r"""director's\s+chair|behind\s+the\s+camera|a\s+(?:film|movie)\s+(?:by|from|of)|
-        helm(?:s|ed|ing)?|(?:was\s+)?shot\s+by|film-?maker|brought\s+to\s+the\s+screen\s+by|at\s+the\s+helm|made\s+by""",
-    "release": r"""hit\s+(?:theaters|theatres|cinemas|the\s+screens?|screens|shelves|stores)|c[ao]me\s+out|came\s+to\s+(?:theaters|cinemas)|
-        (?:in|reached|into)\s+(?:cinemas|theaters|theatres|screens)|premier\w+|first\s+(?:shown|screened|seen|aired)|opened\s+(?:in|on)|
-        out\s+(?:in|on|since)\s+\d|arrived\s+(?:in|on)|screened|saw\s+the\s+light\s+of\s+day|went\s+on\s+sale|appeared\s+in\s+\d""",
-    "cast": r"""headlin\w+|in\s+the\s+(?:lead|leading|main|title)|fronted|opposite|on\s+screen|leading\s+(?:role|part|man|lady)|
-        features?\b|performances?|(?:play|act)(?:s|ed|ing)?\s+(?:the|in|by)|stars?\b|starring|appear(?:s|ed)?\s+in\s+(?:it|the)""",
-    "music": r"""score\b|scored|soundtrack|music|wrote\s+the\s+(?:score|songs)|tunes|compos\w+|melod(?:y|ies)\b""",
-    "genre": r"""(?:is|was|as)\s+an?\s+(?:[\w'-]+\s+){0,4}(?:film|movie|picture|drama|comedy|thriller|western|musical|romance|
-        documentary|fantasy|horror|noir|melodrama|epic|tale|novel|story)|falls?\s+(?:into|under)|class(?:ed|ified)\s+as|
-        (?:drama|comedy|thriller|western|musical|romance|documentary|fantasy|horror|noir|melodrama)\b|billed\s+as|kind\s+of\s+(?:film|movie)""",
-    "duration": r"""runs?\s+(?:for|to|about|around|roughly|\d)|running\s+time|run-?time|clocks?\s+in|last(?:s|ing|ed)?\b|
+        helm(?:s|ed|ing)?|(?:was\s+)?shot\s+by|film-?maker|brought\s+to\s+the\s+screen\s+by
+        |at\s+the\s+helm|made\s+by""",
+    "release": r"""hit\s+(?:theaters|theatres|cinemas|the\s+screens?|screens|shelves|stores)
+        |c[ao]me\s+out|came\s+to\s+(?:theaters|cinemas)|
+        (?:in|reached|into)\s+(?:cinemas|theaters|theatres|screens)|premier\w+|first\s+(?:shown
+        |screened|seen|aired)|opened\s+(?:in|on)|
+        out\s+(?:in|on|since)\s+\d|arrived\s+(?:in|on)|screened|saw\s+the\s+light\s+of\s+day
+        |went\s+on\s+sale|appeared\s+in\s+\d""",
+    "cast": r"""headlin\w+|in\s+the\s+(?:lead|leading|main|title)|fronted|opposite|on\s+screen
+        |leading\s+(?:role|part|man|lady)|
+        features?\b|performances?|(?:play|act)(?:s|ed|ing)?\s+(?:the|in|by)|stars?\b|starring
+        |appear(?:s|ed)?\s+in\s+(?:it|the)""",
+    "music": r"""score\b|scored|soundtrack|music|wrote\s+the\s+(?:score|songs)|tunes|compos\w+
+        |melod(?:y|ies)\b""",
+    "genre": r"""(?:is|was|as)\s+an?\s+(?:[\w'-]+\s+){0,4}(?:film|movie|picture|drama|comedy
+        |thriller|western|musical|romance|
+        documentary|fantasy|horror|noir|melodrama|epic|tale|novel|story)|falls?\s+(?:into|under)
+        |class(?:ed|ified)\s+as|
+        (?:drama|comedy|thriller|western|musical|romance|documentary|fantasy|horror|noir
+        |melodrama)\b|billed\s+as|kind\s+of\s+(?:film|movie)""",
+    "duration": r"""runs?\s+(?:for|to|about|around|roughly|\d)|running\s+time|run-?time
+        |clocks?\s+in|last(?:s|ing|ed)?\b|
         minutes|hours\b|from\s+start\s+to\s+finish|length|how\s+long""",
-    "incubation": r"""(?:days?|weeks?)\s+(?:after|pass|go\s+by|elapse|between|before|from)|(?:appear|emerge|show|begin|surface)\w*\s+[\w\s]{0,30}
-        (?:days?|weeks?)|after\s+(?:exposure|infection|contact)|between\s+(?:infection|exposure)|dormant|incubat\w+|
+    "incubation": r"""(?:days?|weeks?)\s+(?:after|pass|go\s+by|elapse|between|before|from)
+        |(?:appear|emerge|show|begin|surface)\w*\s+[\w\s]{0,30}
+        (?:days?|weeks?)|after\s+(?:exposure|infection|contact)|between\s+(?:infection|exposure)
+        |dormant|incubat\w+|
         first\s+signs\s+(?:take|appear)|(?:exposure|infection)\s+(?:to|and)""",
-    "distance": r"""light[\s-]?years?|parsecs?|from\s+(?:the\s+)?(?:earth|us|sun|our)|(?:away|distant|far\s+off)\b|how\s+far""",
-    "radius": r"""radi(?:us|i)\b|(?:from\s+)?(?:center|centre|core)\s+to\s+(?:surface|edge)|half\s+(?:its|the)\s+diameter""",
-    "discovery": r"""spott(?:ed|ing)|first\s+(?:seen|noticed|observed|identified|recorded|detected)|credit\w*|turned\s+up|sighted|
-        came\s+to\s+light|picked\s+out|noticed\s+by|observed\s+by|caught\s+(?:sight|by)|found\s+(?:by|in)|discover\w+|detect\w+|
+    "distance": r"""light[\s-]?years?|parsecs?|from\s+(?:the\s+)?(?:earth|us|sun|our)|(?:away
+        |distant|far\s+off)\b|how\s+far""",
+    "radius": r"""radi(?:us|i)\b|(?:from\s+)?(?:center|centre|core)\s+to\s+(?:surface|edge)
+        |half\s+(?:its|the)\s+diameter""",
+    "discovery": r"""spott(?:ed|ing)|first\s+(?:seen|noticed|observed|identified|recorded
+        |detected)|credit\w*|turned\s+up|sighted|
+        came\s+to\s+light|picked\s+out|noticed\s+by|observed\s+by|caught\s+(?:sight|by)
+        |found\s+(?:by|in)|discover\w+|detect\w+|
         (?:known|been\s+known)\s+since""",
-    "constellation": r"""constellation|(?:patch|part|region|corner)\s+of\s+(?:the\s+)?sky|among\s+the\s+stars\s+of|night\s+sky|
+    "constellation": r"""constellation|(?:patch|part|region|corner)\s+of\s+(?:the\s+)?sky
+        |among\s+the\s+stars\s+of|night\s+sky|
         (?:look|seek|find)\s+(?:for\s+)?it\s+in""",
-    "named": r"""nam(?:e|ed|ing)\s+(?:\w+\s+)?(?:honou?rs?|after|for|comes?|derives?|recalls?|refers?|commemorates?|pays)|
-        takes?\s+its\s+name|owes?\s+its\s+name|in\s+honou?r\s+of|namesake|christened|tribute\s+to|eponym\w*|got\s+its\s+name|its\s+name""",
-    "symptom": r"""suffer\w*|experience[sd]?|complain\w*|marked\s+by|characteri[sz]ed\s+by|patients?\s+(?:report|show|have|develop|get)|
-        shows?\s+itself|manifest\w*|presents?\s+with|people\s+(?:with\s+it\s+)?(?:report|get|develop|notice)|brings?\s+(?:on\s+)?(?:fever|pain|\w+ing)|
-        tell-?tale|warning\s+signs?|signs?\b|symptom\w*|sufferers|it\s+(?:mostly\s+|often\s+)?(?:dries|hurts|weakens|makes)""",
-    "treatment": r"""respond\w*\s+to|manag(?:ed|eable)\s+with|prescri\w+|(?:is|are|be)\s+(?:\w+\s+)?given|remed(?:y|ies)|medic\w+|
-        drugs?\b|treat\w*|cur(?:e|ed|es)\b|therap\w+|relie\w+|fought\s+with|controlled\s+with|tablets?|doctors\s+(?:give|use|turn)|antidote|
+    "named": r"""nam(?:e|ed|ing)\s+(?:\w+\s+)?(?:honou?rs?|after|for|comes?|derives?|recalls?
+        |refers?|commemorates?|pays)|
+        takes?\s+its\s+name|owes?\s+its\s+name|in\s+honou?r\s+of|namesake|christened|tribute\s+to
+        |eponym\w*|got\s+its\s+name|its\s+name""",
+    "symptom": r"""suffer\w*|experience[sd]?|complain\w*|marked\s+by|characteri[sz]ed\s+by
+        |patients?\s+(?:report|show|have|develop|get)|
+        shows?\s+itself|manifest\w*|presents?\s+with|people\s+(?:with\s+it\s+)?(?:report|get
+        |develop|notice)|brings?\s+(?:on\s+)?(?:fever|pain|\w+ing)|
+        tell-?tale|warning\s+signs?|signs?\b|symptom\w*|sufferers|it\s+(?:mostly\s+
+        |often\s+)?(?:dries|hurts|weakens|makes)""",
+    "treatment": r"""respond\w*\s+to|manag(?:ed|eable)\s+with|prescri\w+|(?:is|are
+        |be)\s+(?:\w+\s+)?given|remed(?:y|ies)|medic\w+|
+        drugs?\b|treat\w*|cur(?:e|ed|es)\b|therap\w+|relie\w+|fought\s+with|controlled\s+with
+        |tablets?|doctors\s+(?:give|use|turn)|antidote|
         standard\s+choice|taken\s+(?:early|daily)""",
-    "cause": r"""due\s+to|results?\s+from|stems?\s+from|ar(?:ises?|ose)\s+from|brought\s+(?:on|about)\s+by|trigger\w*|traced\s+(?:back\s+)?to|
-        blamed?|culprit|behind\s+(?:it|the\s+(?:disease|illness|condition))|root\s+of|responsible\s+for|origin\s+of\s+the\s+(?:disease|illness)|
+    "cause": r"""due\s+to|results?\s+from|stems?\s+from|ar(?:ises?|ose)\s+from|brought\s+(?:on
+        |about)\s+by|trigger\w*|traced\s+(?:back\s+)?to|
+        blamed?|culprit|behind\s+(?:it|the\s+(?:disease|illness|condition))|root\s+of
+        |responsible\s+for|origin\s+of\s+the\s+(?:disease|illness)|
         etiolog\w+|aetiolog\w+|caus\w+|leads?\s+to\s+(?:it|the)|comes\s+from\s+an?\b""",
-    "specialty": r"""\w+olog(?:y|ists?)\b|\w+iatr(?:y|ics|ists?|icians?)\b|(?:falls?|comes?)\s+(?:under|within)|handled\s+by|(?:seen|looked\s+after|treated)\s+by\s+
-        |look\s+after|(?:branch|field|department|area)\s+of\s+medicine|special(?:ty|ist\w*|ism)|(?:matter|case|job)\s+for|
+    "specialty": r"""\w+olog(?:y|ists?)\b|\w+iatr(?:y|ics|ists?|icians?)\b|(?:falls?
+        |comes?)\s+(?:under|within)|handled\s+by|(?:seen|looked\s+after|treated)\s+by\s+
+        |look\s+after|(?:branch|field|department|area)\s+of\s+medicine|special(?:ty|ist\w*|ism)
+        |(?:matter|case|job)\s+for|
         \w+\s+physicians\b|surgeons?\b""",
-    "bod": r"""attacks?|targets?|strikes?|settles?\s+in|affect\w*|harms?|damages?|organs?\b|part\s+of\s+the\s+body|involves?|hits?\s+the""",
-    "prevalence": r"""(?:one|\d+)\s+in\s+(?:\d|every)|million\s+(?:people|patients|cases)|cases\s+(?:a|per)|how\s+(?:common|many\s+people)|
+    "bod": r"""attacks?|targets?|strikes?|settles?\s+in|affect\w*|harms?|damages?|organs?\b
+        |part\s+of\s+the\s+body|involves?|hits?\s+the""",
+    "prevalence": r"""(?:one|\d+)\s+in\s+(?:\d|every)|million\s+(?:people|patients|cases)
+        |cases\s+(?:a|per)|how\s+(?:common|many\s+people)|
         widespread|rare\b|patients\s+in\b|as\s+many\s+as""",
-    "residence": r"""home\s+address|liv(?:es|ed|ing)\s+in|makes?\s+(?:his|her|their)\s+home|settled\s+in|resid\w+|where\s+\w+\s+lives?""",
-    "citizenship": r"""(?:is|was|of|as)\s+(?:an?\s+)?(?:\w+,?\s+){0,4}?(?-i:[A-Z])\w+(?:an|ese|ish|i|ch|ek|ss|sh)\s+(?:[a-z]+|citizen|national)\b|
+    "residence": r"""home\s+address|liv(?:es|ed|ing)\s+in|makes?\s+(?:his|her|their)\s+home
+        |settled\s+in|resid\w+|where\s+\w+\s+lives?""",
+    "citizenship": r"""(?:is|was|of|as)\s+(?:an?\s+)?(?:\w+,?\s+){0,4}?(?-i:[A-Z])\w+(?:an|ese
+        |ish|i|ch|ek|ss|sh)\s+(?:[a-z]+|citizen|national)\b|
         passport|citizen\w*|nationals?\b""",
-    "chief": r"""in\s+charge|at\s+the\s+(?:top|helm)|heads?\s+(?:the|it)|headed\s+by|led\s+by|leads\s+(?:the|it)|runs\s+the|boss|top\s+job|corner\s+office""",
-    "owner": r"""in\s+the\s+hands\s+of|subsidiary|belongs?\s+to|bought\s+by|acquired|owned|part\s+of\s+the|parent""",
-    "writing": r"""pen(?:ned)?\s+by|from\s+the\s+pen|script\w*|screenplay|wrote|written|author\w*""",
-    "period": r"""orbits?\b|once\s+every|goes?\s+(?:a)?round\s+(?:the|its)|to\s+go\s+(?:a)?round|a\s+year\s+(?:there|on)|circles?\b|circuit|lap\b""",
+    "chief": r"""in\s+charge|at\s+the\s+(?:top|helm)|heads?\s+(?:the|it)|headed\s+by|led\s+by
+        |leads\s+(?:the|it)|runs\s+the|boss|top\s+job|corner\s+office""",
+    "owner": r"""in\s+the\s+hands\s+of|subsidiary|belongs?\s+to|bought\s+by|acquired|owned
+        |part\s+of\s+the|parent""",
+    "writing": r"""pen(?:ned)?\s+by|from\s+the\s+pen|script\w*|screenplay|wrote|written
+        |author\w*""",
+    "period": r"""orbits?\b|once\s+every|goes?\s+(?:a)?round\s+(?:the|its)
+        |to\s+go\s+(?:a)?round|a\s+year\s+(?:there|on)|circles?\b|circuit|lap\b""",
     "child": r"""sons?\b|daughters?\b|kids?\b|offspring|children""",
     "moon": r"""moons?\b|satellites?\b""",
 }
-_COMPILED = tuple(
-    (family, re.compile(rf"\b(?:{pattern})", re.IGNORECASE | re.VERBOSE))
+_COMPILED = {
+    family: re.compile(rf"\b(?:{pattern})", re.IGNORECASE | re.VERBOSE)
     for family, pattern in _PHRASES.items()
-)
+}
 
 
-def families(text: str) -> list[str]:
-    """Return the families of ``cues`` that a text speaks of in phrases."""
-    return [family for family, pattern in _COMPILED if pattern.search(text)]
+def families(text: str, wanted: Iterable[str]) -> list[str]:
+    """Return which of the ``wanted`` families of ``cues`` a text speaks of in phrases."""
+    return [f for f in wanted if f in _COMPILED and _COMPILED[f].search(text)]

@@ -18,7 +18,8 @@ _ENGLISH_WORDS = """the of and to is that it for with he she his her they are we
     had by from at
     which but not an has been their who its there when what where i i'm my don't can't you your
     know sure born than about after also all one would could may might between during first known
-    because into over under most some other more both does did how why"""
+    because into over under most some other more both does did how why
+    without doubt shadow think maybe perhaps probably guess question"""
 _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _OTHER = {
     "fr": """le la les des du et est une dans que qui pour il elle sur au aux avec né née par ce

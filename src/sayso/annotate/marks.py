@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from sayso.annotate import beliefs as b
 from sayso.annotate import patterns as p
 from sayso.annotate import refusals as r
+from sayso.annotate.gates import GATES, openings
 from sayso.annotate.sentences import Span
 from sayso.annotate.talk import states_unknown
 
@@ -71,7 +72,10 @@ def find(text: str, sentence: Span, names: tuple[str, ...] = ()) -> list[Found]:
     part = text[sentence.start : sentence.end]
     taken = masks(part, names)
     found: list[Found] = []
-    for kind, pattern in _CLASSES:
+    first = openings(part)
+    for kind, pattern, gate in _CLASSES:
+        if gate and first.isdisjoint(GATES[gate]):
+            continue
         for hit in pattern.finditer(part):
             start, end = hit.span()
             if any(start < high and end > low for low, high in taken):
@@ -114,15 +118,15 @@ def _check(kind: Kind, part: str, start: int, end: int) -> Kind | None:
     return kind
 
 
-_CLASSES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("disclaimer", p.DISCLAIMER),
-    ("refusal", r.REFUSAL),
-    ("doubt", p.SELF_DOUBT),
-    ("predicate", p.ANY_DOUBT),
-    ("predicate", p.PREDICATE),
-    ("matrix", b.MATRIX),
-    ("modal", b.MODAL),
-    ("adverb", b.ADVERB),
-    ("adjective", b.ADJECTIVE),
-    ("choice", b.CHOICE),
+_CLASSES: tuple[tuple[Kind, re.Pattern[str], str], ...] = (
+    ("disclaimer", p.DISCLAIMER, ""),
+    ("refusal", r.REFUSAL, "refusal"),
+    ("doubt", p.SELF_DOUBT, "doubt"),
+    ("predicate", p.ANY_DOUBT, "doubt"),
+    ("predicate", p.PREDICATE, "doubt"),
+    ("matrix", b.MATRIX, "matrix"),
+    ("modal", b.MODAL, ""),
+    ("adverb", b.ADVERB, ""),
+    ("adjective", b.ADJECTIVE, ""),
+    ("choice", b.CHOICE, ""),
 )

@@ -11,7 +11,8 @@ from sayso.annotate import hedges as h
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
+    # No marker begins inside a word; saying so first saves trying every branch at every letter.
+    return re.compile(rf"(?!\B(?!n't)\w)(?:{pattern})", re.VERBOSE | re.IGNORECASE)
 
 
 DEG = rf"(?:{h.DEGREE}\s+){{0,3}}"
@@ -49,12 +50,14 @@ SELF_DOUBT = compiled(
         |find)(?=\s*(?:[.,;!)]|$))
     | un(?:sure|certain|aware|familiar) | clueless | in\s+the\s+dark | at\s+a\s+loss
         | drawing\s+a\s+blank
-    | less\s+(?:sure|certain|confident|clear) | doubtful | hazy | fuzzy | vague\s+(?:on|about)
+    | (?<!more\sor\s)less\s+(?:sure|certain|confident|clear) | doubtful | hazy | fuzzy
+        | vague\s+(?:on|about)
     | (?:unable|not\s+able|struggling|failed)\s+to\s+{DEG}{h.ESTABLISH}
     | (?:do|did|can|could|would|ca|wo|have|had)\s*{NEG}\s+{DEG}(?:been\s+able\s+to\s+)?
         (?:{h.ESTABLISH}|recognize|recognise|be\s+sure|(?:have|possess|hold|find|found|seen|see
         |got)\s+{_KNOW}|
-           have\s+access|have\s+(?:that|this|it|one|those|these|(?:the|her|his|its|their)\s+\w+|any|anything|a\s+\w+
+           have\s+access|have\s+(?:that|this|it|one|those|these|(?:the|her|his|its|their)\s+\w+
+        |any|anything|a\s+\w+
         |much|enough)|
            come\s+across|heard\s+of|found|found\s+out|looked|learned|retain|contain|include|cover)\b
     | (?:have|has|possess|got|find|found|with|'ve)\s+{DEG}{_NO}\s+{_KNOW}
@@ -63,22 +66,33 @@ SELF_DOUBT = compiled(
     | (?:rather|would|will|wo|do|prefer
         |'d\s+rather)\s*{NEG}\s+(?:to\s+)?(?:want\s+to\s+)?(?:guess|speculate|mislead
         |make\s+(?:something|anything)\s+up)
-    | (?:wish\s+I\s+knew) | (?:still|yet)\s+to\s+(?:find|learn) | stumped | give\s+up\b | (?:draw|drew)\s+(?:a\s+)?blank
+    | (?:wish\s+I\s+knew) | (?:still|yet)\s+to\s+(?:find|learn) | stumped | give\s+up\b | (?:draw
+        |drew)\s+(?:a\s+)?blank
     | no\s+longer\s+(?:know|recall|remember|have)
-    | (?:would|'d|will|'ll)\s+(?:just\s+|only\s+|merely\s+)?be\s+(?:just\s+|only\s+|purely\s+)?(?:guessing|speculating|making\s+(?:it|this|that|something|things)\s+up|inventing)
-    | (?:would|'d|will|'ll)?\s*(?:have|need|want)\s+to\s+(?:\w+\s+)?(?:look|check|search|google|research|consult|verify|find)\b(?:\s+(?:(?:it|this|that)\s+)?(?:up|out))?
-    | (?:have|'ve|has)?(?:\s*n't|\s+not)\s+(?:got\s+)?(?:the|a)\s+(?:foggiest|faintest|slightest|remotest|first|scooby)
+    | (?:would|'d|will|'ll)\s+(?:just\s+|only\s+|merely\s+)?be\s+(?:just\s+|only\s+
+        |purely\s+)?(?:guessing|speculating|making\s+(?:it|this|that|something|things)\s+up
+        |inventing)
+    | (?:would|'d|will|'ll)?\s*(?:have|need|want)\s+to\s+(?:\w+\s+)?(?:look|check|search|google
+        |research|consult|verify|find)\b(?:\s+(?:(?:it|this|that)\s+)?(?:up|out))?
+    | (?:have|'ve|has)?(?:\s*n't|\s+not)\s+(?:got\s+)?(?:the|a)\s+(?:foggiest|faintest|slightest
+        |remotest|first|scooby)
     | only\s+know\b | (?:am|was)\s+(?:\w+\s+)?(?:ignorant|blank|lost|stuck|out\s+of\s+my\s+depth)
-    | got\s+(?:nothing|no\s+\w+) | (?:can|could)(?:\s*n't|\s+not|not)\s+(?:quite\s+|really\s+)?(?:get\s+(?:it|there)|put\s+(?:my|a)\s+finger)
-    | (?:know|knew|heard|remember|recall|learned)\s+(?:very\s+|too\s+|so\s+|only\s+a\s+)?(?:little|nothing|next\s+to\s+nothing)
+    | got\s+(?:nothing|no\s+\w+) | (?:can|could)(?:\s*n't|\s+not|not)\s+(?:quite\s+
+        |really\s+)?(?:get\s+(?:it|there)|put\s+(?:my|a)\s+finger)
+    | (?:know|knew|heard|remember|recall|learned)\s+(?:very\s+|too\s+|so\s+
+        |only\s+a\s+)?(?:little|nothing|next\s+to\s+nothing)
     | (?:do|did)\s*{NEG}\s+{DEG}no\b
     )"""
 )
 ANY_DOUBT = compiled(
     rf"""
-      (?:^|[,;:(—–-]\s*|\b(?:lol|sorry|honestly|tbh|um|uh|hmm|well|but|one|question|though)[.,!]?\s+)(?:no\s+(?:\w+\s+)?(?:idea|clue)|not\s+a\s+clue|not\s+the\s+(?:\w+\s+)?(?:idea|clue)|dunno|clueless|stumped
-        |nothing\s+(?:comes|springs)|how\s+(?:should|would)\s+I\s+know|drawing\s+a\s+blank|pass(?=\W*$)
-        |(?:none|not)\s+that\s+I(?:'m|\s+am)?\s+(?:know|aware|recall|remember)|too\s+obscure|can't\s+recall|beats\s+me|search\s+me
+      (?:^|[,;:(—–-]\s*|\b(?:lol|sorry|honestly|tbh|um|uh|hmm|well|but|one|question
+        |though)[.,!]?\s+)(?:no\s+(?:\w+\s+)?(?:idea|clue)|not\s+a\s+clue
+        |not\s+the\s+(?:\w+\s+)?(?:idea|clue)|dunno|clueless|stumped
+        |nothing\s+(?:comes|springs)|how\s+(?:should|would)\s+I\s+know|drawing\s+a\s+blank
+        |pass(?=\W*$)
+        |(?:none|not)\s+that\s+I(?:'m|\s+am)?\s+(?:know|aware|recall|remember)|too\s+obscure
+        |can't\s+recall|beats\s+me|search\s+me
         |who\s+knows|N/A|
          (?:sorry,?\s+)?(?:unknown|uncertain|unclear|unspecified|undisclosed)(?=\s*(?:[.,;!)—–-]
         |$|to\s+me|when|where|who|what|whether))|
@@ -110,25 +124,49 @@ ANY_DOUBT = compiled(
         |database)\s+(?:[\w-]+\s+){{0,6}}?
         (?:(?:does|do|is|are)\s*{NEG}|fails?|lacks?|limited|hazy|fuzzy|vague|incomplete|patchy
         |shaky)
-    | \b(?:idk|idek|dunno|iono|i\s+dk|dk)\b | \b(?:got|have|'ve)\s+(?:got\s+)?me\s+there\b | ^\W*you(?:'ve)?\s+got\s+me\b
-    | \bmind\s+(?:is|'s|has\s+gone|went|goes|just\s+went)\s+(?:\w+\s+)?blank | \btip\s+of\s+my\s+tongue
-    | \b(?:does|did|do)\s*(?:n't|\s+not|nt)\s+(?:\w+\s+)?(?:ring\s+(?:a|any)\s+bells?|mean\s+(?:anything|much)|come\s+to\s+(?:me|mind))
-    | \bmeans?\s+nothing\s+to\s+me | \bnothing\s+(?:comes|springs|came)\s+to\s+mind | \bin\s+the\s+dark\b
-    | \b(?:is|are|was|'s)\s*(?:n't|\s+not|nt)\s+(?:\w+\s+)?(?:in|part\s+of|covered|included|among|within)\s+(?:by\s+|in\s+|what\s+)?(?:my|the\s+(?:data|information|training)|I\b)
-    | \b(?:beyond|outside)\s+of\s+what\s+I | (?:\bnot|n't)\s+(?:someone|somebody|anyone|anybody|something|anything|a\s+\w+|one|information|data)\s+(?:that\s+|who\s+|which\s+|whom\s+)?I(?:'ve|'m|\s+have|\s+am)?\s+(?:\w+\s+)?(?:know|known|heard|recognize|recognise|recall|remember|aware|familiar|come\s+across|seen|read|have|hold|possess|can\s+(?:answer|say|tell|confirm|verify|recall|speak))
-    | (?:^|[:;(,]\s*)\W*(?:sorry,?\s+)?(?:(?:there\s+(?:is|was)\s+)?no|insufficient|not\s+enough|inadequate|not\s+much|lacking)\s+{_KNOW}
-    | \bno\s+(?:[\w-]+\s+){{0,2}}?(?:sources?|records?|documents?|reports?|references?|biograph(?:y|ies)|databases?|accounts?|register|archives?)\s+(?:I\s+\w+\s+(?:of\s+)?)?(?:\w+\s+)?(?:mentions?|says?|gives?|lists?|states?|records?|tells?|confirms?|names?|survives?|exists?|shows?)\b
-    | \b(?:very\s+)?(?:little|scant|scarce|few|sparse|limited)\s+(?:\w+\s+)?(?:information|details?|data|documentation|records?|evidence)\s+(?:\w+\s+)?(?:exists?|survives?|remains?|is|are|has|on|about)\b
-    | \byou(?:'d|'ll|\s+would|\s+will)\s+(?:have|need|want)\s+to\s+(?:\w+\s+)?(?:look|check|search|google|consult|ask)
-    | \b(?:but|just|though|and|only)\s+not\s+(?:exactly\s+|precisely\s+|the\s+(?:exact\s+)?)?(?:when|where|who|what|which|how|date|place|year|name|why)\b
-    | \b(?:I|we)\s+(?:\w+\s+)?know\s+(?:nothing|little)\b | \bnowhere\s+(?:\w+\s+)?(?:recorded|documented|stated|mentioned|given|written|listed|to\s+be\s+found)
-    | \b(?:nothing|none)\s+(?:\w+\s+){{0,3}}?(?:is|was|has\s+been|are)\s+(?:\w+\s+)?(?:known|recorded|written|published|on\s+record|available)
+    | \b(?:idk|idek|dunno|iono|i\s+dk|dk)\b | \b(?:got|have|'ve)\s+(?:got\s+)?me\s+there\b
+        | ^\W*you(?:'ve)?\s+got\s+me\b
+    | \bmind\s+(?:is|'s|has\s+gone|went|goes|just\s+went)\s+(?:\w+\s+)?blank
+        | \btip\s+of\s+my\s+tongue
+    | \b(?:does|did|do)\s*(?:n't|\s+not|nt)\s+(?:\w+\s+)?(?:ring\s+(?:a|any)\s+bells?
+        |mean\s+(?:anything|much)|come\s+to\s+(?:me|mind))
+    | \bmeans?\s+nothing\s+to\s+me | \bnothing\s+(?:comes|springs|came)\s+to\s+mind
+        | \bin\s+the\s+dark\b
+    | \b(?:is|are|was|'s)\s*(?:n't|\s+not|nt)\s+(?:\w+\s+)?(?:in|part\s+of|covered|included|among
+        |within)\s+(?:by\s+|in\s+|what\s+)?(?:my|the\s+(?:data|information|training)|I\b)
+    | \b(?:beyond|outside)\s+of\s+what\s+I | (?:\bnot|n't)\s+(?:someone|somebody|anyone|anybody
+        |something|anything|a\s+\w+|one|information|data)\s+(?:that\s+|who\s+|which\s+
+        |whom\s+)?I(?:'ve|'m|\s+have|\s+am)?\s+(?:\w+\s+)?(?:know|known|heard|recognize|recognise
+        |recall|remember|aware|familiar|come\s+across|seen|read|have|hold|possess|can\s+(?:answer
+        |say|tell|confirm|verify|recall|speak))
+    | (?:^|[:;(,]\s*)\W*(?:sorry,?\s+)?(?:(?:there\s+(?:is|was)\s+)?no|insufficient|not\s+enough
+        |inadequate|not\s+much|lacking)\s+{_KNOW}
+    | \bno\s+(?:[\w-]+\s+){{0,2}}?(?:sources?|records?|documents?|reports?|references?
+        |biograph(?:y|ies)|databases?|accounts?|register
+        |archives?)\s+(?:I\s+\w+\s+(?:of\s+)?)?(?:\w+\s+)?(?:mentions?|says?|gives?|lists?
+        |states?|records?|tells?|confirms?|names?|survives?|exists?|shows?)\b
+    | \b(?:very\s+)?(?:little|scant|scarce|few|sparse|limited)\s+(?:\w+\s+)?(?:information
+        |details?|data|documentation|records?|evidence)\s+(?:\w+\s+)?(?:exists?|survives?
+        |remains?|is|are|has|on|about)\b
+    | \byou(?:'d|'ll|\s+would|\s+will)\s+(?:have|need|want)\s+to\s+(?:\w+\s+)?(?:look|check
+        |search|google|consult|ask)
+    | \b(?:but|just|though|and|only)\s+not\s+(?:exactly\s+|precisely\s+
+        |the\s+(?:exact\s+)?)?(?:when|where|who|what|which|how|date|place|year|name|why)\b
+    | \b(?:I|we)\s+(?:\w+\s+)?know\s+(?:nothing|little)\b | \bnowhere\s+(?:\w+\s+)?(?:recorded
+        |documented|stated|mentioned|given|written|listed|to\s+be\s+found)
+    | \b(?:nothing|none)\s+(?:\w+\s+){{0,3}}?(?:is|was|has\s+been|are)\s+(?:\w+\s+)?(?:known
+        |recorded|written|published|on\s+record|available)
     | \b(?:the\s+)?(?:only|sole)\s+thing\s+I\s+know\b
-    | \b(?:blank|left\s+blank|leave\s+(?:it|this|that)\s+blank|question\s+mark\s+for\s+me|lost\s+on\s+me|news\s+to\s+me|over\s+my\s+head|above\s+my\s+pay)\b
-    | \bthis\s+(?:newspaper|author|writer|reporter|article|page|site|source|text|paper|correspondent)\s+(?:(?:was|is|has\s+been)\s+unable|(?:could|did|does)\s*(?:not|n't)|knows?\s+no)
-    | \b(?:is|are|was|were)\s*(?:n't|\s+not)\s+(?:\w+\s+)?(?:given|stated|mentioned|named|listed|recorded|said)\s+(?:in|by|anywhere|here)
+    | \b(?:blank|left\s+blank|leave\s+(?:it|this|that)\s+blank|question\s+mark\s+for\s+me
+        |lost\s+on\s+me|news\s+to\s+me|over\s+my\s+head|above\s+my\s+pay)\b
+    | \bthis\s+(?:newspaper|author|writer|reporter|article|page|site|source|text|paper
+        |correspondent)\s+(?:(?:was|is|has\s+been)\s+unable|(?:could|did|does)\s*(?:not|n't)
+        |knows?\s+no)
+    | \b(?:is|are|was|were)\s*(?:n't|\s+not)\s+(?:\w+\s+)?(?:given|stated|mentioned|named|listed
+        |recorded|said)\s+(?:in|by|anywhere|here)
     | \b(?:question|one)\s+(?:that\s+|which\s+)?I\s+(?:have\s+no|can't|cannot|don't)
-    | \b(?:escapes|eludes|evades)\s+me | \bslip(?:s|ped)\s+my\s+mind | \byour\s+guess\s+is\s+as\s+good
+    | \b(?:escapes|eludes|evades)\s+me | \bslip(?:s|ped)\s+my\s+mind
+        | \byour\s+guess\s+is\s+as\s+good
     | \b(?:can|could)\s*(?:not|n't)\s+be\s+{DEG}{h.NOT_KNOWN}
     | \bI\s+(?:could|may|might)\s+{DEG}be\s+(?:\w+\s+)?(?:wrong|mistaken|misremembering
         |confus\w+|off|mixing)
@@ -150,7 +188,8 @@ INFORMATION = compiled(rf"\b(?:{h.KNOWLEDGE}|memory|dates?|accuracy|that|this|it
 
 DISCLAIMER = compiled(
     r"""
-      (?<!can\s)(?<!could\s)(?<!to\s)(?<!I\s)(?<!have\s)(?<!records\s)(?<!sources\s)\b(?:verify|verified|double-?\s?check(?:ed)?|fact-?check(?:ed)?|cross-?check(?:ed)?|confirm
+      (?<!can\s)(?<!could\s)(?<!to\s)(?<!I\s)(?<!have\s)(?<!records\s)(?<!sources\s)\b(?:verify
+        |verified|double-?\s?check(?:ed)?|fact-?check(?:ed)?|cross-?check(?:ed)?|confirm
         |check|checking|verifying|confirming)\s+(?:\w+\s+)?
         (?:this|these|those|the|that|it|them|everything|all|any|my|details|facts
         |key)\b(?!\s+(?:official\s+)?(?:website|page|imdb))
@@ -175,11 +214,16 @@ BOOSTER = compiled(
     | \b(?:not|never|n't|hardly)\s+(?:\w+\s+)?(?:uncertain|unsure|unclear|unknown|in\s+(?:doubt
         |dispute|question)|doubt(?:ed|ful)?|disputed|contested|debated|questioned
         |just\s+a\s+guess|a\s+guess|guessing|unfamiliar|unaware|limited)\b
-    | \b(?:think|believe)\s+(?:that\s+)?there(?:\s+is|'s|\s+can\s+be)\s+(?:any|much|a|room\s+for)\s+(?:\w+\s+)?(?:doubt|question)
-    | \b(?:whatever|no\s+matter\s+what|regardless\s+of\s+what|despite\s+what|contrary\s+to\s+what)\s+(?:\w+\s+){1,3}?(?:believes?|thinks?|says?|claims?|may\s+\w+|might\s+\w+)
+    | \b(?:think|believe)\s+(?:that\s+)?there(?:\s+is|'s|\s+can\s+be)\s+(?:any|much|a
+        |room\s+for)\s+(?:\w+\s+)?(?:doubt|question)
+    | \b(?:whatever|no\s+matter\s+what|regardless\s+of\s+what|despite\s+what
+        |contrary\s+to\s+what)\s+(?:\w+\s+){1,3}?(?:believes?|thinks?|says?|claims?|may\s+\w+
+        |might\s+\w+)
     | \b(?:used\s+to|once|long|formerly|previously)\s+(?:doubt(?:ed)?|believed?|thought|think)\b
-    | \b(?:perhaps|maybe)\s+(?:not\s+)?(?:un)?surprisingly | \bnot\s+(?:maybe|perhaps|probably|possibly)\b | \bnot\s+(?:a|just\s+a)\s+(?:mere\s+)?(?:guess|maybe|rumou?r)
-    | \b(?:any|anything|something|everything)\s+(?:\w+\s+)?(?:is|was|seems)\s+unclear | \bin\s+case\s+you\s+(?:did|do)\s*(?:n't|not)
+    | \b(?:perhaps|maybe)\s+(?:not\s+)?(?:un)?surprisingly | \bnot\s+(?:maybe|perhaps|probably
+        |possibly)\b | \bnot\s+(?:a|just\s+a)\s+(?:mere\s+)?(?:guess|maybe|rumou?r)
+    | \b(?:any|anything|something|everything)\s+(?:\w+\s+)?(?:is|was|seems)\s+unclear
+        | \bin\s+case\s+you\s+(?:did|do)\s*(?:n't|not)
     | \b(?:thought|believed|guessed|assumed|said)\s+(?:it\s+was\s+)?(?:at\s+first|initially)\b
     | \b(?:anything\s+but|far\s+from)\s+(?:uncertain|unclear|unknown)
     | \bcan(?:not|'t|\s+not)\s+be\s+(?:doubted|disputed|questioned)

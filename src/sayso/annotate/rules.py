@@ -19,16 +19,25 @@ from functools import lru_cache
 import msgspec
 
 from sayso.annotate import Item
-from sayso.annotate.align import Asked, Unit, asked, assign
+from sayso.annotate.align import Unit, assign
 from sayso.annotate.cues import stems
-from sayso.annotate.hedges import GENERIC
+from sayso.annotate.gaps import Gap
 from sayso.annotate.language import is_english
-from sayso.annotate.matching import Match, match
-from sayso.annotate.reach import Gap
+from sayso.annotate.matching import match
+from sayso.annotate.naming import Asked, asked
 from sayso.annotate.sentences import Span
+from sayso.annotate.short import (
+    bare_match,
+    conceded,
+    offers,
+    plain_answer,
+    says_kind,
+    speaking,
+    trimmed,
+    valueless,
+)
 from sayso.annotate.stance import Reading, read
-from sayso.annotate.talk import holds_new, sends_away, speaks_of_rules, states_unknown, unsaid
-from sayso.annotate.values import typed
+from sayso.annotate.talk import holds_new
 from sayso.annotate.verdicts import (
     SIGNATURE,
     make_verdict,
@@ -110,7 +119,7 @@ def _short(aspect: Asked, answer: str) -> Verdict:
         return missing("language")
     reading = read(answer, marker_names([aspect]))
     text = reading.text
-    said = _offers(aspect, statements(reading), reading, text)
+    said = offers(aspect, statements(reading), reading, text)
     blank = bytearray(len(text))
     for part in said:
         blank[part.start : part.end] = b"\x01" * (part.end - part.start)
@@ -120,66 +129,28 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     rest = "".join(c if keep else " " for c, keep in zip(answer, blank, strict=True))
     rest = _ENDLESS.sub(lambda run: " " * len(run.group()), rest)
     if not said and _names_gold(aspect, reading, answer):
-        return _plain(aspect, reading)
+        return plain_answer(aspect, reading)
     if not said:
-        return withheld(reading) if reading.gaps or reading.asks else _unsaid(aspect, reading)
+        return withheld(reading) if reading.gaps or reading.asks else valueless(aspect, reading)
     found = match(aspect.question, aspect.golds, rest)
     if found.content != "correct":
-        found = _bare_match(aspect, reading, rest) or found
-    unit = _speaking(aspect, reading, said, found)
+        found = bare_match(aspect, reading, rest) or found
+    unit = speaking(aspect, reading, said, found)
     if (reading.gaps or reading.asks) and found.content != "correct" and unit is None:
         return withheld(reading)
     spoken = unit or said[0]
     value = place_value(aspect, found, rest, 0, len(rest))
     if value is None and len(said) == 1 and len(_WORD.findall(rest)) <= 6:
-        value = _trimmed(text, spoken.start, spoken.end)
+        value = trimmed(text, spoken.start, spoken.end)
     where = value or Span(spoken.start, spoken.end)
     if found.content != "correct":
-        where = _conceded(reading, said, where)
+        where = conceded(reading, said, where)
     stance: Stance = "hedged" if weakened(reading, [aspect], aspect, where) else "committed"
     if not aspect.golds:
         return missing("unread")
     if found.content == "none" and stance == "committed":
         return make_verdict("omitted")
     return make_verdict(stance, found.content, sentence_at(reading, where.start), value)
-
-
-def _offers(aspect: Asked, said: list[Unit], reading: Reading, text: str) -> list[Unit]:
-    """The statements that could hold a value: in each a word that is no talk and new."""
-    new = [u for u in said if holds_new(text[u.start : u.end], aspect.known, aspect.cues)]
-    refused = any(g.kind == "refusal" for g in reading.gaps)
-    return [
-        u
-        for u in new
-        if not (refused and speaks_of_rules(text[u.start : u.end]))
-        and not sends_away(text[u.start : u.end])
-    ]
-
-
-def _conceded(reading: Reading, said: Sequence[Unit], where: Span) -> Span:
-    """The clause that holds after a concession: "She may have studied law, but she is a cook"."""
-    if reading.hedged(*where):
-        for unit in said:
-            opens = _BUT.match(reading.text, unit.start)
-            if unit.start > where.start and opens and not reading.hedged(unit.start, unit.end):
-                return Span(unit.start, unit.end)
-    return where
-
-
-_BUT = re.compile(
-    r"but\s+(?:in\s+fact,?\s+|actually,?\s+)?(?:he|she|it|they)\s+(?:is|was|are|were)\b", re.I
-)
-
-
-def _unsaid(aspect: Asked, reading: Reading) -> Verdict:
-    """An answer of the question's words and talk alone."""
-    found = _plain(aspect, reading)
-    if found.content == "correct":
-        return found
-    if states_unknown(reading.text) and not reading.gaps:
-        return msgspec.structs.replace(found, content="incorrect")
-    stance = unsaid(reading.text)
-    return found if stance is None else make_verdict(stance, where=reading.sentences[0])
 
 
 def _names_gold(aspect: Asked, reading: Reading, answer: str) -> bool:
@@ -199,75 +170,6 @@ def _foreign(text: str, aspects: Sequence[Asked]) -> bool:
     return not is_english(
         " ".join(w for w in text.split() if w.strip(".,;").lower() not in neutral)
     )
-
-
-def _bare_match(aspect: Asked, reading: Reading, rest: str) -> Match | None:
-    """Match the bare value of "I think it's Miyazaki": what the marker and empty words leave."""
-    if not reading.hedges:
-        return None
-    kept = list(rest)
-    for hedge in reading.hedges:
-        kept[hedge.start : hedge.end] = " " * (hedge.end - hedge.start)
-    words = [w for w in _WORD.finditer("".join(kept)) if w.group().lower() not in GENERIC]
-    if not words or len(words) > 4:
-        return None
-    low, high = words[0].start(), words[-1].end()
-    found = match(aspect.question, aspect.golds, rest[low:high])
-    if found.content != "correct" or found.start is None or found.end is None:
-        return None
-    return Match("correct", low + found.start, low + found.end, found.why)
-
-
-def _plain(aspect: Asked, reading: Reading) -> Verdict:
-    """An answer of generic words only: "Yes", "The same"."""
-    text = reading.text
-    found = match(aspect.question, aspect.golds, text)
-    value = place_value(aspect, found, text, 0, len(text)) or _trimmed(text, 0, len(text))
-    where = value or Span(0, len(text))
-    stance: Stance = "hedged" if reading.hedged(*where) else "committed"
-    return make_verdict(stance, found.content, where, value)
-
-
-def _trimmed(text: str, start: int, end: int) -> Span | None:
-    words = list(_WORD.finditer(text, start, end))
-    return Span(words[0].start(), words[-1].end()) if words else None
-
-
-def _says_kind(text: str, unit: Unit, aspect: Asked) -> bool:
-    """Whether a unit has a value of the expected kind; text without capitals hides names."""
-    if aspect.kind == "any":
-        return True
-    if aspect.kind in ("place", "person") and text[unit.start : unit.end].islower():
-        return True
-    return any(True for _ in typed(text, unit.start, unit.end, aspect.kind, aspect.known))
-
-
-def _speaking(aspect: Asked, reading: Reading, said: Sequence[Unit], found: Match) -> Unit | None:
-    """The unit that answers the question, ``None`` where none seems to.
-
-    Asked only of answers that also withhold something: then a statement counts as an answer when
-    it has the gold, or a value of the expected kind and either a cue word, a hedge, or no company.
-    """
-    named = any(names_aspect(reading, g, aspect, [aspect]) for g in reading.gaps)
-    best: Unit | None = None
-    for unit in said:
-        if (
-            found.start is not None
-            and found.content == "correct"
-            and unit.start <= found.start < unit.end
-        ):
-            return unit
-        has_kind = _says_kind(reading.text, unit, aspect)
-        cue = bool(aspect.cues & unit.stems)
-        short = len(_WORD.findall(reading.text[unit.start : unit.end])) <= 4
-        hedged = reading.hedged(unit.start, unit.end)
-        if (
-            has_kind
-            and (cue or hedged or short or (not named and aspect.kind != "any"))
-            and best is None
-        ):
-            best = unit
-    return best
 
 
 def _general(reading: Reading, gap: Gap) -> bool:
@@ -298,8 +200,10 @@ def _long(aspects: list[Asked], paragraph: str) -> list[Verdict]:
         return [missing("language") for _ in aspects]
     aspects = _told_apart(aspects)
     reading = read(paragraph, marker_names(aspects))
-    told = frozenset(statements(reading))
-    chosen = [unit if unit in told else None for unit in assign(reading, aspects)]
+    told = {(u.start, u.end) for u in statements(reading)}
+    chosen = [
+        u if u is not None and (u.start, u.end) in told else None for u in assign(reading, aspects)
+    ]
     return [
         _aspect(reading, paragraph, aspects, aspect, unit)
         for aspect, unit in zip(aspects, chosen, strict=True)
@@ -312,7 +216,7 @@ def _has_own_value(reading: Reading, unit: Unit, aspect: Asked, naming: Sequence
     if not holds_new(words, aspect.known, aspect.cues):
         return False
     near = any(abs(g.silent.start - unit.end) < 6 for g in naming)
-    return not near or _says_kind(reading.text, unit, aspect)
+    return not near or says_kind(reading.text, unit, aspect)
 
 
 def _aspect(

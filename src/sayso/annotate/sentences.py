@@ -52,7 +52,8 @@ _BREAK = re.compile(
     | (?:,\s*|\s+)(?=but\s(?!also\b)|although\b|though\b|even\sthough\b|albeit\b|however\b)
     | ,\s+(?=(?:while|whereas|yet|because|since)\s|so\s+(?:I|we|he|she|it|they)\b)
     | ,\s+(?={_WH}) | ,\s+(?=(?:(?:the\s+\w+|\w+)\s+)?(?:of|for|in|from)\s+(?:which|whom|whose)\b)
-    | ,\s+(?=(?:and|but|so)\s+(?:(?:the|its|his|her|their|some|many|most)\s+)?(?-i:[a-z])[\w-]+\s+{_AUXILIARY})
+    | ,\s+(?=(?:and|but|so)\s+(?:(?:the|its|his|her|their|some|many
+        |most)\s+)?(?-i:[a-z])[\w-]+\s+{_AUXILIARY})
     | ,\s+(?=(?:(?:most|very|quite|more)\s+)?
         (?:maybe|perhaps|possibly|probably|likely|presumably)\b)
     | ,\s+(?={_ADVERBS}(?:{_AUXILIARY}|{_PAST}))
@@ -65,8 +66,10 @@ _VERBAL = re.compile(rf"{_ADVERBS}(?:{_AUXILIARY}|{_PAST})", re.IGNORECASE)
 _WITH_VERB = re.compile(rf"\b(?:{_AUXILIARY}|{_PAST}|born\b)", re.IGNORECASE)
 #: A comment inside a clause: "The founder, I believe, was ...", "lasts, I'm guessing, 11 days".
 _INSERTED = re.compile(
-    r",\s+(?:(?:(?:I|we)\b|it(?:'s|\s+(?:is|was|seems|appears|has|would))|they\s+say|so|as|if|though\s+I)"
-    r"\b(?-i:[^,.;:()A-Z0-9]){0,40}|if\s+I'm\s+\w+\s+\w+|as\s+I\s+\w+|(?:I|so\s+I)(?:'m|'d|'ve|\s+would|\s+am)?\s+\w+(?:\s+\w+)?),\s+"
+    r",\s+(?:(?:(?:I|we)\b|it(?:'s|\s+(?:is|was|seems|appears|has|would))|they\s+say|so|as|if|"
+    r"though\s+I)"
+    r"\b(?-i:[^,.;:()A-Z0-9]){0,40}|if\s+I'm\s+\w+\s+\w+|as\s+I\s+\w+|(?:I|so\s+I)(?:'m|'d|'ve|"
+    r"\s+would|\s+am)?\s+\w+(?:\s+\w+)?),\s+"
     r"(?!and\b|but\b|so\b|or\b|which\b|who\b)(?!(?:he|she|it|they|I|we|there|his|her|its)\b)",
     re.IGNORECASE,
 )

@@ -18,8 +18,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.annotate.asking import addressed, is_question
+from sayso.annotate.gaps import Gap, alone, withhold
 from sayso.annotate.marks import find
-from sayso.annotate.reach import Gap, Hedge, alone, weaken, withhold
+from sayso.annotate.reach import Hedge, weaken
 from sayso.annotate.sentences import Span, clauses, plain, sentences
 from sayso.annotate.syntax import evaluates
 from sayso.annotate.talk import holds_new
@@ -109,7 +110,10 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
         if s and questions and questions[-1] == spans[s - 1] and spans[s - 1] not in asks:
             # "Which composer worked on it? I couldn't tell you."
             topic = text[slice(*spans[s - 1])]
-            gaps = [g._replace(about=f"{topic} {g.about}") if g.start >= sentence.start else g for g in gaps]
+            gaps = [
+                g._replace(about=f"{topic} {g.about}") if g.start >= sentence.start else g
+                for g in gaps
+            ]
         here = [g.silent for g in gaps if g.start >= sentence.start]
         silent = all(any(c.start >= g.start and c.end <= g.end for g in here) for c in where[s])
         if not silent:

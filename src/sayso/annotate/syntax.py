@@ -66,7 +66,8 @@ PARENTHETICAL = re.compile(
     re.I,
 )
 TOPIC = re.compile(
-    r"\W*(?:\d{1,2}[.)]\s*)?(?:(?:but|and|however),?\s+)?(?:as\s+(?:to|for)|regarding|concerning|about|on|"
+    r"\W*(?:\d{1,2}[.)]\s*)?(?:(?:but|and|however),?\s+)?(?:as\s+(?:to|for)|regarding|"
+    r"concerning|about|on|"
     r"(?:by|of|from|to|for|in|at|with)\s+(?:whom?|what|which|whose)|how|why|"
     r"with\s+(?:regard|respect)|when\s+it\s+comes|in\s+terms|who|what|when|where|how|which|"
     r"whether)\b",
@@ -110,21 +111,23 @@ def empty(words: str) -> bool:
     return all(w.lower() in GENERIC for w in WORD.findall(words))
 
 
-_VERDICTS = frozenset(
-    """accurate inaccurate true false outdated reliable unreliable year date figure number place
-    name off case different mistaken memory best only least most could well reported disputed
-    verified confirmed checked evidence historians scholars sources accounts records biographers
-    experts some many others would seem seems seemed appear appears appeared sounds sound looks
-    feels like plausible possible likely probable unlikely somewhere another moon one two years
-    later earlier impression understanding recollection remembered recalled read told believed
-    thought said claimed contested debated questioned that's it's what's think believe guess
-    suppose assume tentative tentatively hearsay rumor rumour legend speculation still open
-    doubt doubted so as not far figures numbers level rather treat caution care advisable worth
-    against official website online source checking verifying confirming please make need needs
-    change changed entry item first second third last previous above just purely 100 percent
-    mostly partly somewhat slightly fully entirely be been being low medium high moderate fair
-    level score rating confidence certainty""".split()
-)
+#: Words that only judge what was said.
+_VERDICT_WORDS = """100 above accounts accurate advisable against another appear appeared appears as
+assume be
+    been being believe believed best bet biographers care case caution certainty change
+    changed checked checking claimed confidence confirmed confirming contested could date
+    debated different disputed doubt doubted earlier entirely entry evidence experts fair
+    false far feels figure figures first fully guess hearsay high historians house
+    impression inaccurate it's item just last later least legend level life like likely
+    looks low make many medium memory mistaken moderate money moon most mostly name need
+    needs not number numbers off official one online only open others outdated partly
+    percent place plausible please possible previous probable purely questioned rather
+    rating read recalled recollection records reliable remembered reported rumor rumour said
+    scholars score second seem seemed seems slightly so some somewhat somewhere sound sounds
+    source sources speculation stake still suppose swear tentative tentatively that's think
+    third thought told treat true two understanding unlikely unreliable verified verifying
+    website well what's word worth would year years"""
+_VERDICTS = frozenset(_VERDICT_WORDS.split())
 
 
 def evaluates(words: str) -> bool:

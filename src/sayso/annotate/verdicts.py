@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sayso.annotate.align import Asked, Unit, covers, units
+from sayso.annotate.align import Unit, units
+from sayso.annotate.gaps import Gap
 from sayso.annotate.hedges import GENERIC
 from sayso.annotate.marks import names_with_markers
 from sayso.annotate.matching import Match
-from sayso.annotate.reach import Gap
+from sayso.annotate.naming import Asked, covers
 from sayso.annotate.sentences import Span
 from sayso.annotate.stance import Reading
 from sayso.annotate.values import asserted
@@ -20,10 +21,14 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ABOUT_ITSELF = re.compile(
     r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b|my\b|as\s+an\s+AI|we\b|"
     r"it\s+is\s+(?:important|worth|best)|please\b|for\s+(?:more|the\s+most|accurate|further)|"
-    r"sorry|apologies|you\s+(?:can|could|may|might|should)|feel\s+free|if\s+you|is\s+there|thank|there\s+(?:are|were|is|seem\s+to\s+be)\s+(?:\w+\s+){0,2}?(?:several|many|multiple|two|"
+    r"sorry|apologies|you\s+(?:can|could|may|might|should)|feel\s+free|if\s+you|is\s+there|"
+    r"thank|there\s+(?:are|were|is|seem\s+to\s+be)\s+(?:\w+\s+){0,2}?(?:several|many|multiple|"
+    r"two|"
     r"three|numerous|various|more\s+than\s+one|a\s+few|different|a\s+number|lots?)\b|"
-    r"(?:several|many|multiple|two|three|a\s+few|various|numerous|more\s+than\s+one)\s+(?:[\w'-]+\s+){0,3}?(?:share|have|go\s+by|are\s+(?:named|called)|"
-    r"with\s+(?:that|this)|named|called)\b|(?:your|the|this|that)\s+(?:question|query|name|request)\b)",
+    r"(?:several|many|multiple|two|three|a\s+few|various|numerous|"
+    r"more\s+than\s+one)\s+(?:[\w'-]+\s+){0,3}?(?:share|have|go\s+by|are\s+(?:named|called)|"
+    r"with\s+(?:that|this)|named|called)\b|(?:your|the|this|that)\s+(?:question|query|name|"
+    r"request)\b)",
     re.I,
 )
 
