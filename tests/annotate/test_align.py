@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.align import asked, assign, units
+from sayso.annotate.align import assign, units
+from sayso.annotate.naming import asked
 from sayso.annotate.rules import judge_rules_long
 from sayso.annotate.sentences import clauses, plain, sentences
 from sayso.annotate.stance import read

@@ -35,6 +35,7 @@ _LIFE = re.compile(
     r"\(\s*(?:(?:born|b\.|d\.|died)[^()]{0,40}\d{3,4}[^()]{0,60}|"
     r"[^()]{0,40}\d{3,4}[^()]{0,20}\s*[-–—]\s*[^()]{0,40})\)"
 )
+_DATED = re.compile(r"\(\d{4}\)")
 _LIFE_CUES = frozenset({"birth", "death"})
 
 _CONTINUES = re.compile(
@@ -124,6 +125,8 @@ def _by_form(aspect: Asked, lower: str) -> bool:
     """Whether the unit answers without a cue word: "X was a painter", "X (1950-1990)"."""
     nature = len(_NATURE_CUES & aspect.cues)
     if nature and 2 * nature > len(aspect.cues) and _NATURE.search(lower):
+        return True
+    if "release" in aspect.cues and aspect.kind == "date" and _DATED.search(lower):
         return True
     return bool(_LIFE_CUES & aspect.cues and _LIFE.search(lower))
 

@@ -40,9 +40,9 @@ discovery described discovered discoverer discovers detected found identified
 award awards prize prizes won received honor honour honored medal honours
 citizenship citizen nationality national country
 owner owned owns parent subsidiary belongs acquired
-chief ceo executive chairman chairperson president head led leader leads leadership manager
+chief ceo executive chairman chairperson president led leader leads leadership manager
 industry sector field business operates
-product products makes made manufactures produces sells offers
+product products produce makes made manufactures produces sells offers
 employees staff workforce workers employs people
 symptom symptoms sign signs signal presents
 treatment treated treat drug drugs medication therapy medicine cure
@@ -73,7 +73,8 @@ sibling brother sister siblings
 character characters protagonist
 illustrator illustrated illustrations drawings
 incubation incubate
-prevalence incidence common affects
+prevalence incidence common
+affect affects affected affecting attacks
 gene genetic mutation
 named eponym namesake
 income revenue earnings turnover sales
@@ -133,6 +134,7 @@ _SUFFIX = re.compile(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return a crude stem of a lower-case word, or the name of its family."""
+    word = word.removesuffix("'s")
     if word in _FAMILY:
         return _FAMILY[word]
     return _crude(word)

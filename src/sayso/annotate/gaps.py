@@ -118,7 +118,7 @@ def withhold(
     silent = _quiet(text, low, mark, mark.end if whether else high)
     everything = bool(WHOLE.search(words))
     if kind == "caution":
-        everything = everything or bool(WHOLE.search(text, mark.start, mark.end))
+        everything = everything or bool(WHOLE.search(text, *sentence))
     if kind == "ignorance" and REST.search(text, mark.start, high):
         kind = "rest"
     elif kind == "ignorance" and _SCANT.search(text, mark.start, high):

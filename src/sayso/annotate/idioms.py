@@ -26,7 +26,9 @@ _PHRASES: dict[str, str] = {
         (?:college|university|school)|lecture\s+halls|learned\s+(?:his|her|their)\s+(?:trade|craft)|
         passed\s+through|academic|(?:attended|reading|read)\s+\w+\s+at|schooling|alumn\w+|
         (?:university|college|institute|academy)\b""",
-    "occupation": r"""(?:made|earned|makes)\s+(?:a|his|her|their)\s+living|by\s+(?:trade
+    "occupation": r"""bec[ao]mes?\s+an?\s|(?:is|was)\s+an?\s+(?:[\w-]+\s+){0,3}?\w+(?:ist|er|or
+        |ian|ant)\b|(?:made?|earned|makes|making|earns?)\s+(?:a|his|her|their)\s+living
+        |by\s+(?:trade
         |profession)|
         work(?:s|ed|ing)?\s+as|earned\s+(?:his|her)\s+(?:bread|keep)|day\s+job|line\s+of\s+work|
         career|livelihood|did\s+for\s+a\s+living|professionally|(?:was|is)\s+active\s+as
@@ -70,7 +72,8 @@ _PHRASES: dict[str, str] = {
         |screened|seen|aired)|opened\s+(?:in|on)|
         out\s+(?:in|on|since)\s+\d|arrived\s+(?:in|on)|screened|saw\s+the\s+light\s+of\s+day
         |went\s+on\s+sale|appeared\s+in\s+\d""",
-    "cast": r"""headlin\w+|in\s+the\s+(?:lead|leading|main|title)|fronted|opposite|on\s+screen
+    "cast": r"""leads?\b|headlin\w+|in\s+the\s+(?:lead|leading|main|title)|fronted|opposite
+        |on\s+screen
         |leading\s+(?:role|part|man|lady)|
         features?\b|performances?|(?:play|act)(?:s|ed|ing)?\s+(?:the|in|by)|stars?\b|starring
         |appear(?:s|ed)?\s+in\s+(?:it|the)""",
@@ -127,7 +130,7 @@ _PHRASES: dict[str, str] = {
         |look\s+after|(?:branch|field|department|area)\s+of\s+medicine|special(?:ty|ist\w*|ism)
         |(?:matter|case|job)\s+for|
         \w+\s+physicians\b|surgeons?\b""",
-    "bod": r"""attacks?|targets?|strikes?|settles?\s+in|affect\w*|harms?|damages?|organs?\b
+    "affect": r"""attacks?|targets?|strikes?|settles?\s+in|affect\w*|harms?|damages?|organs?\b
         |part\s+of\s+the\s+body|involves?|hits?\s+the""",
     "prevalence": r"""(?:one|\d+)\s+in\s+(?:\d|every)|million\s+(?:people|patients|cases)
         |cases\s+(?:a|per)|how\s+(?:common|many\s+people)|

@@ -103,7 +103,8 @@ ANY_DOUBT = compiled(
     | \bthere\s+(?:is|are|was|were)\s*n(?:'t|ot)\s+{DEG}{_KNOW}
     | \b(?:no|little|not\s+much|nothing)\s+(?:[\w-]+\s+){{0,3}}?(?:is|are|was|were|has\s+been
         |can\s+be|could\s+be)\s+{DEG}{h.NOT_KNOWN}
-    | \b(?:nobody|no\s+one|none\s+of\s+us)\s+(?:really\s+)?knows
+    | \b(?:nobody|no\s+one|none\s+of\s+us)\s+(?:(?:really\s+)?knows|(?:\w+\s+){{0,4}}?(?:can
+        |could)\s+(?:say|tell))
     | \bno\s+{_KNOW}\s+(?:about|on|of|regarding|concerning|for|as\s+to|available)
     | \b(?:beyond|outside|above|past|more\s+than)\s+(?:what\s+)?(?:I\s+(?:\w+\s+)?(?:know|can
         |remember|recall)|me\b|my\s+ken)

@@ -37,6 +37,7 @@ from sayso.annotate.short import (
     valueless,
 )
 from sayso.annotate.stance import Reading, read
+from sayso.annotate.syntax import WHOLE
 from sayso.annotate.talk import holds_new
 from sayso.annotate.verdicts import (
     SIGNATURE,
@@ -175,6 +176,8 @@ def _foreign(text: str, aspects: Sequence[Asked]) -> bool:
 def _general(reading: Reading, gap: Gap) -> bool:
     """Whether a statement that names no aspect withholds those that are not spoken of."""
     if gap.kind in ("caution", "scant"):
+        return False
+    if gap.kind == "ignorance" and WHOLE.search(gap.about) and statements(reading):
         return False
     return gap.kind == "rest" or _alone(reading, gap)
 

@@ -88,7 +88,7 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
                 hedges.append(Hedge(sentence.end - 1, sentence.end, *sentence))
             else:
                 at = sentence.start + to_user.at
-                clause = [c for c in where[s] if c.start <= at][-1]
+                clause = ([c for c in where[s] if c.start <= at] or [where[s][0]])[-1]
                 questions.append(sentence if whole else clause)
             if to_user.how == "ask":
                 asks.append(sentence)

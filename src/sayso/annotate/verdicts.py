@@ -13,6 +13,7 @@ from sayso.annotate.matching import Match
 from sayso.annotate.naming import Asked, covers
 from sayso.annotate.sentences import Span
 from sayso.annotate.stance import Reading
+from sayso.annotate.syntax import WHOLE
 from sayso.annotate.values import asserted
 from sayso.records import Content, Stance, Verdict
 
@@ -121,7 +122,8 @@ def names_aspect(
 ) -> bool | None:
     """Whether the gap names the aspect; ``None`` when it names none (see ``align.covers``)."""
     named = covers(gap.about, reading.text[gap.low : gap.high], aspect, aspects)
-    if named is False and (gap.kind in ("refusal", "caution")):
+    everything = gap.whole and WHOLE.search(gap.about)
+    if named is False and (gap.kind in ("refusal", "caution") or everything):
         others = any(covers(gap.about, "", a, aspects) for a in aspects)
         return False if others else None
     return named
