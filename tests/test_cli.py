@@ -137,7 +137,9 @@ def test_measure_repeats_the_run_and_takes_its_settings(
     fewer = json.loads(capsys.readouterr().out)
     assert {e["signature"] for e in same}.isdisjoint({e["signature"] for e in fewer})
     assert cli.run(["measure", str(finished), "--omit-long", "separate"]) == 0
-    assert "omit:separate" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "omit:separate" in printed
+    assert "printed only" in printed
     assert (finished / "metrics" / "uncle.parquet").read_bytes() == before
 
 

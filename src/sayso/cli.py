@@ -14,11 +14,12 @@ app = cyclopts.App(
     name="sayso",
     help="Does a language model know what it knows, and does it say so?",
     version=__version__,
+    suppress_keyboard_interrupt=False,  # main() says that the same command goes on
 )
 app.command(
     "sayso.commands:run_app",
     name="run",
-    help="Ask a model, judge its answers, and report whether it voices what it does not know.",
+    help="Ask a model, judge its answers, report whether it voices what it does not know.",
 )
 app.command(
     "sayso.commands:measure", name="measure", help="Recompute a run's numbers from stored answers."

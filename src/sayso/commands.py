@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -27,10 +28,12 @@ from sayso.pipeline.measuring import measure as measure_run
 from sayso.pipeline.running import Result
 from sayso.pipeline.running import run as run_protocol
 from sayso.protocols import PROTOCOLS, uncle
+from sayso.records import Estimate
 
 run_app = cyclopts.App(
     name="run",
-    help="Ask a model, judge its answers, and report whether it voices what it does not know.",
+    help="Ask a model, judge its answers, report whether it voices what it does not know.",
+    help_epilogue="Every option can stand in a YAML file: --config FILE.yaml (probe: {k: 3}).",
 )
 
 
@@ -154,7 +157,10 @@ def measure(run: Path, /, *, json: bool = False, settings: Uncle = uncle.Setting
     json
         Print every number as JSON instead of the table.
     """
-    _show(measure_run(run, settings), json=json, page=None)
+    result = measure_run(run, settings)
+    _show(result, json=json, page=None)
+    if not result.saved and not json:
+        print("counted with other settings: printed only, the run's own numbers stay as they are")
 
 
 def report(run: Path, /) -> None:
@@ -209,8 +215,9 @@ def _show(result: Result, *, json: bool, page: Path | None) -> None:
         reports.render(result.estimates, Console(), result.manifest, page, entities=result.entities)
 
 
-def _json(estimates: object) -> None:
-    print(msgspec.json.format(msgspec.json.encode(estimates)).decode())
+def _json(estimates: Sequence[Estimate]) -> None:
+    rows = [msgspec.structs.asdict(e) for e in estimates]
+    print(msgspec.json.format(msgspec.json.encode(rows)).decode())
 
 
 __all__ = ["compare", "measure", "report", "run_app"]

@@ -134,6 +134,17 @@ def test_hedge_precision_looks_at_the_uninstructed_answer(tmp_path: Path) -> Non
     assert value(result, "accuracy", "form:short;prompt:plain") == pytest.approx(4 / 8)
 
 
+def test_a_policy_that_hedges_nothing_is_never_hedging_on_the_same_aspects(tmp_path: Path) -> None:
+    result = run(tmp_path, PROBES, "cciiciic", "cciiciic", plain="ccoiciio")
+    for form in ("short", "long"):
+        for name in ("FA", "KCR", "EA"):
+            never = result.get(name, f"form:{form};policy:never")
+            for policy in ("type", "own_logprob", "length"):
+                other = result.get(name, f"form:{form};policy:{policy}")
+                if other.value is not None:
+                    assert (other.value, other.n) == (never.value, never.n), (policy, name)
+
+
 def test_fewer_draws_can_be_measured_from_more(tmp_path: Path) -> None:
     result = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
     one = sayso.measure(result.path, **{"probe.k": 1}).estimates

@@ -88,7 +88,7 @@ def from_records(
     shorts: dict[str, Question] = {}
     longs: dict[str, Question] = {}
     left_out: dict[str, int] = {}
-    count = 0
+    count = unnamed = 0
 
     def refuse(line: int, what: str, advice: str) -> None:
         if strict:
@@ -128,6 +128,7 @@ def from_records(
                 )
             else:
                 shorts[short.id] = short
+                unnamed += part.description.lower() not in record.prompt.lower()
                 parts.append(short.id)
         long = Question(
             id=question_id(name, record.entity, record.prompt.strip()),
@@ -153,6 +154,10 @@ def from_records(
     asked = {part for long in longs.values() for part in long.parts}
     questions = (*(q for q in shorts.values() if q.id in asked), *longs.values())
     notes = [f"{count} rows read from {source}"]
+    if unnamed:
+        notes.append(
+            f"{unnamed} aspects are not named by their prompt: a paragraph may leave them out"
+        )
     notes += [f"{number} left out: {what}" for what, number in sorted(left_out.items())]
     return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
 

@@ -165,6 +165,9 @@ class FolderRun:
         self.tokens["requests"] += len(distinct)
         self.tokens["cached"] += len(replies)
         self.tokens["asked"] += len(todo)
+        if len(todo) < len(distinct):
+            kept = len(distinct) - len(todo)
+            self.notices.append(f"{kept:,} of {len(distinct):,} answers were in the cache already")
         stages = "+".join(dict.fromkeys(a.stage for a in asks))
         self.progress.start(stages, len(distinct), len(replies))
         try:

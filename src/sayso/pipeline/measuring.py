@@ -43,7 +43,7 @@ def measure(
     if chosen == stored:
         job.folder.write("metrics/uncle", estimates, Estimate)
     entities = len({(q.domain, q.entity) for q in job.questions})
-    return Result(Path(run), estimates, manifest, entities)
+    return Result(Path(run), estimates, manifest, entities, saved=chosen == stored)
 
 
 def stored_settings(run: str | Path) -> dict[str, object]:

@@ -29,6 +29,14 @@ class Result(NamedTuple):
     estimates: list[Estimate]
     manifest: Manifest
     entities: int
+    saved: bool = True
+
+    def get(self, name: str, where: str = "all") -> Estimate:
+        """Return one number, e.g. ``result.get("J", "form:long")``. Raises KeyError."""
+        for estimate in self.estimates:
+            if estimate.name == name and estimate.where == where:
+                return estimate
+        raise KeyError(f"{name} {where}")
 
 
 def open_judge(name: str) -> Judge:
@@ -73,6 +81,7 @@ def run(
     prompts.check_folder(Path(chosen.prompt_folder) if chosen.prompt_folder else None)
     grader = open_judge(judge) if isinstance(judge, str) else judge
     questions = datasets.load(data, split=split, domains=domains, limit=limit, seed=seed)
+    entities = {(q.domain, q.entity) for q in questions.questions}
     engine = open_model(model, **(model_options or {})) if isinstance(model, str) else model
     try:
         manifest = _manifest(protocol, questions, engine, grader, chosen, seed, command)
@@ -91,7 +100,11 @@ def run(
             folder.write_manifest(manifest)
             uncle.collect(questions.questions, engine, grader, job, chosen, seed)
             told = *replies.notices, *getattr(engine, "notices", ())
-            notices = (*questions.notes, *told, *borrowed, *job.notices)
+            asked = (
+                f"{len(entities):,} entities: {len(questions.short):,} short questions, "
+                f"{len(questions.long):,} paragraphs"
+            )
+            notices = (*questions.notes, asked, *told, *borrowed, *job.notices)
         with job.timed("measure"):
             estimates = uncle.measure(job, chosen)
         folder.write(f"metrics/{protocol}", estimates, Estimate)
@@ -107,8 +120,7 @@ def run(
     finally:
         if isinstance(model, str):
             engine.close()
-    entities = len({(q.domain, q.entity) for q in questions.questions})
-    return Result(path, estimates, manifest, entities)
+    return Result(path, estimates, manifest, len(entities))
 
 
 def _check_known_from(chosen: uncle.Settings, manifest: Manifest, data: Dataset) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sayso.metrics.rates import UNCERTAIN, cell_rates, count_cells
+from sayso.metrics.rates import UNCERTAIN, Floats, cell_rates, count_cells
 from sayso.metrics.reference import reference_policies
 from sayso.metrics.within import policy_by_rate, policy_j
 from sayso.protocols.aspects import KNOWN, UNKNOWN
@@ -38,7 +39,11 @@ def blind_policies(context: Context, form: str) -> list[Estimate]:
 
 
 def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estimate]]]:
-    """Yield the rates of hedging by own log-prob, type and length at each type's own rate."""
+    """Yield the rates of hedging by own log-prob, type and length at each type's own rate.
+
+    On the same aspects as the model: one whose answer carries no value, hence no score, ranks in
+    the middle of its type.
+    """
     a, known, label = context.aspects, context.known["any"], context.labels(form)
     plain = context.labels(form, False)
     view = a.views[form, False]
@@ -46,6 +51,10 @@ def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estima
     usable = (known >= 0) & (label >= 0) & (plain >= 0)
     hedged = np.where(usable, (label == UNCERTAIN).astype(np.float64), np.nan)
     for policy, score in scores.items():
+        if not (usable & ~np.isnan(score)).any():
+            score = np.full(a.size, np.nan)
+        else:
+            score = _filled(score, a.type)
         member = policy_by_rate(np.where(usable, score, np.nan), a.type, hedged)
         rows = ~np.isnan(member)
         cells = np.zeros(6)
@@ -74,3 +83,14 @@ def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estima
             )
         )
         yield policy, made
+
+
+def _filled(score: Floats, types: NDArray[np.str_]) -> Floats:
+    """Replace missing scores by the median of their type, or of all where a type has none."""
+    filled = np.where(np.isnan(score), np.nanmedian(score), score)
+    for kind in np.unique(types):
+        rows = types == kind
+        known = score[rows][~np.isnan(score[rows])]
+        if len(known):
+            filled[rows & np.isnan(score)] = np.median(known)
+    return filled

@@ -62,14 +62,15 @@ MORE: dict[str, tuple[str, str]] = {
     "F1_uncertain": ("F1 of hedging", "Harmonic mean of UA and UUR."),
     "hedge_precision": (
         "hedge precision",
-        "Of the facts it hedged, the share it gets wrong when not asked for doubt. Needs no probe.",
+        "Of the facts it hedged, the share it gets wrong when not asked for doubt (without those it "
+        "hedges even then). Needs no probe.",
     ),
     "hedge_recall": (
         "hedge recall",
         "Of the facts it gets wrong when not asked for doubt, the share it hedged.",
     ),
     "unspoken_knowledge": (
-        "unspoken knowledge",
+        "unspoken knowledge, at its own hedge rate",
         "How much J would rise if it hedged as often, within each fact type, but where its own "
         "token probabilities are lowest.",
     ),
@@ -91,11 +92,11 @@ MORE: dict[str, tuple[str, str]] = {
     "omission": ("not mentioned", "Facts that a paragraph leaves out; counted as wrong above."),
     "instruction_cost": (
         "cost of the instruction",
-        "How much KCR changes when doubt is asked for.",
+        "How far KCR falls when doubt is asked for.",
     ),
     "break_even_cost": (
         "break-even cost",
-        "How many right answers a wrong one must cost for its hedging to pay off.",
+        "If a wrong answer costs more than this many right ones gain, its hedging pays off.",
     ),
 }
 
@@ -183,8 +184,9 @@ def _verdicts(numbers: Numbers, forms: list[str]) -> list[str]:
         said.setdefault(_reading(numbers, form), []).append(FORMS[form])
     if len(said) == 1:
         text = next(iter(said))
-        both = " in both forms" if len(forms) == 2 else ""
-        return [f"{text[0].upper()}{text[1:]}{both}."]
+        both = "In both forms, " if len(forms) == 2 else ""
+        line = f"{both}{text}"
+        return [f"{line[0].upper()}{line[1:]}."]
     return [f"In {' and '.join(places)}, {text}." for text, places in said.items()]
 
 
@@ -204,13 +206,26 @@ def _reading(numbers: Numbers, form: str) -> str:
         if rare:
             return "it almost never says that it does not know, and its hedges look random"
         return "its hedges cannot be told from hedging at random"
-    if j.value < 0.1 or rare:
+    if rare:
+        return _few_but_good(numbers, form)
+    if j.value < 0.1:
         return "its hedges fall in the right place a little more often than at random"
     if j.value < 0.4:
         return "its hedges tell known from unknown somewhat, far from always"
     if j.value < 0.7:
         return "its hedges tell known from unknown well, though not always"
     return "its hedges tell known from unknown most of the time"
+
+
+def _few_but_good(numbers: Numbers, form: str) -> str:
+    """Hedges that are too few to move J may still be well placed: say both, with counts."""
+    placed, blind = numbers.get("UA", form), numbers.get("p_known", form)
+    if placed.value is None or not placed.denominator or blind.value is None:
+        return "it rarely hedges, and a little more often where it does not know"
+    return (
+        f"it rarely hedges; of the {placed.denominator:,.0f} facts that it hedged it did not know "
+        f"{placed.numerator:,.0f} (at random: {percent(1 - blind.value, 0)})"
+    )
 
 
 def _rare(unknown: Estimate) -> bool:
@@ -223,8 +238,9 @@ def _unspoken(numbers: Numbers, forms: list[str]) -> str:
         rank = numbers.get("auroc_incorrect_within", form)
         if _rare(numbers.get("UUR", form)) and rank.value is not None and (rank.low or 0) > 0.5:
             return (
-                "Yet its own token probabilities hold more than it says: within a type of fact "
-                f"they rank a wrong answer below a right one in {percent(rank.value, 0)} of pairs "
+                "Its own token probabilities could tell far more, if it hedged by them: within a "
+                "type of fact they rank a wrong answer below a right one in "
+                f"{percent(rank.value, 0)} of pairs "
                 f"({FORMS[form]}; 50 % is chance)."
             )
     for form in forms:
@@ -282,11 +298,12 @@ def warnings(numbers: Numbers) -> list[str]:
             f"{len(high)} of {len(rates)} fact types can be met by guessing more than "
             f"{GUESSABLE:.0%} of the time: 'known' is too kind there.".replace("%", " %")
         )
+    few = []
     for form in numbers.forms:
         for name in METRICS:
             estimate = numbers.get(name, form)
             if estimate.value is not None and sparse(estimate):
-                lines.append(
-                    f"{name} of {FORMS[form]} rests on {counts(estimate)} only: read the counts."
-                )
+                few.append(f"{name} of {FORMS[form]} ({counts(estimate)})")
+    if few:
+        lines.append(f"Few cases, read the counts: {', '.join(few)}.")
     return lines
