@@ -62,8 +62,8 @@ MORE: dict[str, tuple[str, str]] = {
     "F1_uncertain": ("F1 of hedging", "Harmonic mean of UA and UUR."),
     "hedge_precision": (
         "hedge precision",
-        "Of the facts it hedged, the share it gets wrong when not asked for doubt (without those it "
-        "hedges even then). Needs no probe.",
+        "Of the facts it hedged, the share it gets wrong when not asked for doubt (without those "
+        "it hedges even then). Needs no probe.",
     ),
     "hedge_recall": (
         "hedge recall",
