@@ -566,7 +566,12 @@ REFUSED = [
     # Many names hold the short ones; parts and slips of them are something else.
     ("Which city is it?", ["Tokio|Tokyo|Tokyo, Japan|Edo|Tokyo-to|Tokyo City"], "Japan", W),
     ("Which city is it?", ["Tokio|Tokyo|Tokyo, Japan|Edo|Tokyo-to|Tokyo City"], "Tokyo", C),
-    ("Which metal is it?", ["Helium|He|Helium gas|Hellium|Atom 2|Element He"], "He said that it is iron.", W),
+    (
+        "Which metal is it?",
+        ["Helium|He|Helium gas|Hellium|Atom 2|Element He"],
+        "He said that it is iron.",
+        W,
+    ),
     ("Which metal is it?", ["Helium|He|Helium gas|Hellium|Atom 2|Element He"], "He", C),
     (
         "Who scored it?",
