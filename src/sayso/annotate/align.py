@@ -49,6 +49,8 @@ KIND_BONUS = 0.4
 CARRIED = 0.5
 GOLD_ALONE = 0.6
 REUSE = 0.6
+#: A clause that another aspect has taken gives way to a free one that names the aspect as well.
+SHARED = 0.25
 _LEAST = 0.15
 _CANDIDATES = 12
 
@@ -200,6 +202,8 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
                 heapq.heappush(heap, (-score, a, u))
     chosen: list[Unit | None] = [None] * n
     used: Counter[tuple[int, str]] = Counter()
+    held: Counter[int] = Counter()
+    shared: set[tuple[int, int]] = set()
     barred: set[tuple[int, int]] = set()
     while heap:
         score, a, u = heapq.heappop(heap)
@@ -212,6 +216,12 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
             if -score - REUSE > _LEAST:
                 heapq.heappush(heap, (score + REUSE, a, u))
             continue
+        if held[u] and (a, u) not in shared:
+            shared.add((a, u))
+            if -score - SHARED > _LEAST:
+                heapq.heappush(heap, (score + SHARED, a, u))
+                continue
         used[u, kind] += 1
+        held[u] += 1
         chosen[a] = every[u]
     return chosen

@@ -55,8 +55,9 @@ MATRIX = compiled(
     | \b(?:looks?|sounds?|feels?)\s+(?:like|as\s+if|to\s+(?:be|me))\b
     | \b(?:best|educated|rough|wild|first|tentative)\s+guess\b
     | \bguess(?:ing|work)\b
-    | \bif\s+(?:I|my\s+memory|memory|my)\b[^,.;]{{0,30}}(?:mistaken|wrong|right(?:ly)?
-        |correct(?:ly)?|serves?|recall|remember|fail\w*|deceiv\w*)(?:\s+(?:me|correctly|right
+    | \bif\s+(?:I|my\s+memory|memory|my)\b[^,.;]{{0,30}}(?:mistaken
+        |mixing\s+\w+\s+up|misremember\w*|confus\w+|wrong|right(?:ly)?
+        |correct(?:ly)?|serves?|recall|remember|fail\w*|deceiv\w*|trust\w*|holds?|reliable|play\w*)(?:\s+(?:me|correctly|right
         |rightly|well))*
     | \bunless\s+(?:I\b|my\b)[^,.;]{{0,40}}
     | \b(?:as|so)\s+far\s+as\s+(?:I|we|my|anyone|is)\b[^,.;]{{0,25}}(?:know[sn]?|aware|tell

@@ -51,7 +51,7 @@ specialty speciality medical branch specialist
 transmission transmitted spread spreads
 genre style type kind category
 duration long runtime minutes running length runs lasts long
-distance far away light-years parsecs kilometers lies
+distance far away light-years parsecs
 radius radii
 diameter across wide size
 mass massive weighs solar
@@ -128,6 +128,17 @@ _STOP_WORDS = """a an the of in on at by for to from with and or is was are were
     amount time state value following receive receives used deal deals after part body based
     what's who's large big"""
 STOP = frozenset(_STOP_WORDS.split())
+#: "Medicine" that is a field and no drug.
+_FIELD = re.compile(
+    r"\b(?:(?:branch|field|department|area|kind|part)(?:e?s)?\s+of|sleep|family|internal|emergency|"
+    r"sports?|nuclear|tropical|travel|intensive\s+care|palliative|occupational|general|"
+    r"addiction|preventive|reproductive|pain|rehabilitation)\s+medicine\b",
+    re.I,
+)
+_LIVING = re.compile(
+    r"\b(?:makes?|made|making|earns?|earned)\s+(?:its|his|her|their|a)\s+(?:money|living|name)\b",
+    re.I,
+)
 _SUFFIX = re.compile(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
 
 
@@ -155,15 +166,21 @@ for _line in _FAMILIES.split("\n"):
         _FAMILY.setdefault(_word, _line.split()[0])
 
 
+def settled(text: str) -> str:
+    """Return ``text`` with the phrases whose words mean another aspect when read one by one."""
+    return _LIVING.sub(" livelihood ", _FIELD.sub(" specialty ", text))
+
+
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the content words of ``text``."""
+    text = settled(text)
     return frozenset(stem(w) for w in map(str.lower, _WORD.findall(text)) if w not in STOP)
 
 
 @lru_cache(maxsize=16384)
 def topics(text: str, wanted: frozenset[str]) -> frozenset[str]:
     """Return the stems of ``text``, and the ``wanted`` families that its phrases speak of."""
-    return stems(text) | frozenset(families(text, wanted))
+    return stems(text) | frozenset(families(_FIELD.sub(" department ", text), wanted))
 
 
 _NUMBER = re.compile(
@@ -211,7 +228,7 @@ _KIND_WORDS: tuple[tuple[Expected, re.Pattern[str]], ...] = (
     (
         "date",
         re.compile(
-            r"\b(?:when|dates?|year|years|day|month|time\s+of|timeline|century|decade|"
+            r"\b(?:when(?!\s+it\s+comes)|dates?|year|years|day|month|time\s+of|timeline|century|decade|"
             r"birthday|timing)\b",
             re.I,
         ),

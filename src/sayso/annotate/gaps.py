@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from sayso.annotate.marks import Found
+from sayso.annotate.reach import phrase_start
 from sayso.annotate.sentences import Span
 from sayso.annotate.syntax import (
     ACCESS,
@@ -29,7 +30,6 @@ from sayso.annotate.syntax import (
     bare,
     empty,
     parenthesis,
-    phrase_before,
 )
 from sayso.annotate.talk import holds_new
 
@@ -119,7 +119,7 @@ def withhold(
     everything = bool(WHOLE.search(words))
     if kind == "caution":
         everything = everything or bool(WHOLE.search(text, *sentence))
-    if kind == "ignorance" and REST.search(text, mark.start, high):
+    if kind == "ignorance" and REST.search(_ELSE.sub(" ", text[mark.start : high])):
         kind = "rest"
     elif kind == "ignorance" and _SCANT.search(text, mark.start, high):
         kind = "scant"
@@ -136,6 +136,7 @@ _VALUE_FIRST = re.compile(
 
 
 #: Doubt about a clause as a whole: "though I'm not positive that it is the usual drug".
+_ELSE = re.compile(r"\b(?:some|any)(?:one|body|where)\s+else\b", re.I)
 _IT_HOLDS = re.compile(
     r"[\s,]*(?:of\s+|about\s+)?(?:if|whether|that)\s+(?:it|this|that)(?:'s|\s+is|\s+was|"
     r"\s+are)\b",
@@ -212,7 +213,7 @@ def _reach(
 ) -> tuple[int, int, bool]:
     """What a gap that names no aspect reaches: (low, high, whole answer)."""
     if inside is not None and inside.start > parts[0].start:
-        return phrase_before(text, parts[i].start, inside.start), inside.start, False
+        return phrase_start(text, parts[i].start, inside.start), inside.start, False
     if RELATIVE_FULL.match(text, parts[i].start):
         return parts[0].start, parts[-1].end, False
     left = bare(text[parts[0].start : parts[i].start])

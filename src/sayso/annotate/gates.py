@@ -36,7 +36,8 @@ limi insu hard zero scan few spar scar dunn beat sear who know idk idek dk iono 
 dark beyo outs past abov doub deba disp unce conf disa ambi ques cont rese diff impo toug
 esca elud evad slip your corr quot hold salt got lost blan leav news over clue stum pass
 how lack inad sole only nowh this your you you' myst obsc murk scet sket anyo anyb open up
-miss haze hazy fuzz spec mean tbh forg give draw fail igno stuc out less vagu nev wish
+miss haze hazy fuzz spec mean tbh forg give draw fail igno stuc out less vagu miss
+abse left note sour trai data file pape reco reac stay rema nev wish
 rath inco inac avai memo dont enou tona"""
 _REFUSAL = """priv conf rest clas prot sens poli guid rule inst guar sett prog cont usag safe
 requ deni

@@ -23,6 +23,7 @@ ADVERB_PHRASES = (
     r"(?:the\s+)?(?:chances|odds)\s+are",
     r"for\s+all\s+I\s+know",
     r"at\s+a\s+guess",
+    r"what\s+I\s+(?:take|understand|remember|recall|hold|suppose)\s+(?:to\s+(?:be|have\s+been)|as|is|was)",
     r"by\s+some",
     r"almost\s+certainly",
     r"nearly\s+certain(?:ly)?",

@@ -60,7 +60,7 @@ def asked(question: str, golds: tuple[Gold, ...], hint: str = "", entity: str = 
 def _named(
     about: str, wanted: frozenset[str]
 ) -> tuple[frozenset[str], frozenset[str], frozenset[c.Expected]]:
-    words = frozenset(w.lower() for w in _WORD.findall(about))
+    words = frozenset(w.lower() for w in _WORD.findall(c.settled(about)))
     return words, frozenset(map(c.stem, words)) | c.topics(about, wanted), c.kinds_named(about)
 
 
@@ -92,6 +92,14 @@ def wanted_by(aspects: Sequence[Asked]) -> frozenset[str]:
     return frozenset().union(*(a.cues for a in aspects)) if aspects else frozenset()
 
 
+def told_apart(aspects: list[Asked]) -> list[Asked]:
+    """Drop the cue words that all aspects share: they name the subject, not an aspect."""
+    if len(aspects) < 3:
+        return aspects
+    shared = frozenset.intersection(*(a.cues for a in aspects))
+    return [a._replace(cues=a.cues - shared or a.cues) for a in aspects] if shared else aspects
+
+
 def covers(about: str, reach: str, aspect: Asked, everyone: Sequence[Asked]) -> bool | None:
     """Whether a statement of ignorance with the words ``about`` names the aspect.
 
@@ -117,7 +125,7 @@ def covers(about: str, reach: str, aspect: Asked, everyone: Sequence[Asked]) -> 
         context = c.topics(reach, wanted)
         near = [a for a in everyone if a.kind == aspect.kind and a.cues & context]
         return aspect in near if near else not named
-    return False if named else None
+    return False if named or rivals else None
 
 
 def _entity(everyone: Sequence[Asked]) -> frozenset[str]:

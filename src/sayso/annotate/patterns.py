@@ -52,7 +52,7 @@ SELF_DOUBT = compiled(
         | drawing\s+a\s+blank
     | (?<!more\sor\s)less\s+(?:sure|certain|confident|clear) | doubtful | hazy | fuzzy
         | vague\s+(?:on|about)
-    | (?:unable|not\s+able|struggling|failed)\s+to\s+{DEG}{h.ESTABLISH}
+    | (?:unable|not\s+able|struggling|fail(?:ed|ing|s)?)\s+to\s+{DEG}{h.ESTABLISH}
     | (?:do|did|can|could|would|ca|wo|have|had)\s*{NEG}\s+{DEG}(?:been\s+able\s+to\s+)?
         (?:{h.ESTABLISH}|recognize|recognise|be\s+sure|(?:have|possess|hold|find|found|seen|see
         |got)\s+{_KNOW}|
@@ -71,7 +71,8 @@ SELF_DOUBT = compiled(
     | no\s+longer\s+(?:know|recall|remember|have)
     | (?:would|'d|will|'ll)\s+(?:just\s+|only\s+|merely\s+)?be\s+(?:just\s+|only\s+
         |purely\s+)?(?:guessing|speculating|making\s+(?:it|this|that|something|things)\s+up
-        |inventing)
+        |inventing)(?:\s+(?:if|were|should)\s+I\s+(?:\w+\s+){{0,3}}?(?:tell|told|say|said|name|named
+        |give|gave|state|stated|offer|offered)\b(?:\s+you)?)?
     | (?:would|'d|will|'ll)?\s*(?:have|need|want)\s+to\s+(?:\w+\s+)?(?:look|check|search|google
         |research|consult|verify|find)\b(?:\s+(?:(?:it|this|that)\s+)?(?:up|out))?
     | (?:have|'ve|has)?(?:\s*n't|\s+not)\s+(?:got\s+)?(?:the|a)\s+(?:foggiest|faintest|slightest
@@ -172,6 +173,12 @@ ANY_DOUBT = compiled(
     | \bI\s+(?:could|may|might)\s+{DEG}be\s+(?:\w+\s+)?(?:wrong|mistaken|misremembering
         |confus\w+|off|mixing)
     | \bI\s+may\s+have\s+(?:this|that|it|some|these|the)\b[^.;]{{0,30}}\bwrong
+    | \b(?:missing|absent|left\s+out)\s+(?:from|in)\s+(?:what|my|the\s+\w+\s+I|anything|everything
+        |all)\b(?:\s+I\b)?[^.;]{{0,30}}
+    | \b(?:notes|sources?|memory|training|data|files|papers|records)\s+(?:\w+\s+){{0,2}}?(?:says?
+        |holds?|tells?|gives?|contains?|has|have|is\s+silent|are\s+silent)\s+(?:nothing|on|about)\b
+    | \b(?:has|have|ever)\s+(?:never\s+|not\s+)?reached\s+me\b
+    | \b(?:has|have)\s+to\s+(?:stay|remain)\s+open\b | \bmust\s+(?:stay|remain)\s+open\b
     | \bcorrect\s+me\s+if | \b(?:do\s*n't|do\s+not)\s+(?:quote|hold)\s+me
     | \bwith\s+a\s+(?:grain|pinch)\s+of\s+salt
     """
@@ -202,6 +209,10 @@ DISCLAIMER = compiled(
         |have)\s+(?:\w+\s+){0,2}?(?:accurate|inaccurate|wrong|incorrect|incomplete|outdated
         |out\s+of\s+date|errors?|mistake[ns]?|unreliable|imprecise|inaccuracies|correct|reliable
         |off)
+    | \b(?:any|all|some|much|most|part|parts|none)\s+of\s+(?:it|this|that|what\s+follows
+        |the\s+(?:above|following|below))\s+(?:may|might|could)\s+(?:well\s+)?(?:not\s+)?be\b
+    | \bwhat\s+follows\s+(?:is|comes|was)\s+(?:only\s+|purely\s+|mostly\s+)?(?:from\s+memory
+        |a\s+guess|guesswork|unverified|unchecked|uncertain)
     | \b(?:not|n't|cannot|can't)\s+(?:\w+\s+)?(?:guarantee|vouch)\b
     """
 )

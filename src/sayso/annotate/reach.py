@@ -27,7 +27,6 @@ from sayso.annotate.syntax import (
     empty,
     evaluates,
     parenthesis,
-    phrase_before,
 )
 
 
@@ -71,7 +70,7 @@ def weaken(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
         if empty(rest) and ahead:
             return reach(inside.start, clause.end)
         if empty(rest):
-            return reach(phrase_before(text, clause.start, inside.start), inside.end)
+            return reach(phrase_start(text, clause.start, inside.start), inside.end)
         return reach(inside.start, inside.end)
     if (
         i
@@ -102,12 +101,7 @@ def weaken(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
     before = bare(text[clause.start : mark.start])
     after = bare(text[mark.end : clause.end])
     if mark.kind == "choice":
-        return reach(
-            clause.start
-            if text[mark.start : mark.end].lower().startswith("either")
-            else mark.start,
-            clause.end,
-        )
+        return reach(mark.start, phrase_end(text, mark.start, clause.end, joined=True))
     if empty(after) and empty(before):
         if i == 0:
             return reach(sentence.start, _run(text, parts, 1) if len(parts) > 1 else sentence.end)
@@ -139,7 +133,11 @@ def weaken(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
         ):
             return reach(parts[0].start, clause.end)
         return reach(clause.start, comma.start() if comma else clause.end)
-    if not after or re.search(r"\bor,?\s*$", text[clause.start : mark.start]):
+    other = re.search(r",?\s*\bor,?\s*$", text[clause.start : mark.start])
+    if other and after:
+        at = clause.start + other.start()
+        return reach(phrase_start(text, clause.start, at), phrase_end(text, mark.end, clause.end))
+    if not after:
         return reach(clause.start, clause.end)
     if mark.kind == "adverb" and (
         BESIDE.search(text, clause.start, mark.start) or VERB_NEXT.match(text, mark.end)
@@ -149,12 +147,42 @@ def weaken(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
     if text[clause.start : mark.start].rstrip().endswith(","):
         comma = COMMA.search(text, mark.end + 1, clause.end)
         high = comma.start() if comma else clause.end
+    elif mark.kind == "adverb" and not _OWNED.search(text, clause.start, mark.start):
+        high = phrase_end(text, mark.end, clause.end)
     return reach(mark.start, high)
+
+
+def phrase_end(text: str, at: int, high: int, joined: bool = False) -> int:
+    """Where the phrase that begins at ``at`` ends: before the next verb, preposition or comma.
+
+    With ``joined``, not before an "or" has been passed: "either in Ripley or in Derby".
+    """
+    floor = at
+    if joined:
+        second = _OR.search(text, at, high)
+        floor = second.end() if second else at
+    for edge in _EDGE.finditer(text, floor, high):
+        if WORD.search(text, floor, edge.start()):
+            return edge.start()
+    return high
+
+
+def phrase_start(text: str, low: int, at: int) -> int:
+    """Where the phrase that ends at ``at`` begins; "Ann Roe and Jon Kemp" is one phrase."""
+    start = low
+    for edge in _EDGE.finditer(text, low, at):
+        if bare(text[edge.start() : at]):
+            start = edge.start()
+    return start
 
 
 def _bare_value(text: str, part: Span) -> bool:
     """Whether a clause is a value without a verb: "Around a dozen, maybe 12"."""
-    return len(WORD.findall(text, *part)) <= 4 and not VERB.search(text, *part)
+    return (
+        len(WORD.findall(text, *part)) <= 4
+        and not VERB.search(text, *part)
+        and not PREPOSITION.match(text.lower(), part.start)
+    )
 
 
 def _between_commas(text: str, clause: Span, mark: Found) -> bool:
@@ -166,6 +194,17 @@ def _between_commas(text: str, clause: Span, mark: Found) -> bool:
     return (0 <= end - mark.end < 40 and mark.kind in ("matrix", "doubt")) or end == mark.end
 
 
+#: "Her likely birthplace is ..." says how likely the whole statement is.
+_OWNED = re.compile(r"\b(?:the|her|his|its|their)\s*$", re.I)
+_OR = re.compile(r"\bor\s+(?:(?:maybe|perhaps|possibly|in|on|at|by|from)\s+)*", re.I)
+#: Where a noun phrase cannot go on.
+_EDGE = re.compile(
+    r",(?!\s+(?:\d{4}\b|and\b|or\b))\s|\s(?:in|on|at|by|for|from|with|since|ever|after|before|"
+    r"while|who|which|that|until|to|is|was|are|were|has|had|have|became|found|led|made|took|"
+    r"play|plays|brought|gave|lent|met|won|held|wrote|began|sits|lies|belongs|stands|as(?!\s+"
+    r"well\b)(?<!well as)|and\s+(?=later|then|its|his|her|their|also|was|is|it|he|she|has|had|"
+    r"[a-z]+ed\b)|[a-z]{2,}ed)\b"
+)
 #: What stands before a parenthesis that qualifies the words after it: "was (possibly) Ann".
 _AHEAD = re.compile(
     r"\b(?:is|was|are|were|be|been|by|in|at|on|of|to|from|for|the|an?|and|or|with|as)\s*$", re.I

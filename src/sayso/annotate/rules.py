@@ -19,12 +19,13 @@ from functools import lru_cache
 import msgspec
 
 from sayso.annotate import Item
-from sayso.annotate.align import Unit, assign
-from sayso.annotate.cues import stems
+from sayso.annotate.align import Unit, assign, units
+from sayso.annotate.cues import stems, topics
 from sayso.annotate.gaps import Gap
 from sayso.annotate.language import is_english
+from sayso.annotate.leftover import eliminate
 from sayso.annotate.matching import match
-from sayso.annotate.naming import Asked, asked
+from sayso.annotate.naming import Asked, asked, told_apart, wanted_by
 from sayso.annotate.sentences import Span
 from sayso.annotate.short import (
     bare_match,
@@ -188,29 +189,50 @@ def _alone(reading: Reading, gap: Gap) -> bool:
     return not any(where.start <= u.start < where.end for u in statements(reading))
 
 
-def _told_apart(aspects: list[Asked]) -> list[Asked]:
-    """Drop the cue words that all aspects share: they name the subject, not an aspect."""
-    if len(aspects) < 3:
-        return aspects
-    shared = frozenset.intersection(*(a.cues for a in aspects))
-    return [a._replace(cues=a.cues - shared or a.cues) for a in aspects] if shared else aspects
-
-
 def _long(aspects: list[Asked], paragraph: str) -> list[Verdict]:
     if not paragraph.strip():
         return [make_verdict("omitted") for _ in aspects]
     if _foreign(paragraph, aspects):
         return [missing("language") for _ in aspects]
-    aspects = _told_apart(aspects)
+    aspects = told_apart(aspects)
     reading = read(paragraph, marker_names(aspects))
     told = {(u.start, u.end) for u in statements(reading)}
     chosen = [
         u if u is not None and (u.start, u.end) in told else None for u in assign(reading, aspects)
     ]
+    chosen = _by_elimination(reading, aspects, chosen, told)
     return [
-        _aspect(reading, paragraph, aspects, aspect, unit)
+        _aspect(
+            reading, paragraph, aspects, aspect, unit, unit is not None and chosen.count(unit) > 1
+        )
         for aspect, unit in zip(aspects, chosen, strict=True)
     ]
+
+
+def _by_elimination(
+    reading: Reading,
+    aspects: Sequence[Asked],
+    chosen: Sequence[Unit | None],
+    told: set[tuple[int, int]],
+) -> list[Unit | None]:
+    """Let aspects that nothing names take clauses that name none of the others."""
+    silent = [
+        any(names_aspect(reading, gap, aspect, aspects) for gap in reading.gaps)
+        for aspect in aspects
+    ]
+    wanted = wanted_by([a for a, unit in zip(aspects, chosen, strict=True) if unit is not None])
+    taken = [(u.start, u.end) for u in chosen if u is not None]
+    free = [
+        u
+        for u in units(reading)
+        if (u.start, u.end) in told
+        and (u.start, u.end) not in taken
+        and not topics(reading.text[u.start : u.end], wanted) & wanted
+    ]
+    if not free:
+        return list(chosen)
+    pending = [a for a, unit in enumerate(chosen) if unit is None and not silent[a]]
+    return eliminate(reading, aspects, chosen, free, pending)
 
 
 def _has_own_value(reading: Reading, unit: Unit, aspect: Asked, naming: Sequence[Gap]) -> bool:
@@ -223,7 +245,12 @@ def _has_own_value(reading: Reading, unit: Unit, aspect: Asked, naming: Sequence
 
 
 def _aspect(
-    reading: Reading, paragraph: str, aspects: Sequence[Asked], aspect: Asked, unit: Unit | None
+    reading: Reading,
+    paragraph: str,
+    aspects: Sequence[Asked],
+    aspect: Asked,
+    unit: Unit | None,
+    shared: bool,
 ) -> Verdict:
     text = reading.text
     naming: list[Gap] = []
@@ -243,6 +270,12 @@ def _aspect(
         unit = None
     if unit is not None:
         found = match(aspect.question, aspect.golds, paragraph[unit.start : unit.end])
+        elsewhere = naming and all(
+            g.silent.end <= unit.start - 2 or unit.end + 2 < g.silent.start for g in naming
+        )
+        if elsewhere and shared and found.content != "correct":
+            # The clause speaks of another aspect; of this one ignorance is stated.
+            return make_verdict("abstained", where=sentence_at(reading, naming[0].start))
         value = place_value(aspect, found, text, unit.start, unit.end)
         full = aspect.cues <= unit.stems or found.content == "correct"
         if not naming or full or reading.hedged(unit.start, unit.end):

@@ -74,6 +74,12 @@ _INSERTED = re.compile(
     re.IGNORECASE,
 )
 _WH_FIRST = re.compile(_WH, re.IGNORECASE)
+#: Where the segmenter sees no end: after "(?).", and before a sentence that opens with a number.
+_BRACKET_STOP = re.compile(
+    r"(?<=[?!]\)\.)\s+(?=[^\W\d_a-z])|(?<=[a-z]{4}\.)(?<!prox\.)\s+(?=\d[\d,.]*\s+\w)"
+)
+#: "While I have no idea who led it, the cast was ...": the comma ends the opening clause.
+_OPENING = re.compile(r"(?:while|although|though|even\s+though|whereas)\b[^,;]{3,160},\s+", re.I)
 _CONNECTOR_ONLY = re.compile(r"[\W_]*(?:though|although|but|however|so|yet)?[\W_]*", re.IGNORECASE)
 #: In text without capitals a full stop alone ends a sentence, and a new subject a clause.
 _LOWER_STOP = re.compile(r"(?<=[a-z0-9)][a-z0-9)])[.!?]+\s+")
@@ -126,6 +132,10 @@ def _paragraphs(text: str) -> list[Span]:
 
 def _cut(text: str, span: Span) -> list[Span]:
     part = text[span.start : span.end]
+    stop = _BRACKET_STOP.search(text, *span)
+    if stop is not None:
+        head, tail = Span(span.start, stop.start()), Span(stop.end(), span.end)
+        return _cut_long(text, head) + _cut(text, tail)
     if part.islower() or part.lstrip()[:1].islower():
         found: list[Span] = []
         start = span.start
@@ -180,6 +190,11 @@ def clauses(text: str, sentence: Span) -> list[Span]:
     start = sentence.start
     inserted = [m.span() for m in _INSERTED.finditer(text, sentence.start, sentence.end)]
     cuts = list(_BREAK.finditer(text, sentence.start, sentence.end))
+    opening = _OPENING.match(text, *sentence)
+    if opening is not None:
+        start_of_main = re.compile(r",\s+").search(text, sentence.start, sentence.end)
+        if start_of_main is not None and start_of_main.start() not in {c.start() for c in cuts}:
+            cuts = sorted([*cuts, start_of_main], key=lambda cut: cut.start())
     if text[sentence.start : sentence.end].islower():
         cuts += _RUN_ON.finditer(text, sentence.start, sentence.end)
         cuts.sort(key=lambda cut: cut.start())

@@ -22,7 +22,7 @@ from sayso.annotate.gaps import Gap, alone, withhold
 from sayso.annotate.marks import find
 from sayso.annotate.reach import Hedge, weaken
 from sayso.annotate.sentences import Span, clauses, plain, sentences
-from sayso.annotate.syntax import evaluates
+from sayso.annotate.syntax import WH_WORD, empty, evaluates
 from sayso.annotate.talk import holds_new
 
 
@@ -59,6 +59,20 @@ def _only_judges(text: str, sentence: Span, marked: list[Span]) -> bool:
     rest = " ".join([*kept, text[at : sentence.end]])
     mine = _MINE.search(text, *sentence)
     return evaluates(rest) or (mine is not None and not holds_new(rest, frozenset(), frozenset()))
+
+
+def _joined(gaps: list[Gap], sentence: Span) -> list[Gap]:
+    """Let a bare "because I don't know" be about what the sentence's other gaps name."""
+    here = [g for g in gaps if g.start >= sentence.start]
+    named = [g for g in here if not empty(WH_WORD.sub(" ", g.about))]
+    if len(here) < 2 or not named or any(g.kind == "refusal" for g in here):
+        return gaps
+    return [
+        g._replace(about=named[0].about, whole=named[0].whole)
+        if g in here and g.kind == "ignorance" and empty(WH_WORD.sub(" ", g.about))
+        else g
+        for g in gaps
+    ]
 
 
 _MINE = re.compile(r"\b(?:I|my|me|myself)\b", re.I)
@@ -114,6 +128,7 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
                 g._replace(about=f"{topic} {g.about}") if g.start >= sentence.start else g
                 for g in gaps
             ]
+        gaps = _joined(gaps, sentence)
         here = [g.silent for g in gaps if g.start >= sentence.start]
         silent = all(any(c.start >= g.start and c.end <= g.end for g in here) for c in where[s])
         if not silent:

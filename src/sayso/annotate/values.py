@@ -39,6 +39,7 @@ _NUMBER = re.compile(
     rf"\b{_NUMBER_WORD}(?:[\s-]+(?:and\s+)?{_NUMBER_WORD})*\b",
     re.IGNORECASE,
 )
+_TOKEN = re.compile(r"\w+")
 _CAPITAL = r"(?:[^\W\d_a-zà-ÿ][\w'’.&-]*|\d+)"
 _NAME = re.compile(
     rf"(?:\b[Tt]he\s+)?[^\W\d_a-zà-ÿ][\w'’&-]*(?:\.(?=\s?[^\W\d_a-z]))?(?:(?:\s+|"
@@ -55,7 +56,7 @@ _AFTER_PREPOSITION = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _COPULA = re.compile(
     r"\b(?:is|was|are|were|be|been|as|by|became|include[sd]?|including|called|named|won|received|"
-    r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|includes)\b|:",
+    r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|includes|within|into)\b|:",
     re.IGNORECASE,
 )
 _NOT_A_NAME_WORDS = """i i'm he she it they his her its their the a an this that these in on at
@@ -66,6 +67,7 @@ _NOT_A_NAME_WORDS = """i i'm he she it they his her its their the a an this that
     no born date place year answer please both either later also additionally
     moreover furthermore during since until unknown reportedly apparently allegedly presumably
     not to for
+    jan feb mar apr jun jul aug sep sept oct nov dec
     january february march april may june july august september october november december most many
     several with of one another hmm hm oh ah uh um ugh well let let's hi hello hey sure thanks
     ok okay yeah actually definitely certainly officials critics experts scientists historians
@@ -85,6 +87,9 @@ def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]
             yield Span(*hit.span())
     elif kind == "number":
         for hit in _NUMBER.finditer(text, start, end):
+            token = _TOKEN.match(text, hit.start())
+            if token and token.end() > hit.end() and token.group().lower() in known:
+                continue
             yield Span(hit.start(), hit.end() - (text[hit.end() - 1] in ".,"))
     elif kind in ("place", "person"):
         yield from names(text, start, end, known)
@@ -99,12 +104,49 @@ def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Sp
     """Yield runs of capitalized words that are neither ``known`` nor sentence openers."""
     for hit in _NAME.finditer(text, start, end):
         words = list(_WORD.finditer(hit.group()))
-        while words and words[0].group().lower() in _NOT_A_NAME | known | {"the"}:
+        if len(words) > 1 and _opens(text, hit.start(), hit.start() + words[0].end(), start):
             words.pop(0)
-        while words and words[-1].group().lower() in _NOT_A_NAME | known | {"and", "of", "the"}:
+        while len(words) > 1 and (
+            words[0].group()[0].isdigit() or words[0].group().lower() in _NOT_A_NAME
+        ):
+            words.pop(0)
+        while words and words[0].group().lower().removesuffix("'s") in _NOT_A_NAME | known | {
+            "the"
+        }:
+            words.pop(0)
+        while words and words[-1].group().lower().removesuffix("'s") in _NOT_A_NAME | known | {
+            "and",
+            "of",
+            "the",
+        }:
             words.pop()
+        if len(words) == 1 and _opens(text, hit.start() + words[0].start(), hit.end(), start):
+            continue
         if words and not words[0].group()[0].isdigit():
             yield Span(hit.start() + words[0].start(), hit.start() + words[-1].end())
+
+
+def _opens(text: str, at: int, end: int, low: int) -> bool:
+    """Whether one capitalized word is only the first word of its sentence, and no name."""
+    if text[low:at].strip(" \"'(") and text[:at].rstrip(" \"'(")[-1:] not in ".!?:":
+        return False
+    word = text[at:end].strip(" .,;:!?")
+    if _ORDINARY.fullmatch(word) or (word.endswith("s") and text[end : end + 2] == "' "):
+        return True
+    follows = _NEXT_WORD.match(text, end)
+    return bool(follows and word.endswith("s") and not _SINGULAR.fullmatch(follows.group(1)))
+
+
+#: Words that open sentences, and plural nouns ("Audiences left") before no singular verb.
+_ORDINARY = re.compile(
+    r"\w+(?:ly|ing|[^aeiou]ed)|Found|Born|Within|Much|Few|Many|Little|Some|All|Both|Among|Behind|"
+    r"Between|Measured|Either|Neither|Credit|Work|Early|Light|Amid|Under|Over|Across|Inside|Look|"
+    r"Only|Just|Then|Now|Today|Here|Despite|Because|Since|Though|Named|Made|Set|Best|First|Last|"
+    r"Music|Drug|Doctor|Treatment|Paper|Salt|Film|Word|Talk|Rumou?r|Each|Every|Other|Another|"
+    r"Like|Once|Owing|Thanks|Due|Nobody|Nothing|Anyone|Someone|Critics|Life|Time|Management|Apart"
+)
+_NEXT_WORD = re.compile(r"\s+([a-z]+)")
+_SINGULAR = re.compile(r"is|was|has|saw|became|gave|lent|\w+s|and|or|in|et")
 
 
 def asserted(
@@ -142,4 +184,15 @@ def asserted(
         "possibly",
     }:
         words.pop(0)
-    return Span(words[0].start(), words[-1].end()) if words else None
+    if not words:
+        return None
+    edge = _PHRASE_EDGE.search(text, words[0].end(), end)
+    high = edge.start() if edge else words[-1].end()
+    return Span(words[0].start(), high)
+
+
+#: Where plain words cannot go on as a value.
+_PHRASE_EDGE = re.compile(
+    r"[,;]?\s+(?:and\s+(?:shows?|leads?|has|is|was|it|its|later|then|takes|can)\b|after\b|ever\b|"
+    r"(?:while|although|though|but|because|which|who|where)\b)"
+)

@@ -1,0 +1,106 @@
+"""By elimination: aspects that no clause names, and clauses that speak of no named aspect.
+
+A reader who is asked for a composer and finds one name left over takes it for the composer. So an
+aspect without a cue may take a clause that nobody took, if the clause holds a value of the shape of
+the aspect's golds (a date, a number, a name, plain words), nearest in order first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from sayso.annotate.align import Unit
+from sayso.annotate.naming import Asked
+from sayso.annotate.stance import Reading
+from sayso.annotate.values import names, typed
+
+Shape = Literal["date", "number", "name", "words"]
+
+_NUMERIC = re.compile(r"[$€£]?\d")
+_TIMESTAMP = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT|\d{4}$")
+#: "It is metallic": plain words said of the subject itself, not of something it has.
+_SAYS = re.compile(r"\b(?:it|he|she|they)(?:'s|\s+(?:is|was|are|were))\s+(?!not\b|[a-z]+ed\b)[a-z]")
+_ORDER = 0.2
+_LEAST = 1.0
+
+
+def shape(aspect: Asked) -> Shape | None:
+    """Return the shape of an aspect's values: of its golds, else of its question."""
+    if not aspect.golds:
+        by_kind: dict[str, Shape] = {
+            "date": "date",
+            "number": "number",
+            "person": "name",
+            "place": "name",
+        }
+        return by_kind.get(aspect.kind)
+    gold = aspect.golds[0]
+    if gold.kind == "date" or aspect.kind == "date" or _TIMESTAMP.match(gold.value):
+        return "date"
+    if gold.kind == "quantity" or _NUMERIC.match(gold.value):
+        return "number"
+    return "name" if gold.value[:1].isupper() else "words"
+
+
+def fits(reading: Reading, unit: Unit, wanted: Shape, known: frozenset[str]) -> float:
+    """Return how well a clause's values fit a shape, 0 for not at all."""
+    text = reading.text
+    dates = list(typed(text, unit.start, unit.end, "date", known))
+    if wanted == "date":
+        return 2.0 * bool(dates)
+    numbers = [
+        n
+        for n in typed(text, unit.start, unit.end, "number", known)
+        if not any(n.start < d.end and d.start < n.end for d in dates)
+    ]
+    if wanted == "number":
+        numbers = [n for n in numbers if any(c.isdigit() for c in text[n.start : n.end])]
+        return 2.0 * bool(numbers) - 0.5 * bool(dates)
+    found = [
+        n
+        for n in names(text, unit.start, unit.end, known)
+        if not any(n.start < d.end and d.start < n.end for d in dates)
+    ]
+    if wanted == "name":
+        return 2.0 * bool(found) - 0.3 * bool(dates) - 0.3 * bool(numbers)
+    if dates or numbers or found or not _SAYS.search(text, unit.start, unit.end):
+        return 0.0
+    return 1.5
+
+
+def eliminate(
+    reading: Reading,
+    aspects: Sequence[Asked],
+    chosen: Sequence[Unit | None],
+    free: Sequence[Unit],
+    pending: Sequence[int],
+) -> list[Unit | None]:
+    """Give the ``pending`` aspects the free clauses that fit, each clause once."""
+    result = list(chosen)
+    known = frozenset().union(*(a.known for a in aspects)) if aspects else frozenset[str]()
+    pairs = []
+    for a in pending:
+        wanted = shape(aspects[a])
+        if wanted is None:
+            continue
+        for u, unit in enumerate(free):
+            fit = fits(reading, unit, wanted, known)
+            if fit:
+                pairs.append((fit - _ORDER * _misplaced(a, unit, result), a, u))
+    taken: set[int] = set()
+    for score, a, u in sorted(pairs, key=lambda p: (-p[0], p[1], p[2])):
+        if result[a] is None and u not in taken and score >= _LEAST:
+            result[a] = free[u]
+            taken.add(u)
+    return result
+
+
+def _misplaced(aspect: int, unit: Unit, chosen: Sequence[Unit | None]) -> int:
+    """Return how many placed aspects stand on the wrong side: answers tend to keep the order."""
+    return sum(
+        (other.start < unit.start) != (b < aspect)
+        for b, other in enumerate(chosen)
+        if other is not None
+    )
