@@ -16,10 +16,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sayso.annotate.rules import judge_rules, judge_rules_long
-
 from data.reworded import Sample, Truth, paragraphs, short_answers
 from sayso import builtin
+from sayso.annotate.rules import judge_rules, judge_rules_long
 from sayso.records import LABELS, Verdict
 
 QUESTIONS = Path(builtin.__file__).parent / "data" / "questions.jsonl"
