@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from data import reworded
 from data.reworded import Sample, Truth, paragraphs, short_answers
 from sayso import builtin
 from sayso.annotate.rules import judge_rules, judge_rules_long
@@ -31,8 +32,10 @@ def main() -> None:
     options.add_argument("--questions", type=Path, default=QUESTIONS)
     options.add_argument("--n", type=int, default=1000, help="texts of each form")
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--wordings", type=Path, default=reworded.WORDINGS)
     options.add_argument("--show", type=int, default=0, help="disagreements to print of each form")
     chosen = options.parse_args()
+    reworded.WORDINGS = chosen.wordings
     lines = chosen.questions.read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line) for line in lines if line.strip()]
     measure("paragraphs", paragraphs(questions, chosen.seed, chosen.n), _long, chosen.show)
