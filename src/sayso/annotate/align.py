@@ -29,7 +29,10 @@ _FINITE = re.compile(
     r"became|began|wrote|won|led|made|went|ran|held|spent|took|sold|built|taught|met|left|lost|"
     r"lives|works|causes|orbits|stars|features|born|it's|he's|she's|[a-z]{3,}(?:ed|es|s))\b"
 )
-_NATURE = re.compile(r"\b(?:is|was|are|were)\s+(?:an?|the)\s+(?:[\w'-]+\s+){0,5}[a-z]", re.I)
+_NATURE = re.compile(
+    r"\b(?:is|was|are|were)\s+(?:an?|the(?!\s+(?:brainchild|work|merit|opening|first|premiere|day|figure|name)))\s+(?:[\w'-]+\s+){0,5}[a-z]",
+    re.I,
+)
 _NATURE_CUES = frozenset({"occupation", "genre", "citizenship", "industry", "sport"})
 _LIFE = re.compile(
     r"\(\s*(?:(?:born|b\.|d\.|died)[^()]{0,40}\d{3,4}[^()]{0,60}|"

@@ -76,7 +76,7 @@ incubation incubate
 prevalence incidence common
 affect affects affected affecting attacks
 gene genetic mutation
-named eponym namesake
+eponym named namesake
 income revenue earnings turnover sales
 budget cost
 stock exchange listed traded ticker
@@ -136,6 +136,7 @@ _FIELD = re.compile(
     re.I,
 )
 _LIVING = re.compile(
+    r"\bopen(?:s|ed)?\s+for\s+business\b|"
     r"\b(?:makes?|made|making|earns?|earned)\s+(?:its|his|her|their|a)\s+(?:money|living|name)\b",
     re.I,
 )
@@ -228,7 +229,7 @@ _KIND_WORDS: tuple[tuple[Expected, re.Pattern[str]], ...] = (
     (
         "date",
         re.compile(
-            r"\b(?:when(?!\s+it\s+comes)|dates?|year|years|day|month|time\s+of|timeline|century|decade|"
+            r"\b(?:when(?!\s+it\s+comes)|dates?|year|years|day|month|(?<!running\s)time\s+of|timeline|century|decade|"
             r"birthday|timing)\b",
             re.I,
         ),

@@ -83,12 +83,12 @@ _PHRASES: dict[str, str] = {
         |turns?\s+out|known\s+for\s+(?:its|making)|manufactur\w+|churns?\s+out
         |(?:builds?|makes?(?!\s+(?:its|his|her|a|the\s+firm)\s+(?:money|living|name))|making|made
         |sells?|selling|
-        offers?|produc(?:e[sd]?|ing|ers?|ts?)\b|supplies|markets)\b|product\s+(?:line|range)
+        offers\b|produc(?:e[sd]?|ing|ers?|ts?)\b|supplies|markets)\b|product\s+(?:line|range)
         |output|wares|catalogu?e
         |factory|factories""",
     "award": r"""jury|distinctions?|reward\w*|accept(?:s|ed)\s+the
         |honou?red\s+with|laureate|recipient|took\s+home|went\s+home\s+with
-        |earned\s+(?:the|a|her|him)|
+        |earned\s+(?:the|a|her|him)(?!\s+(?:living|bread|keep|name|money))|
         awarded|decorated|distinction|\b(?:prize|medal|fellowship|award|order\s+of|honou?rs?
         |trophy|accolade\w*|recogni[sz]\w+)\b|bestowed|given\s+the""",
     "direction": r"""brought\s+(?:[\w']+\s+){1,8}?to\s+(?:the\s+)?(?:screen|life)|director\w*
@@ -158,13 +158,13 @@ _PHRASES: dict[str, str] = {
         |found\s+(?:by|in)|discover\w+|detect\w+|
         (?:known|been\s+known)\s+since""",
     "constellation": r"""belongs?\s+to|(?:sits?|lies|located|found|visible|seen|situated
-        |resides?)\s+in\s+(?-i:[A-Z])
+        |resides?)\s+in\s+(?:\w+\s+){0,3}?(?-i:[A-Z])
         |stars\s+of|turn\s+to|part\s+of|in\s+the\s+direction\s+of|border
         |constellation|(?:patch|part|region|corner)\s+of\s+(?:the\s+)?sky
         |among\s+the\s+stars\s+of|night\s+sky|
         (?:look|seek|find)\s+(?:for\s+)?it\s+in""",
-    "named": r"""(?:lent|gave|gives|lends)\s+(?:[\w']+\s+){0,5}?(?:its\s+)?name\b
-        |bears?\s+(?:the\s+|its\s+)?name|name\s+of\s+the
+    "eponym": r"""(?:lent|gave|gives|lends)\s+(?:[\w']+\s+){0,5}?(?:its\s+)?name\b
+        |bears?\s+(?:the\s+|its\s+)?name|name\s+of\b
         |name\s+(?:honou?rs|comes|goes)|whose\s+name|nam(?:ed|es|ing)\b|after\s+whom
         |nam(?:e|ed|ing)\s+(?:\w+\s+)?(?:honou?rs?|after|for|comes?|derives?|recalls?
         |refers?|commemorates?|pays)|
@@ -172,7 +172,7 @@ _PHRASES: dict[str, str] = {
         |eponym\w*|got\s+its\s+name|its\s+name""",
     "symptom": r"""marks?\b|look\s+for\b|develops?\b|leads?\s+to|clinical|brings?\s+with|feel\b
         |sufferers
-        |suffer\w*|experience[sd]?|complain\w*|marked\s+by|characteri[sz]ed\s+by
+        |(?<!that\s)(?<!which\s)suffer\w*|experience[sd]?|complain\w*|marked\s+by|characteri[sz]ed\s+by
         |patients?\s+(?:report|show|have|develop|get)|
         shows?\s+itself|manifest\w*|presents?\s+with|people\s+(?:with\s+it\s+)?(?:report|get
         |develop|notice)|brings?\s+(?:on\s+)?(?:fever|pain|\w+ing)|
@@ -181,7 +181,7 @@ _PHRASES: dict[str, str] = {
     "treatment": r"""helps?\s+against|works?\s+against|against\s+(?:it|the)|pills?\b|dose\w*
         |combat\w*
         |respond\w*\s+to|manag(?:ed|eable)\s+with|prescri\w+|(?:is|are
-        |be)\s+(?:\w+\s+)?given|remed(?:y|ies)|medic\w+|
+        |be)\s+(?:\w+\s+)?given|remed(?:y|ies)|medic(?:ation|ine|ament)s?\b|
         drugs?\b|treat\w*|cur(?:e|ed|es)\b|therap\w+|relie\w+|fought\s+with|controlled\s+with
         |tablets?|doctors\s+(?:give|use|turn)|antidote|
         standard\s+choice|taken\s+(?:early|daily)""",

@@ -182,6 +182,7 @@ def _bare_value(text: str, part: Span) -> bool:
         len(WORD.findall(text, *part)) <= 4
         and not VERB.search(text, *part)
         and not PREPOSITION.match(text.lower(), part.start)
+        and not NEW_SUBJECT.match(text, part.start)
     )
 
 

@@ -131,7 +131,7 @@ def _opens(text: str, at: int, end: int, low: int) -> bool:
     if text[low:at].strip(" \"'(") and text[:at].rstrip(" \"'(")[-1:] not in ".!?:":
         return False
     word = text[at:end].strip(" .,;:!?")
-    if _ORDINARY.fullmatch(word) or (word.endswith("s") and text[end : end + 2] == "' "):
+    if _ORDINARY.fullmatch(word) or (word.endswith("s'")):
         return True
     follows = _NEXT_WORD.match(text, end)
     return bool(follows and word.endswith("s") and not _SINGULAR.fullmatch(follows.group(1)))
@@ -157,6 +157,7 @@ def asserted(
     First a value of the expected kind, nearest after a cue word; else, where the kind says
     nothing, a name or the words after the last verb or preposition.
     """
+    verb = _TRANSITIVE.search(text, start, end)
     spans = list(typed(text, start, end, kind, known))
     after = start
     for word in _WORD.finditer(text, start, end):
@@ -167,6 +168,11 @@ def asserted(
         return min(spans, key=lambda s: (s.start < after, abs(s.start - after)))
     if kind != "any":
         return None
+    if verb and stem(verb.group(1).lower()) in cues:
+        words = list(_WORD.finditer(text, verb.end(), end))
+        if words:
+            edge = _PHRASE_EDGE.search(text, words[0].end(), end)
+            return Span(words[0].start(), edge.start() if edge else words[-1].end())
     found = [s for s in names(text, start, end, known) if s.start >= after]
     if found:
         return found[0]
@@ -191,6 +197,8 @@ def asserted(
     return Span(words[0].start(), high)
 
 
+#: A verb whose object is the value.
+_TRANSITIVE = re.compile(r"\b(made|makes|manufactures|produces|sells|builds)\s+(?=[a-z])")
 #: Where plain words cannot go on as a value.
 _PHRASE_EDGE = re.compile(
     r"[,;]?\s+(?:and\s+(?:shows?|leads?|has|is|was|it|its|later|then|takes|can)\b|after\b|ever\b|"

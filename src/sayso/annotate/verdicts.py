@@ -20,7 +20,7 @@ from sayso.records import Content, Stance, Verdict
 SIGNATURE = "rules@1"
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ABOUT_ITSELF = re.compile(
-    r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b|my\b|as\s+an\s+AI|we\b|"
+    r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b(?!\s+(?:do\s+)?know\s+(?:\w+\s+){0,4}?that\b)|my\b|as\s+an\s+AI|we\b|"
     r"it\s+is\s+(?:important|worth|best)|please\b|for\s+(?:more|the\s+most|accurate|further)|"
     r"sorry|apologies|you\s+(?:can|could|may|might|should)|feel\s+free|if\s+you|is\s+there|"
     r"thank|there\s+(?:are|were|is|seem\s+to\s+be)\s+(?:\w+\s+){0,2}?(?:several|many|multiple|"
