@@ -228,3 +228,37 @@ def test_what_asserts_nothing_is_no_unit() -> None:
     reading = read("I don't know when she died. She was a singer.")
     assert [reading.text[u.start : u.end] for u in units(reading)] == ["She was a singer."]
     assert assign(reading, [asked("When did Mira Toll die?", ())]) == [None]
+
+
+WORKS = ("What does Tolmark Works produce?", ["bicycles"])
+TRADE = ("What industry is Tolmark Works in?", ["brewing"])
+STAFF = ("How many employees does Tolmark Works have?", ["400"])
+SINCE = ("When was Tolmark Works founded?", ["1931-01-01T00:00:00Z"])
+
+NEW_WORDINGS = [
+    # doubt at one value of a sentence is not doubt about the other
+    (
+        "Tolmark Works has built what I take to be kites ever since it was founded in 1931.",
+        [(WORKS, H), (SINCE, S)],
+    ),
+    ("She married Jon Kemp or perhaps Al Roe and later won the Brandt Prize.", [(PRIZE, S)]),
+    ("In 1931, maybe Al Roe set up Tolmark Works.", [(SINCE, S)]),
+    # a sentence that opens the text with "I know" is a statement like any other
+    ("I have no idea where she died. I know for a fact that she was born in Ripley.", [(BORN, S)]),
+    # a filler's first word is no name, and a count of scenes no number of people
+    ("Visitors remember the gatehouse of Tolmark Works.", [(WORKS, OMIT), (STAFF, OMIT)]),
+    # ignorance whose reason names nothing is about what the sentence names
+    (
+        "It makes its money in brewing. You would have to ask someone else how many people it "
+        "employs, because I don't know.",
+        [(TRADE, S), (STAFF, A)],
+    ),
+    # the opening clause of a sentence ends at its comma
+    ("While I have no idea what it makes, it was founded in 1931.", [(WORKS, A), (SINCE, S)]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), NEW_WORDINGS)
+def test_new_wordings(text: str, expected: list[tuple[tuple[str, list[str]], str]]) -> None:
+    found = judge_rules_long([part for part, _ in expected], text)
+    assert [v.stance for v in found] == [stance for _, stance in expected]

@@ -79,7 +79,7 @@ _PHRASES: dict[str, str] = {
         |business|maker|producer|manufacturer|corporation|designer)""",
     "product": r"""maker\s+of|(?:customers?|people|buyers?)\s+(?:buy|get)|leaves?\s+the\s+(?:works
         |factory|plant)
-        |turns?\s+out|(?:has|have)\s+made|roll\s+off|goods\b
+        |turns?\s+out|(?:has|have)\s+(?:made|built|sold)|roll\s+off|goods\b
         |turns?\s+out|known\s+for\s+(?:its|making)|manufactur\w+|churns?\s+out
         |(?:builds?|makes?(?!\s+(?:its|his|her|a|the\s+firm)\s+(?:money|living|name))|making|made
         |sells?|selling|

@@ -28,7 +28,7 @@ _ABOUT_ITSELF = re.compile(
     r"three|numerous|various|more\s+than\s+one|a\s+few|different|a\s+number|lots?)\b|"
     r"(?:several|many|multiple|two|three|a\s+few|various|numerous|"
     r"more\s+than\s+one)\s+(?:[\w'-]+\s+){0,3}?(?:share|have|go\s+by|are\s+(?:named|called)|"
-    r"with\s+(?:that|this)|named|called)\b|(?:your|the|this|that)\s+(?:question|query|name|"
+    r"with\s+(?:that|this)|named|called)\b|(?:your|the|this|that)\s+(?:question|query|name(?!\s+of\b)|"
     r"request)\b)",
     re.I,
 )
