@@ -18,7 +18,7 @@ import jinja2
 from markupsafe import Markup
 
 from sayso.records import Estimate, Generation, InputError, Question, Verdict
-from sayso.report import tabulate, words
+from sayso.report import cautions, tabulate, words
 from sayso.report.answers import Card, Tables, cards
 from sayso.report.clean import line, well_formed
 from sayso.report.facts import facts, signatures, title
@@ -116,8 +116,8 @@ def pages(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict
         types=tabulate.slices(numbers, "type", _type_names(tables.questions)),
         alignment=tabulate.alignment(numbers),
         missing=tabulate.missing(numbers),
-        missing_lines=words.missing_lines(numbers),
-        warnings=words.warnings(numbers),
+        missing_lines=cautions.missing_lines(numbers),
+        warnings=cautions.warnings(numbers),
         manifest=manifest,
         command=line(manifest.command, 2_000),
         facts=facts(manifest),

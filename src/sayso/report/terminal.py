@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sayso.records import Estimate
-from sayso.report import robustness, words
+from sayso.report import cautions, robustness, words
 from sayso.report.clean import line
 from sayso.report.numbers import Numbers, counts, interval, show
 from sayso.store import Manifest
@@ -61,7 +61,7 @@ def render(
         say(console, text, "")
     for text in _undefined(numbers):
         say(console, text, "dim")
-    for text in (*words.missing_lines(numbers), *words.warnings(numbers)):
+    for text in (*cautions.missing_lines(numbers), *cautions.warnings(numbers)):
         say(console, f"! {text}", "yellow")
     signature = next((e.signature for e in numbers.all if e.signature), "")
     if signature:
