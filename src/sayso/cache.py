@@ -98,7 +98,7 @@ class Cache:
         """Return the replies that are known, uncommitted ones included.
 
         A reply comes without its request (empty messages) and without what a run adds; given a
-        mapping of keys to requests, each reply carries the request. DamagedError rows are absent.
+        mapping of keys to requests, each reply carries the request. Damaged rows are absent.
         """
         requests = keys if isinstance(keys, Mapping) else {}
         wanted = list(dict.fromkeys(keys))

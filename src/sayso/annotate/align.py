@@ -207,14 +207,13 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     used: Counter[tuple[int, str]] = Counter()
     held: Counter[int] = Counter()
     shared: set[tuple[int, int]] = set()
-    barred: set[tuple[int, int]] = set()
     while heap:
         score, a, u = heapq.heappop(heap)
         if chosen[a] is not None:
             continue
         kind = aspects[a].kind
         full = used[u, kind] and used[u, kind] >= values.get((u, kind), 0)
-        if kind != "any" and full and (a, u) not in barred:
+        if kind != "any" and full:
             used[u, kind] = -(10**6)
             if -score - REUSE > _LEAST:
                 heapq.heappush(heap, (score + REUSE, a, u))
