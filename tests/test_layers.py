@@ -27,7 +27,9 @@ ALLOWED: dict[str, set[str] | None] = {
     "salvage": {"cachefile"},
     "cache": {"records", "cachefile", "replies", "salvage"},
     "datasets": {"records", "store"},
-    "backends": {"records", "models"},
+    # what tokens cost
+    "prices": {"records"},
+    "backends": {"records", "models", "prices"},
     "annotate": {"records", "metrics", "models", "prompts"},
     "protocols": {"records", "metrics", "models", "prompts", "annotate"},
     "pipeline": {
@@ -37,6 +39,7 @@ ALLOWED: dict[str, set[str] | None] = {
         "cache",
         "store",
         "models",
+        "prices",
         "datasets",
         "annotate",
         "protocols",

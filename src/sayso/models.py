@@ -17,7 +17,14 @@ from sayso.records import Generation, InputError, Request
 
 
 class Capabilities(msgspec.Struct, frozen=True):
-    """What an engine can give. ``context`` is in tokens; ``None`` where nobody knows."""
+    """What an engine can give. ``context`` is in tokens; ``None`` where nobody knows.
+
+    ``n`` is several choices in one call, ``seed`` whether draws can be repeated, ``json_schema``
+    whether replies are held to a schema, ``thinking`` whether thoughts were seen apart from the
+    answer, ``chat_template`` whether the model has one. ``draws_vary`` is ``False`` where draws at
+    T>0 were seen to repeat, ``True`` once two differed. An endpoint learns all of this on the way:
+    read it after use.
+    """
 
     logprobs: bool = False
     entropies: bool = False
@@ -25,10 +32,20 @@ class Capabilities(msgspec.Struct, frozen=True):
     hidden: bool = False
     force: bool = False
     context: int | None = None
+    n: bool = False
+    seed: bool | None = None
+    json_schema: bool = False
+    thinking: bool = False
+    chat_template: bool | None = None
+    draws_vary: bool | None = None
 
 
 class Counts(msgspec.Struct):
-    """What an engine did so far. ``slots`` are token positions computed, padding included."""
+    """What an engine did so far. ``slots`` are token positions computed, padding included.
+
+    ``retries`` are calls to an endpoint that were asked again, ``failed`` requests that stayed
+    without an answer, ``cached_tokens`` prompt tokens that the endpoint did not compute anew.
+    """
 
     requests: int = 0
     forwards: int = 0
@@ -37,6 +54,9 @@ class Counts(msgspec.Struct):
     completion_tokens: int = 0
     forced_tokens: int = 0
     out_of_memory: int = 0
+    retries: int = 0
+    failed: int = 0
+    cached_tokens: int = 0
 
 
 class Engine(Protocol):
@@ -93,10 +113,12 @@ class Embedder(Protocol):
 
 
 def open_model(name: str, **options: object) -> Engine:
-    """Open ``builtin``, ``hf:<folder or hub id>`` or another model by its name.
+    """Open ``builtin``, ``hf:<folder or hub id>``, ``openai:<model>`` or an endpoint's URL.
 
-    Raises :class:`~sayso.records.InputError` for a name or folder that is no model. Backends are
-    imported here, on demand, so that nothing else needs torch.
+    ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
+    ``#model`` it must serve exactly one. Raises :class:`~sayso.records.InputError` for a name or
+    folder that is no model. Backends are imported here, on demand, so that nothing else needs
+    torch or the client.
     """
     kind, _, rest = name.partition(":")
     if (kind == "builtin" and not rest) or (kind == "hf" and rest):
@@ -108,7 +130,12 @@ def open_model(name: str, **options: object) -> Engine:
                 "pip install 'sayso[hf]'"
             ) from None
         return open_hf(rest, **options) if rest else open_builtin(**options)
+    if kind in ("openai", "http", "https") and rest:
+        from sayso.backends.openai_engine import open_endpoint, open_openai
+
+        return open_openai(rest, **options) if kind == "openai" else open_endpoint(name, **options)
     raise InputError(
-        f"model {name!r} is not a name sayso can open: expected 'builtin' or "
-        "'hf:<folder or hub id>'"
+        f"model {name!r} is not a name sayso can open: expected 'builtin', "
+        "'hf:<folder or hub id>', 'openai:<model>' or the URL of an endpoint "
+        "('http://localhost:8000/v1#model')"
     )

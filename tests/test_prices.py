@@ -1,0 +1,55 @@
+"""Prices: known ones are dated, unknown ones are None, an override is the user's."""
+
+from __future__ import annotations
+
+import pytest
+
+from sayso.prices import Price, price_of
+from sayso.records import InputError, Usage
+
+
+def test_an_unknown_price_is_none_and_never_zero() -> None:
+    for name in ("openai:gpt-99-ultra", "http://localhost:8000/v1#gpt-4o", "openai:", "x"):
+        assert price_of(name) is None
+
+
+def test_models_in_this_process_cost_nothing_and_say_so() -> None:
+    for name in ("builtin", "hf:Qwen/Qwen3-4B"):
+        price = price_of(name)
+        assert price is not None
+        assert price.of(Usage(10**6, 10**6)) == 0
+        assert price.label == "no price (local)"
+
+
+def test_a_known_price_carries_its_date_and_dated_names_share_it() -> None:
+    price = price_of("openai:gpt-4o-mini")
+    assert price is not None
+    assert price.date
+    assert price.date in price.label
+    assert price_of("openai:gpt-4o-mini-2024-07-18") == price
+    # its own row wins over the row of the name before the date
+    assert price_of("openai:gpt-4o-2024-05-13") != price_of("openai:gpt-4o")
+
+
+def test_the_bill_counts_cached_tokens_at_their_own_price() -> None:
+    # 600 fresh x 2 + 400 cached x 0.5 + 100 out x 8 = 1200 + 200 + 800 = 2200 per million
+    usage = Usage(prompt_tokens=1000, completion_tokens=100, cached_tokens=400)
+    assert Price(2, 8, 0.5).of(usage) == pytest.approx(0.0022)
+    # no price for cached tokens: they cost as much as the others, 2000 + 800
+    assert Price(2, 8).of(usage) == pytest.approx(0.0028)
+
+
+def test_an_override_replaces_the_table() -> None:
+    price = price_of("openai:gpt-4o", "1, 2")
+    assert price is not None
+    assert (price.input, price.output, price.cached) == (1, 2, None)
+    assert "your --price" in price.label
+    cached = price_of("http://localhost:1/v1", "$0.15,0.6,0.075")
+    assert cached is not None
+    assert cached.cached == 0.075
+
+
+@pytest.mark.parametrize("text", ["", "1", "a,b", "1,-2", "nan,1", "inf,1", "1,2,3,4"])
+def test_an_override_that_is_no_price_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="expected dollars per million tokens"):
+        price_of("openai:gpt-4o", text)
