@@ -38,6 +38,10 @@ class Found(NamedTuple):
     end: int
 
 
+#: "Most likely Ripley" is an adverb beside a value; "most likely that ..." takes a clause.
+_LIKELY = re.compile(r"(?:most|more|very|quite|highly|fairly|less)\s+likely\b", re.IGNORECASE)
+_CLAUSE_NEXT = re.compile(r"\s+(?:that|to)\b", re.IGNORECASE)
+_DETERMINER = re.compile(r"\b(?:the|an?|its|his|her|their|my)\s+$", re.IGNORECASE)
 _SPEAKER = re.compile(r"\b(?:I|I'm|me|my|we)\b")
 #: A sentence with more markers is noise.
 _MOST = 64
@@ -113,8 +117,8 @@ def _check(kind: Kind, part: str, start: int, end: int) -> Kind | None:
             return None
         if cannot and not r.RULES.search(part) and r.KNOWING.search(part[start:]):
             return "doubt"
-    if kind == "choice" and part[start:end].lower().startswith("either"):
-        return kind
+    if kind == "matrix" and _LIKELY.match(part, start) and not _CLAUSE_NEXT.match(part, end):
+        return kind if _DETERMINER.search(left) else "adverb"
     return kind
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sayso.annotate.marks import Found
-from sayso.annotate.sentences import Span
+from sayso.annotate.sentences import PRESENT, Span
 from sayso.annotate.syntax import (
     BESIDE,
     COMMA,
@@ -200,6 +200,7 @@ _OWNED = re.compile(r"\b(?:the|her|his|its|their)\s*$", re.I)
 _OR = re.compile(r"\bor\s+(?:(?:maybe|perhaps|possibly|in|on|at|by|from)\s+)*", re.I)
 #: Where a noun phrase cannot go on.
 _EDGE = re.compile(
+    rf"\sand\s+(?={PRESENT})|"
     r",(?!\s+(?:\d{4}\b|and\b|or\b))\s|\s(?:in|on|at|by|for|from|with|since|ever|after|before|"
     r"while|who|which|that|until|to|is|was|are|were|has|had|have|became|found|led|made|took|"
     r"play|plays|brought|gave|lent|met|won|held|wrote|began|sits|lies|belongs|stands|as(?!\s+"
