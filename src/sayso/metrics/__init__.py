@@ -10,7 +10,18 @@ from collections.abc import Callable
 from typing import Any
 
 from sayso.metrics.agreement import agreement, alignment, crosstab, kappa, kappa_of_table
+from sayso.metrics.audit import LengthAudit, length_audit, soft_auroc, spread_auroc
 from sayso.metrics.bounds import rate_bounds
+from sayso.metrics.calibration import brier, brier_decomposition, ece, ece_debiased
+from sayso.metrics.calibrators import (
+    CALIBRATORS,
+    Isotonic,
+    Platt,
+    cross_calibrate,
+    fit_isotonic,
+    fit_platt,
+    split_rows,
+)
 from sayso.metrics.cells import (
     bootstrap_cells,
     bootstrap_cells_difference,
@@ -27,6 +38,24 @@ from sayso.metrics.chance import (
 )
 from sayso.metrics.distributions import binomial_tail, exact_interval
 from sayso.metrics.intervals import bootstrap, bootstrap_difference
+from sayso.metrics.length import (
+    FalseNegatives,
+    false_negative_slope,
+    false_negatives,
+    length_bins,
+    length_inflation,
+    residual_auroc,
+    strata_auroc,
+)
+from sayso.metrics.pairing import (
+    RankFlip,
+    ScoreDifference,
+    averaged,
+    holm,
+    paired_differences,
+    rank_flips,
+)
+from sayso.metrics.ranks import spearman
 from sayso.metrics.rates import (
     CELLS,
     RATES,
@@ -41,8 +70,22 @@ from sayso.metrics.rates import (
     utility,
 )
 from sayso.metrics.reference import policy_cells, reference_policies
+from sayso.metrics.risk import (
+    PENALTIES,
+    RiskCoverage,
+    accuracy_at_coverage,
+    auprc,
+    aurac,
+    aurc,
+    fit_threshold,
+    prr,
+    risk_coverage,
+    selective_utility,
+    utilities,
+)
 from sayso.metrics.roc import auroc, missing_scores, within_auroc
 from sayso.metrics.shares import bootstrap_share
+from sayso.metrics.thresholds import THRESHOLDS, SweepRow, Threshold, threshold_sweep
 from sayso.metrics.within import (
     j_pooled,
     j_within,
@@ -58,17 +101,57 @@ from sayso.metrics.within import (
 #: function and one line here.
 SCORE_METRICS: dict[str, Callable[..., Any]] = {
     "auroc": auroc,
+    "auprc": auprc,
+    "aurac": aurac,
+    "aurc": aurc,
+    "prr": prr,
+    "accuracy_at_coverage": accuracy_at_coverage,
+    "selective_utility": selective_utility,
 }
 
+#: Metrics of stated probabilities: metric(confidence, correct, weights=None).
+PROBABILITY_METRICS: dict[str, Callable[..., Any]] = {
+    "ece": ece,
+    "ece_debiased": ece_debiased,
+    "brier": brier,
+}
+
+#: The range of a metric for ``bootstrap(limits=...)`` where it is not 0..1 (None: symmetric).
+LIMITS: dict[str, tuple[float, float] | None] = {"prr": None, "ece_debiased": None}
+
+#: Metrics whose value depends on how many rows there are, so that weights are counts of rows:
+#: doubling every weight is not the same as doubling none.
+COUNTED = ("aurac", "aurc", "prr", "ece_debiased")
+
 __all__ = [
+    "CALIBRATORS",
     "CELLS",
+    "COUNTED",
     "HIGH_GUESS_RATE",
+    "LIMITS",
+    "PENALTIES",
+    "PROBABILITY_METRICS",
     "RATES",
     "SCORE_METRICS",
+    "THRESHOLDS",
+    "FalseNegatives",
+    "Isotonic",
+    "LengthAudit",
+    "Platt",
+    "RankFlip",
+    "RiskCoverage",
+    "ScoreDifference",
+    "SweepRow",
+    "Threshold",
+    "accuracy_at_coverage",
     "agreement",
     "alignment",
     "any_of_k",
+    "auprc",
+    "aurac",
+    "aurc",
     "auroc",
+    "averaged",
     "binomial_tail",
     "bootstrap",
     "bootstrap_cells",
@@ -76,34 +159,61 @@ __all__ = [
     "bootstrap_difference",
     "bootstrap_share",
     "bootstrap_within",
+    "brier",
+    "brier_decomposition",
     "cell_rates",
     "chance_corrected",
     "cluster_cells",
     "count_cells",
+    "cross_calibrate",
     "crosstab",
+    "ece",
+    "ece_debiased",
     "exact_interval",
     "expression_rates",
     "expression_rates_3row",
+    "false_negative_slope",
+    "false_negatives",
+    "fit_isotonic",
+    "fit_platt",
+    "fit_threshold",
     "guess_rates",
     "hedge_precision",
+    "holm",
     "j_pooled",
     "j_within",
     "kappa",
     "kappa_of_table",
     "label_codes",
+    "length_audit",
+    "length_bins",
+    "length_inflation",
     "missing_scores",
     "odds_ratio",
+    "paired_differences",
     "policy_by_rate",
     "policy_cells",
     "policy_j",
+    "prr",
+    "rank_flips",
     "rate_bounds",
     "rate_counts",
     "reference_policies",
+    "residual_auroc",
+    "risk_coverage",
+    "selective_utility",
+    "soft_auroc",
     "solve_cells",
+    "spearman",
+    "split_rows",
+    "spread_auroc",
+    "strata_auroc",
     "strict_known",
+    "threshold_sweep",
     "type_cells",
     "type_guess_rates",
     "unspoken_knowledge",
+    "utilities",
     "utility",
     "within_auroc",
     "within_rates",

@@ -1,0 +1,163 @@
+"""Paired differences of scores, Holm's correction, rank flips, means over datasets, sweeps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from sayso import metrics
+from sayso.metrics.pairing import student_p
+from sayso.records import InputError
+
+
+def test_holm_by_hand() -> None:
+    # Sorted .01 .02 .03 .04 times 4 3 2 1: .04 .06 .06 .04 -> monotone .04 .06 .06 .06
+    found = metrics.holm([0.04, None, 0.01, 0.03, 0.02])
+    assert found == pytest.approx([0.06, None, 0.04, 0.06, 0.06])
+    assert metrics.holm([0.6, 0.7]) == [1.0, 1.0]
+    assert metrics.holm([]) == []
+
+
+def test_student_p_equals_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    for t, freedom in ((0.0, 5), (1.3, 3), (-2.5, 40), (9.0, 7)):
+        expected = 2 * stats.t.sf(abs(t), freedom)
+        assert student_p(t, freedom) == pytest.approx(expected, rel=1e-9)
+
+
+def data(n: int = 400, seed: int = 0) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    rng = np.random.default_rng(seed)
+    wrong = (rng.random(n) < 0.4).astype(float)
+    good = wrong + rng.normal(0, 0.7, n)
+    return {"good": good, "same": good * 3 - 1, "blind": rng.normal(0, 1, n)}, wrong
+
+
+def test_differences_of_scores() -> None:
+    scores, wrong = data()
+    found = {(d.first, d.second): d for d in metrics.paired_differences(scores, wrong, n=300)}
+    assert len(found) == 3
+    best = found["good", "blind"]
+    expected = (metrics.auroc(scores["good"], wrong) or 0) - (
+        metrics.auroc(scores["blind"], wrong) or 0
+    )
+    assert best.difference.value == pytest.approx(expected)
+    assert (best.difference.low or 0) > 0
+    assert best.p_holm is not None
+    assert best.p is not None
+    assert best.p <= best.p_holm < 0.001
+    # A monotone transform is the same score: no difference, in no resample.
+    same = found["good", "same"]
+    assert (same.difference.value, same.difference.low, same.difference.high) == (0, 0, 0)
+    assert same.p == 1
+
+
+def test_pairing_agrees_with_the_paired_bootstrap() -> None:
+    scores, wrong = data(seed=1)
+    ours = metrics.paired_differences(scores, wrong, pairs=[("good", "blind")], n=200, seed=5)[0]
+    theirs = metrics.bootstrap_difference(
+        metrics.auroc, (scores["good"], wrong), (scores["blind"], wrong), n=200, seed=5
+    )
+    assert (ours.difference.value, ours.difference.low, ours.difference.high) == pytest.approx(
+        (theirs.value, theirs.low, theirs.high)
+    )
+
+
+def test_rows_missing_on_one_side_leave_both() -> None:
+    scores, wrong = data(seed=2)
+    scores["good"] = np.where(np.arange(400) < 50, math.nan, scores["good"])
+    found = metrics.paired_differences(scores, wrong, pairs=[("good", "blind")], n=100)[0]
+    assert found.difference.missing == 50
+    assert found.difference.n == 350
+    expected = (metrics.auroc(scores["good"][50:], wrong[50:]) or 0) - (
+        metrics.auroc(scores["blind"][50:], wrong[50:]) or 0
+    )
+    assert found.difference.value == pytest.approx(expected)
+
+
+def test_undefined_differences_say_so() -> None:
+    found = metrics.paired_differences({"a": [1, 2], "b": [2, 1]}, [1, 1], n=20)[0]
+    assert found.difference.value is None
+    assert found.difference.problem
+    assert found.p is None
+    assert metrics.paired_differences({"a": [], "b": []}, [])[0].difference.value is None
+    with pytest.raises(InputError, match="rows"):
+        metrics.paired_differences({"a": [1, 2, 3]}, [1, 1])
+
+
+def test_false_alarms_are_as_rare_as_promised() -> None:
+    # Two blind scores, 200 times: p below .05 in about 5 %.
+    rng = np.random.default_rng(7)
+    alarms = 0
+    for seed in range(200):
+        wrong = (rng.random(80) < 0.5).astype(float)
+        pair = {"a": rng.random(80), "b": rng.random(80)}
+        p = metrics.paired_differences(pair, wrong, n=150, seed=seed)[0].p
+        alarms += p is not None and p < 0.05
+    assert 1 <= alarms <= 21
+
+
+def test_rank_flips_with_the_answer_metric() -> None:
+    # PROTOCOLS 3.C with a genuine signal in the per-token rate: against the truth perplexity beats
+    # the sequence probability, against a metric that refuses long right answers it loses.
+    rng = np.random.default_rng(0)
+    n = 2000
+    length = np.maximum(2, np.round(rng.lognormal(1.75, 0.6, n)))
+    wrong = (rng.random(n) >= 0.75).astype(float)
+    rate = rng.lognormal(0, 0.3, n) * np.exp(0.3 * wrong)
+    refused = np.where((wrong == 0) & (length < 6), 0.0, 1.0)
+    scores = {"perplexity": rate, "nll": length * rate}
+    table = {
+        "people": metrics.paired_differences(scores, wrong, n=200),
+        "rouge": metrics.paired_differences(scores, refused, n=200),
+    }
+    (flip,) = metrics.rank_flips(table)
+    assert (flip.under, flip.against, flip.clear) == ("people", "rouge", True)
+    assert metrics.rank_flips({"people": table["people"], "again": table["people"]}) == []
+
+
+def test_mean_over_datasets() -> None:
+    scores, wrong = data(seed=3)
+    group = np.repeat(["trivia", "nq"], 200)
+    mean = metrics.averaged(metrics.auroc)
+    parts = [metrics.auroc(scores["good"][group == g], wrong[group == g]) or 0 for g in set(group)]
+    assert mean(scores["good"], wrong, group) == pytest.approx(sum(parts) / 2)
+    estimate = metrics.bootstrap(mean, scores["good"], wrong, group, strata=group, n=200)
+    assert estimate.low is not None
+    single = metrics.bootstrap(metrics.auroc, scores["good"][:200], wrong[:200], n=200)
+    # About sqrt(2) narrower than one dataset's interval.
+    width = (estimate.high or 0) - estimate.low
+    assert width < 0.85 * ((single.high or 0) - (single.low or 0))
+    assert mean([1, 2], [1, 1], ["a", "b"]) is None
+
+
+def test_thresholds_are_strict_where_the_paper_is() -> None:
+    rouge, squad = metrics.THRESHOLDS["rouge_l"], metrics.THRESHOLDS["squad_f1"]
+    values = [0.5, 0.500001, 0.49, math.nan]
+    assert rouge.correct(values).tolist()[:3] == [0, 1, 0]
+    assert squad.correct(values).tolist()[:3] == [1, 1, 0]
+    assert np.isnan(rouge.correct(values)[3])
+
+
+def test_threshold_sweep_by_hand() -> None:
+    values, people = [0.9, 0.6, 0.4, 0.2, 0.5], [1, 0, 1, 0, math.nan]
+    low, high = metrics.threshold_sweep(
+        values, people, {"u": [1, 2, 3, 4, 5]}, thresholds=(0.3, 0.5)
+    )
+    # > .3 accepts the first three: agreement 3/4, no false negative, one of two false positives.
+    assert (low.accepted, low.agreement, low.false_negatives, low.false_positives) == (
+        0.75, 0.75, 0, 0.5,
+    )  # fmt: skip
+    # > .5 accepts the first two: agreement 1/2; kappa 0.
+    assert (high.agreement, high.kappa, high.n) == (0.5, 0, 4)
+    # u against people: wrong at 2 and 4, right at 1 and 3: 3/4. Against > .3: wrong only at 4: 1.
+    assert low.auroc["u"] == 1
+    assert low.inflation["u"] == pytest.approx(0.25)
+
+
+def test_threshold_sweep_of_one_class() -> None:
+    (row,) = metrics.threshold_sweep([0.9, 0.8], [1, 1], {"u": [1, 2]}, thresholds=(0.5,))
+    assert row.inflation["u"] is None
+    assert row.false_positives is None
+    assert metrics.threshold_sweep([], [], thresholds=(0.5,))[0].agreement is None

@@ -1,0 +1,192 @@
+"""Risk metrics: hand-worked values, ties, one class, missing and infinite scores."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sayso import metrics
+from sayso.metrics.ranks import harmonic
+from sayso.records import InputError
+
+SCORE = [1.0, 2.0, 2.0, 3.0]
+WRONG = [0, 0, 1, 1]
+RANKED = list(metrics.SCORE_METRICS.items())
+
+
+def test_auprc_by_hand() -> None:
+    # From the least certain: {3}: precision 1, recall 1/2. {2, 2}: precision 2/3, recall 1.
+    # {1}: no new recall. 1/2 * 1 + 1/2 * 2/3 = 5/6.
+    assert metrics.auprc(SCORE, WRONG) == pytest.approx(5 / 6)
+
+
+def test_auprc_equals_scikit_learn() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    rng = np.random.default_rng(0)
+    score, weights = rng.integers(0, 9, 200), rng.random(200)
+    wrong = (rng.random(200) < 0.3).astype(int)
+    expected = sklearn.average_precision_score(wrong, score, sample_weight=weights)
+    assert metrics.auprc(score, wrong, weights) == pytest.approx(expected)
+
+
+def test_auprc_of_a_blind_score_is_the_share_of_wrong_answers() -> None:
+    assert metrics.auprc(np.zeros(8), [0, 0, 0, 0, 0, 1, 1, 1]) == pytest.approx(3 / 8)
+
+
+def test_aurc_by_hand() -> None:
+    # Most certain first: risk among 1 = 0; among 2: half a wrong one expected in the tie, 1/4;
+    # among 3: 1/3; among 4: 1/2. Mean = (0 + 1/4 + 1/3 + 1/2)/4 = 13/48.
+    assert metrics.aurc(SCORE, WRONG) == pytest.approx(13 / 48)
+
+
+def test_aurc_of_ties_is_the_mean_over_their_orders() -> None:
+    score, wrong = [1, 1, 1, 2, 2], [1, 0, 0, 1, 0]
+    orders = [
+        (*first, *second)
+        for first in itertools.permutations(wrong[:3])
+        for second in itertools.permutations(wrong[3:])
+    ]
+    each = [np.mean(np.cumsum(o) / np.arange(1, 6)) for o in orders]
+    assert metrics.aurc(score, wrong) == pytest.approx(np.mean(each))
+
+
+def test_prr_by_hand() -> None:
+    # Oracle: 0, 0, 1/3, 1/2 -> 5/24. Random: 1/2. (1/2 - 13/48)/(1/2 - 5/24) = 11/14.
+    assert metrics.prr(SCORE, WRONG) == pytest.approx(11 / 14)
+    assert metrics.prr([1, 2, 3, 4], [0, 0, 1, 1]) == pytest.approx(1)
+    assert metrics.prr([7, 7, 7, 7], [0, 0, 1, 1]) == pytest.approx(0)
+    assert (metrics.prr([4, 3, 2, 1], [0, 0, 1, 1]) or 0) < 0
+
+
+def test_prr_of_a_continuous_loss() -> None:
+    # Losses .2, .6, in the right order: the oracle's order, so 1; reversed:
+    # random .4, oracle (.2 + .4)/2 = .3, area (.6 + .4)/2 = .5: (.4 - .5)/(.4 - .3) = -1.
+    assert metrics.prr([1, 2], [0.2, 0.6]) == pytest.approx(1)
+    assert metrics.prr([2, 1], [0.2, 0.6]) == pytest.approx(-1)
+    assert metrics.prr([2, 1], [0.6, 0.6]) is None
+
+
+def test_prr_leaves_rows_without_a_score_out_of_the_oracle_too() -> None:
+    score, wrong = [*SCORE, math.nan], [*WRONG, 1]
+    assert metrics.prr(score, wrong) == pytest.approx(11 / 14)
+
+
+def aurac_slow(score: Any, wrong: Any) -> float:
+    score, right = np.asarray(score, float), 1 - np.asarray(wrong, float)
+    shares = np.linspace(0.1, 1, 20)
+    kept = [right[score <= np.quantile(score, q)].mean() for q in shares]
+    return float(np.sum(kept) * (shares[1] - shares[0]))
+
+
+def test_aurac_equals_its_definition() -> None:
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 7, 40):
+        score, wrong = rng.integers(0, 12, n), (rng.random(n) < 0.5).astype(int)
+        assert metrics.aurac(score, wrong, "official") == pytest.approx(aurac_slow(score, wrong))
+    weights = rng.integers(0, 4, 40)
+    again = np.repeat(np.arange(40), weights)
+    value = metrics.aurac(score, wrong, "official", weights)
+    assert value == pytest.approx(aurac_slow(score[again], wrong[again]))
+
+
+def test_aurac_kinds_of_perfect_answers() -> None:
+    found = [metrics.aurac(SCORE, [0, 0, 0, 0], kind) for kind in ("normalised", "trapezoid")]  # type: ignore[arg-type]
+    assert found == pytest.approx([1.0, 0.9])
+    with pytest.raises(InputError, match="kind of AURAC"):
+        metrics.aurac(SCORE, WRONG, "area")  # type: ignore[arg-type]
+
+
+def test_risk_coverage_points() -> None:
+    curve = metrics.risk_coverage(SCORE, WRONG)
+    assert curve.coverage.tolist() == pytest.approx([0.25, 0.75, 1.0])
+    assert curve.risk.tolist() == pytest.approx([0, 1 / 3, 1 / 2])
+    assert curve.threshold.tolist() == [1, 2, 3]
+    assert len(metrics.risk_coverage([], []).risk) == 0
+
+
+def test_accuracy_at_coverage() -> None:
+    # Half of 4 rows: the first, and one of the two tied, of which half are wrong: 1.5/2.
+    assert metrics.accuracy_at_coverage(SCORE, WRONG, coverage=0.5) == pytest.approx(0.75)
+    assert metrics.accuracy_at_coverage(SCORE, WRONG, coverage=1) == pytest.approx(0.5)
+    with pytest.raises(InputError, match="coverage"):
+        metrics.accuracy_at_coverage(SCORE, WRONG, coverage=0)
+
+
+def test_utility_at_penalties() -> None:
+    # Answer up to 1: gain 1. Up to 2: 2 - c. Up to 3: 2 - 2c. Best over 4 rows:
+    # c=0: 2/4; c=1: 1/4 (two ways); c=3 and 9: 1/4.
+    assert list(metrics.utilities(SCORE, WRONG).values()) == pytest.approx([0.5, 0.25, 0.25, 0.25])
+    assert metrics.selective_utility(SCORE, WRONG, None, 3, threshold=2.5) == pytest.approx(-1 / 4)
+    assert metrics.selective_utility(SCORE, WRONG, None, 3, threshold=0) == 0
+    assert (
+        metrics.fit_threshold(SCORE, WRONG, 1) == 2
+    )  # of two equally good, the one answering more
+    assert metrics.fit_threshold(SCORE, WRONG, 3) == 1
+    assert metrics.fit_threshold([1, 2], [1, 1], 3) is None
+    assert metrics.selective_utility([1, 2], [1, 1], None, 3) == 0
+    with pytest.raises(InputError, match="penalty"):
+        metrics.selective_utility(SCORE, WRONG, None, -1)
+
+
+def test_harmonic_numbers() -> None:
+    exact = [sum(1 / i for i in range(1, k + 1)) for k in range(60)]
+    assert harmonic(np.arange(60)) == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "metric"), RANKED)
+def test_infinite_scores_are_ordered(name: str, metric: Any) -> None:
+    assert metric([-np.inf, 0, 1, np.inf], WRONG) == metric([-5, 0, 1, 9], WRONG)
+
+
+@pytest.mark.parametrize(("name", "metric"), RANKED)
+def test_rows_without_score_or_class_are_left_out(name: str, metric: Any) -> None:
+    score, wrong = [*SCORE, math.nan, 0.0], [*WRONG, 1, math.nan]
+    assert metric(score, wrong) == pytest.approx(metric(SCORE, WRONG))
+    assert metric([math.nan], [1]) is None
+    assert np.isnan(metric([math.nan], [1], weights=np.ones((3, 1)))).all()
+
+
+@pytest.mark.parametrize(("name", "metric"), RANKED)
+def test_one_class(name: str, metric: Any) -> None:
+    for wrong in ([0, 0, 0, 0], [1, 1, 1, 1]):
+        value = metric(SCORE, wrong)
+        assert (value is None) == (name in ("auroc", "auprc", "prr"))
+
+
+@pytest.mark.parametrize(("name", "metric"), RANKED)
+def test_a_better_score_is_never_worse(name: str, metric: Any) -> None:
+    wrong = np.array([0] * 12 + [1] * 8)
+    best, worst = metric(wrong, wrong), metric(1 - wrong, wrong)
+    blind = metric(np.zeros(20), wrong)
+    order = [worst, blind, best]
+    assert order == sorted(order, reverse=name == "aurc")
+    assert best != worst
+
+
+@pytest.mark.parametrize("name", [k for k in metrics.SCORE_METRICS if k != "auroc"])
+def test_classes_that_are_none_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match=r"classes|losses"):
+        metrics.SCORE_METRICS[name](SCORE, [0, 1, 2, 3])
+    with pytest.raises(InputError, match="length"):
+        metrics.SCORE_METRICS[name](SCORE, [0, 1])
+
+
+def test_bootstrap_of_every_metric_is_reproducible() -> None:
+    rng = np.random.default_rng(3)
+    score, wrong = rng.random(60), (rng.random(60) < 0.5).astype(float)
+    domain = np.repeat([0, 1], 30)
+    entity = np.repeat(np.arange(20), 3)
+    settings: dict[str, Any] = {"clusters": entity, "strata": domain, "n": 100, "seed": 4}
+    for name, metric in metrics.SCORE_METRICS.items():
+        limits = metrics.LIMITS.get(name, (0.0, 1.0))
+        one, two = (
+            metrics.bootstrap(metric, score, wrong, limits=limits, **settings) for _ in range(2)
+        )
+        assert one == two
+        assert one.low is not None
+        assert one.value is not None
+        assert one.low <= one.value <= (one.high or 0)
