@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, get_args
 
 import cyclopts
 
 from sayso import __version__
 from sayso.records import InputError
 
+
+def _converted(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
+    """Convert as usual, but refuse to round a number where a whole one is expected."""
+    if kind is int or int in get_args(kind):
+        for token in tokens:
+            if "." in token.value and not token.value.rstrip("0").endswith("."):
+                raise InputError(
+                    f"{token.keyword or token.value} {token.value!r}: expected a whole number"
+                )
+    return cyclopts.convert(kind, tokens)
+
+
 app = cyclopts.App(
     name="sayso",
     help="Does a language model know what it knows, and does it say so?",
     version=__version__,
     suppress_keyboard_interrupt=False,  # main() says that the same command goes on
+    default_parameter=cyclopts.Parameter(converter=_converted),
 )
 app.command(
     "sayso.commands:run_app",

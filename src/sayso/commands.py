@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import cyclopts
 import msgspec
 from cyclopts import Parameter
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from sayso import report as reports
+from sayso.bars import Bars
+from sayso.flags import Common, chosen, counting
 from sayso.pipeline.comparing import compare as compare_runs
+from sayso.pipeline.estimating import estimate, told
 from sayso.pipeline.measuring import measure as measure_run
-from sayso.pipeline.running import Result
-from sayso.pipeline.running import run as run_protocol
+from sayso.pipeline.running import Result, execute
 from sayso.protocols import PROTOCOLS, uncle
 from sayso.records import Estimate
 
+NO_FLAGS = Common()
 run_app = cyclopts.App(
     name="run",
     help="Ask a model, judge its answers, report whether it voices what it does not know.",
@@ -37,101 +30,26 @@ run_app = cyclopts.App(
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class Common:
-    """The flags of every ``sayso run``."""
-
-    model: Annotated[
-        str, Parameter(help="builtin, or hf:FOLDER or hf:HUB_ID of a causal language model")
-    ] = "builtin"
-    data: Annotated[
-        str,
-        Parameter(help="builtin, uncle (the published set, from the hub), or a file in its format"),
-    ] = "builtin"
-    judge: Annotated[str, Parameter(help="who reads the answers: rules (offline)")] = "rules"
-    out: Annotated[Path | None, Parameter(help="the run folder; without it a name under runs/")] = (
-        None
-    )
-    limit: Annotated[
-        int | None,
-        Parameter(help="entities to ask about, 0 for all; 200 of the built-in world unless told"),
-    ] = None
-    seed: Annotated[int, Parameter(help="of the choice of entities and of the draws")] = 0
-    split: Annotated[str, Parameter(help="part of the built-in world: test, dev, train or all")] = (
-        "test"
-    )
-    domain: Annotated[
-        tuple[str, ...], Parameter(help="only this domain; can be given again", negative="")
-    ] = ()
-    cache: Annotated[
-        Path | None,
-        Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
-    ] = None
-    json: Annotated[
-        bool, Parameter(help="print every number as JSON instead of the table", negative="")
-    ] = False
-
-
 Uncle = Annotated[uncle.Settings, Parameter(name="*")]
 Shared = Annotated[Common, Parameter(name="*")]
-
-
-class Bars:
-    """Progress on stderr; nothing when it is not a terminal."""
-
-    def __init__(self) -> None:
-        console = Console(stderr=True)
-        self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
-            transient=True,
-        )
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> Bars:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bars.stop()
-
-    def start(self, stage: str, total: int, done: int) -> None:
-        """Show a new bar."""
-        self._task = self._bars.add_task(f"asking: {stage}", total=total, completed=done)
-
-    def advance(self, stage: str) -> None:
-        """Move it."""
-        if self._task is not None:
-            self._bars.advance(self._task)
+#: the settings with only those shown that can change without asking again
+Counting: Any = Annotated[counting(uncle.Settings), Parameter(name="*")]
 
 
 @run_app.command(name="uncle")
 def run_uncle(
     *,
-    common: Shared = Common(),
+    common: Shared = NO_FLAGS,
     settings: Uncle = uncle.Settings(),  # noqa: B008 - frozen, and the source of the flags
 ) -> None:
     """Are knowledge gaps voiced, in short and in long answers? (UNCLE, arXiv 2505.16922)"""
+    job = common.job("uncle", settings)
+    if common.dry_run:
+        plan = estimate(job)
+        print(_pretty(plan) if common.json else told(plan))
+        return
     with Bars() as bars:
-        result = run_protocol(
-            "uncle",
-            model=common.model,
-            data=common.data,
-            judge=common.judge,
-            out=common.out,
-            limit=common.limit,
-            seed=common.seed,
-            split=common.split,
-            domains=common.domain,
-            cache=common.cache,
-            options=settings,
-            command=shlex.join(["sayso", *sys.argv[1:]]),
-            progress=bars,
-        )
+        result = execute(job, bars)
     for notice in result.manifest.notices:
         print("note:", "".join(c for c in notice if c.isprintable()), file=sys.stderr)
     page = reports.write(result.path)
@@ -139,13 +57,19 @@ def run_uncle(
 
 
 @run_app.default
-def run_all(*, common: Shared = Common()) -> None:
+def run_all(*, common: Shared = NO_FLAGS) -> None:
     """Run every protocol that exists so far, with its own defaults."""
     print(f"sayso: running {', '.join(PROTOCOLS)}: the protocols so far", file=sys.stderr)
     run_uncle(common=common)
 
 
-def measure(run: Path, /, *, json: bool = False, settings: Uncle = uncle.Settings()) -> None:  # noqa: B008
+def measure(
+    run: Path,
+    /,
+    *,
+    json: bool = False,
+    settings: Counting = counting(uncle.Settings)(),  # noqa: B008 - frozen
+) -> None:
     """Recompute a run's numbers, with other counting rules if given. Asks no model, no judge.
 
     Settings that decide what is asked cannot change, except fewer probe draws (--probe.k 3).
@@ -157,7 +81,7 @@ def measure(run: Path, /, *, json: bool = False, settings: Uncle = uncle.Setting
     json
         Print every number as JSON instead of the table.
     """
-    result = measure_run(run, settings)
+    result = measure_run(run, chosen(settings))
     _show(result, json=json, page=None)
     if not result.saved and not json:
         print("counted with other settings: printed only, the run's own numbers stay as they are")
@@ -217,7 +141,11 @@ def _show(result: Result, *, json: bool, page: Path | None) -> None:
 
 def _json(estimates: Sequence[Estimate]) -> None:
     rows = [msgspec.structs.asdict(e) for e in estimates]
-    print(msgspec.json.format(msgspec.json.encode(rows)).decode())
+    print(_pretty(rows))
+
+
+def _pretty(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value)).decode()
 
 
 __all__ = ["compare", "measure", "report", "run_app"]

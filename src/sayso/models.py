@@ -68,12 +68,29 @@ class Engine(Protocol):
     readable form.
     """
 
-    name: str
-    identity: str
-    base: str
-    signature: str
-    capabilities: Capabilities
-    counts: Counts
+    @property
+    def name(self) -> str:
+        """The name it was opened by."""
+
+    @property
+    def identity(self) -> str:
+        """What the cache is keyed by."""
+
+    @property
+    def base(self) -> str:
+        """The identity of the base model."""
+
+    @property
+    def signature(self) -> str:
+        """A short readable form."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do, as far as it knows by now."""
+
+    @property
+    def counts(self) -> Counts:
+        """What it did so far."""
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Answer requests lazily, in order of completion, with the index of each.

@@ -41,7 +41,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What a run was: everything needed to repeat it and to read its numbers.
 
     ``finished`` is ``None`` until the run is complete. ``prompts`` maps names to hashes.
-    ``timings`` are CPU and wall seconds by stage, ``tokens`` counts of requests and tokens.
+    ``timings`` are CPU and wall seconds by stage, ``tokens`` counts of requests and tokens
+    (``judge_…``: the judge's). ``dollars`` is what the answers cost, whenever they were paid for,
+    and ``judge_dollars`` what the verdicts cost; ``None`` = unknown, or no judge that could cost.
+    ``judge_check`` says how well this judge did when it was checked; ``cautions`` are what must be
+    read before any number, ``notices`` what else the run had to say.
     """
 
     format: int = FORMAT
@@ -66,6 +70,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     timings: dict[str, float] = msgspec.field(default_factory=dict)
     tokens: dict[str, int] = msgspec.field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    dollars: float | None = None
+    judge_dollars: float | None = None
+    judge_check: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
+    cautions: tuple[str, ...] = ()
 
 
 class RunFolder:

@@ -1,7 +1,8 @@
-"""A run: answers from the cache or the model, verdicts from a judge, tables in a folder.
+"""A run: answers of a model, verdicts of a judge, tables in a folder.
 
 Killed at any instant, the next run with the same settings asks only what is missing: replies go
-to the cache as they come, and a table is written in one piece or not at all.
+to the cache as they come (:mod:`sayso.pipeline.asking`), and a table is written in one piece or
+not at all.
 """
 
 from __future__ import annotations
@@ -11,39 +12,16 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from sayso.annotate import Item, Judge
-from sayso.cache import Cache
 from sayso.models import Engine
+from sayso.pipeline.asking import Asker
+from sayso.pipeline.thinking import Shape
 from sayso.protocols import Ask
-from sayso.records import Generation, InputError, Question, Verdict, content_id, request_key
+from sayso.records import Generation, InputError, Question, Verdict, content_id
 from sayso.store import RunFolder
-
-#: what a reply must carry to be used from the cache; an engine that cannot give it is not asked to
-WANTED = ("logprobs", "entropies")
-
-
-class Progress(Protocol):
-    """Where a run tells how far it is; the command line draws it."""
-
-    def start(self, stage: str, total: int, done: int) -> None:
-        """A stage begins: ``done`` of ``total`` came from the cache."""
-
-    def advance(self, stage: str) -> None:
-        """One more request was answered."""
-
-
-class Silent:
-    """Progress that nobody watches."""
-
-    def start(self, stage: str, total: int, done: int) -> None:
-        """Say nothing."""
-
-    def advance(self, stage: str) -> None:
-        """Say nothing."""
 
 
 class FolderRun:
@@ -54,29 +32,31 @@ class FolderRun:
         folder: RunFolder,
         questions: Sequence[Question],
         *,
-        cache: Cache | None,
         parts: dict[str, str],
-        progress: Progress | None = None,
+        shape: Shape | None = None,
+        judge_asker: Asker | None = None,
     ) -> None:
         self.folder = folder
         self.questions = questions
-        self.cache = cache
         self.parts = parts
-        self.progress = progress or Silent()
-        self.tokens = dict.fromkeys(
-            ("asks", "requests", "cached", "asked", "failed", "completed_arrays"), 0
-        )
+        self.shape = shape
+        self.judge_asker = judge_asker
         self.timings: dict[str, float] = {}
         self.notices: list[str] = []
 
     def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
         """Answer every ask and store ``generations/<stage>`` for each stage among them."""
+        if self.shape is not None:
+            asks = [ask._replace(request=self.shape(ask.request)) for ask in asks]
+        if isinstance(model, Asker):
+            model.stage = "asking: " + "+".join(dict.fromkeys(a.stage for a in asks))
         with self.timed("generate"):
-            replies = self._replies(asks, model)
+            replies = dict(model.complete(ask.request for ask in asks))
         with self.timed("store"):
             tables: dict[str, list[Generation]] = {}
-            for ask, reply in zip(asks, replies, strict=True):
-                tables.setdefault(ask.stage, []).append(_bind(ask, reply, model.identity))
+            for index, ask in enumerate(asks):
+                reply = bind(ask, replies.pop(index), model.identity)
+                tables.setdefault(ask.stage, []).append(reply)
             for stage, rows in tables.items():
                 self.folder.write(f"generations/{stage}", rows, Generation)
                 self._tell(stage, rows)
@@ -87,7 +67,8 @@ class FolderRun:
         told = {
             "context": "could not be asked: prompt and longest answer exceed the model's context; "
             "shorten them (--answer.short-tokens, --answer.long-tokens)",
-            "truncated": "ended inside their thinking at the token limit and have no verdict",
+            "truncated": "ended inside their thinking at the token limit and have no verdict; "
+            "allow more (--thinking with a number of tokens) or none (--thinking off)",
         }
         problems = Counter(r.problem.partition(":")[0] for r in rows if r.problem is not None)
         for problem, number in sorted(problems.items()):
@@ -103,6 +84,8 @@ class FolderRun:
 
     def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
         """Judge answers and store ``verdicts/<stage>``."""
+        if self.judge_asker is not None:
+            self.judge_asker.stage = f"judging: {stage}"
         with self.timed("grade"):
             verdicts = judge.grade(items)
         with self.timed("store"):
@@ -154,61 +137,8 @@ class FolderRun:
                 key = f"{what}_{unit}_s"
                 self.timings[key] = round(self.timings.get(key, 0.0) + spent, 3)
 
-    def _replies(self, asks: Sequence[Ask], model: Engine) -> list[Generation]:
-        """Return a reply for each ask: equal requests share one, cached ones are not asked."""
-        keys = [request_key(a.request, model.identity) for a in asks]
-        distinct = dict(zip(keys, (a.request for a in asks), strict=True))
-        replies = self.cache.get_many(distinct) if self.cache else {}
-        self._complete_arrays(replies, model)
-        todo = [key for key in distinct if key not in replies]
-        self.tokens["asks"] += len(asks)
-        self.tokens["requests"] += len(distinct)
-        self.tokens["cached"] += len(replies)
-        self.tokens["asked"] += len(todo)
-        if len(todo) < len(distinct):
-            kept = len(distinct) - len(todo)
-            self.notices.append(f"{kept:,} of {len(distinct):,} answers were in the cache already")
-        stages = "+".join(dict.fromkeys(a.stage for a in asks))
-        self.progress.start(stages, len(distinct), len(replies))
-        try:
-            for index, reply in model.complete(distinct[key] for key in todo):
-                replies[todo[index]] = reply
-                if reply.problem is not None:
-                    self.tokens["failed"] += 1
-                if self.cache:
-                    self.cache.put(todo[index], reply)
-                self.progress.advance(stages)
-        finally:
-            if self.cache:
-                self.cache.commit()
-        return [replies[key] for key in keys]
 
-    def _complete_arrays(self, replies: dict[bytes, Generation], model: Engine) -> None:
-        """Fill in arrays that a cached reply lacks by reading its own tokens once more."""
-        can = model.capabilities
-        wanted = [w for w in WANTED if getattr(can, w)]
-        lacking = [
-            key
-            for key, reply in replies.items()
-            if reply.problem is None and any(getattr(reply, w) is None for w in wanted)
-        ]
-        if not lacking or not can.force:
-            return
-        items = [(replies[k].request, replies[k].token_ids or replies[k].text) for k in lacking]
-        for index, forced in model.force(items, wanted):
-            key = lacking[index]
-            if forced.problem is not None:  # what the reply does carry stays
-                continue
-            arrays = {
-                w: getattr(forced, w) for w in ("token_ids", "offsets", "logprob_kind", *wanted)
-            }
-            replies[key] = msgspec.structs.replace(replies[key], **arrays)
-            self.tokens["completed_arrays"] += 1
-            if self.cache:
-                self.cache.put(key, replies[key])
-
-
-def _bind(ask: Ask, reply: Generation, identity: str) -> Generation:
+def bind(ask: Ask, reply: Generation, identity: str) -> Generation:
     """Give a reply its place in the run."""
     return msgspec.structs.replace(
         reply,

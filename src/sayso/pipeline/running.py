@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-import sayso
-from sayso import datasets, prompts
 from sayso.annotate import Judge
-from sayso.cache import Cache, default_cache_folder
 from sayso.datasets.collection import Dataset
-from sayso.models import Engine, open_model
-from sayso.pipeline.folder_run import FolderRun, Progress
-from sayso.protocols import PROTOCOLS, settings, uncle
-from sayso.records import Estimate, InputError, Question, content_id
-from sayso.store import FORMAT, Manifest, RunFolder, machine, versions
+from sayso.models import Engine
+from sayso.pipeline.asking import Asker, Progress
+from sayso.pipeline.folder_run import FolderRun
+from sayso.pipeline.job import Job, opened
+from sayso.pipeline.judging import Batch, Labels, Mode, Seat, open_judge
+from sayso.pipeline.manifests import folder_name, manifest_of, now, open_folder, signature_parts
+from sayso.pipeline.pricing import bill
+from sayso.pipeline.thinking import OF_REQUESTS, Scalar
+from sayso.protocols import settings, uncle
+from sayso.records import Estimate, InputError, Question
+from sayso.store import Manifest, RunFolder
+
+__all__ = ["Result", "execute", "load_run", "manifest_of", "open_judge", "run", "signature_parts"]
 
 
 class Result(NamedTuple):
@@ -39,21 +43,12 @@ class Result(NamedTuple):
         raise KeyError(f"{name} {where}")
 
 
-def open_judge(name: str) -> Judge:
-    """Open a judge by name. Raises InputError for a name that is no judge."""
-    if name == "rules":
-        from sayso.annotate.rules import RulesJudge
-
-        return RulesJudge()
-    raise InputError(f"judge {name!r}: expected 'rules', the offline judge")
-
-
 def run(
     protocol: str = "uncle",
     *,
     model: str | Engine = "builtin",
     data: str = "builtin",
-    judge: str | Judge = "rules",
+    judge: str | Judge | Engine = "rules",
     out: str | Path | None = None,
     limit: int | None = None,
     seed: int = 0,
@@ -63,64 +58,95 @@ def run(
     options: uncle.Settings | None = None,
     command: str = "",
     progress: Progress | None = None,
-    model_options: dict[str, object] | None = None,
+    model_options: Mapping[str, object] | None = None,
+    thinking: str = "",
+    chat_template_kwargs: str | Mapping[str, Scalar] | None = None,
+    price: str | None = None,
+    max_cost: float | None = None,
+    model_version: str | None = None,
+    concurrency: int | None = None,
+    timeout: float | None = None,
+    judge_price: str | None = None,
+    judge_batch: Batch = "item",
+    judge_mode: Mode = "one_pass",
+    judge_labels: Labels = "stance",
 ) -> Result:
     """Run one protocol: ask, judge, measure, and leave a run folder behind.
 
-    ``model`` and ``data`` are names as on the command line, or an engine of your own. ``out`` is
-    the run folder; left out, its name is derived from the settings, so that the same command goes
-    on where it was stopped. ``limit`` counts entities (0: all). Raises
-    :class:`~sayso.records.InputError` for what a user can mend.
+    ``model``, ``data`` and ``judge`` are names as on the command line, or an engine of your own
+    (and a judge, or an engine that is to judge). ``out`` is the run folder; left out, its name is
+    derived from the settings, so that the same command goes on where it was stopped. ``limit``
+    counts entities (0: all). ``thinking`` is "on", "off", "low", "medium", "high" or a number of
+    tokens; ``price`` "in,out" in dollars per million tokens; ``max_cost`` the dollars that this
+    call may spend. Raises :class:`~sayso.records.InputError` for what a user can mend, and
+    :class:`~sayso.pipeline.metering.BudgetSpent` at the end of the money.
     """
-    if protocol not in PROTOCOLS:
-        raise InputError(f"protocol {protocol!r}: expected one of {', '.join(PROTOCOLS)}")
-    chosen = options or uncle.Settings()
-    uncle.check(chosen)
-    if not 0 <= seed < 2**63:
-        raise InputError(f"seed is {seed}; expected 0 to {2**63:g}")
-    prompts.check_folder(Path(chosen.prompt_folder) if chosen.prompt_folder else None)
-    grader = open_judge(judge) if isinstance(judge, str) else judge
-    questions = datasets.load(data, split=split, domains=domains, limit=limit, seed=seed)
-    entities = {(q.domain, q.entity) for q in questions.questions}
-    engine = open_model(model, **(model_options or {})) if isinstance(model, str) else model
-    try:
-        manifest = _manifest(protocol, questions, engine, grader, chosen, seed, command)
-        borrowed = _check_known_from(chosen, manifest, questions)
-        path = Path(out) if out else Path("runs") / _folder_name(protocol, manifest)
-        folder = _open_folder(path, manifest)
-        with Cache(Path(cache or default_cache_folder()) / "replies.sqlite") as replies:
-            job = FolderRun(
-                folder,
-                questions.questions,
-                cache=replies,
-                parts=signature_parts(manifest),
-                progress=progress,
-            )
-            folder.write("questions", questions.questions, Question)
-            folder.write_manifest(manifest)
-            uncle.collect(questions.questions, engine, grader, job, chosen, seed)
-            told = *replies.notices, *getattr(engine, "notices", ())
-            asked = (
-                f"{len(entities):,} entities: {len(questions.short):,} short questions, "
-                f"{len(questions.long):,} paragraphs"
-            )
-            notices = (*questions.notes, asked, *told, *borrowed, *job.notices)
-        with job.timed("measure"):
-            estimates = uncle.measure(job, chosen)
-        folder.write(f"metrics/{protocol}", estimates, Estimate)
-        counts = {f"model_{name}": value for name, value in _counts(engine).items()}
+    given = {k: v for k, v in locals().items() if k not in ("progress", "model_options")}
+    return execute(Job(**given, model_options=model_options or {}), progress)
+
+
+def execute(job: Job, progress: Progress | None = None) -> Result:
+    """Run a job; see :func:`run`."""
+    with opened(job, progress) as found:
+        manifest = manifest_of(found)
+        borrowed = _check_known_from(job.settings, manifest, found.data)
+        path = Path(job.out) if job.out else Path("runs") / folder_name(job.protocol, manifest)
+        folder = open_folder(path, manifest)
+        asker, seat, questions = found.model, found.seat, found.data.questions
+        work = FolderRun(
+            folder,
+            questions,
+            parts=signature_parts(manifest),
+            shape=found.shape,
+            judge_asker=seat.asker,
+        )
+        folder.write("questions", questions, Question)
+        folder.write_manifest(manifest)
+        uncle.collect(questions, asker, seat.judge, work, job.settings, job.seed)
+        with work.timed("measure"):
+            estimates = uncle.measure(work, job.settings)
+        folder.write(f"metrics/{job.protocol}", estimates, Estimate)
+        told = *asked_about(found.data), *found.cache.notices, *asker.notices
+        said = *_judge_notices(seat), *borrowed, *work.notices, *bill(asker, seat.asker)
         manifest = msgspec.structs.replace(
             manifest,
-            finished=_now(),
-            timings=job.timings,
-            tokens={**job.tokens, **counts},
-            notices=notices,
+            finished=now(),
+            timings=work.timings,
+            tokens=_tokens(asker, seat),
+            dollars=asker.dollars,
+            judge_dollars=seat.asker.dollars if seat.asker else None,
+            cautions=tuple(uncle.cautions(estimates, asker.capabilities.draws_vary)),
+            notices=(*told, *said),
         )
         folder.write_manifest(manifest)
-    finally:
-        if isinstance(model, str):
-            engine.close()
-    return Result(path, estimates, manifest, len(entities))
+    return Result(path, estimates, manifest, entities_of(questions))
+
+
+def entities_of(questions: Sequence[Question]) -> int:
+    """Return how many things were asked about."""
+    return len({(q.domain, q.entity) for q in questions})
+
+
+def asked_about(data: Dataset) -> list[str]:
+    """Return what a reader must know of the data: its own notes, and how much of it was asked."""
+    size = (
+        f"{entities_of(data.questions):,} entities: {len(data.short):,} short questions, "
+        f"{len(data.long):,} paragraphs"
+    )
+    return [*data.notes, size]
+
+
+def _judge_notices(seat: Seat) -> list[str]:
+    said = [str(notice) for notice in getattr(seat.judge, "notices", ())]
+    return list(dict.fromkeys([*(seat.asker.notices if seat.asker else ()), *said]))
+
+
+def _tokens(asker: Asker, seat: Seat) -> dict[str, int]:
+    """Return the counts of a run: the subject's, and with ``judge_`` before them the judge's."""
+    found = {**_counts(asker.tally), **_counts(asker.counts, "model_")}
+    if seat.asker is not None:
+        found |= _counts(seat.asker.tally, "judge_")
+    return {**_counts(getattr(seat.judge, "counts", None), "judge_"), **found}
 
 
 def _check_known_from(chosen: uncle.Settings, manifest: Manifest, data: Dataset) -> tuple[str, ...]:
@@ -166,114 +192,12 @@ def _check_known_from(chosen: uncle.Settings, manifest: Manifest, data: Dataset)
     )
 
 
-def signature_parts(manifest: Manifest) -> dict[str, str]:
-    """Return the run-wide parts of every signature; the model is what ``compare`` compares."""
-    return {
-        "data": f"{manifest.data}-{manifest.data_hash[:4]}",
-        "model": manifest.model_signature,
-        "judge": manifest.judge_signature,
-        "prompts": manifest.prompts["signature"],
-        **_wordings(manifest),
-        "seed": str(manifest.settings["seed"]),
-        "v": sayso.__version__,  # of the sayso that measures, not of the one that asked
-    }
-
-
-def _wordings(manifest: Manifest) -> dict[str, str]:
-    """Return hashes of the further wordings of a run; none where it has one wording."""
-    names = ("wordings", "probe_wordings")
-    return {name: manifest.prompts[name] for name in names if name in manifest.prompts}
-
-
-def _counts(engine: Engine) -> dict[str, int]:
-    return {f: int(getattr(engine.counts, f)) for f in engine.counts.__struct_fields__}
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
-def _manifest(
-    protocol: str,
-    data: Dataset,
-    engine: Engine,
-    judge: Judge,
-    chosen: uncle.Settings,
-    seed: int,
-    command: str,
-) -> Manifest:
-    said = uncle.instructions(chosen)
-    return Manifest(
-        format=FORMAT,
-        sayso=sayso.__version__,
-        created=_now(),
-        finished=None,
-        command=command or f"sayso run {protocol}",
-        protocols=(protocol,),
-        settings={**settings.as_dict(chosen), "seed": seed},
-        data=data.name,
-        data_hash=data.hash,
-        n_questions=len(data.questions),
-        prompts={
-            "signature": uncle.prompts_signature(chosen),
-            **uncle.extra_signatures(chosen),
-            **{f"uncle_{form}_instruction": text for form, text in said.items()},
-            **uncle.more_prompts(chosen),
-        },
-        model=engine.name,
-        model_identity=engine.identity,
-        model_base=engine.base,
-        model_signature=engine.signature,
-        judge=judge.name,
-        judge_signature=judge.signature,
-        versions=versions(),
-        machine=machine(),
-    )
-
-
-def _folder_name(protocol: str, manifest: Manifest) -> str:
-    """Derive the folder's name from everything that decides what is asked.
-
-    Checks that are off ask nothing: the name is the one from before there were any.
-    """
-    off = {k: v for k, v in settings.as_dict(uncle.Settings()).items() if k in uncle.CHECKS}
-    asked = {k: v for k, v in _asked(manifest).items() if k not in off or v != off[k]}
-    key = content_id([asked, manifest.judge_signature])[:8]
-    model = "".join(c if c.isalnum() or c in "-_." else "-" for c in manifest.model_signature)
-    return f"{protocol}-{model.strip('-.')[-40:]}-{key}"
-
-
-def _asked(manifest: Manifest) -> dict[str, object]:
-    """Return what a run asks for: two runs that agree in it may share a folder."""
-    return {
-        "protocols": manifest.protocols,
-        "data": f"{manifest.data}-{manifest.data_hash}",
-        "model": manifest.model_identity,
-        "judge": manifest.judge_signature,
-        "prompt_texts": manifest.prompts["signature"],
-        "seed": manifest.settings["seed"],
-        **{
-            name: manifest.settings.get(name, default)
-            for name, default, stage in settings.flatten(uncle.Settings())
-            if stage == "collect"
-        },
-        **{f"{name} in use": said for name, said in _wordings(manifest).items()},
-    }
-
-
-def _open_folder(path: Path, manifest: Manifest) -> RunFolder:
-    """Create the run folder, or open it again if it holds a run that asks the same."""
-    if not RunFolder.exists(path):
-        return RunFolder.create(path)
-    folder = RunFolder.open(path)
-    old, new = _asked(folder.read_manifest()), _asked(manifest)
-    for name in {**new, **old}:
-        if old.get(name) != new.get(name):
-            raise InputError(
-                f"{path}: holds a run with {name} {old.get(name)!r}, not {new.get(name)!r}; "
-                "choose another --out"
-            )
-    return folder
+def _counts(counted: object, prefix: str = "") -> dict[str, int]:
+    """Return the whole numbers of a struct of counts, or of a mapping."""
+    fields = getattr(counted, "__struct_fields__", ())
+    found = dict(counted) if isinstance(counted, Mapping) else {}
+    found |= {name: getattr(counted, name) for name in fields}
+    return {f"{prefix}{k}": v for k, v in found.items() if isinstance(v, int)}
 
 
 def load_run(path: str | Path) -> tuple[FolderRun, Manifest, uncle.Settings]:
@@ -286,7 +210,8 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, uncle.Settings]:
         )
     if "seed" not in manifest.settings or "signature" not in manifest.prompts:
         raise InputError(f"{path}: its manifest.json is incomplete; run again into another --out")
-    stored = {k: v for k, v in manifest.settings.items() if k != "seed"}
+    own = ("seed", *OF_REQUESTS)
+    stored = {k: v for k, v in manifest.settings.items() if k not in own}
     try:
         chosen = settings.replace(uncle.Settings(), stored)
     except (KeyError, TypeError) as error:
@@ -295,5 +220,5 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, uncle.Settings]:
         ) from None
     uncle.check(chosen)
     questions = folder.read("questions", Question)
-    job = FolderRun(folder, questions, cache=None, parts=signature_parts(manifest))
+    job = FolderRun(folder, questions, parts=signature_parts(manifest))
     return job, manifest, dataclasses.replace(chosen)

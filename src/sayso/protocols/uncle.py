@@ -22,6 +22,7 @@ from sayso.annotate import Item, Judge
 from sayso.models import Engine
 from sayso.prompts import prompt_hash
 from sayso.protocols import Ask, Run
+from sayso.protocols.uncle_cautions import cautions
 from sayso.protocols.uncle_settings import CHECKS, MOST_PROBES, Answer, Probe, Settings, check
 from sayso.protocols.uncle_wordings import Wording, load_texts, load_wordings, wording_signatures
 from sayso.records import Estimate, Generation, Question, ask
@@ -33,6 +34,7 @@ __all__ = [
     "Answer",
     "Probe",
     "Settings",
+    "cautions",
     "check",
     "collect",
     "extra_signatures",

@@ -21,6 +21,7 @@ from sayso.metrics.roc import within_auroc
 from sayso.metrics.shares import bootstrap_share
 from sayso.metrics.within import j_within, unspoken_knowledge
 from sayso.protocols.aspects import UNKNOWN
+from sayso.protocols.uncle_cautions import NO_LOGPROBS
 from sayso.protocols.uncle_context import Context
 from sayso.protocols.uncle_policies import own_policies
 from sayso.records import Estimate
@@ -133,7 +134,8 @@ def _within(context: Context, form: str) -> Iterator[Estimate]:
     wrong = np.where(plain == INCORRECT, 1.0, np.where(plain == CORRECT, 0.0, np.nan))
     rows = ~np.isnan(score) & ~np.isnan(wrong)
     if not rows.any():
-        note = "no log-probabilities were recorded for these answers"
+        silent = "no answer to the bare question states a value that could be judged"
+        note = silent if np.isnan(wrong).all() else NO_LOGPROBS
         yield Estimate("auroc_incorrect", problem=note)
         yield Estimate("auroc_incorrect_within", problem=note)
         yield Estimate("unspoken_knowledge", problem=note)

@@ -16,6 +16,7 @@ from sayso.metrics.chance import chance_corrected, guess_rates, strict_known
 from sayso.metrics.rates import CORRECT, INCORRECT, MISSING, UNCERTAIN
 from sayso.protocols import Run
 from sayso.protocols.aspects import HEDGED_PROBE, UNKNOWN, Aspects, View, load_aspects
+from sayso.protocols.draws import Draws, count_draws
 from sayso.protocols.guessing import other_draws
 from sayso.protocols.uncle import Settings
 from sayso.records import Estimate, content_id
@@ -33,7 +34,7 @@ class Context:
 
     ``known`` maps a rule to codes per aspect: 1 known, 0 unknown, -1 missing, -2 left out.
     ``guesses`` are matches and draws for other entities; ``probes`` is "self", or a hash of what
-    the borrowed probes said.
+    the borrowed probes said; ``draws`` counts the questions whose probes are all alike.
     """
 
     run: Run
@@ -42,6 +43,7 @@ class Context:
     known: dict[str, Ints]
     guesses: tuple[Ints, Ints]
     probes: str
+    draws: Draws
 
     def labels(self, form: str, instructed: bool = True) -> Ints:
         """Return label codes: 0 S, 1 NS, 2 UNC, -1 missing, -2 left out by a setting."""
@@ -104,7 +106,8 @@ def load(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
         "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, total)),
     }
     probes = "self" if settings.known_from == "self" else f"run-{probes_hash(aspects)}"
-    return Context(run, settings, aspects, known, matches, probes)
+    drawn = count_draws(g for g in run.generations("probe") if g.request.sample < k)
+    return Context(run, settings, aspects, known, matches, probes, drawn)
 
 
 def probes_hash(aspects: Aspects, rows: Ints | None = None) -> str:

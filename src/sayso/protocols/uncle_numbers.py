@@ -18,6 +18,7 @@ from sayso.metrics.rates import CELLS, MISSING, count_cells
 from sayso.metrics.rates import expression_rates_3row as rates_3row
 from sayso.protocols import Run
 from sayso.protocols.aspects import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE
+from sayso.protocols.draws import ALIKE
 from sayso.protocols.uncle import Settings
 from sayso.protocols.uncle_context import HEADLINE, LEFT_OUT, Context, Ints, load
 from sayso.protocols.uncle_policies import blind_policies
@@ -30,7 +31,22 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     from sayso.protocols.uncle_robustness import robustness
 
     context = load(run, settings)
-    return [*headline(context), *slices(context), *beyond(context), *robustness(context)]
+    numbers = (headline(context), slices(context), beyond(context), robustness(context))
+    return [*(e for part in numbers for e in part), context.signed(draws_alike(context), "all")]
+
+
+def draws_alike(context: Context) -> Estimate:
+    """Return the share of questions whose probe draws are all equal; all of them is a problem."""
+    drawn, alike = context.draws
+    note = "no question was drawn twice" if not drawn else None
+    return Estimate(
+        "draws_alike",
+        value=alike / drawn if drawn else None,
+        numerator=alike,
+        denominator=drawn,
+        n=drawn,
+        problem=ALIKE if context.draws.repeat else note,
+    )
 
 
 def headline(context: Context) -> list[Estimate]:
@@ -49,6 +65,8 @@ def headline(context: Context) -> list[Estimate]:
                 label = context.labels(form, prompt == "instructed")
                 rates = _rates(context, context.known[known], label)
                 only = (*HEADLINE, "over_hedge", "p_known") if known != "any" else tuple(rates)
+                if known == "corrected" and context.draws.repeat:
+                    rates = {name: Estimate(name, problem=ALIKE) for name in only}
                 found += [context.signed(rates[n], where, form, prompt, known) for n in only]
                 if known == "any":
                     found += _matrix(context, label, where, form, prompt)

@@ -19,6 +19,7 @@ from sayso.metrics.intervals import bootstrap, difference_interval, is_sparse
 from sayso.metrics.rates import MISSING, UNCERTAIN, cell_rates, count_cells, divide, or_none
 from sayso.metrics.shares import bootstrap_share
 from sayso.protocols.aspects import KNOWN, UNKNOWN, pairs_of, view_of
+from sayso.protocols.draws import ALIKE, count_draws
 from sayso.protocols.uncle import PROPENSITY_SAMPLE
 from sayso.protocols.uncle_context import LEFT_OUT, Context, Ints, label_codes
 from sayso.records import Estimate, Generation
@@ -133,6 +134,9 @@ def _retest(context: Context, draws: Ints) -> Estimate:
         slot = entity * 4 + hedged[:, i] * 2 + hedged[:, j]
         table += np.bincount(slot[both], minlength=table.size).reshape(table.shape)
     size = int(((draws >= 0).sum(axis=1) >= 2).sum())
+    stages = [f"propensity-{form}" for form in ("short", "long")]
+    if count_draws(g for stage in stages for g in context.run.generations(stage)).repeat:
+        return Estimate(name, n=size, problem=ALIKE)
     if _kappa(table) is None:
         why = "no aspect has two readable draws" if not size else "no draw was hedged, or all were"
         return Estimate(name, n=size, problem=why)

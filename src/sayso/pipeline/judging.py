@@ -1,0 +1,145 @@
+"""Opening whoever reads the answers: the offline rules, a model, or rules and a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from sayso.annotate import Judge
+from sayso.cache import Cache
+from sayso.models import Engine, open_model
+from sayso.pipeline.asking import Asker, Progress
+from sayso.pipeline.metering import Meter
+from sayso.pipeline.pricing import check_price, endpoint_options, known_price
+from sayso.prices import price_of
+from sayso.records import InputError
+
+if TYPE_CHECKING:
+    from sayso.annotate.llm import LlmJudge
+
+Batch = Literal["item", "aspect"]
+Mode = Literal["one_pass", "two_pass"]
+Labels = Literal["stance", "uncle"]
+
+EXPECTED = (
+    "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
+    "name of a model, which is then asked where the rules are not certain"
+)
+
+
+class JudgeOptions(NamedTuple):
+    """How a model judges. The defaults are those of the command line.
+
+    ``batch``: one call for all aspects of an answer, or one for each. ``mode``: stance and content
+    in one call or in two. ``labels``: ours, or the three of UNCLE's paper. ``price`` is
+    "in,out" dollars per million tokens.
+    """
+
+    batch: Batch = "item"
+    mode: Mode = "one_pass"
+    labels: Labels = "stance"
+    price: str | None = None
+    prompt_folder: str = ""
+    concurrency: int | None = None
+    timeout: float | None = None
+
+
+class Seat(NamedTuple):
+    """An open judge; ``asker`` is the engine it asks through, ``None`` for one without a model."""
+
+    judge: Judge
+    asker: Asker | None
+    borrowed: bool = False
+
+    def close(self) -> None:
+        """Let go of the judge's model, unless it is the caller's own."""
+        if self.asker is not None and not self.borrowed:
+            self.asker.close()
+
+
+def check_judge(name: str, options: JudgeOptions | None = None) -> None:
+    """Refuse a name or options that are no judge's, before anything is opened.
+
+    Raises InputError.
+    """
+    chosen = options or JudgeOptions()
+    for what, value, allowed in (
+        ("judge-batch", chosen.batch, get_args(Batch)),
+        ("judge-mode", chosen.mode, get_args(Mode)),
+        ("judge-labels", chosen.labels, get_args(Labels)),
+    ):
+        if value not in allowed:
+            raise InputError(f"{what} is {value!r}; expected {' or '.join(allowed)}")
+    if name == "rules":
+        if chosen._replace(prompt_folder="", concurrency=None, timeout=None) != JudgeOptions():
+            raise InputError(
+                "judge 'rules' is no model: leave --judge-batch, --judge-mode, --judge-labels and "
+                "--judge-price out"
+            )
+        return
+    model = name.removeprefix("rules+")
+    kind, _, rest = model.partition(":")
+    if model != "builtin" and not (kind in ("hf", "openai", "http", "https") and rest):
+        raise InputError(f"judge {name!r}: {EXPECTED}")
+
+
+def open_judge(
+    name: str | Engine,
+    options: JudgeOptions | None = None,
+    *,
+    subject: Engine | None = None,
+    cache: Cache | None = None,
+    meter: Meter | None = None,
+    progress: Progress | None = None,
+) -> Seat:
+    """Open ``rules``, ``<model>``, ``rules+<model>``, or an engine of the caller's own as judge.
+
+    A model is asked through the cache, if one is given, and counted apart from the ``subject``,
+    of whose family it should not be: if it is, the judge says so. Raises InputError for a name
+    that is no judge, and for a limit on money with a model whose price nobody knows.
+    """
+    chosen, meter = options or JudgeOptions(), meter or Meter()
+    if not isinstance(name, str):
+        price = price_of("", chosen.price) if chosen.price else known_price(name)
+        asker = Asker(name, cache, who="judge", price=price, meter=meter, progress=progress)
+        return Seat(model_judge(asker, chosen, subject), asker, borrowed=True)
+    check_judge(name, chosen)
+    if name == "rules":
+        from sayso.annotate.rules import RulesJudge
+
+        return Seat(RulesJudge(), None)
+    model = name.removeprefix("rules+")
+    price = price_of(model, chosen.price)
+    given = endpoint_options(
+        model, price=chosen.price, concurrency=chosen.concurrency, timeout=chosen.timeout
+    )
+    check_price(meter.max_cost, model, price, "--judge-price")
+    engine = open_model(model, **given)
+    asker = Asker(engine, cache, who="judge", price=price, meter=meter, progress=progress)
+    try:
+        judge = model_judge(asker, chosen, subject)
+        return Seat(_cascade(judge) if name != model else judge, asker)
+    except BaseException:
+        asker.close()
+        raise
+
+
+def _cascade(judge: LlmJudge) -> Judge:
+    from sayso.annotate.cascade import CascadeJudge
+    from sayso.annotate.rules import RulesJudge
+
+    return CascadeJudge(RulesJudge(), judge)
+
+
+def model_judge(engine: Engine, options: JudgeOptions, subject: Engine | None) -> LlmJudge:
+    """Return a model as judge of the ``subject``'s answers."""
+    from sayso.annotate.llm import LlmJudge
+
+    return LlmJudge(
+        engine,
+        labels=options.labels,
+        batch=options.batch,
+        mode=options.mode,
+        prompt_folder=Path(options.prompt_folder) if options.prompt_folder else None,
+        family=subject.name if subject is not None else None,
+    )

@@ -1,0 +1,122 @@
+"""What a run is called, what it asks for, and into which folder it may go."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import sayso
+from sayso.pipeline.job import Opened
+from sayso.pipeline.thinking import OF_REQUESTS
+from sayso.pipeline.thinking import signed as thinking_signed
+from sayso.pipeline.thinking import stored as thinking_stored
+from sayso.protocols import settings, uncle
+from sayso.records import InputError, content_id
+from sayso.store import FORMAT, Manifest, RunFolder, machine, versions
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def signature_parts(manifest: Manifest) -> dict[str, str]:
+    """Return the run-wide parts of every signature; the model is what ``compare`` compares."""
+    return {
+        "data": f"{manifest.data}-{manifest.data_hash[:4]}",
+        "model": manifest.model_signature,
+        "judge": manifest.judge_signature,
+        "prompts": manifest.prompts["signature"],
+        **_wordings(manifest),
+        **thinking_signed(manifest.settings),
+        "seed": str(manifest.settings["seed"]),
+        "v": sayso.__version__,  # of the sayso that measures, not of the one that asked
+    }
+
+
+def _wordings(manifest: Manifest) -> dict[str, str]:
+    """Return hashes of the further wordings of a run; none where it has one wording."""
+    names = ("wordings", "probe_wordings")
+    return {name: manifest.prompts[name] for name in names if name in manifest.prompts}
+
+
+def manifest_of(found: Opened) -> Manifest:
+    """Return what a run is before it has begun."""
+    job, data, engine, judge = found.job, found.data, found.model, found.seat.judge
+    chosen = job.settings
+    said = uncle.instructions(chosen)
+    return Manifest(
+        format=FORMAT,
+        sayso=sayso.__version__,
+        created=now(),
+        finished=None,
+        command=job.command or f"sayso run {job.protocol}",
+        protocols=(job.protocol,),
+        settings={
+            **settings.as_dict(chosen),
+            "seed": job.seed,
+            **thinking_stored(job.thinking, job.chat_template_kwargs),
+        },
+        data=data.name,
+        data_hash=data.hash,
+        n_questions=len(data.questions),
+        prompts={
+            "signature": uncle.prompts_signature(chosen),
+            **uncle.extra_signatures(chosen),
+            **{f"uncle_{form}_instruction": text for form, text in said.items()},
+            **uncle.more_prompts(chosen),
+        },
+        model=engine.name,
+        model_identity=engine.identity,
+        model_base=engine.base,
+        model_signature=engine.signature,
+        judge=judge.name,
+        judge_signature=judge.signature,
+        versions=versions(),
+        machine=machine(),
+    )
+
+
+def folder_name(protocol: str, manifest: Manifest) -> str:
+    """Derive the folder's name from everything that decides what is asked.
+
+    Checks that are off ask nothing: the name is the one from before there were any.
+    """
+    off = {k: v for k, v in settings.as_dict(uncle.Settings()).items() if k in uncle.CHECKS}
+    asked = {k: v for k, v in _asked(manifest).items() if k not in off or v != off[k]}
+    key = content_id([asked, manifest.judge_signature])[:8]
+    model = "".join(c if c.isalnum() or c in "-_." else "-" for c in manifest.model_signature)
+    return f"{protocol}-{model.strip('-.')[-40:]}-{key}"
+
+
+def _asked(manifest: Manifest) -> dict[str, object]:
+    """Return what a run asks for: two runs that agree in it may share a folder."""
+    return {
+        "protocols": manifest.protocols,
+        "data": f"{manifest.data}-{manifest.data_hash}",
+        "model": manifest.model_identity,
+        "judge": manifest.judge_signature,
+        "prompt_texts": manifest.prompts["signature"],
+        "seed": manifest.settings["seed"],
+        **{
+            name: manifest.settings.get(name, default)
+            for name, default, stage in settings.flatten(uncle.Settings())
+            if stage == "collect"
+        },
+        **{f"{name} in use": said for name, said in _wordings(manifest).items()},
+        **{name: manifest.settings[name] for name in OF_REQUESTS if name in manifest.settings},
+    }
+
+
+def open_folder(path: Path, manifest: Manifest) -> RunFolder:
+    """Create the run folder, or open it again if it holds a run that asks the same."""
+    if not RunFolder.exists(path):
+        return RunFolder.create(path)
+    folder = RunFolder.open(path)
+    old, new = _asked(folder.read_manifest()), _asked(manifest)
+    for name in {**new, **old}:
+        if old.get(name) != new.get(name):
+            raise InputError(
+                f"{path}: holds a run with {name} {old.get(name)!r}, not {new.get(name)!r}; "
+                "choose another --out"
+            )
+    return folder

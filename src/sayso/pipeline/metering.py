@@ -1,0 +1,96 @@
+"""What a run has paid, what it may still pay, and when it has to stop."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from sayso.records import InputError
+
+#: requests of a kind that may wait for an answer: 1, and this many for each one answered
+GROWTH = 4
+
+
+class BudgetSpent(InputError):  # noqa: N818 - a name that the command line's reader understands
+    """The money of ``--max-cost`` is spent; everything that was paid for is kept."""
+
+
+def dollars(amount: float) -> str:
+    """Return an amount as people write it: cents, and more digits where it is small."""
+    if amount >= 1 or amount == 0:
+        return f"${amount:,.2f}"
+    return f"${amount:.3f}" if amount >= 0.01 else f"${amount:.2g}"
+
+
+@dataclass
+class _Kind:
+    answered: int = 0
+    waiting: int = 0
+    spent: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        return self.spent / self.answered if self.answered else 0.0
+
+
+class Meter:
+    """Adds up dollars and says whether one more request may be asked.
+
+    ``max_cost`` is in dollars, ``None`` for no limit. A *kind* of request is a name for those that
+    cost alike (who is asked, and the longest answer allowed). What waits for an answer is reserved
+    at the mean of its kind so far. Of a kind without an answer only one request is asked, and the
+    number that may wait grows with those answered: so a mean is known before it is relied upon.
+    What was spent can exceed the limit by what the last answers cost above the mean, no more.
+    Requests may be taken in another thread than the one that counts replies.
+    """
+
+    def __init__(self, max_cost: float | None = None) -> None:
+        self.max_cost = max_cost
+        self.spent = 0.0
+        self._kinds: dict[str, _Kind] = {}
+        self._lock = threading.Lock()
+
+    def take(self, kind: str) -> bool:
+        """Reserve the price of one request; False when it must not be asked (now)."""
+        with self._lock:
+            of = self._kinds.setdefault(kind, _Kind())
+            if self.max_cost is not None:
+                reserved = sum(k.waiting * k.mean for k in self._kinds.values())
+                if self.spent + reserved + of.mean > self.max_cost or self.spent >= self.max_cost:
+                    return False
+                if of.waiting > GROWTH * of.answered:
+                    return False
+            of.waiting += 1
+            return True
+
+    def settle(self, kind: str, paid: float | None) -> None:
+        """Count the reply to a request that was taken; ``None`` where nobody knows its price."""
+        with self._lock:
+            of = self._kinds.setdefault(kind, _Kind())
+            of.waiting -= 1
+            of.answered += 1
+            of.spent += paid or 0.0
+            self.spent += paid or 0.0
+
+    def give_up(self, kind: str, number: int) -> None:
+        """Free what was reserved for requests that will not be answered."""
+        with self._lock:
+            self._kinds[kind].waiting -= number
+
+    def price(self, kinds: list[str]) -> float | None:
+        """Return what requests of these kinds would cost at the means so far; None if unknown."""
+        with self._lock:
+            known = [self._kinds[kind] for kind in kinds if kind in self._kinds]
+            if len(known) < len(kinds) or not all(k.answered for k in known):
+                return None
+            return sum(k.mean for k in known)
+
+    def stop(self, left: list[str]) -> BudgetSpent:
+        """Return the exception that says what was spent and what is left to ask."""
+        about = self.price(left)
+        rest = f", about {dollars(about)}" if about is not None else ""
+        return BudgetSpent(
+            f"stopped at --max-cost {self.max_cost:g}: {dollars(self.spent)} spent, at least "
+            f"{len(left):,} requests left to ask{rest}; every answer so far is kept, and the same "
+            "command with a higher --max-cost goes on from here"
+        )

@@ -1,0 +1,47 @@
+"""How a run tells how far it is, and how it hears that it should stop."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sayso.records import Generation
+
+
+class Progress(Protocol):
+    """Where a run tells how far it is; the command line draws it.
+
+    ``stopping`` becomes True when the person at the keyboard wants to stop: then nothing more is
+    asked, what was asked of an endpoint is waited for, and KeyboardInterrupt is raised.
+    """
+
+    stopping: bool
+
+    def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
+        """A stage begins: ``done`` of ``total`` came from the cache. ``remote``: asking costs."""
+
+    def advance(self, stage: str, reply: Generation, paid: float | None) -> None:
+        """One more request was answered, for so many dollars; ``None`` where nobody knows."""
+
+    def end(self, stage: str) -> None:
+        """Nothing waits for an answer any more."""
+
+    def note(self, text: str) -> None:
+        """Tell something at once that cannot wait for the end of the run."""
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    stopping = False
+
+    def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
+        """Say nothing."""
+
+    def advance(self, stage: str, reply: Generation, paid: float | None) -> None:
+        """Say nothing."""
+
+    def end(self, stage: str) -> None:
+        """Say nothing."""
+
+    def note(self, text: str) -> None:
+        """Say nothing."""
