@@ -31,6 +31,8 @@ ALLOWED: dict[str, set[str] | None] = {
     "prices": {"records"},
     "backends": {"records", "models", "prices"},
     "annotate": {"records", "metrics", "models", "prompts"},
+    "scores": {"records", "metrics"},
+    "answers": None,
     "protocols": {"records", "metrics", "models", "prompts", "annotate"},
     "pipeline": {
         "records",
