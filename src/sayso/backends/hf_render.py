@@ -26,6 +26,8 @@ THOUGHTS = (
 #: Templates that print today's date print this one, so that a prompt is the same every day.
 PINNED_DATE = datetime(2024, 7, 26)
 NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
+#: Tokens of a vocabulary that mean something to a template without being called special.
+MARKUP = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
 #: A base model goes on asking itself questions; its answer ends here.
 PLAIN_STOP = "\nQuestion:"
 
@@ -80,9 +82,38 @@ def _pin_date(template: str) -> tuple[str, tuple[str, ...]]:
     return template, ()
 
 
-def _chat(tokenizer: Any, request: Request) -> tuple[str, tuple[str, ...]]:
+def _without_marks(
+    tokenizer: Any, messages: Sequence[Message]
+) -> tuple[tuple[Message, ...], str | None]:
+    """Break up what a tokenizer would read as its own special tokens inside somebody's text.
+
+    Returns the messages with a sign after the first character of each, and the sign: a prompt is
+    cut there before it is tokenized. Without such text nothing changes and there is no sign. An
+    answer's beginning that the model is to go on from is ours and stays as it is.
+    """
+    added = getattr(tokenizer, "added_tokens_decoder", {}).values()
+    names = {str(token) for token in tokenizer.all_special_tokens}
+    names |= {t.content for t in added if t.special or MARKUP.fullmatch(t.content)}
+    last = len(messages) - 1
+    theirs = [m.content for n, m in enumerate(messages) if m.role != "assistant" or n < last]
+    said = "\0".join(theirs)
+    found = sorted((name for name in names if len(name) > 1 and name in said), key=len)
+    if not found:
+        return tuple(messages), None
+    sign = next(c for c in map(chr, range(0xE000, 0xF8FF)) if c not in said)
+    broken = []
+    for place, message in enumerate(messages):
+        text = message.content
+        if message.role != "assistant" or place < last:
+            for name in found:
+                text = text.replace(name, f"{name[0]}{sign}{name[1:]}")
+        broken.append(Message(message.role, text))
+    return tuple(broken), sign
+
+
+def _chat(tokenizer: Any, request: Request, said: Sequence[Message]) -> tuple[str, tuple[str, ...]]:
     """Apply the chat template; a system message that it refuses joins the user's."""
-    messages = [{"role": m.role, "content": m.content} for m in request.messages]
+    messages = [{"role": m.role, "content": m.content} for m in said]
     given: dict[str, Any] = dict(request.chat_template_kwargs)
     template, overrides = _pin_date(tokenizer.get_chat_template())
     if overrides and "date_string" not in given:
@@ -117,8 +148,11 @@ def _refused(problem: str) -> Rendered:
     return Rendered("", (), "", 0, problem=problem)
 
 
-def _encode(tokenizer: Any, text: str, plain_text: bool) -> tuple[list[int], tuple[str, ...]]:
-    """Tokenize a rendered prompt. A chat template writes its own special tokens."""
+def _encode(
+    tokenizer: Any, text: str, plain_text: bool, sign: str | None
+) -> tuple[list[int], tuple[str, ...]]:
+    """Tokenize a rendered prompt, cut at ``sign``. A chat template writes its special tokens."""
+    text, *rest = text.split(sign) if sign else [text]
     ids = list(tokenizer(text, add_special_tokens=plain_text)["input_ids"])
     if (
         plain_text
@@ -127,6 +161,8 @@ def _encode(tokenizer: Any, text: str, plain_text: bool) -> tuple[list[int], tup
         and not text.endswith(str(tokenizer.eos_token))
     ):
         ids.pop()  # a tokenizer that ends every text would end the answer before it begins
+    for piece in rest:
+        ids += tokenizer(piece, add_special_tokens=False)["input_ids"]
     beginning = tokenizer.bos_token_id
     if beginning is not None and ids[:2] == [beginning, beginning]:
         return ids[1:], ("doubled beginning-of-text token removed",)
@@ -140,19 +176,23 @@ def render(tokenizer: Any, request: Request) -> Rendered:
     overrides: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
     plain_text = not tokenizer.chat_template
+    messages, sign = _without_marks(tokenizer, request.messages)
     if plain_text:
-        text = plain(request.messages)
+        text = plain(messages)
         stop = (PLAIN_STOP,)
         overrides = (f"no chat template: plain prompt, stops at {PLAIN_STOP!r}",)
     else:
         try:
-            text, overrides = _chat(tokenizer, request)
+            text, overrides = _chat(tokenizer, request, messages)
         except (jinja2.exceptions.TemplateError, ValueError, TypeError, KeyError) as error:
             return _refused(f"failed: chat template: {error}")
     prefill = request.prefill or ""
     thought = _open_thought(text, prefill)
     text += prefill
-    ids, said = _encode(tokenizer, text, plain_text)
+    ids, said = _encode(tokenizer, text, plain_text, sign)
+    if sign:
+        text = text.replace(sign, "")
+        said = (*said, "special tokens inside the prompt's text were read as plain text")
     if not ids:
         return _refused("failed: empty prompt, and the tokenizer has no token to begin with")
     digest = hashlib.sha256(np.array(ids, dtype="<i8").tobytes()).digest()

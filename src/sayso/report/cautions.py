@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from sayso.report.clean import line
 from sayso.report.numbers import GUESSABLE, Numbers, bounds, counts, sparse
 from sayso.report.words import FORMS, METRICS
+from sayso.store import Manifest
+
+
+def first(manifest: Manifest | None) -> list[str]:
+    """Return what must be read before any number: results that fall away, and why."""
+    return [line(text, 1_000) for text in manifest.cautions] if manifest is not None else []
 
 
 def missing_lines(numbers: Numbers) -> list[str]:

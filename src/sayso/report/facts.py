@@ -34,6 +34,8 @@ def facts(manifest: Manifest) -> list[tuple[str, list[tuple[str, str]]]]:
                 ("sayso", manifest.sayso),
                 ("started", manifest.created),
                 ("finished", manifest.finished or "not finished"),
+                ("price of the answers", _dollars(manifest.dollars)),
+                ("price of the verdicts", _dollars(manifest.judge_dollars)),
             ],
         ),
         ("Settings", [*sorted(manifest.settings.items())]),
@@ -62,6 +64,11 @@ def signatures(numbers: Numbers) -> list[tuple[str, str]]:
         for name in METRICS
         if (found := numbers.get(name, form)).signature
     ]
+
+
+def _dollars(amount: float | None) -> str | None:
+    """A price that is not 0; unknown and nothing to pay are left out: the notices tell which."""
+    return f"${amount:.4f}" if amount else None
 
 
 def _value(value: object) -> str:

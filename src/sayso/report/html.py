@@ -116,7 +116,7 @@ def pages(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict
         types=tabulate.slices(numbers, "type", _type_names(tables.questions)),
         alignment=tabulate.alignment(numbers),
         missing=tabulate.missing(numbers),
-        missing_lines=cautions.missing_lines(numbers),
+        missing_lines=[*cautions.first(manifest), *cautions.missing_lines(numbers)],
         warnings=cautions.warnings(numbers),
         manifest=manifest,
         command=line(manifest.command, 2_000),

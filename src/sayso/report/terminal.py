@@ -50,6 +50,8 @@ def render(
         said = {"model": model, "data": manifest.data, "judge": manifest.judge_signature}
         names = [f"{what} {line(name, 60)}" for what, name in said.items() if name]
         say(console, " · ".join(names), "dim")
+    for text in cautions.first(manifest):
+        say(console, f"! {text}", "bold yellow")
     say(console, " ".join(words.headline(numbers, entities)), "bold")
     if numbers.forms:
         console.print()
