@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -23,3 +24,17 @@ def test_data() -> Path:
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or fills the user's cache."""
     monkeypatch.setenv("SAYSO_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print which engines the contract suite ran over: a skipped engine must not look tested."""
+    ran: dict[str, Counter[str]] = {}
+    for outcome in ("passed", "failed", "skipped", "error"):
+        for report in terminalreporter.stats.get(outcome, []):
+            path, _, test = getattr(report, "nodeid", "").partition("::")
+            if path.endswith("test_contract.py") and "[" in test:
+                engine = test.partition("[")[2].rstrip("]")
+                ran.setdefault(engine, Counter())[outcome] += 1
+    for engine, counts in sorted(ran.items()):
+        told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+        terminalreporter.write_line(f"engine contract over {engine}: {told}")

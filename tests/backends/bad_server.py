@@ -66,7 +66,7 @@ class BadServer:
         self.says_model = ""
         self.limit = 10**9
         self.delay = 0.0
-        self.context = 256
+        self.context = 4096
         self.echo = False
         for name, value in switches.items():
             assert hasattr(self, name), name
@@ -174,7 +174,7 @@ class BadServer:
             "no-choices": (0, 200, {}, _json({"id": "x", "choices": []}), ""),
             "error-200": (0, 200, {}, _error("upstream broke", "server_error"), ""),
             "overflow": (0, 400, {}, _error(
-                "This model's maximum context length is 256 tokens. However, you requested 300 "
+                "This model's maximum context length is 4096 tokens. However, you requested 5000 "
                 "tokens. Please reduce the length.", "context_length_exceeded"), ""),
             "filter-400": (0, 400, {}, _error(
                 "The response was filtered due to the prompt triggering the content management "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from serving import Served, missing
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -104,3 +105,22 @@ def make_folder(tmp_path_factory: pytest.TempPathFactory) -> Maker:
         return made[key]
 
     return make
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
+    """Return a function that serves a model folder with ``transformers serve`` on loopback."""
+    started: dict[Path, Served] = {}
+    log = tmp_path_factory.mktemp("serve")
+
+    def start(folder: Path) -> str:
+        if folder not in started:
+            reason = missing()
+            if reason:
+                pytest.skip(reason)
+            started[folder] = Served(folder, log / f"{len(started)}.log")
+        return started[folder].name
+
+    yield start
+    for served in started.values():
+        served.stop()

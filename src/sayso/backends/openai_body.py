@@ -119,12 +119,14 @@ class Learned:
 
     @property
     def notices(self) -> list[str]:
-        """One sentence for each parameter that is not sent."""
-        said = []
+        """One sentence for each refusal, naming what is not sent since."""
+        refused: dict[str, list[str]] = {}
         for (name, value), reason in self.dropped.items():
-            what = name if value is None else f"{name} {value:g}"
-            said.append(f"the endpoint does not take {what}, so its own default applies: {reason}")
-        return said
+            refused.setdefault(reason, []).append(name if value is None else f"{name} {value:g}")
+        return [
+            f"the endpoint does not take {', '.join(names)}, so its own default applies ({reason})"
+            for reason, names in refused.items()
+        ]
 
 
 def _names(message: str, name: str) -> bool:

@@ -33,15 +33,12 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
     if served is not None and endpoint.model and endpoint.model not in served:
         names = ", ".join(told(name, endpoint.secrets, 60) for name in served[:8]) or "none"
         return f"{where}: {endpoint.url} does not serve {endpoint.model!r}; it lists: {names}"
+    expected = "expected an OpenAI-compatible address, which mostly ends in /v1"
     if fault.kind == "page" or "web page" in said:
-        return (
-            f"{where}: {endpoint.url} answers with something else than JSON ({said}); "
-            "expected an OpenAI-compatible address, which mostly ends in /v1"
-        )
-    return (
-        f"{where}: {endpoint.url}/chat/completions is not there ({said}); "
-        "expected an OpenAI-compatible address, which mostly ends in /v1"
-    )
+        return f"{where}: {endpoint.url} answers with something else than JSON ({said}); {expected}"
+    if fault.kind == "first":
+        return f"{where}: {endpoint.url} has no chat completions ({said}); {expected}"
+    return f"{where}: {endpoint.url} does not list its models ({said}); name one, as URL#model"
 
 
 def asked_again(again: Counter[str], retries: int) -> list[str]:

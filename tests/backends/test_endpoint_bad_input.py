@@ -1,0 +1,239 @@
+"""Every way in which an endpoint or its user can be wrong ends in one clear line or one record."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from bad_server import BadServer
+from test_endpoint import answers, opened
+
+from sayso.models import open_model
+from sayso.records import InputError, Request, ask
+
+KEY = "top-secret-0123456789"
+
+
+def line_of(plan: Any = None, switches: Any = None, model: str = "bad", path: str = "") -> str:
+    """The one line that the first request ends with."""
+    with BadServer(plan, **(switches or {})) as server:
+        engine: Any = open_model(f"{server.url}{path}#{model}")
+        engine.asker.pace.base = 0.005
+        try:
+            with pytest.raises(InputError) as caught:
+                list(engine.complete([ask(f"Who {n}?") for n in range(5)]))
+        finally:
+            engine.close()
+    line = str(caught.value)
+    assert "\n" not in line
+    assert KEY not in line
+    return line
+
+
+def test_unreachable() -> None:
+    with BadServer() as server:
+        url = server.url
+    engine: Any = open_model(f"{url}#m")
+    engine.asker.pace.base = 0.005
+    with pytest.raises(InputError, match=r"nothing answers at http.*is it running"):
+        list(engine.complete([ask("Who?")]))
+    engine.close()
+    with pytest.raises(InputError, match="nothing answers"):
+        open_model(url)
+
+
+def test_no_such_host() -> None:
+    engine: Any = open_model("http://no-such-host.invalid/v1#m")
+    engine.asker.pace.base = 0.005
+    with pytest.raises(InputError, match=r"nothing answers at http://no-such-host\.invalid/v1"):
+        list(engine.complete([ask("Who?")]))
+    engine.close()
+
+
+def test_unauthorized_names_the_variable_and_not_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = line_of(switches={"key": "right"})
+    assert "wants a key" in line
+    assert "SAYSO_API_KEY_127_0_0_1 or SAYSO_API_KEY" in line
+    monkeypatch.setenv("SAYSO_API_KEY", KEY)
+    line = line_of(switches={"key": "right"})  # the server repeats the key that it got
+    assert "refuses the key in" in line
+    assert "[key]" in line
+
+
+def test_a_missing_key_for_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(InputError, match="needs a key: set the variable OPENAI_API_KEY"):
+        open_model("openai:gpt-4o")
+
+
+def test_a_key_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-\nnew line")
+    with pytest.raises(InputError, match="characters that no key has") as caught:
+        open_model("openai:gpt-4o")
+    assert "new line" not in str(caught.value)
+
+
+def test_wrong_path() -> None:
+    assert "has no chat completions" in line_of(path="/nowhere")
+
+
+def test_forbidden_and_redirected() -> None:
+    assert "403" in line_of(lambda n, b: "403")
+    assert "307" in line_of(lambda n, b: "redirect")
+
+
+def test_quota() -> None:
+    assert "nothing left to spend" in line_of(lambda n, b: "quota")
+
+
+def test_a_model_that_is_not_served() -> None:
+    line = line_of(lambda n, b: "400", {"models": ["a", "b"]}, model="c")
+    assert "does not serve 'c'; it lists: a, b" in line
+
+
+def test_several_models_or_none() -> None:
+    with (
+        BadServer(models=["a", "b"]) as server,
+        pytest.raises(InputError, match=r"lists 2 models: say which one \(http.*#a, http.*#b\)"),
+    ):
+        open_model(server.url)
+    with BadServer(models=[]) as server, pytest.raises(InputError, match="lists 0 models"):
+        open_model(server.url)
+
+
+def test_html() -> None:
+    assert "something else than JSON (a web page" in line_of(lambda n, b: "html")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("http://user:top-secret-0123456789@host/v1#m", "carries a user name, password or query"),
+        ("https://host/v1?api-key=top-secret-0123456789", "carries a user name, password or query"),
+        ("http://#m", "is no address"),
+        ("http://host:99999/v1", "is no address"),
+    ],
+)
+def test_addresses_that_are_none(name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        open_model(name)
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"colour": 1}, {"concurrency": 0}, {"timeout": "soon"}, {"retries": -1}, {"price": "cheap"}],
+)
+def test_options_that_are_none(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        open_model("http://127.0.0.1:1/v1#m", **options)
+
+
+RECORDED = {
+    "not-json": "failed: invalid or truncated JSON (3 times)",
+    "cut-json": "failed: invalid or truncated JSON (3 times)",
+    "cut-body": "failed: connection broke: RemoteProtocolError (3 times)",
+    "empty-body": "failed: empty reply (3 times)",
+    "no-choices": "failed: a reply without choices (3 times)",
+    "error-200": "failed: status 200: server_error: error: upstream broke (3 times)",
+    "500": "failed: status 500: server_error: error: something broke (3 times)",
+    "429": "failed: status 429: rate_limit_exceeded: error: Rate limit reached",
+    "400": "failed: status 400: bad: error: the request makes no sense",
+    "finish-error": "failed: the endpoint broke off the answer (3 times)",
+    "html": "failed: a web page instead of JSON (3 times)",
+    "403": "failed: status 403: forbidden: error: not for you (3 times)",
+    "overflow": "context",
+    "filter": "failed: content filter",
+    "filter-400": "failed: content filter",
+}
+
+
+@pytest.mark.parametrize("fault", RECORDED)
+def test_a_request_that_fails_for_good_is_a_record_and_the_others_go_on(fault: str) -> None:
+    def plan(number: int, body: dict[str, Any]) -> str:
+        return fault if "cursed" in body["messages"][0]["content"] else "ok"
+
+    with opened(plan, retries=2) as (_, engine):
+        answers(engine, ask("Hello?"))
+        found = answers(engine, ask("Who?"), ask("A cursed question"), ask("When?"))
+        assert found[1].problem == RECORDED[fault]
+        assert found[1].text == ""
+        assert [g.problem for g in (found[0], found[2])] == [None, None]
+        assert engine.counts.failed == (fault != "overflow") or fault == "overflow"
+        assert engine.capabilities.context == (4096 if fault == "overflow" else None)
+
+
+def test_empty_strings_stay_what_they_are() -> None:
+    with opened(lambda n, b: "empty") as (_, engine):
+        (found,) = answers(engine, ask("Who?"))
+        assert (found.text, found.problem, found.finish) == ("", None, "stop")
+
+
+def test_another_models_name_is_noticed_once() -> None:
+    with opened(switches={"says_model": "other-7b"}) as (_, engine):
+        answers(engine, *[ask(f"Who {n}?") for n in range(5)])
+        said = [n for n in engine.notices if "other-7b" in n]
+        assert said == ["'bad' was asked, and the endpoint says that 'other-7b' answered"]
+    with opened(switches={"says_model": "bad-2024-08-06"}) as (_, engine):
+        answers(engine, ask("Who?"))
+        assert engine.notices == []
+
+
+def test_a_server_that_never_answers_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(lambda n, b: "hang", timeout=0.05, retries=1) as (_, engine):
+        (found,) = answers(engine, ask("Who?"))
+        assert found.problem == "failed: no answer in 0.05 s (2 times)"
+
+
+def test_a_repeated_key_reaches_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAYSO_API_KEY", KEY)
+    with opened(switches={"echo": True}) as (_, engine):
+        (found,) = answers(engine, ask("Who?"))
+        assert "[key]" in found.text
+        assert KEY not in repr(found)
+        assert KEY not in repr(engine.asker.endpoint)
+
+
+def test_interrupting_closes_what_is_on_its_way_and_twice_does_not_hang() -> None:
+    with opened(lambda n, b: "hang" if n > 3 else "ok") as (server, engine):
+        stream = engine.complete(ask(f"Who {n}?") for n in range(100))
+        for _ in range(3):
+            next(stream)
+        with pytest.raises(KeyboardInterrupt):
+            stream.throw(KeyboardInterrupt())
+        with pytest.raises(StopIteration):
+            next(stream)
+        stream.close()
+        engine.close()
+        engine.close()
+        assert not engine.thread.alive
+        assert not [t for t in threading.enumerate() if t.name == "sayso-endpoint"]
+        assert server.number < 100
+
+
+def test_a_user_who_stops_reading_frees_the_endpoint() -> None:
+    with opened(lambda n, b: "hang" if "slow" in str(b["messages"]) else "ok") as (_, engine):
+        engine.asker.pace.limit = engine.asker.pace.most = 2
+
+        def requests() -> Iterator[Request]:
+            yield ask("Who?")
+            for n in range(20):
+                yield ask(f"slow {n}")
+
+        stream = engine.complete(requests())
+        next(stream)
+        stream.close()
+        (found,) = answers(engine, ask("When?"))
+        assert found.problem is None
+
+
+def test_a_closed_engine_says_so() -> None:
+    with opened(lambda n, b: "hang") as (_, engine):
+        stream = engine.complete([ask("Who?")])
+        closer = threading.Timer(0.05, engine.close)
+        closer.start()
+        with pytest.raises(InputError, match="closed while it was being asked"):
+            next(stream)
+        closer.join()

@@ -1,0 +1,237 @@
+"""Reading replies: known shapes by hand, and any JSON at all without a crash."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sayso.backends.openai_body import Learned, build, keeps_schema, seed_of
+from sayso.backends.openai_errors import Fault, context_told, error_text, read_failure
+from sayso.backends.openai_names import told
+from sayso.backends.openai_records import records, shares
+from sayso.backends.openai_reply import Choice, Reply, read_reply, split_thought
+from sayso.backends.openai_tokens import read_tokens
+from sayso.prices import Price
+from sayso.records import Message, Request, ask
+
+
+def reply_of(message: dict[str, Any], finish: str | None = "stop", **more: Any) -> Choice:
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": finish, **more}]}
+    read = read_reply(json.dumps(body).encode())
+    assert isinstance(read, Reply)
+    return read.choices[0]
+
+
+def test_texts_thoughts_and_refusals() -> None:
+    assert reply_of({"content": "Bonn"})[:3] == ("Bonn", None, "stop")
+    assert reply_of({"content": ""}).text == ""
+    assert reply_of({"content": None}).text == ""
+    assert reply_of({"content": "Bonn", "reasoning": "hm"}).thinking == "hm"
+    assert reply_of({"content": None, "refusal": "I will not."}).text == "I will not."
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "Bonn"},
+    ]
+    assert reply_of({"content": parts})[:2] == ("Bonn", "hm")
+    assert reply_of({"content": "Bonn"}, "stop", stop_reason="\n").finish == "stop_string"
+    assert reply_of({"content": "Bonn"}, "stop", stop_reason=7).finish == "stop"
+    assert reply_of({"content": None, "tool_calls": [{}]}, "tool_calls").finish == "tool"
+
+
+def test_thoughts_inside_the_answer() -> None:
+    assert split_thought("<think>a</think>\n\nb") == ("b", "a", False, False)
+    assert split_thought(" <think>a") == ("", "a", True, False)
+    assert split_thought("a</think>b") == ("b", "a", False, True)  # the template opened it
+    assert split_thought("2 < 3 and <b>bold</b>") == ("2 < 3 and <b>bold</b>", None, False, False)
+
+
+def test_a_cut_thought_whose_beginning_the_template_wrote() -> None:
+    reply = Reply((Choice("so long", None, "length", None),), None, None, 1, 2, 0, None)
+    (known,) = records([ask("Who?")], reply, (), None, implicit_thought=True)
+    assert (known.problem, known.text, known.thinking) == ("truncated", "", "so long")
+    (unknown,) = records([ask("Who?")], reply, (), None)
+    assert (unknown.problem, unknown.text) == (None, "so long")
+
+
+def test_the_bill_of_a_call_is_split_without_loss() -> None:
+    # lengths 4, 1, 2 and one more each: weights 5, 2, 3 of 10; ends of 7 tokens: 3.5 -> 4, 4.9 -> 5, 7
+    choices = tuple(Choice(text, None, "stop", None) for text in ("four", "1", "22"))
+    usages = shares(Reply(choices, None, None, 10, 7, 4, None), Price(1, 2, 0.5))
+    assert [u.completion_tokens for u in usages] == [4, 1, 2]
+    assert [u.prompt_tokens for u in usages] == [10, 0, 0]
+    # 6 fresh x 1 + 4 cached x 0.5 + 7 x 2 = 22 millionths
+    assert sum(u.dollars or 0 for u in usages) == pytest.approx(22e-6)
+
+
+def token(text: str, logprob: float = -1.0) -> dict[str, Any]:
+    return {"token": text, "bytes": list(text.encode()), "logprob": logprob}
+
+
+def test_logprobs_cover_the_text_or_are_none() -> None:
+    spelled = [token("Bo"), token("nn", -2.0)]
+    read = read_tokens(spelled, "Bonn", False)
+    assert read is not None
+    assert (read.offsets, read.logprobs, read.margins) == ((0, 2), (-1.0, -2.0), None)
+    assert read_tokens([*spelled, token("<|end|>")], "Bonn", False) == read
+    assert read_tokens(spelled, "Bonn.", False) is None
+    assert read_tokens(spelled, "onn", False) is None  # begins inside a token
+    thought = [token("hm"), token("</think>"), *spelled]
+    assert read_tokens(thought, "Bonn", True) == read
+    assert read_tokens([*thought, token("<|end|>")], "Bonn", True) == read
+    assert read_tokens([token("Bonn", math.nan)], "Bonn", False) is None
+    assert read_tokens([token("Bonn", 0.5)], "Bonn", False) is None
+    # a character of three bytes in two tokens: both start at its place
+    pieces = [{"token": "", "bytes": [0xE6, 0x9D], "logprob": -1}, token("x")]
+    pieces[1] = {"token": "", "bytes": [0xB1, 0x78], "logprob": -1}
+    read = read_tokens(pieces, "東x", False)
+    assert read is not None
+    assert read.offsets == (0, 0)
+
+
+def test_errors_are_told_apart() -> None:
+    def kind(status: int, text: str, **headers: str) -> str:
+        return read_failure(status, headers, json.dumps({"error": {"message": text}}).encode()).kind
+
+    assert kind(400, "This model's maximum context length is 8,192 tokens") == "context"
+    assert kind(400, "prompt is too long: 9000 tokens") == "context"
+    assert kind(413, "too big") == "context"
+    assert kind(400, "The response was filtered: content management policy") == "filter"
+    assert kind(400, "Unsupported parameter: top_k") == "refused"
+    assert kind(422, "extra fields not permitted") == "refused"
+    assert kind(401, "no") == kind(402, "pay") == "everyone"
+    assert kind(404, "not found") == kind(403, "no") == kind(308, "") == "first"
+    assert kind(500, "x") == kind(409, "x") == "again"
+    assert kind(503, "x") == kind(429, "x") == kind(529, "x") == "busy"
+    assert context_told("maximum context length is 8,192 tokens") == 8192
+    assert context_told("too long") is None
+
+
+def test_gateways_put_the_status_into_the_body() -> None:
+    fault = read_reply(b'{"error": {"code": 429, "message": "slow down"}}')
+    assert isinstance(fault, Fault)
+    assert fault.kind == "busy"
+
+
+def test_a_large_limit_is_no_unknown_limit() -> None:
+    learned = Learned(official=False)
+    body, _ = build("m", ask("Who?"), 1, learned)
+    assert not learned.refuse("max_tokens is too large: 256. At most 16 are valid", body)
+    assert learned.refuse("Unexpected fields in the request: {'min_p', 'top_k'}", body)
+    assert {name for name, _ in learned.dropped} == {"min_p", "top_k"}
+    assert not learned.refuse("the temperature is nice today", body)
+
+
+def test_a_cap_on_choices_is_read_from_the_refusal() -> None:
+    learned = Learned(official=False)
+    body, _ = build("m", ask("Who?"), 20, learned)
+    assert learned.refuse("invalid value: n must be at most 8", body)
+    assert learned.choices == 8
+
+
+def test_seeds_differ_and_repeat() -> None:
+    seeds = {seed_of(seed, sample) for seed in range(20) for sample in range(20)}
+    assert len(seeds) == 400
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert seed_of(3, 4) == seed_of(3, 4)
+
+
+def test_half_characters_do_not_survive() -> None:
+    read = read_reply(b'{"choices": [{"message": {"content": "a\\ud800b"}}], "usage": NaN}')
+    assert isinstance(read, Reply)
+    assert read.choices[0].text == "a\ufffdb"
+
+
+def test_what_a_server_says_is_one_short_line_without_keys() -> None:
+    said = told("a\n\tb\x1b[31m sk-abcdefgh12345 Bearer abcdefgh " + "x" * 900, ("secret",))
+    assert said.startswith("a b [31m [key] [key] xxx")
+    assert len(said) == 200
+    assert told("my secret", ("secret",)) == "my [key]"
+
+
+NAMES = (
+    "choices message content finish_reason index logprobs usage token bytes logprob top_logprobs "
+    "error code model prompt_tokens completion_tokens reasoning text thinking data"
+).split()
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(exclude_categories=[]))
+    | st.sampled_from(["stop", "length", "<think>", "</think>", "content_filter", "tool_calls"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(NAMES),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=40,
+)
+
+
+def read_all(body: bytes) -> None:
+    """Whatever comes is read into records that can be stored, or is a fault with a reason."""
+    read = read_reply(body)
+    if isinstance(read, Fault):
+        assert told(read.reason) is not None
+        return
+    requests = [ask("Who?", stop=["x"]) for _ in read.choices]
+    for record in records(requests, read, (), Price(1, 1)):
+        assert record.problem is None or not record.problem.startswith("failed: unexpected")
+        assert msgspec.json.decode(msgspec.json.encode(record), type=type(record)) == record
+        assert record.logprobs is None or len(record.logprobs) == len(record.offsets or ())
+        assert all(math.isfinite(p) and p <= 0 for p in record.logprobs or ())
+        assert record.usage.completion_tokens >= 0
+
+
+@given(JSON)
+@example({"choices": [{"index": "x", "message": {"content": [None, {"text": 3}]}}]})
+@example({"choices": [{"logprobs": {"content": [{"bytes": [300]}]}, "message": {"content": "a"}}]})
+def test_any_json_is_read_without_a_crash(value: Any) -> None:
+    read_all(json.dumps(value).encode("utf-8", "surrogatepass"))
+    assert isinstance(error_text(value), str)
+
+
+@given(JSON, JSON, JSON)
+def test_any_choice_is_read_without_a_crash(content: Any, tokens: Any, usage: Any) -> None:
+    message = {"content": content, "reasoning": content}
+    choice = {"message": message, "logprobs": {"content": tokens}, "finish_reason": content}
+    read_all(json.dumps({"choices": [choice, choice], "usage": usage}).encode())
+
+
+@given(st.binary(max_size=200))
+@example(b"[" * 100_000)
+@example(b'{"choices": ' + b"[" * 100_000)
+def test_any_bytes_are_read_without_a_crash(body: bytes) -> None:
+    read_all(body)
+    read_failure(500, {}, body)
+    read_failure(400, {"retry-after": body.decode("latin-1")}, body)
+
+
+@given(st.text(), st.text())
+def test_any_refusal_is_learned_from_without_a_crash(message: str, name: str) -> None:
+    learned = Learned(official=False)
+    body, _ = build("m", ask("Who?"), 4, learned)
+    learned.refuse(f"unsupported {message} n {name}", body)
+    assert learned.choices >= 1
+    learned.notices  # noqa: B018
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_any_text_is_checked_against_a_schema_without_a_crash(text: str) -> None:
+    keeps_schema(text, '{"name": "x", "schema": {"type": ["object"], "required": 3}}')
+
+
+def test_a_request_may_hold_half_characters() -> None:
+    from sayso.backends.openai_wire import encode
+
+    body, _ = build("m", Request((Message("user", "a\ud800"),)), 1, Learned(official=True))
+    assert "a\ufffd".encode() in encode(body)
