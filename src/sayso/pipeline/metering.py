@@ -17,7 +17,7 @@ class BudgetSpent(InputError):  # noqa: N818 - a name that the command line's re
 
 def dollars(amount: float) -> str:
     """Return an amount as people write it: cents, and more digits where it is small."""
-    if amount >= 1 or amount == 0:
+    if amount >= 0.9995 or amount == 0:
         return f"${amount:,.2f}"
     return f"${amount:.3f}" if amount >= 0.01 else f"${amount:.2g}"
 

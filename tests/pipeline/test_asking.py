@@ -1,0 +1,252 @@
+"""Asking through the cache: nothing asked twice, nothing lost, money kept to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sayso.backends.scripted import ScriptedEngine
+from sayso.cache import Cache
+from sayso.models import Capabilities
+from sayso.pipeline.asking import Asker, Silent
+from sayso.pipeline.metering import BudgetSpent, Meter, dollars
+from sayso.prices import LOCAL, Price
+from sayso.records import Generation, InputError, Request, Usage, ask
+
+ASKED = [ask(f"question {n}", seed=0) for n in range(20)]
+
+
+def paid(cost: float | None, tokens: int = 10) -> Any:
+    """Return a script whose every answer costs so much."""
+
+    def reply(request: Request) -> Generation:
+        usage = Usage(prompt_tokens=tokens, completion_tokens=tokens, dollars=cost)
+        return Generation(request, text=f"to {request.messages[0].content}", usage=usage)
+
+    return reply
+
+
+class Heard(Silent):
+    """Progress that remembers, and asks to stop after some answers."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.notes: list[str] = []
+        self.answers: list[float | None] = []
+        self.ended = 0
+        self.stop_after = stop_after
+
+    @property
+    def stopping(self) -> bool:  # type: ignore[override]
+        return self.stop_after is not None and len(self.answers) >= self.stop_after
+
+    def advance(self, stage: str, reply: Generation, paid: float | None) -> None:
+        self.answers.append(paid)
+
+    def end(self, stage: str) -> None:
+        self.ended += 1
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+class Ahead(ScriptedEngine):
+    """Takes eight requests before it answers the first, as an endpoint does."""
+
+    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+        taken: list[Request] = []
+        feed = iter(requests)
+        done = 0
+        while True:
+            while len(taken) - done < 8 and (request := next(feed, None)) is not None:
+                taken.append(request)
+                self.requests.append(request)
+            if done == len(taken):
+                return
+            yield done, self._answer(taken[done])
+            done += 1
+
+
+def test_equal_requests_are_asked_once_and_each_gets_its_answer(tmp_path: Path) -> None:
+    engine = ScriptedEngine(paid(None), backwards=True)
+    with Cache(tmp_path) as cache:
+        asker = Asker(engine, cache)
+        # at T=0 sample and seed do not matter; the answer still carries the request it is for
+        greedy = [ask("greedy", temperature=0, sample=n) for n in range(3)]
+        found = dict(asker.complete([*ASKED, *ASKED, *greedy]))
+        assert sorted(found) == list(range(43))
+        assert [found[n].request for n in range(43)] == [*ASKED, *ASKED, *greedy]
+        assert len(engine.requests) == 21
+        assert (asker.tally.asks, asker.tally.requests, asker.tally.asked) == (43, 21, 21)
+        again = Asker(engine, cache)
+        assert {i: g.text for i, g in again.complete(ASKED)} == {
+            i: f"to question {i}" for i in range(20)
+        }
+        assert len(engine.requests) == 21
+        assert again.tally.cached == 20
+        assert again.notices == ["20 of 20 answers were in the cache already"]
+
+
+def test_failures_are_asked_again_and_counted(tmp_path: Path) -> None:
+    def reply(request: Request) -> Generation:
+        return Generation(request, problem="failed: no reply")
+
+    engine = ScriptedEngine(reply)
+    with Cache(tmp_path) as cache:
+        for _ in range(2):
+            asker = Asker(engine, cache)
+            assert len(list(asker.complete(ASKED))) == 20
+            assert (asker.tally.failed, asker.tally.cached) == (20, 0)
+            assert asker.dollars == 0.0  # no token came or went
+    assert len(engine.requests) == 40
+
+
+def test_an_engine_that_forgets_or_repeats_an_answer_loses_nothing(tmp_path: Path) -> None:
+    class Sloppy(ScriptedEngine):
+        def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+            for index, request in enumerate(requests):
+                if index != 3:
+                    yield index, self._answer(request)
+                    yield index, Generation(request, text="another")
+
+    with Cache(tmp_path) as cache:
+        asker = Asker(Sloppy(paid(None)), cache)
+        found = dict(asker.complete(ASKED))
+        assert found[3].problem == "failed: no answer"
+        assert {found[n].text for n in range(20) if n != 3} == {
+            f"to question {n}" for n in range(20) if n != 3
+        }
+        assert asker.tally.asked == 20
+
+
+def test_a_killed_asker_goes_on_where_it_was(tmp_path: Path) -> None:
+    engine = ScriptedEngine(paid(0.5), kill_after=7)
+    with Cache(tmp_path) as cache:
+        with pytest.raises(KeyboardInterrupt):
+            list(Asker(engine, cache).complete(ASKED))
+        assert len(engine.requests) == 7
+    engine = ScriptedEngine(paid(0.5))
+    with Cache(tmp_path) as cache:
+        asker = Asker(engine, cache)
+        assert len(dict(asker.complete(ASKED))) == 20
+    assert len(engine.requests) == 13
+    # all twenty answers cost half a dollar; thirteen of them were paid for now
+    assert (asker.dollars, asker.paid) == (10.0, 6.5)
+
+
+def test_stopping_waits_for_what_was_asked(tmp_path: Path) -> None:
+    """Asked to stop after three answers, eight are on their way: all are kept, no other is sent."""
+    engine, heard = Ahead(paid(0.01)), Heard(stop_after=3)
+    with Cache(tmp_path) as cache:
+        with pytest.raises(KeyboardInterrupt):
+            list(Asker(engine, cache, progress=heard).complete(ASKED))
+        sent = len(engine.requests)
+        assert 8 <= sent <= 11  # one more is sent for each of the first answers
+        assert len(heard.answers) == sent
+        assert len(cache.get_many(_keys(engine))) == sent
+        assert heard.ended == 1
+
+
+def _keys(engine: ScriptedEngine) -> list[bytes]:
+    from sayso.records import request_key
+
+    return [request_key(request, engine.identity) for request in ASKED]
+
+
+@pytest.mark.parametrize("kind", [ScriptedEngine, Ahead])
+def test_the_budget_is_kept_and_nothing_paid_for_is_lost(
+    tmp_path: Path, kind: type[ScriptedEngine]
+) -> None:
+    """Ten answers at 10 cents each fit into 1.05 dollars; the eleventh does not."""
+    engine, heard = kind(paid(0.10)), Heard()
+    with Cache(tmp_path) as cache:
+        asker = Asker(engine, cache, meter=Meter(1.05), progress=heard)
+        with pytest.raises(BudgetSpent) as caught:
+            list(asker.complete(ASKED))
+        assert len(engine.requests) == 10
+        assert len(cache.get_many(_keys(engine))) == 10
+    said = str(caught.value)
+    assert "stopped at --max-cost 1.05: $1.00 spent" in said
+    assert "10 requests left to ask, about $1.00" in said
+    assert "--max-cost goes on from here" in said
+    assert "\n" not in said
+    # the next command pays for the other ten
+    with Cache(tmp_path) as cache:
+        asker = Asker(engine, cache, meter=Meter(1.05))
+        assert len(dict(asker.complete(ASKED))) == 20
+        assert len(engine.requests) == 20
+        assert asker.dollars == pytest.approx(2.0)
+
+
+def test_one_limit_holds_for_model_and_judge_together(tmp_path: Path) -> None:
+    meter = Meter(0.5)
+    model = Asker(ScriptedEngine(paid(0.1), "a"), meter=meter)
+    judge = Asker(ScriptedEngine(paid(0.1), "b"), meter=meter, who="judge")
+    assert len(list(model.complete(ASKED[:3]))) == 3
+    with pytest.raises(BudgetSpent, match="18 requests left"):
+        list(judge.complete(ASKED))
+    assert meter.spent == pytest.approx(0.5)
+
+
+def test_a_kind_of_request_is_tried_before_many_of_it_are_sent() -> None:
+    """Long answers cost a hundred times as much as the short ones before them."""
+
+    def reply(request: Request) -> Generation:
+        cost = 1.0 if request.max_tokens == 1000 else 0.01
+        return Generation(request, text="x", usage=Usage(dollars=cost))
+
+    engine = Ahead(reply)
+    long = [ask(f"long {n}", max_tokens=1000) for n in range(20)]
+    with pytest.raises(BudgetSpent):
+        list(Asker(engine, meter=Meter(3.5)).complete([*ASKED, *long]))
+    # 20 short ones for 0.20 dollars, then three long ones; a fourth would make 4.20
+    assert sum(r.max_tokens == 1000 for r in engine.requests) == 3
+
+
+def test_an_answer_without_a_price_ends_a_limited_run_but_is_kept(tmp_path: Path) -> None:
+    engine = ScriptedEngine(paid(None))
+    with Cache(tmp_path) as cache:
+        with pytest.raises(InputError, match="answered without a price; give --judge-price"):
+            list(Asker(engine, cache, who="judge", meter=Meter(5)).complete(ASKED))
+        assert len(cache.get_many(_keys(engine))) == 1
+        # a price of the user's own, and local models, need none in the replies
+        for price in (Price(1.0, 1.0), LOCAL):
+            asker = Asker(engine, cache, price=price, meter=Meter(5))
+            assert len(list(asker.complete(ASKED))) == 20
+    assert asker.dollars == 0.0
+
+
+def test_an_unknown_price_is_none_and_never_zero() -> None:
+    asker = Asker(ScriptedEngine(paid(None)))
+    list(asker.complete(ASKED))
+    assert asker.dollars is None
+    assert asker.paid == 0.0
+
+
+def test_repeating_draws_are_told_at_once_and_once() -> None:
+    engine, heard = ScriptedEngine(paid(None)), Heard()
+    engine.capabilities = Capabilities(draws_vary=False)
+    list(Asker(engine, progress=heard).complete(ASKED))
+    assert len(heard.notes) == 1
+    assert "repeat the same text" in heard.notes[0]
+
+
+def test_what_the_engine_learns_shows_through() -> None:
+    engine = ScriptedEngine(paid(None))
+    asker = Asker(engine)
+    assert not asker.capabilities.logprobs
+    engine.capabilities = msgspec.structs.replace(engine.capabilities, logprobs=True)
+    assert asker.capabilities.logprobs
+    asker.close()
+    assert engine.closed
+
+
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [(0, "$0.00"), (12.345, "$12.35"), (0.5, "$0.500"), (0.00012, "$0.00012"), (1234, "$1,234.00")],
+)
+def test_amounts_are_readable(amount: float, said: str) -> None:
+    assert dollars(amount) == said

@@ -1,0 +1,171 @@
+"""A model as judge inside a run: cached, counted apart, resumable, and known by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import sayso
+from judge_world import judge_engine, truthful
+from sayso.backends.scripted import ScriptedEngine
+from sayso.pipeline.judging import JudgeOptions, check_judge, open_judge
+from sayso.pipeline.metering import BudgetSpent
+from sayso.pipeline.running import Result
+from sayso.protocols import uncle
+from sayso.records import Generation, InputError, Request, Usage
+from scripted_world import Mind, chance, facts, records, write
+
+WORLD = facts(6)
+MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, i: i)
+
+
+def costly(engine: ScriptedEngine, dollars: float) -> ScriptedEngine:
+    """Let every reply of an engine cost so much."""
+    inner: Any = engine.reply
+
+    def reply(request: Request) -> Generation:
+        said = inner(request)
+        made = said if isinstance(said, Generation) else Generation(request, text=said)
+        usage = Usage(prompt_tokens=100, completion_tokens=10, dollars=dollars)
+        return msgspec.structs.replace(made, usage=usage, finish="stop")
+
+    engine.reply = reply
+    return engine
+
+
+def run(folder: Path, name: str, judge: Any, model: Any = None, **arguments: Any) -> Result:
+    return sayso.run(
+        model=model or MIND.engine("base"),
+        judge=judge,
+        data=str(write(folder / "q.jsonl", records(WORLD))),
+        out=folder / name,
+        cache=folder / "cache",
+        options=uncle.Settings(resamples=100),
+        **arguments,
+    )
+
+
+def test_a_killed_judge_is_asked_nothing_twice(tmp_path: Path) -> None:
+    first = judge_engine(truthful)
+    first.kill_after = 9
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, "run", first)
+    assert len(first.requests) == 9
+    second = judge_engine(truthful)
+    result = run(tmp_path, "run", second)
+    assert not {repr(r) for r in first.requests} & {repr(r) for r in second.requests}
+    tokens = result.manifest.tokens
+    assert tokens["judge_requests"] == 9 + len(second.requests)
+    assert (tokens["judge_cached"], tokens["judge_asked"]) == (9, len(second.requests))
+    # a third time, nothing is asked of anybody, and every number is the same
+    third, subject = judge_engine(truthful), MIND.engine("base")
+    again = run(tmp_path, "run", third, subject)
+    assert not third.requests
+    assert not subject.requests
+    assert [e.value for e in again.estimates] == [e.value for e in result.estimates]
+
+
+def test_what_the_judge_costs_is_counted_apart(tmp_path: Path) -> None:
+    subject, judge = costly(MIND.engine("base"), 0.01), costly(judge_engine(truthful), 0.002)
+    manifest = run(tmp_path, "run", judge, subject).manifest
+    assert manifest.dollars == pytest.approx(0.01 * len(subject.requests))
+    assert manifest.judge_dollars == pytest.approx(0.002 * len(judge.requests))
+    assert manifest.tokens["judge_prompt_tokens"] == 100 * len(judge.requests)
+    assert manifest.tokens["prompt_tokens"] == 100 * len(subject.requests)
+    assert manifest.judge_signature.startswith("judge-1#p")
+    assert any(n.startswith("price: answers $") for n in manifest.notices)
+    # read again from the cache: the price stays what it was
+    again = run(tmp_path, "again", judge_engine(truthful), MIND.engine("base")).manifest
+    assert (again.dollars, again.judge_dollars) == (manifest.dollars, manifest.judge_dollars)
+    assert any("$0.00 of it by this command" in n for n in again.notices)
+
+
+def test_an_unknown_price_stays_unknown(tmp_path: Path) -> None:
+    manifest = run(tmp_path, "run", judge_engine(truthful)).manifest
+    assert manifest.dollars is None
+    assert manifest.judge_dollars is None
+    told = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert told["judge_dollars"] is None
+    assert any("answers unknown, verdicts unknown" in n for n in manifest.notices)
+
+
+def test_money_that_ends_while_judging_loses_nothing(tmp_path: Path) -> None:
+    def engines() -> tuple[ScriptedEngine, ScriptedEngine]:
+        return costly(MIND.engine("base"), 0.01), costly(judge_engine(truthful), 0.01)
+
+    subject, judge = engines()
+    with pytest.raises(BudgetSpent, match="goes on from here"):
+        run(tmp_path, "run", judge, subject, max_cost=0.01 * 155)
+    # 18 facts with 5 probes and 2 answers, 6 paragraphs with 2: 138; 17 more fit into the money
+    assert (len(subject.requests), len(judge.requests)) == (138, 17)
+    subject, judge = engines()
+    result = run(tmp_path, "run", judge, subject, max_cost=100)
+    assert not subject.requests
+    assert result.manifest.finished
+
+
+def test_a_judge_of_the_subjects_family_is_said(tmp_path: Path) -> None:
+    result = run(tmp_path, "run", judge_engine(truthful, "hf:Qwen/Qwen3-8B"), MIND.engine("qwen2"))
+    assert result.manifest.judge_signature.endswith("+own-family")
+    assert any("own family" in n for n in result.manifest.notices)
+    assert "own-family" in result.estimates[0].signature
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"judge_batch": "aspect"}, "+aspect"),
+        ({"judge_mode": "two_pass"}, "+two_pass"),
+        ({"judge_labels": "uncle"}, "+uncle"),
+    ],
+)
+def test_how_a_model_judges_is_in_the_signature(
+    tmp_path: Path, options: dict[str, Any], part: str
+) -> None:
+    result = run(tmp_path, "run", judge_engine(truthful), **options)
+    assert part in result.manifest.judge_signature
+    values = {e.value for e in result.estimates if e.name == "p_known"}
+    assert values - {None, 0.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("me", {}, "judge 'me': expected 'rules'"),
+        ("", {}, "judge '': expected 'rules'"),
+        ("rules+", {}, "judge 'rules+'"),
+        ("rules+me", {}, "judge 'rules+me'"),
+        ("hf:", {}, "judge 'hf:'"),
+        ("rules", {"batch": "aspect"}, "judge 'rules' is no model"),
+        ("rules", {"price": "1,2"}, "judge 'rules' is no model"),
+        ("openai:x", {"mode": "three"}, "judge-mode is 'three'; expected one_pass or two_pass"),
+    ],
+)
+def test_what_is_no_judge_is_refused(name: str, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check_judge(name, JudgeOptions(**options))
+    assert said in str(caught.value)
+
+
+def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert open_judge("rules").judge.signature == "rules@1"
+    for name in ("openai:gpt-4o-mini", "rules+openai:gpt-4o-mini"):
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
+        seat = open_judge(name)
+        assert seat.judge.name == name
+        assert seat.asker is not None
+        assert seat.asker.price is not None
+        assert seat.asker.price.input == 0.15
+        seat.close()
+
+
+def test_a_limit_that_cannot_be_kept_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"the price of 'openai:nobody-knows' is unknown; give"):
+        run(tmp_path, "run", "rules", "openai:nobody-knows", max_cost=1.0)
+    with pytest.raises(InputError, match="--judge-price IN,OUT"):
+        run(tmp_path, "run", "openai:nobody-knows", "builtin", max_cost=1.0)
+    assert not (tmp_path / "run").exists()
