@@ -37,6 +37,7 @@ _DOUBT = re.compile(
     r"|\?|n['’]t\b",
     re.I,
 )
+_MAY = re.compile(r"(?<=\d\s)May\b|\bMay(?=\s+\d)")
 _WORD = re.compile(r"[^\W_]+")
 _ISO = re.compile(r"^(\d{4})-\d\d-\d\dT")
 
@@ -146,7 +147,7 @@ def _says(text: str, golds: Sequence[Gold]) -> bool:
 
 
 def _without(text: str, golds: Sequence[Gold]) -> str:
-    """The text without golds written as they are: "May" may be a name."""
+    """The text without golds written as they are and without the month: "May" may be a name."""
     for name in sorted({n for gold in golds for n in gold.names if n}, key=len, reverse=True):
         text = text.replace(name, " ")
-    return text
+    return _MAY.sub(" ", text)

@@ -115,11 +115,13 @@ def _labels(text: str) -> str:
     found = {m.start(): m.end(1) for m in _LABEL.finditer(text)}
     if not found:
         return text
-    opening, closing = set(found), set(found.values())
-    return "".join(
-        ("(" if at in opening and at not in closing else ")") if at in opening | closing else c
-        for at, c in enumerate(text)
-    )
+    # A dollar that ends one label and begins the next is a closing one.
+    marks = {**dict.fromkeys(found, "("), **dict.fromkeys(found.values(), ")")}
+    shown, at = [], 0
+    for place in sorted(marks):
+        shown += [text[at:place], marks[place]]
+        at = place + 1
+    return "".join([*shown, text[at:]])
 
 
 def fence(fields: Sequence[Field]) -> Fence:

@@ -21,6 +21,10 @@ from sayso.annotate.llm_labels import Vocabulary
 #: Questions are compared up to this length; from this likeness on they count as repeated.
 LONGEST_ECHO = 400
 ALIKE = 0.85
+#: Characters of a line that may open a block: a question has at most 2,000 of them.
+LONGEST_HEAD = 5000
+#: Characters of a long question that tell it from others.
+ENOUGH = 100
 
 
 class Entry(NamedTuple):
@@ -107,6 +111,10 @@ def read_reply(
     return Read(found, raw, problems)
 
 
+#: Data have no such line: cleaning leaves one ``#`` of several.
+_HEADING = re.compile(r"[\s>*_]*#{2,}")
+
+
 def _block_entries(text: str, code: str, labels: Vocabulary) -> Iterator[Entry]:
     """Blocks ``### 1 code question``, each with the last valid ``$label code$`` at a line's end."""
     head = re.compile(
@@ -117,12 +125,16 @@ def _block_entries(text: str, code: str, labels: Vocabulary) -> Iterator[Entry]:
     number, question, said, lines = 0, "", None, list[str]()
     for line in text.split("\n"):
         line = line.rstrip()
-        if len(line) < 2000 and (opening := head.match(line)):
+        if len(line) <= LONGEST_HEAD and (opening := head.match(line)):
             if number:
                 yield Entry(number, question, said, "\n".join(lines))
             number, question = int(opening[1]), opening[2].strip(" *_`")
             said, lines = None, [line]
             continue
+        if number and _HEADING.match(line):
+            # A head that went wrong: what follows belongs to another question.
+            yield Entry(number, question, said, "\n".join(lines))
+            number = 0
         lines.append(line)
         if (found := label.search(line[-200:])) and (valid := labels.read(found[1])):
             said = valid
@@ -205,5 +217,9 @@ def _repeats(echo: str, part: int, keys: Sequence[str]) -> bool:
         return True
     if not said or not wanted:
         return False
+    if len(said) >= ENOUGH:  # the beginning of a long question, if no other one begins so
+        begun = [key.startswith(said) for key in keys]
+        if sum(begun) == 1:
+            return begun[part]
     likeness = [SequenceMatcher(None, said, key, autojunk=False).ratio() for key in keys]
     return likeness[part] >= ALIKE and likeness[part] == max(likeness)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from sayso.annotate.fence import Field, fence
+from sayso.annotate.fence import Field, clean, fence
 from sayso.annotate.llm_labels import Form, Labels, vocabulary
 from sayso.prompts import load_prompt, prompt_hash
 from sayso.records import Gold, InputError, Message, Request
@@ -33,6 +33,8 @@ TOKENS_PER_CALL = 256
 #: More names of golds than these are not shown (one aspect may have hundreds of cast members).
 MOST_GOLDS = 60
 MOST_ALIASES = 8
+#: Characters of a question or a gold.
+LONGEST_LINE = 2000
 
 _TASKS = {
     ("stance", "one"): "judge_stance",
@@ -162,12 +164,21 @@ def _fields(parts: Sequence[Part], step: Step) -> list[Field]:
     if parts[0].form == "long":
         fields.append(Field("paragraph", parts[0].text))
     for number, part in enumerate(parts, 1):
-        fields.append(Field(f"{number} question", part.question))
+        fields.append(Field(f"{number} question", one_line(part.question)))
         if step != "first":
-            fields += [Field(f"{number} gold", gold) for gold in golds_shown(part.golds)]
+            golds = golds_shown(part.golds)
+            fields += [Field(f"{number} gold", one_line(gold)) for gold in golds]
         if part.form == "short":
             fields.append(Field(f"{number} answer", part.text))
     return fields
+
+
+def one_line(text: str) -> str:
+    """Return a question or gold as one line of at most 2,000 characters.
+
+    A second line of a gold would look like a second gold, and one of a question cannot be repeated.
+    """
+    return " ".join(clean(text, LONGEST_LINE).split("\n"))
 
 
 def golds_shown(golds: Sequence[Gold]) -> list[str]:

@@ -1,0 +1,113 @@
+"""The model decides only what the rules are not certain of."""
+
+from __future__ import annotations
+
+import pytest
+
+from judge_world import Shown, judge_engine, shown
+from sayso.annotate import Item
+from sayso.annotate.cascade import CascadeJudge, certain
+from sayso.annotate.llm import LlmJudge
+from sayso.annotate.rules import RulesJudge
+from sayso.records import Generation, Gold, Question, ask
+
+
+def question(text: str, *golds: str, entity: str = "Mira Toll") -> Question:
+    return Question(
+        id=text, dataset="d", text=text, golds=tuple(Gold(g) for g in golds), entity=entity
+    )
+
+
+BORN = question("Where was Mira Toll born?", "Ripley")
+WHEN = question("When was Mira Toll born?", "1950-05-03T00:00:00Z")
+WORK = question("What was Mira Toll's occupation?", "singer")
+
+
+def item(text: str, *questions: Question, form: str = "short", **more: str) -> Item:
+    return Item(Generation(request=ask("?"), id=text[:9], text=text, form=form, **more), questions)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "sure"),
+    [
+        ("She was born in Ripley.", BORN, True),
+        ("Ripley", BORN, True),
+        ("She was born on 3 May 1950.", WHEN, True),  # the month
+        ("I don't know.", BORN, True),
+        ("I can't share personal details.", BORN, True),
+        ("", BORN, True),
+        ("She was born in Paris.", BORN, False),  # the rules err most where they refuse
+        ("I think she was born in Ripley.", BORN, False),  # what is measured is never left to them
+        ("She was born in Ripley, if the sources are right.", BORN, False),
+        ("Perhaps Ripley.", BORN, False),
+        ("She was born in Ripley. " + "The town lies at a river. " * 20, BORN, False),
+        ("I don't know much, but Ripley is mentioned.", BORN, False),
+        ("Sie wurde in einer kleinen Stadt im Süden des Landes geboren.", BORN, False),
+    ],
+)  # fmt: skip
+def test_when_the_rules_are_certain(text: str, asked: Question, sure: bool) -> None:
+    made = item(text, asked)
+    (verdict,) = RulesJudge().grade([made])
+    assert certain(made, asked, verdict) is sure, verdict
+
+
+def test_a_failed_generation_is_not_sent() -> None:
+    made = item("", BORN, problem="failed: 500")
+    (verdict,) = RulesJudge().grade([made])
+    assert verdict.problem == "failed"
+    assert certain(made, BORN, verdict)
+
+
+def test_only_the_rest_is_asked_and_verdicts_keep_their_places() -> None:
+    asked: list[str] = []
+
+    def decide(seen: Shown, number: int) -> str:
+        asked.append(seen.question(number))
+        return "abstained"
+
+    engine = judge_engine(decide, "gpt-4o")
+    llm = LlmJudge(engine)
+    judge = CascadeJudge(RulesJudge(), llm)
+    assert judge.name == "rules+gpt-4o"
+    assert judge.signature == f"rules@1+c1+{llm.signature}"
+    long = item(
+        "Mira Toll was born in Ripley. She may have been a dancer.", BORN, WORK, form="long"
+    )
+    items = [item("In Paris.", BORN), item("Ripley", BORN), long, item("", WORK)]
+    verdicts = judge.grade(items)
+    assert [v.asked for v in verdicts] == [q.id for i in items for q in i.questions]
+    assert [v.target for v in verdicts] == [i.generation.id for i in items for _ in i.questions]
+    assert {v.by for v in verdicts} == {judge.signature}
+    assert [v.stance for v in verdicts] == [
+        "abstained",
+        "committed",
+        "committed",
+        "abstained",
+        "omitted",
+    ]
+    assert asked == [BORN.text, WORK.text]
+    # the paragraph stays one although one of its questions is left
+    assert [("paragraph" in shown(r).fields) for r in engine.requests] == [False, True]
+    assert judge.asked == 2
+    assert judge.graded == 5
+    assert judge.counts is llm.counts
+    assert "the model decided 2 of 5 verdicts" in judge.notices[-1]
+
+
+def test_a_paragraph_whose_form_nobody_wrote_down_stays_one() -> None:
+    engine = judge_engine(lambda seen, number: "omitted")
+    made = item("Mira Toll was born in Ripley. She may have been a dancer.", BORN, WORK, form="")
+    CascadeJudge(RulesJudge(), LlmJudge(engine)).grade([made])
+    assert "paragraph" in shown(engine.requests[0]).fields
+
+
+def test_what_the_model_does_not_say_is_missing() -> None:
+    engine = judge_engine(lambda s, n: "x", write=lambda *_: "No idea what you want.")
+    (verdict,) = CascadeJudge(RulesJudge(), LlmJudge(engine)).grade([item("In Paris.", BORN)])
+    assert (verdict.stance, verdict.problem) == (None, "unread")
+
+
+def test_nothing_left_to_ask_asks_nothing() -> None:
+    engine = judge_engine(lambda s, n: "x")
+    CascadeJudge(RulesJudge(), LlmJudge(engine)).grade([item("Ripley", BORN)])
+    assert engine.requests == []
