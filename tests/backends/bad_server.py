@@ -68,6 +68,7 @@ class BadServer:
         self.delay = 0.0
         self.context = 4096
         self.echo = False
+        self.keep_bodies = True
         for name, value in switches.items():
             assert hasattr(self, name), name
             setattr(self, name, value)
@@ -77,7 +78,6 @@ class BadServer:
         self.answered: Counter[str] = Counter()
         self.bodies: list[Body] = []
         self.headers: list[dict[str, str]] = []
-        self.keep_bodies = True
         self.loop = asyncio.new_event_loop()
         self.server: asyncio.Server | None = None
         self.port = 0

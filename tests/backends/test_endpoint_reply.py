@@ -60,7 +60,7 @@ def test_a_cut_thought_whose_beginning_the_template_wrote() -> None:
 
 
 def test_the_bill_of_a_call_is_split_without_loss() -> None:
-    # lengths 4, 1, 2 and one more each: weights 5, 2, 3 of 10; ends of 7 tokens: 3.5 -> 4, 4.9 -> 5, 7
+    # lengths and one more: weights 5, 2, 3 of 10; 7 tokens end at 3.5 -> 4, 4.9 -> 5, 7
     choices = tuple(Choice(text, None, "stop", None) for text in ("four", "1", "22"))
     usages = shares(Reply(choices, None, None, 10, 7, 4, None), Price(1, 2, 0.5))
     assert [u.completion_tokens for u in usages] == [4, 1, 2]
@@ -154,10 +154,11 @@ def test_what_a_server_says_is_one_short_line_without_keys() -> None:
     assert told("my secret", ("secret",)) == "my [key]"
 
 
-NAMES = (
-    "choices message content finish_reason index logprobs usage token bytes logprob top_logprobs "
-    "error code model prompt_tokens completion_tokens reasoning text thinking data"
-).split()
+NAMES = [
+    "choices", "message", "content", "finish_reason", "index", "logprobs", "usage", "token",
+    "bytes", "logprob", "top_logprobs", "error", "code", "model", "prompt_tokens",
+    "completion_tokens", "reasoning", "text", "thinking", "data",
+]  # fmt: skip
 JSON = st.recursive(
     st.none()
     | st.booleans()

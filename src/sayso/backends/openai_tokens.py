@@ -105,11 +105,9 @@ def _margins(tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...] | None:
         top = token.get("top_logprobs")
         if not isinstance(top, list) or len(top) < 2:
             return None
-        values = sorted(
-            (v for v in (_number(mapping(t).get("logprob")) for t in top) if v is not None),
-            reverse=True,
-        )
-        if len(values) < 2:
+        values = [_number(mapping(t).get("logprob")) for t in top]
+        known = sorted([v for v in values if v is not None], reverse=True)
+        if len(known) < 2:
             return None
-        found.append(round(math.exp(values[0]) - math.exp(values[1]), 6))
+        found.append(round(math.exp(known[0]) - math.exp(known[1]), 6))
     return tuple(found)
