@@ -81,7 +81,7 @@ def test_what_the_judge_costs_is_counted_apart(tmp_path: Path) -> None:
     # read again from the cache: the price stays what it was
     again = run(tmp_path, "again", judge_engine(truthful), MIND.engine("base")).manifest
     assert (again.dollars, again.judge_dollars) == (manifest.dollars, manifest.judge_dollars)
-    assert any("$0.00 of it by this command" in n for n in again.notices)
+    assert any("$0.00 of it paid now" in n for n in again.notices)
 
 
 def test_an_unknown_price_stays_unknown(tmp_path: Path) -> None:

@@ -47,6 +47,20 @@ class _Recorder:
         """Nothing is open."""
 
 
+class _Pen:
+    """A judge that writes its requests and sends none."""
+
+    def __init__(self, judge: Asker, found: Opened) -> None:
+        self.recorder = _Recorder(judge)
+        self.judge = model_judge(self.recorder, found.job.judge_options, found.model)
+
+    def write(self, items: Sequence[Item]) -> list[Request]:
+        """Return what the judge would first ask about some answers."""
+        self.recorder.first = None
+        self.judge.grade(items)
+        return self.recorder.first or []
+
+
 class _Calls(NamedTuple):
     """What a judge would ask about one stage, at the low and at the high end, by key."""
 
@@ -75,8 +89,10 @@ def judge_stages(
     cascade = isinstance(job.judge, str) and job.judge.startswith("rules+")
     factors = 0.0 if cascade else scale, scale * (2 if job.judge_mode == "two_pass" else 1)
     stages = []
+    # One for each end and all stages: a judge reads an equal answer once, wherever it stands.
+    pens = _Pen(judge, found), _Pen(judge, found)
     for name in dict.fromkeys(ask.stage for ask in asks):
-        calls = _calls(found, judge, [a for a in asks if a.stage == name], replies, set(chosen))
+        calls = _calls(found, pens, [a for a in asks if a.stage == name], replies, set(chosen))
         every = {**calls.low, **calls.high}
         kept = found.cache.get_many(every)
         known = [(every[key], reply) for key, reply in kept.items()]
@@ -102,7 +118,7 @@ def judge_stages(
 
 def _calls(
     found: Opened,
-    judge: Asker,
+    pens: Sequence[_Pen],
     asks: Sequence[Ask],
     replies: Mapping[bytes, Generation],
     chosen: Set[tuple[str, str]],
@@ -115,20 +131,18 @@ def _calls(
     here = [(a, r) for a, r in pairs if (a.question.domain, a.question.entity) in chosen]
     by_id = {q.id: q for q in found.data.questions}
     ends = []
-    for characters, apart in zip(length, (False, True), strict=True):
+    for pen, characters, apart in zip(pens, length, (False, True), strict=True):
         items = []
         for ask, reply in here:
             said = reply or _invented(ask, round(characters), apart)
             parts = tuple(by_id[p] for p in ask.question.parts) or (ask.question,)
             items.append(Item(bind(ask, said, identity), parts))
-        recorder = _Recorder(judge)
-        model_judge(recorder, found.job.judge_options, found.model).grade(items)
-        ends.append({request_key(r, judge.identity): r for r in recorder.first or ()})
+        ends.append({request_key(r, pen.recorder.identity): r for r in pen.write(items)})
     return _Calls(*ends)
 
 
 def _invented(ask: Ask, characters: int, apart: bool) -> Generation:
-    """Return an answer of some length, ``apart`` from all other draws if wanted."""
-    begin = f"{ask.request.sample} " if apart else ""
+    """Return an answer of some length, ``apart`` from every other one if wanted."""
+    begin = f"{ask.request.sample} {ask.method} " if apart else ""
     text = (begin + "word " * (characters // 5 + 1))[: max(4, characters)]
     return Generation(ask.request, text=text)

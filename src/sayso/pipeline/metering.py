@@ -56,7 +56,8 @@ class Meter:
             of = self._kinds.setdefault(kind, _Kind())
             if self.max_cost is not None:
                 reserved = sum(k.waiting * k.mean for k in self._kinds.values())
-                if self.spent + reserved + of.mean > self.max_cost or self.spent >= self.max_cost:
+                limit = self.max_cost * (1 + 1e-9)  # sums of cents are a little off
+                if self.spent + reserved + of.mean > limit or self.spent >= self.max_cost:
                     return False
                 if of.waiting > GROWTH * of.answered:
                     return False

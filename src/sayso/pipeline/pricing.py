@@ -56,9 +56,10 @@ def bill(model: Asker, judge: Asker | None) -> list[str]:
     paid = {what: a for what, a in parts.items() if a is not None and a.price != LOCAL}
     if not any(a.remote or a.dollars != 0 for a in paid.values()):
         return []
-    said = [f"{what} {told(a.dollars)}" for what, a in paid.items()]
-    now = sum(a.paid for a in paid.values())
-    return [f"price: {', '.join(said)}; {dollars(now)} of it by this command, as far as known"]
+    said = ", ".join(f"{what} {told(a.dollars)}" for what, a in paid.items())
+    if any(a.dollars is None for a in paid.values()):
+        return [f"price: {said}; --price IN,OUT and --judge-price IN,OUT tell what tokens cost"]
+    return [f"price: {said}; {dollars(sum(a.paid for a in paid.values()))} of it paid now"]
 
 
 def told(amount: float | None) -> str:

@@ -1,0 +1,157 @@
+"""--dry-run: what would be asked and paid, before anything is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sayso
+from judge_world import judge_engine, truthful
+from sayso.backends.scripted import ScriptedEngine
+from sayso.pipeline.estimating import Plan, estimate, told
+from sayso.pipeline.job import Job
+from sayso.pipeline.ranges import Range, Stage, means
+from sayso.prices import LOCAL, Price
+from sayso.protocols import uncle
+from sayso.records import Generation, Usage, ask
+from scripted_world import Mind, facts, records, write
+
+WORLD = facts(6)  # 18 facts, 6 paragraphs
+MIND = Mind(WORLD, lambda f: 0.7)
+
+
+def job(folder: Path, model: Any, judge: Any = "rules", **more: Any) -> Job:
+    return Job(
+        model=model,
+        judge=judge,
+        data=str(write(folder / "q.jsonl", records(WORLD))),
+        cache=folder / "cache",
+        out=folder / "run",
+        options=uncle.Settings(resamples=100),
+        **more,
+    )
+
+
+def stage(plan: Plan, who: str, name: str) -> Stage:
+    (found,) = [s for s in plan.stages if (s.who, s.name) == (who, name)]
+    return found
+
+
+def run(folder: Path, model: Any, judge: Any = "rules") -> sayso.pipeline.running.Result:
+    return sayso.run(
+        model=model,
+        judge=judge,
+        data=str(folder / "q.jsonl"),
+        cache=folder / "cache",
+        out=folder / "run",
+        options=uncle.Settings(resamples=100),
+    )
+
+
+def test_nothing_is_asked_and_no_folder_is_made(tmp_path: Path) -> None:
+    subject, judge = MIND.engine("base"), judge_engine(truthful)
+    plan = estimate(job(tmp_path, subject, judge))
+    assert not subject.requests
+    assert not judge.requests
+    assert not (tmp_path / "run").exists()
+    # 18 facts drawn five times; each asked with and without instruction; so are 6 paragraphs
+    for name, number in (("probe", 90), ("short", 36), ("long", 12)):
+        found = stage(plan, "model", name)
+        assert (found.requests, found.cached) == (Range(number, number), 0)
+        assert found.by == "assumption"
+    # an answer of at most 256 tokens takes 16 to 256 of them
+    assert stage(plan, "model", "probe").completion_tokens == Range(90 * 16, 90 * 256)
+    # the judge reads the short answers of an entity together: at least one call for each of six
+    # entities (equal draws are read once), at most one for each draw of it
+    assert stage(plan, "judge", "probe").requests == Range(6, 30)
+    assert stage(plan, "judge", "long").requests == Range(6, 12)
+
+
+def test_the_range_holds_what_then_happens(tmp_path: Path) -> None:
+    subject, judge = MIND.engine("base"), judge_engine(truthful)
+    plan = estimate(job(tmp_path, subject, judge))
+    run(tmp_path, subject, judge)
+    asked = [s.requests for s in plan.stages if s.who == "judge"]
+    assert sum(r.low for r in asked) <= len(judge.requests) <= sum(r.high for r in asked)
+    assert sum(s.requests.high for s in plan.stages if s.who == "model") == len(subject.requests)
+
+
+def test_what_is_in_the_cache_costs_nothing_more(tmp_path: Path) -> None:
+    run_job = job(tmp_path, MIND.engine("base"), judge_engine(truthful))
+    run(tmp_path, MIND.engine("base"), judge_engine(truthful))
+    plan = estimate(run_job)
+    for found in plan.stages:
+        assert found.requests == Range(found.cached, found.cached), found.name
+        assert found.completion_tokens == Range(0, 0)
+    assert plan.dollars == Range(0, 0)  # unknown prices, but nothing is left to pay
+
+
+def test_answers_so_far_replace_the_assumptions(tmp_path: Path) -> None:
+    """Every answer takes 20 tokens, and a prompt as many as it has characters."""
+
+    def reply(request: Any) -> Generation:
+        size = len(request.messages[0].content)
+        usage = Usage(prompt_tokens=size, completion_tokens=20, dollars=0.0)
+        return Generation(request, text="I do not know. " * 4, finish="stop", usage=usage)
+
+    engine = ScriptedEngine(reply, kill_after=60)
+    wanted = job(tmp_path, engine)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, engine)
+    plan = estimate(wanted)
+    probe = stage(plan, "model", "probe")
+    assert probe.by == "answers"
+    left = 90 - probe.cached
+    assert probe.completion_tokens == Range(round(left * 18), round(left * 22))  # 20 +- 10 %
+
+
+@pytest.mark.parametrize(
+    ("price", "said", "dollars"),
+    [
+        (None, "unknown (give --price IN,OUT)", None),
+        (LOCAL, "local, no price", 0.0),
+        (Price(0.0, 1000.0, source="your --price"), "$0 in, $1000 out", 90 * 256 / 1000),
+    ],
+)
+def test_prices(tmp_path: Path, price: Price | None, said: str, dollars: float | None) -> None:
+    engine: Any = MIND.engine("base")
+    engine.price = price
+    plan = estimate(job(tmp_path, engine))
+    assert said in plan.prices["model"]
+    found = stage(plan, "model", "probe").dollars
+    assert (found and found.high) == dollars or (found is None and dollars is None)
+    text = told(plan)
+    assert said in text
+    if price is None:
+        assert "in all: unknown" in text
+        assert "$0" not in text
+    if price == LOCAL:
+        assert "in all: local, no price" in text
+        assert "$" not in text
+
+
+def test_a_cascade_asks_from_nothing_to_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
+    plan = estimate(job(tmp_path, MIND.engine("base"), "rules+openai:gpt-4o-mini"))
+    judged = [s for s in plan.stages if s.who == "judge"]
+    assert all(s.requests.low == 0 < s.requests.high for s in judged)
+    assert all(s.dollars is not None and s.dollars.low == 0 < s.dollars.high for s in judged)
+    assert plan.dollars is None  # nobody knows what the model costs
+    two = estimate(job(tmp_path, MIND.engine("base"), "openai:gpt-4o-mini", judge_mode="two_pass"))
+    one = estimate(job(tmp_path, MIND.engine("base"), "openai:gpt-4o-mini"))
+    for name in ("probe", "short", "long"):
+        first, second = stage(one, "judge", name), stage(two, "judge", name)
+        assert second.requests == Range(first.requests.low, 2 * first.requests.high)
+
+
+def test_few_answers_say_nothing_yet() -> None:
+    known = [(ask("q" * 100), Generation(ask("q"), usage=Usage(25, 10)))] * 4
+    assert means(known, 256).by == "assumption"
+    found = means([*known, known[0]], 256)
+    assert found.by == "answers"
+    assert found.completion == Range(9.0, 11.0)
+    assert found.prompt == pytest.approx(Range(0.225, 0.275))

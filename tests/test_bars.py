@@ -1,0 +1,172 @@
+"""Progress as a person sees it, and what Ctrl-C does: once, and twice."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from sayso import cli, flags
+from sayso.backends.scripted import ScriptedEngine
+from sayso.bars import Bars
+from sayso.pipeline import job as jobs
+from sayso.records import Generation, Request, Usage, ask
+from scripted_world import Mind, facts, records, write
+
+WORLD = facts(4)
+MIND = Mind(WORLD, lambda f: 0.7)
+
+
+def terminal() -> Console:
+    return Console(file=io.StringIO(), force_terminal=True, width=200, color_system=None)
+
+
+def seen(console: Console) -> str:
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def answer(dollars: float | None) -> Generation:
+    return Generation(ask("x"), usage=Usage(30, 12, dollars=dollars))
+
+
+@pytest.mark.parametrize(("paid", "said"), [(0.25, "$0.500"), (None, ""), (0.0, "")])
+def test_tokens_and_cost_are_shown_where_they_are_known(paid: float | None, said: str) -> None:
+    console = terminal()
+    with Bars(console) as bars:
+        bars.start("asking: probe", 10, 3)
+        for _ in range(2):
+            bars.advance("asking: probe", answer(paid), paid)
+        bars.end("asking: probe")
+        bars._bars.refresh()
+        text = seen(console)
+    assert "asking: probe" in text
+    assert "5/10" in text
+    assert "84 tokens" in text
+    assert ("$" in text) == bool(said)
+    assert said in text
+
+
+def test_nothing_but_notes_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with Bars(Console(file=io.StringIO())) as bars:
+        bars.start("asking: probe", 10, 3)
+        bars.advance("asking: probe", answer(0.1), 0.1)
+        bars.note("look \x1b[31mhere")
+        bars.end("asking: probe")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "sayso: look [31mhere\n"
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_stops_at_once_where_nothing_is_paid_for() -> None:
+    bars = Bars(terminal())
+    with bars:
+        bars.start("asking: probe", 10, 0, remote=False)
+        with pytest.raises(KeyboardInterrupt):
+            interrupt()
+    assert not bars.stopping
+
+
+def test_the_first_ctrl_c_waits_and_the_second_does_not() -> None:
+    console = terminal()
+    before = signal.getsignal(signal.SIGINT)
+    with Bars(console) as bars:
+        bars.start("asking: probe", 10, 0, remote=True)
+        interrupt()
+        assert bars.stopping
+        assert seen(console).count("waiting for the answers") == 1
+        with pytest.raises(KeyboardInterrupt):
+            interrupt()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+class Paid(ScriptedEngine):
+    """An endpoint that takes four requests at a time; somebody presses Ctrl-C at the tenth."""
+
+    def __init__(self, presses: int) -> None:
+        super().__init__(MIND, "far", logprob=-0.5)
+        self.identity = "api:far"
+        self.presses = presses
+        self.answered = 0
+
+    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+        feed, taken, done = iter(requests), [], 0
+        while True:
+            while len(taken) - done < 4 and (request := next(feed, None)) is not None:
+                taken.append(request)
+                self.requests.append(request)
+            if done == len(taken):
+                return
+            if self.answered == 10:
+                for _ in range(self.presses):
+                    interrupt()
+            self.answered += 1
+            yield done, self._answer(taken[done])
+            done += 1
+
+
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, engine: ScriptedEngine) -> int:
+    monkeypatch.setattr(jobs, "open_model", lambda name, **options: engine)
+    data = write(folder / "q.jsonl", records(WORLD))
+    argv = ["run", "uncle", "--model", "openai:far", "--data", str(data), "--resamples", "100"]
+    return cli.run([*argv, "--out", str(folder / "run"), "--cache", str(folder / "cache")])
+
+
+def test_what_was_asked_for_is_kept_after_one_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = Paid(presses=1)
+    assert run(tmp_path, monkeypatch, first) == 130
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("stopping: waiting") == 1
+    assert err.count("sayso: stopped; the same command goes on from here") == 1
+    assert "Traceback" not in err
+    assert first.answered == len(first.requests) == 14  # ten, and the four on their way
+    second = Paid(presses=0)
+    assert run(tmp_path, monkeypatch, second) == 0
+    assert not {repr(r) for r in first.requests} & {repr(r) for r in second.requests}
+
+
+def test_two_ctrl_c_stop_at_once_and_lose_no_answer_that_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = Paid(presses=2)
+    assert run(tmp_path, monkeypatch, first) == 130
+    assert "Traceback" not in capsys.readouterr().err
+    assert first.answered == 10
+    second = Paid(presses=0)
+    assert run(tmp_path, monkeypatch, second) == 0
+    again = {repr(r) for r in first.requests} & {repr(r) for r in second.requests}
+    assert len(again) == 4  # those that were on their way
+
+
+def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Any] = []
+    monkeypatch.setattr("sayso.commands.estimate", lambda job: found.append(job))
+    monkeypatch.setattr("sayso.commands.told", lambda plan: "")
+    argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --thinking 64 "
+    argv += "--max-cost 2.5 --price 1,2 --judge-price 3,4 --model-version may --concurrency 8 "
+    argv += "--timeout 9 --judge-batch aspect --judge-mode two_pass --judge-labels uncle "
+    argv += "--domain a --domain b --limit 7 --seed 3"
+    words = [*argv.split(), "--chat-template-kwargs", '{"a": 1}']
+    assert cli.run(words) == 0
+    (made,) = found
+    wanted = {
+        "model": "openai:x", "judge": "rules+openai:y", "thinking": "64", "max_cost": 2.5,
+        "price": "1,2", "judge_price": "3,4", "model_version": "may", "concurrency": 8,
+        "timeout": 9.0, "judge_batch": "aspect", "judge_mode": "two_pass", "judge_labels": "uncle",
+        "domains": ("a", "b"), "limit": 7, "seed": 3, "chat_template_kwargs": '{"a": 1}',
+    }  # fmt: skip
+    assert {name: getattr(made, name) for name in wanted} == wanted
+    known = {f.name for f in flags.dataclasses.fields(flags.Common)} - {"json", "dry_run", "domain"}
+    assert known - {"data", "out", "split", "cache"} <= wanted.keys()
