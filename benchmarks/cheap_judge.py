@@ -26,7 +26,6 @@ from judge_rules import Row, golds_of_field, rows, set_aside
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from judge_world import Shown, judge_engine
-
 from sayso.annotate import Item
 from sayso.annotate.cascade import CascadeJudge
 from sayso.annotate.fence import clean
