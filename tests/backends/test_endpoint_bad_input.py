@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -91,6 +94,19 @@ def test_quota() -> None:
 def test_a_model_that_is_not_served() -> None:
     line = line_of(lambda n, b: "400", {"models": ["a", "b"]}, model="c")
     assert "does not serve 'c'; it lists: a, b" in line
+
+
+def test_an_endpoint_that_refuses_everything() -> None:
+    with opened(lambda n, b: "400") as (_, engine):
+        found = dict(engine.complete(ask(f"Who {n}?") for n in range(5)))
+        assert [(a.problem or "")[:18] for a in found.values()] == ["failed: status 400"] * 5
+        with pytest.raises(InputError, match=r"refuses every request so far \(status 400"):
+            list(engine.complete(ask(f"When {n}?") for n in range(50)))
+
+
+def test_an_endpoint_without_a_list_of_models() -> None:
+    with BadServer() as server, pytest.raises(InputError, match="or name the model, as URL#model"):
+        open_model(server.url.replace("/v1", "/v2"))
 
 
 def test_several_models_or_none() -> None:
@@ -211,6 +227,40 @@ def test_interrupting_closes_what_is_on_its_way_and_twice_does_not_hang() -> Non
         assert not engine.thread.alive
         assert not [t for t in threading.enumerate() if t.name == "sayso-endpoint"]
         assert server.number < 100
+
+
+PROGRAM = """
+import sys
+from sayso.models import open_model
+from sayso.records import ask
+engine = open_model(sys.argv[1])
+print("asking", flush=True)
+try:
+    list(engine.complete(ask(f"Who {n}?") for n in range(100)))
+finally:
+    print("closing", flush=True)
+    engine.close()
+"""
+
+
+def test_ctrl_c_twice_ends_the_process() -> None:
+    with BadServer(lambda n, b: "hang") as server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, f"{server.url}#bad"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asking\n"
+        while server.number < 5:  # its calls are on their way
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "closing\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode != 0
+        assert "KeyboardInterrupt" in errors
 
 
 def test_a_user_who_stops_reading_frees_the_endpoint() -> None:

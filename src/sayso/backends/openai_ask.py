@@ -27,6 +27,8 @@ from sayso.records import Generation, InputError
 MOST_LESSONS = 16
 #: rounds without anybody listening, and web pages, before the first answer
 PATIENCE = 3
+#: requests refused for good before the first answer, after which no other is tried
+MOST_REFUSALS = 8
 #: names of other models that are told
 MOST_NAMES = 4
 
@@ -44,6 +46,7 @@ class Asker:
         self.draws = DrawWatch()
         self.wire = Wire(endpoint, options)
         self.answered = 0
+        self.refusals = 0
         self.again: Counter[str] = Counter()
         self.other_models: dict[str, None] = {}
         self.context: int | None = None
@@ -180,9 +183,11 @@ class Asker:
         if call.bare is None and not self.learned.proven:
             call.bare = self._told(fault)
             return 0.0
+        self.refusals += 1
         if not self.answered:
             served = await self.models()
-            if isinstance(served, list) and served and self.endpoint.model not in served:
+            unknown = isinstance(served, list) and served and self.endpoint.model not in served
+            if unknown or self.refusals >= MOST_REFUSALS:
                 return await self._everyone(fault)
         return f"failed: {call.bare or self._told(fault)}"
 

@@ -96,7 +96,9 @@ class EndpointEngine:
         endpoint = self.asker.endpoint
         served = self.thread.wait(self.asker.models(), 60.0)
         if not isinstance(served, list):
-            raise InputError(explain(endpoint, served))
+            line = explain(endpoint, served)
+            hint = "" if served.kind in ("away", "late") else "; or name the model, as URL#model"
+            raise InputError(line + hint)
         if len(served) != 1:
             names = ", ".join(f"{endpoint.url}#{name}" for name in sorted(served)[:8])
             raise InputError(

@@ -38,7 +38,9 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
         return f"{where}: {endpoint.url} answers with something else than JSON ({said}); {expected}"
     if fault.kind == "first":
         return f"{where}: {endpoint.url} has no chat completions ({said}); {expected}"
-    return f"{where}: {endpoint.url} does not list its models ({said}); name one, as URL#model"
+    if fault.kind == "refused":
+        return f"{where}: {endpoint.url} refuses every request so far ({said})"
+    return f"{where}: {endpoint.url} does not list its models ({said})"
 
 
 def asked_again(again: Counter[str], retries: int) -> list[str]:
