@@ -10,9 +10,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from sayso import metrics
+from sayso import annotate, answers, metrics, scores
 
 Vector = dict[str, Any]
 VECTORS: list[Vector] = json.loads(
@@ -112,3 +113,89 @@ def test_j_of_printed_rows(row: str, expected: float) -> None:
     solved = metrics.solve_cells(**{name: printed[name] / 100 for name in PERCENT})
     cells = {name: value for name, value in solved.items() if value is not None}
     assert metrics.expression_rates(**cells)["J"] == pytest.approx(expected, abs=0.001)
+
+
+@pytest.mark.parametrize("vector", vectors("aurac"))
+def test_aurac_of_perfect_answers(vector: Vector) -> None:
+    assert vector["input"]["accuracy"] == "all 1"
+    for kind, expected in vector["expected"].items():
+        value = metrics.aurac(range(50), [0] * 50, kind)
+        assert value == pytest.approx(expected, rel=0, abs=vector["tol"])
+
+
+@pytest.mark.parametrize("vector", vectors("rougeL_f1"))
+def test_rouge_l(vector: Vector) -> None:
+    reference, answer = vector["input"]["ref"], vector["input"]["hyp"]
+    for name, expected in vector["expected"].items():
+        for stem in {"f1": (False, True), "f1_stem": (True,), "f1_nostem": (False,)}[name]:
+            if stem:
+                pytest.importorskip("nltk", reason="nltk is not installed")
+            value = answers.rouge_l(reference, answer, stem=stem)
+            assert value == pytest.approx(expected, rel=0, abs=vector["tol"]), name
+
+
+@pytest.mark.parametrize("vector", vectors("semantic_entropy"))
+def test_entropies_of_draws(vector: Vector) -> None:
+    ids, texts = vector["input"]["semantic_ids"], vector["input"]["texts"]
+    rows = vector["input"]["token_logprobs"]
+    entropy, naive = scores.semantic_entropy, scores.naive_entropy
+    found = {
+        "se_official_lennorm_rao": entropy(ids, rows),
+        "se_rao_sum": entropy(ids, rows, length_norm=False),
+        "se_rao_sum_unique_texts": entropy(ids, rows, length_norm=False, texts=texts),
+        "se_mc_sum": entropy(ids, rows, "mc", False),
+        "dse": scores.discrete_semantic_entropy(ids),
+        "naive_official": naive(rows),
+        "naive_mc_sum": naive(rows, "mc_sum"),
+        "naive_eq4": naive(rows, "eq4"),
+        "num_sets": scores.num_sets(ids),
+    }
+    assert found == pytest.approx(vector["expected"], rel=0, abs=vector["tol"])
+
+
+@pytest.mark.parametrize("vector", vectors("dse"))
+def test_discrete_semantic_entropy(vector: Vector) -> None:
+    value = scores.discrete_semantic_entropy(vector["input"]["ids"])
+    assert value == pytest.approx(vector["expected"]["dse"], rel=0, abs=vector["tol"])
+
+
+@pytest.mark.parametrize("vector", vectors("clusters"))
+def test_clusters(vector: Vector) -> None:
+    def entails(a: str, b: str) -> bool:
+        return {a, b} != {"A", "C"}
+
+    for name, expected in vector["expected"].items():
+        order, _, way = name.partition("_")
+        assert order in vector["input"]["orders"]
+        assert annotate.cluster(order, entails, overwrite="official" in way) == expected, name
+
+
+@pytest.mark.parametrize("vector", vectors("length_auroc"))
+def test_length_inflation(vector: Vector) -> None:
+    found = metrics.length_inflation(**vector["input"])
+    for name, expected in vector["expected"].items():
+        assert found[name] == pytest.approx(expected, rel=0, abs=vector["tol"]), name
+
+
+@pytest.mark.parametrize("vector", vectors("length_sim"))
+def test_length_bias_by_simulation(vector: Vector) -> None:
+    given = vector["input"]
+    assert given["threshold"] == ">0.5"
+    found: dict[str, list[float]] = {name: [] for name in vector["expected"]}
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        n = 20_000
+        length = np.maximum(2, np.round(rng.lognormal(*given["lognormal"], n)))
+        wrong = rng.random(n) >= given["p_correct"]
+        rate = rng.lognormal(0, 0.3, n)  # one for each answer
+        # A whole reference of m words in N: ROUGE-L 2m/(m + N), above .5 below N = 3m.
+        refused = wrong | (length >= 3 * given["ref_words"])
+        for name, score, truth in (
+            ("nll_true", length * rate, wrong),
+            ("nll_rouge", length * rate, refused),
+            ("ppl_rouge", rate, refused),
+            ("length_rouge", length, refused),
+        ):
+            found[name].append(metrics.auroc(score, truth) or 0.0)
+    for name, (mean, tolerance) in vector["expected"].items():
+        assert np.mean(found[name]) == pytest.approx(mean, rel=0, abs=tolerance), name

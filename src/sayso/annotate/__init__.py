@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sayso.records import Generation, Question, Verdict
+
+if TYPE_CHECKING:
+    from sayso.annotate.clusters import cluster as cluster
+    from sayso.annotate.clusters import cluster_many as cluster_many
+    from sayso.annotate.relations import Relations as Relations
+
+#: public name -> the module that it is loaded from on first use
+_PUBLIC = {
+    "cluster": "sayso.annotate.clusters",
+    "cluster_many": "sayso.annotate.clusters",
+    "Relations": "sayso.annotate.relations",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on first use."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'sayso.annotate' has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)
 
 
 class Item(NamedTuple):

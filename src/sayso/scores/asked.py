@@ -1,0 +1,90 @@
+"""Scores that the model, or another one, was asked for. Recorded numbers, turned one way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from sayso.scores.evidence import NoEvidence, Samples, fraction
+
+#: Below this the model answered neither True nor False, and the ratio says little.
+LEAST_MASS = 0.5
+
+
+def _true_false(samples: Samples) -> tuple[float, float]:
+    if samples.true_false is None:
+        raise NoEvidence("the model was not asked whether its answer is true")
+    yes, no = (float(x) for x in samples.true_false)
+    if not (math.isfinite(yes) and math.isfinite(no)) or yes < 0 or no < 0 or yes + no > 1 + 1e-6:
+        raise NoEvidence(f"P(True) and P(False) are {yes} and {no}: no probabilities")
+    return yes, no
+
+
+def p_true(samples: Samples) -> float:
+    """1 - P(True) / (P(True) + P(False)).
+
+    Range 0..1. Needs: ptrue. Source: Kadavath et al. 2022, normalized over the two options
+    (PROTOCOLS 3.B). Read: the model's own probability that its answer is false.
+    """
+    yes, no = _true_false(samples)
+    if yes + no <= 0:
+        raise NoEvidence("the model gave no probability to either True or False")
+    return 1 - yes / (yes + no)
+
+
+def p_true_raw(samples: Samples) -> float:
+    """1 - P(True), not normalized against P(False).
+
+    Range 0..1. Needs: ptrue. Source: Kadavath et al. 2022 as in the official code. Read: as p_true,
+    but high also when the model says neither.
+    """
+    return 1 - _true_false(samples)[0]
+
+
+def p_true_mass(samples: Samples) -> float:
+    """Return P(True) + P(False), 0..1: below 0.5 the question was not understood. Not a score."""
+    return sum(_true_false(samples))
+
+
+def p_true_sampled(samples: Samples) -> float:
+    """1 - share of the sampled replies that called the answer true; unread ones are left out.
+
+    Range 0..1. Needs: said_true. Source: Tian et al. 2023 (sampled P(True)). Read: as p_true,
+    without log-probabilities.
+    """
+    replies = [reply for reply in samples.said_true or () if reply is not None]
+    if not replies:
+        raise NoEvidence("no readable reply on whether the answer is true")
+    return 1 - sum(replies) / len(replies)
+
+
+def verbalized(way: str, what: str) -> Callable[[Samples], float]:
+    """Return 1 - the confidence that the model stated when asked in one way."""
+
+    def score(samples: Samples) -> float:
+        return 1 - fraction(samples.stated.get(way), f"stated confidence ({way})")
+
+    score.__doc__ = f"""1 - the confidence that the model put into words: {what}.
+
+    Range 0..1. Needs: stated:{way}. Source: Tian et al. 2023, arXiv 2305.14975. Read: the model's
+    word for it; few distinct values, so many ties.
+    """
+    return score
+
+
+def judge_panel(samples: Samples) -> float:
+    """1 - mean over judges of P(correct), as they said before seeing a gold.
+
+    Range 0..1. Needs: judged. Source: Verga et al. 2024 (panels). Read: a judge without a verdict
+    is left out; one of the subject's own family shares its mistakes.
+    """
+    found = [
+        fraction(value, f"judgment of {name}")
+        for name, value in samples.judged.items()
+        if value is not None
+    ]
+    if not found:
+        raise NoEvidence("no judge gave a verdict")
+    return float(1 - np.mean(found))

@@ -1,0 +1,196 @@
+"""Entropies over several draws, by string and by meaning (nats).
+
+The functions take plain lists, so that they serve text from anywhere; ``None`` where a number is
+missing or not finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.records import InputError
+from sayso.scores.evidence import Samples, draw_arrays, the_clusters, the_draws
+
+Estimator = Literal["rao", "mc", "direct"]
+NaiveKind = Literal["mc_norm", "mc_sum", "eq4"]
+Floats = NDArray[np.float64]
+
+
+def _entropy(shares: Floats) -> float:
+    """-sum p log p with 0 log 0 = 0; never -0."""
+    p = shares[shares > 0]
+    return float(max(0.0, -(p * np.log(p)).sum()))
+
+
+def _likelihoods(
+    logprobs: Sequence[Sequence[float]] | Sequence[Floats], norm: bool
+) -> Floats | None:
+    """Log-likelihood (S,) of each draw, mean or sum over tokens; ``None`` if one is unusable."""
+    arrays = [np.asarray(row, dtype=np.float64) for row in logprobs]
+    if not arrays or any(not a.size or not np.isfinite(a).all() for a in arrays):
+        return None
+    return np.asarray([a.mean() if norm else a.sum() for a in arrays])
+
+
+def _unique(values: Floats, texts: Sequence[str]) -> tuple[Floats, list[int]]:
+    """The likeliest occurrence of each string, and where it stands."""
+    if len(texts) != len(values):
+        raise InputError(f"{len(texts)} texts for {len(values)} draws: give one for each")
+    best: dict[str, int] = {}
+    for i, text in enumerate(texts):
+        if text not in best or values[i] > values[best[text]]:
+            best[text] = i
+    kept = list(best.values())
+    return values[kept], kept
+
+
+def naive_entropy(
+    logprobs: Sequence[Sequence[float]],
+    kind: NaiveKind = "mc_norm",
+    texts: Sequence[str] | None = None,
+) -> float | None:
+    """Return an entropy of draws that ignores meaning; >= 0, higher = less certain.
+
+    ``logprobs``: token log-probabilities of each of S draws. ``mc_norm`` (official code):
+    -(1/S) sum_s mean_t l; ``mc_sum``: -(1/S) sum_s sum_t l; ``eq4`` (the paper's Equation 4, no
+    estimate of an entropy): -sum P log P over draws, over unique strings when ``texts`` is given.
+    ``None`` without draws, for an empty draw or a number that is not finite.
+    """
+    if kind not in ("mc_norm", "mc_sum", "eq4"):
+        raise InputError(f"kind of naive entropy: got {kind!r}, expected mc_norm, mc_sum or eq4")
+    values = _likelihoods(logprobs, kind == "mc_norm")
+    if values is None:
+        return None
+    if kind != "eq4":
+        return float(-values.mean()) + 0.0
+    if texts is not None:
+        values, _ = _unique(values, texts)
+    return float(-(np.exp(values) * values).sum()) + 0.0
+
+
+def semantic_entropy(
+    ids: Sequence[int],
+    logprobs: Sequence[Sequence[float]],
+    estimator: Estimator = "rao",
+    length_norm: bool = True,
+    texts: Sequence[str] | None = None,
+) -> float | None:
+    """Return the entropy over meanings; higher = less certain.
+
+    Kuhn et al. 2023; Farquhar et al. 2024. ``ids`` (S,) the meaning of each draw, ``logprobs`` its
+    token log-probabilities; a draw's log-likelihood is their mean (``length_norm``, official) or
+    sum. With ``texts`` each distinct string counts once (the papers' sets; the official code counts
+    all draws). ``rao`` (official): class shares p(C) normalized over the draws, -sum p log p,
+    0..log of the number of classes. ``mc``: -(1/S) sum_s log p(C(s)) with class mass p(C) summed,
+    not normalized: below 0 where repeated draws push the mass above 1, so give ``texts``.
+    ``direct``: -sum p(C) log p(C), not normalized either, only with ``texts`` and without
+    ``length_norm``, where no mass exceeds 1. One class: 0 (rao). ``None`` as in
+    :func:`naive_entropy`.
+    """
+    if estimator not in ("rao", "mc", "direct"):
+        raise InputError(f"estimator: got {estimator!r}, expected rao, mc or direct")
+    if estimator == "direct" and (texts is None or length_norm):
+        raise InputError("estimator 'direct' needs texts and length_norm=False: mass above 1 else")
+    if len(ids) != len(logprobs):
+        raise InputError(f"{len(ids)} meaning ids for {len(logprobs)} draws: give one for each")
+    values = _likelihoods(logprobs, length_norm)
+    if values is None:
+        return None
+    every = np.unique(np.asarray(ids), return_inverse=True)[1].reshape(-1)
+    kept_values, meaning = values, every
+    if texts is not None:
+        kept_values, kept = _unique(values, texts)
+        meaning = every[kept]
+    if estimator == "rao":
+        # Shares of the largest keep raw sums of long answers from vanishing.
+        mass = np.bincount(meaning, np.exp(kept_values - kept_values.max()))
+        return _entropy(mass / mass.sum())
+    log_mass = np.full(int(every.max()) + 1, -np.inf)
+    np.logaddexp.at(log_mass, meaning, kept_values)
+    if estimator == "mc":
+        return float(-log_mass[every].mean()) + 0.0
+    held = log_mass[np.isfinite(log_mass)]
+    return float(max(0.0, -(np.exp(held) * held).sum()))
+
+
+def discrete_semantic_entropy(ids: Sequence[int]) -> float | None:
+    """Return the entropy of how often each meaning was drawn, 0..log S; ``None`` without draws.
+
+    Farquhar et al. 2024. Needs no log-probabilities. With S draws there are few values and many
+    ties.
+    """
+    if not len(ids):
+        return None
+    counts = np.unique(np.asarray(ids), return_counts=True)[1]
+    return _entropy(counts / counts.sum())
+
+
+def num_sets(ids: Sequence[int]) -> int | None:
+    """Return the number of different meanings, 1..S; ``None`` without draws (Kuhn et al. 2023)."""
+    return len(set(ids)) if len(ids) else None
+
+
+def _texts(samples: Samples) -> list[str]:
+    return [draw.text.strip() for draw in the_draws(samples)]
+
+
+def _known(value: float | None) -> float:
+    assert value is not None  # the evidence was checked
+    return value
+
+
+def naive(kind: NaiveKind, reads: str) -> Callable[[Samples], float]:
+    """Return a naive entropy of the draws as a score."""
+
+    def score(samples: Samples) -> float:
+        found = draw_arrays(samples, "logprobs")
+        return _known(naive_entropy(found, kind, _texts(samples)))  # type: ignore[arg-type]
+
+    score.__doc__ = f"""{reads}
+
+    Range 0..inf. Needs: draws, draws.logprobs. Source: PROTOCOLS 3.B, kind {kind!r} of
+    :func:`naive_entropy`. Read: how unlikely the model's own draws are to it.
+    """
+    return score
+
+
+def semantic(estimator: Estimator, length_norm: bool, unique: bool) -> Callable[[Samples], float]:
+    """Return a semantic entropy of the draws as a score."""
+
+    def score(samples: Samples) -> float:
+        ids = the_clusters(samples)
+        found = draw_arrays(samples, "logprobs")
+        texts = _texts(samples) if unique else None
+        return _known(semantic_entropy(ids, found, estimator, length_norm, texts))  # type: ignore[arg-type]
+
+    span = {"rao": "0..log k", "mc": "-inf..inf" if not unique else "0..inf", "direct": "0..inf"}
+    if estimator == "mc" and length_norm:
+        span["mc"] = "-inf..inf"
+    score.__doc__ = f"""Entropy over meanings: {estimator}, {"mean" if length_norm else "sum"} of
+    token log-probabilities, {"each string once" if unique else "all draws"}.
+
+    Range {span[estimator]}. Needs: draws, draws.logprobs, clusters. Source: Kuhn et al. 2023,
+    Farquhar et al. 2024; :func:`semantic_entropy`. Read: 0 = all draws mean the same.
+    """
+    return score
+
+
+def discrete(samples: Samples) -> float:
+    """Entropy of how often each meaning was drawn.
+
+    Range 0..log k. Needs: draws, clusters. Source: Farquhar et al. 2024. Read: 0 = all draws mean
+    the same, log k = all differ.
+    """
+    return _known(discrete_semantic_entropy(the_clusters(samples)))
+
+
+def sets(samples: Samples) -> float:
+    """Number of different meanings among the draws.
+
+    Range 1..k. Needs: draws, clusters. Source: Kuhn et al. 2023. Read: as it says; many ties.
+    """
+    return float(_known(num_sets(the_clusters(samples))))

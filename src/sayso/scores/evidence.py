@@ -1,0 +1,195 @@
+"""What a score may see: one question's recorded evidence, and the checks before it is used.
+
+Collectors record evidence once; scores are functions of it. Evidence that is missing, or holds a
+number that is not finite, gives no score and a reason, never a default: a NaN must not become
+"most certain".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.records import Generation
+
+Floats = NDArray[np.float64]
+#: Log-probabilities this far above 0 are rounding, more is a mistake.
+ABOVE_ZERO = 1e-4
+
+
+class NoEvidence(Exception):  # noqa: N818
+    """A score cannot be computed; the message says what is missing or not usable."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """One answer: its text and, per token, what was recorded (natural log, raw distribution).
+
+    ``unconditional``: log-probabilities of the same tokens without the question. ``problem``: why
+    there is no usable answer (a failed request).
+    """
+
+    text: str
+    logprobs: tuple[float, ...] | None = None
+    entropies: tuple[float, ...] | None = None
+    margins: tuple[float, ...] | None = None
+    self_certainty: tuple[float, ...] | None = None
+    renyi: tuple[float, ...] | None = None
+    unconditional: tuple[float, ...] | None = None
+    problem: str | None = None
+
+
+class Samples(msgspec.Struct, frozen=True, eq=False):
+    """Everything recorded about one question; ``None`` = not collected.
+
+    ``answer`` is the scored answer (low temperature), ``draws`` k others at T=1. ``clusters`` (k,)
+    meaning ids of the draws. NLI probabilities, question-conditioned: ``entail`` and ``contra``
+    (k, k), [i, j] = draw i entails / contradicts draw j; ``answer_entail`` and ``answer_contra``
+    (k, 2), column 0 from draw to answer, column 1 from answer to draw; ``sentence_entail`` and
+    ``sentence_contra`` (J, k), from draw to sentence j of the answer. ``similarity`` (k, k) and
+    ``answer_similarity`` (k,) are any 0..1 similarity of texts. ``true_false`` are the
+    probabilities of the answers True and False when asked; ``said_true`` sampled replies (``None``
+    = unread); ``support`` (J, k) of "yes" / "no" / "n/a"; ``stated`` the confidences that the
+    model put into words, 0..1, by way of asking; ``judged`` P(correct) by judge.
+    """
+
+    target: str = ""
+    answer: Answer | None = None
+    draws: tuple[Answer, ...] = ()
+    clusters: tuple[int, ...] | None = None
+    entail: Floats | None = None
+    contra: Floats | None = None
+    answer_entail: Floats | None = None
+    answer_contra: Floats | None = None
+    sentence_entail: Floats | None = None
+    sentence_contra: Floats | None = None
+    similarity: Floats | None = None
+    answer_similarity: Floats | None = None
+    true_false: tuple[float, float] | None = None
+    said_true: tuple[bool | None, ...] | None = None
+    support: tuple[tuple[str, ...], ...] | None = None
+    stated: Mapping[str, float | None] = msgspec.field(default_factory=dict)
+    judged: Mapping[str, float | None] = msgspec.field(default_factory=dict)
+
+
+def answer_of(
+    generation: Generation,
+    unconditional: Sequence[float] | None = None,
+    logprob_kind: str = "model",
+) -> Answer:
+    """Return the evidence in one stored answer.
+
+    Arrays of another kind of distribution than ``logprob_kind`` ("model" = untempered and
+    untruncated, "sampling" = what was drawn from) are left out: mixing them ranks answers by their
+    sampling settings.
+    """
+    right = generation.logprob_kind == logprob_kind
+    return Answer(
+        text=generation.text,
+        logprobs=generation.logprobs if right else None,
+        entropies=generation.entropies if right else None,
+        margins=generation.margins if right else None,
+        self_certainty=generation.self_certainty if right else None,
+        renyi=generation.renyi if right else None,
+        unconditional=None if unconditional is None else tuple(unconditional),
+        problem=generation.problem,
+    )
+
+
+def the_answer(samples: Samples) -> Answer:
+    """Return the scored answer; :class:`NoEvidence` if there is none."""
+    if samples.answer is None:
+        raise NoEvidence("no answer was recorded")
+    if samples.answer.problem is not None:
+        raise NoEvidence(f"the answer has problem {samples.answer.problem!r}")
+    return samples.answer
+
+
+def the_draws(samples: Samples, least: int = 1) -> tuple[Answer, ...]:
+    """Return the draws, all usable and at least ``least``."""
+    if len(samples.draws) < least:
+        raise NoEvidence(f"needs at least {least} draws, got {len(samples.draws)}")
+    for i, draw in enumerate(samples.draws):
+        if draw.problem is not None:
+            raise NoEvidence(f"draw {i} has problem {draw.problem!r}")
+    return samples.draws
+
+
+def array(answer: Answer, name: str, who: str = "the answer") -> Floats:
+    """Return a per-token array (T,) of an answer, finite and not empty."""
+    values = getattr(answer, name)
+    if values is None:
+        raise NoEvidence(f"{who} has no {name}")
+    found = np.asarray(values, dtype=np.float64)
+    if not found.size:
+        raise NoEvidence(f"{who} is empty: no tokens to score")
+    if not np.isfinite(found).all():
+        at = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise NoEvidence(f"{who}: {name} of token {at} is {found[at]}")
+    if name in ("logprobs", "unconditional") and (found > ABOVE_ZERO).any():
+        raise NoEvidence(f"{who}: a log-probability is above 0 ({found.max():.3g})")
+    return found
+
+
+def draw_arrays(samples: Samples, name: str) -> list[Floats]:
+    """Return a per-token array of every draw."""
+    return [array(d, name, f"draw {i}") for i, d in enumerate(the_draws(samples))]
+
+
+def the_clusters(samples: Samples) -> tuple[int, ...]:
+    """Return the meaning ids of the draws."""
+    draws = the_draws(samples)
+    if samples.clusters is None:
+        raise NoEvidence("the draws were not clustered by meaning")
+    if len(samples.clusters) != len(draws):
+        raise NoEvidence(f"{len(samples.clusters)} cluster ids for {len(draws)} draws")
+    return samples.clusters
+
+
+def table(samples: Samples, name: str, shape: tuple[int, ...]) -> Floats:
+    """Return recorded probabilities or similarities of this shape, finite and 0..1.
+
+    A -1 in ``shape`` stands for any length above 0.
+    """
+    found = getattr(samples, name)
+    if found is None:
+        raise NoEvidence(f"no {name} was recorded")
+    values = np.asarray(found, dtype=np.float64)
+    fits = values.ndim == len(shape) and all(
+        have == want or (want == -1 and have > 0)
+        for have, want in zip(values.shape, shape, strict=True)
+    )
+    if not fits:
+        raise NoEvidence(f"{name} has shape {values.shape}, expected {shape}")
+    if not np.isfinite(values).all():
+        raise NoEvidence(f"{name} holds a value that is not finite")
+    if (values < -1e-6).any() or (values > 1 + 1e-6).any():
+        raise NoEvidence(f"{name} holds a value outside 0..1")
+    return np.clip(values, 0.0, 1.0)
+
+
+def same_text(samples: Samples) -> NDArray[np.bool_]:
+    """Return (k, k): which draws are the same string, and so mean the same by definition."""
+    names = [d.text.strip() for d in the_draws(samples)]
+    return np.asarray([[a == b for b in names] for a in names], dtype=np.bool_)
+
+
+def draw_table(samples: Samples, name: str, identical: float) -> Floats:
+    """Return a (k, k) table in which equal strings have the value they have by definition.
+
+    Nobody needs to be asked whether a string entails itself, and a model may well deny it.
+    """
+    k = len(the_draws(samples, 2))
+    return np.asarray(np.where(same_text(samples), identical, table(samples, name, (k, k))))
+
+
+def fraction(value: float | None, name: str) -> float:
+    """Return a recorded probability; :class:`NoEvidence` unless it is one."""
+    if value is None:
+        raise NoEvidence(f"no {name} was recorded")
+    if not math.isfinite(value) or not 0 <= value <= 1:
+        raise NoEvidence(f"{name} is {value}, expected 0..1")
+    return float(value)

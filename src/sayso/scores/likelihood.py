@@ -1,0 +1,184 @@
+"""Scores of one answer from its own tokens. l_t log-probability, H_t entropy, T tokens (nats)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sayso.scores.evidence import NoEvidence, Samples, array, draw_arrays, table, the_answer
+
+#: Thresholds of conditional PMI: the entropy (nats) above which a token is corrected, and by how
+#: much (van der Poel et al. 2022, as re-tuned in lm-polygraph).
+CPMI_ENTROPY, CPMI_WEIGHT = 0.0656, 3.599
+
+
+def length_words(samples: Samples) -> float:
+    """Number of words of the answer: the mandatory baseline, no uncertainty at all.
+
+    Range 0..inf. Needs: answer. Source: Santilli et al., arXiv 2504.13677. Read: a score that does
+    not beat this row may be length in disguise.
+    """
+    return float(len(the_answer(samples).text.split()))
+
+
+def length_tokens(samples: Samples) -> float:
+    """Number of tokens of the answer: the mandatory baseline in the unit that scores grow with.
+
+    Range 1..inf. Needs: logprobs. Source: Santilli et al., arXiv 2504.13677. Read: as length_words.
+    """
+    return float(len(array(the_answer(samples), "logprobs")))
+
+
+def sequence_probability(samples: Samples) -> float:
+    """-sum_t l_t, the negative log-probability of the answer.
+
+    Range 0..inf. Needs: logprobs. Source: ranks as -prod p (PROTOCOLS 3.B) without underflow; also
+    called maximum sequence probability. Read: grows with length, so audit it for length.
+    """
+    return float(-array(the_answer(samples), "logprobs").sum())
+
+
+def perplexity(samples: Samples) -> float:
+    """exp(-(1/T) sum_t l_t).
+
+    Range 1..inf. Needs: logprobs. Source: Fomicheva et al. 2020. Read: 1 = every token was certain;
+    4 = as unsure as between four equal tokens. Does not grow with length.
+    """
+    # Beyond e^700 a float ends; no answer of a model is there, so the value stays finite.
+    return float(np.exp(min(700.0, -array(the_answer(samples), "logprobs").mean())))
+
+
+def mean_token_entropy(samples: Samples) -> float:
+    """(1/T) sum_t H_t over the full vocabulary.
+
+    Range 0..log V. Needs: entropies. Source: Fomicheva et al. 2020. Read: the mean number of nats
+    the model was undecided by at a token, whichever it took.
+    """
+    return float(array(the_answer(samples), "entropies").mean())
+
+
+def max_token_entropy(samples: Samples) -> float:
+    """max_t H_t: the entropy at the least certain step.
+
+    Range 0..log V. Needs: entropies. Source: Fadeeva et al. 2023 (lm-polygraph). Read: one unsure
+    step suffices; grows a little with length.
+    """
+    return float(array(the_answer(samples), "entropies").max())
+
+
+def min_token_probability(samples: Samples) -> float:
+    """max_t -l_t: the surprise of the least likely token.
+
+    Range 0..inf. Needs: logprobs. Source: Manakul et al. 2023 (SelfCheckGPT, Max(-log p)). Read:
+    one unlikely token suffices; grows a little with length.
+    """
+    return float((-array(the_answer(samples), "logprobs")).max())
+
+
+def probability_margin(samples: Samples) -> float:
+    """1 - (1/T) sum_t (p of the likeliest token - p of the second).
+
+    Range 0..1. Needs: margins. Source: Farr et al. 2024. Read: 1 = the two best tokens were always
+    equal.
+    """
+    return float(1 - array(the_answer(samples), "margins").mean())
+
+
+def self_certainty(samples: Samples) -> float:
+    """-(1/T) sum_t KL(uniform || p_t).
+
+    Range -inf..0. Needs: self_certainty. Source: Kang et al. 2025, arXiv 2502.18581, sign turned.
+    Read: 0 = uniform over the vocabulary at every step.
+    """
+    return float(-array(the_answer(samples), "self_certainty").mean())
+
+
+def renyi_divergence(samples: Samples) -> float:
+    """-(1/T) sum_t D_1/2(p_t || uniform).
+
+    Range -inf..0. Needs: renyi (order 1/2). Source: Darrin et al. 2023, arXiv 2212.09171, sign
+    turned. Read: 0 = uniform at every step.
+    """
+    return float(-array(the_answer(samples), "renyi").mean())
+
+
+def fisher_rao(samples: Samples) -> float:
+    """-(1/T) sum_t (2/pi) arccos sum_v sqrt(p_v / V), from the Renyi divergence of order 1/2.
+
+    The sum over the vocabulary is exp(-D/2). Range -1..0. Needs: renyi (order 1/2). Source: Darrin
+    et al. 2023, arXiv 2212.09171, sign turned. Read: 0 = uniform at every step.
+    """
+    overlap = np.exp(-np.maximum(array(the_answer(samples), "renyi"), 0) / 2)
+    return float(-(2 / math.pi) * np.arccos(np.clip(overlap, 0, 1)).mean())
+
+
+def _two(samples: Samples) -> tuple[np.ndarray, np.ndarray]:
+    answer = the_answer(samples)
+    given, alone = array(answer, "logprobs"), array(answer, "unconditional")
+    if len(given) != len(alone):
+        raise NoEvidence(f"{len(alone)} unconditional log-probabilities for {len(given)} tokens")
+    return given, alone
+
+
+def pmi(samples: Samples) -> float:
+    """(1/T) sum_t (l_t without the question - l_t): minus the pointwise mutual information.
+
+    Range -inf..inf. Needs: logprobs, unconditional. Source: Takayama and Arase 2019. Read: above 0
+    = the question made the answer less likely.
+    """
+    given, alone = _two(samples)
+    return float((alone - given).mean())
+
+
+def conditional_pmi(samples: Samples) -> float:
+    """-(1/T) sum_t (l_t - w [H_t >= tau] l_t without the question), tau .0656 nats, w 3.599.
+
+    Range -inf..inf. Needs: logprobs, entropies, unconditional. Source: van der Poel et al. 2022,
+    arXiv 2210.13210. Read: as pmi, corrected only where the model was unsure.
+    """
+    given, alone = _two(samples)
+    unsure = array(the_answer(samples), "entropies") >= CPMI_ENTROPY
+    if len(unsure) != len(given):
+        raise NoEvidence(f"{len(unsure)} entropies for {len(given)} tokens")
+    return float(-(given - CPMI_WEIGHT * unsure * alone).mean())
+
+
+def mc_mean_token_entropy(samples: Samples) -> float:
+    """Mean over draws of the mean token entropy.
+
+    Range 0..log V. Needs: draws, draws.entropies. Source: Santilli et al. (the namesake in
+    lm-polygraph averages log-probabilities instead). Read: as mean_token_entropy, over draws.
+    """
+    return float(np.mean([h.mean() for h in draw_arrays(samples, "entropies")]))
+
+
+def _dissimilarity(samples: Samples) -> float:
+    return float(1 - table(samples, "answer_similarity", (len(samples.draws),)).mean())
+
+
+def cocoa_probability(samples: Samples) -> float:
+    """(-sum_t l_t) x (1 - mean similarity of the draws to the answer).
+
+    Range 0..inf. Needs: logprobs, draws, similarity:answer. Source: Vashurin et al. 2025, arXiv
+    2502.04964 (CoCoA, MSP). Read: 0 when sure or when all draws say the same.
+    """
+    return sequence_probability(samples) * _dissimilarity(samples)
+
+
+def cocoa_perplexity(samples: Samples) -> float:
+    """(-(1/T) sum_t l_t) x (1 - mean similarity of the draws to the answer).
+
+    Range 0..inf. Needs: logprobs, draws, similarity:answer. Source: Vashurin et al. 2025, arXiv
+    2502.04964 (CoCoA, PPL). Read: as cocoa_probability, not growing with length.
+    """
+    return float(-array(the_answer(samples), "logprobs").mean()) * _dissimilarity(samples)
+
+
+def cocoa_entropy(samples: Samples) -> float:
+    """Mean token entropy x (1 - mean similarity of the draws to the answer).
+
+    Range 0..inf. Needs: entropies, draws, similarity:answer. Source: Vashurin et al. 2025, arXiv
+    2502.04964 (CoCoA, MTE). Read: as cocoa_perplexity.
+    """
+    return mean_token_entropy(samples) * _dissimilarity(samples)

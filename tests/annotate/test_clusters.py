@@ -1,0 +1,308 @@
+"""Clustering by meaning: order, laziness, unreadable relations, label order, batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sayso import annotate
+from sayso.annotate.clusters import permutation_sensitivity
+from sayso.annotate.equivalence import equivalent, rules_entails
+from sayso.annotate.relations import Relations, label_columns
+from sayso.records import InputError
+
+LABELS = ("contradiction", "neutral", "entailment")
+
+
+class Fake:
+    """A classifier that knows its relations, and remembers what it was asked."""
+
+    def __init__(
+        self,
+        relation: Callable[[str, str], str],
+        labels: Sequence[str] = LABELS,
+        names: Sequence[str] = LABELS,
+    ) -> None:
+        self.identity = "fake"
+        self.labels = tuple(labels)
+        self._names = tuple(names)
+        self._relation = relation
+        self.calls: list[list[tuple[str, str]]] = []
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        self.calls.append(list(pairs))
+        found = np.full((len(pairs), len(self.labels)), 0.1)
+        for row, pair in enumerate(pairs):
+            relation = self._relation(*pair)
+            found[row] = np.nan if relation == "unreadable" else 0.1
+            if relation != "unreadable":
+                found[row, self._names.index(relation)] = 0.8
+        return found
+
+    @property
+    def asked(self) -> list[tuple[str, str]]:
+        return [pair for call in self.calls for pair in call]
+
+
+def first_letter(a: str, b: str) -> str:
+    return "entailment" if a[0] == b[0] else "contradiction"
+
+
+def chain(a: str, b: str) -> bool:
+    """A ~ B and B ~ C, but not A ~ C."""
+    return {a, b} != {"A", "C"}
+
+
+def test_order_decides_where_entailment_is_not_transitive() -> None:
+    assert annotate.cluster("ABC", chain) == [0, 0, 1]
+    assert annotate.cluster("BAC", chain) == [0, 0, 0]
+    assert annotate.cluster("ACB", chain) == [0, 1, 0]
+    assert annotate.cluster("ACB", chain, overwrite=True) == [0, 1, 1]
+
+
+def test_one_direction_is_not_enough() -> None:
+    # The fault: clustering on either direction puts the general under the particular.
+    def narrower(a: str, b: str) -> bool:
+        return a.startswith(b)
+
+    assert annotate.cluster(["Paris", "Paris, France"], narrower) == [0, 1]
+
+
+def test_equal_strings_are_equal_by_definition_and_never_asked_about() -> None:
+    # The fault: asking whether a string entails itself. This model denies everything.
+    asked = []
+
+    def never(a: str, b: str) -> bool:
+        asked.append((a, b))
+        return False
+
+    assert annotate.cluster(["x", "y", "x", " x "], never) == [0, 1, 0, 0]
+    assert asked == [("x", "y")]
+
+
+def test_the_backward_direction_only_after_the_forward_one() -> None:
+    asked = []
+
+    def entails(a: str, b: str) -> bool:
+        asked.append((a, b))
+        return a[0] == b[0]
+
+    annotate.cluster(["a1", "b1", "a2"], entails)
+    assert asked == [("a1", "b1"), ("a1", "a2"), ("a2", "a1")]
+
+
+def test_every_item_is_in_one_cluster_and_stays_there() -> None:
+    # The faults: items in two clusters, and items moved out of the cluster they are in.
+    rng = np.random.default_rng(0)
+    texts = [f"t{i}" for i in range(12)]
+    yes = {(a, b): bool(rng.random() < 0.5) for a in texts for b in texts}
+    ids = annotate.cluster(texts, lambda a, b: yes[a, b])
+    assert len(ids) == 12
+    assert sorted(set(ids)) == list(range(max(ids) + 1))
+    for i, number in enumerate(ids):
+        leader = ids.index(number)
+        assert i == leader or (yes[texts[leader], texts[i]] and yes[texts[i], texts[leader]])
+        # No earlier leader would have taken it.
+        for other in range(number):
+            first = texts[ids.index(other)]
+            assert not (yes[first, texts[i]] and yes[texts[i], first])
+
+
+def test_empty_answers_are_a_cluster_of_their_own() -> None:
+    asked: list[tuple[str, str]] = []
+    ids = annotate.cluster(["", "x", "  ", "y"], lambda a, b: bool(asked.append((a, b)) or True))
+    assert ids == [0, 1, 0, 1]
+    assert all(a and b for a, b in asked)
+    assert annotate.cluster([], lambda a, b: True) == []
+
+
+def test_an_answer_that_nobody_could_read_is_not_no() -> None:
+    with pytest.raises(InputError, match="cannot cluster"):
+        annotate.cluster(["a", "b"], lambda a, b: None)
+
+
+@pytest.mark.parametrize("order", list(permutations(LABELS)))
+def test_the_order_of_labels_is_the_model_s(order: tuple[str, ...]) -> None:
+    fake = Fake(first_letter, [label.upper() for label in order], order)
+    (found,) = annotate.cluster_many([["a1", "a2", "b1"]], Relations(fake))
+    assert found.ids == (0, 0, 1)
+
+
+def test_label_names() -> None:
+    assert label_columns(["ENTAILMENT", "not_entailment"]) == {"entailment": 0, "neutral": 1}
+    for labels in (["LABEL_0", "LABEL_1", "LABEL_2"], ["entailment"], ["entails", "entailed"], []):
+        with pytest.raises(InputError, match="label"):
+            label_columns(labels)
+
+
+def test_many_questions_share_calls_and_pairs() -> None:
+    fake = Fake(first_letter)
+    groups = [[f"{c}{i % 3}" for i in range(8) for c in "ab"] for _ in range(20)]
+    relations = Relations(fake)
+    found = annotate.cluster_many(groups, relations)
+    assert all(f.ids == found[0].ids for f in found)
+    # The same strings everywhere: asked once for all questions, and never twice.
+    assert len(fake.asked) == len(set(fake.asked)) == relations.asked
+    # Six strings in two clusters: C(C-1)/2 + 2(u-C) = 1 + 8 pairs, and at least the comparisons
+    # of the first leader with the other cluster.
+    assert relations.asked <= 1 + 2 * 4 + 2
+    assert relations.calls == len(fake.calls) <= 4
+
+
+def test_calls_are_few_and_pairs_at_the_floor() -> None:
+    rng = np.random.default_rng(1)
+    groups = [
+        [f"{g}:{rng.integers(0, 4)}{rng.integers(0, 9)}" for _ in range(10)] for g in range(50)
+    ]
+
+    def same_digit(a: str, b: str) -> str:
+        return "entailment" if a.split(":")[1][0] == b.split(":")[1][0] else "neutral"
+
+    fake = Fake(same_digit)
+    relations = Relations(fake)
+    found = annotate.cluster_many(groups, relations)
+    floor = upper = 0
+    for group, one in zip(groups, found, strict=True):
+        assert one.ids is not None
+        distinct, classes = len(set(group)), len(set(one.ids))
+        floor += classes * (classes - 1) // 2 + 2 * (distinct - classes)
+        upper += distinct * (distinct - 1)
+    assert floor <= relations.asked < 0.75 * upper
+    assert relations.calls <= relations.asked / 5
+    assert relations.calls <= 8
+
+
+def test_batches_equal_one_by_one() -> None:
+    rng = np.random.default_rng(2)
+    names = [f"t{i}" for i in range(6)]
+    table = {(a, b): LABELS[rng.integers(0, 3)] for a in names for b in names}
+    groups = [[names[i] for i in rng.integers(0, 6, 9)] for _ in range(40)]
+    for overwrite in (False, True):
+        fake = Fake(lambda a, b: table[a, b])
+        found = annotate.cluster_many(groups, Relations(fake, batch=3), overwrite=overwrite)
+        for group, one in zip(groups, found, strict=True):
+            alone = annotate.cluster(
+                group, lambda a, b: table[a, b] == "entailment", overwrite=overwrite
+            )
+            assert list(one.ids or ()) == alone
+        assert max(len(call) for call in fake.calls) <= 3
+
+
+def test_strict_and_lax() -> None:
+    relation = {("a", "b"): "entailment", ("b", "a"): "neutral", ("a", "c"): "neutral"}
+    relation |= {("c", "a"): "neutral", ("a", "d"): "neutral", ("d", "a"): "entailment"}
+    relation |= {("a", "e"): "contradiction", ("e", "a"): "entailment"}
+
+    def known(a: str, b: str) -> str:
+        return relation.get((a, b), "contradiction")
+
+    strict, lax = (
+        annotate.cluster_many([list("abcde")], Relations(Fake(known)), strict=s)[0].ids
+        for s in (True, False)
+    )
+    assert strict == (0, 1, 2, 3, 4)
+    # Lax: one-way entailment joins (b, d), neutral both ways (c) and a contradiction (e) do not.
+    assert lax == (0, 0, 1, 0, 2)
+    two = Fake(first_letter, ("entailment", "not_entailment"), ("entailment", "contradiction"))
+    with pytest.raises(InputError, match="lax"):
+        annotate.cluster_many([["a", "b"]], Relations(two), strict=False)
+
+
+def test_unreadable_relations_leave_the_question_without_clusters() -> None:
+    # The fault: unreadable entailment counted as neutral.
+    fake = Fake(lambda a, b: "unreadable" if "?" in a + b else first_letter(a, b))
+    relations = Relations(fake)
+    bad, good = annotate.cluster_many([["a", "?", "b"], ["a1", "a2"]], relations)
+    assert bad.ids is None
+    assert "readable" in (bad.problem or "")
+    assert good.ids == (0, 0)
+    assert relations.unread == 1
+
+
+def test_questions_stand_before_both_texts() -> None:
+    fake = Fake(lambda a, b: "entailment")
+    annotate.cluster_many([["x", "y"]], Relations(fake), questions=["Who?"])
+    assert fake.asked == [("Who? x", "Who? y"), ("Who? y", "Who? x")]
+    with pytest.raises(InputError, match="questions"):
+        annotate.cluster_many([["x"]], Relations(fake), questions=[])
+
+
+def test_the_memo_lasts_over_runs() -> None:
+    memo: dict[tuple[str, str, str], object] = {}
+    first, again = Fake(first_letter), Fake(first_letter)
+    annotate.cluster_many([["a1", "a2", "b"]], Relations(first, memo))  # type: ignore[arg-type]
+    annotate.cluster_many([["a1", "a2", "b"]], Relations(again, memo))  # type: ignore[arg-type]
+    assert first.calls
+    assert not again.calls
+
+
+def test_a_wrong_shape_is_refused() -> None:
+    fake = Fake(first_letter)
+    fake.classify = lambda pairs: np.zeros((1, 2))  # type: ignore[method-assign]
+    with pytest.raises(InputError, match="shape"):
+        annotate.cluster_many([["a", "b", "c"]], Relations(fake))
+
+
+def test_sensitivity_to_the_order() -> None:
+    rng = np.random.default_rng(0)
+    found = permutation_sensitivity("ABC", chain, rng, 60)
+    assert found.changed > 0.2
+    assert (found.fewest, found.most) == (1, 2)
+    steady = permutation_sensitivity(["a1", "a2", "b"], lambda a, b: a[0] == b[0], rng)
+    assert (steady.changed, steady.pairs, steady.fewest, steady.most) == (0, 0, 2, 2)
+    assert permutation_sensitivity(["a"], chain, rng).pairs == 0
+
+
+Q = "Who wrote The God of Small Things?"
+SAME = [
+    (Q, "Arundhati Roy", "arundhati roy."),
+    (Q, "Arundhati Roy", "It was written by Arundhati Roy."),
+    (Q, "Arundhati Roy", "The God of Small Things was written by Arundhati Roy, I think."),
+    ("When was he born?", "August 15, 1946", "1946-08-15"),
+    ("When was he born?", "He was born on 15 August 1946.", "August 15th, 1946"),
+    ("How tall is it?", "1.5 km", "1,500 metres"),
+    ("How many are there?", "12", "twelve"),
+    (Q, "I don't know.", "I am not sure."),
+    ("Which country?", "the USA", "USA"),
+]  # fmt: skip
+DIFFERENT = [
+    (Q, "Arundhati Roy", "Salman Rushdie"),
+    ("When was he born?", "1946", "1947"),
+    ("When was he born?", "August 15, 1946", "August 16, 1946"),
+    ("How tall is it?", "1.5 km", "15 km"),
+    ("How many are there?", "12", "20"),
+    (Q, "I don't know.", "Arundhati Roy"),
+    ("Where?", "New York", "York"),
+    (Q, "", "Arundhati Roy"),
+]
+
+
+@pytest.mark.parametrize(("question", "a", "b"), SAME)
+def test_the_same_in_other_words(question: str, a: str, b: str) -> None:
+    assert equivalent(question, a, b)
+    assert equivalent(question, b, a)
+
+
+@pytest.mark.parametrize(("question", "a", "b"), DIFFERENT)
+def test_not_the_same(question: str, a: str, b: str) -> None:
+    assert not equivalent(question, a, b)
+    assert not equivalent(question, b, a)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_any_text_is_compared_and_both_ways_alike(a: str, b: str) -> None:
+    entails = rules_entails("Who is it?")
+    assert entails(a, a)
+    assert entails(a, b) == entails(b, a)
+
+
+def test_rules_cluster_a_question() -> None:
+    draws = ["Paris", "It is Paris.", "paris", "London", "Lyon", "The city is London."]
+    assert annotate.cluster(draws, rules_entails("What is the capital?")) == [0, 0, 0, 1, 2, 1]
+    assert len(list(combinations(draws, 2))) == 15
