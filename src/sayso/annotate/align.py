@@ -16,10 +16,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.annotate import cues as c
-from sayso.annotate.naming import Asked, wanted_by
+from sayso.annotate.directed import framed, spoken
+from sayso.annotate.naming import Asked, known_by, wanted_by
 from sayso.annotate.sentences import Span
+from sayso.annotate.shapes import room
 from sayso.annotate.stance import Reading
-from sayso.annotate.values import typed
 from sayso.records import Gold
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -30,7 +31,9 @@ _FINITE = re.compile(
     r"lives|works|causes|orbits|stars|features|born|it's|he's|she's|[a-z]{3,}(?:ed|es|s))\b"
 )
 _NATURE = re.compile(
-    r"\b(?:is|was|are|were)\s+(?:an?|the(?!\s+(?:brainchild|work|merit|opening|first|premiere|day|figure|name)))\s+(?:[\w'-]+\s+){0,5}[a-z]",
+    r"\b(?:is|was|are|were)\s+an?\s+(?!(?:native|member|resident|fact|person|date|town|place|"
+    r"chance|mystery|matter|question|result|part|lot|few|number|total|little|gift|work)\b)"
+    r"(?:[\w'-]+\s+){0,5}[a-z]",
     re.I,
 )
 _NATURE_CUES = frozenset({"occupation", "genre", "citizenship", "industry", "sport"})
@@ -146,7 +149,10 @@ def _carried(
     before.
     """
     cues = wanted_by(aspects)
-    by_sentence = [c.topics(reading.text[s.start : s.end], cues) & cues for s in reading.sentences]
+    known = known_by(aspects)
+    by_sentence = [
+        spoken(reading.text[s.start : s.end], cues, known) & cues for s in reading.sentences
+    ]
     found = []
     for unit in every:
         if unit.stems & cues:
@@ -167,13 +173,15 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     aspects; each score is a set intersection.
     """
     wanted = wanted_by(aspects)
+    known = known_by(aspects)
     every = [
-        u._replace(stems=c.topics(reading.text[u.start : u.end], wanted)) for u in units(reading)
+        u._replace(stems=spoken(reading.text[u.start : u.end], wanted, known))
+        for u in units(reading)
     ]
     frequency = Counter(cue for aspect in aspects for cue in aspect.cues)
     n = len(aspects)
     heap: list[tuple[float, int, int]] = []
-    lowers = [reading.text[u.start : u.end].lower() for u in every]
+    lowers = [framed(reading.text[u.start : u.end].lower()) for u in every]
     values: dict[tuple[int, str], int] = {}
     carried = _carried(reading, every, aspects)
     for a, aspect in enumerate(aspects):
@@ -192,15 +200,12 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
         rows.sort(key=lambda row: (-row[0], row[1]))
         for score, u in rows[:_CANDIDATES]:
             unit = every[u]
+            has = room(reading.text, unit.start, unit.end, aspect, wanted)
+            if not has and (score < GOLD_ALONE or not _has_gold(aspect.golds, lowers[u])):
+                continue
             if aspect.kind != "any":
-                has = sum(
-                    1 for _ in typed(reading.text, unit.start, unit.end, aspect.kind, aspect.known)
-                )
                 values[u, aspect.kind] = has
-                if has:
-                    score += KIND_BONUS
-                elif score < GOLD_ALONE or not _has_gold(aspect.golds, lowers[u]):
-                    continue
+                score += KIND_BONUS * bool(has)
             if score > _LEAST:
                 heapq.heappush(heap, (-score, a, u))
     chosen: list[Unit | None] = [None] * n

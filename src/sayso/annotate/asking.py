@@ -18,6 +18,8 @@ _OFFER = re.compile(
     re.I,
 )
 _ASKING = re.compile(
+    r"\b(?:could|can|would|will|cud|wud)\s+(?:you|u|ya)\s+(?:please\s+|pls\s+|plz\s+|just\s+)*(?:say|tell|"
+    r"clarify|specify|explain|repeat|rephrase|narrow)|"
     r"\b(?:could|can|would|will)\s+you\s+(?:please\s+|kindly\s+)?(?:clarify|specify|tell|give|"
     r"provide|say|be\s+more|share|elaborate|confirm|let|explain|narrow|rephrase|add)|"
     r"\bplease\s+(?:\w+\s+)?(?:clarify|specify|tell\s+me|let\s+me\s+know\s+(?:which|what|who)|"

@@ -85,7 +85,18 @@ political party member
 buried burial interred grave cemetery
 lake river
 teacher taught teach teaches teachers tutor mentor pupil
-residence live lives lived residing reside resides address home house
+residence live lives lived residing reside resides address home house moved relocated emigrated
+    settled
+moon moons satellite satellites
+restoration restored remastered
+visit visited visits
+sequel sequels prequel
+festival
+adaptation adapted
+photography photographed cinematography cinematographer photographs
+distribution distributed distributor
+vaccine vaccines vaccination
+sale sold bought
 illness diagnosed diagnosis ill health
 retire retired retirement
 climb climbed ascent summit ascended climbers
@@ -94,6 +105,7 @@ composition metallic rocky icy carbonaceous material
 win wins winner winning champion championship title
 voice voiced
 opened opening inaugurated open opens
+dissolution dissolved closed ended ends defunct disbanded ceased folded
 built building construction constructed erected builder
 architect designed designer design architects
 engineer engineered engineering
@@ -165,6 +177,10 @@ _FAMILY: dict[str, str] = {}
 for _line in _FAMILIES.split("\n"):
     for _word in _line.split():
         _FAMILY.setdefault(_word, _line.split()[0])
+
+
+#: The names of all families: what people commonly ask of persons, works, firms and things.
+FAMILIES = frozenset(_FAMILY.values())
 
 
 def settled(text: str) -> str:

@@ -94,6 +94,7 @@ def withhold(
     first = i
     while (
         first
+        and inside is None
         and (empty(WH_WORD.sub(" ", about)) or not holds_new(about, frozenset(), frozenset()))
         and _is_topic(text, parts[first - 1])
     ):
@@ -147,7 +148,8 @@ _IT_HOLDS = re.compile(
 #: Too little is known of the whole subject: that takes nothing back of what is then said.
 _SCANT = re.compile(
     r"\b(?:much|a\s+lot|a\s+great\s+deal|many\s+details|little|limited|a\s+complete\s+\w+)\s*"
-    r"(?:(?:of\s+)?(?:information|data|material)\s*)?(?:\b(?:on|about|regarding|concerning|"
+    r"(?:(?:of\s+)?(?:information|data|material)\s*)?(?:(?:is|has\s+been|was|seems)\s+(?:\w+\s+)?)?"
+    r"(?:(?:known|recorded|written|documented)\s*)?(?:\b(?:on|about|regarding|concerning|"
     r"of)\s+(?:the\s+|this\s+)?"
     r"(?:[A-Z]|him\b|her\b|it\b|them\b|this\b|that\b)|[.,;]|$)"
 )
@@ -165,6 +167,14 @@ _ENDS = re.compile(
 )
 
 
+#: "Not sure about the period, 4 to 10 days perhaps", "who runs it (Ann Bo, possibly)".
+_VALUE_AFTER = re.compile(
+    r",\s+(?=(?:an?\s+|the\s+|about\s+|around\s+)?[^,;.]{1,40}?\s(?:perhaps|maybe|possibly|"
+    r"probably|I'd\s+say|I\s+(?:think|guess|believe|suppose))\b)|"
+    r"\s\((?=[^()]{0,60}(?:[A-Z]\w|\d)[^()]{0,60}(?:perhaps|maybe|possibly|probably|\?|"
+    r"I\s+(?:think|guess|believe)|guess))|"
+    r"\s\((?=(?:perhaps|maybe|possibly|probably|I\s+(?:think|guess))\b)",
+)
 _SPEAKER = re.compile(
     r"(?:(?:but|though|although|and|so)\s+)?(?:(?:I|we|i'?m|im)(?:'m|\s+am|'ve|\s+have|\s+do|"
     r"\s+can|\s+could)?"
@@ -198,6 +208,9 @@ def _quiet(text: str, low: int, mark: Found, high: int) -> Span:
         after = _ENDS.match(text, mark.end, high)
         if after:
             high = after.end()
+        value = _VALUE_AFTER.search(text, mark.end, high)
+        if value:
+            high = min(high, value.start())
         noun = _NOUN_BEFORE.search(text, low, mark.start) if mark.kind == "doubt" else None
         left = _SPEAKER.sub("", text[low : mark.start]).rstrip(" ")
         casual = text[low:high].islower() and bool(re.search(r"\b(?:lol|tbh|tho)$", left))
@@ -213,7 +226,8 @@ def _reach(
 ) -> tuple[int, int, bool]:
     """What a gap that names no aspect reaches: (low, high, whole answer)."""
     if inside is not None and inside.start > parts[0].start:
-        return phrase_start(text, parts[i].start, inside.start), inside.start, False
+        holder = max(k for k, part in enumerate(parts) if k == 0 or part.start < inside.start)
+        return phrase_start(text, parts[holder].start, inside.start), inside.start, False
     if RELATIVE_FULL.match(text, parts[i].start):
         return parts[0].start, parts[-1].end, False
     left = bare(text[parts[0].start : parts[i].start])

@@ -46,6 +46,8 @@ inap impr irre unet unwi unsa righ appr ethi off- off good cros mine outs beyo k
 copy inco busi poss lack medi pers iden inva answ filt desi set avoi refr let' lets resp
 qual lice"""
 
+_SILENT = "n't not no noth none neit sile ment leav empt blan pass posi gues myst clos draw drew"
+
 
 def _words(*lists: str) -> frozenset[str]:
     return frozenset(w for part in lists for w in part.split())
@@ -54,6 +56,7 @@ def _words(*lists: str) -> frozenset[str]:
 GATES: Mapping[str, frozenset[str]] = {
     "matrix": _words(_SELF, _MATRIX) - {"to", "be", "it", "by", "two", "the?", "a"},
     "doubt": _words(_SELF, _NEGATION, _DOUBT) - {"a", "this"},
+    "silent": _words(_SILENT),
     "refusal": _words(_SELF, _NEGATION, _REFUSAL) - {"a"},
 }
 

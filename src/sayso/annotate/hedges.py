@@ -181,7 +181,7 @@ POLICY = r"""(?:privacy|private|polic(?:y|ies)|guidelines?|confidential(?:ity)?|
     programming|safeguards?|rules|restricted|comfortable|prohibited|terms\s+of\s+(?:use|service)|
     personal(?:ly)?\s+(?:information|details?|data|identif\w+)|doxx?ing|against\s+my|liberty
         |consent|
-    responsible|content\s+restrictions?|legal\s+reasons|decline)"""
+    (?:medical|legal|financial|health|investment|tax)\s+advice|responsible|content\s+restrictions?|legal\s+reasons|decline)"""
 
 #: Predicates of something that nobody, or not the speaker, knows: "her birth date is unknown".
 UNKNOWN = r"""(?:unknown|unclear|uncertain|undocumented|unrecorded|undisclosed|unspecified

@@ -77,7 +77,7 @@ _PHRASES: dict[str, str] = {
         |corporation)\s+
         (?:active|engaged|operating)|active\s+in|(?:is|was)\s+an?\s+[\w' -]{1,40}(?:company|firm
         |business|maker|producer|manufacturer|corporation|designer)""",
-    "product": r"""maker\s+of|(?:customers?|people|buyers?)\s+(?:buy|get)|leaves?\s+the\s+(?:works
+    "product": r"""production\s+of|maker\s+of|(?:customers?|people|buyers?)\s+(?:buy|get)|leaves?\s+the\s+(?:works
         |factory|plant)
         |turns?\s+out|(?:has|have)\s+(?:made|built|sold)|roll\s+off|goods\b
         |turns?\s+out|known\s+for\s+(?:its|making)|manufactur\w+|churns?\s+out
@@ -97,7 +97,7 @@ _PHRASES: dict[str, str] = {
         |director's\s+chair|behind\s+the\s+camera|a\s+(?:film|movie)\s+(?:by|from|of)|
         helm(?:s|ed|ing)?|(?:was\s+)?shot\s+by|film-?maker|brought\s+to\s+the\s+screen\s+by
         |at\s+the\s+helm|made\s+by""",
-    "release": r"""opening\s+(?:day|night)|first\s+show(?:n|ing)|audiences?\s+first
+    "release": r"""first\s+showed|opening\s+(?:day|night)|first\s+show(?:n|ing)|audiences?\s+first
         |to\s+the\s+screens?\s+(?:on|in)|reach(?:ed|es)\s+(?:the\s+)?(?:\w+\s+)?(?:cinemas
         |theaters|theatres|screens?|public|audiences?)|releas\w+|hit\s+the|first\s+screening
         |hit\s+(?:theaters|theatres|cinemas|the\s+screens?|screens|shelves|stores)
@@ -147,7 +147,7 @@ _PHRASES: dict[str, str] = {
         |how\s+(?:big|large|wide)|kilomet(?:er|re)s|\d\s*km\b
         |radi(?:us|i)\b|(?:from\s+)?(?:center|centre|core)\s+to\s+(?:surface|edge)
         |half\s+(?:its|the)\s+diameter""",
-    "discovery": r"""first\s+(?:\w+\s+){0,3}?(?:to\s+)?(?:notice|see|spot|detect|observe|find
+    "discovery": r"""(?:known|heard|aware)\s+of\s+(?:[\w']+\s+){1,4}?since|first\s+(?:\w+\s+){0,3}?(?:to\s+)?(?:notice|see|spot|detect|observe|find
         |record|seen)\b
         |(?<!data\s)(?<!information\s)(?<!records\s)(?<!details\s)found\b(?!\s+(?:among|within
         |throughout|in\s+the\b|to\b|that\b))|detect\w*|notic(?:ed|ing)|astronomer\s+who|finder
@@ -201,7 +201,7 @@ _PHRASES: dict[str, str] = {
         |look\s+after|(?:branch|field|department|area)\s+of\s+medicine|special(?:ty|ist\w*|ism)
         |(?:matter|case|job)\s+for|
         \w+(?:al|ic|ine|gy|ry)\s+physicians\b|surgeons?\b""",
-    "affect": r"""found\s+in\s+(?:the|his|her)|suffers\b|bodily|lesions?\b|site\b|organ\b
+    "affect": r"""anatom\w+|damage\s+(?:occurs|is\s+done|sits|shows)|found\s+in\s+(?:the|his|her)|suffers\b|bodily|lesions?\b|site\b|organ\b
         |seat\s+of|lodges?|located
         |attacks?|targets?|strikes?|settles?\s+in|affect\w*|harms?|damages?|organs?\b
         |part\s+of\s+the\s+body|involves?|hits?\s+the""",
@@ -213,9 +213,9 @@ _PHRASES: dict[str, str] = {
     "citizenship": r"""(?:is|was|of|as)\s+(?:an?\s+)?(?:\w+,?\s+){0,4}?(?-i:[A-Z])\w+(?:an|ese
         |ish|i|ch|ek|ss|sh)\s+(?:[a-z]+|citizen|national)\b|
         passport|citizen\w*|nationals?\b""",
-    "chief": r"""in\s+charge|at\s+the\s+(?:top|helm)|heads?\s+(?:the|it)|headed\s+by|led\s+by
+    "chief": r"""in\s+charge|(?:who|whoever)\s+(?:now\s+)?(?:runs|leads|heads|steers)|at\s+the\s+(?:top|helm)|heads?\s+(?:the|it)|headed\s+by|led\s+by
         |leads\s+(?:the|it)|runs\s+the|boss|top\s+job|corner\s+office""",
-    "owner": r"""in\s+the\s+hands\s+of|subsidiary|belongs?\s+to|bought\s+by|acquired|owned
+    "owner": r"""in\s+the\s+hands\s+of|sold\s+to|subsidiary|belongs?\s+to|bought\s+by|acquired|owned
         |part\s+of\s+the|parent""",
     "writing": r"""pen(?:ned)?\s+by|from\s+the\s+pen|script\w*|screenplay|wrote|written
         |author\w*""",

@@ -2,62 +2,48 @@
 
 A reader who is asked for a composer and finds one name left over takes it for the composer. So an
 aspect without a cue may take a clause that nobody took, if the clause holds a value of the shape of
-the aspect's golds (a date, a number, a name, plain words), nearest in order first.
+the aspect's golds (a number with its unit, a name, plain words) and speaks of nothing else that is
+commonly asked, nearest in order first.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from sayso.annotate.align import Unit
+from sayso.annotate.cues import FAMILIES, stems
+from sayso.annotate.directed import spoken
 from sayso.annotate.naming import Asked
+from sayso.annotate.shapes import Shape, shape
 from sayso.annotate.stance import Reading
 from sayso.annotate.values import names, typed
 
-Shape = Literal["date", "number", "name", "words"]
-
-_NUMERIC = re.compile(r"[$€£]?\d")
-_TIMESTAMP = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT|\d{4}$")
 #: "It is metallic": plain words said of the subject itself, not of something it has.
 _SAYS = re.compile(r"\b(?:it|he|she|they)(?:'s|\s+(?:is|was|are|were))\s+(?!not\b|[a-z]+ed\b)[a-z]")
 _ORDER = 0.2
 _LEAST = 1.0
+#: An answer with more clauses is no answer; in longer clauses the beginning tells the topic.
+_MOST, _FAR = 60, 300
 
 
-def shape(aspect: Asked) -> Shape | None:
-    """Return the shape of an aspect's values: of its golds, else of its question."""
-    if not aspect.golds:
-        by_kind: dict[str, Shape] = {
-            "date": "date",
-            "number": "number",
-            "person": "name",
-            "place": "name",
-        }
-        return by_kind.get(aspect.kind)
-    gold = aspect.golds[0]
-    if gold.kind == "date" or aspect.kind == "date" or _TIMESTAMP.match(gold.value):
-        return "date"
-    if gold.kind == "quantity" or _NUMERIC.match(gold.value):
-        return "number"
-    return "name" if gold.value[:1].isupper() else "words"
-
-
-def fits(reading: Reading, unit: Unit, wanted: Shape, known: frozenset[str]) -> float:
+def fits(
+    reading: Reading, unit: Unit, wanted: Shape, known: frozenset[str], cues: frozenset[str]
+) -> float:
     """Return how well a clause's values fit a shape, 0 for not at all."""
     text = reading.text
     dates = list(typed(text, unit.start, unit.end, "date", known))
     if wanted == "date":
-        return 2.0 * bool(dates)
+        # Whatever happened in 1980: a date alone tells nothing of what it dates.
+        return 0.0
     numbers = [
         n
         for n in typed(text, unit.start, unit.end, "number", known)
         if not any(n.start < d.end and d.start < n.end for d in dates)
     ]
     if wanted == "number":
-        numbers = [n for n in numbers if any(c.isdigit() for c in text[n.start : n.end])]
-        return 2.0 * bool(numbers) - 0.5 * bool(dates)
+        measured = [n for n in numbers if stems(text[n.start : n.end + 24]) & cues]
+        return 2.0 * bool(measured) - 0.5 * bool(dates)
     found = [
         n
         for n in names(text, unit.start, unit.end, known)
@@ -68,6 +54,13 @@ def fits(reading: Reading, unit: Unit, wanted: Shape, known: frozenset[str]) -> 
     if dates or numbers or found or not _SAYS.search(text, unit.start, unit.end):
         return 0.0
     return 1.5
+
+
+def foreign(words: str, cues: frozenset[str]) -> bool:
+    """Whether a clause speaks of some other common aspect, asked for or not: "died in Derby"."""
+    if (stems(words) & FAMILIES) - cues:
+        return True
+    return bool((spoken(words[:_FAR], FAMILIES, frozenset()) & FAMILIES) - cues)
 
 
 def eliminate(
@@ -85,9 +78,9 @@ def eliminate(
         wanted = shape(aspects[a])
         if wanted is None:
             continue
-        for u, unit in enumerate(free):
-            fit = fits(reading, unit, wanted, known)
-            if fit:
+        for u, unit in enumerate(free[:_MOST]):
+            fit = fits(reading, unit, wanted, known, aspects[a].cues)
+            if fit and not foreign(reading.text[unit.start : unit.end], aspects[a].cues):
                 pairs.append((fit - _ORDER * _misplaced(a, unit, result), a, u))
     taken: set[int] = set()
     for score, a, u in sorted(pairs, key=lambda p: (-p[0], p[1], p[2])):

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from sayso.annotate import beliefs as b
 from sayso.annotate import patterns as p
 from sayso.annotate import refusals as r
+from sayso.annotate import withheld as w
 from sayso.annotate.gates import GATES, openings
 from sayso.annotate.sentences import Span
 from sayso.annotate.talk import states_unknown
@@ -84,7 +85,13 @@ def find(text: str, sentence: Span, names: tuple[str, ...] = ()) -> list[Found]:
             start, end = hit.span()
             if any(start < high and end > low for low, high in taken):
                 continue
-            real = _check(kind, part, start, end)
+            if pattern is w.SILENT and not w.reads(part[:start]):
+                continue
+            if gate == "silent":
+                ruled = r.RULES.search(part) and _SPEAKER.search(part[:start])
+                real: Kind | None = "refusal" if ruled else kind
+            else:
+                real = _check(kind, part, start, end)
             if real is not None:
                 taken.append(Span(start, end))
                 found.append(Found(real, sentence.start + start, sentence.start + end))
@@ -128,6 +135,9 @@ _CLASSES: tuple[tuple[Kind, re.Pattern[str], str], ...] = (
     ("doubt", p.SELF_DOUBT, "doubt"),
     ("predicate", p.ANY_DOUBT, "doubt"),
     ("predicate", p.PREDICATE, "doubt"),
+    ("predicate", w.SILENT, "silent"),
+    ("predicate", w.NOTHING, "silent"),
+    ("doubt", w.EMPTY, "silent"),
     ("matrix", b.MATRIX, "matrix"),
     ("modal", b.MODAL, ""),
     ("adverb", b.ADVERB, ""),

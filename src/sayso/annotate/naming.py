@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.annotate import cues as c
+from sayso.annotate.directed import spoken
 from sayso.annotate.hedges import GENERIC
 from sayso.annotate.talk import TALK
 from sayso.records import Gold
@@ -61,7 +62,7 @@ def _named(
     about: str, wanted: frozenset[str]
 ) -> tuple[frozenset[str], frozenset[str], frozenset[c.Expected]]:
     words = frozenset(w.lower() for w in _WORD.findall(c.settled(about)))
-    return words, frozenset(map(c.stem, words)) | c.topics(about, wanted), c.kinds_named(about)
+    return words, spoken(about, wanted, frozenset()), c.kinds_named(about)
 
 
 @lru_cache(maxsize=8192)
@@ -90,6 +91,11 @@ def _segments(
 def wanted_by(aspects: Sequence[Asked]) -> frozenset[str]:
     """All cue words of the aspects."""
     return frozenset().union(*(a.cues for a in aspects)) if aspects else frozenset()
+
+
+def known_by(aspects: Sequence[Asked]) -> frozenset[str]:
+    """All words of the questions and the entity that are no cue words."""
+    return _entity(aspects)
 
 
 def told_apart(aspects: list[Asked]) -> list[Asked]:
@@ -122,7 +128,7 @@ def covers(about: str, reach: str, aspect: Asked, everyone: Sequence[Asked]) -> 
     if kinds:
         if aspect.kind not in kinds or rivals:
             return False
-        context = c.topics(reach, wanted)
+        context = spoken(reach, wanted, frozenset())
         near = [a for a in everyone if a.kind == aspect.kind and a.cues & context]
         return aspect in near if near else not named
     return False if named or rivals else None

@@ -68,7 +68,7 @@ SELF_DOUBT = compiled(
         |make\s+(?:something|anything)\s+up)
     | (?:wish\s+I\s+knew) | (?:still|yet)\s+to\s+(?:find|learn) | stumped | give\s+up\b | (?:draw
         |drew)\s+(?:a\s+)?blank
-    | no\s+longer\s+(?:know|recall|remember|have)
+    | no\s+longer\s+(?:\w+\s+)?(?:know|recall|remember|have|sure|certain|confident)
     | (?:would|'d|will|'ll)\s+(?:just\s+|only\s+|merely\s+)?be\s+(?:just\s+|only\s+
         |purely\s+)?(?:guessing|speculating|making\s+(?:it|this|that|something|things)\s+up
         |inventing)(?:\s+(?:if|were|should)\s+I\s+(?:\w+\s+){{0,3}}?(?:tell|told|say|said|name|named

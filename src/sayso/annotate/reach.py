@@ -142,7 +142,7 @@ def weaken(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
     if mark.kind == "adverb" and (
         BESIDE.search(text, clause.start, mark.start) or VERB_NEXT.match(text, mark.end)
     ):
-        return reach(clause.start, clause.end)
+        return reach(_after_inserted(text, clause.start, mark.start), clause.end)
     high = clause.end
     if text[clause.start : mark.start].rstrip().endswith(","):
         comma = COMMA.search(text, mark.end + 1, clause.end)
@@ -150,6 +150,17 @@ def weaken(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
     elif mark.kind == "adverb" and not _OWNED.search(text, clause.start, mark.start):
         high = phrase_end(text, mark.end, clause.end)
     return reach(mark.start, high)
+
+
+def _after_inserted(text: str, low: int, at: int) -> int:
+    """Where the part of a clause begins that "was probably" reaches: ", born in 1950, | was"."""
+    inserted = _INSERTED.search(text, low, at)
+    return inserted.end() if inserted else low
+
+
+_INSERTED = re.compile(
+    r",\s+(?:born|[a-z]{2,}ed|built|written|made|known|led)\b[^;()]{3,120},(?=\s+\w+\s)", re.I
+)
 
 
 def phrase_end(text: str, at: int, high: int, joined: bool = False) -> int:

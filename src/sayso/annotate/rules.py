@@ -20,12 +20,14 @@ import msgspec
 
 from sayso.annotate import Item
 from sayso.annotate.align import Unit, assign, units
-from sayso.annotate.cues import stems, topics
+from sayso.annotate.cues import stems
+from sayso.annotate.directed import spoken
 from sayso.annotate.gaps import Gap
 from sayso.annotate.language import is_english
 from sayso.annotate.leftover import eliminate
 from sayso.annotate.matching import match
-from sayso.annotate.naming import Asked, asked, told_apart, wanted_by
+from sayso.annotate.naming import Asked, asked, known_by, told_apart, wanted_by
+from sayso.annotate.netted import unvoiced
 from sayso.annotate.sentences import Span
 from sayso.annotate.short import (
     bare_match,
@@ -227,7 +229,7 @@ def _by_elimination(
         for u in units(reading)
         if (u.start, u.end) in told
         and (u.start, u.end) not in taken
-        and not topics(reading.text[u.start : u.end], wanted) & wanted
+        and not spoken(reading.text[u.start : u.end], wanted, known_by(aspects)) & wanted
     ]
     if not free:
         return list(chosen)
@@ -293,4 +295,5 @@ def _aspect(
         return make_verdict("refused_by_policy", where=sentence_at(reading, gaps[0].start))
     if reading.asks and not statements(reading):
         return make_verdict("asked_back", where=reading.asks[0])
-    return make_verdict("omitted")
+    caught = unvoiced(reading, aspect, aspects)
+    return make_verdict(caught[0], where=caught[1]) if caught else make_verdict("omitted")

@@ -29,8 +29,8 @@ _LONGEST = 2_000
 _CUT = re.compile(r"\S.{0,1999}(?!\S)|\S{1,2000}", re.DOTALL)
 
 #: Third-person subjects and verbs that may open the second part of "... and ...".
-_SUBJECT = r"(?:he|she|it|they|there|i|we|you|his|her|its|their|this|that)\b"
-_AUXILIARY = (
+_SUBJECT = r"(?:he|she|it|they|there|i|we|you)\b"
+AUXILIARY = (
     r"(?:is|was|are|were|has|had|have|did|does|do|can|could|may|might|must|will|would|should)\b"
 )
 #: Present forms that nobody takes for plural nouns: a clause may open with "and leads to".
@@ -42,7 +42,7 @@ PRESENT = (
     r"deals|generates|hires|covers|tells|describes|depicts|involves|brings|starts|begins|ends|"
     r"shows|becomes|carries|uses|turns|keeps|teaches|writes|speaks|sings|earns|owns|opens)\b"
 )
-_PAST = (
+PAST = (
     r"(?:became|began|wrote|won|led|made|went|ran|held|spent|took|grew|fell|gave|sold|built|taught|"
     r"sang|fought|met|left|rose|found|got|kept|lost|saw|sat|spoke|stood|told|thought|drew|drove|"
     r"knew|came|bought|brought|chose|flew|shot|sought|swam|"
@@ -53,7 +53,12 @@ _ADVERBS = (
     r"(?:(?:then|later|also|probably|possibly|perhaps|maybe|likely|apparently|"
     r"(?-i:[a-z]{3,}ly))\s+){0,2}"
 )
-_VERB = rf"(?:{_SUBJECT}|{_ADVERBS}(?:{_AUXILIARY}|{_PAST}))"
+#: A possessive opens a clause only with its verb: "or her home address" is no clause.
+_OWNER = (
+    r"(?:(?:his|her|its|their|this|that)\s+(?:[\w-]+\s+){0,4}?(?="
+    rf"(?:{AUXILIARY}|{PAST})))"
+)
+_VERB = rf"(?:{_SUBJECT}|{_OWNER}|{_ADVERBS}(?:{AUXILIARY}|{PAST}))"
 _WH = r"(?:who|whom|whose|which|where|when)\b"
 _BREAK = re.compile(
     rf"""
@@ -62,17 +67,19 @@ _BREAK = re.compile(
     | ,\s+(?=(?:while|whereas|yet|because|since)\s|so\s+(?:I|we|he|she|it|they)\b)
     | ,\s+(?={_WH}) | ,\s+(?=(?:(?:the\s+\w+|\w+)\s+)?(?:of|for|in|from)\s+(?:which|whom|whose)\b)
     | ,\s+(?=(?:and|but|so)\s+(?:(?:the|its|his|her|their|some|many
-        |most)\s+)?(?-i:[a-z])[\w-]+\s+{_AUXILIARY})
+        |most)\s+)?(?-i:[a-z])[\w-]+\s+{AUXILIARY})
+    | ,\s+(?=(?:and|but|so)\s+(?:the|its|his|her|their)\s+(?-i:[a-z])[\w-]+
+        (?:\s+(?-i:[a-z])[\w-]+){{1,4}}?\s+(?:is|was|are|were|has|had)\b)
     | ,\s+(?=(?:(?:most|very|quite|more)\s+)?
         (?:maybe|perhaps|possibly|probably|likely|presumably)\b)
-    | ,\s+(?={_ADVERBS}(?:{_AUXILIARY}|{_PAST}))
-    | ,\s+(?={_SUBJECT})
+    | ,\s+(?={_ADVERBS}(?:{AUXILIARY}|{PAST}))
+    | ,\s+(?={_SUBJECT}|(?:his|her|its|their|this|that)\b)
     | (?:,\s*|\s+)(?=(?:and|or|nor)\s+(?:{_VERB}|(?:{_ADVERBS})(?:who|when|where|what|how)\b))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_VERBAL = re.compile(rf"{_ADVERBS}(?:{_AUXILIARY}|{_PAST})", re.IGNORECASE)
-_WITH_VERB = re.compile(rf"\b(?:{_AUXILIARY}|{_PAST}|born\b)", re.IGNORECASE)
+_VERBAL = re.compile(rf"{_ADVERBS}(?:{AUXILIARY}|{PAST})", re.IGNORECASE)
+_WITH_VERB = re.compile(rf"\b(?:{AUXILIARY}|{PAST}|born\b)", re.IGNORECASE)
 #: A comment inside a clause: "The founder, I believe, was ...", "lasts, I'm guessing, 11 days".
 _INSERTED = re.compile(
     r",\s+(?:(?:(?:I|we)\b|it(?:'s|\s+(?:is|was|seems|appears|has|would))|they\s+say|so|as|if|"
@@ -85,10 +92,22 @@ _INSERTED = re.compile(
 _WH_FIRST = re.compile(_WH, re.IGNORECASE)
 #: Where the segmenter sees no end: after "(?).", and before a sentence that opens with a number.
 _BRACKET_STOP = re.compile(
-    r"(?<=[?!]\)\.)\s+(?=[^\W\d_a-z])|(?<=[a-z]{4}\.)(?<!prox\.)\s+(?=\d[\d,.]*\s+\w)"
+    r"(?<=[?!]\)\.)\s+(?=[^\W\d_a-z])|(?<=[a-z]{4}\.)(?<!prox\.)\s+(?=\d[\d,.]*\s+\w)|"
+    r"(?<=\s\d{4}\.)\s+(?=\d[\d,.]*\s+[a-z])"
 )
 #: "While I have no idea who led it, the cast was ...": the comma ends the opening clause.
 _OPENING = re.compile(r"(?:while|although|though|even\s+though|whereas)\b[^,;]{3,160},\s+", re.I)
+#: "Born in Ripley, she ...", "After two years at sea, she ...": so does the comma behind these.
+_ADJUNCT = re.compile(
+    r"(?:(?:and|but|so),?\s+)?(?:(?:after|before|since|while|when|upon|by|having|being|following)"
+    r"\s+(?:\w+ly\s+|later\s+|first\s+)?(?:an?|the|his|her|its|their|\w+ing|\w+ed|been)\b|"
+    r"(?:first\s+|later\s+|originally\s+|once\s+)?(?!(?:indeed|need|unlike)\b)"
+    r"(?:[a-z]{2,}ed|born|built|made|written|set|shot|led|sold|known|held|run|found|sung|drawn|"
+    r"starring|featuring|\w+ing\s+(?:from|in|as|at))\b|originally\b|"
+    r"with\s+(?:its|his|her|their|an?)\b|an?\s+(?:\w+\s+){1,3}by\b)[^;]{3,200}",
+    re.I,
+)
+_COMMA = re.compile(r",\s+(?=[^,;]*)")
 _CONNECTOR_ONLY = re.compile(r"[\W_]*(?:though|although|but|however|so|yet)?[\W_]*", re.IGNORECASE)
 #: In text without capitals a full stop alone ends a sentence, and a new subject a clause.
 _LOWER_STOP = re.compile(r"(?<=[a-z0-9)][a-z0-9)])[.!?]+\s+")
@@ -200,8 +219,8 @@ def clauses(text: str, sentence: Span) -> list[Span]:
     inserted = [m.span() for m in _INSERTED.finditer(text, sentence.start, sentence.end)]
     cuts = list(_BREAK.finditer(text, sentence.start, sentence.end))
     opening = _OPENING.match(text, *sentence)
-    if opening is not None:
-        start_of_main = re.compile(r",\s+").search(text, sentence.start, sentence.end)
+    if opening is not None or _ADJUNCT.match(text, *sentence):
+        start_of_main = _main_clause(text, sentence)
         if start_of_main is not None and start_of_main.start() not in {c.start() for c in cuts}:
             cuts = sorted([*cuts, start_of_main], key=lambda cut: cut.start())
     if text[sentence.start : sentence.end].islower():
@@ -226,6 +245,16 @@ def clauses(text: str, sentence: Span) -> list[Span]:
         elif span.end > span.start:
             whole.append(span)
     return whole
+
+
+def _main_clause(text: str, sentence: Span) -> re.Match[str] | None:
+    """The comma before the first stretch that has a subject and a verb."""
+    for comma in _COMMA.finditer(text, *sentence):
+        ends = [at for at in (text.find(c, comma.end(), sentence.end) for c in ",;") if at >= 0]
+        verb = _WITH_VERB.search(text, comma.end(), min(ends, default=sentence.end))
+        if verb is not None and verb.start() > comma.end():
+            return comma
+    return None
 
 
 def _no_verb_yet(opened: str) -> bool:

@@ -22,8 +22,9 @@ from sayso.annotate.gaps import Gap, alone, withhold
 from sayso.annotate.marks import find
 from sayso.annotate.reach import Hedge, weaken
 from sayso.annotate.sentences import Span, clauses, plain, sentences
-from sayso.annotate.syntax import WH_WORD, empty, evaluates
+from sayso.annotate.syntax import NAMES, WH_WORD, empty, evaluates, parenthesis
 from sayso.annotate.talk import holds_new
+from sayso.annotate.withheld import disclaimer
 
 
 class Reading(NamedTuple):
@@ -75,6 +76,17 @@ def _joined(gaps: list[Gap], sentence: Span) -> list[Gap]:
     ]
 
 
+def _beside_value(text: str, sentence: Span, gap: Gap) -> bool:
+    """Whether a gap is a bare comment in parentheses behind a value: "Derby (unconfirmed)"."""
+    inside = parenthesis(text, sentence, gap.start, gap.end)
+    if inside is None or gap.kind != "ignorance" or gap.whole or gap.high > inside.start:
+        return False
+    said = text[gap.low : gap.high]
+    return empty(WH_WORD.sub(" ", gap.about)) and (
+        NAMES.search(f" {said}") is not None or holds_new(said, frozenset(), frozenset())
+    )
+
+
 _MINE = re.compile(r"\b(?:I|my|me|myself)\b", re.I)
 
 
@@ -108,11 +120,18 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
                 asks.append(sentence)
             if whole and to_user.how != "guess":
                 continue
+        general = disclaimer(text, sentence)
+        if general is not None and (general != sentence or len(spans) > 1):
+            gaps.append(Gap("caution", *general, "", 0, len(text), True, general))
+            if general == sentence:
+                continue
         marked: list[Span] = []
         for found in find(text, sentence, names):
             if found.kind in ("doubt", "predicate", "refusal", "disclaimer"):
                 gap = withhold(text, where, s, sentence, found, said)
-                if gap is not None:
+                if gap is not None and _beside_value(text, sentence, gap):
+                    hedges.append(Hedge(gap.start, gap.end, gap.low, gap.silent.end))
+                elif gap is not None:
                     gaps.append(gap)
             else:
                 hedges.append(weaken(text, sentence, where[s], found))

@@ -187,6 +187,14 @@ def unsaid(text: str) -> Stance | None:
     return "abstained" if _NEGATIVE.search(text) else None
 
 
+def withholds(text: str) -> Stance | None:
+    """How a sentence that holds no value withholds it; ``None`` without a word of either kind."""
+    negative = _NEGATIVE.search(text)
+    if _POLICY.search(text) and (negative or _CONSULT.search(text)):
+        return "refused_by_policy"
+    return "abstained" if negative and _IGNORANT.search(text) else None
+
+
 def sends_away(text: str) -> bool:
     """Whether a sentence only sends the asker to a professional."""
     return bool(_CONSULT.match(text))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from sayso.annotate.cues import Expected, stem
-from sayso.annotate.sentences import Span
+from sayso.annotate.sentences import AUXILIARY, PAST, Span
 
 _MONTH = (
     r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|"
@@ -90,9 +90,15 @@ def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]
             token = _TOKEN.match(text, hit.start())
             if token and token.end() > hit.end() and token.group().lower() in known:
                 continue
+            if hit.group().lower() == "one":
+                continue
             yield Span(hit.start(), hit.end() - (text[hit.end() - 1] in ".,"))
     elif kind in ("place", "person"):
-        yield from names(text, start, end, known)
+        # "In Derby" is nobody, "by Ann Bo" is nowhere.
+        strange = _IN if kind == "person" else _BY
+        for name in names(text, start, end, known):
+            if not strange.search(text, max(0, name.start - 12), name.start):
+                yield name
         pattern = _SOMEWHERE if kind == "place" else None
         if text[max(0, start - 300) : end + 300].islower():
             pattern = _AFTER_PREPOSITION
@@ -134,9 +140,16 @@ def _opens(text: str, at: int, end: int, low: int) -> bool:
     if _ORDINARY.fullmatch(word) or (word.endswith("s'")):
         return True
     follows = _NEXT_WORD.match(text, end)
-    return bool(follows and word.endswith("s") and not _SINGULAR.fullmatch(follows.group(1)))
+    if follows is None:
+        return False
+    if word.endswith("s") and not _SINGULAR.fullmatch(follows.group(1)):
+        return True
+    # "Amateur astronomers", "Public health": a name alone is followed by its verb.
+    return not _AFTER_NAME.match(text, follows.start(1))
 
 
+_IN = re.compile(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|with|named)\s+$", re.IGNORECASE)
 #: Words that open sentences, and plural nouns ("Audiences left") before no singular verb.
 _ORDINARY = re.compile(
     r"\w+(?:ly|ing|[^aeiou]ed)|Found|Born|Within|Much|Few|Many|Little|Some|All|Both|Among|Behind|"
@@ -146,6 +159,11 @@ _ORDINARY = re.compile(
     r"Like|Once|Owing|Thanks|Due|Nobody|Nothing|Anyone|Someone|Critics|Life|Time|Management|Apart"
 )
 _NEXT_WORD = re.compile(r"\s+([a-z]+)")
+_AFTER_NAME = re.compile(
+    rf"(?:{AUXILIARY}|{PAST}|(?:and|or|in|at|on|of|from|who|which|with|by|as|also|gets?|lends?|"
+    rf"gave|lent|met|won|made|took|then|soon|later|first|once|never|now|both|to|for|\w+ly|"
+    rf"treats|hosts|houses|names|heads|directs|composes|sees|finds|leads)\b)"
+)
 _SINGULAR = re.compile(r"is|was|has|saw|became|gave|lent|\w+s|and|or|in|et")
 
 

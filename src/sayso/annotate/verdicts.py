@@ -14,13 +14,17 @@ from sayso.annotate.naming import Asked, covers
 from sayso.annotate.sentences import Span
 from sayso.annotate.stance import Reading
 from sayso.annotate.syntax import WHOLE
+from sayso.annotate.talk import sends_away
 from sayso.annotate.values import asserted
 from sayso.records import Content, Stance, Verdict
 
 SIGNATURE = "rules@1"
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ABOUT_ITSELF = re.compile(
-    r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b(?!\s+(?:do\s+)?know\s+(?:\w+\s+){0,4}?that\b)|my\b|as\s+an\s+AI|we\b|"
+    r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b(?!(?:'m|'ve|\s+\w+)?"
+    r"(?:\s+[\w-]+){0,4}?\s+(?:certain|sure|positive|confident|convinced|know|confirm|"
+    r"confidence|doubt|remember|recall|certainty|assure|fact)\b(?:\s+(?:that\b|you\b|(?-i:[A-Z])|"
+    r"(?:he|she|it|they|the|its|his|her)\s)))|my\b|as\s+an\s+AI|we\b|"
     r"it\s+is\s+(?:important|worth|best)|please\b|for\s+(?:more|the\s+most|accurate|further)|"
     r"sorry|apologies|you\s+(?:can|could|may|might|should)|feel\s+free|if\s+you|is\s+there|"
     r"thank|there\s+(?:are|were|is|seem\s+to\s+be)\s+(?:\w+\s+){0,2}?(?:several|many|multiple|"
@@ -63,6 +67,14 @@ def marker_names(aspects: Sequence[Asked]) -> tuple[str, ...]:
     return names_with_markers(tuple(dict.fromkeys(names)))
 
 
+#: Beside a question back, what is said of the question itself, or how many go by the name.
+_YOURS = re.compile(
+    r"\b(?:your|the|this|that)\s+(?:\w+\s+of\s+your\s+)?(?:question|message|query|request)\b|"
+    r"^\W*(?:(?:because|since|as|but)\s+)?there(?:'?s|\s+(?:is|are|were|have\s+been))\s+"
+    r"(?:\w+\s+)?(?:loads|lots|many|several|tons|plenty|two|three|a\s+few|quite\s+a|dozens|"
+    r"more\s+than|numerous|multiple|various)\b",
+    re.I,
+)
 _TITLE = re.compile(r"(?:[A-Z][\w'’-]*)(?:\s+(?:of|the|and|in|a|to|for|[A-Z][\w'’-]*))*")
 
 
@@ -80,8 +92,14 @@ def statements(reading: Reading) -> list[Unit]:
         if voiced(reading.text, u.start, u.end)
         and not (
             talk
-            and _ABOUT_ITSELF.match(reading.text[u.start : u.end])
-            and not reading.hedged(u.start, u.end)
+            and (
+                (
+                    _ABOUT_ITSELF.match(reading.text[u.start : u.end])
+                    and not reading.hedged(u.start, u.end)
+                )
+                or sends_away(reading.text[u.start : u.end])
+                or (reading.asks and _YOURS.search(reading.text, u.start, u.end))
+            )
         )
     ]
 
@@ -137,11 +155,24 @@ def weakened(reading: Reading, aspects: Sequence[Asked], aspect: Asked, value: S
         if gap.kind in ("refusal", "rest", "scant"):
             continue
         named = names_aspect(reading, gap, aspect, aspects)
+        if named is False and gap.kind == "ignorance" and _again(reading, gap, value):
+            return True
         if named or (
             named is None and (gap.whole or (gap.low < value.end and value.start < gap.high))
         ):
             return True
     return False
+
+
+def _again(reading: Reading, gap: Gap, value: Span) -> bool:
+    """Whether a later statement of doubt says the value itself again: "not sure of Ripley"."""
+    said = reading.text[value.start : value.end].strip()
+    return (
+        value.end <= sentence_at(reading, gap.start).start
+        and 2 < len(said) < 60
+        and not said[0].islower()
+        and re.search(rf"\b{re.escape(said)}\b", gap.about) is not None
+    )
 
 
 def place_value(aspect: Asked, found: Match, text: str, low: int, high: int) -> Span | None:
