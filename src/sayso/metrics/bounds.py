@@ -62,6 +62,40 @@ def rate_bounds(
     return {name: _range(rates[name]) for name in names}
 
 
+def j_bounds(
+    cells: ArrayLike,
+    missing_known: int = 0,
+    missing_unknown: int = 0,
+    probe_missing: Sequence[int] = (0, 0, 0),
+    both_missing: int = 0,
+) -> Bound:
+    """Return (lowest, highest) J when some aspects lack both their probe and their verdict.
+
+    Arguments as in :func:`rate_bounds`; ``both_missing`` aspects may be anything. These alone
+    trade the two parts of J against each other: one that is called unknown and hedged raises UUR,
+    one that is called known and committed lowers over_hedge, so every split of them is tried. All
+    the others pull one way. (None, None) where J is undefined under every split.
+    """
+    base = np.asarray(cells, dtype=np.float64)
+    committed, hedged = probe_missing[0] + probe_missing[1], probe_missing[2]
+    unknown = np.arange(both_missing + 1, dtype=np.float64)  # of those that lack both
+    known = both_missing - unknown
+    rows = base[:3].sum(), base[3:].sum()
+    ends = []
+    for best in (True, False):
+        first, second = (hedged, committed) if best else (committed, hedged)
+        size_unknown = rows[1] + missing_unknown + first + unknown
+        size_known = rows[0] + missing_known + second + known
+        more_unknown = missing_unknown + first + unknown if best else 0 * unknown
+        more_known = 0 * known if best else missing_known + second + known
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends.append(
+                (base[5] + more_unknown) / size_unknown - (base[2] + more_known) / size_known
+            )
+    low, high = _range(ends[1])[0], _range(ends[0])[1]
+    return low, high
+
+
 def _moves(counts: NDArray[np.int64]) -> list[Floats]:
     """List what the label groups may add to the cells: all, none, one or all but one known."""
     ways = [sorted({0, min(1, count), max(0, count - 1), count}) for count in counts.tolist()]

@@ -49,6 +49,11 @@ class Context:
         """Return label codes: 0 S, 1 NS, 2 UNC, -1 missing, -2 left out by a setting."""
         return label_codes(self.aspects.views[form, instructed], self.settings)
 
+    def redrawn(self) -> Draws:
+        """Count the prompts whose further instructed draws (``propensity``) are all alike."""
+        stages = ("propensity-short", "propensity-long")
+        return count_draws(g for stage in stages for g in self.run.generations(stage))
+
     def signed(
         self,
         estimate: Estimate,

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.metrics.bounds import Bound, rate_bounds
+from sayso.metrics.bounds import Bound, j_bounds, rate_bounds
 from sayso.metrics.cells import bootstrap_cells, cluster_cells
 from sayso.metrics.rates import CELLS, MISSING, count_cells
 from sayso.metrics.rates import expression_rates_3row as rates_3row
@@ -129,7 +129,7 @@ def _bounds(known: Ints, label: Ints, lost: dict[int, int]) -> dict[str, Bound]:
     """Return the bounds over missing probes and verdicts, and over aspects that lack both.
 
     Those go to one label as a whole: by the argument of :mod:`sayso.metrics.bounds` the extremes
-    lie there.
+    of every rate but J lie there.
     """
     cells = count_cells(known, label)
     free = [int(((known == MISSING) & (label == code)).sum()) for code in range(3)]
@@ -139,6 +139,9 @@ def _bounds(known: Ints, label: Ints, lost: dict[int, int]) -> dict[str, Bound]:
         moved = [count + neither * (code == place) for place, count in enumerate(free)]
         for name, ends in rate_bounds(cells, lost[KNOWN], lost[UNKNOWN], moved).items():
             found.setdefault(name, []).extend(end for end in ends if end is not None)
+    if neither:  # J trades them against each other: no corner is its extreme
+        ends = j_bounds(cells, lost[KNOWN], lost[UNKNOWN], free, neither)
+        found.setdefault("J", []).extend(end for end in ends if end is not None)
     return {name: (min(ends), max(ends)) if ends else (None, None) for name, ends in found.items()}
 
 

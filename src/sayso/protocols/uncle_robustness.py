@@ -1,8 +1,8 @@
 """How far UNCLE's numbers hang on one greedy draw, and on one wording of the prompt.
 
-One greedy answer hedges or does not, however close the call was; the *hedge propensity* of an
-aspect is the share of m instructed draws that hedge. And every rate is of one wording; beside it
-stand its mean over several wordings and how far these lie apart (VALIDITY 5).
+One greedy answer hedges or not, however close the call; the *hedge propensity* of an aspect is the
+share of m instructed draws that hedge. Beside each rate stands its mean over several wordings, and
+how far these lie apart (VALIDITY 5).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sayso.metrics.intervals import bootstrap, difference_interval, is_sparse
 from sayso.metrics.rates import MISSING, UNCERTAIN, cell_rates, count_cells, divide, or_none
 from sayso.metrics.shares import bootstrap_share
 from sayso.protocols.aspects import KNOWN, UNKNOWN, pairs_of, view_of
-from sayso.protocols.draws import ALIKE, count_draws
+from sayso.protocols.draws import ALIKE
 from sayso.protocols.uncle import PROPENSITY_SAMPLE
 from sayso.protocols.uncle_context import LEFT_OUT, Context, Ints, label_codes
 from sayso.records import Estimate, Generation
@@ -134,12 +134,10 @@ def _retest(context: Context, draws: Ints) -> Estimate:
         slot = entity * 4 + hedged[:, i] * 2 + hedged[:, j]
         table += np.bincount(slot[both], minlength=table.size).reshape(table.shape)
     size = int(((draws >= 0).sum(axis=1) >= 2).sum())
-    stages = [f"propensity-{form}" for form in ("short", "long")]
-    if count_draws(g for stage in stages for g in context.run.generations(stage)).repeat:
-        return Estimate(name, n=size, problem=ALIKE)
-    if _kappa(table) is None:
+    repeat = context.redrawn().repeat
+    if repeat or _kappa(table) is None:
         why = "no aspect has two readable draws" if not size else "no draw was hedged, or all were"
-        return Estimate(name, n=size, problem=why)
+        return Estimate(name, n=size, problem=ALIKE if repeat else why)
     made = bootstrap(_kappa, table, n=s.resamples, seed=s.ci_seed, limits=(-1.0, 1.0), name=name)
     return msgspec.structs.replace(made, n=size)
 
