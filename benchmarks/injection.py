@@ -1,4 +1,4 @@
-"""How many of the attacks of ``tests/attacks.py`` reach a judge that obeys whatever it can?
+"""How many attacks of ``tests/attacks.py`` reach a judge that obeys all it can see?
 
     python benchmarks/injection.py
 

@@ -144,6 +144,9 @@ def test_what_shares_a_call() -> None:
     LlmJudge(engine).grade(items)
     assert [len(shown(r).numbers) for r in engine.requests] == [2, 1, 1]
     engine.requests.clear()
+    LlmJudge(engine, batch="entity").grade(items)  # draws together, stages apart
+    assert [len(shown(r).numbers) for r in engine.requests] == [3, 1]
+    engine.requests.clear()
     many = [
         Item(
             Generation(request=ask("?"), id=f"g{n}", text=f"Town {n}", form="short"), QUESTIONS[:1]
@@ -373,6 +376,7 @@ def test_the_signature_names_model_prompts_and_settings(tmp_path: Path) -> None:
         plain.signature,
         LlmJudge(engine, labels="uncle").signature,
         LlmJudge(engine, batch="aspect").signature,
+        LlmJudge(engine, batch="entity").signature,
         LlmJudge(engine, mode="two_pass").signature,
         LlmJudge(engine, output="json").signature,
         LlmJudge(engine, room=2048).signature,
@@ -381,7 +385,7 @@ def test_the_signature_names_model_prompts_and_settings(tmp_path: Path) -> None:
         LlmJudge(engine, prompt_folder=tmp_path).signature,
         LlmJudge(judge_engine(truthful, "claude-x")).signature,
     }
-    assert len(made) == 10
+    assert len(made) == 11
     assert LlmJudge(engine, family="hf:Qwen/Qwen3-4B").signature == plain.signature
     own = LlmJudge(engine, family="gpt")
     assert own.signature == f"{plain.signature}+own-family"

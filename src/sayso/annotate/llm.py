@@ -4,7 +4,8 @@
 
 * Equal (question, golds, answer) triples are asked once and share the verdict.
 * ``batch="item"``: all aspects of a paragraph in one call, and short answers of one entity, stage,
-  method and draw together, at most 12 and 24,000 characters a call. ``"aspect"``: one per call.
+  method and draw together, at most 12 and 24,000 characters a call. ``"entity"``: the same over
+  all draws, which costs least. ``"aspect"``: one per call.
 * ``mode="two_pass"``: the first call reads the wording without golds, the second compares values.
 * What is missing in a reply is asked once more: together, if the reply could not be read; one by
   one, if it was refused, cut off or failed, so that one text cannot cost the others theirs.
@@ -76,7 +77,7 @@ class LlmJudge:
         template: Sequence[tuple[str, str | int | float | bool]] = (),
     ) -> None:
         _one_of("labels", labels, ("stance", "uncle"))
-        _one_of("batch", batch, ("item", "aspect"))
+        _one_of("batch", batch, ("item", "entity", "aspect"))
         _one_of("mode", mode, ("one_pass", "two_pass"))
         _one_of("output", output, ("auto", "json", "blocks"))
         self.engine = engine
@@ -99,7 +100,7 @@ class LlmJudge:
         setup = self.setup
         said = [
             "uncle" if self.labels == "uncle" else "",
-            "aspect" if self.batch == "aspect" else "",
+            self.batch if self.batch != "item" else "",
             "two_pass" if self.mode == "two_pass" else "",
             "json" if setup.output == "json" else "",
             f"room{setup.room}" if setup.room else "",
@@ -143,9 +144,19 @@ class LlmJudge:
                 if part in self._known or part in asked:
                     self.counts.shared += 1
                 else:
-                    asked[part] = _together(item, question, place)
+                    asked[part] = self._together(item, question, place)
         self._judge([(key, part) for part, key in asked.items()])
         return [self._verdict(item, question) for item in items for question in item.questions]
+
+    def _together(self, item: Item, question: Question, place: int) -> object:
+        """The key of what a part may share a call with; ``None``: with nothing."""
+        if _form(item) == "long":
+            return place
+        if not question.entity:
+            return None
+        made = item.generation
+        draw = None if self.batch == "entity" else made.request.sample
+        return question.dataset, question.entity, made.stage, made.method, draw
 
     def _judge(self, parts: Sequence[tuple[object, Part]]) -> None:
         """Ask about new parts and remember what was decided."""
@@ -232,13 +243,3 @@ def _form(item: Item) -> Form:
 
 def _part(item: Item, question: Question) -> Part:
     return Part(_form(item), question.text, question.golds or (), item.generation.text)
-
-
-def _together(item: Item, question: Question, place: int) -> object:
-    """The key of what a part may share a call with; ``None``: with nothing."""
-    if _form(item) == "long":
-        return place
-    made = item.generation
-    if not question.entity:
-        return None
-    return question.dataset, question.entity, made.stage, made.method, made.request.sample

@@ -23,7 +23,7 @@ from sayso.annotate.llm_prompts import (
 from sayso.models import Engine
 from sayso.records import Generation
 
-Batch = Literal["item", "aspect"]
+Batch = Literal["item", "entity", "aspect"]
 
 #: Short answers in one call, and the characters they may have together: one endless answer must
 #: not push the others out of the judge's context.
@@ -109,7 +109,7 @@ def calls_of(parts: Sequence[tuple[object, Part]], batch: Batch) -> list[list[Pa
     calls: list[list[Part]] = []
     open_calls: dict[object, list[Part]] = {}
     for key, part in parts:
-        call = open_calls.get(key) if batch == "item" and key is not None else None
+        call = open_calls.get(key) if batch != "aspect" and key is not None else None
         if call is not None and (part.form == "long" or _fits(call, part)):
             call.append(part)
             continue
