@@ -281,7 +281,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _asked(body: Body) -> str:
-    asked = [body["messages"], body.get("temperature"), body.get("seed"), body.get("n")]
+    asked = [body["messages"], body.get("temperature"), body.get("seed")]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
