@@ -111,7 +111,11 @@ class Common:
     ] = None
     judge_batch: Annotated[
         Batch,
-        Parameter(group=JUDGE, help="one call for all aspects of an answer, or one for each"),
+        Parameter(
+            group=JUDGE,
+            help="one call for a paragraph, or for the short answers about an entity: those of one "
+            "draw (item) or of all draws (entity, the cheapest); or one call for each aspect",
+        ),
     ] = "item"
     judge_mode: Annotated[
         Mode,

@@ -12,6 +12,7 @@ import pytest
 import sayso
 from judge_world import judge_engine, truthful
 from sayso.backends.scripted import ScriptedEngine
+from sayso.pipeline import judging
 from sayso.pipeline.judging import JudgeOptions, check_judge, open_judge
 from sayso.pipeline.metering import BudgetSpent
 from sayso.pipeline.running import Result
@@ -119,6 +120,7 @@ def test_a_judge_of_the_subjects_family_is_said(tmp_path: Path) -> None:
     ("options", "part"),
     [
         ({"judge_batch": "aspect"}, "+aspect"),
+        ({"judge_batch": "entity"}, "+entity"),
         ({"judge_mode": "two_pass"}, "+two_pass"),
         ({"judge_labels": "uncle"}, "+uncle"),
     ],
@@ -149,6 +151,14 @@ def test_what_is_no_judge_is_refused(name: str, options: dict[str, Any], said: s
     with pytest.raises(InputError) as caught:
         check_judge(name, JudgeOptions(**options))
     assert said in str(caught.value)
+
+
+def test_the_options_are_those_of_the_judge() -> None:
+    from sayso.annotate import llm, llm_asking, llm_labels
+
+    assert judging.Batch == llm_asking.Batch
+    assert judging.Mode == llm.Mode
+    assert judging.Labels == llm_labels.Labels
 
 
 def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from sayso.records import InputError
 if TYPE_CHECKING:
     from sayso.annotate.llm import LlmJudge
 
-Batch = Literal["item", "aspect"]
+Batch = Literal["item", "entity", "aspect"]
 Mode = Literal["one_pass", "two_pass"]
 Labels = Literal["stance", "uncle"]
 
@@ -30,7 +30,8 @@ EXPECTED = (
 class JudgeOptions(NamedTuple):
     """How a model judges. The defaults are those of the command line.
 
-    ``batch``: one call for all aspects of an answer, or one for each. ``mode``: stance and content
+    ``batch``: one call for a paragraph, or for an entity's short answers of one draw ("item") or of
+    all draws ("entity"), or one for each aspect. ``mode``: stance and content
     in one call or in two. ``labels``: ours, or the three of UNCLE's paper. ``price`` is
     "in,out" dollars per million tokens.
     """
