@@ -57,6 +57,8 @@ GOLD_ALONE = 0.6
 REUSE = 0.6
 #: A clause that another aspect has taken gives way to a free one that names the aspect as well.
 SHARED = 0.25
+#: Half of an aspect's words in a clause that says all of another's speaks of the other.
+HALF = 0.5
 _LEAST = 0.15
 _CANDIDATES = 12
 
@@ -166,6 +168,21 @@ def _carried(
     return found
 
 
+_HEAD = re.compile(
+    r"\b(?:what|which)\s+(?!(?:is|are|was|were|did|does|do|has|had|have|will|would|can)\b)(\w+)",
+    re.I,
+)
+
+
+def _head(aspect: Asked) -> str | None:
+    """The cue that "what language was it written in" cannot do without."""
+    if aspect.kind != "any" or len(aspect.cues) < 2:
+        return None
+    asked_for = _HEAD.search(aspect.question)
+    stem = c.stem(asked_for.group(1).lower()) if asked_for else None
+    return stem if stem in aspect.cues else None
+
+
 def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     """Assign a unit to each aspect, ``None`` where no unit speaks of it.
 
@@ -181,6 +198,7 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     frequency = Counter(cue for aspect in aspects for cue in aspect.cues)
     n = len(aspects)
     heap: list[tuple[float, int, int]] = []
+    partial: set[tuple[int, int]] = set()
     lowers = [framed(reading.text[u.start : u.end].lower()) for u in every]
     values: dict[tuple[int, str], int] = {}
     carried = _carried(reading, every, aspects)
@@ -188,6 +206,7 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
         weights = {cue: math.log(1 + n / frequency[cue]) for cue in aspect.cues}
         total = sum(weights.values())
         rows: list[tuple[float, int]] = []
+        head = _head(aspect)
         for u, unit in enumerate(every):
             hit = sum(weights[cue] for cue in aspect.cues & unit.stems) / total if total else 0.0
             if not hit and aspect.cues & carried[u]:
@@ -195,7 +214,10 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
             gold = _has_gold(aspect.golds, lowers[u])
             if hit < 0.4 and _by_form(aspect, lowers[u]):
                 hit = 0.4
+            if head and not gold and head not in unit.stems:
+                continue
             if hit or gold:
+                partial.update([(a, u)] if hit <= HALF and not gold else [])
                 rows.append((hit + gold * (GOLD_BONUS if hit else GOLD_ALONE), u))
         rows.sort(key=lambda row: (-row[0], row[1]))
         for score, u in rows[:_CANDIDATES]:
@@ -212,6 +234,7 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     used: Counter[tuple[int, str]] = Counter()
     held: Counter[int] = Counter()
     shared: set[tuple[int, int]] = set()
+    full_hits: set[int] = set()
     while heap:
         score, a, u = heapq.heappop(heap)
         if chosen[a] is not None:
@@ -223,6 +246,8 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
             if -score - REUSE > _LEAST:
                 heapq.heappush(heap, (score + REUSE, a, u))
             continue
+        if (a, u) in partial and u in full_hits:
+            continue
         if held[u] and (a, u) not in shared:
             shared.add((a, u))
             if -score - SHARED > _LEAST:
@@ -230,5 +255,6 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
                 continue
         used[u, kind] += 1
         held[u] += 1
+        full_hits.update([u] if (a, u) not in partial else [])
         chosen[a] = every[u]
     return chosen

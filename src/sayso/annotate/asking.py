@@ -18,6 +18,8 @@ _OFFER = re.compile(
     re.I,
 )
 _ASKING = re.compile(
+    r"\b(?:are|were)\s+we\s+(?:\w+\s+)?(?:talking|speaking|thinking|after|discussing)\b|"
+    r"\bnot\s+(?:enough|much)\s+to\s+go\s+on\b|"
     r"\b(?:could|can|would|will|cud|wud)\s+(?:you|u|ya)\s+(?:please\s+|pls\s+|plz\s+|just\s+)*(?:say|tell|"
     r"clarify|specify|explain|repeat|rephrase|narrow)|"
     r"\b(?:could|can|would|will)\s+you\s+(?:please\s+|kindly\s+)?(?:clarify|specify|tell|give|"
@@ -73,9 +75,15 @@ _RHETORICAL = re.compile(
 #: "The book or the film?": alternatives that are no names.
 _ALTERNATIVES = re.compile(
     r"\W*(?:(?:well|hmm|sorry|uh|ok|okay|is\s+(?:this|that|it)\s+about|"
-    r"about),?\s+)*the\s+(?-i:[a-z])[^?.!]{0,40}\bor\s+(?:the\s+)?"
+    r"about),?\s+)*(?:(?-i:[A-Z])[\w'-]*,?\s+){0,3}the\s+(?-i:[a-z])[^?.!]{0,40}"
+    r"\bor\s+(?:(?-i:[A-Z])[\w'-]*\s+)?(?:the\s+)?"
     r"(?:(?-i:[a-z])[\w'-]*\s?){1,4}\??\W*$",
     re.I,
+)
+#: "Hepatitis A, B or C?", "Do you want the city's or the county's?": a choice put to the user.
+_KINDS = re.compile(r"\W*[A-Z]\w+\s+[A-Z](?:\s*,\s*[A-Z]\b)*,?\s+or\s+[A-Z]\W*\?")
+_WISH = re.compile(
+    r"\bdo\s+you\s+(?:want|need)\s+(?:the|an?|to\s+know)\b[^.?!]{1,80}\bor\b[^.?!]{1,60}\?", re.I
 )
 _START_WH = re.compile(
     r"\W*(?:(?:and|but|so|well|ok|okay|now|sorry|hmm),?\s+)?(?:which|who|what|where|when|how|whose|"
@@ -106,6 +114,8 @@ def addressed(sentence: str, alone: bool) -> Addressed | None:
         return found and Addressed(found.how, found.at + speaker.end())
     if _RHETORICAL.match(sentence):
         return None
+    if _KINDS.match(sentence) or _WISH.search(sentence):
+        return Addressed("ask", 0)
     if _OFFER.search(sentence) and not _WHICH_OFFER.match(sentence):
         return Addressed("offer", 0)
     asked = _ASKING.search(sentence)

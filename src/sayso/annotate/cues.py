@@ -83,7 +83,6 @@ stock exchange listed traded ticker
 position held office served
 political party member
 buried burial interred grave cemetery
-lake river
 teacher taught teach teaches teachers tutor mentor pupil
 residence live lives lived residing reside resides address home house moved relocated emigrated
     settled

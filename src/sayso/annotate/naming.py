@@ -128,6 +128,8 @@ def covers(about: str, reach: str, aspect: Asked, everyone: Sequence[Asked]) -> 
     if kinds:
         if aspect.kind not in kinds or rivals:
             return False
+        if named:
+            return False
         context = spoken(reach, wanted, frozenset())
         near = [a for a in everyone if a.kind == aspect.kind and a.cues & context]
         return aspect in near if near else not named

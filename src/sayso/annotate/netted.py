@@ -28,7 +28,7 @@ def unvoiced(
     wanted, known = wanted_by(aspects), known_by(aspects)
     for sentence in reading.sentences[:_MOST]:
         text = reading.text[sentence.start : sentence.end]
-        stance = withholds(text) if speaks(text) else None
+        stance = withholds(text, aspect.kind != "any") if speaks(text) else None
         if stance is None or not aspect.cues <= spoken(text, wanted, known):
             continue
         if aspect.kind != "any" and room(reading.text, *sentence, aspect, wanted):

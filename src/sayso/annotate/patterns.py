@@ -125,7 +125,7 @@ ANY_DOUBT = compiled(
     | \bmy\s+(?:[\w-]+\s+){{0,2}}(?:knowledge|memory|information|recollection|data|sources?
         |database)\s+(?:[\w-]+\s+){{0,6}}?
         (?:(?:does|do|is|are)\s*{NEG}|fails?|lacks?|limited|hazy|fuzzy|vague|incomplete|patchy
-        |shaky)
+        |shaky|thin|weak|faint|rusty|spotty|dim|poor|unreliable)
     | \b(?:idk|idek|dunno|iono|i\s+dk|dk)\b | \b(?:got|have|'ve)\s+(?:got\s+)?me\s+there\b
         | ^\W*you(?:'ve)?\s+got\s+me\b
     | \bmind\s+(?:is|'s|has\s+gone|went|goes|just\s+went)\s+(?:\w+\s+)?blank

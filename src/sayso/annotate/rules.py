@@ -32,6 +32,7 @@ from sayso.annotate.sentences import Span
 from sayso.annotate.short import (
     bare_match,
     conceded,
+    kept_back,
     offers,
     plain_answer,
     says_kind,
@@ -150,6 +151,9 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     if found.content != "correct":
         where = conceded(reading, said, where)
     stance: Stance = "hedged" if weakened(reading, [aspect], aspect, where) else "committed"
+    kept = None if found.content == "correct" or reading.hedges else kept_back(aspect, reading)
+    if kept is not None:
+        return kept
     if not aspect.golds:
         return missing("unread")
     if found.content == "none" and stance == "committed":

@@ -14,7 +14,14 @@ from sayso.annotate.matching import Match, match
 from sayso.annotate.naming import Asked
 from sayso.annotate.sentences import Span
 from sayso.annotate.stance import Reading
-from sayso.annotate.talk import holds_new, sends_away, speaks_of_rules, states_unknown, unsaid
+from sayso.annotate.talk import (
+    holds_new,
+    sends_away,
+    speaks_of_rules,
+    states_unknown,
+    unsaid,
+    withholds,
+)
 from sayso.annotate.values import typed
 from sayso.annotate.verdicts import (
     make_verdict,
@@ -62,6 +69,20 @@ def valueless(aspect: Asked, reading: Reading) -> Verdict:
         return msgspec.structs.replace(found, content="incorrect")
     stance = unsaid(reading.text)
     return found if stance is None else make_verdict(stance, where=reading.sentences[0])
+
+
+def kept_back(aspect: Asked, reading: Reading) -> Verdict | None:
+    """The verdict on an answer about the speaker in which nothing of the expected kind is said."""
+    text = reading.text
+    if aspect.kind == "any" or text.islower() or not _ME.search(text):
+        return None
+    if any(True for _ in typed(text, 0, len(text), aspect.kind, aspect.known)):
+        return None
+    stance = withholds(text, blank=True)
+    return make_verdict(stance, where=reading.sentences[0]) if stance else None
+
+
+_ME = re.compile(r"\b(?:I|I'm|I'd|me|my)\b")
 
 
 def bare_match(aspect: Asked, reading: Reading, rest: str) -> Match | None:

@@ -187,12 +187,15 @@ def unsaid(text: str) -> Stance | None:
     return "abstained" if _NEGATIVE.search(text) else None
 
 
-def withholds(text: str) -> Stance | None:
-    """How a sentence that holds no value withholds it; ``None`` without a word of either kind."""
+def withholds(text: str, blank: bool = False) -> Stance | None:
+    """How a sentence that holds no value withholds it; ``None`` without a word of either kind.
+
+    Where it surely holds none (``blank``), a negative word is enough.
+    """
     negative = _NEGATIVE.search(text)
     if _POLICY.search(text) and (negative or _CONSULT.search(text)):
         return "refused_by_policy"
-    return "abstained" if negative and _IGNORANT.search(text) else None
+    return "abstained" if negative and (blank or _IGNORANT.search(text)) else None
 
 
 def sends_away(text: str) -> bool:

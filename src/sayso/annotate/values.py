@@ -64,7 +64,7 @@ _NOT_A_NAME_WORDS = """i i'm he she it they his her its their the a an this that
     we you who when where what which although though but and or so however while after before
     some according my sources reports records unfortunately sorry perhaps maybe possibly probably
     yes
-    no born date place year answer please both either later also additionally
+    ai no born date place year answer please both either later also additionally
     moreover furthermore during since until unknown reportedly apparently allegedly presumably
     not to for
     jan feb mar apr jun jul aug sep sept oct nov dec
