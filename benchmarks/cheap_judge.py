@@ -30,6 +30,7 @@ from sayso.annotate import Item
 from sayso.annotate.cascade import CascadeJudge
 from sayso.annotate.fence import clean
 from sayso.annotate.llm import LlmJudge
+from sayso.annotate.llm_prompts import one_line
 from sayso.annotate.rules import RulesJudge
 from sayso.records import Generation, Question, Verdict, ask
 
@@ -49,7 +50,7 @@ def item_of(row: Row) -> Item:
 
 def stand_in(part: list[Row], accuracy: float, name: str) -> LlmJudge:
     """Return a judge that errs in a share of the rows, the same ones whoever asks."""
-    label = {(clean(r.question), clean(r.answer)): r.right for r in part}
+    label = {(one_line(r.question), clean(r.answer)): r.right for r in part}
 
     def decide(seen: Shown, number: int) -> str:
         question, text = seen.question(number), seen.text(number)

@@ -17,6 +17,9 @@ STUDIES = {
     "judge_rules": [],
     "judge_reworded": [],
     "stance": [],
+    "injection": [],
+    "judge_tokens": [],
+    "cheap_judge": [],
     "coverage": [],
     "engine_overhead": [],
     "run_overhead": [],
@@ -24,7 +27,7 @@ STUDIES = {
     "cache_speed": [],
     "kills": ["--kills", "20"],
 }
-NEED_DATA = {"judge_rules"}
+NEED_DATA = {"judge_rules", "cheap_judge"}
 
 
 def main(names: list[str]) -> int:

@@ -424,3 +424,22 @@ def test_json_only_where_the_engine_is_known_to_hold_to_it() -> None:
     judge.grade(shorts())
     assert shown(engine.requests[0]).json
     assert "+json" in judge.signature
+
+
+def test_an_unknown_price_makes_the_sum_unknown() -> None:
+    prices = iter([0.25, 0.5, None, 0.25])
+
+    def reply(request: Request) -> Generation:
+        seen = shown(request)
+        blocks = [Block(n, seen.question(n), "So.", truthful(seen, n)) for n in seen.numbers]
+        spent = Usage(prompt_tokens=10, completion_tokens=5, dollars=next(prices))
+        return Generation(request, text=written(seen, blocks), usage=spent)
+
+    judge = LlmJudge(ScriptedEngine(reply), batch="aspect")
+    judge.grade(shorts()[:2])
+    assert judge.counts.dollars == 0.75
+    assert judge.counts.tokens == 30
+    judge.grade(shorts()[2:])
+    assert judge.counts.dollars is None
+    judge.grade([short(0, "Somewhere else")])  # known again, but not the sum
+    assert judge.counts.dollars is None

@@ -67,9 +67,12 @@ class JudgeCounts(msgspec.Struct):
         self.prompt_tokens += reply.usage.prompt_tokens
         self.completion_tokens += reply.usage.completion_tokens
         price = reply.usage.dollars
-        if reply.usage.prompt_tokens or reply.usage.completion_tokens or price is not None:
-            known = self.dollars is not None and price is not None
-            self.dollars = self.dollars + price if known else None  # type: ignore[operator]
+        if not (reply.usage.prompt_tokens or reply.usage.completion_tokens or price is not None):
+            return  # nothing came back, nothing is known to have been paid
+        if self.dollars is None or price is None:
+            self.dollars = None
+        else:
+            self.dollars += price
 
 
 class Outcome(NamedTuple):
