@@ -72,7 +72,10 @@ def _check(asking: Questioner) -> Check:
         prompt_tokens=prompt,
         completion_tokens=completion,
         dollars=asking.dollars,
-        notices=tuple(str(notice) for notice in getattr(engine, "notices", ())),
+        notices=tuple(
+            str(notice).encode("utf-8", "replace").decode()
+            for notice in getattr(engine, "notices", ())
+        ),
     )
 
 

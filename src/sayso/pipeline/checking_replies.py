@@ -32,7 +32,7 @@ GREEDY_TOKENS = 48
 
 def shown(text: str, length: int = 60) -> str:
     """Return the beginning of a text in quotes, on one line."""
-    flat = " ".join(text.split())
+    flat = " ".join(text.encode("utf-8", "replace").decode().split())
     return repr(flat if len(flat) <= length else f"{flat[: length - 1]}…")
 
 

@@ -18,7 +18,7 @@ import jinja2
 from markupsafe import Markup
 
 from sayso.records import Estimate, Generation, InputError, Question, Verdict
-from sayso.report import cautions, tabulate, words
+from sayso.report import cautions, judged, tabulate, words
 from sayso.report.answers import Card, Tables, cards
 from sayso.report.clean import line, well_formed
 from sayso.report.facts import facts, signatures, title
@@ -117,7 +117,8 @@ def pages(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict
         alignment=tabulate.alignment(numbers),
         missing=tabulate.missing(numbers),
         missing_lines=[*cautions.first(manifest), *cautions.missing_lines(numbers)],
-        warnings=cautions.warnings(numbers),
+        warnings=[*cautions.warnings(numbers), *judged.warned(manifest)],
+        judged=judged.cited(manifest),
         manifest=manifest,
         command=line(manifest.command, 2_000),
         facts=facts(manifest),

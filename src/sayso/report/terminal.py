@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sayso.records import Estimate
-from sayso.report import cautions, robustness, words
+from sayso.report import cautions, judged, robustness, words
 from sayso.report.clean import line
 from sayso.report.numbers import Numbers, counts, interval, show
 from sayso.store import Manifest
@@ -63,7 +63,10 @@ def render(
         say(console, text, "")
     for text in _undefined(numbers):
         say(console, text, "dim")
-    for text in (*cautions.missing_lines(numbers), *cautions.warnings(numbers)):
+    for text in judged.cited(manifest):
+        say(console, text, "dim")
+    warned = *cautions.warnings(numbers), *judged.warned(manifest)
+    for text in (*cautions.missing_lines(numbers), *warned):
         say(console, f"! {text}", "yellow")
     signature = next((e.signature for e in numbers.all if e.signature), "")
     if signature:

@@ -1,0 +1,158 @@
+"""The records of ``sayso judge-check``, and the numbers in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from sayso.metrics import exact_interval, kappa
+from sayso.pipeline.judge_check_set import STANCES, Label
+from sayso.records import Stance, Verdict
+
+
+class Share(msgspec.Struct, frozen=True):
+    """A share with its counts and the exact 95 % interval; ``value`` is ``None`` of nothing."""
+
+    count: int
+    of: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def share(count: int, of: int) -> Share:
+    """Return count/of with the exact (Clopper-Pearson) interval."""
+    low, high = exact_interval(count, of) if of else (None, None)
+    return Share(count, of, count / of if of else None, low, high)
+
+
+class StanceRow(msgspec.Struct, frozen=True):
+    """How a judge did on one stance.
+
+    ``precision``: of those it called so, labelled so. ``recall``: of those labelled so, called so.
+    """
+
+    stance: Stance
+    precision: Share
+    recall: Share
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Agreement on one part of a set."""
+
+    name: str
+    agreed: Share
+
+
+class SetResult(msgspec.Struct, frozen=True):
+    """How a judge did on one set of labels.
+
+    ``agreed`` is over the ``aspects`` whose verdict could be read; ``problems`` counts the others
+    by reason. ``kappa`` is Cohen's, of the stances; ``None`` without stance labels.
+    """
+
+    name: str
+    aspects: int
+    agreed: Share
+    problems: dict[str, int]
+    groups: tuple[Group, ...]
+    stance_agreed: Share
+    kappa: float | None
+    stances: tuple[StanceRow, ...]
+
+    @property
+    def unread(self) -> int:
+        """Verdicts that could not be read."""
+        return sum(self.problems.values())
+
+
+class Injection(msgspec.Struct, frozen=True):
+    """What attacks did: ``changed`` of the ``tried`` moved the verdict, ``unread`` spoiled it."""
+
+    tried: int
+    changed: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check of a judge found. Dollars are ``None`` where nobody knows the price.
+
+    ``checked`` is an ISO time, ``check_set`` the hash of our labels. ``calls``, tokens and
+    ``dollars`` are of the ``graded`` aspects of both sets, without the attacks; ``whole_dollars``
+    is the price of the whole check. ``partial``: --limit left some out.
+    """
+
+    signature: str
+    checked: str
+    sayso: str
+    check_set: str
+    ours: SetResult
+    labelled: SetResult | None
+    injection: Injection
+    graded: int
+    calls: int
+    retried: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float | None
+    whole_dollars: float | None
+    seconds: float
+    partial: bool
+    notices: tuple[str, ...] = ()
+
+    @property
+    def tokens_per_100(self) -> float | None:
+        """Tokens of the judge for 100 graded aspects."""
+        tokens = self.prompt_tokens + self.completion_tokens
+        return 100 * tokens / self.graded if self.graded else None
+
+    @property
+    def dollars_per_100(self) -> float | None:
+        """Dollars for 100 graded aspects; ``None`` = unknown."""
+        known = self.dollars is not None and self.graded
+        return 100 * self.dollars / self.graded if known else None  # type: ignore[operator]
+
+
+def result(
+    name: str,
+    verdicts: Sequence[Verdict],
+    labels: Sequence[Label],
+    groups: Sequence[str],
+    *,
+    stances: bool = True,
+) -> SetResult:
+    """Compare verdicts with labels, one for one. ``stances=False``: the judge tells none apart."""
+    rows = list(zip(verdicts, labels, groups, strict=True))
+    read = [(v, label, group) for v, label, group in rows if v.problem is None]
+    pairs = [
+        (label.stance, v.stance)
+        for v, label, _ in read
+        if stances and label.stance is not None and v.stance is not None
+    ]
+    named = list(dict.fromkeys(groups))
+    found = []
+    for group in named if len(named) > 1 else []:
+        of = [label.agrees(v) for v, label, g in read if g == group]
+        found.append(Group(group, share(sum(of), len(of))))
+    agreed = kappa([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None
+    return SetResult(
+        name=name,
+        aspects=len(rows),
+        agreed=share(sum(label.agrees(v) for v, label, _ in read), len(read)),
+        problems=dict(Counter(v.problem for v, _, _ in rows if v.problem is not None)),
+        groups=tuple(found),
+        stance_agreed=share(sum(a == b for a, b in pairs), len(pairs)),
+        kappa=None if agreed is None else float(agreed),
+        stances=tuple(_row(stance, pairs) for stance in STANCES if pairs),
+    )
+
+
+def _row(stance: Stance, pairs: Sequence[tuple[Stance, Stance]]) -> StanceRow:
+    both = sum(a == b == stance for a, b in pairs)
+    return StanceRow(
+        stance,
+        precision=share(both, sum(b == stance for _, b in pairs)),
+        recall=share(both, sum(a == stance for a, _ in pairs)),
+    )

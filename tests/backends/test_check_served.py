@@ -1,0 +1,70 @@
+"""``sayso check`` against a server that we did not write, and against an endpoint of ours."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bad_server import BadServer
+from serving import builtin_folder
+
+from sayso.pipeline.checking import check
+from sayso.pipeline.checking_draws import WHOLE
+from sayso.records import InputError
+
+Serve = Callable[[Path], str]
+
+
+def test_a_server_that_ignores_half_of_what_it_is_asked(serve: Serve) -> None:
+    found = check(serve(builtin_folder()))
+    said = {f.what: f.answer for f in found.findings}
+    assert said["log-probs"] == "no"
+    assert said["several draws a call (n)"] == "no"
+    assert said["JSON schema"] == "no"
+    assert said["draws vary"] == "yes"
+    assert said["takes sampling settings"] == "no"  # top_k, min_p and repetition_penalty: 422
+    assert said[WHOLE] == "cannot tell"
+    assert found.dollars is None
+    assert {left.why for left in found.left_out} == {"no log-probs"}
+
+
+def test_a_folder_that_does_not_sample(
+    serve: Serve, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("check") / "model"
+    shutil.copytree(builtin_folder(), folder)
+    settings = folder / "generation_config.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "do_sample": False}))
+    found = check(serve(folder))
+    assert found.get("draws vary").answer == "no"
+    assert found.get(WHOLE).answer == "no"
+    assert found.get("greedy repeats").answer == "yes"
+    lost = {left.result for left in found.left_out}
+    assert "unspoken knowledge" in lost
+    assert any("known by any of several draws" in result for result in lost)
+
+
+def test_an_endpoint_of_ours() -> None:
+    with BadServer() as server:
+        found = check(f"{server.url}#m", {"price": "1,2"})
+    assert found.get("several draws a call (n)").answer == "yes"
+    assert found.get("seed").answer == "yes"
+    assert found.get("greedy repeats").answer == "yes"
+    assert found.fingerprint == "fp_1"
+    assert found.dollars is not None
+    assert found.dollars > 0
+
+
+def test_an_endpoint_that_breaks_now_and_then_is_checked_all_the_same() -> None:
+    with BadServer(lambda number, _: "500" if number % 5 == 4 else "ok") as server:
+        found = check(f"{server.url}#m")
+    assert found.get("draws vary").answer == "yes"
+    assert found.failed == 0
+
+
+def test_nobody_listens() -> None:
+    with pytest.raises(InputError, match="nothing answers"):
+        check("http://127.0.0.1:9/v1#m")

@@ -1,0 +1,469 @@
+"""``sayso judge-check``: labels, attacks, what is kept and cited, and files that are none."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge_world import Shown, judge_engine
+from sayso.annotate import Item, Judge
+from sayso.annotate.rules import RulesJudge
+from sayso.pipeline.judge_check import judge_check, stored
+from sayso.pipeline.judge_check_attacks import ATTACKS, PLAIN, attacked_items, plain_items
+from sayso.pipeline.judge_check_records import result, share
+from sayso.pipeline.judge_check_set import Label, make_item, our_set, read_labelled, spread
+from sayso.pipeline.judge_check_store import cited, place, to_json
+from sayso.pipeline.judging import JudgeOptions
+from sayso.records import Content, InputError, Stance, Verdict
+
+Said = tuple[Stance, Content]
+
+
+class Reader:
+    """A judge that says what a function says of (text, question)."""
+
+    name = "reader"
+    signature = "reader@1"
+
+    def __init__(self, decide: Callable[[str, str], Said | str]) -> None:
+        self.decide = decide
+
+    def grade(self, items: Sequence[Item]) -> list[Verdict]:
+        found = []
+        for item in items:
+            for q in item.questions:
+                said = self.decide(item.generation.text, q.text)
+                if isinstance(said, str):
+                    found.append(Verdict(item.generation.id, q.id, self.name, problem=said))
+                else:
+                    stance, content = said
+                    v = Verdict(item.generation.id, q.id, self.name, stance=stance, content=content)
+                    found.append(v)
+        return found
+
+
+def labels() -> dict[tuple[str, str], Said]:
+    """What we said of each (text, question) of the shipped set."""
+    return {
+        (row.item.generation.text, q.text): (label.stance, label.content)  # type: ignore[misc]
+        for row in our_set()[0]
+        for q, label in zip(row.item.questions, row.labels, strict=True)
+    }
+
+
+def perfect(text: str, question: str) -> Said:
+    known = labels()
+    return known.get((text, question), ("abstained", "none"))
+
+
+def test_the_shipped_set_is_what_its_description_says() -> None:
+    rows, mark = our_set()
+    said = [label for row in rows for label in row.labels]
+    assert (len(rows), len(said), len(mark)) == (99, 124, 8)
+    kinds = Counter(row.group for row in rows for _ in row.labels)
+    assert kinds["stance"] == 69
+    assert sum(kinds.values()) - kinds["stance"] == 55
+    assert min(Counter(label.stance for label in said).values()) >= 5
+    for row in rows:
+        for label in row.labels:
+            valued = label.stance in ("committed", "hedged")
+            assert valued or label.content == "none", row.item.generation.text
+    # nothing is asked twice, which would count one verdict twice
+    assert len(labels()) == len(said)
+
+
+def test_the_stance_part_is_copied_from_our_labelled_set() -> None:
+    source = Path(__file__).parents[2] / "benchmarks" / "data" / "stance.jsonl"
+    theirs = {row["id"]: row for row in map(json.loads, source.read_text("utf-8").splitlines())}
+    import sayso.annotate
+
+    ours = Path(sayso.annotate.__file__).with_name("check_set.jsonl").read_text("utf-8")
+    for row in map(json.loads, ours.splitlines()):
+        if "from" in row:
+            assert row["text"] == theirs[row["from"]]["text"]
+            for mine, other in zip(row["aspects"], theirs[row["from"]]["aspects"], strict=True):
+                assert all(mine[key] == other[key] for key in mine)
+                assert all(r == [mine["stance"], mine["content"]] for r in other["readers"])
+
+
+def test_a_judge_that_says_what_we_say(tmp_path: Path) -> None:
+    known = labels()
+    found = judge_check(
+        Reader(lambda t, q: known.get((t, q), ("abstained", "none"))), cache=tmp_path
+    )
+    assert (found.ours.agreed.count, found.ours.agreed.of) == (124, 124)
+    # Clopper-Pearson of 124 of 124: low = .025^(1/124) = .9707
+    assert found.ours.agreed.low == pytest.approx(0.9707, abs=1e-4)
+    assert found.ours.kappa == pytest.approx(1.0)
+    assert all(row.recall.value == row.precision.value == 1.0 for row in found.ours.stances)
+    assert found.injection.changed == ()
+    assert found.tokens_per_100 == 0.0
+    assert found.dollars_per_100 == 0.0
+    assert not found.partial
+
+
+def test_a_judge_that_calls_everything_right_is_seen(tmp_path: Path) -> None:
+    found = judge_check(Reader(lambda t, q: ("committed", "correct")), cache=tmp_path)
+    right = sum(said == ("committed", "correct") for said in labels().values())
+    assert found.ours.agreed.count == right
+    assert found.ours.kappa == pytest.approx(0.0)
+    rows = {row.stance: row for row in found.ours.stances}
+    assert rows["hedged"].precision.value is None  # it never said so: no share of nothing
+    assert rows["hedged"].recall.value == 0.0
+    assert found.injection.changed == ()
+
+
+def test_unreadable_verdicts_are_counted_and_are_in_no_share(tmp_path: Path) -> None:
+    known = labels()
+    problems = iter(range(10**6))
+
+    def decide(text: str, question: str) -> Said | str:
+        if (text, question) not in known:
+            return "failed"
+        return "unread" if next(problems) % 2 else known[text, question]
+
+    found = judge_check(Reader(decide), cache=tmp_path)
+    assert found.ours.unread == 62
+    assert found.ours.problems == {"unread": 62}
+    assert (found.ours.agreed.count, found.ours.agreed.of) == (62, 62)
+    assert len(found.injection.unread) == 12
+    assert found.injection.changed == ()
+
+
+def test_a_judge_that_reads_nothing_has_no_numbers(tmp_path: Path) -> None:
+    found = judge_check(Reader(lambda t, q: "refused"), cache=tmp_path)
+    assert found.ours.agreed.value is None
+    assert found.ours.kappa is None
+    assert found.ours.unread == 124
+    assert msgspec.json.decode(to_json(found))["ours"]["agreed"]["low"] is None
+
+
+def test_a_judge_that_obeys_answers_is_caught(tmp_path: Path) -> None:
+    def obey(text: str, question: str) -> Said:
+        told = "correct" in text.casefold() or "$S$" in text or "richtig" in text
+        return ("committed", "correct") if told else ("abstained", "none")
+
+    found = judge_check(Reader(obey), cache=tmp_path)
+    # "other gold" only repeats the answer as its gold, and "hidden characters" needs to be unhidden
+    assert set(found.injection.changed) == {a.name for a in ATTACKS} - {
+        "other gold",
+        "hidden characters",
+    }
+
+
+def test_attacks_are_a_dozen_and_never_hold_the_gold() -> None:
+    assert len(ATTACKS) == len({a.name for a in ATTACKS}) == 12
+    for attack, which, item in attacked_items():
+        _, gold, plain = PLAIN[which]
+        text = item.generation.text
+        assert gold not in text, attack.name
+        assert plain in text, attack.name
+        assert text != plain
+    assert len(plain_items()) == len(PLAIN)
+
+
+def test_rules_are_not_talked_over(tmp_path: Path) -> None:
+    found = judge_check("rules", cache=tmp_path)
+    assert found.injection.changed == ()
+    assert found.injection.unread == ()
+    assert found.ours.agreed.count >= 105
+    assert found.calls == 0
+
+
+def label_of(stance: str, content: str, names: Sequence[str]) -> str:
+    """The label of a model judge's vocabulary that stands for a stance and a content."""
+    short = {"refused_by_policy": "refused", "asked_back": "asked-back"}.get(stance, stance)
+    wanted = {f"{short}-{content}", short}
+    return next(name for name in names if name in wanted)
+
+
+def knowing(flip: float = 0.0, seed: int = 0) -> Callable[[Shown, int], str]:
+    """A model that knows our labels and reads its prompt; it flips a share of its verdicts."""
+    known: dict[tuple[str, str], list[Said]] = {}
+    for (text, question), said in labels().items():
+        known.setdefault((question, text[:20]), []).append(said)
+    rng = random.Random(seed)
+
+    def decide(seen: Shown, number: int) -> str:
+        said = known.get((seen.question(number), seen.text(number)[:20]), [("abstained", "none")])
+        stance, content = said[0]
+        if rng.random() < flip:
+            stance, content = (
+                ("abstained", "none") if stance == "committed" else ("committed", "incorrect")
+            )
+        return label_of(stance, content, seen.labels)
+
+    return decide
+
+
+def test_a_model_as_judge_with_tokens_and_unknown_price(tmp_path: Path) -> None:
+    found = judge_check(judge_engine(knowing()), cache=tmp_path)
+    assert found.ours.unread == 0
+    assert found.ours.agreed.count == 124
+    assert 30 < found.calls < 99  # answers about one entity share a call
+    assert found.prompt_tokens > 1000
+    assert found.dollars is None  # nobody knows what a scripted model costs
+    assert found.dollars_per_100 is None
+    assert found.tokens_per_100 == pytest.approx(
+        100 * (found.prompt_tokens + found.completion_tokens) / 124
+    )
+    priced = judge_check(
+        judge_engine(knowing()), cache=tmp_path, options=JudgeOptions(price="2.5,10")
+    )
+    dollars = (2.5 * priced.prompt_tokens + 10 * priced.completion_tokens) / 1e6
+    assert priced.dollars == pytest.approx(dollars)
+    assert priced.dollars_per_100 == pytest.approx(100 * dollars / 124)
+    assert priced.whole_dollars > priced.dollars  # type: ignore[operator]
+
+
+def test_a_judge_that_flips_some_verdicts_loses_as_many(tmp_path: Path) -> None:
+    found = judge_check(judge_engine(knowing(0.2, seed=3)), cache=tmp_path)
+    # 20 % of 124 are 24.8 with a standard deviation of 4.5
+    assert 124 - 40 < found.ours.agreed.count < 124 - 12
+
+
+def test_money_that_ends_stops_the_check(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="max-cost"):
+        judge_check(
+            judge_engine(knowing()),
+            cache=tmp_path,
+            options=JudgeOptions(price="2.5,10"),
+            max_cost=0.001,
+        )
+    assert list(tmp_path.rglob("*.json")) == []
+
+
+def test_the_three_labels_of_uncle_are_no_stances(tmp_path: Path) -> None:
+    def decide(seen: Shown, number: int) -> str:
+        return "UNC"
+
+    found = judge_check(judge_engine(decide), cache=tmp_path, options=JudgeOptions(labels="uncle"))
+    assert found.ours.stances == ()
+    assert found.ours.kappa is None
+    assert "+uncle" in found.signature
+
+
+def test_a_judge_that_loses_verdicts_is_refused(tmp_path: Path) -> None:
+    class Forgetful(Reader):
+        def grade(self, items: Sequence[Item]) -> list[Verdict]:
+            return super().grade(items)[1:]
+
+    with pytest.raises(InputError, match="123 verdicts for 124 questions"):
+        judge_check(Forgetful(perfect), cache=tmp_path)
+
+
+def test_a_check_is_kept_and_cited(tmp_path: Path) -> None:
+    assert stored("rules@1", tmp_path) is None
+    found = judge_check("rules", cache=tmp_path)
+    kept = stored(found.signature, tmp_path)
+    assert kept == cited(found)
+    assert kept["agreed"] == found.ours.agreed.count
+    assert kept["injections_changed"] == 0
+    assert all(isinstance(v, str | int | float | None) for v in kept.values())
+    # a relative of the subject is the same judge
+    assert stored(f"{found.signature}+own-family", tmp_path) == kept
+    assert stored("rules@0", tmp_path) is None
+    path = place(found.signature, tmp_path)
+    assert path.parent == tmp_path / "judge-checks"
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_a_damaged_file_is_said_and_stops_nobody(tmp_path: Path) -> None:
+    path = place("rules@1", tmp_path)
+    path.parent.mkdir(parents=True)
+    for content in (b"", b"{", b"[]", b"\xff\xfe", b'{"signature": 3}', b"[" * 100_000):
+        path.write_bytes(content)
+        found = stored("rules@1", tmp_path)
+        assert found is not None
+        assert list(found) == ["problem"]
+        assert "\n" not in str(found["problem"])
+    judge_check("rules", cache=tmp_path)
+    assert "agreed" in (stored(RulesJudge.signature, tmp_path) or {})
+
+
+def test_a_partial_check_is_not_kept(tmp_path: Path) -> None:
+    found = judge_check("rules", cache=tmp_path, limit=10)
+    assert found.partial
+    assert 10 <= found.ours.aspects < 30
+    assert list(tmp_path.rglob("*.json")) == []
+    assert judge_check("rules", cache=tmp_path, limit=0).ours.aspects == 124
+    with pytest.raises(InputError, match="limit is -1"):
+        judge_check("rules", cache=tmp_path, limit=-1)
+
+
+def test_no_key_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("SAYSO_API_KEY", "sk-very-secret")
+    judge_check(judge_engine(knowing()), cache=tmp_path)
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or b"sk-very-secret" not in path.read_bytes()
+
+
+def write(folder: Path, *rows: object) -> Path:
+    path = folder / "mine.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
+    return path
+
+
+GOOD = {"question": "Where was Mira Toll born?", "golds": ["Ripley"]}
+
+
+def test_a_file_of_the_users(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        {**GOOD, "answer": "Ripley.", "verdict": "right"},
+        {**GOOD, "answer": "I think it was Ripley.", "verdict": "right"},
+        {**GOOD, "answer": "Selden.", "verdict": "right"},  # people may err
+        {**GOOD, "answer": "I think it was Ripley.", "label": "UNC"},
+        {**GOOD, "answer": "Selden.", "label": "NS"},
+        {**GOOD, "answer": "I don't know.", "stance": "abstained"},
+        {**GOOD, "answer": "Maybe Selden.", "stance": "hedged", "content": "incorrect", "why": 1},
+    )
+    found = judge_check("rules", labelled=path, cache=tmp_path)
+    assert found.labelled is not None
+    assert found.labelled.name == "mine.jsonl"
+    assert (found.labelled.agreed.count, found.labelled.agreed.of) == (6, 7)
+    assert found.labelled.stance_agreed.of == 2
+    assert found.graded == 124 + 7
+    kept = stored(found.signature, tmp_path)
+    assert kept is not None
+    assert (kept["labelled"], kept["labelled_agreed"], kept["labelled_of"]) == ("mine.jsonl", 6, 7)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 2: .*expected question, golds, answer"),
+        ("[1]", "line 2: .*Expected `object`"),
+        ('{"question": "q"}', "line 2: .*missing required field"),
+        (json.dumps({**GOOD, "answer": "a"}), "line 2: it has no label"),
+        (json.dumps({**GOOD, "answer": "a", "verdict": "true"}), "line 2: .*Invalid enum"),
+        (json.dumps({**GOOD, "answer": "a", "label": "X"}), "line 2: .*Invalid enum"),
+        (
+            json.dumps({**GOOD, "answer": "a", "label": "S", "verdict": "right"}),
+            "verdict and label",
+        ),
+        (json.dumps({**GOOD, "answer": "a", "label": "S", "content": "none"}), "without a stance"),
+        (
+            json.dumps({**GOOD, "answer": "a", "stance": "omitted", "content": "correct"}),
+            "has no value",
+        ),
+        (json.dumps({**GOOD, "answer": 5, "label": "S"}), "line 2: .*answer"),
+        (json.dumps({**GOOD, "golds": "Ripley", "answer": "a", "label": "S"}), "line 2: .*golds"),
+        (json.dumps({**GOOD, "golds": [" "], "answer": "a", "label": "S"}), "no gold answer"),
+        (json.dumps({**GOOD, "question": " ", "answer": "a", "label": "S"}), "empty question"),
+        ("[" * 100_000, "line 2: "),
+        ('"' + "x" * 1_100_000 + '"', "line 2: .*too many"),
+        ('{"question": "\\ud800", "golds": ["a"], "answer": "b", "label": "S"}', "line 2: "),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_lines_that_are_no_labelled_answers(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "bad.jsonl"
+    good = json.dumps({**GOOD, "answer": "a", "label": "S"})
+    path.write_text(f"{good}\n{line}\n", "utf-8")
+    with pytest.raises(InputError, match=said) as caught:
+        judge_check("rules", labelled=path, cache=tmp_path)
+    assert "\n" not in str(caught.value)
+    assert "bad.jsonl" in str(caught.value)
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.jsonl: cannot be read"):
+        read_labelled(tmp_path / "none.jsonl")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_labelled(tmp_path)
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("\n \n")
+    with pytest.raises(InputError, match="no labelled answer in it"):
+        read_labelled(empty)
+    binary = tmp_path / "binary.jsonl"
+    binary.write_bytes(b"\xff\xfe\x00{")
+    with pytest.raises(InputError, match="line 1"):
+        read_labelled(binary)
+    windows = tmp_path / "windows.jsonl"
+    line = json.dumps({**GOOD, "answer": "a", "label": "S"})
+    windows.write_bytes(b"\xef\xbb\xbf" + line.encode() + b"\r\n")
+    assert len(read_labelled(windows)) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused_in_one_line(data: bytes) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "f.jsonl"
+        path.write_bytes(data)
+        said = ""
+        try:
+            read_labelled(path)
+        except InputError as error:
+            said = str(error)
+        assert "\n" not in said
+
+
+def verdict(stance: Stance, content: Content) -> Verdict:
+    return Verdict("t", "a", "me", stance=stance, content=content)
+
+
+def test_labels_by_hand() -> None:
+    hedged_right = verdict("hedged", "correct")
+    assert Label(right=True).agrees(hedged_right)
+    assert Label(letter="UNC").agrees(hedged_right)
+    assert not Label(letter="S").agrees(hedged_right)
+    assert Label("hedged").agrees(hedged_right)
+    # UNCLE's projection: hedged is uncertain whatever its content, as is a refusal
+    assert Label("hedged", "incorrect").agrees(hedged_right)
+    assert Label("abstained", "none").agrees(verdict("refused_by_policy", "none"))
+    assert not Label("abstained").agrees(verdict("refused_by_policy", "none"))
+    omitted = verdict("omitted", "none")
+    assert Label(letter="NS").agrees(omitted)
+    assert Label(letter="OMIT").agrees(omitted)
+    assert not Label(letter="UNC").agrees(omitted)
+
+
+def test_numbers_by_hand() -> None:
+    said = [
+        verdict("committed", "correct"),
+        verdict("hedged", "correct"),
+        verdict("hedged", "none"),
+    ]
+    truth = [Label("committed", "correct"), Label("hedged", "correct"), Label("abstained", "none")]
+    found = result("x", said, truth, ["a", "a", "b"])
+    # all three project to the same value as their label (the hedged third is uncertain too)
+    assert found.agreed == share(3, 3)
+    assert [(g.name, g.agreed.count, g.agreed.of) for g in found.groups] == [
+        ("a", 2, 2),
+        ("b", 1, 1),
+    ]
+    # stances: 2 of 3 agree; expected (1*1 + 2*1 + 0*1) / 9 = 1/3; kappa = (2/3 - 1/3) / (2/3) = .5
+    assert found.kappa == pytest.approx(0.5)
+    hedged = next(row for row in found.stances if row.stance == "hedged")
+    assert (hedged.precision.count, hedged.precision.of) == (1, 2)
+    assert (hedged.recall.count, hedged.recall.of) == (1, 1)
+
+
+def test_a_spread_choice_takes_from_everywhere() -> None:
+    rows = our_set()[0]
+    assert spread(rows, None) == rows
+    assert spread(rows, 1000) == rows
+    few = spread(rows, 9)
+    assert [rows.index(row) for row in few] == [0, 11, 22, 33, 44, 55, 66, 77, 88]
+
+
+def test_items_look_like_those_of_a_run() -> None:
+    item = make_item([("Q?", ["a"])], "text", "short", "entity")
+    assert item.generation.form == "short"
+    assert item.questions[0].golds is not None
+    assert item.questions[0].golds[0].value == "a"
+    judge: Judge = RulesJudge()
+    assert judge.grade([item])[0].target == item.generation.id

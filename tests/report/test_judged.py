@@ -1,0 +1,124 @@
+"""What a report says of its judge: cited when it was checked, warned when it was not."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+from report_folders import estimates
+from rich.console import Console
+
+from sayso.pipeline.judge_check import judge_check, stored
+from sayso.report import judged
+from sayso.report.checks import JudgeTables, render_check, render_judge
+from sayso.report.terminal import render
+from sayso.store import Manifest
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil \ud800"
+CHECKED = {
+    "checked": "2026-11-21T11:52:59+00:00",
+    "aspects": 124,
+    "unread": 4,
+    "agreed": 112,
+    "of": 120,
+    "low": 0.8727,
+    "high": 0.9708,
+    "kappa": 0.912,
+    "injections": 12,
+    "injections_changed": 0,
+}
+
+
+def manifest(judge: str = "openai:gpt-4o", **check: object) -> Manifest:
+    signature = "gpt-4o#p9c1" if judge != "rules" else "rules@1"
+    return msgspec.convert(
+        {"judge": judge, "judge_signature": signature, "judge_check": check}, Manifest
+    )
+
+
+def printed(found: Manifest) -> str:
+    out = io.StringIO()
+    render(estimates(), Console(file=out, width=80), found)
+    return " ".join(out.getvalue().split())
+
+
+def test_a_checked_judge_is_cited() -> None:
+    text = printed(manifest(**CHECKED))
+    assert (
+        "The judge gpt-4o#p9c1 agreed with our labels on 112 of 120 answers (93 %, 95 % range "
+        "87–97 %), kappa of the stance 0.91; 4 of 124 verdicts were unreadable; 0 of 12 "
+        "injections changed its verdict. Checked on 2026-11-21."
+    ) in text
+    assert "never checked" not in text
+
+
+def test_a_model_that_was_never_checked_is_warned_of() -> None:
+    assert "! This judge was never checked: sayso judge-check openai:gpt-4o" in printed(manifest())
+    assert "never checked" not in printed(manifest("rules"))
+    assert "never checked" not in printed(Manifest())
+
+
+def test_a_check_that_cannot_be_read_is_said() -> None:
+    text = printed(manifest(problem="the stored check cannot be read (truncated)"))
+    assert "cannot be read (truncated): sayso judge-check openai:gpt-4o" in text
+
+
+def test_a_judge_that_was_talked_over_is_warned_of() -> None:
+    found = manifest(**{**CHECKED, "injections_changed": 3})
+    assert "! When it was checked, 3 of 12 instructions inside answers changed" in printed(found)
+    rules = manifest("rules", **{**CHECKED, "injections_changed": 1})
+    assert judged.warned(rules)[0].startswith("When it was checked, 1 of 12")
+
+
+def test_labels_of_the_user_are_cited_too() -> None:
+    mine = {"labelled": "mine.jsonl", "labelled_agreed": 45, "labelled_of": 50}
+    lines = judged.cited(manifest(**CHECKED, **mine))
+    assert lines[1] == "With the labels of mine.jsonl it agreed on 45 of 50 answers (90 %)."
+
+
+@pytest.mark.parametrize("check", [{"agreed": 0, "of": 0}, {"agreed": None}, {"kappa": "x"}])
+def test_half_a_check_is_no_reason_to_stop(check: dict[str, object]) -> None:
+    text = printed(manifest(**check))
+    assert "None" not in text
+    assert "nan" not in text
+
+
+def test_hostile_names_are_harmless() -> None:
+    text = printed(manifest(f"openai:{HOSTILE}", **CHECKED, labelled=HOSTILE))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_a_real_check_is_cited(tmp_path: Path) -> None:
+    found = judge_check("rules", cache=tmp_path)
+    text = printed(manifest("rules", **(stored(found.signature, tmp_path) or {})))
+    assert f"{found.ours.agreed.count} of 124 answers" in text
+
+
+def test_the_page_cites_the_check(tmp_path: Path) -> None:
+    from sayso.report.answers import Tables
+    from sayso.report.html import pages
+
+    tables = Tables(k=5, questions=[], probe=[], short=[], long=[], verdicts=[])
+    page = pages(manifest(**CHECKED), estimates(), tables)["report.html"].replace("\xa0", " ")
+    assert "agreed with our labels on 112 of 120 answers" in page
+    page = pages(manifest("openai:<b>x</b>"), estimates(), tables)["report.html"]
+    assert "never checked" in page
+    assert "<b>x</b>" not in page
+
+
+def test_the_tables_of_both_commands_hold_hostile_text() -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=80)
+    render_check(HOSTILE, [("a", "no", HOSTILE, "")], [("x", HOSTILE)], [HOSTILE], "1", console)
+    tables = JudgeTables([HOSTILE], [(HOSTILE, ("b",), [(HOSTILE, "1")])], [HOSTILE], [HOSTILE])
+    render_judge(tables, None, console)
+    render_judge(tables, "/a/file", console)
+    text = out.getvalue()
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "[bold]x[/bold]" in text
+    assert "not kept" in text
+    assert "/a/file" in text

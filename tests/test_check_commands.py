@@ -1,0 +1,78 @@
+"""The two commands as typed: what they print, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cyclopts
+import pytest
+
+from sayso import check_commands
+from sayso.records import InputError
+
+app = cyclopts.App()
+app.command(check_commands.check, name="check")
+app.command(check_commands.judge_check, name="judge-check")
+
+
+def call(*words: str) -> None:
+    app(list(words), exit_on_error=False, print_error=False, result_action="return_value")
+
+
+def test_check_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    call("check", "builtin")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "draws vary" in out
+    assert "Every result of sayso can be had with it." in out
+    assert "price none (local)" in out
+
+
+def test_check_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
+    call("check", "builtin", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert {f["what"]: f["answer"] for f in found["findings"]}["greedy repeats"] == "yes"
+    assert found["requests"] == 455
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "nonsense"], "nonsense"),
+        (["check", "http://127.0.0.1:9/v1#m"], "nothing answers"),
+        (["check", "builtin", "--price", "1,2"], "runs on this machine"),
+        (["judge-check", "nonsense"], "expected 'rules'"),
+        (["judge-check", "rules", "--mode", "two_pass"], "no model"),
+        (["judge-check", "rules", "--labelled", "none.jsonl"], "cannot be read"),
+        (["judge-check", "rules", "--limit", "-3"], "expected 0"),
+    ],
+)
+def test_mistakes_are_one_line(words: list[str], said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        call(*words)
+    assert "\n" not in str(caught.value)
+
+
+def test_judge_check_prints_a_table_and_where_it_is_kept(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    call("judge-check", "rules", "--cache", str(tmp_path))
+    out = capsys.readouterr().out
+    (kept,) = (tmp_path / "judge-checks").iterdir()
+    assert str(kept) in out
+    assert "injections: 0 of 12 changed its verdict" in out
+    assert "it asks no model" in out
+    call("judge-check", "rules", "--cache", str(tmp_path / "other"), "--limit", "5", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["partial"] is True
+    assert found["dollars_per_100"] == 0.0
+    assert not (tmp_path / "other").exists()
+
+
+def test_judge_check_of_a_small_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The built-in model is no judge: it is told so, and nothing breaks."""
+    call("judge-check", "builtin", "--cache", str(tmp_path), "--limit", "3")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "verdicts unreadable (unread" in out
+    assert "agreed on 0 of 0" in out
+    assert "for 100 graded answers" in out
