@@ -69,7 +69,7 @@ def test_only_the_rest_is_asked_and_verdicts_keep_their_places() -> None:
     llm = LlmJudge(engine)
     judge = CascadeJudge(RulesJudge(), llm)
     assert judge.name == "rules+gpt-4o"
-    assert judge.signature == f"rules@1+c1+{llm.signature}"
+    assert judge.signature == f"{RulesJudge.signature}+c1+{llm.signature}"
     long = item(
         "Mira Toll was born in Ripley. She may have been a dancer.", BORN, WORK, form="long"
     )
