@@ -26,6 +26,8 @@ STUDIES = {
     "bf16_draws": [],
     "cache_speed": [],
     "kills": ["--kills", "20"],
+    "reliability": [],
+    "client_cost": [],
 }
 NEED_DATA = {"judge_rules", "cheap_judge"}
 
