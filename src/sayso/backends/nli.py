@@ -1,0 +1,197 @@
+"""Natural-language inference with any sequence-classification model of transformers.
+
+Which output means what is read from the model's own ``id2label``, never assumed: published models
+disagree on the order, and a wrong one turns every measure upside down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.models import Counts
+from sayso.records import InputError
+
+DEFAULT = "microsoft/deberta-large-mnli"
+#: Padded token positions computed in one call; halved each time memory runs out.
+SLOTS = {"cuda": 32_768, "cpu": 8_192}
+#: A call with this many pairs ends before pairs shorter than this share of its width.
+ROWS, EVEN = 16, 0.8
+#: Pairs are tokenized so many at a time, so that a long list costs no memory of its own.
+WINDOW = 4_096
+
+
+class HfClassifier:
+    """A folder or hub model as :class:`~sayso.models.Classifier`.
+
+    ``labels`` in the order of the outputs. ``pairs`` counts what was asked, ``truncated`` pairs
+    that were longer than the model reads; ``counts`` the calls and padded token positions.
+    """
+
+    def __init__(self, name: str, model: Any, tokenizer: Any, identity: str, signature: str):
+        self.name = name
+        self.identity = identity
+        self.signature = signature
+        self.labels = labels_of(name, model.config)
+        self.counts = Counts()
+        self.pairs = 0
+        self.truncated = 0
+        self._model = model
+        self._tokenizer = tokenizer
+        self._slots = SLOTS.get(str(model.device.type), SLOTS["cpu"])
+        self._limit = longest(model.config, tokenizer)
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should be told."""
+        if not self.truncated:
+            return []
+        return [
+            f"{self.truncated:,} of {self.pairs:,} pairs are longer than the {self._limit} tokens "
+            f"that {self.name} reads: their longer text was cut"
+        ]
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return probabilities (pairs, labels), pairs of similar length computed together.
+
+        A pair over the model's length loses the end of its longer text and is counted. A row is
+        NaN where the model gave no numbers.
+        """
+        found = np.full((len(pairs), len(self.labels)), np.nan)
+        self.pairs += len(pairs)
+        for start in range(0, len(pairs), WINDOW):
+            part = pairs[start : start + WINDOW]
+            coded = [self._encode(*pair) for pair in part]
+            order = sorted(range(len(part)), key=lambda i: -len(coded[i]["input_ids"]))
+            while order:
+                take = self._together(order, coded)
+                rows = self._forward([coded[i] for i in take])
+                if rows is None:  # out of memory: the same pairs again, fewer at a time
+                    continue
+                order = order[len(take) :]
+                found[[start + i for i in take]] = rows
+        return found
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._model = None
+
+    def _together(self, order: Sequence[int], coded: Sequence[dict[str, list[int]]]) -> list[int]:
+        """The longest pairs that are left and share one call: few places, little padding."""
+        width = len(coded[order[0]]["input_ids"])
+        take = list(order[: max(1, self._slots // width)])
+        even = sum(len(coded[i]["input_ids"]) >= EVEN * width for i in take)
+        return take[: max(even, ROWS)]
+
+    def _encode(self, premise: str, hypothesis: str) -> dict[str, list[int]]:
+        coded = self._tokenizer(premise, hypothesis, verbose=False)
+        if len(coded["input_ids"]) > self._limit:
+            self.truncated += 1
+            coded = self._tokenizer(
+                premise,
+                hypothesis,
+                truncation="longest_first",
+                max_length=self._limit,
+                verbose=False,
+            )
+        return {name: list(values) for name, values in coded.items()}
+
+    def _forward(self, coded: Sequence[dict[str, list[int]]]) -> NDArray[np.float64] | None:
+        import torch
+
+        from sayso.backends.hf_limits import ran_out
+
+        try:
+            with torch.inference_mode():
+                given = self._tokenizer.pad(list(coded), return_tensors="pt").to(self._model.device)
+                logits = self._model(**given).logits.double()
+                found: NDArray[np.float64] = torch.softmax(logits, dim=-1).cpu().numpy()
+        except RuntimeError as error:
+            if not ran_out(error) or len(coded) == 1:
+                raise
+            self.counts.out_of_memory += 1
+            self._slots = max(1, self._slots // 2)
+            return None
+        self.counts.forwards += 1
+        self.counts.slots += int(given["input_ids"].numel())
+        return found
+
+
+def labels_of(name: str, config: Any) -> tuple[str, ...]:
+    """Return the names of the outputs, in their order, from the model's own ``id2label``."""
+    named = {int(key): str(value) for key, value in dict(config.id2label or {}).items()}
+    if sorted(named) != list(range(len(named))) or len(named) < 2:
+        raise InputError(
+            f"{name} names the outputs {sorted(named)} in id2label: expected 0, 1, 2 with names"
+        )
+    return tuple(named[n] for n in range(len(named)))
+
+
+def longest(config: Any, tokenizer: Any) -> int:
+    """Return how many tokens a model reads, special ones included."""
+    limit = int(getattr(config, "max_position_embeddings", 0) or 0)
+    if getattr(config, "position_biased_input", True) is False:
+        limit = 0  # relative positions only (DeBERTa): the tokenizer's limit is the one trained on
+    # RoBERTa and its kin count positions from their padding id.
+    if limit and config.model_type in ("roberta", "xlm-roberta", "camembert"):
+        limit -= 2
+    said = int(getattr(tokenizer, "model_max_length", 0) or 0)
+    known = [n for n in (limit, said) if 0 < n < 1_000_000]
+    return min(known) if known else 512
+
+
+def open_nli(name: str = DEFAULT, device: str = "auto") -> HfClassifier:
+    """Open a folder or hub id; :class:`InputError` says in one line what is missing or unclear."""
+    try:
+        import transformers
+
+        from sayso.backends.hf_identity import identify
+        from sayso.backends.hf_load import (
+            REFUSALS,
+            Options,
+            _check_folder,
+            _hub_answers,
+            choose_device,
+            quiet,
+        )
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"--nli {name} needs {error.name}, which is not installed: pip install 'sayso[hf]', or "
+            "use --nli rules"
+        ) from None
+    options = Options()
+    folder = Path(name).expanduser()
+    local = folder.exists()
+    if local:
+        _check_folder(folder, options)
+    elif name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise InputError(f"--nli: the folder {name} does not exist")
+    source = str(folder) if local else name
+    common: dict[str, Any] = {"local_files_only": local or not _hub_answers()}
+    with quiet():
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
+            model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
+                source, dtype="float32", use_safetensors=True, output_loading_info=True, **common
+            )
+        except REFUSALS as error:
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            where = "" if local else " (a hub id needs network or a filled hub cache)"
+            raise InputError(
+                f"--nli {name} cannot be opened{where}: {first[:300]}; --nli rules needs no model"
+            ) from None
+    new = [key for key in report["missing_keys"] if "classifier" in key or "score" in key]
+    if new:
+        raise InputError(
+            f"--nli {name} has no trained classifier ({new[0]} is missing): expected a model "
+            "fine-tuned on natural-language inference"
+        )
+    model = model.to(choose_device(device)).eval()
+    if not hasattr(model, "generation_config"):
+        model.generation_config = None  # a classifier generates nothing; the identity asks for it
+    found = identify(name, model, tokenizer, options)
+    return HfClassifier(name, model, tokenizer, found.identity, found.signature)

@@ -1,0 +1,276 @@
+"""One row of a user's file: what it says under each of our columns, and what is wrong with it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sayso.records import InputError
+
+#: The columns that are read, and what each holds.
+COLUMNS: dict[str, str] = {
+    "question": "what was asked",
+    "answer": "the answer to score",
+    "samples": "list of other answers to the same question, drawn at T=1",
+    "token_logprobs": "list of natural-log probabilities of the answer's tokens",
+    "token_entropies": "list of entropies (nats) at the answer's tokens",
+    "tokens": "list of the answer's tokens as text",
+    "sample_token_logprobs": "list of such lists, one for each sample",
+    "sample_token_entropies": "list of such lists, one for each sample",
+    "gold": "a true value or a list of them",
+    "human": "a person's verdict on the answer: true/false, 1/0, or a list of votes",
+    "context": "text the question is about",
+    "prompt": "the whole prompt the model saw, where it was more than the question",
+    "id": "your name for the row",
+}
+_YES = {"true", "yes", "correct", "right", "1", "1.0", "c"}
+_NO = {"false", "no", "incorrect", "wrong", "0", "0.0", "i"}
+Floats = tuple[float, ...]
+
+
+class AnswerRow(msgspec.Struct, frozen=True):
+    """One answer as a user has it. ``place`` says where it stands in the file.
+
+    NaN in a list of log-probabilities marks a value that was missing or not finite. ``human`` is
+    1 = correct, 0 = not. ``recorded`` holds verdicts of other graders that came with the file.
+    ``problems`` says what could not be used. ``own`` is the row as it was read.
+    """
+
+    place: str
+    question: str = ""
+    answer: str | None = None
+    samples: tuple[str, ...] = ()
+    logprobs: Floats | None = None
+    entropies: Floats | None = None
+    tokens: tuple[str, ...] | None = None
+    sample_logprobs: tuple[Floats | None, ...] | None = None
+    sample_entropies: tuple[Floats | None, ...] | None = None
+    gold: tuple[str, ...] | None = None
+    human: float | None = None
+    context: str | None = None
+    prompt: str | None = None
+    id: str | None = None
+    recorded: Mapping[str, float] = msgspec.field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    own: Mapping[str, object] = msgspec.field(default_factory=dict)
+
+
+def check_columns(columns: Mapping[str, str]) -> None:
+    """Refuse a map of columns that names none of ours."""
+    unknown = [name for name in columns if name not in COLUMNS]
+    if unknown:
+        raise InputError(
+            f"--columns {unknown[0]}=…: no such column; expected some of {', '.join(COLUMNS)}"
+        )
+
+
+def row_of(
+    row: Mapping[str, object],
+    columns: Mapping[str, str] | None = None,
+    place: str = "",
+    *,
+    loose: bool = False,
+) -> AnswerRow:
+    """Return what a row says. ``loose``: lists may be written as JSON text (CSV has no lists).
+
+    Nothing in a row raises: what cannot be read stands in ``problems``.
+    """
+    problems: list[str] = []
+    given = {n: row.get((columns or {}).get(n, n)) for n in COLUMNS}
+    if loose:
+        given = {n: _listed(n, v) for n, v in given.items()}
+    samples = _texts("samples", given["samples"], problems)
+    found = AnswerRow(
+        place=place,
+        question=_text("question", given["question"], problems) or "",
+        answer=_text("answer", given["answer"], problems),
+        samples=samples or (),
+        logprobs=numbers("token_logprobs", given["token_logprobs"], problems),
+        entropies=numbers("token_entropies", given["token_entropies"], problems),
+        tokens=_texts("tokens", given["tokens"], problems),
+        sample_logprobs=_nested("sample_token_logprobs", given, samples, problems),
+        sample_entropies=_nested("sample_token_entropies", given, samples, problems),
+        gold=_gold(given["gold"], problems),
+        human=verdict(given["human"], problems),
+        context=_text("context", given["context"], problems),
+        prompt=_text("prompt", given["prompt"], problems),
+        id=_text("id", given["id"], problems),
+        own=row,
+    )
+    for name, values in (("token_entropies", found.entropies), ("tokens", found.tokens)):
+        if values is not None and found.logprobs is not None and len(values) != len(found.logprobs):
+            problems.append(f"{len(values)} {name} for {len(found.logprobs)} token_logprobs")
+    if found.answer is not None and not found.answer.strip():
+        problems.append("the answer is empty")
+    return msgspec.structs.replace(found, problems=tuple(problems)) if problems else found
+
+
+def _listed(name: str, value: object) -> object:
+    """A cell of a CSV file: empty is nothing, a list is JSON."""
+    if not isinstance(value, str) or not value.strip():
+        return value if name == "answer" else None
+    if name in ("question", "answer", "context", "prompt", "id") or value.lstrip()[:1] != "[":
+        return value
+    try:
+        return json.loads(value, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return value  # told below as what it is: a text where a list was expected
+
+
+def _text(name: str, value: object, problems: list[str]) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return str(value)
+    problems.append(f"{name} is {_kind(value)}, expected text")
+    return None
+
+
+def _texts(name: str, value: object, problems: list[str]) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        problems.append(f"{name} is {_kind(value)}, expected a list of texts")
+        return None
+    found = [_text(name, item, []) for item in value]
+    missing = sum(item is None for item in found)
+    if missing:
+        problems.append(f"{missing} of {len(found)} {name} are no texts")
+        return None
+    return tuple(item for item in found if item is not None)
+
+
+def numbers(name: str, value: object, problems: list[str]) -> Floats | None:
+    """Return a list of numbers; what is none of them, or not finite, becomes NaN and is told."""
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        problems.append(f"{name} is {_kind(value)}, expected a list of numbers")
+        return None
+    found = tuple(_number(item) for item in value)
+    bad = sum(not math.isfinite(item) for item in found)
+    if bad:
+        problems.append(f"{bad} of {len(found)} {name} are missing or not finite")
+    return found
+
+
+def _number(value: object) -> float:
+    """A number; of ``{"token": …, "logprob": …}`` as endpoints give it the log-probability."""
+    if isinstance(value, dict):
+        value = value.get("logprob")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return math.nan
+    try:
+        return float(value) if math.isfinite(value) else math.nan
+    except OverflowError:
+        return math.nan
+
+
+def _nested(
+    name: str, given: Mapping[str, object], samples: Sequence[str] | None, problems: list[str]
+) -> tuple[Floats | None, ...] | None:
+    value = given[name]
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        problems.append(f"{name} is {_kind(value)}, expected a list of lists")
+        return None
+    if len(value) != len(samples or ()):
+        problems.append(f"{len(value)} lists in {name} for {len(samples or ())} samples")
+        return None
+    return tuple(numbers(name, item, problems) for item in value)
+
+
+def _gold(value: object, problems: list[str]) -> tuple[str, ...] | None:
+    """A true value or several; an empty list is no gold."""
+    if isinstance(value, list | tuple):
+        found = _texts("gold", value, problems)
+    else:
+        one = _text("gold", value, problems)
+        found = None if one is None else (one,)
+    return tuple(text for text in found if text.strip()) or None if found else None
+
+
+def verdict(value: object, problems: list[str]) -> float | None:
+    """Return a person's verdict: 1 correct, 0 not, ``None`` without one; a tie of votes is none."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, list | tuple):
+        votes = [verdict(item, []) for item in value]
+        cast = [vote for vote in votes if vote is not None]
+        share = sum(cast) / len(cast) if cast else 0.5
+        if share == 0.5:
+            problems.append("human: the votes are tied or unreadable")
+            return None
+        return float(share > 0.5)
+    if isinstance(value, bool | int | float) and value in (0, 1):
+        return float(value)
+    if isinstance(value, str):
+        name = value.strip().casefold()
+        if name in _YES or name in _NO:
+            return float(name in _YES)
+    problems.append(f"human is {str(value)[:40]!r}, expected true or false")
+    return None
+
+
+def _kind(value: object) -> str:
+    names = {str: "a text", bool: "a boolean", int: "a number", float: "a number"}
+    return names.get(type(value), "an object" if isinstance(value, dict) else "a list")
+
+
+def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield (line, row) of a CSV or TSV file with a header; cells are texts.
+
+    Raises InputError with the line: not UTF-8, no header, a name twice, a row of another length.
+    """
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    limit = csv.field_size_limit()
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    line = 0
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=separator, strict=True)
+            header = next(reader, None)
+            _check_header(path, header)
+            assert header is not None
+            empty = True
+            for cells in reader:
+                line = reader.line_num
+                if not cells:
+                    continue
+                if len(cells) != len(header):
+                    raise InputError(
+                        f"{path} line {line}: {len(cells)} cells, but the header names "
+                        f"{len(header)}; quote cells that hold a separator"
+                    )
+                empty = False
+                yield line, dict(zip(header, cells, strict=True))
+        if empty:
+            raise InputError(f"{path} has a header and no rows: expected at least one")
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist: check the name") from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} after line {line}: not UTF-8 (byte 0x{error.object[error.start]:02x}); save "
+            "the file as UTF-8"
+        ) from None
+    except csv.Error as error:
+        raise InputError(f"{path} after line {line}: wrong CSV ({error})") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _check_header(path: Path, header: Sequence[str] | None) -> None:
+    if not header or not any(name.strip() for name in header):
+        raise InputError(f"{path} is empty: expected a header and at least one row")
+    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    if twice:
+        raise InputError(f"{path} line 1: two columns are called {twice[0]!r}; rename one")
