@@ -8,7 +8,6 @@ without its length audit.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
@@ -19,18 +18,21 @@ from sayso.annotate.lexical_tokens import (
     References,
     Token,
     Tokenizer,
-    held_squad,
     plain_form,
     reference_list,
     reference_phrase,
     reference_rouge,
     rouge_tokens,
+    squad_references,
+    squad_tokens,
     unicode_words,
 )
 from sayso.metrics.thresholds import THRESHOLDS, Threshold, threshold_sweep
 from sayso.records import InputError
 
 Refs = Literal["max", "first"]
+#: Up to this many different words of references each is looked up in the answer.
+FEW = 4
 
 __all__ = [
     "ANSWER_METRICS",
@@ -134,24 +136,24 @@ def squad_f1(references: References, answer: str) -> float:
     counts. When either side is empty after that: 1 if both are, else 0. The paper's threshold is
     at least 50 percent.
     """
-    words, held = held_squad(answer)
+    group = squad_references(references)
+    words = squad_tokens(answer)
     n = len(words)
-    unique = len(held) == n
+    if not words:
+        return float(() in group.exact)
+    if len(group.every) <= FEW:
+        # Looking for a few words is cheaper than taking in all that were said.
+        shared = frozenset(word for word in group.every if word in words)
+    else:
+        shared = group.every.intersection(words)
     best = 0.0
-    for reference in reference_list(references):
-        wanted, distinct = held_squad(reference)
-        if not wanted or not words:
-            best = max(best, float(not wanted and not words))
-            continue
-        shared = held & distinct
-        if not shared:
-            continue
-        if unique or len(distinct) == len(wanted):
-            # One side has every word once, so the bags share each common word once.
-            common = len(shared)
-        else:
-            common = sum((Counter(wanted) & Counter(words)).values())
-        best = max(best, 2 * common / (len(wanted) + n))
+    if shared:
+        for wanted, distinct, size in group.each:
+            common = len(shared & distinct)
+            if common and len(distinct) != size:
+                # Only a word that the reference repeats can count more than once.
+                common = sum(min(wanted.count(w), words.count(w)) for w in shared & distinct)
+            best = max(best, 2 * common / (size + n))
     return best
 
 
@@ -162,8 +164,7 @@ def squad_f1_many(pairs: Iterable[tuple[References, str]]) -> list[float]:
 
 def squad_em(references: References, answer: str) -> float:
     """Return 1.0 if the answer is a reference after SQuAD's normalization, else 0.0."""
-    words = tuple(held_squad(answer)[0])
-    return float(any(tuple(held_squad(r)[0]) == words for r in reference_list(references)))
+    return float(tuple(squad_tokens(answer)) in squad_references(references).exact)
 
 
 #: Answer metrics that need nothing but text: metric(references, answer) -> 0..1. One function and

@@ -12,9 +12,8 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sayso.records import InputError
 
@@ -37,7 +36,7 @@ _LOWER = bytes(0 if i in _SPLITS else i + 32 if 65 <= i <= 90 else i for i in ra
 # What is no letter or digit of ASCII becomes a space.
 _WORDS = bytes(c if chr(c).isalnum() and c < 128 else 32 for c in _LOWER)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-_ARTICLE_WORDS = frozenset(("a", "an", "the"))
+_ARTICLE_WORDS = ("the", "a", "an")
 
 
 def reference_list(references: References) -> Sequence[str]:
@@ -102,21 +101,20 @@ def _is_mark(character: str) -> bool:
     return unicodedata.category(character)[0] == "M"
 
 
-def squad_tokens(text: str) -> tuple[list[str], set[str]]:
-    """Return SQuAD's tokens and the set of them.
+def squad_tokens(text: str) -> list[str]:
+    """Return SQuAD's tokens: lower case, no ASCII punctuation, no a/an/the, split at spaces.
 
-    Lower case, no ASCII punctuation, no a/an/the, split at spaces. The articles are matched at
-    word boundaries, so next to other punctuation ("«the") one goes too, as officially.
+    The articles are matched at word boundaries, so next to other punctuation ("«the") one goes
+    too, as officially.
     """
     if text.isascii():
         plain = text.encode().translate(_LOWER, _PUNCTUATION)
         if b"\0" not in plain:
             words = plain.decode().split()
-            held = set(words)
-            if not held.isdisjoint(_ARTICLE_WORDS):
-                held -= _ARTICLE_WORDS
-                words = [word for word in words if word not in _ARTICLE_WORDS]
-            return words, held
+            for article in _ARTICLE_WORDS:
+                if article in words:
+                    return [word for word in words if word not in _ARTICLE_WORDS]
+            return words
     coded = text.lower().encode("utf-8", "surrogatepass").translate(None, _PUNCTUATION)
     words = []
     for word in coded.decode("utf-8", "surrogatepass").split():
@@ -125,7 +123,7 @@ def squad_tokens(text: str) -> tuple[list[str], set[str]]:
             words += _ARTICLES.sub(" ", word).split()
         elif word not in _ARTICLE_WORDS:
             words.append(word)
-    return words, set(words)
+    return words
 
 
 @lru_cache(maxsize=32768)
@@ -134,15 +132,32 @@ def reference_rouge(text: str, stem: bool, tokenizer: Tokenizer) -> tuple[Token,
     return tuple(rouge_tokens(text, stem, tokenizer))
 
 
-@lru_cache(maxsize=32768)
-def _remembered_squad(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    words, held = squad_tokens(text)
-    return tuple(words), frozenset(held)
+class SquadReferences(NamedTuple):
+    """References taken apart for SQuAD's measures.
+
+    ``each`` has the words, the set of them and their number; ``every`` all words of any, ``exact``
+    the word lists themselves.
+    """
+
+    each: tuple[tuple[tuple[str, ...], frozenset[str], int], ...]
+    every: frozenset[str]
+    exact: frozenset[tuple[str, ...]]
 
 
-def held_squad(text: str) -> tuple[Sequence[str], AbstractSet[str]]:
-    """Return :func:`squad_tokens`, remembered for short texts: references and repeated answers."""
-    return _remembered_squad(text) if len(text) <= REMEMBERED else squad_tokens(text)
+def _squad_references(references: tuple[str, ...]) -> SquadReferences:
+    exact = dict.fromkeys(tuple(squad_tokens(text)) for text in references)
+    each = tuple((words, frozenset(words), len(words)) for words in exact)
+    return SquadReferences(each, frozenset(w for words in exact for w in words), frozenset(exact))
+
+
+_remembered_references = lru_cache(maxsize=16384)(_squad_references)
+
+
+def squad_references(references: References) -> SquadReferences:
+    """Return references taken apart, remembered unless they are long."""
+    held = tuple(reference_list(references))
+    short = sum(map(len, held)) <= 10 * REMEMBERED
+    return _remembered_references(held) if short else _squad_references(held)
 
 
 @lru_cache(maxsize=32768)

@@ -199,7 +199,7 @@ def bootstrap(
     twin = np.random.default_rng([seed, 1])
     found = []
     for weights in resample_weights(count, n, rng, layer, row=rows):
-        expanded = weights[:, unit]
+        expanded = weights if clusters is None else weights[:, unit]
         if second is not None:
             levels = int(second.max()) + 1
             draws = twin.multinomial(levels, np.full(levels, 1 / levels), size=len(weights))

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sayso.metrics.rates import Floats, divide, or_none
 
 Weighting = Literal["pairs", "mantel_haenszel"]
+#: Weights handled at once by :func:`auroc`: what fits into a processor's cache.
+CACHED = 65_536
 
 
 def missing_scores(uncertainty: ArrayLike) -> int:
@@ -37,7 +39,32 @@ def auroc(
     without rows. Rows whose score or class is NaN are dropped; count them with
     :func:`missing_scores`.
     """
-    return within_auroc(uncertainty, incorrect, None, weights)
+    score = np.asarray(uncertainty, dtype=np.float64)
+    wrong = np.asarray(incorrect, dtype=np.float64)
+    W = np.ones(len(score)) if weights is None else np.asarray(weights, dtype=np.float64)
+    use = ~(np.isnan(score) | np.isnan(wrong))
+    positive, negative = np.flatnonzero(use & (wrong > 0)), np.flatnonzero(use & (wrong <= 0))
+    rows = np.atleast_2d(W)
+    value: Floats = np.full(len(rows), np.nan)
+    if len(positive) and len(negative):
+        negative = negative[np.argsort(score[negative], kind="stable")]
+        # How many right answers lie below each wrong one, and how many not above it, is the same
+        # in every resample: only their weights change.
+        below = np.searchsorted(score[negative], score[positive], side="left")
+        upto = np.searchsorted(score[negative], score[positive], side="right")
+        tied = bool((below != upto).any())
+        step = max(1, CACHED // len(score))
+        for first in range(0, len(rows), step):
+            part = rows[first : first + step]
+            heavy = np.zeros((len(part), len(negative) + 1))
+            np.cumsum(part.take(negative, axis=1), axis=1, out=heavy[:, 1:])
+            beaten = heavy.take(below, axis=1)
+            if tied:
+                beaten = (beaten + heavy.take(upto, axis=1)) / 2
+            mass = part.take(positive, axis=1)
+            pairs = mass.sum(axis=1) * heavy[:, -1]
+            value[first : first + step] = divide(np.einsum("ij,ij->i", mass, beaten), pairs)
+    return value if W.ndim == 2 else or_none(value[0])
 
 
 @overload
