@@ -61,8 +61,8 @@ def test_nothing_is_asked_and_no_folder_is_made(tmp_path: Path) -> None:
         found = stage(plan, "model", name)
         assert (found.requests, found.cached) == (Range(number, number), 0)
         assert found.by == "assumption"
-    # an answer of at most 256 tokens takes 16 to 256 of them
-    assert stage(plan, "model", "probe").completion_tokens == Range(90 * 16, 90 * 256)
+    # an answer of at most 256 tokens takes 2 to 256 of them
+    assert stage(plan, "model", "probe").completion_tokens == Range(90 * 2, 90 * 256)
     # the judge reads the short answers of an entity together: at least one call for each of six
     # entities (equal draws are read once), at most one for each draw of it
     assert stage(plan, "judge", "probe").requests == Range(6, 30)
@@ -70,12 +70,16 @@ def test_nothing_is_asked_and_no_folder_is_made(tmp_path: Path) -> None:
 
 
 def test_the_range_holds_what_then_happens(tmp_path: Path) -> None:
-    subject, judge = MIND.engine("base"), judge_engine(truthful)
+    subject, judge = ScriptedEngine(lambda r: MIND(r).text, "base"), judge_engine(truthful)
     plan = estimate(job(tmp_path, subject, judge))
     run(tmp_path, subject, judge)
     asked = [s.requests for s in plan.stages if s.who == "judge"]
     assert sum(r.low for r in asked) <= len(judge.requests) <= sum(r.high for r in asked)
     assert sum(s.requests.high for s in plan.stages if s.who == "model") == len(subject.requests)
+    for who, engine in (("model", subject), ("judge", judge)):
+        spent = [s.completion_tokens for s in plan.stages if s.who == who]
+        words = engine.counts.completion_tokens  # a token is a word here
+        assert sum(r.low for r in spent) <= words <= sum(r.high for r in spent), who
 
 
 def test_what_is_in_the_cache_costs_nothing_more(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from sayso.pipeline.asking import Asker
 from sayso.pipeline.folder_run import bind
 from sayso.pipeline.job import Opened
 from sayso.pipeline.judging import model_judge
-from sayso.pipeline.ranges import Range, Stage, make_stage, means, tokens_of
+from sayso.pipeline.ranges import JUDGE_SHORTEST, Range, Stage, make_stage, means, tokens_of
 from sayso.protocols import Ask
 from sayso.records import Generation, Request, request_key
 
@@ -99,7 +99,7 @@ def judge_stages(
         ends = []
         for end, factor, place in zip(calls, factors, (0, 1), strict=True):
             todo = [request for key, request in end.items() if key not in kept]
-            spent = [tokens_of([r], means(known, r.max_tokens)) for r in todo]
+            spent = [tokens_of([r], means(known, r.max_tokens, JUDGE_SHORTEST)) for r in todo]
             ends.append([sum(t[n][place] for t in spent) * factor for n in (0, 1)])
         prompt, completion = (Range(low, high) for low, high in zip(*ends, strict=True))
         number = Range(len(calls.low) * factors[0], len(calls.high) * factors[1])

@@ -13,16 +13,17 @@ from sayso.records import Generation, Request, Usage
 
 #: English text has 3 to 5 characters a token; a chat template adds up to 40 tokens to a prompt
 FEWEST, MOST, TEMPLATE = 3, 5, 40
-#: without any answer so far: the shortest is this part of the longest allowed
-SHORTEST = 16
+#: without any answer so far: the shortest is this part of the longest allowed, a name of two tokens
+#: of 256; a judge repeats questions and gives reasons
+SHORTEST, JUDGE_SHORTEST = 128, 16
 #: answers from which on their mean says more than that
 ENOUGH = 5
 ASSUMED = (
     f"Token ranges: {FEWEST} to {MOST} characters a token, up to {TEMPLATE} more a prompt; an "
-    f"answer takes 1/{SHORTEST} of its limit to all of it. Where at least {ENOUGH} answers of a "
-    "stage are in the cache, their mean is taken, give or take 10 % or two standard errors."
+    f"answer takes 1/{SHORTEST} of its limit to all of it, a judge's reply 1/{JUDGE_SHORTEST} to "
+    f"all. Where at least {ENOUGH} answers of a stage are in the cache, their mean is taken, give "
+    "or take 10 % or two standard errors."
 )
-
 
 Basis = Literal["assumption", "answers"]
 
@@ -71,11 +72,13 @@ class Means(NamedTuple):
     by: Basis
 
 
-def means(known: Sequence[tuple[Request, Generation]], limit: int) -> Means:
+def means(
+    known: Sequence[tuple[Request, Generation]], limit: int, shortest: int = SHORTEST
+) -> Means:
     """Return ranges from answers so far, or from the assumptions where there are too few."""
     told = [(q, g) for q, g in known if g.usage.completion_tokens]
     if len(told) < ENOUGH:
-        completion = Range(max(1.0, limit / SHORTEST), float(limit))
+        completion = Range(max(1.0, limit / shortest), float(limit))
         text = Range(completion.low * FEWEST, completion.high * MOST)
         return Means(Range(1 / MOST, 1 / FEWEST), completion, text, "assumption")
     completion = _around([g.usage.completion_tokens for _, g in told])
