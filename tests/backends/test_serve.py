@@ -49,6 +49,26 @@ def test_greedy_answers_are_those_of_the_hf_backend(served: Any) -> None:
         assert there[n].finish == here[n].finish
 
 
+def test_a_whole_run_has_the_greedy_answers_of_the_hf_backend(serve: Serve, tmp_path: Path) -> None:
+    import sayso
+    from sayso.records import Generation
+    from sayso.store import RunFolder
+
+    texts = {}
+    for model in (serve(builtin_folder()), "builtin"):
+        folder = tmp_path / model[:7]
+        sayso.run(model=model, limit=2, out=folder, cache=tmp_path / "cache")
+        texts[model] = {
+            (g.question, g.stage, g.method): (g.text, g.finish)
+            for stage in ("short", "long")
+            for g in RunFolder.open(folder).read(f"generations/{stage}", Generation)
+            if g.request.greedy
+        }
+    there, here = texts.values()
+    assert len(there) >= 14  # 12 short questions and 2 paragraphs
+    assert there == here
+
+
 def test_what_it_ignores_in_silence_is_learned(served: Any) -> None:
     texts = questions(4)
     found = dict(served.complete(ask(t, max_tokens=32, sample=s) for t in texts for s in range(5)))
