@@ -162,7 +162,7 @@ def test_the_options_are_those_of_the_judge() -> None:
 
 
 def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert open_judge("rules").judge.signature == "rules@1"
+    assert open_judge("rules").judge.signature == "rules@2"
     for name in ("openai:gpt-4o-mini", "rules+openai:gpt-4o-mini"):
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
         seat = open_judge(name)
@@ -179,3 +179,24 @@ def test_a_limit_that_cannot_be_kept_is_refused_before_anything_is_asked(tmp_pat
     with pytest.raises(InputError, match="--judge-price IN,OUT"):
         run(tmp_path, "run", "openai:nobody-knows", "builtin", max_cost=1.0)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_stored_check_of_the_judge_is_in_every_later_run(tmp_path: Path) -> None:
+    assert run(tmp_path, "before", judge_engine(truthful)).manifest.judge_check == {}
+    found = sayso.judge_check(judge_engine(truthful), cache=tmp_path / "cache")
+    manifest = run(tmp_path, "after", judge_engine(truthful)).manifest
+    assert manifest.judge_check["agreed"] == found.ours.agreed.count
+    assert manifest.judge_check["of"] == found.ours.agreed.of
+    assert run(tmp_path, "other", "rules").manifest.judge_check == {}  # another judge
+
+
+def test_no_key_reaches_a_file_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-test-0123456789abcdef"
+    for name in ("OPENAI_API_KEY", "SAYSO_API_KEY", "SAYSO_API_KEY_LOCALHOST"):
+        monkeypatch.setenv(name, key)
+    run(tmp_path, "run", judge_engine(truthful))
+    sayso.report.write(tmp_path / "run")
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) > 5
+    for file in files:
+        assert key.encode() not in file.read_bytes(), file

@@ -46,13 +46,16 @@ MATRIX = compiled(
         |understanding|recollection|bet|feeling|belief)\s+(?:is|would|was|that|but)\b
     | \bif\s+I\s+(?:had|have)\s+to\b | \b(?:just|only|purely)\s+(?:a|my)\s+(?:\w+\s+)?(?:guess
         |hunch|estimate)\b
-    | \bsomething\s+tells\s+me\b | \bmy\s+gut\b | \b(?:safest|best|likeliest|surest|closest)\s+(?:bet|guess|answer|candidate)\b
+    | \bsomething\s+tells\s+me\b | \bmy\s+gut\b | \b(?:safest|best|likeliest|surest
+        |closest)\s+(?:bet|guess|answer|candidate)\b
     | \bor\s+so\s+(?:the|an?|my|his|her|its|people|some|one|they|he|she|it|legend|rumou?r)\b
         [^.;]{{0,40}}
     | \bif\s+[^,.;]{{1,40}}?\s(?:(?:can|could|may)\s+be\s+(?:trusted|believed|relied)
         |(?:is|are)\s+(?:to\s+be\s+(?:believed|trusted)|right|correct|accurate|anything\s+to))\b
     | \b(?:tradition|legend|lore|folklore|rumou?r|hearsay|gossip|popular\s+belief)\s+(?:\w+ly\s+)?
         (?:places|puts|has|makes|gives|names|credits|locates|dates|assigns|attributes)\b
+    | \b(?:smart|safe)\s+money\b | \b(?:proof|evidence|confirmation)\s+(?:is|was|remains)\s+
+        (?:\w+\s+)?(?:lacking|missing|thin|scant|wanting|weak)\b
     | \bbeen\s+(?:put|bandied|noised)\s+about\b
     | \bmy\s+(?:\w+\s+)?(?:guess|hunch|suspicion|bet|impression|assumption)\b
     | (?:^|[,;(]\s*|\b(?:but|and|although|though|while)\s+){h.SOURCES}\s+(?:\w+ly\s+)?(?:say
@@ -64,7 +67,8 @@ MATRIX = compiled(
     | \bguess(?:ing|work)\b
     | \bif\s+(?:I|my\s+memory|memory|my)\b[^,.;]{{0,30}}(?:mistaken
         |mixing\s+\w+\s+up|misremember\w*|confus\w+|wrong|right(?:ly)?
-        |correct(?:ly)?|serves?|recall|remember|fail\w*|deceiv\w*|trust\w*|holds?|reliable|play\w*)(?:\s+(?:me|correctly|right
+        |correct(?:ly)?|serves?|recall|remember|fail\w*|deceiv\w*|trust\w*|holds?|reliable
+        |play\w*)(?:\s+(?:me|correctly|right
         |rightly|well))*
     | \bunless\s+(?:I\b|my\b)[^,.;]{{0,40}}
     | \b(?:as|so)\s+far\s+as\s+(?:I|we|my|anyone|is)\b[^,.;]{{0,25}}(?:know[sn]?|aware|tell

@@ -52,6 +52,11 @@ _ESTEEMED = re.compile(
 _SCORED = re.compile(
     r"\b(?:features?|has|with|contains?)\s+(?:\w+\s+)?(?:music|songs|score)\b", re.I
 )
+_ASSOCIATE = re.compile(
+    r"\bpartners?\s+in\s+(?:the\s+|a\s+|his\s+|her\s+)?(?:business|firm|practice|company|crime)\b|"
+    r"\bbusiness\s+partners?\b",
+    re.I,
+)
 _MARKETS = re.compile(r"\b(?:new|foreign|other|\w+an|many|several|its)\s+markets\b", re.I)
 
 
@@ -70,6 +75,8 @@ def spoken(text: str, wanted: frozenset[str], known: frozenset[str]) -> frozense
         text = _CAUSING.sub(lambda hit: _turned(hit, known), text)
     if "specialty" in wanted:
         text = _HEALERS.sub(" specialty ", text)
+    if "marriage" in wanted:
+        text = _ASSOCIATE.sub(" associate ", text)
     if "cast" in wanted:
         text = _SCORED.sub(" music ", text)
     if "discovery" in wanted:

@@ -27,7 +27,8 @@ reco unde gath read seen disa vary conf diff dive acco vers repo told moot cand 
 toss torn coin shot stab bet % / perc out fift half two- thre two less nowh hard scar by
 bell supp once mind poin lean rely trus stak swea bank coun trea take hand use chec veri
 fact cros doub need dim diml vagu fain hazi not 100 disp deba ques chal unpr unsu apoc
-anec circ seco they peop othe seve many some one cita tbc to be low safe or band nois medi mode limi alte
+anec circ seco they peop othe seve many some one cita tbc to be low safe smar proo or band nois
+    medi mode limi alte
 wann gonn imma let' lets let shal answ cons esti rese stud evid reck inst comp betw surm
 pres infe imag expe tent only work cavea worth want hint allu soun mayb it it's give best
 educ roug wild firs isn' here"""

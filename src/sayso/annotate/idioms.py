@@ -30,7 +30,8 @@ _PHRASES: dict[str, str] = {
         |attended|degree|diploma|educat\w+
         |trained\s+(?:at|in)|enrolled|schooled|took\s+(?:a|her|his)\s+degree
         |went\s+to\s+
-        (?:college|university|school)|lecture\s+halls|learned\s+(?:his|her|their)\s+(?:trade|craft)|
+        (?:college|university|school)|lecture\s+halls|learn(?:ed|t)\s+(?:his|her|their
+        |the)\s+(?:trade|craft)|
         passed\s+through|academic|(?:attended|reading|read)\s+\w+\s+at|schooling|alumn\w+|
         (?:university|college|institute|academy)\b""",
     "occupation": r"""(?:made|makes|making)\s+(?:a|his|her|their)\s+name\s+as|by\s+calling
@@ -77,7 +78,8 @@ _PHRASES: dict[str, str] = {
         |corporation)\s+
         (?:active|engaged|operating)|active\s+in|(?:is|was)\s+an?\s+[\w' -]{1,40}(?:company|firm
         |business|maker|producer|manufacturer|corporation|designer)""",
-    "product": r"""production\s+of|maker\s+of|(?:customers?|people|buyers?)\s+(?:buy|get)|leaves?\s+the\s+(?:works
+    "product": r"""production\s+of|maker\s+of|(?:customers?|people|buyers?)\s+(?:buy|get)
+        |leaves?\s+the\s+(?:works
         |factory|plant)
         |turns?\s+out|(?:has|have)\s+(?:made|built|sold)|roll\s+off|goods\b
         |turns?\s+out|known\s+for\s+(?:its|making)|manufactur\w+|churns?\s+out
@@ -147,7 +149,8 @@ _PHRASES: dict[str, str] = {
         |how\s+(?:big|large|wide)|kilomet(?:er|re)s|\d\s*km\b
         |radi(?:us|i)\b|(?:from\s+)?(?:center|centre|core)\s+to\s+(?:surface|edge)
         |half\s+(?:its|the)\s+diameter""",
-    "discovery": r"""(?:known|heard|aware)\s+of\s+(?:[\w']+\s+){1,4}?since|first\s+(?:\w+\s+){0,3}?(?:to\s+)?(?:notice|see|spot|detect|observe|find
+    "discovery": r"""(?:known|heard|aware)\s+of\s+(?:[\w']+\s+){1,4}?since
+        |first\s+(?:\w+\s+){0,3}?(?:to\s+)?(?:notice|see|spot|detect|observe|find
         |record|seen)\b
         |(?<!data\s)(?<!information\s)(?<!records\s)(?<!details\s)found\b(?!\s+(?:among|within
         |throughout|in\s+the\b|to\b|that\b))|detect\w*|notic(?:ed|ing)|astronomer\s+who|finder
@@ -172,7 +175,8 @@ _PHRASES: dict[str, str] = {
         |eponym\w*|got\s+its\s+name|its\s+name""",
     "symptom": r"""marks?\b|look\s+for\b|develops?\b|leads?\s+to|clinical|brings?\s+with|feel\b
         |sufferers
-        |(?<!that\s)(?<!which\s)suffer\w*|experience[sd]?|complain\w*|marked\s+by|characteri[sz]ed\s+by
+        |(?<!that\s)(?<!which\s)suffer\w*|experience[sd]?|complain\w*|marked\s+by
+        |characteri[sz]ed\s+by
         |patients?\s+(?:report|show|have|develop|get)|
         shows?\s+itself|manifest\w*|presents?\s+with|people\s+(?:with\s+it\s+)?(?:report|get
         |develop|notice)|brings?\s+(?:on\s+)?(?:fever|pain|\w+ing)|
@@ -201,7 +205,8 @@ _PHRASES: dict[str, str] = {
         |look\s+after|(?:branch|field|department|area)\s+of\s+medicine|special(?:ty|ist\w*|ism)
         |(?:matter|case|job)\s+for|
         \w+(?:al|ic|ine|gy|ry)\s+physicians\b|surgeons?\b""",
-    "affect": r"""anatom\w+|damage\s+(?:occurs|is\s+done|sits|shows)|found\s+in\s+(?:the|his|her)|suffers\b|bodily|lesions?\b|site\b|organ\b
+    "affect": r"""anatom\w+|damage\s+(?:occurs|is\s+done|sits|shows)|found\s+in\s+(?:the|his|her)
+        |suffers\b|bodily|lesions?\b|site\b|organ\b
         |seat\s+of|lodges?|located
         |attacks?|targets?|strikes?|settles?\s+in|affect\w*|harms?|damages?|organs?\b
         |part\s+of\s+the\s+body|involves?|hits?\s+the""",
@@ -213,7 +218,8 @@ _PHRASES: dict[str, str] = {
     "citizenship": r"""(?:is|was|of|as)\s+(?:an?\s+)?(?:\w+,?\s+){0,4}?(?-i:[A-Z])\w+(?:an|ese
         |ish|i|ch|ek|ss|sh)\s+(?:[a-z]+|citizen|national)\b|
         passport|citizen\w*|nationals?\b""",
-    "chief": r"""in\s+charge|(?:who|whoever)\s+(?:now\s+)?(?:runs|leads|heads|steers)|at\s+the\s+(?:top|helm)|heads?\s+(?:the|it)|headed\s+by|led\s+by
+    "chief": r"""in\s+charge|(?:who|whoever)\s+(?:now\s+)?(?:runs|leads|heads|steers)
+        |at\s+the\s+(?:top|helm)|heads?\s+(?:the|it)|headed\s+by|led\s+by
         |leads\s+(?:the|it)|runs\s+the|boss|top\s+job|corner\s+office""",
     "owner": r"""in\s+the\s+hands\s+of|sold\s+to|subsidiary|belongs?\s+to|bought\s+by|acquired|owned
         |part\s+of\s+the|parent""",

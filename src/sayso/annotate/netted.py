@@ -1,8 +1,8 @@
 """The net below the gaps: sentences that name an aspect, say no value and speak of not knowing.
 
-``patterns`` and ``withheld`` know how ignorance is usually worded. Whatever else a sentence is like:
-where it is about the speaker or a source, names the aspect, holds no value of its shape and has both
-a word of knowing (or of rules) and a negative one, it withholds the aspect.
+``patterns`` and ``withheld`` know how ignorance is usually worded. Whatever else a sentence is
+like: where it is about the speaker or a source, names the aspect, holds no value of its shape and
+has both a word of knowing (or of rules) and a negative one, it withholds the aspect.
 """
 
 from __future__ import annotations

@@ -60,6 +60,8 @@ SELF_DOUBT = compiled(
         |any|anything|a\s+\w+
         |much|enough)|
            come\s+across|heard\s+of|found|found\s+out|looked|learned|retain|contain|include|cover)\b
+    | (?:have|'ve)\s*{NEG}\s+(?:\w+\s+)?(?:checked|verified|confirmed|looked\s+(?:it|this
+        |that)\s+up)
     | (?:have|has|possess|got|find|found|with|'ve)\s+{DEG}{_NO}\s+{_KNOW}
     | (?:have|'ve)\s+(?:forgotten|no\s+(?:earthly\s+)?(?:idea|clue)) | forgot | forget
     | lack(?:ing)?\s+{_KNOW}
@@ -239,6 +241,7 @@ BOOSTER = compiled(
     | \b(?:thought|believed|guessed|assumed|said)\s+(?:it\s+was\s+)?(?:at\s+first|initially)\b
     | \b(?:anything\s+but|far\s+from)\s+(?:uncertain|unclear|unknown)
     | \bcan(?:not|'t|\s+not)\s+be\s+(?:doubted|disputed|questioned)
+    | \bno\s+two\s+ways\s+about\s+(?:it|that)\b
     | \bas\s+(?:\w+\s+)?as\s+possible | \b(?:made|make|makes|making)\s+(?:\w+\s+){0,3}?possible
         | \bif\s+possible | \bwherever\s+possible
     | \bpossible\s+to\b | \bnot\s+(?:only|just|merely|simply)\s+(?:known|sure)\b

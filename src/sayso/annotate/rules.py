@@ -33,6 +33,7 @@ from sayso.annotate.short import (
     bare_match,
     conceded,
     kept_back,
+    names_gold,
     offers,
     plain_answer,
     says_kind,
@@ -133,7 +134,7 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     # The answer as it was written: "M*A*S*H" is not what is left without its stars.
     rest = "".join(c if keep else " " for c, keep in zip(answer, blank, strict=True))
     rest = _ENDLESS.sub(lambda run: " " * len(run.group()), rest)
-    if not said and _names_gold(aspect, reading, answer):
+    if not said and names_gold(aspect, reading, answer):
         return plain_answer(aspect, reading)
     if not said:
         return withheld(reading) if reading.gaps or reading.asks else valueless(aspect, reading)
@@ -159,12 +160,6 @@ def _short(aspect: Asked, answer: str) -> Verdict:
     if found.content == "none" and stance == "committed":
         return make_verdict("omitted")
     return make_verdict(stance, found.content, sentence_at(reading, where.start), value)
-
-
-def _names_gold(aspect: Asked, reading: Reading, answer: str) -> bool:
-    """Whether what looks like a refusal holds the answer: nobody refuses by giving it."""
-    refusals = bool(reading.gaps) and all(gap.kind == "refusal" for gap in reading.gaps)
-    return refusals and match(aspect.question, aspect.golds, answer).content == "correct"
 
 
 def _foreign(text: str, aspects: Sequence[Asked]) -> bool:

@@ -152,8 +152,7 @@ def room(text: str, start: int, end: int, aspect: Asked, wanted: AbstractSet[str
     ``wanted`` are the cue words of all aspects asked for: they name aspects and are no values.
     """
     if aspect.kind != "any":
-        found = sum(1 for _ in typed(text, start, end, aspect.kind, aspect.known))
-        return found
+        return sum(1 for _ in typed(text, start, end, aspect.kind, aspect.known))
     form = shape(aspect)
     if form == "words":
         return _chunks(text, start, end, aspect, wanted)

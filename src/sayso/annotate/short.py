@@ -71,6 +71,12 @@ def valueless(aspect: Asked, reading: Reading) -> Verdict:
     return found if stance is None else make_verdict(stance, where=reading.sentences[0])
 
 
+def names_gold(aspect: Asked, reading: Reading, answer: str) -> bool:
+    """Whether what looks like a refusal holds the answer: nobody refuses by giving it."""
+    refusals = bool(reading.gaps) and all(gap.kind == "refusal" for gap in reading.gaps)
+    return refusals and match(aspect.question, aspect.golds, answer).content == "correct"
+
+
 def kept_back(aspect: Asked, reading: Reading) -> Verdict | None:
     """The verdict on an answer about the speaker in which nothing of the expected kind is said."""
     text = reading.text

@@ -116,9 +116,7 @@ def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Sp
             words[0].group()[0].isdigit() or words[0].group().lower() in _NOT_A_NAME
         ):
             words.pop(0)
-        while words and words[0].group().lower().removesuffix("'s") in _NOT_A_NAME | known | {
-            "the"
-        }:
+        while words and words[0].group().lower().split("'")[0] in _NOT_A_NAME | known | {"the"}:
             words.pop(0)
         while words and words[-1].group().lower().removesuffix("'s") in _NOT_A_NAME | known | {
             "and",

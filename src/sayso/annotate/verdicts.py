@@ -18,7 +18,7 @@ from sayso.annotate.talk import sends_away
 from sayso.annotate.values import asserted
 from sayso.records import Content, Stance, Verdict
 
-SIGNATURE = "rules@1"
+SIGNATURE = "rules@2"
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ABOUT_ITSELF = re.compile(
     r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b(?!(?:'m|'ve|\s+\w+)?"
