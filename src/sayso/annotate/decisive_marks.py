@@ -130,6 +130,8 @@ def chances(items: Sequence[Word], i: int) -> Mark | None:
         level, far = predicate
         apart = tuple(range(max(i + 1, far - 3), far + 1))
         return Mark(i, i, level, "matrix", level < -0.9, apart=apart)
+    elif text_at(items, i - 1) == "all" and text_at(items, i - 2) == "in":
+        return Mark(i - 2, i, 1.4, "adverb")
     elif word in ("chances", "odds") and text_at(items, i + 1) in BE:
         return Mark(i, i + 1, 0.9, "matrix")
     elif text_at(items, i - 1) in w.left_out() and w.lookup(word, "noun") is None:

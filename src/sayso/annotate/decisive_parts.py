@@ -71,10 +71,15 @@ _TALK = (
     )
 )  # fmt: skip
 _COMPLEMENT = re.compile(
-    r"[\s,]*(?:(?:that|if|whether)\s+\S+|(?:it|he|she|they|this|the\s+[\w-]+(?:\s+[\w-]+)?|"
+    r"[\s,]*(?:(?:with\s+\w+(?:\s+\w+)?|for\s+(?:sure|certain)|definitively|exactly)\s+)?"
+    r"(?:(?:that|if|whether)\s+\S+|(?:it|he|she|they|this|the\s+[\w-]+(?:\s+[\w-]+)?|"
     r"[A-Z][\w-]+(?:\s+[A-Z][\w-]+){0,3})\s+(?:is|was|are|were|has|had|did|does|will|would|won|"
     r"\w+ed)\b)"
 )
+_CLAUSE = re.compile(r"\b(?:that|if|whether)\s+\w+\s+\w+")
+#: What only leads up to a refusal: "As an AI model, I cannot ...".
+_LEAD = re.compile(r"(?:as|since|because|being|without|unfortunately|sorry|due to)\b", re.I)
+_AGREEING = frozenset("yes no yeah yep nope correct true false indeed right so not".split())
 _WHOLE = re.compile(
     r"\b(?:any|all|some)\s+of\s+(?:this|these|it|the\s+above)|\b(?:these|the\s+above|this|my|the)\s+"
     r"(?:details|information|facts|answers?|response|figures)\b",
@@ -187,6 +192,8 @@ def _silences(text: str, reading: Reading) -> tuple[list[Span], list[Reached], l
             continue  # "no difference was found" is a finding
         if gap.kind == "ignorance" and _COMPLEMENT.match(rest):
             doubts.append(Reached(-0.35, gap.start, gap.silent.end))
+        elif gap.kind == "caution" and _CLAUSE.search(text, gap.start, gap.silent.end):
+            doubts.append(Reached(0.2, gap.start, gap.silent.end))
         elif gap.kind == "caution":
             cautions.append(Reached(1.2, gap.start, gap.end))
             silent.append(gap.silent)
@@ -206,7 +213,14 @@ def _statements(text: str, reading: Reading, found: list[_Sentence]) -> list[Sta
         for c, part in enumerate(one.parts):
             content = _content(one, *part)
             quiet = any(g.start <= part.start and part.end <= g.end for g in silent)
-            rows.append((s, c, part, content, bool(content) and not quiet))
+            led = bool(_LEAD.match(text, part.start)) and any(
+                g.start >= part.end and g.end <= one.span.end for g in silent
+            )
+            rows.append((s, c, part, content, bool(content) and not quiet and not led))
+    if not any(r[4] for r in rows):
+        # "Probably not.", "Yes.": to a yes-or-no question that is the whole assertion.
+        rows = [(*r[:3], _bare(found[r[0]], r[2], silent), bool(_bare(found[r[0]], r[2], silent)))
+                for r in rows]  # fmt: skip
     holding = [r for r in rows if r[4]]
     reached: dict[tuple[int, int], list[Reached]] = {(r[0], r[1]): [] for r in holding}
     for s, one in enumerate(found):
@@ -225,6 +239,18 @@ def _statements(text: str, reading: Reading, found: list[_Sentence]) -> list[Sta
         _statement(text, found[s], part, content, tuple(reached[s, c]), k, holding[0][0] == s)
         for k, (s, c, part, content, _) in enumerate(holding)
     ]
+
+
+def _bare(one: _Sentence, part: Span, silent: Sequence[Span]) -> tuple[Word, ...]:
+    """What a stretch without content asserts: yes, no, or a level of its own ("maybe")."""
+    if any(g.start <= part.start and part.end <= g.end for g in silent):
+        return ()
+    said = {k for mark in one.marks if not mark.doubt for k in range(mark.first, mark.last + 1)}
+    return tuple(
+        w
+        for k, w in enumerate(one.items)
+        if part.start <= w.start < part.end and (k in said or w.text in _AGREEING)
+    )
 
 
 def _of_sentence(
@@ -278,6 +304,8 @@ def _of_sentence(
         if inside and not any(a < hedge.end + 12 and hedge.start < b + 12 for a, b in said):
             words_in = {x.text for x in one.items if hedge.start <= x.start < hedge.end}
             if words_in & left_out() or _COMPARED.search(text, hedge.start - 12, hedge.end + 12):
+                continue
+            if "either" in words_in:
                 continue
             asked = text[hedge.start : hedge.end] == "?"
             level = Reached(-0.2 if asked else 0.6, hedge.low, hedge.high)

@@ -70,7 +70,9 @@ def beliefs(items: Sequence[Word], i: int) -> Mark | None:
         if word in _RAISING:
             level = -(min(entry.level, 1.6) + w.NOT) * (1.1 if ahead.full else 1.0)
             return Mark(ahead.first, i, level, "matrix", True)
-        return Mark(ahead.first, i, -0.2, "matrix", doubt=True)
+        tail = {x.text for x in items[i + 1 : i + 5]}
+        partly = tail & {"sure", "certain", "exactly", "precisely", "certainty", "definitively"}
+        return Mark(ahead.first, i, 0.5 if partly else -0.2, "matrix", doubt=True)
     level = entry.level
     if ahead.scale != 1:
         level = level * (1 + (ahead.scale - 1) * 0.8) if level < 2 else level
@@ -202,6 +204,13 @@ def evidence(items: Sequence[Word], i: int) -> Mark | None:
 _MISTAKEN = frozenset(["wrong", "mistaken", "incorrect", "inaccurate", "off", "confusing", "misremembering"])
 
 
+_EVIDENCE_FOR = {
+    "strong": 2.2, "overwhelming": 3.2, "clear": 2.6, "good": 1.8, "solid": 2.2, "some": 0.9,
+    "mounting": 1.6, "growing": 1.5, "ample": 2.4, "circumstantial": 0.6, "anecdotal": 0.2,
+    "limited": 0.2, "weak": 0.0, "inconclusive": -0.1, "mixed": 0.0, "little": -0.9,
+}  # fmt: skip
+
+
 def remarks(items: Sequence[Word], i: int) -> Mark | None:
     """Remarks that speak of the answer: "I could be wrong", "don't quote me", "no idea"."""
     word, previous = items[i].text, text_at(items, i - 1)
@@ -243,6 +252,17 @@ def remarks(items: Sequence[Word], i: int) -> Mark | None:
     if word == "according" and text_at(items, i + 1) == "to":
         weak = _WEAK_SOURCES & {text_at(items, k) for k in (i + 2, i + 3)}
         return Mark(i, i + 1, 0.8 if weak else 2.0, "adverb")
+    if word in ("gut", "intuition", "instinct", "hunch") and previous in ("my", "our"):
+        return Mark(i - 1, i, 0.6, "matrix", wraps=True)
+    if word == "evidence" and text_at(items, i + 1) == "that":
+        level = _EVIDENCE_FOR.get(previous)
+        return None if level is None else Mark(i - 1, i, level, "matrix", level < -0.9)
+    if word == "surprised" and "not" in near and text_at(items, i + 1) == "if":
+        return Mark(max(0, i - 3), i, 0.4, "matrix")
+    if word == "ruled" and text_at(items, i + 1) == "out" and "not" in near:
+        return Mark(max(0, i - 3), i + 1, -0.4, "matrix")
+    if word == "say" and previous == "to" and {"safe", "tempting", "fair"} & set(near[-2:]):
+        return Mark(i - 2, i, 0.4 if "tempting" in near else 2.2, "matrix")
     if word == "life" and previous == "my" and {"bet", "stake"} & set(near):
         return Mark(i - 2, i, 3.9, "matrix")
     return None
