@@ -17,6 +17,8 @@ _FRAME = re.compile(
     r"\b(?:records|documents|all\s+sources)\s+(?:confirm|show|agree|prove)\s+that\b",
     re.I,
 )
+#: "She is, I would guess, a biologist."
+_ASIDE = re.compile(r"\b(is|was|are|were),\s+[^,;.]{2,30},\s+", re.I)
 _ILLNESS = (
     r"(?:disease|illness|condition|disorder|infection|syndrome|ailment|malady|sickness|complaint)"
 )
@@ -67,7 +69,7 @@ def spoken(text: str, wanted: frozenset[str], known: frozenset[str]) -> frozense
     ``known`` are the words of the question and the entity: "causes malaria" speaks of a cause where
     malaria is what was asked about.
     """
-    text = _FRAME.sub(" ", text)
+    text = framed(text)
     if "occupation" in wanted:
         text = _ESTEEMED.sub(" ", text)
     if "symptom" in wanted and "caus" in text:
@@ -93,4 +95,4 @@ def _turned(hit: re.Match[str], known: frozenset[str]) -> str:
 
 def framed(text: str) -> str:
     """Return a clause without its epistemic frame, for patterns of predicates."""
-    return _FRAME.sub(" ", text)
+    return _ASIDE.sub(r"\1 ", _FRAME.sub(" ", text))

@@ -221,7 +221,7 @@ REST = r"""(?:else|further|other|others|additional|beyond\s+(?:that|this|those|t
         |about)|apart\s+from)"""
 
 #: Words that say nothing about which aspect is meant.
-_GENERIC_WORDS = """a an the this that these those it its her his their him them she he they
+_GENERIC_WORDS = """simply a an the this that these those it its her his their him them she he they
     there here i i'm i'd i've
     me my we our you your yours who's is are was were be been being am do does did done has have had
     having of for to in on at by from with within into as if or and but nor so than then though

@@ -78,7 +78,7 @@ def _segments(
     for part in _LISTED.split(about):
         _, stems, kinds = _named(part, wanted)
         content = frozenset(c.stem(w) for w in c.stems(part) if w not in GENERIC)
-        if content:
+        if content or stems & wanted:
             found.append((stems, kinds | waiting))
             waiting = frozenset()
         else:

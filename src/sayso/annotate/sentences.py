@@ -107,6 +107,7 @@ _ADJUNCT = re.compile(
     r"with\s+(?:its|his|her|their|an?)\b|an?\s+(?:\w+\s+){1,3}by\b)[^;]{3,200}",
     re.I,
 )
+_BRACKETED = re.compile(r"\([^()]{1,80}\)")
 _COMMA = re.compile(r",\s+(?=[^,;]*)")
 _CONNECTOR_ONLY = re.compile(r"[\W_]*(?:though|although|but|however|so|yet)?[\W_]*", re.IGNORECASE)
 #: In text without capitals a full stop alone ends a sentence, and a new subject a clause.
@@ -217,6 +218,7 @@ def clauses(text: str, sentence: Span) -> list[Span]:
     found: list[Span] = []
     start = sentence.start
     inserted = [m.span() for m in _INSERTED.finditer(text, sentence.start, sentence.end)]
+    inserted += [m.span() for m in _BRACKETED.finditer(text, sentence.start, sentence.end)]
     cuts = list(_BREAK.finditer(text, sentence.start, sentence.end))
     opening = _OPENING.match(text, *sentence)
     if opening is not None or _ADJUNCT.match(text, *sentence):

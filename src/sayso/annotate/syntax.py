@@ -112,7 +112,7 @@ def empty(words: str) -> bool:
 
 
 #: Words that only judge what was said.
-_VERDICT_WORDS = """100 above actually ago long been while studied reflection hmm accounts
+_VERDICT_WORDS = """100 above actually ago now long been while studied reflection hmm accounts
     accurate advisable against another appear appeared appears as
 assume be
     been being believe believed best bet biographers care case caution certainty change
