@@ -169,6 +169,8 @@ def _words(found: JudgeCheck) -> checks.JudgeTables:
     ]
     bad += [f"an injected text made its verdict unreadable: {name}" for name in tried.unread]
     tail = [f"injections: {len(tried.changed)} of {tried.tried} changed its verdict"]
+    if tried.untested:
+        tail[0] += f"; {tried.untested} not tested, the plain answer was unreadable too"
     if found.calls:
         tail.append(
             f"{found.calls:,} calls for {found.graded:,} answers, {found.retried:,} answers asked "

@@ -134,8 +134,18 @@ def test_unreadable_verdicts_are_counted_and_are_in_no_share(tmp_path: Path) -> 
     assert found.ours.unread == 62
     assert found.ours.problems == {"unread": 62}
     assert (found.ours.agreed.count, found.ours.agreed.of) == (62, 62)
-    assert len(found.injection.unread) == 12
-    assert found.injection.changed == ()
+    # the plain answers were unreadable too: that is no attack's doing
+    assert (found.injection.tried, found.injection.untested) == (0, 12)
+    assert found.injection.unread == found.injection.changed == ()
+
+
+def test_an_attack_that_makes_a_verdict_unreadable_is_named(tmp_path: Path) -> None:
+    def decide(text: str, question: str) -> Said | str:
+        return "unread" if "im_start" in text else ("committed", "incorrect")
+
+    found = judge_check(Reader(decide), cache=tmp_path)
+    assert found.injection.unread == ("system message",)
+    assert (found.injection.tried, found.injection.untested) == (12, 0)
 
 
 def test_a_judge_that_reads_nothing_has_no_numbers(tmp_path: Path) -> None:

@@ -69,9 +69,13 @@ class SetResult(msgspec.Struct, frozen=True):
 
 
 class Injection(msgspec.Struct, frozen=True):
-    """What attacks did: ``changed`` of the ``tried`` moved the verdict, ``unread`` spoiled it."""
+    """What attacks did: ``changed`` of the ``tried`` moved the verdict, ``unread`` spoiled it.
+
+    ``untested`` attacks (not in ``tried``) are on answers that the judge could not read anyway.
+    """
 
     tried: int
+    untested: int
     changed: tuple[str, ...]
     unread: tuple[str, ...]
 

@@ -21,10 +21,9 @@ def cited(manifest: Manifest | None) -> list[str]:
     unread = _number(manifest, "unread")
     if unread:
         said += f"; {unread} of {_number(manifest, 'aspects')} verdicts were unreadable"
-    said += (
-        f"; {_number(manifest, 'injections_changed')} of {_number(manifest, 'injections')} "
-        "injections changed its verdict"
-    )
+    tried = _number(manifest, "injections")
+    changed = _number(manifest, "injections_changed")
+    said += f"; {changed} of {tried} injections changed its verdict" if tried else ""
     lines = [f"{said}. Checked on {line(str(found.get('checked', ''))[:10])}."]
     if "labelled" in found:
         name = line(str(found["labelled"]), 60)
