@@ -5,8 +5,9 @@
 The texts were written for this purpose by two writers who did not know the rules, and labelled by
 two readers each, blind, from ``data/STANCE_GUIDE.md``. All of them are language models following
 one guide, so their agreement says that the guide decides the cases, not that people would agree as
-often. The first writer's set is open: rules were written against it. The other writer's is set
-aside: nobody who writes rules may read it (``--half aside`` prints totals). An aspect's label is
+often. Rules were written against both writers' sets, the second (half ``aside``) from ``rules@2`` on;
+before that it was read twice, as totals only. What the rules do on unseen texts, neither half can
+tell any more. An aspect's label is
 what most of the three said; where they differ it is disputed, counted, and kept.
 """
 
