@@ -302,6 +302,15 @@ def test_any_text_is_compared_and_both_ways_alike(a: str, b: str) -> None:
     assert entails(a, b) == entails(b, a)
 
 
+@pytest.mark.parametrize(
+    "text", ["1 " * 50_000, "Paris 1946 " * 9_000, "東京" * 50_000, "a" * 100_000]
+)
+def test_endless_answers_are_compared_by_their_words(text: str) -> None:
+    assert equivalent("Who?", text, text.upper())
+    assert not equivalent("Who?", text, text + " London")
+    assert not equivalent("Who?", text, "Paris")
+
+
 def test_rules_cluster_a_question() -> None:
     draws = ["Paris", "It is Paris.", "paris", "London", "Lyon", "The city is London."]
     assert annotate.cluster(draws, rules_entails("What is the capital?")) == [0, 0, 0, 1, 2, 1]

@@ -18,6 +18,9 @@ from sayso.annotate.quantities import Quantity, find_quantities, same_amount
 from sayso.annotate.stance import read
 from sayso.records import Gold
 
+#: Texts longer than this (characters) are no answer to one question: only equal words make them
+#: the same, as everything else would take too long.
+LONGEST = 2000
 #: Up to this many words beyond function words an answer is a bare value, else a sentence.
 BARE = 5
 
@@ -77,6 +80,8 @@ def equivalent(question: str, a: str, b: str) -> bool:
         return True
     if not a or not b:
         return False
+    if max(len(a), len(b)) > LONGEST:
+        return len(a) > LONGEST < len(b) and _forms(a) == _forms(b)
     one, two = said(question, a), said(question, b)
     if one.withheld or two.withheld:
         return one.withheld and two.withheld
@@ -95,6 +100,10 @@ def equivalent(question: str, a: str, b: str) -> bool:
         wordy = min(len(one.words), len(two.words)) > 2
         return wordy and bool(one.proper) and one.proper == two.proper
     return len(long.words) > BARE >= len(short.words) or _says(question, long, short)
+
+
+def _forms(text: str) -> list[str]:
+    return [token.text for token in tokens(text)]
 
 
 def _says(question: str, value: Said, text: Said) -> bool:
