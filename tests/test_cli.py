@@ -50,6 +50,20 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "uncle", "--data", "missing.jsonl"], "missing.jsonl"),
         (["run", "uncle", "--limit", "-3"], "limit -3"),
         (["run", "uncle", "--limit", "many"], "many"),
+        (["run", "uncle", "--limit", "1.5"], "--limit '1.5': expected a whole number"),
+        (["run", "uncle", "--probe.k", "2.5"], "--probe.k '2.5': expected a whole number"),
+        (["run", "uncle", "--thinking", "maybe"], "thinking 'maybe': expected on, off"),
+        (["run", "uncle", "--chat-template-kwargs", "{"], "not JSON"),
+        (["run", "uncle", "--max-cost", "0"], "max-cost is 0.0; expected"),
+        (["run", "uncle", "--max-cost", "nan"], "max-cost is nan; expected"),
+        (["run", "uncle", "--price", "1,2"], "price '1,2' is for endpoints, and the model"),
+        (["run", "uncle", "--model", "openai:x", "--price", "dear"], "price 'dear' is not one"),
+        (["run", "uncle", "--model-version", "may"], "model-version 'may' is for endpoints"),
+        (["run", "uncle", "--concurrency", "4"], "concurrency is for endpoints"),
+        (["run", "uncle", "--timeout", "-1"], "timeout is -1.0; expected"),
+        (["run", "uncle", "--judge-batch", "all"], "all"),
+        (["run", "uncle", "--judge-price", "1,2"], "judge 'rules' is no model"),
+        (["run", "uncle", "--model", "openai:x", "--max-cost", "1"], "price of 'openai:x' is unk"),
         (["run", "uncle", "--seed", "-1"], "seed is -1; expected 0 to"),
         (["run", "uncle", "--data", "x" * 300], "File name too long"),
         (["measure", "x" * 300], "File name too long"),
@@ -160,6 +174,39 @@ def test_measure_takes_the_runs_settings_wherever_its_name_stands(
         assert all("ci:entity-123" in signature for signature in signatures)
 
 
+def test_a_fraction_in_a_config_file_is_not_rounded_either(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("c.yaml").write_text("limit: 2.5\n")
+    assert "'2.5': expected a whole number" in refused(
+        ["run", "uncle", "--config", "c.yaml"], capsys
+    )
+
+
+def test_help_of_measure_shows_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["measure", "--help"]) == 0
+    shown = capsys.readouterr().out
+    for flag in ("--probe.k", "--probe.unc", "--omit-long", "--refusals", "--ci", "--resamples"):
+        assert flag in shown
+    for flag in ("--probe.temperature", "--answer", "--known-from", "--prompts", "--wordings"):
+        assert flag not in shown
+
+
+def test_a_dry_run_prints_and_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["run", "uncle", "--limit", "2", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "in all: local, no price" in out
+    assert not Path("runs").exists()
+    assert cli.run(["run", "--limit", "2", "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert [stage["name"] for stage in plan["stages"]] == ["probe", "short", "long"]
+    assert plan["dollars"] == [0, 0]
+
+
 def test_measure_refuses_what_would_need_new_answers(
     finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -265,7 +312,16 @@ def test_interrupting_says_that_it_goes_on(
 
 
 def test_every_command_has_help() -> None:
-    for words in ([], ["run"], ["run", "uncle"], ["measure"], ["report"], ["compare"]):
+    for words in (
+        [],
+        ["run"],
+        ["run", "uncle"],
+        ["measure"],
+        ["report"],
+        ["compare"],
+        ["check"],
+        ["judge-check"],
+    ):
         done = subprocess.run(
             [sys.executable, "-m", "sayso", *words, "--help"],
             capture_output=True,

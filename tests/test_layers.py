@@ -36,6 +36,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "protocols": {"records", "metrics", "models", "prompts", "annotate"},
     "pipeline": {
         "records",
+        "atomic",
         "metrics",
         "prompts",
         "cache",

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from sayso.annotate.rules import judge_rules as judge_rules
     from sayso.annotate.rules import judge_rules_long as judge_rules_long
     from sayso.models import open_model as open_model
+    from sayso.pipeline.checking import check as check
     from sayso.pipeline.comparing import compare as compare
+    from sayso.pipeline.judge_check import judge_check as judge_check
     from sayso.pipeline.measuring import measure as measure
     from sayso.pipeline.running import run as run
 
@@ -28,6 +30,8 @@ _PUBLIC = {
     "run": "sayso.pipeline.running:run",
     "measure": "sayso.pipeline.measuring:measure",
     "compare": "sayso.pipeline.comparing:compare",
+    "check": "sayso.pipeline.checking:check",
+    "judge_check": "sayso.pipeline.judge_check:judge_check",
     "judge_rules": "sayso.annotate.rules:judge_rules",
     "judge_rules_long": "sayso.annotate.rules:judge_rules_long",
     "open_model": "sayso.models:open_model",
@@ -38,7 +42,9 @@ _PUBLIC = {
 
 __all__ = [
     "__version__",
+    "check",
     "compare",
+    "judge_check",
     "judge_rules",
     "judge_rules_long",
     "measure",

@@ -44,6 +44,17 @@ app.command(
     "sayso.commands:compare", name="compare", help="Differences between two runs, with intervals."
 )
 
+app.command(
+    "sayso.check_commands:check",
+    name="check",
+    help="Find out what a model or an endpoint can do, and what that leaves out.",
+)
+app.command(
+    "sayso.check_commands:judge_check",
+    name="judge-check",
+    help="Check a judge against labels and attacks, before it is paid for.",
+)
+
 
 def main(argv: list[str] | None = None) -> None:
     """Run the command line; a user's mistake is one line and exit code 2, never a traceback."""

@@ -15,6 +15,7 @@ from sayso.models import Engine
 from sayso.pipeline.asking import Asker, Progress
 from sayso.pipeline.folder_run import FolderRun
 from sayso.pipeline.job import Job, opened
+from sayso.pipeline.judge_check_store import stored
 from sayso.pipeline.judging import Batch, Labels, Mode, Seat, open_judge
 from sayso.pipeline.manifests import folder_name, manifest_of, now, open_folder, signature_parts
 from sayso.pipeline.pricing import bill
@@ -115,6 +116,7 @@ def execute(job: Job, progress: Progress | None = None) -> Result:
             tokens=_tokens(asker, seat),
             dollars=asker.dollars,
             judge_dollars=seat.asker.dollars if seat.asker else None,
+            judge_check=stored(seat.judge.signature, job.cache_folder) or {},
             cautions=tuple(uncle.cautions(estimates, asker.capabilities.draws_vary)),
             notices=(*told, *said),
         )

@@ -1,0 +1,85 @@
+"""A whole run over an endpoint: its key is not seen, its repetitions are, its price is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bad_server import BadServer
+
+from sayso import cli
+from sayso.store import RunFolder
+from scripted_world import facts, records, write
+
+WORLD = facts(4)  # 12 facts, 4 paragraphs
+KEY = "sk-test-0123456789abcdef"
+
+
+def command(folder: Path, server: BadServer, *more: str) -> list[str]:
+    data = str(write(folder / "q.jsonl", records(WORLD)))
+    argv = ["run", "uncle", "--model", f"{server.url}#m", "--data", data, "--resamples", "100"]
+    return [*argv, "--out", str(folder / "run"), "--cache", str(folder / "cache"), *more]
+
+
+@pytest.mark.parametrize("judge", ["rules", "the same"])
+def test_no_key_reaches_a_file_or_the_terminal(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    judge: str,
+) -> None:
+    monkeypatch.setenv("SAYSO_API_KEY", KEY)
+    with BadServer(key=KEY) as server:
+        reader = "rules" if judge == "rules" else f"{server.url}#m"
+        assert cli.run(command(tmp_path, server, "--judge", reader)) == 0
+        assert server.answered  # it wanted the key, and got it
+        monkeypatch.setenv("SAYSO_API_KEY", "sk-wrong-" + KEY)
+        assert cli.run(command(tmp_path, server, "--seed", "1", "--out", str(tmp_path / "b"))) == 2
+    said = "".join(capsys.readouterr())
+    assert KEY not in said
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) > 8
+    for file in files:
+        assert KEY.encode() not in file.read_bytes(), file
+
+
+def test_an_endpoint_that_repeats_itself_is_told_while_it_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with BadServer(sampling=False) as server:
+        assert cli.run(command(tmp_path, server)) == 0
+    out, err = capsys.readouterr()
+    assert "draws of m at a temperature above 0 repeat the same text" in err
+    assert "The draws never vary" in out
+    manifest = RunFolder.open(tmp_path / "run").read_manifest()
+    assert any("draws of every question are equal" in text for text in manifest.cautions)
+
+
+def test_an_endpoints_draws_that_vary_are_not_called_equal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with BadServer() as server:
+        assert cli.run(command(tmp_path, server)) == 0
+    assert "never vary" not in capsys.readouterr().out
+
+
+def test_money_ends_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with BadServer(choices=1) as server:
+        assert cli.run(command(tmp_path, server, "--max-cost", "1")) == 2
+        assert "the price of" in capsys.readouterr().err
+        assert not server.answered
+        dear = ("--price", "1000,1000")
+        assert cli.run(command(tmp_path, server, *dear, "--max-cost", "0.5")) == 2
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1
+        assert "stopped at --max-cost 0.5" in err
+        first = sum(server.answered.values())
+        assert first > 0
+        assert cli.run(command(tmp_path, server, *dear)) == 0
+        # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2: nothing was asked twice
+        assert sum(server.answered.values()) == 12 * 7 + 4 * 2
+        assert max(server.answered.values()) == 1
+    manifest = RunFolder.open(tmp_path / "run").read_manifest()
+    assert manifest.dollars is not None
+    assert manifest.dollars > 0.4
+    assert manifest.tokens["cached"] == first
