@@ -18,7 +18,7 @@ from sayso.metrics.intervals import Metric, bootstrap
 from sayso.metrics.length import length_bins, residual_auroc, strata_auroc
 from sayso.metrics.ranks import spearman, weight_rows
 from sayso.metrics.rates import Floats, divide, or_none
-from sayso.metrics.roc import auroc, block_starts, within_auroc
+from sayso.metrics.roc import auroc, block_starts
 from sayso.records import Estimate, InputError
 
 
@@ -88,24 +88,28 @@ def _difference(first: ArrayLike | None, second: ArrayLike | None) -> float | Fl
     return float(gap) if gap.ndim == 0 else gap
 
 
+def _auroc(score: Floats, wrong: Floats, weights: ArrayLike | None) -> float | Floats | None:
+    return auroc(score, wrong) if weights is None else auroc(score, wrong, weights)
+
+
 def _inflation(
     u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
 ) -> float | Floats | None:
-    return _difference(within_auroc(u, m, None, weights), within_auroc(u, t, None, weights))
+    return _difference(_auroc(u, m, weights), _auroc(u, t, weights))
 
 
 def _from_length(
     u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
 ) -> float | Floats | None:
     spread = spread_auroc(u, m, t, b, weights)
-    return _difference(within_auroc(u, m, None, weights), spread)
+    return _difference(_auroc(u, m, weights), spread)
 
 
 def _unexplained(
     u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
 ) -> float | Floats | None:
     spread = spread_auroc(u, m, t, b, weights)
-    return _difference(spread, within_auroc(u, t, None, weights))
+    return _difference(spread, _auroc(u, t, weights))
 
 
 class LengthAudit(msgspec.Struct, frozen=True):

@@ -91,15 +91,13 @@ def residual_auroc(
     W, single = weight_rows(weights, len(score))
     score, wrong, x, W = score[use], wrong[use], x[use], W[:, use]
     values: Floats = np.full(len(W), np.nan)
-    for row, w in enumerate(W):
-        total = float(w.sum())
-        if total <= 0:
-            continue
-        # A weighted mean of mid-ranks is 1/2 whatever the ties.
-        s, r = mid_ranks(score, w) - 0.5, mid_ranks(x, w) - 0.5
-        slope = np.nan_to_num(divide((w * s * r).sum(), (w * r * r).sum()))
-        # Rounding keeps equal residuals equal, so that ties stay ties.
-        value = auroc(np.round(s - slope * r, 12), wrong, w)
+    # A weighted mean of mid-ranks is 1/2 whatever the ties.
+    S, X = mid_ranks(score, W) - 0.5, mid_ranks(x, W) - 0.5
+    slope = np.nan_to_num(divide((W * S * X).sum(axis=1), (W * X * X).sum(axis=1)))
+    # Rounding keeps equal residuals equal, so that ties stay ties.
+    residual = np.round(S - slope[:, None] * X, 12)
+    for row in np.flatnonzero(W.sum(axis=1) > 0):
+        value = auroc(residual[row], wrong, W[row])
         values[row] = np.nan if value is None else float(np.asarray(value))
     return or_none(values[0]) if single else values
 

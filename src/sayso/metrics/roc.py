@@ -48,6 +48,7 @@ def auroc(
     value: Floats = np.full(len(rows), np.nan)
     if len(positive) and len(negative):
         negative = negative[np.argsort(score[negative], kind="stable")]
+        positive = positive[np.argsort(score[positive], kind="stable")]
         # How many right answers lie below each wrong one, and how many not above it, is the same
         # in every resample: only their weights change.
         below = np.searchsorted(score[negative], score[positive], side="left")
