@@ -5,10 +5,10 @@
 The texts were written for this purpose by two writers who did not know the rules, and labelled by
 two readers each, blind, from ``data/STANCE_GUIDE.md``. All of them are language models following
 one guide, so their agreement says that the guide decides the cases, not that people would agree as
-often. Rules were written against both writers' sets, the second (half ``aside``) from ``rules@2`` on;
-before that it was read twice, as totals only. What the rules do on unseen texts, neither half can
-tell any more. An aspect's label is
-what most of the three said; where they differ it is disputed, counted, and kept.
+often. Rules were written against both writers' sets, the second (half ``aside``) from ``rules@2``
+on; before that it was read twice, as totals only. What the rules do on unseen texts, neither half
+can tell any more. An aspect's label is what most of the three said; where they differ it is
+disputed, counted, and kept.
 """
 
 from __future__ import annotations

@@ -86,7 +86,8 @@ _WISH = re.compile(
     r"\bdo\s+you\s+(?:want|need)\s+(?:the|an?|to\s+know)\b[^.?!]{1,80}\bor\b[^.?!]{1,60}\?", re.I
 )
 _START_WH = re.compile(
-    r"\W*(?:(?:and|but|so|well|ok|okay|now|sorry|hmm),?\s+)?(?:which|who|what|where|when|how|whose|"
+    r"\W*(?:(?:and|but|so|well|ok|okay|now|sorry|hmm),?\s+)?(?:(?:in|at|of|for|on|from|by)\s+(?=which|what|whose))?"
+    r"(?:which|who|what|where|when|how|whose|"
     r"do\s+you|did\s+you|are\s+you|is\s+this|could\s+you|can\s+you)\b",
     re.I,
 )

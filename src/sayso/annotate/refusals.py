@@ -8,7 +8,8 @@ from __future__ import annotations
 from sayso.annotate import hedges as h
 from sayso.annotate.patterns import DEG, NEG, compiled
 
-CANNOT = rf"""(?:(?:can|could|wo|ca|do|will|would)\s*{NEG}|unable\s+to|not\s+(?:able|allowed
+CANNOT = rf"""(?:(?:can|could|wo|ca|do|will|would|should|must|shall|dare)\s*{NEG}
+        |unable\s+to|not\s+(?:able|allowed
         |permitted|comfortable|
     in\s+a\s+position|authori[sz]ed|at\s+liberty|going|willing|supposed)(?:\s+to|\s+with)?
         |declin(?:e|ing)\s+to|refuse\s+to|

@@ -93,7 +93,8 @@ _WH_FIRST = re.compile(_WH, re.IGNORECASE)
 #: Where the segmenter sees no end: after "(?).", and before a sentence that opens with a number.
 _BRACKET_STOP = re.compile(
     r"(?<=[?!]\)\.)\s+(?=[^\W\d_a-z])|(?<=[a-z]{4}\.)(?<!prox\.)\s+(?=\d[\d,.]*\s+\w)|"
-    r"(?<=\s\d{4}\.)\s+(?=\d[\d,.]*\s+[a-z])"
+    r"(?<=\s\d{4}\.)\s+(?=\d[\d,.]*\s+[a-z])|"
+    r"(?:(?<=\d m\.)|(?<=\d (?:km|kg|cm|mm|ft|mi|lb)\.))\s+(?=[A-Z])"
 )
 #: "While I have no idea who led it, the cast was ...": the comma ends the opening clause.
 _OPENING = re.compile(r"(?:while|although|though|even\s+though|whereas)\b[^,;]{3,160},\s+", re.I)

@@ -90,7 +90,9 @@ def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]
             token = _TOKEN.match(text, hit.start())
             if token and token.end() > hit.end() and token.group().lower() in known:
                 continue
-            if hit.group().lower() == "one":
+            if hit.group().lower() == "one" or _IN_YEAR.search(
+                text, max(0, hit.start() - 8), hit.end()
+            ):
                 continue
             yield Span(hit.start(), hit.end() - (text[hit.end() - 1] in ".,"))
     elif kind in ("place", "person"):
@@ -146,6 +148,7 @@ def _opens(text: str, at: int, end: int, low: int) -> bool:
     return not _AFTER_NAME.match(text, follows.start(1))
 
 
+_IN_YEAR = re.compile(r"\b(?:in|since|until|from|by|of|early|late|year)\s+(?:1\d{3}|20\d{2})$")
 _IN = re.compile(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)
 _BY = re.compile(r"\b(?:by|with|named)\s+$", re.IGNORECASE)
 #: Words that open sentences, and plural nouns ("Audiences left") before no singular verb.

@@ -14,7 +14,7 @@ from sayso.annotate.naming import Asked, covers
 from sayso.annotate.sentences import Span
 from sayso.annotate.stance import Reading
 from sayso.annotate.syntax import WHOLE
-from sayso.annotate.talk import sends_away
+from sayso.annotate.talk import TALK, sends_away
 from sayso.annotate.values import asserted
 from sayso.records import Content, Stance, Verdict
 
@@ -141,10 +141,22 @@ def names_aspect(
     """Whether the gap names the aspect; ``None`` when it names none (see ``align.covers``)."""
     named = covers(gap.about, reading.text[gap.low : gap.high], aspect, aspects)
     everything = gap.whole and WHOLE.search(gap.about)
+    if gap.kind == "refusal" and named is False and _about_one(gap.about):
+        return False
     if named is False and (gap.kind in ("refusal", "caution") or everything):
         others = any(covers(gap.about, "", a, aspects) for a in aspects)
         return False if others else None
     return named
+
+
+_OF_HERS = re.compile(r"\b(?:his|her|its)\s+([a-z]+)\b(?:\s+([a-z]+)\b)?")
+
+
+def _about_one(about: str) -> bool:
+    """Whether a refusal is about one thing that nobody asked for: "comment on her health"."""
+    found = _OF_HERS.search(about)
+    words = [w for w in (found.groups() if found else ()) if w]
+    return bool(words) and not any(w in GENERIC or w in TALK for w in words)
 
 
 def weakened(reading: Reading, aspects: Sequence[Asked], aspect: Asked, value: Span) -> bool:
