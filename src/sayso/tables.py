@@ -98,12 +98,8 @@ def arrow_type(shape: Shape) -> pa.DataType:
     if shape.kind == "list":
         return pa.list_(pa.field("element", arrow_type(shape.inner[0])))
     if shape.kind == "struct":
-        return pa.struct(
-            [
-                pa.field(name, arrow_type(one))
-                for name, one in zip(shape.names, shape.inner, strict=True)
-            ]
-        )
+        columns = zip(shape.names, shape.inner, strict=True)
+        return pa.struct([pa.field(name, arrow_type(one)) for name, one in columns])
     return {
         "text": pa.string(), "json": pa.string(), "int": pa.int64(), "float": pa.float64(),
         "bool": pa.bool_(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ from rich.console import Console
 
 import sayso
 from sayso import report
+from sayso.annotate import Item
 from sayso.backends.scripted import ScriptedEngine
 from sayso.models import Capabilities
+from sayso.pipeline.asking import Silent
 from sayso.pipeline.running import Result
 from sayso.protocols import uncle
 from sayso.protocols.draws import ALIKE, Draws, count_draws
-from sayso.records import Generation, Request, ask
+from sayso.records import Generation, Request, Verdict, ask
 from scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(8)  # 24 facts
@@ -70,6 +73,7 @@ def test_five_equal_probes_are_not_silent(tmp_path: Path) -> None:
     result = run(tmp_path, ScriptedEngine(stuck, "stuck", logprob=-0.5), propensity=2)
     (alike,) = [e for e in result.estimates if e.name == "draws_alike"]
     assert (alike.value, alike.denominator, alike.problem) == (1.0, 24, ALIKE)
+    assert f"probe: {ALIKE}" in result.manifest.notices
     (caution,) = result.manifest.cautions
     for words in (
         "draws of every question are equal",
@@ -90,6 +94,32 @@ def test_five_equal_probes_are_not_silent(tmp_path: Path) -> None:
     # and a second time from the cache alone
     again = run(tmp_path, ScriptedEngine(stuck, "stuck", logprob=-0.5), propensity=2)
     assert again.manifest.cautions == result.manifest.cautions
+
+
+def test_a_run_tells_it_before_the_judge_is_asked(tmp_path: Path) -> None:
+    notes: list[str] = []
+
+    class Heard(Silent):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    class Late:
+        name = signature = "late"
+
+        def grade(self, items: Sequence[Item]) -> list[Verdict]:
+            assert len(notes) == 1
+            assert "stuck at a temperature above 0 repeat" in notes[0]
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sayso.run(
+            model=ScriptedEngine(stuck, "stuck"),
+            data=str(write(tmp_path / "q.jsonl", records(WORLD))),
+            judge=Late(),
+            out=tmp_path / "run",
+            cache=tmp_path / "cache",
+            progress=Heard(),
+        )
 
 
 def test_draws_that_vary_have_no_such_line(tmp_path: Path) -> None:

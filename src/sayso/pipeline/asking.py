@@ -151,6 +151,15 @@ class Asker:
         """Read given continuations; nothing of it is cached."""
         return self.engine.force(items, want)
 
+    def tell_repetition(self) -> None:
+        """Tell at once, and once, that draws do not differ: nobody should wait for the report."""
+        if not self._told:
+            self._told = True
+            self.progress.note(
+                f"draws of {self.signature} at a temperature above 0 repeat the same text: every "
+                "number that rests on several draws will say so"
+            )
+
     def close(self) -> None:
         """Let the engine go."""
         self.engine.close()
@@ -203,12 +212,8 @@ class Asker:
         self.meter.settle(kind, paid)
         self.tally.asked += 1
         self.tally.failed += reply.problem is not None
-        if self.capabilities.draws_vary is False and not self._told:
-            self._told = True
-            self.progress.note(
-                f"draws of {self.signature} at a temperature above 0 repeat the same text: every "
-                "number that rests on several draws will say so"
-            )
+        if not self._told and self.capabilities.draws_vary is False:
+            self.tell_repetition()
         if paid is None and self.meter.max_cost is not None:
             raise InputError(
                 f"--max-cost {self.meter.max_cost:g} cannot be kept: {self.signature} answered "

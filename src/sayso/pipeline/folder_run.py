@@ -20,6 +20,7 @@ from sayso.models import Engine
 from sayso.pipeline.asking import Asker
 from sayso.pipeline.thinking import Shape
 from sayso.protocols import Ask
+from sayso.protocols.draws import ALIKE, count_draws
 from sayso.records import Generation, InputError, Question, Verdict, content_id
 from sayso.store import RunFolder
 
@@ -60,6 +61,10 @@ class FolderRun:
             for stage, rows in tables.items():
                 self.folder.write(f"generations/{stage}", rows, Generation)
                 self._tell(stage, rows)
+        if count_draws(tables.get("probe", ())).repeat:
+            self.notices.append(f"probe: {ALIKE}")
+            if isinstance(model, Asker):
+                model.tell_repetition()
         return tables
 
     def _tell(self, stage: str, rows: Sequence[Generation]) -> None:
