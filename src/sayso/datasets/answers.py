@@ -115,7 +115,9 @@ def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, st
                 f"{path}: --columns {ours}={theirs} names a column that is not there; the file "
                 f"has {names[:300]}"
             )
-    if not any(columns.get(name, name) in row for name in ("answer", "samples")):
+    taken = set(columns.values())
+    free = [n for n in ("answer", "samples") if n in columns or (n in row and n not in taken)]
+    if not free:
         raise InputError(
             f"{path}: expected a column 'answer' (or 'samples'), got {names[:300]}; name it with "
             "--columns answer=COLUMN"

@@ -1,0 +1,136 @@
+"""Is an answer right? Every answer metric that a gold allows, as 1, 0, or nothing.
+
+Content counts: a hedged answer with the right value is right. An answer that gives no value
+(it abstains, asks back, refuses) is neither: it has no verdict, and is counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from sayso.annotate import Item
+from sayso.annotate.lexical import ANSWER_METRICS, THRESHOLDS
+from sayso.annotate.rules import judge_rules
+from sayso.datasets.answers import AnswerRow
+from sayso.records import Generation, Gold, InputError, Message, Question, Request
+
+#: Metrics that need nothing but the text.
+OFFLINE = ("rules", *ANSWER_METRICS)
+#: Answers of this length are judged by their beginning.
+LONGEST = 20_000
+
+
+class Grade(NamedTuple):
+    """What a metric says of one answer: ``correct`` 1, 0 or NaN; ``value`` 0..1 if it has one."""
+
+    correct: float
+    value: float = math.nan
+
+
+NONE = Grade(math.nan)
+Grader = Callable[[Sequence[AnswerRow]], list[Grade]]
+
+
+def graders(chosen: str, cache: Any, stack: Any) -> dict[str, Grader]:
+    """Return every offline metric, and the chosen one where it is another.
+
+    ``chosen`` may also be ``bert_score``, ``bert_score:MODEL``, ``llm:MODEL``, or ``file:NAME`` (a
+    verdict that came with the file). What is opened is closed by ``stack``.
+    """
+    found: dict[str, Grader] = {"rules": _each(_rules)}
+    for name in ANSWER_METRICS:
+        found[name] = _each(_lexical(name))
+    if chosen in found:
+        return found
+    kind, _, rest = chosen.partition(":")
+    if kind == "file" and rest:
+        found[chosen] = _each(lambda row: Grade(row.recorded.get(rest, math.nan)))
+    elif kind == "bert_score":
+        found[chosen] = _bert(rest)
+    elif kind == "llm" and rest:
+        from sayso.cache import Cache
+        from sayso.pipeline.judging import open_judge
+
+        seat = open_judge(rest, cache=stack.enter_context(Cache(cache)))
+        stack.callback(seat.close)
+        found[chosen] = _judge(seat.judge)
+    else:
+        raise InputError(
+            f"--gold-metric {chosen!r}: expected one of {', '.join(OFFLINE)}, bert_score, "
+            "llm:MODEL, or file:NAME for a verdict in the file"
+        )
+    return found
+
+
+def _each(grade: Callable[[AnswerRow], Grade]) -> Grader:
+    def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
+        return [grade(row) for row in rows]
+
+    return grade_all
+
+
+def _graded(row: AnswerRow) -> bool:
+    return bool(row.gold and row.answer and row.answer.strip())
+
+
+def _rules(row: AnswerRow) -> Grade:
+    if not _graded(row):
+        return NONE
+    verdict = judge_rules(row.question[:LONGEST], row.gold or (), (row.answer or "")[:LONGEST])
+    if verdict.problem is not None or verdict.content not in ("correct", "incorrect"):
+        return NONE
+    return Grade(float(verdict.content == "correct"))
+
+
+def _lexical(name: str) -> Callable[[AnswerRow], Grade]:
+    metric, threshold = ANSWER_METRICS[name], THRESHOLDS[name]
+
+    def grade(row: AnswerRow) -> Grade:
+        if not row.gold or row.answer is None:
+            return NONE
+        value = metric(row.gold, row.answer[:LONGEST])
+        return Grade(float(threshold.correct([value])[0]), value)
+
+    return grade
+
+
+def _bert(model: str) -> Grader:
+    def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
+        from sayso.answers import bert_score
+
+        named = {"model": model} if model else {}
+        found = []
+        for row in rows:
+            if not _graded(row):
+                found.append(NONE)
+                continue
+            value = float(bert_score(row.gold or (), row.answer or "", **named))  # type: ignore[arg-type]
+            found.append(Grade(float(THRESHOLDS["bert_score"].correct([value])[0]), value))
+        return found
+
+    return grade_all
+
+
+def _judge(judge: Any) -> Grader:
+    def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
+        places = [n for n, row in enumerate(rows) if _graded(row)]
+        items = [_item(rows[n], n) for n in places]
+        found = [NONE] * len(rows)
+        for n, verdict in zip(places, judge.grade(items), strict=True):
+            if verdict.problem is None and verdict.content in ("correct", "incorrect"):
+                found[n] = Grade(float(verdict.content == "correct"))
+        return found
+
+    return grade_all
+
+
+def _item(row: AnswerRow, number: int) -> Item:
+    golds = tuple(Gold(text) for text in row.gold or ())
+    question = Question(f"q{number}", "file", row.question, golds, context=row.context)
+    request = Request(messages=(Message("user", row.question),))
+    made = Generation(
+        request, id=f"g{number}", question=question.id, form="short", text=row.answer or ""
+    )
+    return Item(made, (question,))

@@ -1,0 +1,150 @@
+"""Opening whoever scoring may ask: the model of the answers, and who compares their meanings."""
+
+from __future__ import annotations
+
+import contextlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sayso.annotate.collect import Tools
+from sayso.annotate.collect_meaning import Meaning, ModelMeaning, RulesMeaning
+from sayso.annotate.relations import label_columns
+from sayso.cache import Cache, default_cache_folder
+from sayso.models import Classifier, Engine, open_model
+from sayso.pipeline.asking import Asker
+from sayso.pipeline.scoring_memo import RememberedClassifier, RememberedReads
+from sayso.records import InputError
+
+NLI_FILE = "relations.sqlite"
+READS_FILE = "reads.sqlite"
+#: The NLI model that is used where nothing else was named and its weights are on this machine.
+NLI_DEFAULT = "microsoft/deberta-large-mnli"
+#: Files that weights of a hub model stand in.
+_WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
+
+
+class Toolbox:
+    """Opens each tool when it is first needed, and knows what the user should be told.
+
+    ``model`` is a name for :func:`~sayso.models.open_model` or an engine; ``nli`` is ``rules``, a
+    folder or hub id, ``llm:`` and the name of a model, a classifier, or ``None``: the default
+    model if its weights are here, else rules.
+    """
+
+    def __init__(
+        self,
+        model: str | Engine | None = None,
+        nli: str | Classifier | None = None,
+        cache: Path | str | None = None,
+        *,
+        strict: bool = True,
+        condition: bool = True,
+    ) -> None:
+        self._model, self._nli = model, nli
+        self._folder = Path(cache) if cache is not None else default_cache_folder()
+        self._rules = {"strict": strict, "condition": condition}
+        self._open = contextlib.ExitStack()
+        self._engine: RememberedReads | None = None
+        self._meaning: Meaning | None = None
+        self._speakers: list[Any] = []
+        self._said: list[str] = []
+        if nli is None:
+            self._nli = chosen_nli()
+            if self._nli == "rules":
+                self._said.append(
+                    f"meanings compared by rules: the weights of {NLI_DEFAULT} are not on this "
+                    "machine; --nli NAME opens (and fetches) a model"
+                )
+
+    @property
+    def nli(self) -> str:
+        """The name of who compares meanings, opened or not."""
+        return self._nli if isinstance(self._nli, str) else "classifier"
+
+    @property
+    def three(self) -> bool:
+        """Whether contradiction is told from neutral (``True`` before a model is opened)."""
+        return self._meaning.three if self._meaning is not None else self._nli != "rules"
+
+    def tools(self, *, engine: bool, meaning: bool) -> Tools:
+        """Return the tools, opening those that are needed and not open yet."""
+        if engine and self._model is not None and self._engine is None:
+            self._engine = self._open_engine(self._model)
+        if meaning and self._meaning is None:
+            self._meaning = self._open_meaning(self._nli)
+        return Tools(self._engine, self._meaning)
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should be told, by whom it concerns."""
+        found = list(self._said) if self._meaning is not None else []
+        for speaker in self._speakers:
+            found += [str(notice) for notice in getattr(speaker, "notices", ())]
+        return found
+
+    @property
+    def signature(self) -> str:
+        """What the scores owe to tools."""
+        parts = [self._engine.signature] if self._engine is not None else []
+        parts += [self._meaning.signature] if self._meaning is not None else []
+        return "|".join(parts)
+
+    def close(self) -> None:
+        """Let everything go that was opened here."""
+        self._open.close()
+
+    def _cache(self, name: str) -> Cache:
+        return self._open.enter_context(Cache(self._folder / name))
+
+    def _open_engine(self, model: str | Engine) -> RememberedReads:
+        engine = model
+        if isinstance(engine, str):
+            engine = open_model(engine)
+            self._open.callback(engine.close)
+        if not engine.capabilities.force:
+            self._said_now(
+                f"{engine.name} cannot read given text token by token: no log-probabilities were "
+                "filled in; that takes a model in this process (hf:NAME)"
+            )
+        self._speakers.append(engine)
+        return RememberedReads(engine, self._cache(READS_FILE))
+
+    def _said_now(self, sentence: str) -> None:
+        class Speaker:
+            notices = (sentence,)
+
+        self._speakers.append(Speaker)
+
+    def _open_meaning(self, nli: str | Classifier | None) -> Meaning:
+        if nli == "rules" or nli is None:
+            return RulesMeaning()
+        classifier: Any = nli
+        if isinstance(nli, str) and nli.startswith("llm:"):
+            from sayso.annotate.collect_llm import LlmClassifier
+
+            engine = open_model(nli.removeprefix("llm:"))
+            self._open.callback(engine.close)
+            classifier = LlmClassifier(Asker(engine, self._cache("replies.sqlite"), who="nli"))
+        elif isinstance(nli, str):
+            from sayso.backends.nli import open_nli
+
+            classifier = open_nli(nli)
+            self._open.callback(classifier.close)
+        try:
+            label_columns(classifier.labels)
+        except InputError as error:
+            raise InputError(f"--nli {nli}: {error}") from None
+        self._speakers.append(classifier)
+        kept = RememberedClassifier(classifier, self._cache(NLI_FILE))
+        return ModelMeaning(kept, nli if isinstance(nli, str) else "classifier", **self._rules)
+
+
+def chosen_nli() -> str:
+    """Return the default NLI model if it can be opened without fetching anything, else rules."""
+    if any(find_spec(name) is None for name in ("torch", "transformers", "huggingface_hub")):
+        return "rules"
+    from huggingface_hub import try_to_load_from_cache
+
+    here = any(isinstance(try_to_load_from_cache(NLI_DEFAULT, name), str) for name in _WEIGHTS)
+    return NLI_DEFAULT if here else "rules"

@@ -1,0 +1,194 @@
+"""The leaderboard of ``sayso score`` in the terminal: scores, length, what may be claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sayso.boards import COVERAGE, LENGTH, Board, Entry, Judge
+from sayso.records import Estimate
+from sayso.report.clean import line
+
+#: Rows of the table unless all are asked for.
+SHOWN = 15
+
+
+def render_board(found: Board, console: Console, shown: int = SHOWN) -> None:
+    """Print the leaderboard, the row of plain length always, and the length audit.
+
+    Holds for any board, also one without a single AUROC.
+    """
+    console.print()
+    _say(console, headline(found), "bold")
+    if found.problem is not None:
+        _say(console, f"! {found.problem}", "yellow")
+    if found.entries:
+        console.print(_table(found, shown))
+        hidden = len(found.entries) - len(_chosen(found, shown))
+        if hidden:
+            _say(console, f"{hidden} more rows with --json", "dim")
+        _say(console, EXPLAINED.format(coverage=f"{COVERAGE:.0%}", n=found.resamples), "dim")
+    for text in warnings(found):
+        _say(console, f"! {text}", "yellow")
+    for method, by in found.audits.items():
+        for grader, audit in by.items():
+            _say(console, f"{method} against {line(grader, 40)}: {audit.sentence()}", "")
+    if any(judge.n for judge in found.judges):
+        console.print()
+        _say(
+            console,
+            f"Right answers that a metric refuses, by length (truth: {found.truth})",
+            "bold",
+        )
+        console.print(_judges(found.judges))
+        _say(console, REFUSED, "dim")
+
+
+EXPLAINED = (
+    "AUROC: a wrong answer scores higher than a right one (.5 = blind). fixed: among answers of "
+    "like length. length: rank correlation with the number of words. PRR: 1 = oracle, 0 = blind. "
+    "acc: accuracy when the most certain {coverage} are answered. *: the AUROC differs from that "
+    "of length on the same rows (p < .05, Holm over the table). 95 % intervals, {n:,} resamples."
+)
+REFUSED = (
+    "q: share of right answers that it accepts; Q1-Q5: share that it refuses, from the shortest "
+    "fifth of the right answers to the longest; slope: the rise from one fifth to the next; expects: the AUROC that "
+    "length alone would earn against it if length said nothing about being right."
+)
+
+
+def headline(found: Board) -> str:
+    """Return what was compared with what."""
+    whose = "people" if found.against == "people" else line(found.against, 60)
+    text = f"{found.judged:,} of {found.rows:,} answers judged by {whose}: {found.wrong:,} wrong"
+    if found.left_out:
+        text += f"; {found.left_out:,} without a verdict or a value are left out"
+    return text
+
+
+def warnings(found: Board) -> list[str]:
+    """Return what a reader must know before quoting a row."""
+    told = []
+    rows = {entry.method: entry for entry in found.entries}
+    length = rows.get(LENGTH)
+    if length is not None and not _covers(length.auroc, 0.5):
+        told.append(
+            f"plain length alone has AUROC {_number(length.auroc)}: a score that grows with "
+            "length shares in that; read the column 'fixed'"
+        )
+    partial = [e.method for e in found.entries if e.missing]
+    if partial:
+        most = max(found.entries, key=lambda e: e.missing)
+        told.append(
+            f"{len(partial)} scores miss on some rows (most: {most.method} on {most.missing:,}): "
+            "their numbers are of other rows than the rest"
+        )
+    return told
+
+
+def _chosen(found: Board, shown: int) -> list[Entry]:
+    """The best scores, and plain length wherever it stands."""
+    return [e for n, e in enumerate(found.entries) if n < shown or e.method == LENGTH]
+
+
+def _covers(estimate: Estimate, value: float) -> bool:
+    """Whether an interval holds a value; one that is not known does."""
+    if estimate.low is None or estimate.high is None:
+        return True
+    return estimate.low <= value <= estimate.high
+
+
+def _table(found: Board, shown: int) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("score", no_wrap=True)
+    uneven = len({entry.n for entry in found.entries}) > 1
+    for name in ("AUROC", "fixed", "length", "PRR", "AURAC", "acc", *("n",) * uneven):
+        table.add_column(name, justify="right", no_wrap=True)
+    for entry in _chosen(found, shown):
+        versus = entry.versus_length
+        p = versus.p_holm if versus is not None else None
+        mark = "*" if p is not None and p < 0.05 else " "
+        style = "italic" if entry.method == LENGTH else ""
+        name = "plain length (words)" if entry.method == LENGTH else line(entry.method, 27)
+        table.add_row(
+            Text(name, style),
+            _number(entry.auroc) + mark,
+            _plain(entry.fixed),
+            _plain(entry.length, signed=True),
+            _point(entry.prr),
+            _point(entry.aurac),
+            _point(entry.accuracy),
+            *(f"{entry.n:,}",) * uneven,
+        )
+    return table
+
+
+def _judges(judges: tuple[Judge, ...]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("metric", no_wrap=True)
+    for name in ("agrees", "q", "Q1", "Q2", "Q3", "Q4", "Q5", "slope", "expects"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for judge in judges:
+        if not judge.n:
+            continue
+        refused = judge.false_negatives
+        table.add_row(
+            Text(line(judge.name, 32)),
+            _plain(judge.agreement),
+            _plain(judge.q),
+            *(_point(part) for part in refused.bins),
+            _number(refused.slope, signed=True),
+            _plain(judge.inflation),
+        )
+    return table
+
+
+def _number(estimate: Estimate, signed: bool = False) -> str:
+    if estimate.value is None:
+        return "-"
+    value = _short(estimate.value, 3, signed)
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} [{_short(estimate.low, 3, signed)}, {_short(estimate.high, 3, signed)}]"
+
+
+def _point(estimate: Estimate) -> str:
+    return _plain(estimate.value)
+
+
+def _plain(value: float | None, signed: bool = False) -> str:
+    return "-" if value is None else _short(value, 2, signed)
+
+
+def _short(value: float, digits: int, signed: bool) -> str:
+    """A fraction without its leading zero."""
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    return (
+        text.replace("0.", ".", 1) if abs(value) < 0.995 and text.lstrip("+-")[0] == "0" else text
+    )
+
+
+def render_scores(
+    console: Console, rows: int, values: Mapping[str, int], missing: Mapping[str, str]
+) -> None:
+    """Print which scores there are, on how many rows, and why the others are not there."""
+    full = [m for m, n in values.items() if n == rows]
+    some = {m: n for m, n in values.items() if n < rows}
+    _say(console, f"{len(values)} scores of {rows:,} rows", "bold")
+    if full:
+        _say(console, f"on all rows: {', '.join(full)}", "")
+    for method, n in some.items():
+        _say(console, f"on {n:,} rows: {method}", "")
+    by: dict[str, list[str]] = {}
+    for method, reason in missing.items():
+        by.setdefault(reason, []).append(method)
+    for reason, methods in by.items():
+        _say(console, f"not computed ({line(reason, 120)}): {', '.join(methods)}", "dim")
+
+
+def _say(console: Console, text: str, style: str) -> None:
+    console.print(Text(line(text), style), soft_wrap=True)

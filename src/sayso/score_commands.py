@@ -1,0 +1,151 @@
+"""``sayso score``: uncertainty scores for answers that the user already has."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import Console
+
+from sayso.datasets.answers import COLUMNS
+from sayso.pipeline.scoring import FileScores, score_file
+from sayso.records import InputError
+
+Format = Literal["rows", "harness", "inspect", "batch"]
+
+
+def score(
+    file: Annotated[
+        Path,
+        Parameter(
+            help="answers: .jsonl, .json, .parquet, .csv or .tsv with columns question, answer, "
+            "samples, token_logprobs, sample_token_logprobs, gold, human, context (what there is); "
+            "samples_*.jsonl of lm-evaluation-harness; an .eval log of Inspect; the output of an "
+            "OpenAI batch"
+        ),
+    ],
+    /,
+    *,
+    out: Annotated[
+        Path | None, Parameter(help="where to write; left out: FILE.scored beside the input")
+    ] = None,
+    methods: Annotated[
+        str, Parameter(help="names of scores, a,b; left out: every one that the file allows")
+    ] = "",
+    columns: Annotated[
+        str, Parameter(help="names of your columns: answer=response,gold=reference")
+    ] = "",
+    requests: Annotated[
+        Path | None, Parameter(help="the input of the batch, where its questions stand")
+    ] = None,
+    format: Annotated[
+        Format | None, Parameter(help="what the file is, where its rows do not tell")
+    ] = None,
+    model: Annotated[
+        str | None,
+        Parameter(
+            help="the model that gave the answers (hf:FOLDER or hf:HUB_ID, builtin): it reads them "
+            "and fills in token probabilities; nothing is generated"
+        ),
+    ] = None,
+    nli: Annotated[
+        str | None,
+        Parameter(
+            help="who compares meanings: rules (offline), a folder or hub id of a model for "
+            "natural-language inference, llm:MODEL; left out: microsoft/deberta-large-mnli where "
+            "its weights are, else rules"
+        ),
+    ] = None,
+    gold_metric: Annotated[
+        str,
+        Parameter(
+            help="who is right where no person says: rules, exact_match, contains, rouge_l, "
+            "squad_f1, squad_em, bert_score, llm:MODEL, or file:NAME for a verdict in the file"
+        ),
+    ] = "rules",
+    token_level: Annotated[
+        bool, Parameter(help="write tokens with their probabilities too", negative="")
+    ] = False,
+    lax: Annotated[
+        bool,
+        Parameter(help="same meaning = no contradiction, instead of both entail", negative=""),
+    ] = False,
+    unconditioned: Annotated[
+        bool, Parameter(help="compare answers without their question before them", negative="")
+    ] = False,
+    cache: Annotated[
+        Path | None,
+        Parameter(help="folder of what models said; default SAYSO_CACHE, or your cache folder"),
+    ] = None,
+    seed: Annotated[int, Parameter(help="of the resampling")] = 0,
+    json: Annotated[
+        bool, Parameter(help="print everything as JSON instead of the tables", negative="")
+    ] = False,
+) -> None:
+    """Score answers you already have: how uncertain is each, and which score can be believed?
+
+    Every score that the file allows is written back as a column (higher = less certain); with
+    golds or verdicts of people also a leaderboard with the length audit. No model is needed.
+    """
+    found = score_file(
+        file,
+        out,
+        _listed(methods),
+        model=model,
+        nli=nli,
+        gold_metric=gold_metric,
+        columns=_named(columns),
+        requests=requests,
+        kind=format,
+        token_level=token_level,
+        strict=not lax,
+        condition=not unconditioned,
+        cache=cache,
+        seed=seed,
+    )
+    for notice in found.notices:
+        _note(notice)
+    for kind, count in found.problems.items():
+        _note(f"{count:,} rows: {kind} (first: {found.examples[kind]})")
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(_told(found))).decode())
+        return
+    from sayso.report.leaderboard import render_board, render_scores
+
+    console = Console()
+    render_scores(console, found.rows, found.values, found.missing)
+    if found.board is not None:
+        render_board(found.board, console)
+    console.print(f"written to {found.path}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _told(found: FileScores) -> dict[str, object]:
+    told = found._asdict()
+    return {**told, "path": str(found.path)}
+
+
+def _note(text: str) -> None:
+    print("note:", "".join(c for c in text if c.isprintable()), file=sys.stderr)
+
+
+def _listed(names: str) -> list[str] | None:
+    found = [name.strip() for name in names.split(",") if name.strip()]
+    return found or None
+
+
+def _named(columns: str) -> dict[str, str]:
+    """Read ``answer=response,gold=reference``."""
+    found: dict[str, str] = {}
+    for part in columns.split(","):
+        ours, equals, theirs = part.strip().partition("=")
+        if not part.strip():
+            continue
+        if not equals or not ours or not theirs:
+            raise InputError(
+                f"--columns {part.strip()!r}: expected OURS=YOURS, with one of {', '.join(COLUMNS)}"
+            )
+        found[ours.strip()] = theirs.strip()
+    return found
