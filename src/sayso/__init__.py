@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sayso.pipeline.judge_check import judge_check as judge_check
     from sayso.pipeline.measuring import measure as measure
     from sayso.pipeline.running import run as run
+    from sayso.pipeline.scoring import score as score
 
 #: public name -> where it lives ("module:attribute", or a module)
 _PUBLIC = {
@@ -35,6 +36,7 @@ _PUBLIC = {
     "judge_rules": "sayso.annotate.rules:judge_rules",
     "judge_rules_long": "sayso.annotate.rules:judge_rules_long",
     "open_model": "sayso.models:open_model",
+    "score": "sayso.pipeline.scoring:score",
     "metrics": "sayso.metrics",
     "records": "sayso.records",
     "report": "sayso.report",
@@ -53,6 +55,7 @@ __all__ = [
     "records",
     "report",
     "run",
+    "score",
 ]
 
 

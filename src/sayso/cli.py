@@ -54,6 +54,11 @@ app.command(
     name="judge-check",
     help="Check a judge against labels and attacks, before it is paid for.",
 )
+app.command(
+    "sayso.score_commands:score",
+    name="score",
+    help="Uncertainty scores for answers you already have, and which of them to believe.",
+)
 
 
 def main(argv: list[str] | None = None) -> None:
