@@ -282,7 +282,13 @@ def test_what_the_environment_holds_for_openai_stays_there(
 
 
 def test_the_key_of_a_host_goes_to_that_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SAYSO_API_KEY", "SAYSO_API_KEY_127_0_0_1"):
+        monkeypatch.delenv(name, raising=False)
+    with opened() as (server, engine):
+        answers(engine, ask("Who?"))
+        assert "authorization" not in server.headers[0]
     monkeypatch.setenv("SAYSO_API_KEY", "general")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer mine")
     with opened() as (server, engine):
         answers(engine, ask("Who?"))
         assert server.headers[0]["authorization"] == "Bearer general"

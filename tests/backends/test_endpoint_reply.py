@@ -60,13 +60,13 @@ def test_a_cut_thought_whose_beginning_the_template_wrote() -> None:
 
 
 def test_the_bill_of_a_call_is_split_without_loss() -> None:
-    # lengths and one more: weights 5, 2, 3 of 10; 7 tokens end at 3.5 -> 4, 4.9 -> 5, 7
-    choices = tuple(Choice(text, None, "stop", None) for text in ("four", "1", "22"))
-    usages = shares(Reply(choices, None, None, 10, 7, 4, None), Price(1, 2, 0.5))
-    assert [u.completion_tokens for u in usages] == [4, 1, 2]
+    # three answers of one length: 10 tokens end at 3.3 -> 3, 6.7 -> 7, 10; thirds would lose one
+    choices = tuple(Choice(text, None, "stop", None) for text in ("a", "b", "c"))
+    usages = shares(Reply(choices, None, None, 10, 10, 4, None), Price(1, 2, 0.5))
+    assert [u.completion_tokens for u in usages] == [3, 4, 3]
     assert [u.prompt_tokens for u in usages] == [10, 0, 0]
-    # 6 fresh x 1 + 4 cached x 0.5 + 7 x 2 = 22 millionths
-    assert sum(u.dollars or 0 for u in usages) == pytest.approx(22e-6)
+    # 6 fresh x 1 + 4 cached x 0.5 + 10 x 2 = 28 millionths
+    assert sum(u.dollars or 0 for u in usages) == pytest.approx(28e-6)
 
 
 def token(text: str, logprob: float = -1.0) -> dict[str, Any]:
@@ -81,6 +81,8 @@ def test_logprobs_cover_the_text_or_are_none() -> None:
     assert read_tokens([*spelled, token("<|end|>")], "Bonn", False) == read
     assert read_tokens(spelled, "Bonn.", False) is None
     assert read_tokens(spelled, "onn", False) is None  # begins inside a token
+    assert read_tokens([spelled[0], None, spelled[1]], "Bonn", False) is None
+    assert read_tokens([spelled[0], {"logprob": -1}, spelled[1]], "Bonn", False) is None
     thought = [token("hm"), token("</think>"), *spelled]
     assert read_tokens(thought, "Bonn", True) == read
     assert read_tokens([*thought, token("<|end|>")], "Bonn", True) == read
