@@ -10,6 +10,7 @@ import pytest
 
 import sayso
 from sayso.annotate import Item
+from sayso.annotate.rules import RulesJudge
 from sayso.pipeline.running import Result
 from sayso.protocols import uncle
 from sayso.records import InputError, Verdict
@@ -22,7 +23,7 @@ MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, 
 class Blind:
     """A judge that can read nothing, under the other's signature."""
 
-    name, signature = "blind", "rules@1"
+    name, signature = "blind", RulesJudge().signature
 
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         return [
