@@ -95,7 +95,7 @@ def timed(work: Callable[[], int], count: int) -> tuple[float, float]:
     return cpu / count * 1e3, count / wall
 
 
-def main(count: int = 4000, rounds: int = 5, delay: float = 0.1) -> None:
+def main(count: int = 1500, rounds: int = 5, delay: float = 0.1) -> None:
     server = subprocess.Popen(
         [sys.executable, str(SERVER), "--delay", str(delay)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
