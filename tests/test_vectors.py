@@ -199,3 +199,67 @@ def test_length_bias_by_simulation(vector: Vector) -> None:
             found[name].append(metrics.auroc(score, truth) or 0.0)
     for name, (mean, tolerance) in vector["expected"].items():
         assert np.mean(found[name]) == pytest.approx(mean, rel=0, abs=tolerance), name
+
+
+def _metafaith(dec: float, confidence: list[float], bins: int) -> float:
+    """The follow-up's rule, here only to show what it does: confidence 1.0 falls out of the bins,
+    and edge values sit one bin low by rounding: which ones, depends on how they came about."""
+    index = np.digitize(confidence, np.linspace(0, 1, bins + 1)) - 1
+    f = 1 - np.abs(dec - np.array(confidence))
+    return float(
+        np.mean([f[index == b].mean() if (index == b).any() else 0.0 for b in range(bins)])
+    )
+
+
+@pytest.mark.parametrize("vector", vectors("cmfg_bins"))
+def test_cmfg_bins(vector: Vector) -> None:
+    given, expected = vector["input"], vector["expected"]["cMFG"]
+    j = given["conf_twentieths"]
+    dec = np.full(len(j), given["dec"])
+    if given["rule"] == "metafaith":
+        drawn = _metafaith(given["dec"], [1 - (20 - x) * 0.05 for x in j], given["n_bins"])
+        assert drawn == pytest.approx(expected, rel=0, abs=vector["tol"])
+        return
+    value = metrics.cmfg(dec, j, 20, bins=given["n_bins"], closed=given["rule"])
+    assert value == pytest.approx(expected, rel=0, abs=vector["tol"])
+
+
+@pytest.mark.parametrize("vector", vectors("cmfg_range"))
+@pytest.mark.parametrize("closed", ["left", "right"])
+def test_cmfg_range(vector: Vector, closed: Any) -> None:
+    low, high = vector["expected"][closed]
+    groups = [
+        [j for j in range(21) if metrics.confidence_bin(j, 20, closed=closed) == b]
+        for b in range(10)
+    ]
+    for pick, end in ((min, low), (max, high)):
+        j = [pick(levels) for levels in groups]
+        value = metrics.cmfg(np.full(10, vector["input"]["dec"]), j, 20, closed=closed)
+        assert value == pytest.approx(end, rel=0, abs=vector["tol"])
+
+
+@pytest.mark.parametrize("vector", vectors("cmfg_continuous"))
+def test_cmfg_continuous(vector: Vector) -> None:
+    # A grid of 100,000 levels stands for the continuum; 1,000 bins leave edges of .0005.
+    rng = np.random.default_rng(0)
+    k, n = 100_000, 200_000
+    j = rng.integers(0, k + 1, n)
+    dec = vector["input"]["dec"]
+    if isinstance(dec, str):
+        d = rng.random(n) if dec.startswith("U") else (rng.random(n) < 0.3).astype(float)
+    else:
+        d = np.full(n, float(dec))
+    value = metrics.cmfg(d, j, k, bins=20)
+    assert value == pytest.approx(vector["expected"]["cMFG"], rel=0, abs=0.005)
+
+
+@pytest.mark.parametrize("vector", vectors("faithfulness"))
+def test_faithfulness(vector: Vector) -> None:
+    value = metrics.faithfulness(vector["input"]["dec"], vector["input"]["conf"])
+    assert value == pytest.approx(vector["expected"]["faithfulness"], rel=0, abs=vector["tol"])
+
+
+@pytest.mark.parametrize("vector", vectors("confidence"))
+def test_confidence(vector: Vector) -> None:
+    value = metrics.confidence(vector["input"]["contradictions"], vector["input"]["k"])
+    assert value == pytest.approx(vector["expected"]["conf"], rel=0, abs=vector["tol"])

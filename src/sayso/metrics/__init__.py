@@ -37,6 +37,34 @@ from sayso.metrics.chance import (
     type_guess_rates,
 )
 from sayso.metrics.distributions import binomial_tail, exact_interval
+from sayso.metrics.faithful import (
+    confidence,
+    faithfulness,
+    mfg,
+    over_claim,
+    over_hedge,
+    with_punts,
+)
+from sayso.metrics.faithful_bins import (
+    ConfidenceBin,
+    cmfg,
+    cmfg_bins,
+    cmfg_parts,
+    cmfg_permuted,
+    cmfg_references,
+    confidence_bin,
+    shared_bins,
+    skill,
+)
+from sayso.metrics.faithful_more import (
+    LinguisticCalibration,
+    cmfg_corrected,
+    cmfg_star,
+    cmfg_star_error,
+    kendall,
+    linguistic_calibration,
+    noise_floor,
+)
 from sayso.metrics.intervals import bootstrap, bootstrap_difference
 from sayso.metrics.length import (
     FalseNegatives,
@@ -117,7 +145,12 @@ PROBABILITY_METRICS: dict[str, Callable[..., Any]] = {
 }
 
 #: The range of a metric for ``bootstrap(limits=...)`` where it is not 0..1 (None: symmetric).
-LIMITS: dict[str, tuple[float, float] | None] = {"prr": None, "ece_debiased": None}
+LIMITS: dict[str, tuple[float, float] | None] = {
+    "prr": None,
+    "ece_debiased": None,
+    "skill": None,
+    "kendall": None,
+}
 
 #: Metrics whose value depends on how many rows there are, so that weights are counts of rows:
 #: doubling every weight is not the same as doubling none.
@@ -134,9 +167,11 @@ __all__ = [
     "RATES",
     "SCORE_METRICS",
     "THRESHOLDS",
+    "ConfidenceBin",
     "FalseNegatives",
     "Isotonic",
     "LengthAudit",
+    "LinguisticCalibration",
     "Platt",
     "RankFlip",
     "RiskCoverage",
@@ -164,6 +199,16 @@ __all__ = [
     "cell_rates",
     "chance_corrected",
     "cluster_cells",
+    "cmfg",
+    "cmfg_bins",
+    "cmfg_corrected",
+    "cmfg_parts",
+    "cmfg_permuted",
+    "cmfg_references",
+    "cmfg_star",
+    "cmfg_star_error",
+    "confidence",
+    "confidence_bin",
     "count_cells",
     "cross_calibrate",
     "crosstab",
@@ -172,6 +217,7 @@ __all__ = [
     "exact_interval",
     "expression_rates",
     "expression_rates_3row",
+    "faithfulness",
     "false_negative_slope",
     "false_negatives",
     "fit_isotonic",
@@ -184,12 +230,18 @@ __all__ = [
     "j_within",
     "kappa",
     "kappa_of_table",
+    "kendall",
     "label_codes",
     "length_audit",
     "length_bins",
     "length_inflation",
+    "linguistic_calibration",
+    "mfg",
     "missing_scores",
+    "noise_floor",
     "odds_ratio",
+    "over_claim",
+    "over_hedge",
     "paired_differences",
     "policy_by_rate",
     "policy_cells",
@@ -202,6 +254,8 @@ __all__ = [
     "residual_auroc",
     "risk_coverage",
     "selective_utility",
+    "shared_bins",
+    "skill",
     "soft_auroc",
     "solve_cells",
     "spearman",
@@ -215,6 +269,7 @@ __all__ = [
     "unspoken_knowledge",
     "utilities",
     "utility",
+    "with_punts",
     "within_auroc",
     "within_rates",
 ]

@@ -1,0 +1,211 @@
+"""cMFG*, noise of k samples, Kendall's tau, and decisiveness as a probability of being right."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sayso.metrics.calibration import brier_decomposition, ece_debiased
+from sayso.metrics.faithful import Result, as_result, shares
+from sayso.metrics.faithful_bins import Closed, usable_rows
+from sayso.metrics.ranks import weight_rows
+from sayso.metrics.rates import Floats, divide, or_none
+from sayso.metrics.roc import auroc
+from sayso.records import InputError
+
+
+def cmfg_star(
+    faithfulness: ArrayLike,
+    confidence: ArrayLike,
+    bins: int = 10,
+    weights: ArrayLike | None = None,
+) -> Result:
+    """Return cMFG*: bins of equal mass, weighted by their width on the confidence axis, 0..1.
+
+    arXiv 2606.32032. Boundaries lie midway between neighboring confidences, the outer ones at 0
+    and 1, so the score estimates the integral over uniform confidence without empty bins. Ties
+    move it: with k samples there are k + 1 levels, a boundary inside a level sits on the level,
+    a bin inside one level has no width and no say, and a level is spread evenly over the bins it
+    fills, so that row order does not matter. ``None`` without rows.
+    """
+    f, c = shares(faithfulness, "faithfulness"), shares(confidence, "confidence")
+    if f.shape != c.shape or f.ndim != 1 or bins < 1:
+        raise InputError(f"rows of one length and bins >= 1, got {f.shape}, {c.shape}, {bins}")
+    W, single = weight_rows(weights, len(f))
+    keep = ~(np.isnan(f) | np.isnan(c))
+    f, c, W = f[keep], c[keep], W[:, keep]
+    values, where = np.unique(c, return_inverse=True)
+    size = len(values)
+    scores = []
+    for w in W:
+        mass = np.bincount(where, w, size).astype(np.float64)
+        scores.append(_star(values, mass, np.bincount(where, w * f, size).astype(float), bins)[0])
+    return as_result(np.array(scores, dtype=np.float64), single)
+
+
+def _star(values: Floats, mass: Floats, total: Floats, bins: int) -> tuple[float, Floats]:
+    """The score of one weighting and the widths of its bins."""
+    held = mass > 0
+    if not held.any():
+        return math.nan, np.zeros(bins)
+    values, mass, total = values[held], mass[held], total[held]
+    ends = np.append(0.0, np.cumsum(mass))
+    sums = np.append(0.0, np.cumsum(total))
+    cuts = np.arange(1, bins) * ends[-1] / bins
+    edges = []
+    for cut in cuts:
+        after = int(np.searchsorted(ends, cut * (1 + 1e-12) + 1e-12, side="right")) - 1
+        exact = abs(ends[after] - cut) <= 1e-9 * max(1.0, ends[-1]) and 0 < after < len(values)
+        low = values[after - 1] if exact else values[min(after, len(values) - 1)]
+        edges.append((low + values[min(after, len(values) - 1)]) / 2)
+    width = np.diff(np.concatenate([[0.0], edges, [1.0]]))
+    inside = np.diff(np.interp(np.concatenate([[0.0], cuts, [ends[-1]]]), ends, sums))
+    means = inside * bins / ends[-1]
+    return float((width * means).sum()), width
+
+
+def cmfg_star_error(faithfulness: ArrayLike, confidence: ArrayLike, bins: int = 10) -> float | None:
+    """Return the standard error of cMFG*, strata = bins: sqrt(sum of width^2 s^2 / n).
+
+    ``None`` with fewer than two rows for each bin.
+    """
+    f, c = shares(faithfulness, "faithfulness"), shares(confidence, "confidence")
+    keep = ~(np.isnan(f) | np.isnan(c))
+    f, c = f[keep], c[keep]
+    if len(f) < 2 * bins:
+        return None
+    values, where = np.unique(c, return_inverse=True)
+    mass = np.bincount(where).astype(np.float64)
+    _, width = _star(values, mass, np.bincount(where, f).astype(np.float64), bins)
+    order = np.argsort(c, kind="stable")
+    parts = np.array_split(f[order], bins)
+    return math.sqrt(sum(w**2 * p.var(ddof=1) / len(p) for w, p in zip(width, parts, strict=True)))
+
+
+def noise_floor(agreeing: ArrayLike, k: ArrayLike) -> float | None:
+    """Return the mean |p - X/k| that a faithful model shows, X ~ Bin(k, p), p = agreeing/k.
+
+    About .09 at p = .5, k = 20: what cMFG misses of 1 for no fault of the model's. Exact sum.
+    """
+    j, K = np.broadcast_arrays(np.asarray(agreeing, np.int64), np.asarray(k, np.int64))
+    found = [_deviation(int(a), int(b)) for a, b in zip(j.ravel(), K.ravel(), strict=True) if b > 0]
+    return float(np.mean(found)) if found else None
+
+
+def _deviation(j: int, k: int) -> float:
+    p = j / k
+    terms = (math.comb(k, x) * p**x * (1 - p) ** (k - x) * abs(x / k - p) for x in range(k + 1))
+    return math.fsum(terms)
+
+
+def _folded(mean: float, variance: float) -> float:
+    """E|X| of a normal X."""
+    if variance <= 0:
+        return abs(mean)
+    s = math.sqrt(variance)
+    return s * math.sqrt(2 / math.pi) * math.exp(-((mean / s) ** 2) / 2) + mean * math.erf(
+        mean / (s * math.sqrt(2))
+    )
+
+
+def cmfg_corrected(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int = 10,
+    closed: Closed = "right",
+    levels: bool = False,
+    use: ArrayLike | None = None,
+) -> float | None:
+    """Return cMFG less the noise of k samples: what infinitely many would give, about.
+
+    A bin's gaps d - c have the mean of the true gaps and their variance plus p(1-p)/k, which
+    c(1-c)/(k-1) estimates without bias. What that noise adds to the mean size of a normal gap of
+    this mean and variance is taken off. A faithful model gets about 1, and decisiveness of 0 and
+    1 alone is hardly moved. Rows with k < 2 are taken as they are.
+    """
+    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, None)
+    K = np.broadcast_to(np.asarray(k, dtype=np.float64), np.shape(decisiveness))
+    d, j = np.asarray(decisiveness, dtype=np.float64), np.asarray(agreeing, dtype=np.float64)
+    K = K[~(np.isnan(d) | np.isnan(j) | np.isnan(K)) & (K > 0)]
+    noise = np.where(K > 1, rows.c * (1 - rows.c) / np.maximum(K - 1, 1), 0.0)
+    gap = rows.d - rows.c
+    means = []
+    for b in np.flatnonzero(rows.use):
+        here = rows.group == b
+        if not here.any():
+            continue
+        mean, spread = float(gap[here].mean()), float(gap[here].var())
+        extra = min(float(noise[here].mean()), spread)
+        added = _folded(mean, spread) - _folded(mean, spread - extra)
+        means.append(1 - max(0.0, float(np.abs(gap[here]).mean()) - added))
+    return float(np.mean(means)) if means else None
+
+
+_BLOCK = 4_000_000
+
+
+def kendall(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = None) -> Result:
+    """Return Kendall's tau-b, -1..1, ties counted in neither direction.
+
+    (concordant - discordant) / sqrt(pairs untied in first x pairs untied in second). Weights
+    multiply pairs; a row's own repetitions are ties. ``None`` where one side is constant.
+    """
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 1:
+        raise InputError(f"a correlation needs rows of one length, got {x.shape} and {y.shape}")
+    W, single = weight_rows(weights, len(x))
+    keep = ~(np.isnan(x) | np.isnan(y))
+    x, y, W = x[keep], y[keep], W[:, keep]
+    top, left, right = np.zeros(len(W)), np.zeros(len(W)), np.zeros(len(W))
+    step = max(1, _BLOCK // max(1, len(x)))
+    for i in range(0, len(x), step):
+        sx = np.sign(x[i : i + step, None] - x)
+        sy = np.sign(y[i : i + step, None] - y)
+        part = W[:, i : i + step]
+        for total, signs in ((top, sx * sy), (left, sx * sx), (right, sy * sy)):
+            total += ((part @ signs) * W).sum(axis=1)
+    spread = np.sqrt(left * right)
+    return as_result(divide(top, np.where(spread > 0, spread, 0.0)), single)
+
+
+class LinguisticCalibration(NamedTuple):
+    """Decisiveness read as the probability of being right: "70 % sure" should hold in 70 of 100.
+
+    ``brier`` = ``reliability`` - ``resolution`` + ``uncertainty`` + what binning leaves;
+    ``ece`` debiased; ``auroc`` of decisiveness for right against wrong; ``n`` rows used. ``None``
+    where undefined.
+    """
+
+    n: int
+    brier: float | None
+    reliability: float | None
+    resolution: float | None
+    uncertainty: float | None
+    ece: float | None
+    auroc: float | None
+
+
+def linguistic_calibration(
+    decisiveness: ArrayLike, correct: ArrayLike, bins: int = 10
+) -> LinguisticCalibration:
+    """Return how well decisiveness (n,) 0..1 holds as the probability of ``correct`` (n,) 0/1.
+
+    Per claim, whatever its confidence. NaN on either side drops the row.
+    """
+    d, y = shares(decisiveness, "decisiveness"), np.asarray(correct, dtype=np.float64)
+    use = ~(np.isnan(d) | np.isnan(y)) if d.shape == y.shape else np.ones(d.shape, dtype=bool)
+    parts = brier_decomposition(d, y, bins)
+    error, area = ece_debiased(d, y, bins), auroc(1 - d, 1 - y)
+    return LinguisticCalibration(
+        int(use.sum()),
+        parts.brier,
+        parts.reliability,
+        parts.resolution,
+        parts.uncertainty,
+        None if error is None else or_none(error),
+        None if area is None else or_none(area),
+    )
