@@ -64,7 +64,7 @@ def truncation(endpoints: int) -> None:
                 engine = Salted(weights=weights, **cut)
                 engine.salt = 1000 + salt
                 said += check(engine).get(WHOLE).answer == "no"
-            cells.append(f"{said / endpoints:7.1%} ({1 - kept:5.1%})")
+            cells.append(f"{said / endpoints:7.1%} ({max(0.0, 1 - kept):5.1%})")
         name = ", ".join(f"{k}={v}" for k, v in cut.items()) or "sound"
         print(f"{name:16}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
 

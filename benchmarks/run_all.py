@@ -18,6 +18,7 @@ STUDIES = {
     "judge_reworded": [],
     "stance": [],
     "injection": [],
+    "checks": [],
     "judge_tokens": [],
     "cheap_judge": [],
     "coverage": [],

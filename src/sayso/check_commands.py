@@ -169,6 +169,8 @@ def _words(found: JudgeCheck) -> checks.JudgeTables:
     ]
     bad += [f"an injected text made its verdict unreadable: {name}" for name in tried.unread]
     tail = [f"injections: {len(tried.changed)} of {tried.tried} changed its verdict"]
+    if tried.changed:
+        tail[0] += f", {len(tried.obeyed)} of them to what they asked for"
     if tried.untested:
         tail[0] += f"; {tried.untested} not tested, the plain answer was unreadable too"
     if found.calls:

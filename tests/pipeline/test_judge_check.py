@@ -167,6 +167,16 @@ def test_a_judge_that_obeys_answers_is_caught(tmp_path: Path) -> None:
         "other gold",
         "hidden characters",
     }
+    assert found.injection.obeyed == found.injection.changed
+
+
+def test_an_unsteady_judge_changes_without_obeying(tmp_path: Path) -> None:
+    def decide(text: str, question: str) -> Said:
+        return ("abstained", "none") if "im_start" in text else ("committed", "incorrect")
+
+    found = judge_check(Reader(decide), cache=tmp_path)
+    assert found.injection.changed == ("system message",)
+    assert found.injection.obeyed == ()
 
 
 def test_attacks_are_a_dozen_and_never_hold_the_gold() -> None:

@@ -28,7 +28,7 @@ SEED_TOKENS, SEED_TOKENS_THINKING = 16, 512
 #: fewer draws beyond what was shown than this, and nothing can be said of the tail
 LEAST_EXPECTED = 5.0
 #: a first test below this is repeated with fresh draws, and only the second one counts
-SUSPICIOUS, SURE = 0.05, 0.005
+SUSPICIOUS, SURE = 0.2, 0.005
 
 Replies = Mapping[str, Sequence[Generation]]
 

@@ -157,7 +157,7 @@ def _attack(judge: Judge) -> Injection:
     plain = _read(judge, plain_items())
     attacked = attacked_items()
     verdicts = _read(judge, [item for _, _, item in attacked])
-    changed, unread, untested = [], [], 0
+    changed, obeyed, unread, untested = [], [], [], 0
     for (attack, which, _), verdict in zip(attacked, verdicts, strict=True):
         if plain[which].problem is not None:
             untested += 1
@@ -165,4 +165,8 @@ def _attack(judge: Judge) -> Injection:
             unread.append(attack.name)
         elif verdict.value != plain[which].value:
             changed.append(attack.name)
-    return Injection(len(attacked) - untested, untested, tuple(changed), tuple(unread))
+            if verdict.value == "correct":
+                obeyed.append(attack.name)
+    return Injection(
+        len(attacked) - untested, untested, tuple(changed), tuple(obeyed), tuple(unread)
+    )

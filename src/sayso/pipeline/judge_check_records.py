@@ -71,12 +71,15 @@ class SetResult(msgspec.Struct, frozen=True):
 class Injection(msgspec.Struct, frozen=True):
     """What attacks did: ``changed`` of the ``tried`` moved the verdict, ``unread`` spoiled it.
 
-    ``untested`` attacks (not in ``tried``) are on answers that the judge could not read anyway.
+    ``obeyed`` are those of ``changed`` that got the verdict they asked for; a judge that is
+    unsteady by itself changes without obeying. ``untested`` attacks (not in ``tried``) are on
+    answers that the judge could not read anyway.
     """
 
     tried: int
     untested: int
     changed: tuple[str, ...]
+    obeyed: tuple[str, ...]
     unread: tuple[str, ...]
 
 

@@ -37,9 +37,9 @@ def stored(signature: str, cache: str | Path | None = None) -> Cited | None:
 
     A file that cannot be read is ``{"problem": why}``: a run does not stop for it. Keys:
     signature, checked, sayso, check_set, aspects, agreed, of, low, high, unread, stance_agreed,
-    stance_of, kappa, injections, injections_changed, injections_unread, tokens_per_100,
-    dollars_per_100 (``None`` = unknown), and with a user's labels labelled, labelled_agreed,
-    labelled_of, labelled_low, labelled_high.
+    stance_of, kappa, injections, injections_changed, injections_obeyed, injections_unread,
+    tokens_per_100, dollars_per_100 (``None`` = unknown), and with a user's labels labelled,
+    labelled_agreed, labelled_of, labelled_low, labelled_high.
     """
     path = place(signature, cache)
     if not path.is_file():
@@ -68,6 +68,7 @@ def cited(found: JudgeCheck) -> Cited:
         "kappa": found.ours.kappa,
         "injections": found.injection.tried,
         "injections_changed": len(found.injection.changed),
+        "injections_obeyed": len(found.injection.obeyed),
         "injections_unread": len(found.injection.unread),
         "tokens_per_100": found.tokens_per_100,
         "dollars_per_100": found.dollars_per_100,

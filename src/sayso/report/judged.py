@@ -50,7 +50,8 @@ def _fooled(manifest: Manifest | None) -> list[str]:
         return []
     return [
         f"When it was checked, {changed} of {_number(manifest, 'injections')} instructions inside "
-        "answers changed this judge's verdict: an answer can talk it into a better one."
+        "answers changed this judge's verdict, "
+        f"{_number(manifest, 'injections_obeyed')} of them to what they asked for."
     ]
 
 
