@@ -56,8 +56,9 @@ EXPLAINED = (
 )
 REFUSED = (
     "q: share of right answers that it accepts; Q1-Q5: share that it refuses, from the shortest "
-    "fifth of the right answers to the longest; slope: the rise from one fifth to the next; expects: the AUROC that "
-    "length alone would earn against it if length said nothing about being right."
+    "fifth of the right answers to the longest; slope: the rise from one fifth to the next; "
+    "expects: the AUROC that length alone would earn against it if length said nothing about "
+    "being right."
 )
 
 
