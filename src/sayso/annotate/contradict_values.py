@@ -1,0 +1,98 @@
+"""What an answer says beyond its question: new words, dates and numbers, for ``contradict``."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from sayso.annotate.dates import Date, agree, find_dates
+from sayso.annotate.decisive_parts import analyze
+from sayso.annotate.normalize import STOP, Token, tokens
+from sayso.annotate.quantities import Quantity, find_quantities, ordinal, same_amount
+from sayso.annotate.stance import read
+
+
+class Said(NamedTuple):
+    """An answer without what asserts nothing: its text, the words new to the question, values."""
+
+    text: str
+    items: tuple[Token, ...]
+    new: tuple[Token, ...]
+    dates: tuple[Date, ...]
+    numbers: tuple[Quantity, ...]
+
+
+_FRAME = frozenset(
+    "answer answers question correct true called named known name is was were are be been has have "
+    "had do does did will would could may might can also however according likely probably possibly "
+    "perhaps think believe say said sure guess maybe yes no not so as it he she they there".split()
+)
+
+
+@lru_cache(maxsize=512)
+def _asked(question: str) -> tuple[frozenset[str], frozenset[tuple[int | None, int | None]]]:
+    words = frozenset(t.stem for t in tokens(question))
+    years = frozenset((d.year, d.month) for d in find_dates(question))
+    return words, years
+
+
+@lru_cache(maxsize=8192)
+def read_answer(question: str, answer: str) -> Said | None:
+    """Return what an answer asserts, ``None`` for nothing: empty, a refusal, "I don't know"."""
+    if not any(c.isalnum() for c in answer):
+        return None
+    statements = analyze(answer)
+    if not statements:
+        return None
+    text = _asserted(answer) or answer
+    items = tokens(text)
+    asked, years = _asked(question)
+    new = tuple(
+        t for t in items if t.text not in STOP and t.stem not in asked and t.text not in _FRAME
+    )
+    dates = tuple(d for d in find_dates(text) if (d.year, d.month) not in years)
+    numbers = tuple(
+        q
+        for q in find_quantities(text)
+        if not any(d.start < q.end and q.start < d.end for d in find_dates(text) if d.month)
+        and not ordinal(text[q.start : q.end])
+        and not _in_question(question, q)
+    )
+    return Said(text, tuple(items), new, dates, numbers)
+
+
+def _asserted(answer: str) -> str:
+    """The answer without the stretches that assert nothing."""
+    kept, at = [], 0
+    for span in sorted(read(answer).silences()):
+        kept.append(answer[at : span.start])
+        at = max(at, span.end)
+    kept.append(answer[at:])
+    return " ".join(part.strip() for part in kept if part.strip())
+
+
+def _in_question(question: str, said: Quantity) -> bool:
+    return any(
+        q.value == said.value and (not q.unit or not said.unit or q.unit == said.unit)
+        for q in find_quantities(question)
+    )
+
+
+#: Values further on belong to explanations more often than to the answer.
+_FIRST = 2
+
+
+def dates_differ(one: Said, two: Said) -> bool | None:
+    """Whether two answers date the thing differently; ``None`` where one has no date."""
+    if not one.dates or not two.dates:
+        return None
+    first, second = one.dates[:_FIRST], two.dates[:_FIRST]
+    return not any(agree(x, y) or agree(y, x) for x in first for y in second)
+
+
+def numbers_differ(one: Said, two: Said) -> bool | None:
+    """Whether two answers count differently; ``None`` where one has no number."""
+    if not one.numbers or not two.numbers:
+        return None
+    first, second = one.numbers[:_FIRST], two.numbers[:_FIRST]
+    return not any(same_amount(x, y) or same_amount(y, x) for x in first for y in second)
