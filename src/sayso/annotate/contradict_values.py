@@ -9,7 +9,6 @@ from sayso.annotate.dates import Date, agree, find_dates
 from sayso.annotate.decisive_parts import analyze
 from sayso.annotate.normalize import STOP, Token, tokens
 from sayso.annotate.quantities import Quantity, find_quantities, ordinal, same_amount
-from sayso.annotate.stance import read
 
 
 class Said(NamedTuple):
@@ -22,6 +21,8 @@ class Said(NamedTuple):
     numbers: tuple[Quantity, ...]
 
 
+#: A short answer is all value.
+_SHORT = 6
 _FRAME = frozenset(
     "answer answers question correct true called named known name is was were are be been has have "
     "had do does did will would could may might can also however according likely probably possibly "
@@ -44,31 +45,25 @@ def read_answer(question: str, answer: str) -> Said | None:
     statements = analyze(answer)
     if not statements:
         return None
-    text = _asserted(answer) or answer
+    text = " ".join(answer[one.start : one.end] for one in statements)
     items = tokens(text)
     asked, years = _asked(question)
     new = tuple(
         t for t in items if t.text not in STOP and t.stem not in asked and t.text not in _FRAME
     )
+    if not new and len(items) <= _SHORT:
+        # "240" where the question offers it: the whole answer is its value.
+        new = tuple(t for t in items if t.text not in STOP) or tuple(items)
+        years = frozenset()
     dates = tuple(d for d in find_dates(text) if (d.year, d.month) not in years)
     numbers = tuple(
         q
         for q in find_quantities(text)
         if not any(d.start < q.end and q.start < d.end for d in find_dates(text) if d.month)
         and not ordinal(text[q.start : q.end])
-        and not _in_question(question, q)
+        and (len(items) <= _SHORT or not _in_question(question, q))
     )
     return Said(text, tuple(items), new, dates, numbers)
-
-
-def _asserted(answer: str) -> str:
-    """The answer without the stretches that assert nothing."""
-    kept, at = [], 0
-    for span in sorted(read(answer).silences()):
-        kept.append(answer[at : span.start])
-        at = max(at, span.end)
-    kept.append(answer[at:])
-    return " ".join(part.strip() for part in kept if part.strip())
 
 
 def _in_question(question: str, said: Quantity) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from sayso.annotate import decisive_marks as m
 from sayso.annotate import decisive_speaker as sp
 from sayso.annotate.decisive_marks import Mark
+from sayso.annotate.decisive_asking import speaks_of_asking
 from sayso.annotate.decisive_numbers import stated
 from sayso.annotate.decisive_tokens import AUX, NEGATIVE, SELF, Word, words
 from sayso.annotate.decisive_words import left_out, tone
@@ -216,7 +217,8 @@ def _statements(text: str, reading: Reading, found: list[_Sentence]) -> list[Sta
             led = bool(_LEAD.match(text, part.start)) and any(
                 g.start >= part.end and g.end <= one.span.end for g in silent
             )
-            rows.append((s, c, part, content, bool(content) and not quiet and not led))
+            idle = led or quiet or speaks_of_asking(text[part.start : part.end])
+            rows.append((s, c, part, content, bool(content) and not idle))
     if not any(r[4] for r in rows):
         # "Probably not.", "Yes.": to a yes-or-no question that is the whole assertion.
         rows = [(*r[:3], _bare(found[r[0]], r[2], silent), bool(_bare(found[r[0]], r[2], silent)))
