@@ -12,6 +12,7 @@ import pytest
 import sayso
 from judge_world import judge_engine, truthful
 from sayso.backends.scripted import ScriptedEngine
+from sayso.cache import Cache
 from sayso.pipeline import judging
 from sayso.pipeline.judging import JudgeOptions, check_judge, open_judge
 from sayso.pipeline.metering import BudgetSpent
@@ -165,7 +166,7 @@ def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert open_judge("rules").judge.signature == "rules@2"
     for name in ("openai:gpt-4o-mini", "rules+openai:gpt-4o-mini"):
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
-        seat = open_judge(name)
+        seat = open_judge(name, learn=False)
         assert seat.judge.name == name
         assert seat.asker is not None
         assert seat.asker.price is not None
@@ -188,3 +189,35 @@ def test_a_stored_check_of_the_judge_is_in_every_later_run(tmp_path: Path) -> No
     assert manifest.judge_check["agreed"] == found.ours.agreed.count
     assert manifest.judge_check["of"] == found.ours.agreed.of
     assert run(tmp_path, "other", "rules").manifest.judge_check == {}  # another judge
+
+
+@pytest.mark.parametrize(
+    ("said", "output"),
+    [
+        ('{"choice": "tea"}', "json"),
+        ('{"choice": "milk"}', "blocks"),  # JSON, but not what the schema allows
+        ('["choice"]', "blocks"),
+        ("I prefer tea.", "blocks"),
+        ("", "blocks"),
+    ],
+)
+def test_an_endpoint_that_holds_to_a_schema_judges_in_json(
+    tmp_path: Path, said: str, output: str
+) -> None:
+    endpoint = ScriptedEngine(lambda request: said)
+    endpoint.identity = "api:held"
+    with Cache(tmp_path / "replies.sqlite") as cache:
+        signature = open_judge(endpoint, cache=cache).judge.signature
+        assert signature.endswith("+json") == (output == "json")
+        assert len(endpoint.requests) == 1
+        # a run that goes on reads its judge in the same form, and does not ask again
+        assert open_judge(endpoint, cache=cache).judge.signature == signature
+        assert len(endpoint.requests) == 1
+
+
+def test_nobody_else_is_asked_about_schemas() -> None:
+    here, counted = ScriptedEngine(lambda r: "{}"), ScriptedEngine(lambda r: "{}")
+    counted.identity = "api:counted"
+    open_judge(here)
+    open_judge(counted, learn=False)  # what a dry run does
+    assert not here.requests + counted.requests

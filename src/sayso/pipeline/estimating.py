@@ -34,7 +34,7 @@ def estimate(job: Job) -> Plan:
     Opens the model (one in this process is loaded, for its identity is the key to the cache).
     Raises InputError.
     """
-    with opened(job) as found:
+    with opened(job, learn=False) as found:
         asks = [
             ask._replace(request=found.shape(ask.request))
             for ask in uncle.requests(found.data.questions, job.settings, job.seed)

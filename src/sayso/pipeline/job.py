@@ -122,10 +122,11 @@ def check(job: Job) -> None:
 
 
 @contextlib.contextmanager
-def opened(job: Job, progress: Progress | None = None) -> Iterator[Opened]:
+def opened(job: Job, progress: Progress | None = None, *, learn: bool = True) -> Iterator[Opened]:
     """Open data, model, cache and judge, and let them go at the end.
 
-    An engine or a judge of the caller's own is used as it is and left open. Raises InputError.
+    An engine or a judge of the caller's own is used as it is and left open. With ``learn=False``
+    nothing is asked of a judge's endpoint, not even what it can do. Raises InputError.
     """
     check(job)
     data = datasets.load(
@@ -136,7 +137,7 @@ def opened(job: Job, progress: Progress | None = None) -> Iterator[Opened]:
         engine, price = _model(job, stack)
         cache = stack.enter_context(Cache(job.cache_folder / "replies.sqlite"))
         asker = Asker(engine, cache, price=price, meter=meter, progress=progress)
-        seat = _seat(job, asker, meter, progress)
+        seat = _seat(job, asker, meter, progress, learn)
         stack.callback(seat.close)
         shaped = shape(job.thinking, job.chat_template_kwargs)
         yield Opened(job, data, asker, seat, cache, price, shaped)
@@ -160,7 +161,7 @@ def _model(job: Job, stack: contextlib.ExitStack) -> tuple[Engine, Price | None]
     return engine, price
 
 
-def _seat(job: Job, subject: Asker, meter: Meter, progress: Progress | None) -> Seat:
+def _seat(job: Job, subject: Asker, meter: Meter, progress: Progress | None, learn: bool) -> Seat:
     """Open the judge; one that the caller made is used as it is, an engine becomes a judge."""
     if hasattr(job.judge, "grade"):
         return Seat(cast(Judge, job.judge), None)
@@ -171,4 +172,5 @@ def _seat(job: Job, subject: Asker, meter: Meter, progress: Progress | None) -> 
         cache=subject.cache,
         meter=meter,
         progress=progress,
+        learn=learn,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -12,7 +13,7 @@ from sayso.pipeline.asking import Asker, Progress
 from sayso.pipeline.metering import Meter
 from sayso.pipeline.pricing import check_price, endpoint_options, known_price
 from sayso.prices import price_of
-from sayso.records import InputError
+from sayso.records import InputError, ask
 
 if TYPE_CHECKING:
     from sayso.annotate.llm import LlmJudge
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
 Batch = Literal["item", "entity", "aspect"]
 Mode = Literal["one_pass", "two_pass"]
 Labels = Literal["stance", "uncle"]
+
+PROSE = "Is tea better than coffee? Answer in one plain English sentence."
+CHOICES = ("tea", "coffee")
+SCHEMA = json.dumps(
+    {
+        "name": "preference",
+        "schema": {
+            "type": "object",
+            "properties": {"choice": {"type": "string", "enum": CHOICES}},
+            "required": ["choice"],
+            "additionalProperties": False,
+        },
+    }
+)
 
 EXPECTED = (
     "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
@@ -92,18 +107,21 @@ def open_judge(
     cache: Cache | None = None,
     meter: Meter | None = None,
     progress: Progress | None = None,
+    learn: bool = True,
 ) -> Seat:
     """Open ``rules``, ``<model>``, ``rules+<model>``, or an engine of the caller's own as judge.
 
     A model is asked through the cache, if one is given, and counted apart from the ``subject``,
-    of whose family it should not be: if it is, the judge says so. Raises InputError for a name
-    that is no judge, and for a limit on money with a model whose price nobody knows.
+    of whose family it should not be: if it is, the judge says so. An endpoint is first asked one
+    question, whether it holds replies to a schema; ``learn=False`` leaves that out, for those who
+    only count. Raises InputError for a name that is no judge, and for a limit on money with a
+    model whose price nobody knows.
     """
     chosen, meter = options or JudgeOptions(), meter or Meter()
     if not isinstance(name, str):
         price = price_of("", chosen.price) if chosen.price else known_price(name)
         asker = Asker(name, cache, who="judge", price=price, meter=meter, progress=progress)
-        return Seat(model_judge(asker, chosen, subject), asker, borrowed=True)
+        return Seat(model_judge(asker, chosen, subject, learn), asker, borrowed=True)
     check_judge(name, chosen)
     if name == "rules":
         from sayso.annotate.rules import RulesJudge
@@ -118,7 +136,7 @@ def open_judge(
     engine = open_model(model, **given)
     asker = Asker(engine, cache, who="judge", price=price, meter=meter, progress=progress)
     try:
-        judge = model_judge(asker, chosen, subject)
+        judge = model_judge(asker, chosen, subject, learn)
         return Seat(_cascade(judge) if name != model else judge, asker)
     except BaseException:
         asker.close()
@@ -132,10 +150,13 @@ def _cascade(judge: LlmJudge) -> Judge:
     return CascadeJudge(RulesJudge(), judge)
 
 
-def model_judge(engine: Engine, options: JudgeOptions, subject: Engine | None) -> LlmJudge:
-    """Return a model as judge of the ``subject``'s answers."""
+def model_judge(
+    engine: Engine, options: JudgeOptions, subject: Engine | None, learn: bool = False
+) -> LlmJudge:
+    """Return a model as judge of the ``subject``'s answers; ``learn`` as in :func:`open_judge`."""
     from sayso.annotate.llm import LlmJudge
 
+    held = engine.capabilities.json_schema or (learn and holds_to_schema(engine))
     return LlmJudge(
         engine,
         labels=options.labels,
@@ -143,4 +164,23 @@ def model_judge(engine: Engine, options: JudgeOptions, subject: Engine | None) -
         mode=options.mode,
         prompt_folder=Path(options.prompt_folder) if options.prompt_folder else None,
         family=subject.name if subject is not None else None,
+        output="json" if held else "blocks",
     )
+
+
+def holds_to_schema(engine: Engine) -> bool:
+    """Ask an endpoint for prose with a JSON schema: JSON is then the schema's doing.
+
+    One short question, from the cache the next time, so that a run that goes on reads its judge
+    in the same form. Any other engine is known beforehand and not asked.
+    """
+    if not engine.identity.startswith("api:"):
+        return False
+    request = ask(PROSE, temperature=0, max_tokens=64, response_format=SCHEMA)
+    for _, reply in engine.complete([request]):
+        try:
+            value = json.loads(reply.text)
+        except (ValueError, RecursionError):
+            return False
+        return reply.problem is None and isinstance(value, dict) and value.get("choice") in CHOICES
+    return False
