@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sayso import metrics as metrics
     from sayso import records as records
     from sayso import report as report
+    from sayso.annotate.contradict import contradicts as contradicts
+    from sayso.annotate.decisive import decisiveness as decisiveness
     from sayso.annotate.rules import judge_rules as judge_rules
     from sayso.annotate.rules import judge_rules_long as judge_rules_long
     from sayso.models import open_model as open_model
@@ -35,6 +37,8 @@ _PUBLIC = {
     "judge_check": "sayso.pipeline.judge_check:judge_check",
     "judge_rules": "sayso.annotate.rules:judge_rules",
     "judge_rules_long": "sayso.annotate.rules:judge_rules_long",
+    "decisiveness": "sayso.annotate.decisive:decisiveness",
+    "contradicts": "sayso.annotate.contradict:contradicts",
     "open_model": "sayso.models:open_model",
     "score": "sayso.pipeline.scoring:score",
     "metrics": "sayso.metrics",
@@ -46,6 +50,8 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "contradicts",
+    "decisiveness",
     "judge_check",
     "judge_rules",
     "judge_rules_long",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from sayso.annotate.quantities import Quantity, find_quantities, ordinal, same_a
 class Said(NamedTuple):
     """An answer without what asserts nothing: its text, the words new to the question, values."""
 
+    whole: str
     text: str
     items: tuple[Token, ...]
     new: tuple[Token, ...]
@@ -63,7 +65,7 @@ def read_answer(question: str, answer: str) -> Said | None:
         and not ordinal(text[q.start : q.end])
         and (len(items) <= _SHORT or not _in_question(question, q))
     )
-    return Said(text, tuple(items), new, dates, numbers)
+    return Said(answer, text, tuple(items), new, dates, numbers)
 
 
 def _in_question(question: str, said: Quantity) -> bool:
@@ -90,4 +92,21 @@ def numbers_differ(one: Said, two: Said) -> bool | None:
     if not one.numbers or not two.numbers:
         return None
     first, second = one.numbers[:_FIRST], two.numbers[:_FIRST]
-    return not any(same_amount(x, y) or same_amount(y, x) for x in first for y in second)
+    return not any(_same(one.text, x, two.text, y) for x in first for y in second)
+
+
+_ABOUT = re.compile(
+    r"\b(?:about|approximately|around|roughly|nearly|over|almost|some|estimated|circa)\s+$", re.I
+)
+
+
+def _same(text: str, x: Quantity, other: str, y: Quantity) -> bool:
+    """Whether two numbers can both be right; "about 2 million" covers what rounds to it."""
+    if same_amount(x, y) or same_amount(y, x):
+        return True
+    room = 0.0
+    for words, q in ((text, x), (other, y)):
+        if _ABOUT.search(words[max(0, q.start - 16) : q.start]):
+            room = max(room, q.slack)
+    units = not x.unit or not y.unit or x.unit == y.unit
+    return units and abs(x.value - y.value) <= min(room, 0.25 * max(abs(x.value), abs(y.value)))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from sayso.annotate.contradict_values import Said
 from sayso.annotate.decisive_parts import analyze
 from sayso.annotate.matching import match
-from sayso.annotate.names import SUFFIXES, TITLES, same_given
+from sayso.annotate.names import SUFFIXES, TITLES, person_parts, same_given
 from sayso.annotate.normalize import STOP, Token, tokens
 from sayso.annotate.words import keys, slip
 from sayso.records import Gold
@@ -20,9 +21,9 @@ _LONGEST_VALUE = 8
 
 def polarity(said: Said) -> bool | None:
     """Whether an answer to a yes-or-no question affirms; ``None`` without a statement."""
-    if _YES.match(said.text):
+    if _YES.match(said.whole):
         return True
-    if _NO.match(said.text):
+    if _NO.match(said.whole):
         return False
     statements = analyze(said.text)
     if not statements:
@@ -71,6 +72,8 @@ def words_differ(question: str, one: Said, two: Said) -> bool | None:
     first, second = _value(one), _value(two)
     if not first or not second:
         return None
+    if _persons_differ(first, second):
+        return True
     if _matches(question, first, one, two) or _matches(question, second, two, one):
         return False
     return _apart(first, second, one.new, two.new)
@@ -105,7 +108,9 @@ def same_word(a: Token, b: Token) -> bool:
     """Whether two words are one: spelling, inflection, a people and its country, a slip."""
     if a.number or b.number:
         return a.text == b.text
-    if set(keys(a.text, a.stem)) & set(keys(b.text, b.stem)) or slip(a.text, b.text):
+    if set(keys(a.text, a.stem)) & set(keys(b.text, b.stem)):
+        return True
+    if slip(a.text, b.text) or slip(a.stem, b.stem):
         return True
     return a.capital and b.capital and same_given(a.text, b.text)
 
@@ -118,9 +123,37 @@ def _apart(
     b = [t for t in second if t.text not in TITLES | SUFFIXES] or list(second)
     found = sum(any(same_word(t, u) for u in other) for t in a)
     back = sum(any(same_word(t, u) for u in more) for t in b)
+    persons = _persons_differ(a, b)
+    if persons is not None:
+        return persons
     if found == len(a) or back == len(b):
         return False
     if found == 0 and back == 0:
         return True
     share = max(found / len(a), back / len(b))
     return share < 0.5
+
+
+def _persons_differ(a: Sequence[Token], b: Sequence[Token]) -> bool | None:
+    """Whether two names of people are two people's: another family name, or another given name.
+
+    ``None`` where one is no name of two or more words, or names more than one person.
+    """
+    first, second = _person(a), _person(b)
+    if first is None or second is None:
+        return None
+    one, two = first[-1], second[-1]
+    if same_word(one, two):
+        return not any(same_given(x.text, y.text) for x in first[:-1] for y in second[:-1])
+    # "Francis Drake" and "Drake Francis", a double name: a family name found elsewhere decides not.
+    crossed = any(same_word(one, t) for t in second) or any(same_word(two, t) for t in first)
+    return None if crossed else True
+
+
+def _person(items: Sequence[Token]) -> Sequence[Token] | None:
+    """The parts of a name that stands alone: two or three words in a row with capitals."""
+    parts = person_parts(items) if 2 <= len(items) <= 3 else None
+    if parts is None or len(parts) < 2:
+        return None
+    together = all(y.start - x.end <= 3 for x, y in pairwise(parts))
+    return parts if together else None
