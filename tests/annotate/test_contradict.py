@@ -1,0 +1,90 @@
+"""Contradiction of two answers to one question, offline."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sayso
+from sayso.annotate.contradict import contradicts
+
+CASES: list[tuple[str, str, str, bool | None]] = [
+    # dates: a coarser one agrees
+    ("When was she born?", "She was born in 1950.", "12 May 1950", False),
+    ("When was she born?", "1950", "1951", True),
+    ("When was she born?", "12 May 1950", "13 May 1950", True),
+    ("When was she born?", "the 1950s", "1953", False),
+    # numbers with units
+    ("How tall is it?", "It is 300 m tall.", "984 feet", False),
+    ("How tall is it?", "300 m", "324 m", True),
+    ("How many people live there?", "About 2 million", "2,100,000", False),
+    ("How many people live there?", "5 million", "2 million", True),
+    # names
+    ("Who wrote it?", "William Shakespeare", "Shakespeare", False),
+    ("Who wrote it?", "Bill Gates", "William Gates", False),
+    ("Who wrote it?", "John Lennon", "Paul McCartney", True),
+    ("Who wrote it?", "John Hawkins", "John Howard", True),
+    ("Who wrote it?", "Joseph Merrick", "John Merrick", True),
+    ("Who directed it?", "I think it was Spielberg.", "Possibly George Lucas", True),
+    # lists and inclusion
+    ("Who wrote it?", "John Lennon and Paul McCartney", "Paul McCartney", False),
+    ("Where is it?", "Paris, France", "France", False),
+    ("Where is it?", "Paris, France", "Lyon, France", True),
+    ("Where was he born?", "He was born in Munich, Germany, and moved away.", "Germany", False),
+    ("What are its symptoms?", "fever and cough", "cough, fever and fatigue", False),
+    # aliases
+    ("Where is it?", "the USA", "United States", False),
+    ("Where was he born?", "New York City", "NYC", False),
+    ("What genre is it?", "a drama film", "drama", False),
+    ("What genre is it?", "comedy", "horror", True),
+    # yes and no
+    ("Is it a fish?", "Yes.", "No, it is a mammal.", True),
+    ("Is it a fish?", "Yes, it is.", "Yes", False),
+    ("Is it a fish?", "It is not a fish.", "It is a fish.", True),
+    # options
+    ("Which is larger, Mars or Venus?", "Venus", "Mars is larger.", True),
+    ("Which is larger, Mars or Venus?", "Venus is larger than Mars.", "Venus", False),
+    # nothing to compare
+    ("Who wrote it?", "I don't know.", "Paul", None),
+    ("Who wrote it?", "", "Paul", None),
+    ("Who wrote it?", "I'm sorry, I cannot answer.", "I don't know", None),
+    ("Who wrote it?", "The question is incomplete.", "Paul", None),
+    ("Who wrote it?", "Je pense que c'est lui qui a écrit le livre dans la ville.", "Paul", None),
+]
+
+
+@pytest.mark.parametrize(("question", "a", "b", "expected"), CASES)
+def test_cases(question: str, a: str, b: str, expected: bool | None) -> None:
+    assert contradicts(question, a, b) is expected
+    assert contradicts(question, b, a) is expected
+
+
+def test_an_answer_does_not_contradict_itself() -> None:
+    for question, a, b, _ in CASES:
+        assert contradicts(question, a, a) in (False, None)
+        assert contradicts(question, b, b) in (False, None)
+
+
+ANY = st.one_of(
+    st.text(max_size=120),
+    st.lists(
+        st.sampled_from(
+            "no yes Ann Bo 1950 2 km or not in May 12/13/1950 0 1e999 , . the 5% €".split()
+        ),
+        max_size=12,
+    ).map(" ".join),
+)
+
+
+@given(ANY, ANY, ANY)
+@settings(max_examples=300, deadline=None)
+def test_any_text(question: str, a: str, b: str) -> None:
+    value = contradicts(question, a, b)
+    assert value in (True, False, None)
+    assert contradicts(question, b, a) is value
+    assert contradicts(question, a, a) is not True
+
+
+def test_public_name() -> None:
+    assert sayso.contradicts("Who?", "Ann Bo", "Ann Bo") is False
