@@ -156,3 +156,14 @@ def open_model(name: str, **options: object) -> Engine:
         "'hf:<folder or hub id>', 'openai:<model>' or the URL of an endpoint "
         "('http://localhost:8000/v1#model')"
     )
+
+
+def open_classifier(name: str, **options: object) -> Classifier:
+    """Open a model for natural-language inference: a folder or a hub id.
+
+    Raises :class:`~sayso.records.InputError` for what is none, or where the extra ``hf`` is not
+    installed.
+    """
+    from sayso.backends.nli import open_nli
+
+    return open_nli(name, **options)  # type: ignore[arg-type]

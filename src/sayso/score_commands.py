@@ -80,6 +80,16 @@ def score(
         Path | None,
         Parameter(help="folder of what models said; default SAYSO_CACHE, or your cache folder"),
     ] = None,
+    max_cost: Annotated[
+        float | None,
+        Parameter(
+            help="dollars that an llm: may cost; it then stops, keeps what was paid for, and the "
+            "same command goes on"
+        ),
+    ] = None,
+    price: Annotated[
+        str | None, Parameter(help="dollars per million tokens of an llm:, 0.15,0.60")
+    ] = None,
     seed: Annotated[int, Parameter(help="of the resampling")] = 0,
     json: Annotated[
         bool, Parameter(help="print everything as JSON instead of the tables", negative="")
@@ -104,6 +114,8 @@ def score(
         strict=not lax,
         condition=not unconditioned,
         cache=cache,
+        price=price,
+        max_cost=max_cost,
         seed=seed,
     )
     for notice in found.notices:

@@ -441,6 +441,8 @@ def test_the_script_of_the_readme_without_torch(tmp_path: Path) -> None:
         (["nowhere.jsonl"], "does not exist"),
         (["a.jsonl", "--methods", "blue"], "no score is called 'blue'"),
         (["a.jsonl", "--columns", "answer"], "expected OURS=YOURS"),
+        (["a.jsonl", "--nli", "llm:http://127.0.0.1:9/v1#m", "--max-cost", "1"], "price"),
+        (["a.jsonl", "--gold-metric", "llm:nothing"], "judge 'nothing'"),
         (["a.jsonl", "--nli", "./nowhere"], "does not exist"),
         (["a.jsonl", "--model", "nowhere"], "is not a name sayso can open"),
     ],

@@ -13,6 +13,7 @@ from sayso.boards import LENGTH, Board
 from sayso.cache import default_cache_folder
 from sayso.datasets.answers import AnswerRow, open_answers, row_of
 from sayso.models import Classifier, Engine
+from sayso.pipeline.metering import Meter
 from sayso.pipeline.scoring_board import board
 from sayso.pipeline.scoring_columns import Columns
 from sayso.pipeline.scoring_grade import Grade, graders
@@ -97,21 +98,23 @@ def new_columns(scored: Scored, *, named: bool, token_level: bool) -> dict[str, 
 
 
 def tokens_of(scored: Scored) -> dict[str, object]:
-    """Return the tokens of the answer as text, and their log-probabilities and entropies."""
+    """Return the tokens of the answer as text, and their log-probabilities and entropies.
+
+    All are of one tokenization: the file's where it has log-probabilities, else the model's.
+    """
     arrays, row = scored.case.arrays, scored.row
     found: dict[str, object] = {}
-    tokens = row.tokens
-    offsets = arrays.get("offsets")
-    if offsets is not None and row.logprobs is None and row.answer is not None:
-        said = row.answer
-        ends = [*offsets[1:], len(said)]
-        tokens = tuple(said[a:b] for a, b in zip(offsets, ends, strict=True))
+    tokens, offsets = row.tokens, arrays.get("offsets")
+    if offsets is not None and row.answer is not None and row.logprobs is None:
+        ends = [*offsets[1:], len(row.answer)]
+        tokens = tuple(row.answer[a:b] for a, b in zip(offsets, ends, strict=True))
     if tokens is not None:
         found["tokens"] = list(tokens)
+    count = len(arrays["logprobs"]) if "logprobs" in arrays else None
     for name in ("logprobs", "entropies"):
-        if arrays.get(name) is not None:
-            values = [v if math.isfinite(v) else None for v in arrays[name]]
-            found[f"token_{name}"] = values
+        values = arrays.get(name)
+        if values is not None and count in (None, len(values)):
+            found[f"token_{name}"] = [v if math.isfinite(v) else None for v in values]
     return found
 
 
@@ -130,23 +133,31 @@ def score_file(
     strict: bool = True,
     condition: bool = True,
     cache: str | Path | None = None,
+    price: str | None = None,
+    max_cost: float | None = None,
     seed: int = 0,
 ) -> FileScores:
     """Score a file of answers row by row, write it back with a column for each score, compare.
 
     See :func:`score`; ``gold_metric`` decides who is right where no person did, ``strict`` and
-    ``condition`` how meanings are compared. Memory does not grow with the file. Raises InputError.
+    ``condition`` how meanings are compared; ``price`` and ``max_cost`` are for language models that
+    compare or grade. Memory does not grow with the file. Raises InputError.
     """
     place = Path(path)
     chosen = methods_of(methods)
     folder = Path(cache) if cache is not None else default_cache_folder()
     summary = Summary()
     with contextlib.ExitStack() as stack:
-        judges = graders(gold_metric, folder, stack)
+        meter = Meter(max_cost)
+        judges = graders(gold_metric, folder, stack, price, meter)
         answers = open_answers(place, columns, requests, kind)
         target = output_of(place, Path(out) if out is not None else None, answers.kind)
         tools = stack.enter_context(
-            contextlib.closing(Toolbox(model, nli, folder, strict=strict, condition=condition))
+            contextlib.closing(
+                Toolbox(
+                    model, nli, folder, strict=strict, condition=condition, price=price, meter=meter
+                )
+            )
         )
         rows, first = _peek(answers.rows)
         verdict = f"correct_{gold_metric}"

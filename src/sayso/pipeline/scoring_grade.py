@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from sayso.annotate import Item
 from sayso.annotate.lexical import ANSWER_METRICS, THRESHOLDS
 from sayso.annotate.rules import judge_rules
+from sayso.cache import Cache
 from sayso.datasets.answers import AnswerRow
+from sayso.pipeline.judging import JudgeOptions, open_judge
+from sayso.pipeline.metering import Meter
 from sayso.records import Generation, Gold, InputError, Message, Question, Request
 
 #: Metrics that need nothing but the text.
@@ -33,11 +39,18 @@ NONE = Grade(math.nan)
 Grader = Callable[[Sequence[AnswerRow]], list[Grade]]
 
 
-def graders(chosen: str, cache: Any, stack: Any) -> dict[str, Grader]:
+def graders(
+    chosen: str,
+    cache: Path,
+    stack: ExitStack,
+    price: str | None = None,
+    meter: Meter | None = None,
+) -> dict[str, Grader]:
     """Return every offline metric, and the chosen one where it is another.
 
     ``chosen`` may also be ``bert_score``, ``bert_score:MODEL``, ``llm:MODEL``, or ``file:NAME`` (a
-    verdict that came with the file). What is opened is closed by ``stack``.
+    verdict that came with the file). What is opened is closed by ``stack``. ``price`` and ``meter``
+    are for a model that costs money.
     """
     found: dict[str, Grader] = {"rules": _each(_rules)}
     for name in ANSWER_METRICS:
@@ -50,10 +63,8 @@ def graders(chosen: str, cache: Any, stack: Any) -> dict[str, Grader]:
     elif kind == "bert_score":
         found[chosen] = _bert(rest)
     elif kind == "llm" and rest:
-        from sayso.cache import Cache
-        from sayso.pipeline.judging import open_judge
-
-        seat = open_judge(rest, cache=stack.enter_context(Cache(cache)))
+        kept = stack.enter_context(Cache(cache))
+        seat = open_judge(rest, JudgeOptions(price=price), cache=kept, meter=meter)
         stack.callback(seat.close)
         found[chosen] = _judge(seat.judge)
     else:
@@ -98,15 +109,15 @@ def _lexical(name: str) -> Callable[[AnswerRow], Grade]:
 
 def _bert(model: str) -> Grader:
     def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
-        from sayso.answers import bert_score
-
+        # found by name: the public module of answer metrics stands above this one
+        bert_score = import_module("sayso.answers").bert_score
         named = {"model": model} if model else {}
         found = []
         for row in rows:
             if not _graded(row):
                 found.append(NONE)
                 continue
-            value = float(bert_score(row.gold or (), row.answer or "", **named))  # type: ignore[arg-type]
+            value = float(bert_score(row.gold or (), row.answer or "", **named))
             found.append(Grade(float(THRESHOLDS["bert_score"].correct([value])[0]), value))
         return found
 

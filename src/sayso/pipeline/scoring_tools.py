@@ -10,10 +10,13 @@ from typing import Any
 from sayso.annotate.collect import Tools
 from sayso.annotate.collect_meaning import Meaning, ModelMeaning, RulesMeaning
 from sayso.annotate.relations import label_columns
-from sayso.cache import Cache, default_cache_folder
-from sayso.models import Classifier, Engine, open_model
+from sayso.cache import FILE_NAME, Cache, default_cache_folder
+from sayso.models import Classifier, Engine, open_classifier, open_model
 from sayso.pipeline.asking import Asker
+from sayso.pipeline.metering import Meter
+from sayso.pipeline.pricing import check_price, endpoint_options
 from sayso.pipeline.scoring_memo import RememberedClassifier, RememberedReads
+from sayso.prices import price_of
 from sayso.records import InputError
 
 NLI_FILE = "relations.sqlite"
@@ -40,8 +43,11 @@ class Toolbox:
         *,
         strict: bool = True,
         condition: bool = True,
+        price: str | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self._model, self._nli = model, nli
+        self._price, self._meter = price, meter or Meter()
         self._folder = Path(cache) if cache is not None else default_cache_folder()
         self._rules = {"strict": strict, "condition": condition}
         self._open = contextlib.ExitStack()
@@ -123,21 +129,25 @@ class Toolbox:
         if isinstance(nli, str) and nli.startswith("llm:"):
             from sayso.annotate.collect_llm import LlmClassifier
 
-            engine = open_model(nli.removeprefix("llm:"))
+            name = nli.removeprefix("llm:")
+            price = price_of(name, self._price)
+            given = endpoint_options(name, price=self._price)
+            check_price(self._meter.max_cost, name, price, "--price")
+            engine = open_model(name, **given)
             self._open.callback(engine.close)
-            classifier = LlmClassifier(Asker(engine, self._cache("replies.sqlite"), who="nli"))
+            kept = self._cache(FILE_NAME)
+            asker = Asker(engine, kept, who="nli", price=price, meter=self._meter)
+            classifier = LlmClassifier(asker)
         elif isinstance(nli, str):
-            from sayso.backends.nli import open_nli
-
-            classifier = open_nli(nli)
+            classifier = open_classifier(nli)
             self._open.callback(classifier.close)
         try:
             label_columns(classifier.labels)
         except InputError as error:
             raise InputError(f"--nli {nli}: {error}") from None
         self._speakers.append(classifier)
-        kept = RememberedClassifier(classifier, self._cache(NLI_FILE))
-        return ModelMeaning(kept, nli if isinstance(nli, str) else "classifier", **self._rules)
+        known = RememberedClassifier(classifier, self._cache(NLI_FILE))
+        return ModelMeaning(known, nli if isinstance(nli, str) else "classifier", **self._rules)
 
 
 def chosen_nli() -> str:
