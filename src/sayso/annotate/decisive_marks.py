@@ -263,7 +263,7 @@ def doubts(items: Sequence[Word], i: int) -> Mark | None:
         if ahead.negated:
             return Mark(ahead.first, i, 2.4, "matrix", doubt=True)
         level = entry.level if entry.level < -1 else -1.5
-        level = max(-3.0, level * (ahead.scale if degrees else 1.0))
+        level = max(-2.4, level * (ahead.scale if degrees else 1.0))
         return Mark(min(ahead.first, i), i, level, "matrix", True)
     if previous in ("question", "questions"):
         return None
@@ -345,7 +345,7 @@ def modals(items: Sequence[Word], i: int) -> Mark | None:
         if word == "can" and denied and verb in ("be", "have") and not passive:
             return Mark(i, i + 1, -3.3, "modal", True, i + 1)
         if word == "would" and verb in ("be", "have") and text_at(items, i - 1) not in SELF:
-            return Mark(i, i, 1.8, "modal")
+            return Mark(i, i, 2.2, "modal")
         return None
     if following == "as" and text_at(items, i + 2) == "well":
         return None

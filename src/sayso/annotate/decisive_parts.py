@@ -18,7 +18,7 @@ from sayso.annotate.marks import Found
 from sayso.annotate.normalize import stem
 from sayso.annotate.patterns import QUOTE, TITLE_WORD
 from sayso.annotate.reach import weaken
-from sayso.annotate.sentences import Span, clauses, plain, sentences
+from sayso.annotate.sentences import AUXILIARY, PAST, Span, clauses, plain, sentences
 from sayso.annotate.stance import Reading, read
 
 
@@ -98,6 +98,7 @@ _OR = re.compile(
     r"(?:(?:[A-Z0-9][\w'-]*\s?){1,3},\s+(?:in\s+|the\s+)?){0,6}(?:[A-Z0-9][\w'-]*\s?){1,3},?\s*"
     r"\bor\s+(?:(?:maybe|perhaps|possibly|in|the|on|at)\s+)*[A-Z0-9][\w'-]*"
 )
+_VERB = re.compile(rf"\b(?:{AUXILIARY}|{PAST})\b", re.I)
 _PHRASE = frozenset("in at on by from to of for with and or around about near since until".split())
 _RELATIVE = re.compile(r"\s*,?\s*(?:who|which|where|whose|whom|when)\b", re.I)
 _CONCESSION = re.compile(r"\s*(?:although|though|while|even\s+though|whereas|despite)\b", re.I)
@@ -307,7 +308,7 @@ def _of_sentence(
             words_in = {x.text for x in one.items if hedge.start <= x.start < hedge.end}
             if words_in & left_out() or _COMPARED.search(text, hedge.start - 12, hedge.end + 12):
                 continue
-            if "either" in words_in:
+            if words_in & {"either", "or"} or not (words_in - {"?", ","} or one.items[-1].text == "?"):
                 continue
             asked = text[hedge.start : hedge.end] == "?"
             level = Reached(-0.2 if asked else 0.6, hedge.low, hedge.high)
@@ -368,6 +369,8 @@ def _statement(
         weight = 0.25 if place else 0.5
     if text.startswith("but ", part.start) and first:
         weight = 1.0
+    if len(content) <= 2 and len(one.parts) > 1 and not _VERB.search(text, *part):
+        weight = 0.1
     return Statement(
         part.start,
         part.end,

@@ -138,13 +138,15 @@ def asides(items: Sequence[Word], i: int) -> Mark | None:
         return Mark(i, i, _SHORT[word], "adverb")
     if word not in _ASIDE_FIRST or text_at(items, i - 1) in ("sure", "know", "certain", "not"):
         return None
+    if word == "if" and [text_at(items, k) for k in range(i + 1, i + 4)] == ["i", "had", "to"]:
+        return Mark(i, min(i + 4, len(items) - 1), 0.5, "adverb")
     mine = False
     weak = 0.0
     for k in range(i + 1, min(i + 10, len(items))):
         here = items[k].text
         if here in (".", ";", ":", "?") or (here == "," and mine is False):
             return None
-        mine = mine or here in SELF or here == "memory"
+        mine = mine or here in SELF or (here == "memory" and word in ("if", "from"))
         if here in ("limited", "vague", "hazy", "vaguely", "poor", "incomplete", "imperfect"):
             weak = 0.6
         if here in _ASIDE_HEADS and mine:
@@ -182,7 +184,7 @@ def evidence(items: Sequence[Word], i: int) -> Mark | None:
         return Mark(i - 1, i, 0.3, "matrix")
     if entry is None:
         return None
-    if entry.level > 1.5:
+    if entry.level > 2.5:
         # What is shown is plain; only the strongest verbs add to it.
         return Mark(i, i, entry.level, "matrix") if following == "that" else None
     if any(w.lookup(text_at(items, k), "scale") for k in range(i + 1, i + 5)) and entry.level < 1:
@@ -194,8 +196,6 @@ def evidence(items: Sequence[Word], i: int) -> Mark | None:
     if word.startswith("appear") and following not in ("to", "that", "as", "likely", "it"):
         if previous not in ("it", "this", "that"):
             return None
-    if ahead.negated:
-        return Mark(ahead.first, i, -0.9, "matrix", True)
     strong = 0.5 if previous in ("strongly", "clearly") else 0.0
     kind: Reach = "matrix" if following in ("that", "like") or previous == "it" else "modal"
     return Mark(i, i, entry.level + strong, kind, wraps=True)
@@ -248,10 +248,19 @@ def remarks(items: Sequence[Word], i: int) -> Mark | None:
     ):
         return Mark(max(0, i - 2), i, 0.4, "matrix", doubt=True)
     if word in ("unconfirmed", "unverified", "debatable", "debated", "disputed", "controversial"):
-        return Mark(i, i, 0.0, "matrix", doubt=True)
+        if previous in BE or previous in ("remains", "remain", "still", "("):
+            return Mark(i, i, 0.0, "matrix", doubt=True)
     if word == "according" and text_at(items, i + 1) == "to":
         weak = _WEAK_SOURCES & {text_at(items, k) for k in (i + 2, i + 3)}
         return Mark(i, i + 1, 0.8 if weak else 2.0, "adverb")
+    if word == "bet" and {"willing", "safe", "good"} & set(near[-2:] + near[-3:]):
+        return Mark(max(0, i - 2), i, 1.4, "matrix")
+    if word == "way" and previous == "no" and text_at(items, i + 1) in (
+        "that", "it", "he", "she", "this", "they", "the",
+    ):  # fmt: skip
+        return Mark(i - 1, i, -3.6, "matrix", True)
+    if word == "torn" or (word == "guess" and previous in ("anyone", "anybody")):
+        return Mark(i, i, 0.0, "matrix", doubt=True)
     if word in ("gut", "intuition", "instinct", "hunch") and previous in ("my", "our"):
         return Mark(i - 1, i, 0.6, "matrix", wraps=True)
     if word == "evidence" and text_at(items, i + 1) == "that":

@@ -39,7 +39,6 @@ _SCALE = """
 3.6: clearly obviously plainly truly indeed surely decidedly unmistakably obvious evident
  certain guaranteed
 2.2: evidently manifestly
-1.0: expectedly
 0.9: likely probable probably presumably apt liable doubtlessly ostensible presumable
 0.5: apparently seemingly arguably plausibly believable credible ostensibly
 0.2: supposedly plausible
@@ -73,7 +72,7 @@ _EVIDENCE = """
 3.8: prove proves proved proven demonstrate demonstrates demonstrated establish establishes
  established confirm confirms confirmed verify verified
 3.2: show shows showed shown reveal reveals revealed find finds found
-1.6: indicate indicates indicated indicating
+2.0: indicate indicates indicated indicating
 0.9: suggest suggests suggested suggesting imply implies implied implying
 0.8: seem seems seemed appear appears appeared
 0.6: look looks sound sounds
