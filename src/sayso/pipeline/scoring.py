@@ -207,7 +207,7 @@ def score_file(
             problems=dict(summary.problems),
             examples=summary.examples,
             board=found,
-            notices=[*answers.notices, *tools.notices, *_circular(found, tools)],
+            notices=[*answers.notices, *tools.notices, *summary.notices, *_circular(found, tools)],
             signature=tools.signature,
         )
 

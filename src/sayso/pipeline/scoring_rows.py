@@ -15,6 +15,7 @@ from sayso.datasets.answers import AnswerRow
 from sayso.pipeline.scoring_tools import Toolbox
 from sayso.records import Message, Request
 from sayso.scores import Answer, Method, NoEvidence, Samples, choose
+from sayso.scores.asked import LEAST_MASS
 
 #: Questions that are collected for and scored together.
 BLOCK = 128
@@ -24,7 +25,9 @@ _ENGINE = {
     "draws.entropies", "unconditional", "ptrue",
 }  # fmt: skip
 _ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
-_NUMBER = re.compile(r"-?\d[\d.,e+-]*|\bnan\b|\binf\b")
+#: What differs from row to row in a reason: numbers, and texts in quotes.
+_NUMBER = re.compile(r"""-?\d[\d.,e+-]*|\bnan\b|\binf\b|'[^']*'|"[^"]*\"""")
+_NOT_READ = "a relation of meaning could not be read"
 
 
 class Scored(NamedTuple):
@@ -50,11 +53,17 @@ class Summary:
         self.reasons: dict[str, Counter[str]] = {}
         self.problems: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
+        self.asked_true = 0
+        self.not_understood = 0
 
     def add(self, scored: Scored) -> None:
         """Count one row."""
         self.rows += 1
         self.values.update(scored.values.keys())
+        options = scored.case.evidence.get("true_false")
+        if options is not None:
+            self.asked_true += 1
+            self.not_understood += sum(options) < LEAST_MASS
         for method, reason in scored.reasons.items():
             counted = self.reasons.setdefault(method, Counter())
             kind = _NUMBER.sub("#", reason)
@@ -65,6 +74,16 @@ class Summary:
             if kind in self.problems or len(self.problems) < 50:
                 self.problems[kind] += 1
                 self.examples.setdefault(kind, f"{scored.row.place}: {problem}"[:200])
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should know of all rows together."""
+        if not self.not_understood:
+            return []
+        return [
+            f"on {self.not_understood:,} of {self.asked_true:,} rows the model put less than half "
+            "of its probability on 'true' or 'false' when asked: P(True) says little there"
+        ]
 
     def why(self, method: str) -> str:
         """Return the commonest reason for a method without a value."""
@@ -138,6 +157,8 @@ def score_rows(
                     reason, mine = result, True
                     if "contra was recorded" in reason:
                         reason, mine = lacking("nli", open_), False
+                    elif reason.endswith("not finite") and _MEANING & set(method.needs):
+                        reason = _NOT_READ
                 reasons[name] = reason
                 if mine:
                     own.add(name)

@@ -54,6 +54,7 @@ class Toolbox:
         self._engine: RememberedReads | None = None
         self._meaning: Meaning | None = None
         self._speakers: list[Any] = []
+        self._told: list[str] = []
         self._said: list[str] = []
         if nli is None:
             self._nli = chosen_nli()
@@ -84,7 +85,7 @@ class Toolbox:
     @property
     def notices(self) -> list[str]:
         """What the user should be told, by whom it concerns."""
-        found = list(self._said) if self._meaning is not None else []
+        found = [*self._told, *(self._said if self._meaning is not None else ())]
         for speaker in self._speakers:
             found += [str(notice) for notice in getattr(speaker, "notices", ())]
         return found
@@ -109,18 +110,12 @@ class Toolbox:
             engine = open_model(engine)
             self._open.callback(engine.close)
         if not engine.capabilities.force:
-            self._said_now(
+            self._told.append(
                 f"{engine.name} cannot read given text token by token: no log-probabilities were "
                 "filled in; that takes a model in this process (hf:NAME)"
             )
         self._speakers.append(engine)
         return RememberedReads(engine, self._cache(READS_FILE))
-
-    def _said_now(self, sentence: str) -> None:
-        class Speaker:
-            notices = (sentence,)
-
-        self._speakers.append(Speaker)
 
     def _open_meaning(self, nli: str | Classifier | None) -> Meaning:
         if nli == "rules" or nli is None:

@@ -85,8 +85,9 @@ def warnings(found: Board) -> list[str]:
     if partial:
         most = max(found.entries, key=lambda e: e.missing)
         told.append(
-            f"{len(partial)} scores miss on some rows (most: {most.method} on {most.missing:,}): "
-            "their numbers are of other rows than the rest"
+            f"{len(partial)} score{' misses' if len(partial) == 1 else 's miss'} on some rows (most: "
+            f"{line(most.method, 40)} on {most.missing:,}): other rows than the rest stand behind "
+            "such a number"
         )
     return told
 

@@ -1,0 +1,102 @@
+"""The leaderboard in the terminal: 80 columns, plain length always there, nothing hostile."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from sayso.boards import LENGTH, Board
+from sayso.pipeline.scoring_board import board, resamples_for
+from sayso.pipeline.scoring_columns import Columns
+from sayso.report.leaderboard import render_board, render_scores
+
+
+def _board(scores: int = 3, rows: int = 60, grader: str = "rules", spread: float = 1.0) -> Board:
+    rng = np.random.default_rng(0)
+    methods = [f"score_{n}" for n in range(scores)]
+    names = ["words", "correct:people", f"correct:{grader}", f"value:{grader}", *methods]
+    with Columns(names) as columns:
+        for _ in range(rows):
+            wrong = float(rng.random() < 0.4)
+            row = {name: wrong * spread + rng.normal() for name in methods}
+            row |= {"words": float(rng.integers(1, 30)), f"correct:{grader}": 1 - wrong}
+            columns.add(row)
+        return board(columns, methods, [grader], grader, False)
+
+
+def _shown(found: Board, shown: int = 15) -> str:
+    out = io.StringIO()
+    render_board(found, Console(file=out, width=80, force_terminal=False), shown)
+    return out.getvalue()
+
+
+def test_plain_length_is_there_however_short_the_table() -> None:
+    text = _shown(_board(scores=12), shown=2)
+    assert "plain length (words)" in text
+    assert "more rows with --json" in text
+    lines = [line for line in text.splitlines() if not line.startswith("!")]
+    table = [line for line in lines if "[." in line or line.startswith("score ")]
+    assert max(map(len, table)) <= 80
+    assert "…" not in "".join(table)
+
+
+def test_a_board_of_one_class_says_why() -> None:
+    rows = _board()
+    text = _shown(rows)
+    assert "60 of 60 answers judged by rules" in text
+    with Columns(["words", "correct:people", "a"]) as columns:
+        for n in range(5):
+            columns.add({"words": 1.0, "correct:people": 1.0, "a": float(n)})
+        text = _shown(board(columns, ["a"], [], "rules", True))
+    assert "all 5 answers are correct: with one class only no AUROC exists" in text
+    assert "judged by people" in text
+
+
+def test_no_rows_with_a_verdict() -> None:
+    with Columns(["words", "correct:people", "correct:rules", "value:rules", "a"]) as columns:
+        columns.add({"a": 1.0})
+        found = board(columns, ["a"], ["rules"], "rules", False)
+    assert "no answer has a verdict" in _shown(found)
+
+
+def test_names_from_outside_do_not_repaint_the_terminal() -> None:
+    text = _shown(_board(grader="file:\x1b[31mred\u202e"))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    out = io.StringIO()
+    console = Console(file=out, width=80)
+    render_scores(console, 2, {"a\x1b[0m": 1, "b": 2}, {"c": "[bold]why\x07"})
+    assert "\x1b[0m" not in out.getvalue()
+    assert "[bold]why" in out.getvalue()
+
+
+def test_missing_rows_are_told() -> None:
+    with Columns(["words", "correct:people", "a", "b"]) as columns:
+        for n in range(40):
+            row = {"words": 2.0, "correct:people": float(n % 2), "a": float(n % 3)}
+            columns.add(row | ({"b": float(n)} if n > 9 else {}))
+        found = board(columns, ["a", "b"], [], "rules", True)
+    text = _shown(found)
+    assert "1 score misses on some rows (most: b on 10)" in text
+    assert [e.n for e in found.entries if e.method == "b"] == [30]
+
+
+@pytest.mark.parametrize(("rows", "n"), [(10, 2000), (2000, 2000), (20_000, 200), (10**6, 200)])
+def test_long_files_take_fewer_resamples(rows: int, n: int) -> None:
+    assert resamples_for(rows) == n
+
+
+def test_columns_lie_on_disk_and_come_back() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(5000, 2))
+    with Columns(["a", "b", "a"]) as columns:
+        for a, b in values:
+            columns.add({"a": a} if b < 0 else {"a": a, "b": b})
+        assert columns.column("a").tolist() == values[:, 0].tolist()
+        assert np.isnan(columns.column("b")).sum() == (values[:, 1] < 0).sum()
+        columns.add({"b": 1.0})  # more rows after a look
+        assert columns.column("b")[-1] == 1.0
+    assert LENGTH == "length_words"
