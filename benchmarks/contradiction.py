@@ -94,9 +94,7 @@ def table(name: str, rows: list[Row]) -> None:
     """Print AUROCs with intervals and the paired differences."""
     scores = {
         "contradiction": np.array(mean_of(rows, by_contradiction)),
-        "exact match": np.array(
-            mean_of(rows, lambda r, s: float(answers.squad_em([r.answer], s)))
-        ),
+        "exact match": np.array(mean_of(rows, lambda r, s: float(answers.squad_em([r.answer], s)))),
         "word overlap": np.array(mean_of(rows, lambda r, s: answers.squad_f1([r.answer], s))),
     }
     wrong = np.array([not r.right for r in rows], dtype=float)

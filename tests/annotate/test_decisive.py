@@ -16,6 +16,7 @@ from sayso import metrics
 from sayso.annotate.decisive import combine, decisiveness
 from sayso.annotate.decisive_numbers import stated
 from sayso.annotate.decisive_words import family, without
+from sayso.annotate.normalize import word_list
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SURVEY: dict[str, Any] = json.loads((GOLDEN / "hedge_survey.json").read_text(encoding="utf-8"))
@@ -178,9 +179,11 @@ def test_combination() -> None:
 
 WORDS = st.lists(
     st.sampled_from(
-        "I think not it was is Lyon maybe might probably never doubt no chance that but , . ? ( ) "
-        "70% sure 50-50 either or Paris very almost certain unless \" ' — if the odds 3 to 1 "
-        "1/0 0/0 0% 1000% know don't".split(" ")
+        word_list(
+            "I think not it was is Lyon maybe might probably never doubt no chance that but , . ? ( "
+            ") 70% sure 50-50 either or Paris very almost certain unless \" ' — if the odds 3 to 1 "
+            "1/0 0/0 0% 1000% know don't"
+        )
     ),
     max_size=30,
 ).map(" ".join)

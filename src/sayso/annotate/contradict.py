@@ -15,6 +15,7 @@ from typing import NamedTuple
 from sayso.annotate.contradict_values import Said, dates_differ, numbers_differ, read_answer
 from sayso.annotate.contradict_words import chosen, polarity, words_differ
 from sayso.annotate.language import is_english
+from sayso.annotate.normalize import word_list
 
 _LONGEST = 4000
 _WHEN = re.compile(
@@ -39,7 +40,7 @@ class Kind(NamedTuple):
     """What a question asks for."""
 
     when: bool
-    count: bool
+    counts: bool
     yes_no: bool
     choice: bool
 
@@ -84,7 +85,7 @@ def _contradicts(question: str, a: str, b: str) -> bool | None:
         options = (chosen(question, one), chosen(question, two))
         if options[0] and options[1]:
             return options[0] != options[1]
-    for asked, differ in ((kind.when, dates_differ), (kind.count, numbers_differ)):
+    for asked, differ in ((kind.when, dates_differ), (kind.counts, numbers_differ)):
         found = differ(one, two) if asked else None
         if found is not None:
             return found
@@ -99,7 +100,7 @@ def _by_polarity(one: Said, two: Said) -> bool | None:
 
 
 def _by_words(question: str, kind: Kind, one: Said, two: Said) -> bool | None:
-    values = dates_differ(one, two) if not kind.count else None
+    values = dates_differ(one, two) if not kind.counts else None
     if values is None and not kind.when:
         values = numbers_differ(one, two)
     words = words_differ(question, one, two)
@@ -116,7 +117,7 @@ def only_values(said: Said) -> bool:
     return len(plain) <= 1 and bool(said.dates or said.numbers)
 
 
-_AROUND: Sequence[str] = (
-    "january february march april may june july august september october november december year "
-    "years century about around approximately million billion thousand hundred percent"
-).split()
+_AROUND: Sequence[str] = word_list(
+    "january february march april may june july august september october november december"
+    " year years century about around approximately million billion thousand hundred percent"
+)

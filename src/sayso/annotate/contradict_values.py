@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sayso.annotate.dates import Date, agree, find_dates
 from sayso.annotate.decisive_parts import analyze
-from sayso.annotate.normalize import STOP, Token, tokens
+from sayso.annotate.normalize import STOP, Token, tokens, word_set
 from sayso.annotate.quantities import Quantity, find_quantities, ordinal, same_amount
 
 
@@ -25,10 +25,11 @@ class Said(NamedTuple):
 
 #: A short answer is all value.
 _SHORT = 6
-_FRAME = frozenset(
-    "answer answers question correct true called named known name is was were are be been has have "
-    "had do does did will would could may might can also however according likely probably possibly "
-    "perhaps think believe say said sure guess maybe yes no not so as it he she they there".split()
+_FRAME = word_set(
+    "answer answers question correct true called named known name is was were are be been has"
+    " have had do does did will would could may might can also however according likely"
+    " probably possibly perhaps think believe say said sure guess maybe yes no not so as it he"
+    " she they there"
 )
 
 

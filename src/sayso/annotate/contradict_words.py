@@ -14,7 +14,9 @@ from sayso.annotate.normalize import STOP, Token, tokens
 from sayso.annotate.words import keys, slip
 from sayso.records import Gold
 
-_YES = re.compile(r"^\W*(?:yes|yeah|yep|correct|true|indeed|absolutely|certainly|of course)\b", re.I)
+_YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|correct|true|indeed|absolutely|certainly|of course)\b", re.I
+)
 _NO = re.compile(r"^\W*(?:no|nope|incorrect|false|not)\b", re.I)
 _LONGEST_VALUE = 8
 
@@ -45,9 +47,7 @@ def chosen(question: str, said: Said) -> frozenset[str]:
     if re.search(r"\bboth\b", first, re.I):
         return frozenset({"both"})
     stems = [t.stem for t in tokens(first)]
-    places = [
-        min((stems.index(s) for s in option if s in stems), default=-1) for option in options
-    ]
+    places = [min((stems.index(s) for s in option if s in stems), default=-1) for option in options]
     named = [(place, i) for i, place in enumerate(places) if place >= 0]
     if not named:
         return frozenset()
@@ -59,8 +59,8 @@ def _options(question: str) -> tuple[frozenset[str], ...]:
     sides = re.split(r",?\s+or\s+", question, maxsplit=1, flags=re.I)
     if len(sides) != 2:
         return ()
-    left = [t for t in tokens(sides[0])][-6:]
-    right = [t for t in tokens(sides[1])][:6]
+    left = tokens(sides[0])[-6:]
+    right = tokens(sides[1])[:6]
     one = [t for t in left if t.capital and t.text not in STOP] or left[-1:]
     two = [t for t in right if t.capital and t.text not in STOP] or right[:1]
     a, b = {t.stem for t in one}, {t.stem for t in two}

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sayso.annotate.decisive_parts import Reached, Statement, about, analyze
+from sayso.annotate.decisive_parts import Statement, about, analyze
+from sayso.annotate.decisive_sentence import Reached
 from sayso.annotate.decisive_words import PLAIN
 from sayso.annotate.language import is_english
 from sayso.annotate.normalize import stem
@@ -23,7 +24,9 @@ def _share(level: float) -> float:
     return 1.0 / (1.0 + math.exp(-level))
 
 
-def combine(marks: Sequence[tuple[float, bool, bool]], choices: int = 1, tone: float = 0.0) -> float:
+def combine(
+    marks: Sequence[tuple[float, bool, bool]], choices: int = 1, tone: float = 0.0
+) -> float:
     """Return the log odds of a statement under marks (level, polar, wraps).
 
     The weakest mark decides; every further hedge takes a little more, so that "I think it might"

@@ -28,7 +28,8 @@ _ASKING = re.compile(
     | \b(?:best|recommend\w*|suggest|advise)\s+(?:to\s+|that\s+you\s+|you\s+|for\s+you\s+to\s+)?
         (?:check|consult|verify|refer|visit|look|checking|consulting|visiting|looking|referring)
     | \byou\s+(?:can|may|could|might)\s+(?:\w+\s+)?(?:find|check|visit|refer|consult|look|want)\b
-    | \b(?:not|n't)\s+(?:been\s+)?(?:mentioned|specified|provided|given|stated)\b(?=\W*$|\s+in\b|\s+who
+    | \b(?:not|n't)\s+(?:been\s+)?(?:mentioned|specified|provided|given|stated)\b(?=\W*$|\s+in\b
+        |\s+who
         |\s+which|\s+what)
     | \b(?:impossible|not\s+possible|difficult|hard)\s+(?:for\s+me\s+)?to\s+(?:\w+\s+)?(?:answer
         |determine|know|provide|identify)\b

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+from sayso.annotate.normalize import word_list
+
+_ONES = word_list(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    " fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = word_list("twenty thirty forty fifty sixty seventy eighty ninety")
 _VALUES = {word: i for i, word in enumerate(_ONES)}
 _VALUES |= {word: 10 * (i + 2) for i, word in enumerate(_TENS)}
 _VALUES |= {
@@ -35,7 +37,9 @@ _RATIO = re.compile(
     rf"times\s+in)\s?(?P<b>{_N})(?![\w%]|\.\d)",
     re.I,
 )
-_HALF = re.compile(r"\b(?:50\s?[-/:]\s?50|fifty[\s-]fifty|coin[\s-](?:flip|toss)|toss[\s-]?up)\b", re.I)  # fmt: skip
+_HALF = re.compile(
+    r"\b(?:50\s?[-/:]\s?50|fifty[\s-]fifty|coin[\s-](?:flip|toss)|toss[\s-]?up)\b", re.I
+)
 _THIRDS = re.compile(
     r"\b(?P<a>a|one|two|three|four)[\s-](?P<b>thirds?|quarters?|fourths?|fifths?|half)\b", re.I
 )
@@ -114,7 +118,7 @@ def _candidates(text: str, low: int, high: int) -> Iterator[tuple[int, int, floa
     for hit in _RATIO.finditer(text, low, high):
         a, b = _value(hit["a"]), _value(hit["b"])
         times = "times" in hit.group().lower()
-        if 0 < b and a <= b and (times or _topical(text, low, high, *hit.span(), 40, 14)):
+        if b > 0 and a <= b and (times or _topical(text, low, high, *hit.span(), 40, 14)):
             yield *hit.span(), a / b
     for hit in _THIRDS.finditer(text, low, high):
         part = _PARTS.get(hit["b"].lower().rstrip("s"))

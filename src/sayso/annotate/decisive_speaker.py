@@ -10,15 +10,22 @@ from collections.abc import Sequence
 from sayso.annotate import decisive_words as w
 from sayso.annotate.decisive_marks import Mark, Reach, text_at
 from sayso.annotate.decisive_tokens import BE, SELF, Word, before
+from sayso.annotate.normalize import word_set
 
-_OTHERS = frozenset(
-    ["experts", "researchers", "scientists", "scholars", "historians", "people", "many", "some", "sources", "critics", "authors", "they", "others", "most", "several", "reports", "records", "studies", "accounts", "observers", "analysts", "folks", "few"]
+_OTHERS = word_set(
+    "experts researchers scientists scholars historians people many some sources critics"
+    " authors they others most several reports records studies accounts observers analysts"
+    " folks few"
 )
-_WEAK_SOURCES = frozenset(["some", "few", "several", "sources", "accounts", "legend", "tradition", "rumor", "rumors"])
-_RAISING = frozenset(
-    ["think", "believe", "expect", "imagine", "suppose", "reckon", "feel", "guess", "suspect", "consider", "assume", "anticipate", "deem", "judge", "presume", "hope"]
+_WEAK_SOURCES = word_set("some few several sources accounts legend tradition rumor rumors")
+_RAISING = word_set(
+    "think believe expect imagine suppose reckon feel guess suspect consider assume"
+    " anticipate deem judge presume hope"
 )
 _FORMS = {"ing": ("", "e"), "ning": ("",), "ting": ("",)}
+
+
+_NEED_SUBJECT = word_set("consider judge trust argue view sense memory")
 
 
 def _verb(word: str) -> tuple[str, w.Entry] | None:
@@ -47,7 +54,7 @@ def beliefs(items: Sequence[Word], i: int) -> Mark | None:
     noun = _noun_of_belief(items, i, word, entry)
     if noun is not None:
         return noun
-    if word in ("consider", "judge", "trust", "argue", "view", "sense", "memory") and not ahead.mine:
+    if word in _NEED_SUBJECT and not ahead.mine:
         return None
     subject = next((text_at(items, k) for k in (i - 1, i - 2, i - 3)
                     if text_at(items, k) in SELF | _OTHERS), "")  # fmt: skip
@@ -127,7 +134,7 @@ _ASIDE_HEADS = {
     "correctly": 1.0, "training": 1.2, "data": 1.2, "see": 1.3, "gather": 1.0, "read": 1.1,
     "heard": 0.6, "sources": 1.2,
 }  # fmt: skip
-_ASIDE_FIRST = frozenset(["if", "unless", "as", "from", "to", "based", "in", "according", "judging", "going", "off", "afaik"])
+_ASIDE_FIRST = word_set("if unless as from to based in according judging going off afaik")
 _SHORT = {"afaik": 1.3, "iirc": 1.0, "imo": 1.0, "imho": 0.9, "afaict": 1.2}
 
 
@@ -193,17 +200,18 @@ def evidence(items: Sequence[Word], i: int) -> Mark | None:
     ahead = before(items, i, 3)
     if word in ("look", "looks", "sound", "sounds") and following not in ("like", "as"):
         return None
-    if word.startswith("appear") and following not in ("to", "that", "as", "likely", "it"):
-        if previous not in ("it", "this", "that"):
-            return None
+    clause = following in ("to", "that", "as", "likely", "it")
+    if word.startswith("appear") and not clause and previous not in ("it", "this", "that"):
+        return None
     strong = 0.5 if previous in ("strongly", "clearly") else 0.0
     kind: Reach = "matrix" if following in ("that", "like") or previous == "it" else "modal"
     return Mark(i, i, entry.level + strong, kind, wraps=True)
 
 
-_MISTAKEN = frozenset(["wrong", "mistaken", "incorrect", "inaccurate", "off", "confusing", "misremembering"])
+_MISTAKEN = word_set("wrong mistaken incorrect inaccurate off confusing misremembering")
 
 
+_OPEN = word_set("unconfirmed unverified debatable debated disputed controversial")
 _EVIDENCE_FOR = {
     "strong": 2.2, "overwhelming": 3.2, "clear": 2.6, "good": 1.8, "solid": 2.2, "some": 0.9,
     "mounting": 1.6, "growing": 1.5, "ample": 2.4, "circumstantial": 0.6, "anecdotal": 0.2,
@@ -233,11 +241,11 @@ def remarks(items: Sequence[Word], i: int) -> Mark | None:
         or i == 0
     ):
         return Mark(max(0, i - 1), i, 1.2, "matrix", doubt=True)
-    if word in ("lean", "leaning", "go", "going") and text_at(items, i + 1) in (
-        "toward", "towards", "with", "for", "to",
-    ):  # fmt: skip
-        if {"i", "would"} & set(near) and (word[0] == "l" or text_at(items, i + 1) == "with"):
-            return Mark(max(0, i - 2), i + 1, 0.4, "matrix")
+    following = text_at(items, i + 1)
+    leans = word in ("lean", "leaning") and following in ("toward", "towards", "for", "to")
+    goes = word in ("go", "going") and following == "with"
+    if (leans or goes) and {"i", "would"} & set(near):
+        return Mark(max(0, i - 2), i + 1, 0.4, "matrix")
     if word in ("needed", "warranted", "required", "necessary") and (
         {"research", "studies", "study", "work", "investigation", "trials", "data"} & set(near)
         and {"further", "more", "additional", "future"} & {x.text for x in items[max(0, i - 9) : i]}
@@ -247,9 +255,8 @@ def remarks(items: Sequence[Word], i: int) -> Mark | None:
         {"my", "memory", "knowledge", "information"} & set(near)
     ):
         return Mark(max(0, i - 2), i, 0.4, "matrix", doubt=True)
-    if word in ("unconfirmed", "unverified", "debatable", "debated", "disputed", "controversial"):
-        if previous in BE or previous in ("remains", "remain", "still", "("):
-            return Mark(i, i, 0.0, "matrix", doubt=True)
+    if word in _OPEN and (previous in BE or previous in ("remains", "remain", "still", "(")):
+        return Mark(i, i, 0.0, "matrix", doubt=True)
     if word == "according" and text_at(items, i + 1) == "to":
         weak = _WEAK_SOURCES & {text_at(items, k) for k in (i + 2, i + 3)}
         return Mark(i, i + 1, 0.8 if weak else 2.0, "adverb")

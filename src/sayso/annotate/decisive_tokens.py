@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sayso.annotate.decisive_words import degree, full, hardly, left_out, nearly
+from sayso.annotate.normalize import word_set
 
 
 class Word(NamedTuple):
@@ -45,20 +46,22 @@ def words(text: str, low: int, high: int) -> list[Word]:
     return found
 
 
-_SUBJECTS = frozenset(["it", "he", "she", "that", "there", "this", "what", "who", "here", "where", "guess"])
-_LINKS = frozenset(
-    "feel feels feeling seem seems seemed remain remains remained appear appears looks sounds".split()
+_SUBJECTS = word_set("it he she that there this what who here where guess")
+_LINKS = word_set(
+    "feel feels feeling seem seems seemed remain remains remained appear appears looks sounds"
 )
-BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "am"])
-AUX = BE | frozenset(["do", "does", "did", "have", "has", "had", "will", "would", "can", "could", "may", "might", "must", "should"])
-NEGATIVE = frozenset(["not", "never", "no", "neither", "nor", "none", "nothing"])
-SELF = frozenset(["i", "we", "my", "me", "our", "myself", "us"])
+BE = word_set("is are was were be been being am")
+AUX = BE | word_set("do does did have has had will would can could may might must should")
+NEGATIVE = word_set("not never no neither nor none nothing")
+SELF = word_set("i we my me our myself us")
 _THROUGH = (
     AUX
     | _LINKS
     | NEGATIVE
-    | frozenset(
-        ["a", "an", "the", "at", "all", "any", "of", "just", "also", "still", "personally", "honestly", "certainly", "actually", "even", "only", "really", "much", "as", "lot", "bit", "little", "kind", "sort", "far", "from", "less", "than", "anything", "but", "seem", "seems", "appear", "appears", "feel", "feeling", "remain", "remains", "to", "i", "we", "quite", "too", "so", "that", "about", "or", "percent", "%"]
+    | word_set(
+        "a an the at all any of just also still personally honestly certainly actually even only"
+        " really much as lot bit little kind sort far from less than anything but seem seems"
+        " appear appears feel feeling remain remains to i we quite too so that about or percent %"
     )
 )
 
@@ -125,7 +128,7 @@ def _by_degree(word: str) -> bool:
     return word in left_out() or word in _MORE
 
 
-_MORE = frozenset(["remarkably", "tremendously", "immensely", "enormously", "heavily", "awfully", "super"])
+_MORE = word_set("remarkably tremendously immensely enormously heavily awfully super")
 
 
 def denied_after(items: Sequence[Word], i: int) -> int | None:

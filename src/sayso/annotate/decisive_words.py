@@ -10,11 +10,13 @@ Levels of English words in general: 0 is even odds, 0.85 is 70 in 100, 2.2 is 90
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Literal, NamedTuple
+
+from sayso.annotate.normalize import word_set
 
 Class = Literal["scale", "noun", "doubt", "belief", "evidence", "state", "hearsay", "modal"]
 
@@ -136,61 +138,12 @@ _DEGREES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("somewhat", "partly", "partially", "kinda", "tentatively"), (0.6, 0.3)),
     **dict.fromkeys(("slightly", "vaguely", "faintly", "marginally", "dimly"), (0.3, 0.1)),
 }
-_FULL = frozenset(
-    ["absolutely", "completely", "totally", "entirely", "fully", "perfectly", "utterly", "wholly", "altogether", "thoroughly", "hundred", "dead", "quite", "exactly", "too", "terribly", "overly", "necessarily"]
+_FULL = word_set(
+    "absolutely completely totally entirely fully perfectly utterly wholly altogether"
+    " thoroughly hundred dead quite exactly too terribly overly necessarily"
 )
-_NEARLY = frozenset(["almost", "nearly", "virtually", "practically", "essentially", "near"])
+_NEARLY = word_set("almost nearly virtually practically essentially near")
 _HARDLY = frozenset(["hardly", "scarcely", "barely"])
-
-# How much of a chance: log odds of "a ... chance".
-_AMOUNTS = """
--4.6: no zero nil
--3.2: tiny minuscule infinitesimal negligible miniscule
--2.1: slim small low little remote minimal outside poor faint scant minor
--1.9: slight limited few bare
--0.4: some modest any
-0.0: even equal balanced
-0.2: fair moderate medium real distinct
-0.4: reasonable decent realistic
-0.9: good sizable sizeable solid fighting healthy
-1.2: big large substantial strong considerable significant
-1.5: great high excellent outstanding
-1.9: every
-2.6: overwhelming
-"""
-
-
-# What is less than a hedge: the tone of a plain statement, in log odds.
-_TONE: dict[str, float] = {
-    **dict.fromkeys(
-        "about roughly approximately around nearly almost circa estimated often usually typically "
-        "generally sometimes commonly tend tends tended can would should potential frequently "
-        "primarily mostly largely partly relatively most likely prospective aims aiming".split(),
-        -0.35,
-    ),
-    **dict.fromkeys("some many several various certain".split(), -0.15),
-    **dict.fromkeys("no not never none always all every only significant significantly".split(), 0.2),
-}
-
-
-def tone(words: Iterable[str]) -> float:
-    """Return what softening words ("about", "often") and absolute ones ("never") add, -0.9..0.4."""
-    gone = _LEFT_OUT.get()
-    total = sum(_TONE.get(word, 0.0) for word in words if word not in gone)
-    return max(-0.9, min(0.4, total))
-
-
-def _amounts() -> dict[str, float]:
-    level, found = 0.0, {}
-    for word in _AMOUNTS.split():
-        if word.endswith(":"):
-            level = float(word[:-1])
-        else:
-            found[word] = level
-    return found
-
-
-AMOUNTS: dict[str, float] = _amounts()
 
 _LEFT_OUT: ContextVar[frozenset[str]] = ContextVar("left_out", default=frozenset())
 
@@ -295,8 +248,3 @@ def nearly(word: str) -> bool:
 def hardly(word: str) -> bool:
     """Whether a word denies almost wholly."""
     return word in _HARDLY
-
-
-def amount(word: str) -> float | None:
-    """Return the level of an amount ("good", "slim") of chance."""
-    return None if word in _LEFT_OUT.get() else AMOUNTS.get(word)
