@@ -180,8 +180,8 @@ def test_combination() -> None:
 WORDS = st.lists(
     st.sampled_from(
         word_list(
-            "I think not it was is Lyon maybe might probably never doubt no chance that but , . ? ( "
-            ") 70% sure 50-50 either or Paris very almost certain unless \" ' — if the odds 3 to 1 "
+            "I think not it was is Lyon maybe might probably never doubt no chance that but , . ? "
+            "( ) 70% sure 50-50 or or Paris very almost certain unless \" ' — if the odds 3 to 1 "
             "1/0 0/0 0% 1000% know don't"
         )
     ),

@@ -30,8 +30,8 @@ _TONE: dict[str, float] = {
     **dict.fromkeys(
         word_list(
             "about roughly approximately around nearly almost circa estimated often usually"
-            " typically generally sometimes commonly tend tends tended can would should potential frequently"
-            " primarily mostly largely partly relatively most likely prospective aims aiming"
+            " typically generally sometimes commonly tend tends tended can would should potential"
+            " frequently primarily mostly largely partly relatively most likely prospective aims"
         ),
         -0.35,
     ),

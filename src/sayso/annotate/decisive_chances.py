@@ -42,6 +42,10 @@ def chances(items: Sequence[Word], i: int) -> Mark | None:
         level, first, last = entry.level if entry.level < 0.5 else 0.0, i - 1, i
     else:
         return None
+    if own is not None and not {"i", "my", "we", "our", "with"} & {
+        x.text for x in items[max(0, i - 6) : i]
+    }:
+        return None
     if own is not None:
         level = own if level > 3 else level + 0.6 if level >= 0.3 else level * 0.45
     if ahead.negated and text_at(items, i - 1) not in NEGATIVE and level > -4:

@@ -207,6 +207,9 @@ def _participle(word: str) -> bool:
     return word.endswith(("ed", "wn", "ught", "ound", "ept", "ade", "one", "sure", "certain"))
 
 
+_THAT_THING = frozenset({"it", "that", "this", "he", "she", "they", "there", "answer", "which"})
+
+
 def modals(items: Sequence[Word], i: int) -> Mark | None:
     """ "May", "might", "could", and "must", "should", "would" before "be" or "have"."""
     word = items[i].text
@@ -216,9 +219,10 @@ def modals(items: Sequence[Word], i: int) -> Mark | None:
     following = text_at(items, i + 1)
     denied = following in ("not", "never")
     verb = text_at(items, i + 2) if denied else following
+    about_it = text_at(items, i - 1) in _THAT_THING
     passive = verb == "be" and _participle(text_at(items, i + 3))
     if entry is None:
-        if word == "can" and denied and verb in ("be", "have") and not passive:
+        if word == "can" and denied and verb in ("be", "have") and not passive and about_it:
             return Mark(i, i + 1, -3.3, "modal", True, i + 1)
         if word == "would" and verb in ("be", "have") and text_at(items, i - 1) not in SELF:
             return Mark(i, i, 2.2, "modal")
@@ -228,7 +232,7 @@ def modals(items: Sequence[Word], i: int) -> Mark | None:
     if entry.level > 0.5 and (denied or verb not in ("be", "have")):
         return None
     if word == "could" and denied:
-        strict = verb in ("be", "have") and not passive
+        strict = verb in ("be", "have") and not passive and about_it
         return Mark(i, i + 1, -3.0, "modal", True, i + 1) if strict else None
     if denied:
         return Mark(i, i + 1, -entry.level, "modal", False, i + 1)

@@ -53,6 +53,7 @@ _DECIMAL = re.compile(r"(?<![\w.])(?P<a>[01]?\.\d{1,4}|[01]\.0)(?![\w%.]*\d)")
 _NEAR = re.compile(rf"\b{_TOPIC}\b", re.I)
 _INTERVAL = re.compile(r"\s*(?:confidence\s+(?:interval|limit|level\s+of)|CI\b|c\.i\.)", re.I)
 _COMPARED = re.compile(r"\s*(?:times\s+)?(?:more|less|as|greater|higher|lower|increased)\b", re.I)
+_INTERVAL_BEFORE = re.compile(r"\b(?:confidence\s+(?:interval|limit)s?|CIs?)\b", re.I)
 _OF_ERROR = re.compile(r"[^.,;]{0,24}\b(?:wrong|mistaken|incorrect|false|against)\b", re.I)
 _LESS = re.compile(r"\b(?:less than|under|below|at most|no more than)\s*$", re.I)
 _MORE = re.compile(r"\b(?:more than|over|above|at least|better than)\s*$", re.I)
@@ -99,6 +100,8 @@ def stated(text: str, low: int, high: int) -> list[Stated]:
 
 def _topical(text: str, low: int, high: int, start: int, end: int, before: int, after: int) -> bool:
     left = text[max(low, start - before) : start]
+    if _INTERVAL_BEFORE.search(left):
+        return False
     right = text[end : min(high, end + after)]
     if _COMPARED.match(right):
         return False

@@ -136,7 +136,7 @@ def _statement(
     used |= {w.start for k in one.marks for w in one.items[k.first : k.last + 1]}
     nots = [w for w in inside if w.text in ("not", "never") and w.start not in used]
     choices = max((n for _, _, n in alternatives(inside)), default=1)
-    listed = _OR.search(text, *part) if choices == 1 and len(inside) <= 16 else None
+    listed = _OR.search(text, *part) if choices == 1 and len(one.items) <= 16 else None
     if listed is not None:
         choices = 2 + listed.group().count(",")
     weight = 1.0 if place == 0 else 0.5

@@ -75,7 +75,7 @@ _COMPLEMENT = re.compile(
 _CLAUSE = re.compile(r"\b(?:that|if|whether)\s+\w+\s+\w+")
 _AGREEING = word_set("yes no yeah yep nope correct true false indeed right so not")
 _KNOWING = re.compile(
-    r"\b(?:I|I'm|me|my|we|know\w*|unknown|unclear|clear|uncertain|certain|sure|unsure|informati\w*|"
+    r"\b(?:I|I'm|me|my|know\w*|unknown|unclear|clear|uncertain|certain|sure|unsure|informati\w*|"
     r"records?|recorded|availab\w*|unavailable|determin\w*|confirm\w*|verif\w*|remember|recall|idea|"
     r"clue|documented|disclosed|specified|stated|mentioned|public\w*|tell|say|data)\b",
     re.I,

@@ -179,6 +179,14 @@ def evidence(items: Sequence[Word], i: int) -> Mark | None:
             return None
         ahead = before(items, i, 4)
         level = heard.level
+        if ahead.negated and word not in (
+            "known",
+            "confirmed",
+            "established",
+            "proven",
+            "verified",
+        ):
+            return None
         if ahead.negated:
             return Mark(ahead.first, i, -0.2, "matrix", doubt=True)
         wide = text_at(items, i - 1) in ("widely", "generally", "commonly", "universally", "well")

@@ -227,7 +227,8 @@ def lookup(word: str, kind: Class) -> Entry | None:
 
 
 def _adverbial(word: str, gone: frozenset[str]) -> bool:
-    return word in gone or _PREFIX.match(word) is not None or word.endswith("ly")
+    turned = _PREFIX.match(word) is not None and not word.endswith(("ity", "ike"))
+    return word in gone or turned or word.endswith("ly")
 
 
 def degree(word: str) -> tuple[float, float] | None:
