@@ -203,8 +203,12 @@ def test_a_dry_run_prints_and_leaves_nothing(
     assert not Path("runs").exists()
     assert cli.run(["run", "--limit", "2", "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
-    assert [stage["name"] for stage in plan["stages"]] == ["probe", "short", "long"]
-    assert plan["dollars"] == [0, 0]
+    stages = {name: [stage["name"] for stage in one["stages"]] for name, one in plan.items()}
+    assert stages == {
+        "uncle": ["probe", "short", "long"],
+        "selective": ["short", "draws", "long"],
+    }
+    assert [one["dollars"] for one in plan.values()] == [[0, 0], [0, 0]]
 
 
 def test_measure_refuses_what_would_need_new_answers(

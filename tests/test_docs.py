@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sayso import cli
-from sayso.protocols import settings, uncle
+from sayso.protocols import PROTOCOLS, protocol, settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -79,10 +79,12 @@ def test_links_of_the_documents_lead_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-def test_every_setting_is_explained() -> None:
-    for name, _, _ in settings.flatten(uncle.Settings()):
+@pytest.mark.parametrize("protocol_name", PROTOCOLS)
+def test_every_setting_is_explained(protocol_name: str) -> None:
+    chosen = protocol(protocol_name).Settings()
+    for name, _, _ in settings.flatten(chosen):
         holder, _, last = f"settings.{name}".rpartition(".")
-        group = uncle.Settings()
+        group = chosen
         for step in holder.split(".")[1:]:
             group = getattr(group, step)
         fields = {f.name: f for f in group.__dataclass_fields__.values()}

@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "scores": {"records", "metrics"},
     "boards": {"records", "metrics"},
     "answers": None,
-    "protocols": {"records", "metrics", "models", "prompts", "annotate"},
+    "protocols": {"records", "metrics", "models", "prompts", "annotate", "scores"},
     "pipeline": {
         "records",
         "atomic",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,12 +15,14 @@ from rich.console import Console
 
 from sayso import report as reports
 from sayso.bars import Bars
-from sayso.flags import Common, chosen, counting
+from sayso.flags import Common, chosen, counting_any
 from sayso.pipeline.comparing import compare as compare_runs
 from sayso.pipeline.estimating import estimate, told
+from sayso.pipeline.job import Job
 from sayso.pipeline.measuring import measure as measure_run
+from sayso.pipeline.measuring import settings_kind
 from sayso.pipeline.running import Result, execute
-from sayso.protocols import PROTOCOLS, uncle
+from sayso.protocols import PROTOCOLS, protocol, selective, uncle
 from sayso.records import Estimate
 
 NO_FLAGS = Common()
@@ -31,9 +34,10 @@ run_app = cyclopts.App(
 
 
 Uncle = Annotated[uncle.Settings, Parameter(name="*")]
+Selective = Annotated[selective.Settings, Parameter(name="*")]
 Shared = Annotated[Common, Parameter(name="*")]
 #: the settings with only those shown that can change without asking again
-Counting: Any = Annotated[counting(uncle.Settings), Parameter(name="*")]
+Counting: Any = Annotated[counting_any(), Parameter(name="*")]
 
 
 @run_app.command(name="uncle")
@@ -43,24 +47,50 @@ def run_uncle(
     settings: Uncle = uncle.Settings(),  # noqa: B008 - frozen, and the source of the flags
 ) -> None:
     """Are knowledge gaps voiced, in short and in long answers? (UNCLE, arXiv 2505.16922)"""
-    job = common.job("uncle", settings)
+    _run(common.job("uncle", settings), common)
+
+
+@run_app.command(name="selective")
+def run_selective(
+    *,
+    common: Shared = NO_FLAGS,
+    settings: Selective = selective.Settings(),  # noqa: B008 - frozen
+) -> None:
+    """Which score tells right answers from wrong ones, or is it length? (arXiv 2504.13677)"""
+    _run(common.job("selective", settings), common)
+
+
+@run_app.default
+def run_all(*, common: Shared = NO_FLAGS) -> None:
+    """Run every protocol that exists so far, each with its own defaults; --out gets a folder each.
+
+    They share one pool of answers: what one has asked is in the cache for the next.
+    """
+    print(f"sayso: running {', '.join(PROTOCOLS)}: the protocols so far", file=sys.stderr)
+    found: dict[str, object] = {}
+    for name in PROTOCOLS:
+        place = common.out / name if common.out is not None else None
+        own = dataclasses.replace(common, out=place)
+        found[name] = _run(own.job(name, protocol(name).Settings()), own, quiet=common.json)
+    if common.json:
+        print(_pretty(found))
+
+
+def _run(job: Job, common: Common, *, quiet: bool = False) -> object:
+    """Price a job or run it, and print the result unless ``quiet``; return it as JSON's types."""
     if common.dry_run:
         plan = estimate(job)
-        print(_pretty(plan) if common.json else told(plan))
-        return
+        if not quiet:
+            print(_pretty(plan) if common.json else told(plan))
+        return msgspec.to_builtins(plan)
     with Bars() as bars:
         result = execute(job, bars)
     for notice in result.manifest.notices:
         print("note:", "".join(c for c in notice if c.isprintable()), file=sys.stderr)
     page = reports.write(result.path)
-    _show(result, json=common.json, page=page)
-
-
-@run_app.default
-def run_all(*, common: Shared = NO_FLAGS) -> None:
-    """Run every protocol that exists so far, with its own defaults."""
-    print(f"sayso: running {', '.join(PROTOCOLS)}: the protocols so far", file=sys.stderr)
-    run_uncle(common=common)
+    if not quiet:
+        _show(result, json=common.json, page=page)
+    return [msgspec.structs.asdict(e) for e in result.estimates]
 
 
 def measure(
@@ -68,7 +98,7 @@ def measure(
     /,
     *,
     json: bool = False,
-    settings: Counting = counting(uncle.Settings)(),  # noqa: B008 - frozen
+    settings: Counting = counting_any()(),  # noqa: B008 - frozen
 ) -> None:
     """Recompute a run's numbers, with other counting rules if given. Asks no model, no judge.
 
@@ -81,7 +111,7 @@ def measure(
     json
         Print every number as JSON instead of the table.
     """
-    result = measure_run(run, chosen(settings))
+    result = measure_run(run, chosen(settings, settings_kind(run)))
     _show(result, json=json, page=None)
     if not result.saved and not json:
         print("counted with other settings: printed only, the run's own numbers stay as they are")

@@ -13,7 +13,8 @@ from cyclopts import Group, Parameter
 
 from sayso.pipeline.job import Job
 from sayso.pipeline.judging import Batch, Labels, Mode
-from sayso.protocols import settings, uncle
+from sayso.protocols import PROTOCOLS, protocol, settings
+from sayso.records import InputError
 
 ENDPOINT = Group("Endpoints and money", sort_key=2)
 JUDGE = Group("A model as judge", sort_key=3)
@@ -32,7 +33,10 @@ class Common:
     ] = "builtin"
     data: Annotated[
         str,
-        Parameter(help="builtin, uncle (the published set, from the hub), or a file in its format"),
+        Parameter(
+            help="builtin; uncle, triviaqa, nq_open, squad, squad_v2, xquad or svamp (published "
+            "sets, from the hub); a file in UNCLE's format, or squad:FILE in that of another set"
+        ),
     ] = "builtin"
     judge: Annotated[
         str,
@@ -129,7 +133,7 @@ class Common:
         str | None, Parameter(group=JUDGE, help="as --price, for the judge's tokens")
     ] = None
 
-    def job(self, protocol: str, options: uncle.Settings) -> Job:
+    def job(self, protocol: str, options: Any) -> Job:
         """Return what these flags ask for."""
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         del own["json"], own["dry_run"]
@@ -163,18 +167,55 @@ def counting(kind: type) -> Any:
     return dataclasses.make_dataclass(kind.__name__, fields, frozen=True, namespace=own)
 
 
-def chosen(given: Any) -> uncle.Settings:
-    """Return the settings that flags of :func:`counting` stand for."""
+@functools.cache
+def counting_any() -> Any:
+    """Return :func:`counting` of all protocols' settings together.
+
+    Which protocol a run is of is known only when it is opened. A group or a field that several
+    have stands once; that a run's protocol has no such field is said by :func:`chosen`.
+    """
+    return counting(_merged(tuple(protocol(name).Settings for name in PROTOCOLS)))
+
+
+def _merged(kinds: tuple[type, ...]) -> type:
+    groups: dict[str, list[type]] = {}
+    fields: dict[str, Any] = {}
+    for kind in kinds:
+        hints = get_type_hints(kind)
+        for field in dataclasses.fields(kind):
+            hint = hints[field.name]
+            if dataclasses.is_dataclass(hint):
+                groups.setdefault(field.name, []).append(hint)  # type: ignore[arg-type]
+            default = dataclasses.field(default=field.default, metadata=field.metadata)
+            fields.setdefault(field.name, (field.name, hint, default))
+    for name, parts in groups.items():
+        merged = _merged(tuple(parts))
+        fields[name] = (name, merged, dataclasses.field(default_factory=merged))
+    return dataclasses.make_dataclass(
+        kinds[0].__name__, fields.values(), frozen=True, namespace={"__doc__": ""}
+    )
+
+
+def chosen(given: Any, kind: type) -> Any:
+    """Return the settings, of one protocol, that flags of :func:`counting_any` stand for.
+
+    Raises InputError for a flag that this protocol does not have.
+    """
+    flat = settings_of(given)
+    known = settings.as_dict(kind())
+    for name, value in flat.items():
+        if name not in known and value != settings_of(counting_any()())[name]:
+            raise InputError(f"{name} is no setting of this run; it has {', '.join(known)}")
+    return settings.replace(kind(), {name: flat[name] for name in known})
+
+
+def settings_of(given: Any, prefix: str = "") -> dict[str, Any]:
+    """Return flat dotted names and values of a dataclass of flags."""
     flat: dict[str, Any] = {}
-
-    def collect(part: Any, prefix: str) -> None:
-        for field in dataclasses.fields(part):
-            value = getattr(part, field.name)
-            if dataclasses.is_dataclass(value):
-                collect(value, f"{prefix}{field.name}.")
-            else:
-                flat[f"{prefix}{field.name}"] = value
-
-    collect(given, "")
-    found: uncle.Settings = settings.replace(uncle.Settings(), flat)
-    return found
+    for field in dataclasses.fields(given):
+        value = getattr(given, field.name)
+        if dataclasses.is_dataclass(value):
+            flat |= settings_of(value, f"{prefix}{field.name}.")
+        else:
+            flat[f"{prefix}{field.name}"] = value
+    return flat

@@ -1,7 +1,8 @@
 """Question sets: one file each, a function that loads questions.
 
-``load("builtin")``, ``load("uncle")`` (the published set, from the hub) or ``load("my.jsonl")``
-return a :class:`Dataset`. The dictionary below is all there is to register.
+``load("builtin")``, ``load("triviaqa")`` (a published set, from the hub), ``load("my.jsonl")`` (in
+UNCLE's format) or ``load("squad:my.json")`` (a file in a published set's format) return a
+:class:`Dataset`. The dictionaries below are all there is to register.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from sayso.datasets import builtin, uncle
+from sayso.datasets import builtin, nq_open, squad, svamp, triviaqa, uncle
 from sayso.datasets.collection import Dataset
 from sayso.records import InputError, Question, content_id
 
@@ -19,10 +21,31 @@ from sayso.records import InputError, Question, content_id
 LOADERS: dict[str, Callable[[str], Dataset]] = {
     "builtin": builtin.load,
     "uncle": uncle.load_published,
+    "triviaqa": triviaqa.load,
+    "nq_open": nq_open.load,
+    "squad": squad.load,
+    "squad_v2": squad.load_v2,
+    "xquad": squad.load_xquad,
+    "svamp": svamp.load,
+}
+
+#: format before the colon in ``FORMAT:FILE`` -> loader of a local file
+FORMATS: dict[str, Callable[[Path], Dataset]] = {
+    "uncle": uncle.load_file,
+    "triviaqa": triviaqa.load_file,
+    "nq_open": nq_open.load_file,
+    "squad": squad.load_file,
+    "squad_v2": partial(squad.load_file, name="squad_v2"),
+    "xquad": partial(squad.load_file, name="xquad"),
+    "svamp": svamp.load_file,
 }
 
 #: entities that a run takes when nobody says how many: enough for a laptop's minute
-DEFAULT_LIMIT = {"builtin": 200}
+DEFAULT_LIMIT = {
+    "builtin": 200,
+    # the paper's number of evaluation questions of each set
+    **dict.fromkeys(("triviaqa", "nq_open", "squad", "squad_v2", "xquad", "svamp"), 400),
+}
 
 
 def load(
@@ -40,12 +63,15 @@ def load(
     """
     if name in LOADERS:
         data = LOADERS[name](split)
+    elif name.partition(":")[0] in FORMATS and ":" in name:
+        kind, _, file = name.partition(":")
+        data = FORMATS[kind](Path(file))
     elif Path(name).exists() or Path(name).suffix in {".jsonl", ".json", ".parquet"}:
         data = uncle.load_file(Path(name))
     else:
         raise InputError(
             f"data {name!r}: expected one of {', '.join(LOADERS)}, "
-            "or a .jsonl, .json or .parquet file"
+            "or a .jsonl, .json or .parquet file (of a published set's format: squad:FILE)"
         )
     if limit is None:
         limit = DEFAULT_LIMIT.get(name, 0)

@@ -11,7 +11,7 @@ from sayso.pipeline.job import Job, Opened, opened
 from sayso.pipeline.metering import dollars
 from sayso.pipeline.ranges import ASSUMED, NONE, Basis, Range, Stage, make_stage, means, tokens_of
 from sayso.prices import LOCAL, Price
-from sayso.protocols import Ask, uncle
+from sayso.protocols import Ask, protocol
 from sayso.records import Generation, Request, request_key
 
 LOCAL_LABEL = "local, no price"
@@ -35,13 +35,16 @@ def estimate(job: Job) -> Plan:
     Raises InputError.
     """
     with opened(job, learn=False) as found:
+        module = protocol(job.protocol)
         asks = [
             ask._replace(request=found.shape(ask.request))
-            for ask in uncle.requests(found.data.questions, job.settings, job.seed)
+            for ask in module.requests(found.data.questions, job.settings, job.seed)
         ]
         keys = [request_key(ask.request, found.model.identity) for ask in asks]
         replies = found.cache.get_many(dict.fromkeys(keys))
-        judged, notes = judge_stages(found, asks, replies)
+        is_judged = getattr(module, "is_judged", lambda ask, chosen: True)
+        graded = [ask for ask in asks if is_judged(ask, job.settings)]
+        judged, notes = judge_stages(found, graded, replies)
         stages = (*_model_stages(found, asks, keys, replies), *judged)
         prices = {"model": _label(found.price, "price")}
         if found.seat.asker is not None:

@@ -10,18 +10,19 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from sayso.annotate import Item, Judge
+from sayso.annotate.collect import Tools
 from sayso.models import Engine
 from sayso.pipeline.asking import Asker
 from sayso.pipeline.thinking import Shape
 from sayso.protocols import Ask
 from sayso.protocols.draws import ALIKE, count_draws
-from sayso.records import Generation, InputError, Question, Verdict, content_id
+from sayso.records import Generation, InputError, Question, Score, Verdict, content_id
 from sayso.store import RunFolder
 
 
@@ -36,12 +37,14 @@ class FolderRun:
         parts: dict[str, str],
         shape: Shape | None = None,
         judge_asker: Asker | None = None,
+        tools: Callable[[str], Tools] | None = None,
     ) -> None:
         self.folder = folder
         self.questions = questions
         self.parts = parts
         self.shape = shape
         self.judge_asker = judge_asker
+        self._tools = tools
         self.timings: dict[str, float] = {}
         self.notices: list[str] = []
 
@@ -104,6 +107,20 @@ class FolderRun:
     def verdicts(self, stage: str) -> list[Verdict]:
         """Read stored verdicts."""
         return self.folder.read(f"verdicts/{stage}", Verdict)
+
+    def tools(self, nli: str) -> Tools:
+        """Return who can gather evidence; a stored run has nobody to ask."""
+        with self.timed("open_tools"):
+            return self._tools(nli) if self._tools is not None else Tools()
+
+    def keep(self, stage: str, scores: Sequence[Score]) -> None:
+        """Store ``scores/<stage>``."""
+        with self.timed("store"):
+            self.folder.write(f"scores/{stage}", scores, Score)
+
+    def scores(self, stage: str) -> list[Score]:
+        """Read stored scores."""
+        return self.folder.read(f"scores/{stage}", Score)
 
     def freeze(self, stage: str, base: str) -> None:
         """Copy a stage from another run, whose answers to these questions decide for this one."""

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from sayso import datasets, prompts
 from sayso.annotate import Judge
@@ -25,9 +25,10 @@ from sayso.pipeline.judging import (
 )
 from sayso.pipeline.metering import Meter
 from sayso.pipeline.pricing import check_price, endpoint_options, is_endpoint, known_price
+from sayso.pipeline.scoring_tools import chosen_nli
 from sayso.pipeline.thinking import Scalar, Shape, shape
 from sayso.prices import Price, price_of
-from sayso.protocols import PROTOCOLS, uncle
+from sayso.protocols import PROTOCOLS, protocol
 from sayso.records import InputError
 
 
@@ -45,7 +46,7 @@ class Job:
     split: str = "test"
     domains: Sequence[str] = ()
     cache: str | Path | None = None
-    options: uncle.Settings | None = None
+    options: Any = None
     thinking: str = ""
     chat_template_kwargs: str | Mapping[str, Scalar] | None = None
     price: str | None = None
@@ -61,9 +62,12 @@ class Job:
     command: str = ""
 
     @property
-    def settings(self) -> uncle.Settings:
-        """The protocol's settings."""
-        return self.options or uncle.Settings()
+    def settings(self) -> Any:
+        """The protocol's settings; what they leave to this machine is decided here."""
+        chosen = self.options or protocol(self.protocol).Settings()
+        if getattr(chosen, "nli", None) == "auto":
+            chosen = dataclasses.replace(chosen, nli=chosen_nli())
+        return chosen
 
     @property
     def cache_folder(self) -> Path:
@@ -100,7 +104,7 @@ def check(job: Job) -> None:
     """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
     if job.protocol not in PROTOCOLS:
         raise InputError(f"protocol {job.protocol!r}: expected one of {', '.join(PROTOCOLS)}")
-    uncle.check(job.settings)
+    protocol(job.protocol).check(job.settings)
     for name, value, low, high in (
         ("seed", job.seed, 0, 2**63),
         ("concurrency", job.concurrency, 1, 10_000),

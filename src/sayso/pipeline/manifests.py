@@ -10,7 +10,7 @@ from sayso.pipeline.job import Opened
 from sayso.pipeline.thinking import OF_REQUESTS
 from sayso.pipeline.thinking import signed as thinking_signed
 from sayso.pipeline.thinking import stored as thinking_stored
-from sayso.protocols import settings, uncle
+from sayso.protocols import PROTOCOLS, protocol, settings
 from sayso.records import InputError, content_id
 from sayso.store import FORMAT, Manifest, RunFolder, machine, versions
 
@@ -42,8 +42,9 @@ def _wordings(manifest: Manifest) -> dict[str, str]:
 def manifest_of(found: Opened) -> Manifest:
     """Return what a run is before it has begun."""
     job, data, engine, judge = found.job, found.data, found.model, found.seat.judge
-    chosen = job.settings
-    said = uncle.instructions(chosen)
+    chosen, module = job.settings, protocol(job.protocol)
+    said = module.instructions(chosen)
+    kind = "uncle_{}_instruction" if job.protocol == "uncle" else f"{job.protocol}_{{}}"
     return Manifest(
         format=FORMAT,
         sayso=sayso.__version__,
@@ -60,10 +61,10 @@ def manifest_of(found: Opened) -> Manifest:
         data_hash=data.hash,
         n_questions=len(data.questions),
         prompts={
-            "signature": uncle.prompts_signature(chosen),
-            **uncle.extra_signatures(chosen),
-            **{f"uncle_{form}_instruction": text for form, text in said.items()},
-            **uncle.more_prompts(chosen),
+            "signature": module.prompts_signature(chosen),
+            **module.extra_signatures(chosen),
+            **{kind.format(form): text for form, text in said.items()},
+            **module.more_prompts(chosen),
         },
         model=engine.name,
         model_identity=engine.identity,
@@ -76,16 +77,18 @@ def manifest_of(found: Opened) -> Manifest:
     )
 
 
-def folder_name(protocol: str, manifest: Manifest) -> str:
+def folder_name(manifest: Manifest) -> str:
     """Derive the folder's name from everything that decides what is asked.
 
     Checks that are off ask nothing: the name is the one from before there were any.
     """
-    off = {k: v for k, v in settings.as_dict(uncle.Settings()).items() if k in uncle.CHECKS}
+    (name,) = manifest.protocols
+    module = protocol(name)
+    off = {k: v for k, v in settings.as_dict(module.Settings()).items() if k in module.CHECKS}
     asked = {k: v for k, v in _asked(manifest).items() if k not in off or v != off[k]}
     key = content_id([asked, manifest.judge_signature])[:8]
     model = "".join(c if c.isalnum() or c in "-_." else "-" for c in manifest.model_signature)
-    return f"{protocol}-{model.strip('-.')[-40:]}-{key}"
+    return f"{name}-{model.strip('-.')[-40:]}-{key}"
 
 
 def _asked(manifest: Manifest) -> dict[str, object]:
@@ -99,12 +102,18 @@ def _asked(manifest: Manifest) -> dict[str, object]:
         "seed": manifest.settings["seed"],
         **{
             name: manifest.settings.get(name, default)
-            for name, default, stage in settings.flatten(uncle.Settings())
+            for name, default, stage in settings.flatten(_defaults(manifest))
             if stage == "collect"
         },
         **{f"{name} in use": said for name, said in _wordings(manifest).items()},
         **{name: manifest.settings[name] for name in OF_REQUESTS if name in manifest.settings},
     }
+
+
+def _defaults(manifest: Manifest) -> object:
+    """Return the protocol's settings as they come; those of UNCLE for a run of an unknown one."""
+    (name,) = manifest.protocols if len(manifest.protocols) == 1 else ("uncle",)
+    return protocol(name if name in PROTOCOLS else "uncle").Settings()
 
 
 def open_folder(path: Path, manifest: Manifest) -> RunFolder:

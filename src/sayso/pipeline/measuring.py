@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from sayso.pipeline.running import Result, load_run
-from sayso.protocols import settings, uncle
+from sayso.protocols import protocol, settings
 from sayso.records import Estimate, InputError
 
 
-def measure(
-    run: str | Path, options: uncle.Settings | None = None, **changes: settings.Value
-) -> Result:
+def measure(run: str | Path, options: Any = None, **changes: settings.Value) -> Result:
     """Recompute a run's numbers, with other settings if given: ``measure(run, **{"probe.k": 3})``.
 
     ``options`` replaces all settings at once. Settings that decide what was asked are refused,
@@ -22,26 +21,33 @@ def measure(
     """
     job, manifest, stored = load_run(run)
     try:
-        chosen: uncle.Settings = settings.replace(options or stored, changes)
+        chosen: Any = settings.replace(options or stored, changes)
     except KeyError as error:
         known = ", ".join(settings.as_dict(stored))
         raise InputError(f"setting {error} is unknown; known: {known}") from None
     except TypeError as error:
         raise InputError(str(error)) from None
-    uncle.check(chosen)
+    module = protocol(manifest.protocols[0])
+    module.check(chosen)
     old = settings.as_dict(stored)
     for name, value, stage in settings.flatten(chosen):
         if stage == "measure" or value == old[name]:
             continue
-        if name == "probe.k" and 0 < chosen.probe.k < stored.probe.k:
+        had = old[name]
+        if (
+            name == "probe.k"
+            and isinstance(had, int)
+            and isinstance(value, int)
+            and 0 < value < had
+        ):
             continue
         raise InputError(
             f"setting {name} decides what is asked: this run has {old[name]!r}, and {value!r} "
             "needs a new `sayso run`"
         )
-    estimates = uncle.measure(job, chosen)
+    estimates = module.measure(job, chosen)
     if chosen == stored:
-        job.folder.write("metrics/uncle", estimates, Estimate)
+        job.folder.write(f"metrics/{manifest.protocols[0]}", estimates, Estimate)
     entities = len({(q.domain, q.entity) for q in job.questions})
     return Result(Path(run), estimates, manifest, entities, saved=chosen == stored)
 
@@ -50,3 +56,9 @@ def stored_settings(run: str | Path) -> dict[str, object]:
     """Return a run's settings as nested keys: the defaults of ``sayso measure``."""
     _, _, chosen = load_run(run)
     return msgspec.to_builtins(chosen)  # type: ignore[no-any-return]
+
+
+def settings_kind(run: str | Path) -> type:
+    """Return the dataclass of a run's settings: that of its protocol."""
+    _, _, chosen = load_run(run)
+    return type(chosen)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from sayso.annotate import Judge
+from sayso.annotate.collect import Tools
 from sayso.datasets.collection import Dataset
 from sayso.models import Engine
 from sayso.pipeline.asking import Asker, Progress
@@ -19,8 +21,9 @@ from sayso.pipeline.judge_check_store import stored
 from sayso.pipeline.judging import Batch, Labels, Mode, Seat, open_judge
 from sayso.pipeline.manifests import folder_name, manifest_of, now, open_folder, signature_parts
 from sayso.pipeline.pricing import bill
+from sayso.pipeline.scoring_tools import Toolbox
 from sayso.pipeline.thinking import OF_REQUESTS, Scalar
-from sayso.protocols import settings, uncle
+from sayso.protocols import PROTOCOLS, protocol, settings
 from sayso.records import Estimate, InputError, Question
 from sayso.store import Manifest, RunFolder
 
@@ -56,7 +59,7 @@ def run(
     split: str = "test",
     domains: Sequence[str] = (),
     cache: str | Path | None = None,
-    options: uncle.Settings | None = None,
+    options: Any = None,
     command: str = "",
     progress: Progress | None = None,
     model_options: Mapping[str, object] | None = None,
@@ -91,23 +94,28 @@ def execute(job: Job, progress: Progress | None = None) -> Result:
     with opened(job, progress) as found:
         manifest = manifest_of(found)
         borrowed = _check_known_from(job.settings, manifest, found.data)
-        path = Path(job.out) if job.out else Path("runs") / folder_name(job.protocol, manifest)
+        path = Path(job.out) if job.out else Path("runs") / folder_name(manifest)
         folder = open_folder(path, manifest)
         asker, seat, questions = found.model, found.seat, found.data.questions
+        module = protocol(job.protocol)
+        box = Toolboxes(asker, job.cache_folder)
         work = FolderRun(
             folder,
             questions,
             parts=signature_parts(manifest),
             shape=found.shape,
             judge_asker=seat.asker,
+            tools=box.open,
         )
         folder.write("questions", questions, Question)
         folder.write_manifest(manifest)
-        uncle.collect(questions, asker, seat.judge, work, job.settings, job.seed)
+        with contextlib.closing(box):
+            module.collect(questions, asker, seat.judge, work, job.settings, job.seed)
         with work.timed("measure"):
-            estimates = uncle.measure(work, job.settings)
+            estimates = module.measure(work, job.settings)
         folder.write(f"metrics/{job.protocol}", estimates, Estimate)
         told = *asked_about(found.data), *found.cache.notices, *asker.notices
+        told = *told, *box.notices
         said = *_judge_notices(seat), *borrowed, *work.notices, *bill(asker, seat.asker)
         manifest = msgspec.structs.replace(
             manifest,
@@ -117,11 +125,38 @@ def execute(job: Job, progress: Progress | None = None) -> Result:
             dollars=asker.dollars,
             judge_dollars=seat.asker.dollars if seat.asker else None,
             judge_check=stored(seat.judge.signature, job.cache_folder) or {},
-            cautions=tuple(uncle.cautions(estimates, asker.capabilities.draws_vary)),
+            cautions=tuple(module.cautions(estimates, asker.capabilities.draws_vary)),
             notices=(*told, *said),
         )
         folder.write_manifest(manifest)
     return Result(path, estimates, manifest, entities_of(questions))
+
+
+class Toolboxes:
+    """Opens the tools that a protocol asks for: the subject itself, and who compares meanings."""
+
+    def __init__(self, engine: Engine, cache: Path) -> None:
+        self._engine, self._cache = engine, cache
+        self._open: list[Toolbox] = []
+
+    def open(self, nli: str) -> Tools:
+        """Return the tools with meanings compared by ``nli``."""
+        for box in self._open:
+            if box.nli == nli:
+                return box.tools(engine=True, meaning=True)
+        self._open.append(Toolbox(self._engine, nli, self._cache))
+        return self._open[-1].tools(engine=True, meaning=True)
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should be told of the meanings; the model speaks for itself."""
+        own = [str(n) for n in getattr(self._engine, "notices", ())]
+        return [n for box in self._open for n in box.notices if n not in own]
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+        for box in self._open:
+            box.close()
 
 
 def entities_of(questions: Sequence[Question]) -> int:
@@ -151,12 +186,12 @@ def _tokens(asker: Asker, seat: Seat) -> dict[str, int]:
     return {**_counts(getattr(seat.judge, "counts", None), "judge_"), **found}
 
 
-def _check_known_from(chosen: uncle.Settings, manifest: Manifest, data: Dataset) -> tuple[str, ...]:
+def _check_known_from(chosen: Any, manifest: Manifest, data: Dataset) -> tuple[str, ...]:
     """Refuse probes of another run that were not drawn and judged as this run's numbers will say.
 
     Returns what a reader must know of them.
     """
-    if chosen.known_from == "self":
+    if getattr(chosen, "known_from", "self") == "self":
         return ()
     base = RunFolder.open(Path(chosen.known_from))
     other = base.read_manifest()
@@ -202,7 +237,7 @@ def _counts(counted: object, prefix: str = "") -> dict[str, int]:
     return {f"{prefix}{k}": v for k, v in found.items() if isinstance(v, int)}
 
 
-def load_run(path: str | Path) -> tuple[FolderRun, Manifest, uncle.Settings]:
+def load_run(path: str | Path) -> tuple[FolderRun, Manifest, Any]:
     """Open a finished run for measuring: no cache, no model."""
     folder = RunFolder.open(Path(path))
     manifest = folder.read_manifest()
@@ -212,15 +247,21 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, uncle.Settings]:
         )
     if "seed" not in manifest.settings or "signature" not in manifest.prompts:
         raise InputError(f"{path}: its manifest.json is incomplete; run again into another --out")
+    if len(manifest.protocols) != 1 or manifest.protocols[0] not in PROTOCOLS:
+        raise InputError(
+            f"{path}: a run of {', '.join(manifest.protocols) or 'no protocol'}, which this sayso "
+            f"does not know; it knows {', '.join(PROTOCOLS)}"
+        )
+    module = protocol(manifest.protocols[0])
     own = ("seed", *OF_REQUESTS)
     stored = {k: v for k, v in manifest.settings.items() if k not in own}
     try:
-        chosen = settings.replace(uncle.Settings(), stored)
+        chosen = settings.replace(module.Settings(), stored)
     except (KeyError, TypeError) as error:
         raise InputError(
             f"{path}: made by sayso {manifest.sayso}, whose setting {error} this one does not know"
         ) from None
-    uncle.check(chosen)
+    module.check(chosen)
     questions = folder.read("questions", Question)
     job = FolderRun(folder, questions, parts=signature_parts(manifest))
     return job, manifest, dataclasses.replace(chosen)

@@ -8,16 +8,31 @@ pure function of what was stored.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sayso.annotate import Item, Judge
 from sayso.models import Engine
-from sayso.records import Generation, Question, Request, Verdict
+from sayso.records import Generation, Question, Request, Score, Verdict
+
+if TYPE_CHECKING:
+    from sayso.annotate.collect import Tools
 
 #: protocols that ``sayso run`` can run, and the question each answers
 PROTOCOLS = {
     "uncle": "Does the model voice uncertainty exactly where it lacks the knowledge?",
+    "selective": "Which uncertainty score tells its right answers from its wrong ones?",
 }
+
+
+def protocol(name: str) -> Any:
+    """Return the module of a protocol, loaded on use.
+
+    It has ``Settings``, ``check``, ``requests``, ``collect``, ``measure`` and ``cautions``, and
+    says what its prompts are (``instructions``, ``prompts_signature``, ``more_prompts``,
+    ``extra_signatures``) and which settings ask nothing by default (``CHECKS``).
+    """
+    return import_module(f"sayso.protocols.{name}")
 
 
 class Ask(NamedTuple):
@@ -52,6 +67,15 @@ class Run(Protocol):
 
     def verdicts(self, stage: str) -> list[Verdict]:
         """Read stored verdicts."""
+
+    def tools(self, nli: str) -> Tools:
+        """Return who can gather evidence on answers: the model itself, who compares meanings."""
+
+    def keep(self, stage: str, scores: Sequence[Score]) -> None:
+        """Store the scores of this stage's answers."""
+
+    def scores(self, stage: str) -> list[Score]:
+        """Read stored scores."""
 
     def freeze(self, stage: str, base: str) -> None:
         """Copy a stage's answers and verdicts from the run folder ``base`` into this one."""

@@ -35,6 +35,11 @@ def render(
     entities: int | None = None,
 ) -> None:
     """Print the table of a run; see :func:`sayso.report.terminal.render`."""
+    if manifest is not None and "selective" in manifest.protocols:
+        from sayso.report.selective import render as render_board
+
+        render_board(estimates, console, manifest, page)
+        return
     from sayso.report.terminal import render as render_table
 
     render_table(estimates, console, manifest, page, entities=entities)

@@ -46,16 +46,17 @@ def write(run: str | Path | RunFolder) -> Path:
             f"{manifest.command}"
         )
     estimates = [e for table in measured for e in folder.read(table, Estimate)]
-    k = manifest.settings.get("probe.k")
+    probes = "draws" if "selective" in manifest.protocols else "probe"
+    k = manifest.settings.get("known_k" if probes == "draws" else "probe.k")
     tables = Tables(
         k=k if isinstance(k, int) else 5,
         questions=folder.read("questions", Question),
-        probe=_rows(folder, "generations/probe", Generation),
+        probe=_rows(folder, f"generations/{probes}", Generation),
         short=_rows(folder, "generations/short", Generation),
         long=_rows(folder, "generations/long", Generation),
         verdicts=[
             v
-            for form in ("probe", "short", "long")
+            for form in (probes, "short", "long")
             for v in _rows(folder, f"verdicts/{form}", Verdict)
         ],
     )
@@ -95,6 +96,20 @@ def pages(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict
         out[f"answers/{name}"] = _page(
             "answers.html.j2", shared, reader=part, name=name, rendered=_rendered(part, written)
         )
+    if "selective" in manifest.protocols:
+        from sayso.report.selective_page import context
+
+        out["report.html"] = _page(
+            "selective.html.j2",
+            shared | context(manifest, estimates),
+            reader=inline,
+            rendered=_rendered(inline, written),
+            manifest=manifest,
+            command=line(manifest.command, 2_000),
+            facts=facts(manifest),
+            notices=[line(notice, 500) for notice in manifest.notices[:50]],
+        )
+        return out
     entities = {q.entity for q in tables.questions if q.entity}
     out["report.html"] = _page(
         "report.html.j2",

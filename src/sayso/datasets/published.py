@@ -1,0 +1,109 @@
+"""What the loaders of published short-answer sets share: the hub, golds, and one way to refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sayso.datasets.collection import Dataset, questions_hash
+from sayso.records import Gold, GoldKind, InputError, Question, question_id
+
+#: the split that a set's questions are taken from when nobody says otherwise
+SPLITS = {"test": "validation", "dev": "validation", "train": "train", "validation": "validation"}
+_BLANK = re.compile(r"\s+")
+
+
+class Item(NamedTuple):
+    """One question of a set. ``aliases``: ways to write the one right answer, the best first.
+
+    ``entity`` groups questions that depend on each other (one passage); ``line`` is the place.
+    """
+
+    line: int
+    text: str
+    aliases: Sequence[str]
+    entity: str
+    context: str | None = None
+    kind: GoldKind = "text"
+
+
+def hub_rows(
+    repository: str, config: str | None, split: str, splits: Mapping[str, str] = SPLITS
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (row number, row) of a set on the hub, through ``datasets``. Raises InputError."""
+    try:
+        import datasets
+    except ImportError:
+        raise InputError(
+            f'data {repository!r} needs the extra packages: pip install "sayso[hf]"'
+        ) from None
+    if split not in splits:
+        raise InputError(f"split {split!r}: {repository} has {', '.join(splits)}")
+    try:
+        rows = datasets.load_dataset(repository, config, split=splits[split])
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise InputError(
+            f"{repository} could not be loaded from the hub ({reason}); download its file and "
+            "name it, e.g. --data squad:FILE"
+        ) from None
+    for number, row in enumerate(rows, 1):
+        yield number, dict(row)
+
+
+def dataset_of(
+    items: Iterable[Item], *, name: str, source: str, notes: Sequence[str] = ()
+) -> Dataset:
+    """Turn items into a set of short questions. Golds are one value with its aliases.
+
+    A question without a text or an answer is an error with its place; one that was asked before
+    (same words, same context) is left out and counted. Raises InputError.
+    """
+    questions: dict[str, Question] = {}
+    count = repeated = 0
+    for item in items:
+        count += 1
+        text = _BLANK.sub(" ", item.text).strip()
+        names = list(dict.fromkeys(a.strip() for a in item.aliases if a and a.strip()))
+        if not text or not names:
+            what = "question" if not text else "answer"
+            raise InputError(f"{source} line {item.line}: the {what} is empty; every row needs it")
+        context = item.context.strip() if item.context and item.context.strip() else None
+        question = Question(
+            id=question_id(name, item.entity, text, context),
+            dataset=name,
+            text=text,
+            golds=(Gold(names[0], tuple(names[1:]), kind=item.kind),),
+            answerable=True,
+            entity=item.entity,
+            domain=name,
+            context=context,
+        )
+        repeated += question.id in questions
+        questions.setdefault(question.id, question)
+    if not questions:
+        raise InputError(f"{source}: no question with an answer was found")
+    told = [f"{count:,} questions read from {source}", *notes]
+    if repeated:
+        told.append(f"{repeated:,} left out: asked before")
+    found = tuple(questions.values())
+    return Dataset(name, found, questions_hash(found), count, tuple(told))
+
+
+def text_of(row: Mapping[str, Any], names: Sequence[str], source: str, line: int) -> str:
+    """Return the first of the fields that holds text. Raises InputError with the place."""
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, str):
+            return value
+    raise InputError(f"{source} line {line}: expected a text under {' or '.join(names)}")
+
+
+def texts_of(value: Any, source: str, line: int) -> list[str]:
+    """Return texts given as one or as a list. Raises InputError with the place."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Sequence) and all(isinstance(v, str) for v in value):
+        return list(value)
+    raise InputError(f"{source} line {line}: expected answers as a text or a list of texts")

@@ -1,0 +1,210 @@
+"""Selective answering: which score tells right answers from wrong ones, and is it only length?
+
+Santilli et al., workshop paper and arXiv 2504.13677. One scored answer and S draws at T=1 of every
+question; every score u (higher = less certain) against every answer metric, incorrect = 1:
+
+    AUROC(u)  = P(u of a wrong answer > u of a right one) + P(equal)/2         (section 3)
+    PRR(u)    = (area(u) - area(random)) / (area(oracle) - area(random))
+    risk(c)   = share wrong among the share c of answers with the lowest u
+    ROUGE-L of an answer of N words that holds its m-word reference = 2m/(m+N), so "correct at
+    > .5" means N < 3m: length alone then has AUROC 1 - q(1-p) / (2(1-pq)), q = P(N < 3m | right)
+
+Therefore plain length is a mandatory row, and every metric's false negatives are shown by length.
+In the shared pool the answer is UNCLE's T=0 row and draws 0-4 are its probes; with ``paper`` it is
+a draw at T=0.1 with the paper's prompt and stop strings. A fact asked inside a paragraph is scored
+by the tokens of its aligned value, and by the draws of its own short question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sayso.annotate import Item, Judge
+from sayso.annotate.rules import RulesJudge
+from sayso.models import Engine
+from sayso.prompts import load_prompt, prompt_hash
+from sayso.protocols import Ask, Run
+from sayso.protocols.selective_evidence import others, scores_of
+from sayso.protocols.selective_settings import CHECKS, Answer, Draws, Settings, check, shots
+from sayso.protocols.uncle_wordings import load_wordings
+from sayso.records import Estimate, Generation, Question, Request, ask, content_id
+
+__all__ = [
+    "CHECKS",
+    "Answer",
+    "Draws",
+    "Settings",
+    "cautions",
+    "check",
+    "collect",
+    "extra_signatures",
+    "instructions",
+    "is_judged",
+    "measure",
+    "more_prompts",
+    "prompts_signature",
+    "requests",
+]
+
+#: step 3 of the paper's pipeline
+PAPER_TEMPERATURE = 0.1
+PAPER_TOKENS = {"sentence": 100, "short": 50}
+STOP = ("\n", "Question:", "Context:")
+#: the draw that a scored answer at T > 0 is: none of the draws that it is compared with
+ANSWER_SAMPLE = 1000
+
+
+def instructions(settings: Settings) -> dict[str, str]:
+    """Return the texts of ours that stand in the prompts."""
+    folder = Path(settings.prompt_folder) if settings.prompt_folder else None
+    if settings.prompts == "paper":
+        return {settings.mode: load_prompt(f"selective_{settings.mode}", folder)}
+    (first,) = load_wordings(1, settings.prompt_folder)
+    return {"short": first.short, "long": first.long} if settings.words else {}
+
+
+def prompts_signature(settings: Settings) -> str:
+    """Return a short name of the pool and of the texts in use."""
+    mode = f"-{settings.mode}-{shots(settings)}" if settings.prompts == "paper" else ""
+    texts = prompt_hash(" / ".join(instructions(settings).values()))
+    return f"{settings.prompts}{mode}-{texts}"
+
+
+def more_prompts(settings: Settings) -> dict[str, str]:
+    """Return further prompts by name: none."""
+    return {}
+
+
+def extra_signatures(settings: Settings) -> dict[str, str]:
+    """Return what else the prompts add to signatures: nothing."""
+    return {}
+
+
+def measured(questions: Sequence[Question], settings: Settings) -> list[Question]:
+    """Return the questions that are asked: all but the examples, long ones in the shared pool."""
+    examples = {q.id for q in examples_of(questions, settings)}
+    paper = settings.prompts == "paper"
+    return [q for q in questions if q.id not in examples and not (q.parts and paper)]
+
+
+def examples_of(questions: Sequence[Question], settings: Settings) -> list[Question]:
+    """Return the questions that serve as examples, chosen by a hash of their ids."""
+    held = [q for q in questions if not q.parts and q.golds]
+    return sorted(held, key=lambda q: content_id(["example", q.id]))[: shots(settings)]
+
+
+class _Prompt(NamedTuple):
+    text: str
+    stage: str
+    method: str
+    temperature: float
+    sample: int
+    tokens: int
+    stop: tuple[str, ...] = ()
+
+
+def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
+    """Return everything the protocol asks: scored answers, draws, and answers told to doubt."""
+    (wording,) = load_wordings(1, settings.prompt_folder)
+    head = _head(questions, settings) if settings.prompts == "paper" else ""
+
+    def prompts(question: Question, form: str) -> Iterator[_Prompt]:
+        heat, temperature = settings.draws.temperature, settings.answer.temperature
+        stop: tuple[str, ...] = ()
+        tokens = settings.answer.long_tokens if question.parts else settings.answer.short_tokens
+        text = wording.ask(question.text, question.context)
+        if settings.prompts == "paper":
+            tokens, temperature, stop = PAPER_TOKENS[settings.mode], PAPER_TEMPERATURE, STOP
+            text = f"{head}{_block(question)}"
+        sample = ANSWER_SAMPLE if temperature > 0 else 0
+        yield _Prompt(text, form, "plain", temperature, sample, tokens, stop)
+        if settings.words and settings.prompts == "shared":
+            told = wording.ask(question.text, question.context, form)
+            yield _Prompt(told, form, "instructed", temperature, sample, tokens)
+        for draw in range(0 if question.parts else settings.draws.k):
+            yield _Prompt(text, "draws", "plain", heat, draw, tokens, stop)
+
+    asks: list[Ask] = []
+    for question in measured(questions, settings):
+        form = "long" if question.parts else "short"
+        for p in prompts(question, form):
+            request = ask(
+                p.text,
+                temperature=p.temperature,
+                max_tokens=p.tokens,
+                stop=p.stop,
+                seed=seed,
+                sample=p.sample,
+            )
+            told = p.method == "instructed"
+            asks.append(Ask(question, request, p.stage, form, p.method, told))
+    return asks
+
+
+def _head(questions: Sequence[Question], settings: Settings) -> str:
+    """Return what stands before the question: the instruction, and answered examples."""
+    (text,) = instructions(settings).values()
+    shown = [f"{_block(q)} {q.golds[0].value}" for q in examples_of(questions, settings) if q.golds]
+    return "\n\n".join([text, *shown]) + ("\n\n" if shown else "\n")
+
+
+def _block(question: Question) -> str:
+    """Return context and question as a text that an answer completes."""
+    context = f"Context: {question.context}\n" if question.context else ""
+    return f"{context}Question: {question.text}\nAnswer:"
+
+
+def collect(
+    questions: Sequence[Question],
+    model: Engine,
+    judge: Judge,
+    run: Run,
+    settings: Settings,
+    seed: int = 0,
+) -> None:
+    """Ask everything in one call, judge it, gather evidence once and score. Resumes."""
+    answers = run.stage(requests(questions, settings, seed), model)
+    by_id = {q.id: q for q in questions}
+
+    def item(generation: Generation) -> Item:
+        question = by_id[generation.question]
+        return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
+
+    for stage, generations in answers.items():
+        judged = [item(g) for g in generations if _judged(stage, g.request, settings)]
+        verdicts = run.grade(stage, judged, judge)
+        if judge.name != "rules" and stage != "draws":
+            run.grade(f"{stage}-rules", judged, RulesJudge())  # a second answer metric
+        if stage == "draws":
+            continue
+        spans = verdicts
+        if stage == "long":
+            blind = [i._replace(questions=others(i.questions, questions)) for i in judged]
+            spans = run.grade("long-spans", blind, RulesJudge())
+        found = scores_of(stage, generations, verdicts, spans, answers, by_id, run, settings)
+        run.keep(stage, found)
+
+
+def is_judged(ask: Ask, settings: Settings) -> bool:
+    """Tell whether an answer goes to the judge: of the draws, those that decide what is known."""
+    return _judged(ask.stage, ask.request, settings)
+
+
+def _judged(stage: str, request: Request, settings: Settings) -> bool:
+    return stage != "draws" or request.sample < settings.known_k
+
+
+def measure(run: Run, settings: Settings) -> list[Estimate]:
+    """Return every number of the protocol from what is stored: no model, no judge."""
+    from sayso.protocols.selective_numbers import estimates
+
+    return estimates(run, settings)
+
+
+def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> list[str]:
+    """Return what must be read before any number of the protocol."""
+    from sayso.protocols.selective_cautions import cautions as found
+
+    return found(estimates, draws_vary)

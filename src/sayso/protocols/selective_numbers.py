@@ -1,0 +1,203 @@
+"""The selective protocol's numbers: every score against every answer metric, with intervals.
+
+``where`` reads ``form:short;against:rules;score:perplexity``. The length audit, false negatives by
+length and rank flips are in ``selective_length.py``; the formulas are in ``sayso.metrics``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from sayso.metrics.intervals import bootstrap
+from sayso.metrics.ranks import spearman
+from sayso.metrics.risk import aurac, prr, risk_coverage
+from sayso.metrics.roc import auroc, within_auroc
+from sayso.protocols import Run
+from sayso.protocols.selective_evidence import WORDS
+from sayso.protocols.selective_length import audits, by_length, flips, refusals_by_length
+from sayso.protocols.selective_settings import Settings
+from sayso.protocols.selective_table import UNKNOWN_TARGET, Floats, Rows, load_rows, types_of
+from sayso.records import Estimate
+
+LENGTH = "length_words"
+#: scores that are shown against every answer metric, compared in pairs, and drawn as curves
+CORE = (
+    LENGTH, "sequence_probability", "perplexity", "mean_token_entropy", "naive_entropy",
+    "semantic_entropy", "discrete_semantic_entropy", "num_sets", "mc_mean_token_entropy",
+    "lexical_similarity", "exact_match_rate", "p_true", WORDS,
+)  # fmt: skip
+CURVES = ("semantic_entropy", "sequence_probability", "discrete_semantic_entropy", LENGTH)
+#: shares answered at which a curve is stored
+COVERAGES = tuple(round(0.05 * i, 2) for i in range(2, 21))
+ONE_CLASS = "only right or only wrong answers: no pair to rank"
+
+
+def estimates(run: Run, settings: Settings) -> list[Estimate]:
+    """Return every number of the protocol, in the order of the report."""
+    judge = judge_of(run)
+    found: list[Estimate] = []
+    for rows in load_rows(run, settings, judge).values():
+        parts = (
+            counts(rows), board(rows, settings), length_shares(rows), curves(rows),
+            audits(rows, settings), by_length(rows, settings), refusals_by_length(rows, settings),
+            flips(rows, settings, CORE),
+        )  # fmt: skip
+        found += [signed(run, settings, rows.form, e) for part in parts for e in part]
+    return found
+
+
+def judge_of(run: Run) -> str:
+    """Return the name of the answer metric that the run's judge is."""
+    told = dict(p.partition(":")[::2] for p in run.signature().split("|"))
+    name = told.get("judge", "rules")
+    return "rules" if name.partition("@")[0] == "rules" else name
+
+
+def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estimate:
+    """Return the estimate with its form and every setting that made it."""
+    s = settings
+    signature = run.signature(
+        form=form,
+        draws=f"{s.draws.k}@T{s.draws.temperature:g}",
+        answer=f"T{s.answer.temperature:g}/{s.answer.short_tokens}/{s.answer.long_tokens}",
+        nli=s.nli,
+        scores=s.scores,
+        words=str(s.words),
+        known=f"any-of-{min(s.known_k, s.draws.k)}@T{s.draws.temperature:g}",
+        abstained=s.abstained,
+        cuts=f"rouge>{s.rouge_threshold:g},f1>={s.f1_threshold:g}",
+        ci=f"entity-{s.resamples}-s{s.ci_seed}",
+    )
+    where = f"form:{form};{estimate.where}" if estimate.where != "all" else f"form:{form}"
+    return msgspec.structs.replace(estimate, where=where, signature=f"{estimate.name}|{signature}")
+
+
+def counts(rows: Rows) -> Iterator[Estimate]:
+    """Yield accuracy by each answer metric, what could not be scored, and what has no score."""
+    for by, wrong in rows.wrong.items():
+        held = wrong[~np.isnan(wrong)]
+        share = float(held.mean()) if len(held) else None
+        yield Estimate(
+            "share_unknown" if by == UNKNOWN_TARGET else "error_rate",
+            f"against:{by}",
+            share,
+            numerator=float(held.sum()),
+            denominator=len(held),
+            n=len(held),
+            missing=rows.size - len(held),
+            problem=None if len(held) else "no answer has a verdict",
+        )
+    yield Estimate("facts", value=float(rows.size), n=rows.size, missing=rows.unread)
+    if rows.form == "long":
+        told = "left out of the paragraph, or its value could not be placed"
+        yield Estimate("unplaced", value=float(rows.unplaced), n=rows.size, problem=told)
+    for method, reason in rows.reasons.items():
+        yield Estimate("auroc", f"against:{rows.judge};score:{method}", problem=reason)
+
+
+def length_shares(rows: Rows) -> Iterator[Estimate]:
+    """Yield, by type of fact, the AUROC of plain length, those that move it most first.
+
+    A type counts by its pairs of a right and a wrong answer, as in the AUROC within type.
+    """
+    types, wrong = types_of(rows), rows.wrong[rows.judge]
+    if types is None or LENGTH not in rows.scores:
+        return
+    found = []
+    for kind in np.unique(types):
+        here = (types == kind) & ~np.isnan(wrong) & ~np.isnan(rows.scores[LENGTH])
+        value = auroc(rows.scores[LENGTH][here], wrong[here])
+        if value is not None:
+            pairs = float(wrong[here].sum() * (1 - wrong[here]).sum())
+            found.append(((value - 0.5) * pairs, kind, value, int(here.sum())))
+    whole = sum(share for share, *_ in found)
+    for _, kind, value, n in sorted(found, reverse=whole > 0)[:10]:
+        yield Estimate("length_share", f"against:{rows.judge};type:{kind}", value, n=n)
+
+
+def board(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+    """Yield the leaderboard: all scores against the judge and *unknown*, the core against all."""
+    types = types_of(rows)
+    for by, wrong in rows.wrong.items():
+        whole = by in (rows.judge, UNKNOWN_TARGET)
+        for name, score in rows.scores.items():
+            if not whole and name not in CORE:
+                continue
+            where = f"against:{by};score:{name}"
+            yield from _ranked(rows, settings, score, wrong, types, where, full=by == rows.judge)
+
+
+def _ranked(
+    rows: Rows,
+    settings: Settings,
+    score: Floats,
+    wrong: Floats,
+    types: Any,
+    where: str,
+    *,
+    full: bool,
+) -> Iterator[Estimate]:
+    use = ~(np.isnan(score) | np.isnan(wrong))
+    u, y = score[use], wrong[use]
+    missing = int((~use).sum())
+    again = partial(
+        bootstrap, clusters=rows.entity[use], n=settings.resamples, seed=settings.ci_seed
+    )
+
+    def made(name: str, metric: Callable[..., Any], *more: Any, **rest: Any) -> Estimate:
+        found = again(metric, u, y, *more, name=name, **rest)
+        problem = ONE_CLASS if found.value is None else found.problem
+        return msgspec.structs.replace(found, where=where, missing=missing, problem=problem)
+
+    yield made("auroc", auroc)
+    if types is not None:
+        yield made("auroc_within", within_auroc, types[use])
+    if full:
+        yield made("prr", prr, limits=None)
+        yield Estimate("aurac", where, _plain(aurac(u, y)), n=len(u), missing=missing)
+        length = _plain(spearman(u, rows.words[use])) if len(u) else None
+        yield Estimate("length_correlation", where, length, n=len(u), missing=missing)
+
+
+def curves(rows: Rows) -> Iterator[Estimate]:
+    """Yield points of the risk-coverage curves, and the model's words as one point."""
+    wrong = rows.wrong[rows.judge]
+    for name in CURVES:
+        if name not in rows.scores:
+            continue
+        score = rows.scores[name]
+        use = ~(np.isnan(score) | np.isnan(wrong))
+        curve = risk_coverage(score[use], wrong[use])
+        for coverage in COVERAGES if len(curve.coverage) else ():
+            # between two thresholds the answers of a tie block are given at random
+            risk = np.interp(
+                coverage, [0.0, *curve.coverage], [0.0, *(curve.risk * curve.coverage)]
+            )
+            where = f"against:{rows.judge};score:{name};coverage:{coverage:g}"
+            yield Estimate("risk", where, float(risk / coverage), n=int(use.sum()))
+    if WORDS in rows.scores:
+        hedged = rows.scores[WORDS]
+        use = ~(np.isnan(hedged) | np.isnan(wrong))
+        given = use & (hedged == 0)
+        where = f"against:{rows.judge};score:{WORDS}"
+        share = float(given.sum() / use.sum()) if use.any() else None
+        risk_given = float(wrong[given].mean()) if given.any() else None
+        yield Estimate("coverage_of_words", where, share, n=int(use.sum()))
+        yield Estimate(
+            "risk_of_words",
+            where,
+            risk_given,
+            numerator=float(wrong[given].sum()),
+            denominator=float(given.sum()),
+            n=int(given.sum()),
+            problem=None if given.any() else "it hedged every answer",
+        )
+
+
+def _plain(value: Any) -> float | None:
+    return None if value is None or not np.isfinite(value) else float(value)
