@@ -6,6 +6,10 @@ from __future__ import annotations
 import pytest
 from paragraph_table import misread, rows
 
+from sayso.annotate.naming import asked
+from sayso.annotate.rules import judge_rules_long
+from sayso.records import Gold
+
 TABLES = {
     "bio": """
 Mira Toll was a singer. The public took an interest in her work for decades. || work=c+ where=o when=o school=o spouse=o prize=o
@@ -116,3 +120,27 @@ CASES = [(kind, *row) for kind, table in TABLES.items() for row in rows(table)]
 @pytest.mark.parametrize(("kind", "text", "expected"), CASES, ids=[c[1][-70:] for c in CASES])
 def test_what_is_spoken_of_and_what_is_not(kind: str, text: str, expected: dict[str, str]) -> None:
     assert misread(kind, text, expected) == {}
+
+
+def test_a_cast_is_asked_for_even_where_a_hint_names_it_otherwise() -> None:
+    """The aspect "cast members" keeps its cue although a star is also a kind of entity."""
+    aspect = asked(
+        "Who starred in Tides of Raldunt?", (Gold(value="Ann Bo"),), "cast members cast member"
+    )
+    assert "cast" in aspect.cues
+
+
+def test_a_star_asked_about_did_not_star() -> None:
+    assert "cast" not in asked("How far away is the star Lorm?", (Gold(value="40"),)).cues
+
+
+def test_symptoms_that_make_themselves_felt_are_spoken_of() -> None:
+    parts = [
+        ("What are the symptoms of Kald fever?", ["itching"]),
+        ("Which medical specialty deals with Kald fever?", ["oncology"]),
+    ]
+    text = "Kald fever makes itself felt through tremor. It is dealt with in infectious diseases."
+    assert [(v.stance, v.content) for v in judge_rules_long(parts, text)] == [
+        ("committed", "incorrect"),
+        ("committed", "incorrect"),
+    ]

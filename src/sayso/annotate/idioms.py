@@ -174,7 +174,7 @@ _PHRASES: dict[str, str] = {
         takes?\s+its\s+name|owes?\s+its\s+name|in\s+honou?r\s+of|namesake|christened|tribute\s+to
         |eponym\w*|got\s+its\s+name|its\s+name""",
     "symptom": r"""marks?\b|look\s+for\b|develops?\b|leads?\s+to|clinical|brings?\s+with|feel\b
-        |sufferers
+        |(?:makes?|made|making)\s+(?:itself|themselves)\s+(?:felt|known|noticed)|sufferers
         |(?<!that\s)(?<!which\s)suffer\w*|experience[sd]?|complain\w*|marked\s+by
         |characteri[sz]ed\s+by
         |patients?\s+(?:report|show|have|develop|get)|
@@ -204,7 +204,7 @@ _PHRASES: dict[str, str] = {
         |comes?)\s+(?:under|within)|handled\s+by|(?:seen|looked\s+after|treated)\s+by\s+
         |look\s+after|(?:branch|field|department|area)\s+of\s+medicine|special(?:ty|ist\w*|ism)
         |(?:matter|case|job)\s+for|
-        \w+(?:al|ic|ine|gy|ry)\s+physicians\b|surgeons?\b""",
+        \w+(?:al|ic|ine|gy|ry)\s+physicians\b|surgeons?\b|dealt\s+with\s+(?:in|by)\b""",
     "affect": r"""anatom\w+|damage\s+(?:occurs|is\s+done|sits|shows)|found\s+in\s+(?:the|his|her)
         |suffers\b|bodily|lesions?\b|site\b|organ\b
         |seat\s+of|lodges?|located

@@ -22,9 +22,12 @@ _THINGS_WORDS = """film movie book novel album song company firm organization or
     condition asteroid planet star galaxy comet person entity individual object site"""
 
 
-_THINGS = frozenset(map(c.stem, _THINGS_WORDS.split()))
+#: "Star" is what an entity is, and also the family of who starred in it: a family is never dropped.
+_THINGS = frozenset(map(c.stem, _THINGS_WORDS.split())) - c.FAMILIES
 
 
+#: What "the star" is, not who starred.
+_A_STAR = re.compile(r"\b(?:the|this|that|an?)\s+(?:\w+\s+)?stars?\b", re.I)
 _CAPITALIZED = re.compile(r"[^\W\d_a-zà-ÿ]|\d")
 
 
@@ -51,7 +54,8 @@ def asked(question: str, golds: tuple[Gold, ...], hint: str = "", entity: str = 
     if not question.istitle():
         entity_words |= {w.lower() for w in words[1:] if _CAPITALIZED.match(w)}
     entity_words |= {w.removesuffix("'s") for w in entity_words}
-    found = c.stems(" ".join(w for w in words if w.lower() not in entity_words) + " " + hint)
+    plain = " ".join(w for w in words if w.lower() not in entity_words)
+    found = c.stems(_A_STAR.sub(" ", plain) + " " + hint)
     found = found - _THINGS or found
     known = frozenset(w.lower() for w in words) | frozenset(entity_words)
     return Asked(question, golds, c.expected(question, hint), found - {""}, known)
