@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso import metrics
-from sayso.annotate.decisive import combine, decisiveness
+from sayso.annotate.decisive import Level, combine, decisiveness
 from sayso.annotate.decisive_numbers import stated
 from sayso.annotate.decisive_words import family, without
 from sayso.annotate.normalize import word_list
@@ -124,6 +124,9 @@ def test_nothing_asserted_or_not_english(text: str) -> None:
         ("Probably not.", 0.15, 0.3),
         ("I doubt it.", 0.1, 0.3),
         ("Certain people live there.", 0.9, 1),
+        ("It is certainly not Lyon.", 0.95, 1),
+        ("I hope this helps. It was Lyon.", 0.95, 1),
+        ("'s 's", 0, 1),
         ("The song is called 'Maybe Tomorrow'.", 0.95, 1),
         ("It was released in May 1961.", 0.95, 1),
     ],
@@ -169,10 +172,12 @@ def test_relatives() -> None:
 
 def test_combination() -> None:
     # One hedge decides; a second one takes a little more; a booster alone lifts a plain statement.
-    think, might = (1.0, False, True), (-0.25, False, False)
+    think, might, unsure = Level(1.0, wraps=True), Level(-0.25), Level(0.1, remark=True)
     assert combine([think]) == 1.0
     assert combine([think, might]) < combine([might]) < combine([think])
-    assert combine([(4.0, False, False)]) > combine([])
+    assert combine([Level(4.0)]) > combine([])
+    # A remark meets the statement halfway and takes a little: (1.0 + 0.1) / 2 - 0.1.
+    assert combine([think, unsure]) == pytest.approx(0.45)
     # Two alternatives: half the probability of a plain statement.
     assert 1 / (1 + 2.718281828 ** -combine([], 2)) == pytest.approx(0.968 / 2, abs=0.001)
 

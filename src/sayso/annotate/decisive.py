@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sayso.annotate.decisive_parts import Statement, about, analyze
 from sayso.annotate.decisive_sentence import Reached
@@ -24,32 +25,47 @@ def _share(level: float) -> float:
     return 1.0 / (1.0 + math.exp(-level))
 
 
-def combine(
-    marks: Sequence[tuple[float, bool, bool]], choices: int = 1, tone: float = 0.0
-) -> float:
-    """Return the log odds of a statement under marks (level, polar, wraps).
+class Level(NamedTuple):
+    """One mark on a statement: log odds, whether it denies, "I think" and its like, a remark."""
+
+    value: float
+    polar: bool = False
+    wraps: bool = False
+    remark: bool = False
+
+
+def combine(marks: Sequence[Level], choices: int = 1, tone: float = 0.0) -> float:
+    """Return the log odds of a statement under its marks.
 
     The weakest mark decides; every further hedge takes a little more, so that "I think it might"
     is less than either. "I think" and "it seems" (``wraps``) do not decide where the statement
-    says itself how likely it is. What denies ("unlikely") is drawn towards even odds by further
-    hedges. Of ``choices`` alternatives each gets its part; ``tone`` moves plain statements.
+    says itself how likely it is; a remark ("I'm not sure, but ...") meets it halfway. What denies
+    ("unlikely") is drawn towards even odds by further hedges. Of ``choices`` alternatives each
+    gets its part; ``tone`` moves plain statements.
     """
-    own = sorted(level for level, _, wraps in marks if not wraps and level < 3.0)
-    outer = sorted(level for level, _, wraps in marks if wraps and level < 3.0)
-    boosts = [level for level, *_ in marks if level >= 3.0]
-    if not own and not outer:
+    hedges = sorted(m for m in marks if m.value < 3.0)
+    boosts = [m.value for m in marks if m.value >= 3.0]
+    own = [m.value for m in hedges if not m.wraps and not m.remark]
+    outer = [m.value for m in hedges if m.wraps and not m.remark]
+    remarks = [m.value for m in hedges if m.remark]
+    if not hedges:
         value = max([PLAIN, *boosts]) + tone
     else:
-        first = own or outer
-        value, rest = first[0], [*first[1:], *(outer if own else [])]
+        first = own or outer or remarks
+        value = first[0]
+        rest = [*first[1:], *(outer if own else []), *(remarks if own or outer else [])]
         if boosts and value > 0:
             value = value + 0.3 * (max(boosts) - value) * (0.5 if own else 1.0)
+        lowest = min(value, -0.9)
         polar = value < -0.9
+        if (own or outer) and remarks and remarks[0] < value and not polar:
+            value = (value + remarks[0]) / 2 - 0.1
+            rest.remove(remarks[0])
         for level in rest:
             strength = max(0.0, min(1.0, 1 - level / PLAIN))
             value = value * (1 - 0.12 * strength) if polar else value - 0.25 * strength
         if not polar:
-            value = max(value, min(first[0], -0.9))
+            value = max(value, lowest)
     if choices > 1:
         share = _share(value) / choices
         value = math.log(share / (1 - share))
@@ -88,7 +104,7 @@ def _value(one: Statement, reached: Sequence[Reached]) -> float:
     shares = [r.share for r in reached if r.share is not None]
     if shares:
         return sum(shares) / len(shares)
-    levels = [(_softened(one, r), r.polar, r.wraps) for r in reached]
+    levels = [Level(_softened(one, r), r.polar, r.wraps, r.remark) for r in reached]
     return min(0.995, max(0.005, _share(combine(levels, one.choices, one.tone))))
 
 

@@ -91,7 +91,8 @@ def scales(items: Sequence[Word], i: int) -> Mark | None:
     if ahead.hardly:
         level = -abs(level) - w.NOT
     denial = denied_after(items, i) if ahead.copula is False or word.endswith("ly") else None
-    if denial is not None and level > 0.3:
+    if denial is not None and 0.3 < level < 2.5:
+        # "Certainly not" is a decisive denial, "probably not" a probability.
         return Mark(first, denial, -(level + w.NOT), "adverb", True, denial)
     kind: Reach = "matrix" if following in ("that", "to") and ahead.copula else "adverb"
     if text_at(items, i) == "possible" and previous == "the":

@@ -30,6 +30,7 @@ class Reached(NamedTuple):
     polar: bool = False
     share: float | None = None
     wraps: bool = False
+    remark: bool = False
 
 
 class Row(NamedTuple):
@@ -69,7 +70,7 @@ TALK = (
 _COMPLEMENT = re.compile(
     r"[\s,]*(?:(?:with\s+\w+(?:\s+\w+)?|for\s+(?:sure|certain)|definitively|exactly)\s+)?"
     r"(?:(?:that|if|whether)\s+\S+|(?:it|he|she|they|this|the\s+[\w-]+(?:\s+[\w-]+)?|"
-    r"[A-Z][\w-]+(?:\s+[A-Z][\w-]+){0,3})\s+(?:is|was|are|were|has|had|did|does|will|would|won|"
+    r"[A-Z][\w-]+(?:\s+[A-Z][\w-]+){0,3})\s+(?:(?:is|was|are|were|has|had|did|does|will|would)(?:n't)?|won|"
     r"\w+ed)\b)"
 )
 _CLAUSE = re.compile(r"\b(?:that|if|whether)\s+\w+\s+\w+")
@@ -153,12 +154,12 @@ def silences(text: str, reading: Reading) -> tuple[list[Span], list[Reached], li
         elif gap.kind == "caution" and _CLAUSE.search(text, gap.start, gap.silent.end):
             doubts.append(Reached(0.2, gap.start, gap.silent.end))
         elif gap.kind == "caution":
-            cautions.append(Reached(1.2, gap.start, gap.end))
+            cautions.append(Reached(1.2, gap.start, gap.end, remark=True))
             silent.append(gap.silent)
         elif gap.kind in ("ignorance", "refusal"):
             silent.append(gap.silent)
             if gap.kind == "ignorance":
-                doubts.append(Reached(-0.2, gap.start, gap.end))
+                doubts.append(Reached(-0.2, gap.start, gap.end, remark=True))
     silent += reading.questions
     return silent, doubts, cautions
 
@@ -201,7 +202,7 @@ def said_in(
         start, end = one.items[mark.first].start, one.items[mark.last].end
         if any(a - 24 < end and start < b + 24 for a, b in numbers) and not mark.polar:
             continue
-        said_here = Reached(mark.level, start, end, mark.polar, None, mark.wraps)
+        said_here = Reached(mark.level, start, end, mark.polar, None, mark.wraps, mark.doubt)
         said.append((start, end))
         c = clause_of(one.items[mark.last].start)
         if not holds.get(c):

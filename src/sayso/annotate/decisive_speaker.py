@@ -71,6 +71,8 @@ def beliefs(items: Sequence[Word], i: int) -> Mark | None:
     would = any(items[k].text in ("would", "could", "might", "had") for k in range(ahead.first, i))
     if word == "say" and not would:
         return None
+    if word == "hope" and text_at(items, i + 2).startswith("help"):
+        return None
     if word in ("hope", "look") or (word == "wonder" and not ahead.mine):
         return Mark(ahead.first, i, -0.1, "matrix")
     if ahead.negated:

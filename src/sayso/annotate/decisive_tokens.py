@@ -42,7 +42,7 @@ def words(text: str, low: int, high: int) -> list[Word]:
         elif mark and tail in _CONTRACTED and head and (tail != "s" or head in _SUBJECTS):
             found += [Word(head, start, end), Word(_CONTRACTED[tail], start, end)]
         else:
-            found.append(Word(raw.rstrip("'").removesuffix("'s"), start, end))
+            found.append(Word(raw.rstrip("'").removesuffix("'s") or raw, start, end))
     return found
 
 
