@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import LCSseq
 
 from sayso.annotate.clusters import Clustering, cluster, cluster_many
 from sayso.annotate.equivalence import equivalent, rules_entails
-from sayso.annotate.lexical import rouge_l
+from sayso.annotate.lexical_tokens import Token, rouge_tokens
 from sayso.annotate.relations import Relations, label_columns
 from sayso.annotate.sentences import sentences
 from sayso.models import Classifier
@@ -181,12 +182,12 @@ def against_sentences(cases: Sequence[Case], meaning: Meaning) -> None:
     for case in cases:
         if not case.draws or not case.answer or "sentence_entail" in case.evidence:
             continue
-        said = [case.answer[s.start : s.end].strip() for s in sentences(case.answer)]
-        said = [text for text in said if text]
-        if said:
+        parts = [case.answer[s.start : s.end].strip() for s in sentences(case.answer)]
+        parts = [text for text in parts if text]
+        if parts:
             held.append(case)
-            mine = [(draw, text) for text in said for draw in case.draws]
-            pairs.append((mine, (len(said), len(case.draws))))
+            mine = [(draw, text) for text in parts for draw in case.draws]
+            pairs.append((mine, (len(parts), len(case.draws))))
     _fill(held, meaning, pairs, ("sentence_entail", "sentence_contra"))
 
 
@@ -202,17 +203,18 @@ def clusters(cases: Sequence[Case], meaning: Meaning) -> None:
 
 
 def similarity(cases: Sequence[Case]) -> None:
-    """Find (k, k) ROUGE-L F1 between the draws, on words of any script."""
+    """Find (k, k) ROUGE-L F1 between the draws, on words of any script; equal texts are 1."""
     for case in cases:
         if len(case.draws) < 2 or "similarity" in case.evidence:
             continue
-        different = list(dict.fromkeys(text[:LONGEST] for text in case.draws))
+        different = list(dict.fromkeys(text.strip()[:LONGEST] for text in case.draws))
         place = {text: n for n, text in enumerate(different)}
+        words = [_words(text) for text in different]
         near = np.eye(len(different))
-        for i, one in enumerate(different):
+        for i, one in enumerate(words):
             for j in range(i):
-                near[i, j] = near[j, i] = rouge_l(different[j], one, tokenizer="unicode")
-        at = [place[text[:LONGEST]] for text in case.draws]
+                near[i, j] = near[j, i] = _alike(words[j], one)
+        at = [place[text.strip()[:LONGEST]] for text in case.draws]
         case.evidence["similarity"] = near[np.ix_(at, at)]
 
 
@@ -221,11 +223,22 @@ def similarity_to_answer(cases: Sequence[Case]) -> None:
     for case in cases:
         if not case.draws or case.answer is None or "answer_similarity" in case.evidence:
             continue
-        said = case.answer[:LONGEST]
+        answer = case.answer.strip()[:LONGEST]
+        mine = _words(answer)
         near = [
-            1.0
-            if draw.strip() == case.answer.strip()
-            else rouge_l(said, draw[:LONGEST], tokenizer="unicode")
+            1.0 if draw.strip()[:LONGEST] == answer else _alike(mine, _words(draw[:LONGEST]))
             for draw in case.draws
         ]
         case.evidence["answer_similarity"] = np.asarray(near)
+
+
+def _words(text: str) -> list[Token]:
+    # Not remembered, unlike the references of an answer metric: draws are many, long, and new.
+    return list(rouge_tokens(text, tokenizer="unicode"))
+
+
+def _alike(one: Sequence[Token], two: Sequence[Token]) -> float:
+    """F = 2 LCS/(m + n) of two word lists; 0 where one is empty."""
+    if not one or not two:
+        return 0.0
+    return 2 * int(LCSseq.similarity(one, two)) / (len(one) + len(two))

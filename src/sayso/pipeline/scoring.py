@@ -9,6 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
+from sayso.annotate.forgetting import forget_texts
 from sayso.boards import LENGTH, Board
 from sayso.cache import default_cache_folder
 from sayso.datasets.answers import AnswerRow, open_answers, row_of
@@ -25,6 +26,8 @@ from sayso.scores import Method
 
 __all__ = ["FileScores", "score", "score_file"]
 
+#: Characters after which the rules forget what they read: rows of a file rarely come twice.
+FORGET = 1_000_000
 Names = Iterable[str] | Mapping[str, Method] | None
 
 
@@ -176,9 +179,13 @@ def score_file(
             )
         )
         sink = stack.enter_context(writing(place, target, names))
-        judged = people = 0
+        judged = people = seen = 0
         for block in _blocks(score_rows(rows, chosen, tools)):
             of_block = [one.row for one in block]
+            seen += sum(map(_characters, of_block))
+            if seen > FORGET:
+                forget_texts()
+                seen = 0
             golds = any(row.gold for row in of_block) or gold_metric.startswith("file:")
             graded = {name: judge(of_block) for name, judge in judges.items()} if golds else {}
             for n, one in enumerate(block):
@@ -231,6 +238,10 @@ def _blocks(scored: Iterable[Scored]) -> Iterator[list[Scored]]:
     source = iter(scored)
     while block := list(islice(source, BLOCK)):
         yield block
+
+
+def _characters(row: AnswerRow) -> int:
+    return len(row.question) + len(row.answer or "") + sum(map(len, row.samples))
 
 
 def _numbers(one: Scored, grades: Mapping[str, Grade], methods: Sequence[str]) -> dict[str, float]:

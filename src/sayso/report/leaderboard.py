@@ -85,11 +85,15 @@ def warnings(found: Board) -> list[str]:
     if partial:
         most = max(found.entries, key=lambda e: e.missing)
         told.append(
-            f"{len(partial)} score{' misses' if len(partial) == 1 else 's miss'} on some rows (most: "
+            f"{_counted(len(partial))} on some rows (most: "
             f"{line(most.method, 40)} on {most.missing:,}): other rows than the rest stand behind "
             "such a number"
         )
     return told
+
+
+def _counted(scores: int) -> str:
+    return "1 score misses" if scores == 1 else f"{scores} scores miss"
 
 
 def _chosen(found: Board, shown: int) -> list[Entry]:
