@@ -18,7 +18,8 @@ from sayso.annotate.decisive_words import PLAIN
 from sayso.annotate.language import is_english
 from sayso.annotate.normalize import stem
 
-_LONGEST = 20_000
+#: What is read of an answer, in characters.
+_LONGEST = 10_000
 
 
 def _share(level: float) -> float:
@@ -83,7 +84,7 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     ``None`` where nothing is asserted (empty, refusal, "I don't know", a question back), where the
     assertion is not found, and for text in another language than English.
 
-    Limits: English only. Irony, dialect and tone are not read; "certain people", "a good chance to
+    Limits: English only, the first 10,000 characters. Irony, dialect and tone are not read; "certain people", "a good chance to
     learn" and titles are told from hedges by their frame, not by their meaning. "Probably not X"
     scores X ("not X" where the assertion says so), while the plain denial "it was not X" is itself
     a decisive statement. Hedges of scope ("usually", "about 300") hardly count. An adverb behind

@@ -43,7 +43,8 @@ def words(text: str, low: int, high: int) -> list[Word]:
             found += [Word(head, start, end), Word(_CONTRACTED[tail], start, end)]
         else:
             found.append(Word(raw.rstrip("'").removesuffix("'s") or raw, start, end))
-    return found
+    # Of a bare "n't" nothing is left before the "not".
+    return [word for word in found if word.text]
 
 
 _SUBJECTS = word_set("it he she that there this what who here where guess")
