@@ -84,11 +84,12 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     ``None`` where nothing is asserted (empty, refusal, "I don't know", a question back), where the
     assertion is not found, and for text in another language than English.
 
-    Limits: English only, the first 10,000 characters. Irony, dialect and tone are not read; "certain people", "a good chance to
-    learn" and titles are told from hedges by their frame, not by their meaning. "Probably not X"
-    scores X ("not X" where the assertion says so), while the plain denial "it was not X" is itself
-    a decisive statement. Hedges of scope ("usually", "about 300") hardly count. An adverb behind
-    several joined clauses reaches the last. Words in no list that hedge go unseen.
+    Limits: English only, the first 10,000 characters. Irony, dialect and tone are not read;
+    "certain people", "a good chance to learn" and titles are told from hedges by their frame, not
+    by their meaning. "Probably not X" scores X ("not X" where the assertion says so), while "it
+    was not X" and "certainly not X" are decisive statements themselves. Hedges of scope
+    ("usually", "about 300") hardly count. An adverb behind several joined clauses reaches the
+    last. Words in no list that hedge go unseen.
     """
     if not isinstance(answer, str) or not is_english(answer):
         return None
