@@ -362,6 +362,15 @@ def test_one_class_only_is_told(tmp_path: Path, rows: list[dict[str, Any]], told
     assert all(entry.auroc.value is None for entry in board.entries)
 
 
+def test_golds_without_answers_give_no_leaderboard_and_say_so(tmp_path: Path) -> None:
+    rows = [{"question": "Where?", "samples": ["Ripley", "Derby"], "gold": "Ripley"}] * 3
+    found = score_file(_lines(tmp_path / "a.jsonl", rows), nli="rules")
+    assert found.board is None
+    assert found.values["num_sets"] == 3
+    assert found.missing["length_words"] == "no answer"
+    assert any("no answer could be judged" in notice for notice in found.notices)
+
+
 def test_equal_scores_are_blind_and_say_why(tmp_path: Path) -> None:
     rows = [
         {"answer": "Ripley", "gold": "Ripley" if n % 2 else "Derby", "token_logprobs": [-1]}

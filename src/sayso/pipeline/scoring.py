@@ -179,7 +179,7 @@ def score_file(
             )
         )
         sink = stack.enter_context(writing(place, target, names))
-        judged = people = seen = 0
+        judged = people = seen = held = 0
         for block in _blocks(score_rows(rows, chosen, tools)):
             of_block = [one.row for one in block]
             seen += sum(map(_characters, of_block))
@@ -187,6 +187,7 @@ def score_file(
                 forget_texts()
                 seen = 0
             golds = any(row.gold for row in of_block) or gold_metric.startswith("file:")
+            held += golds
             graded = {name: judge(of_block) for name, judge in judges.items()} if golds else {}
             for n, one in enumerate(block):
                 summary.add(one)
@@ -201,6 +202,10 @@ def score_file(
                 sink(one.row, new)
         if not summary.rows:
             raise InputError(f"{place}: no answers in it")
+        if held and not judged and not people:
+            answers.notices.append(
+                "no answer could be judged against its gold: there is no leaderboard"
+            )
         computed = [m for m in chosen if summary.values[m]]
         found = None
         if judged or people:

@@ -109,7 +109,7 @@ def _covers(estimate: Estimate, value: float) -> bool:
 
 
 def _table(found: Board, shown: int) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     table.add_column("score", no_wrap=True)
     uneven = len({entry.n for entry in found.entries}) > 1
     for name in ("AUROC", "fixed", "length", "PRR", "AURAC", "acc", *("n",) * uneven):
@@ -134,7 +134,7 @@ def _table(found: Board, shown: int) -> Table:
 
 
 def _judges(judges: tuple[Judge, ...]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     table.add_column("metric", no_wrap=True)
     for name in ("agrees", "q", "Q1", "Q2", "Q3", "Q4", "Q5", "slope", "expects"):
         table.add_column(name, justify="right", no_wrap=True)
