@@ -22,7 +22,7 @@ from sayso.pipeline.job import Job
 from sayso.pipeline.measuring import measure as measure_run
 from sayso.pipeline.measuring import settings_kind
 from sayso.pipeline.running import Result, execute
-from sayso.protocols import PROTOCOLS, protocol, selective, uncle
+from sayso.protocols import PROTOCOLS, Unsuited, protocol, selective, uncle
 from sayso.records import Estimate
 
 NO_FLAGS = Common()
@@ -71,7 +71,10 @@ def run_all(*, common: Shared = NO_FLAGS) -> None:
     for name in PROTOCOLS:
         place = common.out / name if common.out is not None else None
         own = dataclasses.replace(common, out=place)
-        found[name] = _run(own.job(name, protocol(name).Settings()), own, quiet=common.json)
+        try:
+            found[name] = _run(own.job(name, protocol(name).Settings()), own, quiet=common.json)
+        except Unsuited as reason:
+            print(f"sayso: left out: {reason}", file=sys.stderr)
     if common.json:
         print(_pretty(found))
 

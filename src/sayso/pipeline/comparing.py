@@ -20,7 +20,7 @@ from sayso.pipeline.running import load_run
 from sayso.protocols.uncle_context import Context, load, probes_hash
 from sayso.protocols.uncle_robustness import spread, wording_labels, wording_rates
 from sayso.records import Estimate, InputError
-from sayso.store import Manifest
+from sayso.store import Manifest, RunFolder
 
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_known", "p_uncertain")
 #: settings that may differ without being asked: the thing compared, whose probes decide, and
@@ -61,6 +61,14 @@ def compare(
     for name, value, low, high in limits:
         if not low <= value <= high:
             raise InputError(f"{name} is {value}; expected {low} to {high:g}")
+    kinds = [RunFolder.open(Path(place)).read_manifest().protocols for place in (a, b)]
+    if kinds[0] != kinds[1]:
+        told = " and ".join("+".join(kind) or "no protocol" for kind in kinds)
+        raise InputError(f"{a} and {b} are runs of {told}; compare runs of one protocol")
+    if kinds[0] == ("selective",):
+        from sayso.pipeline.comparing_selective import differences
+
+        return Comparison(*differences(str(a), str(b), allow, resamples, seed))
     sides = _open(a, resamples, seed), _open(b, resamples, seed)
     rows = _common(sides)
     if not len(rows[0]):

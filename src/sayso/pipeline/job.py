@@ -28,7 +28,7 @@ from sayso.pipeline.pricing import check_price, endpoint_options, is_endpoint, k
 from sayso.pipeline.scoring_tools import chosen_nli
 from sayso.pipeline.thinking import Scalar, Shape, shape
 from sayso.prices import Price, price_of
-from sayso.protocols import PROTOCOLS, protocol
+from sayso.protocols import PROTOCOLS, Unsuited, protocol
 from sayso.records import InputError
 
 
@@ -136,6 +136,11 @@ def opened(job: Job, progress: Progress | None = None, *, learn: bool = True) ->
     data = datasets.load(
         job.data, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
     )
+    if protocol(job.protocol).PARAGRAPHS and not data.long:
+        raise Unsuited(
+            f"{job.protocol} asks every fact alone and inside a paragraph, and {data.name} has no "
+            "prompts for paragraphs; use `sayso run selective`, or data in UNCLE's format"
+        )
     meter = Meter(job.max_cost)
     with contextlib.ExitStack() as stack:
         engine, price = _model(job, stack)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sayso.annotate import Item, Judge
 from sayso.models import Engine
-from sayso.records import Generation, Question, Request, Score, Verdict
+from sayso.records import Generation, InputError, Question, Request, Score, Verdict
 
 if TYPE_CHECKING:
     from sayso.annotate.collect import Tools
@@ -25,12 +25,17 @@ PROTOCOLS = {
 }
 
 
+class Unsuited(InputError):
+    """The data lacks what a protocol asks about."""
+
+
 def protocol(name: str) -> Any:
     """Return the module of a protocol, loaded on use.
 
     It has ``Settings``, ``check``, ``requests``, ``collect``, ``measure`` and ``cautions``, and
     says what its prompts are (``instructions``, ``prompts_signature``, ``more_prompts``,
-    ``extra_signatures``) and which settings ask nothing by default (``CHECKS``).
+    ``extra_signatures``), which settings ask nothing by default (``CHECKS``), and whether it needs
+    paragraphs (``PARAGRAPHS``).
     """
     return import_module(f"sayso.protocols.{name}")
 

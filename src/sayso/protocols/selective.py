@@ -18,21 +18,27 @@ by the tokens of its aligned value, and by the draws of its own short question.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from sayso.annotate import Item, Judge
 from sayso.annotate.rules import RulesJudge
 from sayso.models import Engine
-from sayso.prompts import load_prompt, prompt_hash
 from sayso.protocols import Ask, Run
 from sayso.protocols.selective_evidence import others, scores_of
-from sayso.protocols.selective_settings import CHECKS, Answer, Draws, Settings, check, shots
+from sayso.protocols.selective_prompts import (
+    block_of,
+    examples_of,
+    head_of,
+    instructions,
+    prompts_signature,
+)
+from sayso.protocols.selective_settings import CHECKS, Answer, Draws, Settings, check, decoding
 from sayso.protocols.uncle_wordings import load_wordings
-from sayso.records import Estimate, Generation, Question, Request, ask, content_id
+from sayso.records import Estimate, Generation, Question, Request, ask
 
 __all__ = [
     "CHECKS",
+    "PARAGRAPHS",
     "Answer",
     "Draws",
     "Settings",
@@ -48,28 +54,10 @@ __all__ = [
     "requests",
 ]
 
-#: step 3 of the paper's pipeline
-PAPER_TEMPERATURE = 0.1
-PAPER_TOKENS = {"sentence": 100, "short": 50}
-STOP = ("\n", "Question:", "Context:")
+#: short questions suffice
+PARAGRAPHS = False
 #: the draw that a scored answer at T > 0 is: none of the draws that it is compared with
 ANSWER_SAMPLE = 1000
-
-
-def instructions(settings: Settings) -> dict[str, str]:
-    """Return the texts of ours that stand in the prompts."""
-    folder = Path(settings.prompt_folder) if settings.prompt_folder else None
-    if settings.prompts == "paper":
-        return {settings.mode: load_prompt(f"selective_{settings.mode}", folder)}
-    (first,) = load_wordings(1, settings.prompt_folder)
-    return {"short": first.short, "long": first.long} if settings.words else {}
-
-
-def prompts_signature(settings: Settings) -> str:
-    """Return a short name of the pool and of the texts in use."""
-    mode = f"-{settings.mode}-{shots(settings)}" if settings.prompts == "paper" else ""
-    texts = prompt_hash(" / ".join(instructions(settings).values()))
-    return f"{settings.prompts}{mode}-{texts}"
 
 
 def more_prompts(settings: Settings) -> dict[str, str]:
@@ -89,12 +77,6 @@ def measured(questions: Sequence[Question], settings: Settings) -> list[Question
     return [q for q in questions if q.id not in examples and not (q.parts and paper)]
 
 
-def examples_of(questions: Sequence[Question], settings: Settings) -> list[Question]:
-    """Return the questions that serve as examples, chosen by a hash of their ids."""
-    held = [q for q in questions if not q.parts and q.golds]
-    return sorted(held, key=lambda q: content_id(["example", q.id]))[: shots(settings)]
-
-
 class _Prompt(NamedTuple):
     text: str
     stage: str
@@ -108,16 +90,13 @@ class _Prompt(NamedTuple):
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
     """Return everything the protocol asks: scored answers, draws, and answers told to doubt."""
     (wording,) = load_wordings(1, settings.prompt_folder)
-    head = _head(questions, settings) if settings.prompts == "paper" else ""
+    head = head_of(questions, settings) if settings.prompts == "paper" else ""
 
     def prompts(question: Question, form: str) -> Iterator[_Prompt]:
-        heat, temperature = settings.draws.temperature, settings.answer.temperature
-        stop: tuple[str, ...] = ()
-        tokens = settings.answer.long_tokens if question.parts else settings.answer.short_tokens
+        heat, (temperature, tokens, stop) = settings.draws.temperature, decoding(settings, form)
         text = wording.ask(question.text, question.context)
         if settings.prompts == "paper":
-            tokens, temperature, stop = PAPER_TOKENS[settings.mode], PAPER_TEMPERATURE, STOP
-            text = f"{head}{_block(question)}"
+            text = f"{head}{block_of(question)}"
         sample = ANSWER_SAMPLE if temperature > 0 else 0
         yield _Prompt(text, form, "plain", temperature, sample, tokens, stop)
         if settings.words and settings.prompts == "shared":
@@ -141,19 +120,6 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
             told = p.method == "instructed"
             asks.append(Ask(question, request, p.stage, form, p.method, told))
     return asks
-
-
-def _head(questions: Sequence[Question], settings: Settings) -> str:
-    """Return what stands before the question: the instruction, and answered examples."""
-    (text,) = instructions(settings).values()
-    shown = [f"{_block(q)} {q.golds[0].value}" for q in examples_of(questions, settings) if q.golds]
-    return "\n\n".join([text, *shown]) + ("\n\n" if shown else "\n")
-
-
-def _block(question: Question) -> str:
-    """Return context and question as a text that an answer completes."""
-    context = f"Context: {question.context}\n" if question.context else ""
-    return f"{context}Question: {question.text}\nAnswer:"
 
 
 def collect(

@@ -152,6 +152,10 @@ def flips(rows: Rows, settings: Settings, core: Sequence[str]) -> Iterator[Estim
                 seed=settings.ci_seed,
             )
     gap = {(by, d.first, d.second): d.difference for by, some in differences.items() for d in some}
+    if len(differences) < 2:
+        told = "needs two scores, and two answer metrics with right and wrong answers"
+        yield Estimate("rank_flips", n=0, problem=told)
+        return
     found = rank_flips(differences)
     clear = sum(flip.clear for flip in found)
     yield Estimate(

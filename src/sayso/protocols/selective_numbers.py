@@ -20,7 +20,7 @@ from sayso.metrics.roc import auroc, within_auroc
 from sayso.protocols import Run
 from sayso.protocols.selective_evidence import WORDS
 from sayso.protocols.selective_length import audits, by_length, flips, refusals_by_length
-from sayso.protocols.selective_settings import Settings
+from sayso.protocols.selective_settings import Settings, decoding
 from sayso.protocols.selective_table import UNKNOWN_TARGET, Floats, Rows, load_rows, types_of
 from sayso.records import Estimate
 
@@ -64,10 +64,10 @@ def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estim
     signature = run.signature(
         form=form,
         draws=f"{s.draws.k}@T{s.draws.temperature:g}",
-        answer=f"T{s.answer.temperature:g}/{s.answer.short_tokens}/{s.answer.long_tokens}",
+        answer=decoding(s, form).signed,
         nli=s.nli,
         scores=s.scores,
-        words=str(s.words),
+        words=str(s.words and s.prompts == "shared"),
         known=f"any-of-{min(s.known_k, s.draws.k)}@T{s.draws.temperature:g}",
         abstained=s.abstained,
         cuts=f"rouge>{s.rouge_threshold:g},f1>={s.f1_threshold:g}",

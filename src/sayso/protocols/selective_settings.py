@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import field
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from sayso.protocols.settings import collect as asked
 from sayso.protocols.settings import measure as counted
@@ -14,6 +14,10 @@ from sayso.scores import choose
 MOST_DRAWS = 1000
 #: the paper's examples in the prompt, by mode
 SHOTS = {"short": 5, "sentence": 0}
+#: steps 2 and 3 of the paper's pipeline
+PAPER_TEMPERATURE = 0.1
+PAPER_TOKENS = {"sentence": 100, "short": 50}
+STOP = ("\n", "Question:", "Context:")
 #: settings that are off by default and then ask nothing
 CHECKS = ()
 
@@ -105,6 +109,29 @@ def chosen_methods(settings: Settings) -> tuple[str, ...]:
     """Return the names of the scores that the settings ask for. Raises InputError."""
     names = [name.strip() for name in settings.scores.split(",") if name.strip()]
     return tuple(choose(None if names == ["all"] else names))
+
+
+class Decoding(NamedTuple):
+    """How a scored answer is decoded."""
+
+    temperature: float
+    tokens: int
+    stop: tuple[str, ...] = ()
+
+    @property
+    def signed(self) -> str:
+        """Return it as signatures have it."""
+        return f"T{self.temperature:g}/{self.tokens}{'+stop' if self.stop else ''}"
+
+
+def decoding(settings: Settings, form: str) -> Decoding:
+    """Return how the answers of a form are decoded: the pool's way, or the paper's (step 3)."""
+    if settings.prompts == "paper":
+        return Decoding(PAPER_TEMPERATURE, PAPER_TOKENS[settings.mode], STOP)
+    answer = settings.answer
+    return Decoding(
+        answer.temperature, answer.long_tokens if form == "long" else answer.short_tokens
+    )
 
 
 def shots(settings: Settings) -> int:

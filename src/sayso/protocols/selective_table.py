@@ -41,6 +41,7 @@ UNKNOWN_TARGET = "unknown"
 class Rows(NamedTuple):
     """One form of a run; arrays have n entries, NaN where something is missing.
 
+    ``facts`` names each row by what was asked: (question, short question).
     ``scores`` by method; ``reasons`` why a method has no value at all. ``wrong`` by answer metric:
     1 incorrect, 0 correct; under ``"unknown"`` 1 where no draw of the question was right.
     ``values`` are the continuous metrics, ``words`` how many words the scored text has, ``judge``
@@ -50,6 +51,7 @@ class Rows(NamedTuple):
 
     form: str
     judge: str
+    facts: list[tuple[str, str]]
     entity: NDArray[np.int64]
     type: NDArray[np.str_]
     scores: dict[str, Floats]
@@ -68,6 +70,7 @@ class Rows(NamedTuple):
 
 class _Fact(NamedTuple):
     target: str
+    asked: str
     question: Question
     text: str | None
     verdicts: dict[str, Verdict]
@@ -118,7 +121,7 @@ def _facts(
                 spot = spans.get((g.id, asked))
                 placed = spot is not None and spot.answer_start is not None
                 text = g.text[spot.answer_start : spot.answer_end] if spot and placed else None
-            yield _Fact(target_of(g, asked), by_id[asked], text, verdicts)
+            yield _Fact(target_of(g, asked), g.question, by_id[asked], text, verdicts)
 
 
 def _known(run: Run, settings: Settings) -> dict[str, int]:
@@ -179,6 +182,7 @@ def _rows(
     return Rows(
         form=form,
         judge=judge,
+        facts=[(f.asked, f.question.id) for f in facts],
         entity=np.array([entities[_entity(f.question)] for f in facts], dtype=np.int64),
         type=np.array([f.question.type for f in facts], dtype=np.str_),
         scores=_ordered(scores),

@@ -30,6 +30,7 @@ from sayso.records import Estimate, Generation, Question, ask
 __all__ = [
     "ANSWER_SAMPLE",
     "CHECKS",
+    "PARAGRAPHS",
     "PROPENSITY_SAMPLE",
     "Answer",
     "Probe",
@@ -45,6 +46,8 @@ __all__ = [
     "requests",
 ]
 
+#: every fact is asked alone and inside a paragraph
+PARAGRAPHS = True
 #: the draw that a judged answer at T > 0 is: none of the probes, which would make it known by
 #: being right, and right answers to unknown facts impossible
 ANSWER_SAMPLE = MOST_PROBES
