@@ -57,7 +57,8 @@ class Judge(msgspec.Struct, frozen=True):
 class Board(msgspec.Struct, frozen=True):
     """The leaderboard of a file. ``against`` is whose verdict decides, ``truth`` the best truth.
 
-    ``left_out`` counts rows without a verdict, ``accuracy`` the share of right answers.
+    ``left_out`` counts rows without a verdict; ``resamples`` those of AUROC (the other intervals
+    take at most 500).
     ``audits`` by score and metric; ``sweeps`` by metric, where people gave verdicts. ``problem``
     says why there is no AUROC.
     """

@@ -84,10 +84,7 @@ def row_of(
     problems: list[str] = []
     named = columns or {}
     taken = set(named.values())  # a column that was given to one of ours is no other's
-    given = {
-        n: row.get(named[n] if n in named else n) if n in named or n not in taken else None
-        for n in COLUMNS
-    }
+    given = {n: row.get(named.get(n, n)) if n in named or n not in taken else None for n in COLUMNS}
     if loose:
         given = {n: _listed(n, v) for n, v in given.items()}
     samples = _texts("samples", given["samples"], problems)

@@ -23,6 +23,8 @@ from sayso.records import Estimate
 Floats = NDArray[np.float64]
 #: Resamples x rows of one interval; fewer resamples on long files, never below the least.
 WORK, MOST, LEAST = 4_000_000, 2000, 200
+#: Resamples of the metrics beside AUROC.
+OTHERS = 500
 #: Scores that are audited in full, and the row count up to which pairs are compared.
 AUDITED, PAIRED = 3, 20_000
 #: Scores that are probabilities of being wrong.
@@ -96,13 +98,15 @@ def _entry(name: str, score: Floats, wrong: Floats, words: Floats, n: int, seed:
     use = ~(np.isnan(score) | np.isnan(wrong))
     u, y, x = score[use], wrong[use], words[use]
 
-    def estimate(metric: Callable[..., Any], **keywords: Any) -> Estimate:
+    def estimate(
+        metric: Callable[..., Any], times: int = min(n, OTHERS), **keywords: Any
+    ) -> Estimate:
         limits = metrics.LIMITS.get(metric.__name__, (0.0, 1.0))
         return metrics.bootstrap(
-            metric, u, y, n=n, seed=seed, limits=limits, name=metric.__name__, **keywords
+            metric, u, y, n=times, seed=seed, limits=limits, name=metric.__name__, **keywords
         )
 
-    auroc = estimate(metrics.auroc)
+    auroc = estimate(metrics.auroc, n)
     if auroc.value is not None and len(u) and u.min() == u.max():
         auroc = msgspec.structs.replace(auroc, low=None, high=None, problem="all scores are equal")
     probable = name in PROBABILITIES
