@@ -63,6 +63,8 @@ def test_the_name_of_an_endpoint_is_not_its_address() -> None:
         engine = open_model(server.url)
         assert engine.identity == "api:org/only-one"
         assert engine.signature == "only-one"
+        # as if it had been opened by its whole name: a judge's family is read from it
+        assert engine.name == f"{server.url}#org/only-one"
         assert engine.capabilities.context == 4096
         engine.close()
 

@@ -13,6 +13,8 @@ import pytest
 from bad_server import BadServer
 from test_endpoint import answers, opened
 
+from sayso.backends.openai_loop import Call, Session
+from sayso.backends.openai_pace import Pace
 from sayso.models import open_model
 from sayso.records import InputError, Request, ask
 
@@ -287,3 +289,59 @@ def test_a_closed_engine_says_so() -> None:
         with pytest.raises(InputError, match="closed while it was being asked"):
             next(stream)
         closer.join()
+
+
+def test_a_call_canceled_before_it_ran_frees_its_place() -> None:
+    with opened(concurrency=1) as (_, engine):
+        left = Session(engine.dispatcher)
+
+        async def begun_and_dropped() -> None:
+            engine.dispatcher.add([Call(left, [0], [ask("never asked")])])
+            engine.dispatcher.drop(left)  # before the loop could start it
+
+        engine.thread.wait(begun_and_dropped(), 10)
+        # the only place is free again: else nobody would ever be answered
+        assert [g.problem for g in answers(engine, ask("next"))] == [None]
+
+
+def test_what_cannot_be_written_is_a_record_and_nobody_waits_for_it() -> None:
+    with opened() as (_, engine):
+        wrong: Any = ({"role": "user", "content": "no Message"},)
+        first, second = answers(engine, Request(messages=wrong), ask("fine"))
+        assert (first.problem or "").startswith("failed: unexpected AttributeError")
+        assert second.problem is None
+
+
+def test_an_exception_inside_a_call_ends_the_session() -> None:
+    with opened() as (_, engine):
+
+        async def broken(call: Call) -> float | None:
+            raise ZeroDivisionError("a bug of ours")
+
+        engine.dispatcher.ask = broken
+        with pytest.raises(ZeroDivisionError):
+            answers(engine, ask("x"))
+
+
+def test_a_limit_cut_while_requests_are_taken() -> None:
+    """The loop's thread may cut the limit between two looks at it."""
+
+    class Cut(Pace):
+        looks = 0
+
+        @property
+        def window(self) -> int:
+            self.looks += 1
+            return 0 if self.looks == 2 else 2  # the second time two calls are open: -2 to take
+
+    with opened() as (_, engine):
+        engine.asker.pace = engine.dispatcher.pace = Cut(4)
+        assert len(answers(engine, *[ask(f"{n}") for n in range(6)])) == 6
+        assert engine.asker.pace.looks > 2
+
+
+def test_names_of_models_are_shown_without_control_characters() -> None:
+    with BadServer(models=["red\x1b[31m", "two\nlines\x9b"]) as server:
+        with pytest.raises(InputError) as caught:
+            open_model(server.url)
+        assert str(caught.value).isprintable()

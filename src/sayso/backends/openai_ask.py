@@ -61,9 +61,10 @@ class Asker:
         if choices < len(call.requests):
             self.dispatcher.split(call, choices)
         bare = call.bare is not None
-        body, said = build(self.endpoint.model, call.requests[0], choices, self.learned, bare)
+        body: dict[str, object] = {}
         call.started = self.dispatcher.loop.time()
         try:
+            body, said = build(self.endpoint.model, call.requests[0], choices, self.learned, bare)
             reply = await self.wire.ask(body)
             fault = self._accept(call, reply, said) if isinstance(reply, Reply) else reply
         except Exception as error:  # one strange reply must never lose the other requests

@@ -25,6 +25,7 @@ from sayso.backends.openai_names import (
     named_openai,
     read_options,
     short_name,
+    told,
 )
 from sayso.backends.openai_records import unanswered
 from sayso.backends.openai_words import asked_again, explain
@@ -100,12 +101,14 @@ class EndpointEngine:
             hint = "" if served.kind in ("away", "late") else "; or name the model, as URL#model"
             raise InputError(line + hint)
         if len(served) != 1:
-            names = ", ".join(f"{endpoint.url}#{name}" for name in sorted(served)[:8])
+            shown = (told(name, endpoint.secrets, 60) for name in sorted(served)[:8])
+            names = ", ".join(f"{endpoint.url}#{name}" for name in shown)
             raise InputError(
                 f"{endpoint.url} lists {len(served)} models: say which one"
                 + (f" ({names})" if served else ", as URL#model")
             )
-        self.asker.endpoint = replace(endpoint, model=served[0])
+        self.name = f"{endpoint.url}#{served[0]}"
+        self.asker.endpoint = replace(endpoint, name=self.name, model=served[0])
         self._call_it(served[0])
 
     def complete(self, requests: Iterable[Request]) -> Iterator[Answer]:
@@ -121,7 +124,8 @@ class EndpointEngine:
         try:
             while True:
                 if session.open <= self.asker.pace.limit + 4:
-                    room = self.asker.pace.window - session.open
+                    # the loop's thread may have cut the limit since the line above
+                    room = max(0, self.asker.pace.window - session.open)
                     taken = list(itertools.islice(groups, room))
                     self._submit(session, taken, ready)
                     waiting += sum(map(len, taken))

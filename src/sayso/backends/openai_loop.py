@@ -88,7 +88,7 @@ class Session:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
-        self.results: SimpleQueue[list[Answer] | InputError] = SimpleQueue()
+        self.results: SimpleQueue[list[Answer] | BaseException] = SimpleQueue()
         self.outbox: list[Answer] = []
         self.cancelled = False
         self.sent = 0
@@ -105,7 +105,7 @@ class Session:
         self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.add, calls)
 
     def take(self) -> list[Answer]:
-        """Wait for answers; raises the InputError that would meet every request."""
+        """Wait for answers; raises what ended the session (:meth:`fail`)."""
         while True:
             try:
                 found = self.results.get(timeout=BREATH)
@@ -113,7 +113,7 @@ class Session:
                 if self.dispatcher.loop.is_closed():
                     raise InputError("the model was closed while it was being asked") from None
                 continue
-            if isinstance(found, InputError):
+            if isinstance(found, BaseException):
                 raise found
             return found
 
@@ -133,8 +133,8 @@ class Session:
         self.results.put(self.outbox)
         self.outbox = []
 
-    def fail(self, error: InputError) -> None:
-        """End the whole session with an error."""
+    def fail(self, error: BaseException) -> None:
+        """End the whole session: an InputError that would meet every request, or a bug."""
         if not self.cancelled:
             self.results.put(error)
 
@@ -179,6 +179,7 @@ class Dispatcher:
             if not call.session.cancelled:
                 task = self.loop.create_task(self._run(call))
                 self.running[task] = call.session
+                task.add_done_callback(self._ended)
 
     def _wake(self) -> None:
         self.timer = None
@@ -186,19 +187,24 @@ class Dispatcher:
 
     async def _run(self, call: Call) -> None:
         """Ask once; come back later where asked to."""
-        task = asyncio.current_task()
-        try:
-            delay = await self.ask(call)
-            if delay is None:
-                call.session.ended += 1
-            elif delay <= 0:
-                self.waiting.appendleft(call)
-            else:
-                self.loop.call_later(delay, self._again, call)
-        finally:  # canceled calls leave their place to those of other sessions
-            if task is not None:
-                self.running.pop(task, None)
-            self.pump()
+        delay = await self.ask(call)
+        if delay is None:
+            call.session.ended += 1
+        elif delay <= 0:
+            self.waiting.appendleft(call)
+        else:
+            self.loop.call_later(delay, self._again, call)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Free a place, also that of a task that was canceled before it ever ran.
+
+        A call that ended in an exception has no answer: nobody may wait for one.
+        """
+        session = self.running.pop(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            session.fail(error)
+        self.pump()
 
     def _again(self, call: Call) -> None:
         if not call.session.cancelled:
