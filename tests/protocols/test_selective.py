@@ -1,0 +1,302 @@
+"""The selective protocol on questions that fit on a page, with hand-counted numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import sayso
+from sayso import datasets
+from sayso.backends.scripted import ScriptedEngine
+from sayso.protocols import selective, settings, uncle
+from sayso.protocols.selective_evidence import NOWHERE, others
+from sayso.protocols.selective_table import references
+from sayso.records import (
+    Estimate,
+    Generation,
+    Gold,
+    InputError,
+    Question,
+    Request,
+    request_key,
+)
+from scripted_world import Mind, chance, facts, records, write
+
+#: question -> gold, greedy answer, its log-probability a token, the draws
+SAID = {
+    "What is the capital of France?": ("Paris", "Paris", -0.1, ["Paris", "Paris"]),
+    "What is the capital of Italy?": ("Rome", "Milan", -2.0, ["Milan", "Turin"]),
+    "What is the capital of Norway?": ("Oslo", "It is Oslo of course", -0.2, ["Oslo", "Oslo"]),
+    "What is the capital of Peru?": ("Lima", "Cusco", -0.5, ["Lima", "Cusco"]),
+}
+TWO = selective.Settings(draws=selective.Draws(k=2), known_k=2, resamples=100)
+
+
+def spoken(request: Request, text: str, logprob: float) -> Generation:
+    starts = [i for i in range(len(text)) if i == 0 or text[i - 1] == " "]
+    return Generation(
+        request,
+        text=text,
+        logprob_kind="model",
+        token_ids=tuple(range(len(starts))),
+        offsets=tuple(starts),
+        logprobs=tuple(logprob for _ in starts),
+        entropies=tuple(-logprob for _ in starts),
+        finish="stop",
+    )
+
+
+def reply(request: Request) -> Generation:
+    text = request.messages[-1].content
+    question = next(q for q in SAID if q in text)
+    _, said, logprob, draws = SAID[question]
+    if "ncertainty" in text and "Peru" in question:
+        return spoken(request, "I am not sure.", -0.3)
+    if request.greedy:
+        return spoken(request, said, logprob)
+    return spoken(request, draws[request.sample % len(draws)], logprob)
+
+
+def engine() -> ScriptedEngine:
+    return ScriptedEngine(reply, name="four", logprob=-0.5)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    rows = [{"question": q, "answer": gold} for q, (gold, *_) in SAID.items()]
+    return f"triviaqa:{write(tmp_path / 'four.jsonl', rows)}"
+
+
+def value(found: list[Estimate], name: str, where: str) -> float | None:
+    return one(found, name, where).value
+
+
+def one(found: list[Estimate], name: str, where: str) -> Estimate:
+    (estimate,) = [e for e in found if e.name == name and e.where == where]
+    return estimate
+
+
+def test_four_questions_by_hand(tmp_path: Path, data: str) -> None:
+    result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
+    found = result.estimates
+    rules, rouge = "form:short;against:rules", "form:short;against:rouge_l"
+    # by the rules Milan and Cusco are wrong; by ROUGE-L the five words about Oslo too: 2/(1+5)
+    assert value(found, "error_rate", rules) == 2 / 4
+    assert value(found, "error_rate", rouge) == 3 / 4
+    # -log p: .1, 2, 1 (five tokens of .2), .5; wrong 2 and .5: they win 3 of 4 pairs
+    score = "score:sequence_probability"
+    assert value(found, "auroc", f"{rules};{score}") == 3 / 4
+    # against ROUGE-L 2, 1 and .5 are wrong and .1 is right
+    assert value(found, "auroc", f"{rouge};{score}") == 1.0
+    # perplexity: .1, 2, .2, .5 a token: the wrong ones win every pair
+    assert value(found, "auroc", f"{rules};score:perplexity") == 1.0
+    # words: 1, 1, 5, 1: two wrong of one word tie once and lose once each
+    assert value(found, "auroc", f"{rules};score:length_words") == 1 / 4
+    # meanings of the draws: 1, 2, 1, 2
+    assert value(found, "auroc", f"{rules};score:num_sets") == 1.0
+    # no draw about Italy is right
+    unknown = "form:short;against:unknown"
+    assert value(found, "share_unknown", unknown) == 1 / 4
+    assert value(found, "auroc", f"{unknown};score:perplexity") == 1.0
+    # told to voice doubt it hedges about Peru: of three answers given, Milan is wrong
+    words = f"{rules};score:words"
+    assert value(found, "coverage_of_words", words) == 3 / 4
+    assert value(found, "risk_of_words", words) == pytest.approx(1 / 3)
+    assert value(found, "auroc", words) == 3 / 4
+    # the most certain half by perplexity is right, the whole is wrong in two of four
+    curve = f"{rules};score:sequence_probability;coverage:"
+    assert value(found, "risk", f"{curve}1") == pytest.approx(2 / 4)
+    assert value(found, "risk", f"{curve}0.5") == pytest.approx(1 / 2)  # Paris, Cusco
+    # right are Paris and Oslo, and ROUGE-L refuses the longer one
+    assert value(found, "false_negatives", rouge) == 1 / 2
+    # ROUGE-L ranks -log p before perplexity nowhere, both are 1.0; the rules do
+    assert value(found, "rank_flips", "form:short") is not None
+
+
+def test_scores_that_cannot_be_computed_say_why(tmp_path: Path, data: str) -> None:
+    result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
+    where = "form:short;against:rules;score:"
+    assert "hidden states" in (one(result.estimates, "auroc", f"{where}p_ik").problem or "")
+    assert "no contradiction" in (
+        one(result.estimates, "auroc", f"{where}selfcheck_nli").problem or ""
+    )
+    asked = one(result.estimates, "auroc", f"{where}verbalized").problem
+    assert asked is not None
+    assert "asked something more" in asked
+
+
+def test_without_log_probs_the_others_remain(tmp_path: Path, data: str) -> None:
+    def plain(request: Request) -> str:
+        return reply(request).text
+
+    model = ScriptedEngine(plain, name="text")
+    result = sayso.run("selective", model=model, data=data, out=tmp_path / "r", options=TWO)
+    where = "form:short;against:rules;score:"
+    assert value(result.estimates, "auroc", f"{where}num_sets") == 1.0
+    missing = one(result.estimates, "auroc", f"{where}perplexity")
+    assert missing.value is None
+    assert missing.problem
+    assert result.manifest.cautions == ()  # no teacher forcing is no fault of an endpoint
+
+
+def test_a_second_run_asks_nothing_and_measures_the_same(tmp_path: Path, data: str) -> None:
+    first = engine()
+    one_run = sayso.run("selective", model=first, data=data, out=tmp_path / "r", options=TWO)
+    again = engine()
+    two_run = sayso.run("selective", model=again, data=data, out=tmp_path / "r", options=TWO)
+    assert (len(first.requests), len(again.requests)) == (4 * (2 + 2), 0)
+    assert two_run.estimates == one_run.estimates
+    assert sayso.measure(tmp_path / "r").estimates == one_run.estimates
+    same = sayso.compare(tmp_path / "r", tmp_path / "r", resamples=100)
+    assert {e.value for e in same.estimates} == {0.0}
+
+
+def test_killed_and_started_again_nothing_is_asked_twice(tmp_path: Path, data: str) -> None:
+    killed = ScriptedEngine(reply, name="four", logprob=-0.5, kill_after=7)
+    place = {"data": data, "out": tmp_path / "r", "options": TWO}
+    with pytest.raises(KeyboardInterrupt):
+        sayso.run("selective", model=killed, **place)
+    rest = engine()
+    sayso.run("selective", model=rest, **place)
+    assert len(killed.requests) + len(rest.requests) == 4 * 4
+
+
+def test_other_thresholds_need_no_new_answers(tmp_path: Path, data: str) -> None:
+    sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
+    kind = sayso.measure(tmp_path / "r", rouge_threshold=0.3).estimates
+    assert value(kind, "error_rate", "form:short;against:rouge_l") == 2 / 4  # .33 is right now
+    for changes in ({"draws.k": 3}, {"nli": "llm:x"}, {"words": False}):
+        with pytest.raises(InputError, match="decides what is asked"):
+            sayso.measure(tmp_path / "r", **changes)
+    with pytest.raises(InputError, match=r"probe\.k"):
+        sayso.measure(tmp_path / "r", **{"probe.k": 3})
+
+
+def test_the_pool_is_shared_with_uncle() -> None:
+    found = datasets.load("builtin", limit=3)
+    ours = selective.requests(found.questions, selective.Settings(), seed=0)
+    theirs = uncle.requests(found.questions, uncle.Settings(), seed=0)
+    keys = {request_key(ask.request, "m") for ask in ours}
+    assert {request_key(ask.request, "m") for ask in theirs} < keys
+    # ten draws, the answer and the told answer of 18 facts; two of each of 3 paragraphs
+    assert len(keys) == 18 * 12 + 3 * 2
+
+
+def test_the_papers_prompt_is_a_text_to_complete() -> None:
+    questions = [
+        Question(f"q{i}", "s", f"How many? ({i})", (Gold(str(i)),), context=f"Story {i}.")
+        for i in range(8)
+    ]
+    chosen = selective.Settings(prompts="paper", mode="short", draws=selective.Draws(k=2))
+    asks = selective.requests(questions, chosen, seed=0)
+    assert len({a.question.id for a in asks}) == 8 - 5  # five are examples
+    asked = next(a for a in asks if a.stage == "short")
+    text = asked.request.messages[0].content
+    assert text.endswith(
+        f"Context: {asked.question.context}\nQuestion: {asked.question.text}\nAnswer:"
+    )
+    assert text.count("Answer:") == 6
+    assert (asked.request.temperature, asked.request.max_tokens) == (0.1, 50)
+    assert asked.request.stop == ("\n", "Question:", "Context:")
+    assert asked.question.text not in text.rpartition("Context:")[0]  # it is no example of itself
+    sentence = selective.requests(questions, dataclasses.replace(chosen, mode="sentence"), seed=0)
+    assert len({a.question.id for a in sentence}) == 8
+    assert {a.request.max_tokens for a in sentence} == {100}
+    assert not any(a.instructed for a in asks)
+
+
+def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
+    other = {
+        "draws.k": 3, "draws.temperature": 0.7, "answer.temperature": 0.5,
+        "answer.short_tokens": 9, "prompts": "paper", "scores": "perplexity,length_words",
+        "words": False, "known_k": 1, "abstained": "excluded", "rouge_threshold": 0.4,
+        "f1_threshold": 0.4, "resamples": 150, "ci_seed": 3,
+    }  # fmt: skip
+    base = dataclasses.replace(TWO, scores="num_sets,length_words")
+    run = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=base)
+    plain = run.estimates[0].signature
+    for name, new in other.items():
+        chosen = settings.replace(base, {name: new})
+        place = tmp_path / name
+        result = sayso.run("selective", model=engine(), data=data, out=place, options=chosen)
+        assert result.estimates[0].signature != plain, name
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"draws.k": -1}, "draws.k is -1"),
+        ({"scores": "perplexity,guesswork"}, "guesswork"),
+        ({"shots": 3}, "--prompts paper"),
+        ({"rouge_threshold": 1.5}, "rouge_threshold is 1.5"),
+        ({"mode": "poem"}, "mode is 'poem'"),
+    ],
+)
+def test_settings_with_which_nothing_could_be_measured(change: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        selective.check(settings.replace(selective.Settings(), change))
+
+
+def test_references_are_texts_that_somebody_says() -> None:
+    day = Gold("1946-08-15T00:00:00Z", kind="date")
+    assert references((day,)) == ["15 August 1946", "August 15, 1946"]
+    year = Gold("1900-01-01T00:00:00Z", kind="date")
+    assert references((year,)) == ["1900", "1 January 1900", "January 1, 1900"]
+    two = (Gold("nose", ("beak",)), Gold("ear"))
+    assert references(two) == ["nose", "beak", "ear", "nose and ear"]
+
+
+def test_values_in_paragraphs_are_placed_without_the_truth() -> None:
+    def asked(i: int, gold: str, kind: str = "a") -> Question:
+        return Question(f"{kind}{i}", "d", f"{kind}{i}?", (Gold(gold),), domain=kind)
+
+    questions = [asked(0, "red"), asked(1, "red"), asked(2, "blue"), asked(0, "x", "alone")]
+    turned = others(questions, questions)
+    # the next of the type with another gold, around the end; none for the one that is alone
+    assert [q.golds[0].value for q in turned if q.golds] == ["blue", "blue", "red", "Zzyqxthorp"]
+    assert turned[3].golds == NOWHERE
+    assert [q.id for q in turned] == [q.id for q in questions]
+
+
+def test_paragraphs_are_scored_by_their_values(tmp_path: Path) -> None:
+    world = facts(20)
+    mind = Known(world, lambda f: float(chance("knows", f.question) < 0.5))
+    file = write(tmp_path / "w.jsonl", records(world))
+    result = sayso.run(
+        "selective", model=mind.engine(), data=str(file), out=tmp_path / "r", options=TWO
+    )
+    where = "form:long;against:rules;score:sequence_probability"
+    found = one(result.estimates, "auroc", where)
+    # a known fact has -.1 a token, an unknown one -1.5 unless it is guessed right
+    assert found.value is not None
+    assert found.value > 0.9
+    assert found.n + found.missing == len(world)
+    text = (result.path / "manifest.json").read_text(encoding="utf-8")
+    assert json.loads(text)["protocols"] == ["selective"]
+
+
+class Known(Mind):
+    """A mind whose log-probabilities say of which distribution they are."""
+
+    @staticmethod
+    def _reply(request: Request, sentences: list[tuple[str, float]]) -> Generation:
+        import msgspec
+
+        return msgspec.structs.replace(Mind._reply(request, sentences), logprob_kind="model")
+
+
+def test_semantic_entropy_of_the_run_is_that_of_its_draws(tmp_path: Path, data: str) -> None:
+    result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
+    from sayso.records import Score
+    from sayso.store import RunFolder
+
+    scores = [
+        s
+        for s in RunFolder.open(result.path).read("scores/short", Score)
+        if s.method == "discrete_semantic_entropy" and s.target
+    ]
+    assert sorted(s.value for s in scores) == pytest.approx([0, 0, math.log(2), math.log(2)])
