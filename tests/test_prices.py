@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.prices import Price, price_of
-from sayso.records import InputError, Usage
+from sayso.prices import LOCAL, Price, cost, price_of
+from sayso.records import Generation, InputError, Usage, ask
 
 
 def test_an_unknown_price_is_none_and_never_zero() -> None:
@@ -53,3 +53,26 @@ def test_an_override_replaces_the_table() -> None:
 def test_an_override_that_is_no_price_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="expected dollars per million tokens"):
         price_of("openai:gpt-4o", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "usage", "problem", "dollars"),
+    [
+        # 10 in at 2, 5 out at 8: 60 dollars per million
+        ("yes", Usage(10, 5), None, 0.00006),
+        ("yes", Usage(10, 5, dollars=0.5), None, 0.5),  # what the engine counted stands
+        ("yes", Usage(), None, None),  # an endpoint that tells no tokens: not free, unknown
+        ("yes", Usage(10, 0), None, None),
+        ("", Usage(), None, None),
+        ("", Usage(10, 0), None, 0.00002),  # nothing was said, and that was told
+        ("", Usage(), "truncated", None),  # it thought, and nobody says how long
+        ("", Usage(), "failed: status 500", 0.0),
+    ],
+)
+def test_an_answer_whose_tokens_nobody_told_is_not_free(
+    text: str, usage: Usage, problem: str | None, dollars: float | None
+) -> None:
+    reply = Generation(ask("x"), text=text, usage=usage, problem=problem)
+    found = cost(reply, Price(2, 8))
+    assert found == (None if dollars is None else pytest.approx(dollars))
+    assert cost(reply, LOCAL) == (usage.dollars or 0.0)  # this machine asks for none

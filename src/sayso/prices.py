@@ -12,7 +12,7 @@ from importlib import resources
 
 import msgspec
 
-from sayso.records import InputError, Usage
+from sayso.records import Generation, InputError, Usage
 
 #: ends a dated name: gpt-4o-2024-08-06, gpt-4-0613, gpt-4-0125-preview
 DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{4}(-preview)?)$")
@@ -49,6 +49,24 @@ class Price(msgspec.Struct, frozen=True, omit_defaults=True):
             + usage.cached_tokens * cached
             + usage.completion_tokens * self.output
         ) / MILLION
+
+
+def cost(reply: Generation, price: Price | None) -> float | None:
+    """Return the dollars of one reply, at ``price`` where it does not say so itself.
+
+    ``None`` where nobody knows: no price, or an answer whose tokens the endpoint did not tell. A
+    request that failed before any token cost nothing.
+    """
+    usage = reply.usage
+    if usage.dollars is not None:
+        return usage.dollars
+    if reply.problem not in (None, "truncated") and not usage.prompt_tokens:
+        return 0.0
+    if price is None:
+        return None
+    said = bool(reply.text or reply.thinking)
+    untold = not usage.completion_tokens if said else usage == Usage()
+    return None if untold and (price.input or price.output) else price.of(usage)
 
 
 #: models in this process cost no dollars

@@ -428,6 +428,12 @@ def test_json_only_where_the_engine_is_known_to_hold_to_it() -> None:
 
 def test_an_unknown_price_makes_the_sum_unknown() -> None:
     prices = iter([0.25, 0.5, None, 0.25])
+    untold = LlmJudge(ScriptedEngine(lambda request: "a reply without a count of its tokens"))
+    untold.engine.complete = lambda requests: (  # type: ignore[method-assign]
+        (n, Generation(r, text="no tokens told")) for n, r in enumerate(requests)
+    )
+    untold.grade(shorts()[:1])
+    assert untold.counts.dollars is None
 
     def reply(request: Request) -> Generation:
         seen = shown(request)

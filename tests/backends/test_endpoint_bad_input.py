@@ -332,7 +332,7 @@ def test_a_limit_cut_while_requests_are_taken() -> None:
         @property
         def window(self) -> int:
             self.looks += 1
-            return 0 if self.looks == 2 else 2  # the second time two calls are open: -2 to take
+            return -9 if self.looks == 2 else 2  # fewer than are open: there is no room
 
     with opened() as (_, engine):
         engine.asker.pace = engine.dispatcher.pace = Cut(4)

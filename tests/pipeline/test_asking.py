@@ -219,6 +219,35 @@ def test_an_answer_without_a_price_ends_a_limited_run_but_is_kept(tmp_path: Path
     assert asker.dollars == 0.0
 
 
+def test_failures_do_not_make_answers_look_cheap() -> None:
+    """A hundred requests are filtered, which costs nothing; an answer costs ten cents.
+
+    The last failures let eight be asked at once before any price is known, and no more.
+    """
+
+    def reply(request: Request) -> Generation:
+        if int(request.messages[0].content.split()[1]) < 100:
+            return Generation(request, problem="failed: content filter")
+        return Generation(request, text="x", usage=Usage(10, 10, dollars=0.1))
+
+    asked = [ask(f"question {n}") for n in range(1000)]
+    asker = Asker(Ahead(reply), meter=Meter(1.0))
+    with pytest.raises(BudgetSpent, match=r"stopped at --max-cost 1: \$1.00 spent"):
+        list(asker.complete(asked))
+    assert asker.paid == pytest.approx(1.0)
+
+
+def test_tokens_that_an_endpoint_does_not_tell_are_not_free() -> None:
+    def reply(request: Request) -> Generation:
+        return Generation(request, text="an answer without usage")
+
+    asker = Asker(ScriptedEngine(reply), price=Price(1.0, 1.0))
+    list(asker.complete(ASKED))
+    assert asker.dollars is None
+    with pytest.raises(InputError, match="cannot be kept: scripted answered without a price"):
+        list(Asker(ScriptedEngine(reply), price=Price(1.0, 1.0), meter=Meter(1)).complete(ASKED))
+
+
 def test_an_unknown_price_is_none_and_never_zero() -> None:
     asker = Asker(ScriptedEngine(paid(None)))
     list(asker.complete(ASKED))

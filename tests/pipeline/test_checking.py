@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from sayso.backends.scripted import ScriptedEngine
 from sayso.pipeline.checking import check, to_json
-from sayso.pipeline.checking_ask import FACTS, OPEN
+from sayso.pipeline.checking_ask import FACTS, OPEN, Questioner
 from sayso.pipeline.checking_draws import WHOLE
 from sayso.pipeline.checking_tests import Tail, lower_tail, masses, tail, tempering
-from sayso.records import Generation, InputError, Request, Usage
+from sayso.prices import Price
+from sayso.records import Generation, InputError, Request, Usage, ask
 from urn import STEEP, Urn
 
 
@@ -210,6 +211,14 @@ def test_requests_that_fail_are_counted_and_decide_nothing() -> None:
     assert said[WHOLE] == "cannot tell"
     assert said["JSON schema"] == "no"
     assert said["greedy repeats"] == "yes"  # of the one question that was answered
+
+
+def test_tokens_that_an_endpoint_does_not_tell_are_not_free() -> None:
+    engine: Any = ScriptedEngine(lambda request: Generation(request, text="yes"))
+    engine.price = Price(1.0, 1.0)
+    asking = Questioner(engine)
+    asking.ask([ask("x")])
+    assert asking.dollars is None
 
 
 def test_nobody_answers() -> None:

@@ -67,7 +67,8 @@ class JudgeCounts(msgspec.Struct):
         self.prompt_tokens += reply.usage.prompt_tokens
         self.completion_tokens += reply.usage.completion_tokens
         price = reply.usage.dollars
-        if not (reply.usage.prompt_tokens or reply.usage.completion_tokens or price is not None):
+        failed = reply.problem not in (None, "truncated")
+        if failed and price is None and not reply.usage.prompt_tokens:
             return  # nothing came back, nothing is known to have been paid
         if self.dollars is None or price is None:
             self.dollars = None

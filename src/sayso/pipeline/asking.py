@@ -15,7 +15,7 @@ from sayso.cache import Cache
 from sayso.models import Capabilities, Counts, Engine
 from sayso.pipeline.metering import Meter
 from sayso.pipeline.progress import Progress, Silent
-from sayso.prices import Price
+from sayso.prices import Price, cost
 from sayso.records import Generation, InputError, Request, request_key
 
 #: what a reply must carry to be used from the cache; an engine that cannot give it is not asked to
@@ -209,7 +209,7 @@ class Asker:
     def _settle(self, kind: str, reply: Generation) -> None:
         """Count one answer; with a limit on money, one without a price is the end of it."""
         paid = self._price(reply)
-        self.meter.settle(kind, paid)
+        self.meter.settle(kind, paid, failed=reply.problem is not None and not paid)
         self.tally.asked += 1
         self.tally.failed += reply.problem is not None
         if not self._told and self.capabilities.draws_vary is False:
@@ -217,20 +217,15 @@ class Asker:
         if paid is None and self.meter.max_cost is not None:
             raise InputError(
                 f"--max-cost {self.meter.max_cost:g} cannot be kept: {self.signature} answered "
-                f"without a price; give --{'' if self.who == 'model' else 'judge-'}price IN,OUT"
+                f"without a price; give --{'' if self.who == 'model' else 'judge-'}price IN,OUT, "
+                "or leave the limit out where an endpoint does not tell its tokens"
             )
 
     def _kind(self, request: Request) -> str:
         return f"{self.who}/{request.max_tokens}"
 
     def _price(self, reply: Generation) -> float | None:
-        """Return what a reply cost; a request that failed before any token cost nothing."""
-        usage = reply.usage
-        if usage.dollars is not None:
-            return usage.dollars
-        if self.price is not None:
-            return self.price.of(usage)
-        return 0.0 if reply.problem and not usage.prompt_tokens else None
+        return cost(reply, self.price)
 
     def _count(self, reply: Generation) -> float | None:
         self.tally.prompt_tokens += reply.usage.prompt_tokens

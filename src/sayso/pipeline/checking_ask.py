@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from sayso.models import Engine
-from sayso.prices import Price, price_of
+from sayso.prices import Price, cost, price_of
 from sayso.records import Generation, InputError, Request, ask
 
 #: questions for the greedy checks, of different lengths so that a batch has to pad them
@@ -79,11 +79,7 @@ class Questioner:
         return answers
 
     def _pay(self, reply: Generation) -> None:
-        paid = reply.usage.dollars
-        if paid is None and self._price is not None:
-            paid = self._price.of(reply.usage)
-        if paid is None and reply.problem and not reply.usage.prompt_tokens:
-            paid = 0.0
+        paid = cost(reply, self._price)
         known = self.dollars is not None and paid is not None
         self.dollars = (self.dollars or 0.0) + (paid or 0.0) if known else None
 

@@ -9,6 +9,8 @@ from sayso.records import InputError
 
 #: requests of a kind that may wait for an answer: 1, and this many for each one answered
 GROWTH = 4
+#: failed requests, which cost nothing and tell no price, let no more than these wait
+MOST_UNPRICED = 8
 
 
 class BudgetSpent(InputError):  # noqa: N818 - a name that the command line's reader understands
@@ -25,6 +27,7 @@ def dollars(amount: float) -> str:
 @dataclass
 class _Kind:
     answered: int = 0
+    failed: int = 0
     waiting: int = 0
     spent: float = 0.0
 
@@ -40,6 +43,7 @@ class Meter:
     cost alike (who is asked, and the longest answer allowed). What waits for an answer is reserved
     at the mean of its kind so far. Of a kind without an answer only one request is asked, and the
     number that may wait grows with those answered: so a mean is known before it is relied upon.
+    Failed requests say nothing of what an answer costs and count for neither.
     What was spent can exceed the limit by what the last answers cost above the mean, no more.
     Requests may be taken in another thread than the one that counts replies.
     """
@@ -59,17 +63,21 @@ class Meter:
                 limit = self.max_cost * (1 + 1e-9)  # sums of cents are a little off
                 if self.spent + reserved + of.mean > limit or self.spent >= self.max_cost:
                     return False
-                if of.waiting > GROWTH * of.answered:
+                if of.waiting > GROWTH * of.answered + min(of.failed, MOST_UNPRICED):
                     return False
             of.waiting += 1
             return True
 
-    def settle(self, kind: str, paid: float | None) -> None:
-        """Count the reply to a request that was taken; ``None`` where nobody knows its price."""
+    def settle(self, kind: str, paid: float | None, *, failed: bool = False) -> None:
+        """Count the reply to a request that was taken; ``None`` where nobody knows its price.
+
+        ``failed``: it has no answer and cost nothing.
+        """
         with self._lock:
             of = self._kinds.setdefault(kind, _Kind())
             of.waiting -= 1
-            of.answered += 1
+            of.answered += not failed
+            of.failed += failed
             of.spent += paid or 0.0
             self.spent += paid or 0.0
 
