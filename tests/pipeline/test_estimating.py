@@ -11,6 +11,7 @@ import sayso
 from judge_world import judge_engine, truthful
 from sayso.backends.scripted import ScriptedEngine
 from sayso.pipeline.estimating import Plan, estimate, told
+from sayso.pipeline.estimating_judge import UNKNOWN_FORM
 from sayso.pipeline.job import Job
 from sayso.pipeline.ranges import Range, Stage, means
 from sayso.prices import LOCAL, Price
@@ -150,6 +151,34 @@ def test_a_cascade_asks_from_nothing_to_everything(
     for name in ("probe", "short", "long"):
         first, second = stage(one, "judge", name), stage(two, "judge", name)
         assert second.requests == Range(first.requests.low, 2 * first.requests.high)
+
+
+def json_judge() -> ScriptedEngine:
+    """An endpoint that holds to a schema."""
+    engine = judge_engine(truthful)
+    engine.identity = "api:judge"
+    inner: Any = engine.reply
+
+    def reply(request: Any) -> Any:
+        first = "tea" in request.messages[0].content
+        return '{"choice": "tea"}' if first else inner(request)
+
+    engine.reply = reply
+    return engine
+
+
+def test_verdicts_in_json_are_found_in_the_cache(tmp_path: Path) -> None:
+    before = estimate(job(tmp_path, MIND.engine("base"), json_judge()))
+    assert UNKNOWN_FORM in before.notes
+    manifest = run(tmp_path, MIND.engine("base"), json_judge()).manifest
+    judge = json_judge()
+    plan = estimate(job(tmp_path, MIND.engine("base"), judge))
+    assert not judge.requests
+    assert UNKNOWN_FORM not in plan.notes
+    assert plan.judge == manifest.judge_signature
+    assert "+json" in plan.judge
+    judged = [s for s in plan.stages if s.who == "judge"]
+    assert sum(s.cached for s in judged) == sum(s.requests.high for s in judged) > 0
 
 
 def test_few_answers_say_nothing_yet() -> None:

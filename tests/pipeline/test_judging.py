@@ -215,6 +215,30 @@ def test_an_endpoint_that_holds_to_a_schema_judges_in_json(
         assert len(endpoint.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("problem", "goes_on"),
+    [
+        ("failed: status 400: bad request", True),  # it refuses schemas: blocks, today as tomorrow
+        ("failed: content filter", True),
+        ("context", True),
+        ("failed: status 502: a web page (9 times)", False),
+        ("failed: no answer in 600 s (9 times)", False),
+    ],
+)
+def test_a_judge_that_is_away_does_not_change_its_form(
+    tmp_path: Path, problem: str, goes_on: bool
+) -> None:
+    """Read as blocks today, and as JSON once it answers, everything would be judged twice."""
+    endpoint = ScriptedEngine(lambda request: Generation(request, problem=problem))
+    endpoint.identity = "api:away"
+    with Cache(tmp_path / "replies.sqlite") as cache:
+        if goes_on:
+            assert "+json" not in open_judge(endpoint, cache=cache).judge.signature
+        else:
+            with pytest.raises(InputError, match="did not answer a first short question"):
+                open_judge(endpoint, cache=cache)
+
+
 def test_nobody_else_is_asked_about_schemas() -> None:
     here, counted = ScriptedEngine(lambda r: "{}"), ScriptedEngine(lambda r: "{}")
     counted.identity = "api:counted"

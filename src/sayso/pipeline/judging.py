@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -13,7 +14,7 @@ from sayso.pipeline.asking import Asker, Progress
 from sayso.pipeline.metering import Meter
 from sayso.pipeline.pricing import check_price, endpoint_options, known_price
 from sayso.prices import price_of
-from sayso.records import InputError, ask
+from sayso.records import InputError, ask, request_key
 
 if TYPE_CHECKING:
     from sayso.annotate.llm import LlmJudge
@@ -36,6 +37,8 @@ SCHEMA = json.dumps(
     }
 )
 
+#: problems of a question that will be the same tomorrow
+REFUSED = re.compile(r"failed: (?:status 4|content filter)")
 EXPECTED = (
     "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
     "name of a model, which is then asked where the rules are not certain"
@@ -113,9 +116,9 @@ def open_judge(
 
     A model is asked through the cache, if one is given, and counted apart from the ``subject``,
     of whose family it should not be: if it is, the judge says so. An endpoint is first asked one
-    question, whether it holds replies to a schema; ``learn=False`` leaves that out, for those who
-    only count. Raises InputError for a name that is no judge, and for a limit on money with a
-    model whose price nobody knows.
+    question, whether it holds replies to a schema; with ``learn=False``, for those who only count,
+    only the cache is asked. Raises InputError for a name that is no judge, for a limit on money
+    with a model whose price nobody knows, and for an endpoint that does not answer that question.
     """
     chosen, meter = options or JudgeOptions(), meter or Meter()
     if not isinstance(name, str):
@@ -156,7 +159,7 @@ def model_judge(
     """Return a model as judge of the ``subject``'s answers; ``learn`` as in :func:`open_judge`."""
     from sayso.annotate.llm import LlmJudge
 
-    held = engine.capabilities.json_schema or (learn and holds_to_schema(engine))
+    held = engine.capabilities.json_schema or holds_to_schema(engine, learn)
     return LlmJudge(
         engine,
         labels=options.labels,
@@ -168,19 +171,38 @@ def model_judge(
     )
 
 
-def holds_to_schema(engine: Engine) -> bool:
+def holds_to_schema(engine: Engine, learn: bool = True) -> bool | None:
     """Ask an endpoint for prose with a JSON schema: JSON is then the schema's doing.
 
     One short question, from the cache the next time, so that a run that goes on reads its judge
-    in the same form. Any other engine is known beforehand and not asked.
+    in the same form. Any other engine is known beforehand and not asked. With ``learn=False``
+    only the cache is looked into; ``None`` where it does not know.
+
+    Raises InputError where no answer comes: to guess would be to judge everything once more, in
+    the other form, when it does.
     """
     if not engine.identity.startswith("api:"):
         return False
     request = ask(PROSE, temperature=0, max_tokens=64, response_format=SCHEMA)
-    for _, reply in engine.complete([request]):
-        try:
-            value = json.loads(reply.text)
-        except (ValueError, RecursionError):
-            return False
-        return reply.problem is None and isinstance(value, dict) and value.get("choice") in CHOICES
-    return False
+    if learn:
+        ((_, reply),) = engine.complete([request])
+    else:
+        key = request_key(request, engine.identity)
+        cache = engine.cache if isinstance(engine, Asker) else None
+        found = cache.get_many([key]) if cache is not None else {}
+        if key not in found:
+            return None
+        reply = found[key]
+    if reply.problem is not None:
+        if reply.problem.startswith("failed") and not REFUSED.match(reply.problem):
+            reason = reply.problem.removeprefix("failed: ")
+            raise InputError(
+                f"the judge {engine.name} did not answer a first short question ({reason}); the "
+                "same command goes on once it does"
+            )
+        return False
+    try:
+        value = json.loads(reply.text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("choice") in CHOICES
