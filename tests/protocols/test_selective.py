@@ -140,7 +140,18 @@ def test_without_log_probs_the_others_remain(tmp_path: Path, data: str) -> None:
     missing = one(result.estimates, "auroc", f"{where}perplexity")
     assert missing.value is None
     assert missing.problem
-    assert result.manifest.cautions == ()  # no teacher forcing is no fault of an endpoint
+    (caution,) = result.manifest.cautions
+    assert "no log-probabilities" in caution
+
+
+def test_draws_that_never_vary_are_said_first(tmp_path: Path) -> None:
+    world = facts(8)
+    mind = Mind(world, lambda f: 1.0)
+    file = write(tmp_path / "w.jsonl", records(world))
+    result = sayso.run(
+        "selective", model=mind.engine(), data=str(file), out=tmp_path / "r", options=TWO
+    )
+    assert any(text.startswith("The draws never vary") for text in result.manifest.cautions)
 
 
 def test_a_second_run_asks_nothing_and_measures_the_same(tmp_path: Path, data: str) -> None:

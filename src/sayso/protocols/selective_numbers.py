@@ -18,6 +18,7 @@ from sayso.metrics.ranks import spearman
 from sayso.metrics.risk import aurac, prr, risk_coverage
 from sayso.metrics.roc import auroc, within_auroc
 from sayso.protocols import Run
+from sayso.protocols.draws import ALIKE, LEAST, count_draws
 from sayso.protocols.selective_evidence import WORDS
 from sayso.protocols.selective_length import audits, by_length, flips, refusals_by_length
 from sayso.protocols.selective_settings import Settings, decoding
@@ -48,7 +49,23 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
             flips(rows, settings, CORE),
         )  # fmt: skip
         found += [signed(run, settings, rows.form, e) for part in parts for e in part]
+    if settings.draws.k:
+        found.append(signed(run, settings, "short", draws_alike(run)))
     return found
+
+
+def draws_alike(run: Run) -> Estimate:
+    """Return the share of questions whose draws are all equal; all of them is a problem."""
+    drawn, alike = count_draws(run.generations("draws"))
+    repeat = drawn >= LEAST and alike == drawn
+    return Estimate(
+        "draws_alike",
+        value=alike / drawn if drawn else None,
+        numerator=alike,
+        denominator=drawn,
+        n=drawn,
+        problem=ALIKE if repeat else None if drawn else "no question was drawn twice",
+    )
 
 
 def judge_of(run: Run) -> str:

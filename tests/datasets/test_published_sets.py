@@ -1,0 +1,202 @@
+"""Loaders of TriviaQA, NQ-open, SQuAD, XQuAD and SVAMP: formats, golds, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayso import datasets
+from sayso.datasets import nq_open, published, squad, svamp, triviaqa
+from sayso.records import InputError
+
+
+def lines(path: Path, *rows: Any) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def names(data: datasets.Dataset, place: int = 0) -> tuple[str, ...]:
+    (gold,) = data.questions[place].golds or ()
+    return gold.names
+
+
+def test_triviaqa_in_three_formats(tmp_path: Path) -> None:
+    hub = {
+        "question": "Who wrote  Emma?",
+        "question_id": "tc_1",
+        "answer": {"value": "Jane Austen", "aliases": ["Austen", "Jane Austen"]},
+    }
+    own = {"question": "Who wrote Emma?", "answer": "Jane Austen"}
+    first = triviaqa.load_file(lines(tmp_path / "a.jsonl", hub))
+    assert first.questions[0].text == "Who wrote Emma?"
+    assert names(first) == ("Jane Austen", "Austen")  # one value and its aliases, not two values
+    assert first.questions[0].entity == "tc_1"
+    assert names(triviaqa.load_file(lines(tmp_path / "b.jsonl", own))) == ("Jane Austen",)
+    published_file = tmp_path / "c.json"
+    row = {"Question": "Who?", "QuestionId": "q", "Answer": {"Value": "A", "Aliases": ["B"]}}
+    published_file.write_text(json.dumps({"Data": [row]}), encoding="utf-8")
+    assert names(triviaqa.load_file(published_file)) == ("A", "B")
+
+
+def test_nq_open_gets_its_question_mark(tmp_path: Path) -> None:
+    data = nq_open.load_file(
+        lines(tmp_path / "n.jsonl", {"question": "who sang it", "answer": ["A", "B", "A"]})
+    )
+    assert data.questions[0].text == "who sang it?"
+    assert names(data) == ("A", "B")
+
+
+def test_squad_puts_the_passage_before_the_question(tmp_path: Path) -> None:
+    def asked(text: str, *answers: str, impossible: bool = False) -> dict[str, Any]:
+        return {
+            "question": text,
+            "answers": [{"text": a, "answer_start": 0} for a in answers],
+            "is_impossible": impossible,
+        }
+
+    paragraph = {
+        "context": "Ann met Bob in Rome.",
+        "qas": [
+            asked("Where?", "Rome", "in Rome"),
+            asked("When?", impossible=True),
+            asked("Who?", "Ann"),
+        ],
+    }
+    file = tmp_path / "s.json"
+    file.write_text(
+        json.dumps({"data": [{"title": "T", "paragraphs": [paragraph]}]}), encoding="utf-8"
+    )
+    data = datasets.load(f"squad_v2:{file}")
+    assert [q.text for q in data.questions] == ["Where?", "Who?"]
+    assert data.questions[0].context == "Ann met Bob in Rome."
+    assert names(data) == ("Rome", "in Rome")
+    # questions about one passage are resampled together
+    assert len({q.entity for q in data.questions}) == 1
+    assert "1 left out: no answer in the passage" in data.notes
+    row = {"context": "C", "question": "Q?", "answers": {"text": ["A"], "answer_start": [0]}}
+    assert names(squad.load_file(lines(tmp_path / "rows.jsonl", row))) == ("A",)
+
+
+def test_svamp_has_its_story_as_context_and_whole_numbers(tmp_path: Path) -> None:
+    story = {"ID": "chal-1", "Body": "There were 3.", "Question": "How many?", "Answer": 22.0}
+    half = {**story, "ID": "chal-2", "Answer": "2.5"}
+    data = svamp.load_file(lines(tmp_path / "s.jsonl", story, half))
+    assert [q.context for q in data.questions] == ["There were 3."] * 2
+    assert [names(data, i) for i in (0, 1)] == [("22",), ("2.5",)]
+    assert data.questions[0].golds is not None
+    assert data.questions[0].golds[0].kind == "quantity"
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "said"),
+    [
+        ("triviaqa", {"question": "Who?"}, "line 1: expected answers"),
+        ("triviaqa", {"question": "Who?", "answer": {"value": 3}}, "line 1: expected answers"),
+        ("triviaqa", {"question": "Who?", "answer": ""}, "line 1: the answer is empty"),
+        ("nq_open", {"answer": ["A"]}, "line 1: expected a text under question"),
+        ("nq_open", {"question": " ", "answer": ["A"]}, "line 1: the question is empty"),
+        ("squad", {"question": "Q?", "answers": {"text": ["A"]}}, "expected a text under context"),
+        ("squad", {"question": "Q?", "context": "C", "answers": {"text": []}}, "no question with"),
+        ("svamp", {"Body": "B", "Question": "Q?", "Answer": "many"}, "expected a number"),
+        ("svamp", {"Question": "Q?", "Answer": 1}, "expected a text under Body"),
+    ],
+)
+def test_what_is_no_such_set_is_refused_with_its_place(
+    kind: str, row: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    file = lines(tmp_path / "x.jsonl", row)
+    with pytest.raises(InputError, match=said) as error:
+        datasets.load(f"{kind}:{file}")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"data": 3}', "expected data"),
+        ('{"data": [{"paragraphs": [{"qas": [{}]}]}]}', "after question 1: expected data"),
+        ("{", "is no JSON"),
+        ('{"Data": 3}', "expected data"),
+    ],
+)
+def test_a_json_of_another_shape_is_one_line(content: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        datasets.load(f"squad:{file}")
+
+
+@given(
+    st.recursive(
+        st.none() | st.text() | st.integers(),
+        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+        max_leaves=8,
+    )
+)
+def test_any_rows_are_questions_or_an_input_error(row: Any) -> None:
+    for items in (triviaqa.items, nq_open.items, svamp.items):
+        if not isinstance(row, dict):
+            continue
+        try:
+            published.dataset_of(items([(1, row)], "x"), name="x", source="x")
+        except InputError:
+            pass
+        else:
+            assert row
+
+
+def test_a_question_asked_before_is_left_out_and_counted(tmp_path: Path) -> None:
+    row = {"question": "who", "answer": ["A"]}
+    data = nq_open.load_file(lines(tmp_path / "n.jsonl", row, row))
+    assert len(data.questions) == 1
+    assert "1 left out: asked before" in data.notes
+
+
+def test_sets_from_the_hub_are_asked_for_by_name_and_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = pytest.importorskip("datasets")
+    asked: list[tuple[str, str | None, str]] = []
+
+    def load_dataset(repository: str, config: str | None, split: str) -> list[dict[str, Any]]:
+        asked.append((repository, config, split))
+        return [
+            {
+                "question": "Q?", "answer": ["A"], "context": "C", "answers": {"text": ["A"]},
+                "Body": "B", "Question": "Q?", "Answer": 1,
+            }
+        ]  # fmt: skip
+
+    monkeypatch.setattr(hub, "load_dataset", load_dataset)
+    for name in ("triviaqa", "nq_open", "squad", "squad_v2", "xquad", "svamp"):
+        assert len(datasets.load(name).questions) == 1
+    datasets.load("squad", split="train")
+    assert asked == [
+        ("mandarjoshi/trivia_qa", "rc.nocontext", "validation"),
+        ("google-research-datasets/nq_open", None, "validation"),
+        ("rajpurkar/squad", None, "validation"),
+        ("rajpurkar/squad_v2", None, "validation"),
+        ("google/xquad", "xquad.en", "validation"),
+        ("ChilleD/SVAMP", None, "test"),
+        ("rajpurkar/squad", None, "train"),
+    ]
+    with pytest.raises(InputError, match="split 'train': google/xquad has test, dev"):
+        datasets.load("xquad", split="train")
+
+
+@pytest.mark.data
+def test_published_files_are_read_whole(test_data: Path) -> None:
+    counts = {
+        "triviaqa": ("uqnlg/triviaqa_20_samples.jsonl", 257),
+        "nq_open": ("nq_open/NQ-open.dev.jsonl", 1781),
+        "xquad": ("squad/xquad.en.json", 1185),  # five are asked twice of one passage
+        "svamp": ("svamp/SVAMP.jsonl", 506),
+    }
+    for kind, (file, number) in counts.items():
+        data = datasets.load(f"{kind}:{test_data / file}", limit=0)
+        assert len(data.questions) == number, kind
+        assert all(q.golds and q.text for q in data.questions)
+        assert all((q.context is not None) == (kind in ("xquad", "svamp")) for q in data.questions)

@@ -1,0 +1,64 @@
+"""``sayso run selective`` on the built-in model: the scores tell, length does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sayso
+from sayso import cli
+from sayso.protocols import selective
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> sayso.pipeline.running.Result:
+    pytest.importorskip("torch")
+    folder = tmp_path_factory.mktemp("builtin")
+    chosen = selective.Settings(resamples=200)
+    return sayso.run("selective", limit=60, options=chosen, out=folder / "r", cache=folder / "c")
+
+
+def test_probability_and_meaning_tell_within_type_and_length_does_not(run) -> None:
+    for form in ("short", "long"):
+        where = f"form:{form};against:rules;score:"
+        for score in ("sequence_probability", "semantic_entropy"):
+            found = run.get("auroc_within", where + score)
+            assert found.low > 0.7, found
+        length = run.get("auroc_within", f"{where}length_words")
+        assert length.low <= 0.5 <= length.high, length
+
+
+def test_every_score_has_a_value_or_a_reason(run) -> None:
+    from sayso.scores import SCORES
+
+    for form in ("short", "long"):
+        for score in (*SCORES, "p_ik"):
+            found = run.get("auroc", f"form:{form};against:rules;score:{score}")
+            assert (found.value is None) == (found.problem is not None), found
+
+
+def test_commands_work_on_the_run(
+    run, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = str(run.path)
+    assert cli.run(["measure", folder, "--rouge-threshold", "0.3"]) == 0
+    assert "printed only" in capsys.readouterr().out
+    assert cli.run(["report", folder]) == 0
+    assert cli.run(["compare", folder, folder, "--resamples", "100"]) == 0
+    assert "error rate" in capsys.readouterr().out
+    assert cli.run(["measure", folder, "--probe.k", "3"]) == 2
+    assert "probe.k is no setting of this run" in capsys.readouterr().err
+    assert cli.run(["run", "selective", "--nli", "no/such-model-here", "--limit", "2"]) == 2
+    assert "no/such-model-here" in capsys.readouterr().err
+
+
+def test_uncle_refuses_data_without_paragraphs_before_it_asks(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.jsonl").write_text('{"question": "who", "answer": ["A"]}\n', encoding="utf-8")
+    assert cli.run(["run", "uncle", "--data", "nq_open:q.jsonl"]) == 2
+    assert "no prompts for paragraphs" in capsys.readouterr().err
+    assert not Path("runs").exists()
