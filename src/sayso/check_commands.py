@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_module
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,7 +53,7 @@ def check(
     )
     found = checking.check(model, options)
     if json:
-        print(checking.to_json(found))
+        print(_escaped(checking.to_json(found)))
         return
     local = found.dollars == 0 and not found.identity.startswith("api:")
     bill = (
@@ -106,7 +107,8 @@ def judge_check(
     cache
         Folder where checks are kept; default SAYSO_CACHE, or your cache folder.
     batch
-        One call for all aspects of an answer (item), or one for each (aspect).
+        One call for all aspects of an answer (item), also for all draws (entity), or one for each
+        aspect (aspect).
     mode
         How surely and how rightly it spoke in one call (one_pass), or in two (two_pass).
     labels
@@ -136,10 +138,16 @@ def judge_check(
     for notice in found.notices:
         print("note:", "".join(c for c in notice if c.isprintable()), file=sys.stderr)
     if json:
-        print(judge_check_store.to_json(found))
+        print(_escaped(judge_check_store.to_json(found)))
         return
     kept = None if found.partial else str(judge_check_store.place(found.signature, cache))
     checks.render_judge(_words(found), kept, Console())
+
+
+def _escaped(text: str) -> str:
+    """Return JSON whose texts, some of them a server's, cannot move a terminal's cursor."""
+    dumps = json_module.dumps
+    return "".join(c if c.isprintable() or c == "\n" else dumps(c)[1:-1] for c in text)
 
 
 def _words(found: JudgeCheck) -> checks.JudgeTables:

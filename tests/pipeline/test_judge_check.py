@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from judge_world import Shown, judge_engine
 from sayso.annotate import Item, Judge
+from sayso.annotate.llm import LlmJudge
 from sayso.annotate.rules import RulesJudge
 from sayso.pipeline.judge_check import judge_check, stored
 from sayso.pipeline.judge_check_attacks import ATTACKS, PLAIN, attacked_items, plain_items
@@ -242,6 +243,24 @@ def test_a_model_as_judge_with_tokens_and_unknown_price(tmp_path: Path) -> None:
     assert priced.dollars == pytest.approx(dollars)
     assert priced.dollars_per_100 == pytest.approx(100 * dollars / 124)
     assert priced.whole_dollars > priced.dollars  # type: ignore[operator]
+
+
+def test_the_bill_is_of_the_graded_answers_of_this_check(tmp_path: Path) -> None:
+    """Attacks and what a judge did before are no part of it."""
+    known = knowing()
+
+    def decide(seen: Shown, number: int) -> str:
+        attacked = any(question in seen.question(number) for question, _, _ in PLAIN)
+        return "no label" if attacked else known(seen, number)
+
+    unread = judge_check(judge_engine(decide), cache=tmp_path)
+    assert unread.injection.untested == 12
+    assert (unread.ours.unread, unread.retried) == (0, 0)  # only attacked answers were asked again
+    judge = LlmJudge(judge_engine(knowing()))
+    first = judge_check(judge, cache=tmp_path)
+    again = judge_check(judge, cache=tmp_path)  # it remembers what it decided
+    assert first.calls > 30
+    assert (again.calls, again.prompt_tokens, again.completion_tokens) == (0, 0, 0)
 
 
 def test_a_judge_that_flips_some_verdicts_loses_as_many(tmp_path: Path) -> None:

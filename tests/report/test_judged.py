@@ -60,6 +60,25 @@ def test_a_model_that_was_never_checked_is_warned_of() -> None:
     assert "never checked" not in printed(Manifest())
 
 
+@pytest.mark.parametrize(
+    ("signature", "flags"),
+    [
+        ("gpt-4o#p9c1f", ""),
+        ("gpt-4o#p9c1f+json+own-family", ""),
+        ("gpt-4o#p9c1f+entity+two_pass", " --batch entity --mode two_pass"),
+        ("rules@2+c1+uncle+aspect#p9c1f+uncle+aspect", " --labels uncle --batch aspect"),
+        ("uncle+entity#p9c1f", ""),  # the name of a model
+    ],
+)
+def test_the_command_checks_the_judge_that_was_used(signature: str, flags: str) -> None:
+    found = msgspec.structs.replace(manifest(), judge_signature=signature)
+    assert judged.warned(found) == [
+        f"This judge was never checked: sayso judge-check openai:gpt-4o{flags}"
+    ]
+    found = msgspec.structs.replace(found, settings={"prompt_folder": "my prompts"})
+    assert judged.warned(found)[0].endswith(f"gpt-4o{flags} --prompt-folder 'my prompts'")
+
+
 def test_a_check_that_cannot_be_read_is_said() -> None:
     text = printed(manifest(problem="the stored check cannot be read (truncated)"))
     assert "cannot be read (truncated): sayso judge-check openai:gpt-4o" in text

@@ -11,7 +11,7 @@ import datetime
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import sayso
 from sayso.annotate import Item, Judge
@@ -65,13 +65,15 @@ def judge_check(
     few, their_few = spread(ours, limit), spread(theirs, limit)
     partial = len(few) < len(ours) or len(their_few) < len(theirs)
     seat = _seat(judge, options, max_cost, progress)
-    began = time.monotonic()
+    began, before = time.monotonic(), _bill(seat)
+    # What opening it took is part of the whole check; a judge of the caller's own has a past.
+    start = before if seat.asker is None else _Bill(0, 0, 0, 0, 0.0)
     try:
         mine = _grade(seat, OURS, few)
         others = None
         if labelled is not None:
             others = _grade(seat, whole(Path(labelled).name), their_few)
-        calls, prompt, completion, dollars = _bill(seat)
+        bill = _bill(seat).since(before)
         attacks = _attack(seat.judge)
         found = JudgeCheck(
             signature=seat.judge.signature,
@@ -82,12 +84,12 @@ def judge_check(
             labelled=others,
             injection=attacks,
             graded=mine.aspects + (others.aspects if others else 0),
-            calls=calls,
-            retried=int(getattr(getattr(seat.judge, "counts", None), "retried", 0)),
-            prompt_tokens=prompt,
-            completion_tokens=completion,
-            dollars=dollars,
-            whole_dollars=_bill(seat)[3],
+            calls=bill.calls,
+            retried=bill.retried,
+            prompt_tokens=bill.prompt_tokens,
+            completion_tokens=bill.completion_tokens,
+            dollars=bill.dollars,
+            whole_dollars=_bill(seat).since(start).dollars,
             seconds=round(time.monotonic() - began, 1),
             partial=partial,
             notices=tuple(whole(str(n)) for n in getattr(seat.judge, "notices", ())),
@@ -115,21 +117,40 @@ def _is_judge(given: str | Judge | Engine) -> TypeIs[Judge]:
     return hasattr(given, "grade")
 
 
-def _bill(seat: Seat) -> tuple[int, int, int, float | None]:
-    """Return calls, prompt tokens, completion tokens and dollars so far."""
-    if seat.asker is None:
-        counts = getattr(seat.judge, "counts", None)
-        numbers = [int(getattr(counts, n, 0)) for n in ("calls", "prompt_tokens")]
-        return (*numbers, int(getattr(counts, "completion_tokens", 0)), _own_dollars(seat))  # type: ignore[return-value]
-    tally = seat.asker.tally
-    return tally.asked, tally.prompt_tokens, tally.completion_tokens, seat.asker.dollars
+class _Bill(NamedTuple):
+    """What a judge did so far; ``dollars`` is ``None`` where nobody knows."""
+
+    calls: int
+    retried: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float | None
+
+    def since(self, before: _Bill) -> _Bill:
+        """Return what came after an earlier bill: a judge of the caller's own may have worked."""
+        now, then = self.dollars, before.dollars
+        return _Bill(
+            self.calls - before.calls,
+            self.retried - before.retried,
+            self.prompt_tokens - before.prompt_tokens,
+            self.completion_tokens - before.completion_tokens,
+            None if now is None or then is None else now - then,
+        )
 
 
-def _own_dollars(seat: Seat) -> float | None:
-    """What a judge of the caller's own says it cost; one that asks nobody costs nothing."""
+def _bill(seat: Seat) -> _Bill:
+    """Return what a judge did so far; one of the caller's own that counts nothing asks nobody."""
     counts = getattr(seat.judge, "counts", None)
-    found = getattr(counts, "dollars", 0.0)
-    return None if found is None else float(found)
+    retried = int(getattr(counts, "retried", 0))
+    if seat.asker is not None:
+        tally = seat.asker.tally
+        tokens = tally.prompt_tokens, tally.completion_tokens
+        return _Bill(tally.asked, retried, *tokens, seat.asker.dollars)
+    calls, prompt, completion = (
+        int(getattr(counts, name, 0)) for name in ("calls", "prompt_tokens", "completion_tokens")
+    )
+    dollars = getattr(counts, "dollars", 0.0)
+    return _Bill(calls, retried, prompt, completion, None if dollars is None else float(dollars))
 
 
 def _grade(seat: Seat, name: str, rows: Sequence[Labelled]) -> SetResult:

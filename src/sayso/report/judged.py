@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
+
 from sayso.report.clean import line
 from sayso.store import Manifest
+
+#: words of a judge's signature -> the flags of ``sayso judge-check`` that say the same
+FLAGS = {
+    "uncle": "--labels uncle",
+    "entity": "--batch entity",
+    "aspect": "--batch aspect",
+    "two_pass": "--mode two_pass",
+}
 
 
 def cited(manifest: Manifest | None) -> list[str]:
@@ -35,13 +45,26 @@ def warned(manifest: Manifest | None) -> list[str]:
     """Return what must be known of the judge before a number is quoted."""
     if manifest is None or not manifest.judge or manifest.judge == "rules":
         return _fooled(manifest)
-    command = f"sayso judge-check {line(manifest.judge, 100)}"
+    command = line(f"sayso judge-check {manifest.judge}{_flags(manifest)}", 200)
     if not manifest.judge_check:
         return [f"This judge was never checked: {command}"]
     if "problem" in manifest.judge_check:
         problem = line(str(manifest.judge_check["problem"]), 200)
         return [f"Nobody knows how good this judge is, {problem}: {command}"]
     return _fooled(manifest)
+
+
+def _flags(manifest: Manifest) -> str:
+    """Return what has to be said so that the check is of this judge: its settings, as flags.
+
+    Read from the end of the signature, where every setting stands that is not the default.
+    """
+    said = manifest.judge_signature.rpartition("#p")[2].split("+")[1:]
+    found = [f" {flag}" for word, flag in FLAGS.items() if word in said]
+    prompts = manifest.settings.get("prompt_folder")
+    if prompts:
+        found.append(f" --prompt-folder {shlex.quote(str(prompts))}")
+    return "".join(found)
 
 
 def _fooled(manifest: Manifest | None) -> list[str]:
