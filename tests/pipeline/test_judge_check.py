@@ -250,7 +250,7 @@ def test_the_bill_is_of_the_graded_answers_of_this_check(tmp_path: Path) -> None
     known = knowing()
 
     def decide(seen: Shown, number: int) -> str:
-        attacked = any(question in seen.question(number) for question, _, _ in PLAIN)
+        attacked = any(answer in seen.text(number) for _, _, answer in PLAIN)
         return "no label" if attacked else known(seen, number)
 
     unread = judge_check(judge_engine(decide), cache=tmp_path)
