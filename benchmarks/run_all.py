@@ -22,6 +22,8 @@ STUDIES = {
     "judge_tokens": [],
     "cheap_judge": [],
     "coverage": [],
+    "selective_flip": [],
+    "selective_people": [],
     "engine_overhead": [],
     "run_overhead": [],
     "bf16_draws": [],
@@ -30,7 +32,7 @@ STUDIES = {
     "reliability": [],
     "client_cost": [],
 }
-NEED_DATA = {"judge_rules", "cheap_judge"}
+NEED_DATA = {"judge_rules", "cheap_judge", "selective_people"}
 
 
 def main(names: list[str]) -> int:

@@ -14,6 +14,7 @@ from sayso import datasets
 from sayso.backends.scripted import ScriptedEngine
 from sayso.protocols import selective, settings, uncle
 from sayso.protocols.selective_evidence import NOWHERE, others
+from sayso.protocols.selective_numbers import judge_of
 from sayso.protocols.selective_table import references
 from sayso.records import (
     Estimate,
@@ -22,6 +23,7 @@ from sayso.records import (
     InputError,
     Question,
     Request,
+    Verdict,
     request_key,
 )
 from scripted_world import Mind, chance, facts, records, write
@@ -311,3 +313,59 @@ def test_semantic_entropy_of_the_run_is_that_of_its_draws(tmp_path: Path, data: 
         if s.method == "discrete_semantic_entropy" and s.target
     ]
     assert sorted(s.value for s in scores) == pytest.approx([0, 0, math.log(2), math.log(2)])
+
+
+class Stranger:
+    """A judge that is no rules: it reads nothing about Italy, and takes all else for right."""
+
+    name = "stranger"
+    signature = "stranger#p1"
+
+    def grade(self, items):
+        return [
+            Verdict(i.generation.id, q.id, self.name, problem="unread")
+            if "Italy" in q.text
+            else Verdict(i.generation.id, q.id, self.name, stance="committed", content="correct")
+            for i in items
+            for q in i.questions
+        ]
+
+
+def test_another_judge_stands_beside_the_rules(tmp_path: Path, data: str) -> None:
+    result = sayso.run(
+        "selective", model=engine(), data=data, judge=Stranger(), out=tmp_path / "r", options=TWO
+    )
+    theirs = one(result.estimates, "error_rate", "form:short;against:stranger#p1")
+    assert (theirs.value, theirs.n, theirs.missing) == (0.0, 3, 1)
+    # whatever it would have said of the unread one
+    assert (theirs.bound_low, theirs.bound_high) == (0.0, 1 / 4)
+    assert value(result.estimates, "error_rate", "form:short;against:rules") == 2 / 4
+    ranked = one(result.estimates, "auroc", "form:short;against:stranger#p1;score:perplexity")
+    assert ranked.value is None
+    assert "only right or only wrong" in (ranked.problem or "")
+    assert sayso.measure(tmp_path / "r").estimates == result.estimates
+
+
+@pytest.mark.parametrize("changes", [{"draws.k": 0}, {"known_k": 0}, {"words": False}])
+def test_parts_can_be_left_out(changes: dict, tmp_path: Path, data: str) -> None:
+    chosen = settings.replace(TWO, changes)
+    result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=chosen)
+    where = "form:short;against:rules;score:"
+    assert value(result.estimates, "auroc", f"{where}perplexity") == 1.0
+    has_unknown = any(e.name == "share_unknown" for e in result.estimates)
+    assert has_unknown == ("words" in changes)
+    if "draws.k" in changes:
+        told = one(result.estimates, "auroc", f"{where}num_sets").problem
+        assert told == "needs several draws of the question"
+
+
+@pytest.mark.parametrize(
+    ("signature", "name"),
+    [("rules@2", "rules"), ("rules@2+gpt#p1", "rules@2+gpt#p1"), ("openai:x#p9", "openai:x#p9")],
+)
+def test_only_the_rules_alone_are_called_rules(signature: str, name: str) -> None:
+    class Told:
+        def signature(self, **parts: str) -> str:
+            return f"data:x|judge:{signature}|seed:0"
+
+    assert judge_of(Told()) == name

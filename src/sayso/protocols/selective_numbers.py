@@ -6,6 +6,7 @@ length and rank flips are in ``selective_length.py``; the formulas are in ``says
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from sayso.metrics.intervals import bootstrap
 from sayso.metrics.ranks import spearman
 from sayso.metrics.risk import aurac, prr, risk_coverage
 from sayso.metrics.roc import auroc, within_auroc
+from sayso.metrics.shares import bootstrap_share
 from sayso.protocols import Run
 from sayso.protocols.draws import ALIKE, LEAST, count_draws
 from sayso.protocols.selective_evidence import WORDS
@@ -44,7 +46,8 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     found: list[Estimate] = []
     for rows in load_rows(run, settings, judge).values():
         parts = (
-            counts(rows), board(rows, settings), length_shares(rows), curves(rows),
+            counts(rows, settings), board(rows, settings), length_shares(rows),
+            curves(rows, settings),
             audits(rows, settings), by_length(rows, settings), refusals_by_length(rows, settings),
             flips(rows, settings, CORE),
         )  # fmt: skip
@@ -72,7 +75,7 @@ def judge_of(run: Run) -> str:
     """Return the name of the answer metric that the run's judge is."""
     told = dict(p.partition(":")[::2] for p in run.signature().split("|"))
     name = told.get("judge", "rules")
-    return "rules" if name.partition("@")[0] == "rules" else name
+    return "rules" if re.fullmatch(r"rules(@\w+)?", name) else name
 
 
 def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estimate:
@@ -94,20 +97,23 @@ def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estim
     return msgspec.structs.replace(estimate, where=where, signature=f"{estimate.name}|{signature}")
 
 
-def counts(rows: Rows) -> Iterator[Estimate]:
+def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     """Yield accuracy by each answer metric, what could not be scored, and what has no score."""
     for by, wrong in rows.wrong.items():
-        held = wrong[~np.isnan(wrong)]
-        share = float(held.mean()) if len(held) else None
-        yield Estimate(
-            "share_unknown" if by == UNKNOWN_TARGET else "error_rate",
-            f"against:{by}",
-            share,
-            numerator=float(held.sum()),
-            denominator=len(held),
-            n=len(held),
-            missing=rows.size - len(held),
-            problem=None if len(held) else "no answer has a verdict",
+        held = ~np.isnan(wrong)
+        name = "share_unknown" if by == UNKNOWN_TARGET else "error_rate"
+        found = bootstrap_share(
+            name, wrong > 0, held, rows.entity, settings.resamples, settings.ci_seed
+        )
+        unread = rows.unread if by == rows.judge else 0
+        total, bad = held.sum() + unread, float((wrong > 0).sum())
+        yield msgspec.structs.replace(
+            found,
+            where=f"against:{by}",
+            missing=int((~held).sum()),
+            bound_low=bad / total if unread else None,
+            bound_high=(bad + unread) / total if unread else None,
+            problem=found.problem if held.any() else "no answer has a verdict",
         )
     yield Estimate("facts", value=float(rows.size), n=rows.size, missing=rows.unread)
     if rows.form == "long":
@@ -181,7 +187,7 @@ def _ranked(
         yield Estimate("length_correlation", where, length, n=len(u), missing=missing)
 
 
-def curves(rows: Rows) -> Iterator[Estimate]:
+def curves(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     """Yield points of the risk-coverage curves, and the model's words as one point."""
     wrong = rows.wrong[rows.judge]
     for name in CURVES:
@@ -202,18 +208,14 @@ def curves(rows: Rows) -> Iterator[Estimate]:
         use = ~(np.isnan(hedged) | np.isnan(wrong))
         given = use & (hedged == 0)
         where = f"against:{rows.judge};score:{WORDS}"
-        share = float(given.sum() / use.sum()) if use.any() else None
-        risk_given = float(wrong[given].mean()) if given.any() else None
-        yield Estimate("coverage_of_words", where, share, n=int(use.sum()))
-        yield Estimate(
-            "risk_of_words",
-            where,
-            risk_given,
-            numerator=float(wrong[given].sum()),
-            denominator=float(given.sum()),
-            n=int(given.sum()),
-            problem=None if given.any() else "it hedged every answer",
-        )
+        again = (rows.entity, settings.resamples, settings.ci_seed)
+        for name, hits, held in (
+            ("coverage_of_words", given, use),
+            ("risk_of_words", wrong > 0, given),
+        ):
+            found = bootstrap_share(name, hits, held, *again)
+            problem = found.problem if held.any() else "it hedged every answer"
+            yield msgspec.structs.replace(found, where=where, problem=problem)
 
 
 def _plain(value: Any) -> float | None:

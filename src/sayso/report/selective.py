@@ -20,6 +20,7 @@ from sayso.report.selective_words import (
     length_sentences,
     not_computed,
     refused_sentences,
+    unread_sentences,
     words_sentences,
 )
 from sayso.report.terminal import _table, data, say
@@ -120,6 +121,7 @@ def _cells(found: Selected, form: str, name: str, console: Console) -> list[Text
 
 
 def _below(found: Selected, form: str) -> Iterator[str]:
+    yield from unread_sentences(found, form)
     yield from length_sentences(found, form)
     yield from words_sentences(found, form)
     yield from audit_sentences(found, form, most=1)

@@ -29,6 +29,7 @@ from sayso.report.selective_words import (
     length_sentences,
     reasons,
     refused_sentences,
+    unread_sentences,
     words_sentences,
 )
 from sayso.report.tabulate import Cell, Table
@@ -61,7 +62,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
             *(
                 text.removeprefix("! ")
                 for form in found.forms
-                for text in length_sentences(found, form)
+                for text in (*unread_sentences(found, form), *length_sentences(found, form))
                 if text.startswith("!")
             ),
             *judged.warned(manifest),

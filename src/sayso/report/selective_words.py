@@ -50,6 +50,17 @@ def length_sentences(found: Selected, form: str) -> Iterator[str]:
     )
 
 
+def unread_sentences(found: Selected, form: str) -> Iterator[str]:
+    """Yield how many answers have no readable verdict, and what they could make of the errors."""
+    facts, rate = found.get("facts", form), found.get("error_rate", form, found.judge(form))
+    if facts.missing and rate.bound_low is not None and rate.bound_high is not None:
+        yield (
+            f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are in no "
+            f"number; whatever they are, {percent(rate.bound_low, 0)} to "
+            f"{percent(rate.bound_high, 0)} are wrong."
+        )
+
+
 def words_sentences(found: Selected, form: str) -> Iterator[str]:
     """Yield what the model's own words do as a policy, and the best score at the same coverage."""
     judge = found.judge(form)
@@ -61,12 +72,18 @@ def words_sentences(found: Selected, form: str) -> Iterator[str]:
     given = (
         "it hedges all of them"
         if risk.value is None
-        else f"{percent(risk.value, 0)} of those are wrong (of all: {percent(rate.value, 0)})"
+        else f"{_share(risk)} of those are wrong (of all: {_share(rate)})"
     )
     yield (
-        f"Its words: told to voice doubt, it commits to {percent(coverage.value, 0)} of the "
-        f"answers; {given}."
+        f"Its words: told to voice doubt, it commits to {_share(coverage)} of the answers; {given}."
     )
+
+
+def _share(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return percent(estimate.value, 0)
+    ends = f"{percent(estimate.low, 0)}, {percent(estimate.high, 0)}".replace(" %", "")
+    return f"{percent(estimate.value, 0)} [{ends}]"
 
 
 def audit_sentences(found: Selected, form: str, most: int = 3) -> Iterator[str]:
