@@ -426,6 +426,24 @@ def test_json_only_where_the_engine_is_known_to_hold_to_it() -> None:
     assert "+json" in judge.signature
 
 
+def test_a_label_in_an_analysis_that_was_cut_off_is_no_verdict() -> None:
+    asked: list[int] = []
+
+    def reply(request: Request) -> Generation:
+        seen = shown(request)
+        asked.append(request.max_tokens)
+        text = written(seen, [Block(n, seen.question(n), "So.", "omitted") for n in seen.numbers])
+        if len(asked) > 1:
+            return Generation(request, text=text, finish="stop")
+        return Generation(request, text=f"{text}\nRather, since the", finish="length")
+
+    judge = LlmJudge(ScriptedEngine(reply))
+    (verdict,) = judge.grade(shorts()[:1])
+    assert verdict.stance == "omitted"
+    assert asked[1] > asked[0]  # asked once more, with more room
+    assert judge.counts.retried == 1
+
+
 def test_an_unknown_price_makes_the_sum_unknown() -> None:
     prices = iter([0.25, 0.5, None, 0.25])
     untold = LlmJudge(ScriptedEngine(lambda request: "a reply without a count of its tokens"))

@@ -149,6 +149,32 @@ def test_json(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "more",
+    [
+        f', "verdicts": [{json.dumps(entry(1, "abstained"))}]}}',
+        ', "verdicts": []}',
+        ', "code": "k0000"}',
+        f', "code": "{CODE}"}}',
+    ],
+)
+def test_a_list_or_code_given_twice_says_nothing(more: str) -> None:
+    twice = reply(entry(1, "omitted"))[:-1] + more
+    assert labels(twice, "json") == {}
+    # what was cut off at the very end is no second list
+    assert labels(reply(entry(1, "omitted"))[:-1], "json") == {0: "omitted"}
+
+
+def test_the_last_block_of_a_reply_that_was_cut_off_needs_its_last_line() -> None:
+    named = f"### 2 {CODE} {QUESTIONS[1]}\nIt is not\n$committed-correct {CODE}$\nsince the"
+    text = f"{block(1, 'omitted')}\n\n{named}"
+    read = read_reply(text, "blocks", CODE, QUESTIONS, STANCE, cut=True)
+    assert read.labels == {0: "omitted"}
+    whole = f"{block(1, 'omitted')}\n\n{block(2, 'hedged-none')}\n\n"
+    read = read_reply(whole, "blocks", CODE, QUESTIONS, STANCE, cut=True)
+    assert read.labels == {0: "omitted", 1: "hedged-none"}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",

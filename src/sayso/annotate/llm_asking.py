@@ -175,8 +175,8 @@ def _read(sent: Sent, reply: Generation, labels: Labels) -> list[Outcome]:
     text, closed = strip_thinking(reply.text)
     words = vocabulary(labels, sent.step, sent.parts[0].form)
     questions = [part.question for part in sent.parts]
-    read = read_reply(text, sent.output, sent.code, questions, words)
     cut = not closed or reply.finish == "length"
+    read = read_reply(text, sent.output, sent.code, questions, words, cut=cut)
     declined = not read.labels and refuses(text.strip())
     outcomes = []
     for number in range(count):

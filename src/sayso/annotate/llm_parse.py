@@ -80,18 +80,29 @@ def refuses(text: str) -> bool:
 
 
 def read_reply(
-    text: str, output: str, code: str, questions: Sequence[str], labels: Vocabulary
+    text: str,
+    output: str,
+    code: str,
+    questions: Sequence[str],
+    labels: Vocabulary,
+    *,
+    cut: bool = False,
 ) -> Read:
     """Read a reply whose thinking was removed; ``problems`` holds each part without a label.
 
+    ``cut``: it reached its limit, so its last block has a label only if that is its last line.
     ``mismatch``: its number came with another question. ``unread``: no entry, no valid label, or
     several entries that differ.
     """
-    entries = _json_entries if output == "json" else _block_entries
+    entries = (
+        _json_entries(text, code, labels)
+        if output == "json"
+        else _block_entries(text, code, labels, cut)
+    )
     kept: dict[int, dict[str | None, str]] = {}
     problems = dict.fromkeys(range(len(questions)), "unread")
     keys = [_key(clean(q)) for q in questions]
-    for entry in entries(text, code, labels):
+    for entry in entries:
         part = entry.number - 1
         if not 0 <= part < len(questions):
             continue
@@ -115,7 +126,7 @@ def read_reply(
 _HEADING = re.compile(r"[\s>*_]*#{2,}")
 
 
-def _block_entries(text: str, code: str, labels: Vocabulary) -> Iterator[Entry]:
+def _block_entries(text: str, code: str, labels: Vocabulary, cut: bool) -> Iterator[Entry]:
     """Blocks ``### 1 code question``, each with the last valid ``$label code$`` at a line's end."""
     head = re.compile(
         rf"^[\s>*_]*#{{1,6}}[\s*_]*(?:question\s+)?(\d{{1,4}})[\s.:|)*_-]*{code}\b[\s.:|)*_-]*(.*)$",
@@ -123,6 +134,7 @@ def _block_entries(text: str, code: str, labels: Vocabulary) -> Iterator[Entry]:
     )
     label = re.compile(rf"\$\s*([A-Za-z][A-Za-z_/,:+ -]{{0,40}}?)\s*{code}\s*\$[\s*_`.]*$", re.I)
     number, question, said, lines = 0, "", None, list[str]()
+    unsaid = False  # something was written after the label
     for line in text.split("\n"):
         line = line.rstrip()
         if len(line) <= LONGEST_HEAD and (opening := head.match(line)):
@@ -137,26 +149,38 @@ def _block_entries(text: str, code: str, labels: Vocabulary) -> Iterator[Entry]:
             number = 0
         lines.append(line)
         if (found := label.search(line[-200:])) and (valid := labels.read(found[1])):
-            said = valid
+            said, unsaid = valid, False
+        else:
+            unsaid = unsaid or bool(line)
+    if cut and unsaid:  # an analysis may name a label before the one it would have come to
+        said = None
     if number:
         yield Entry(number, question, said, "\n".join(lines))
 
 
 def _json_entries(text: str, code: str, labels: Vocabulary) -> Iterator[Entry]:
     """Entries of the last object of the reply that carries the code, complete or cut off."""
-    found: list[object] = []
-    end = 0
-    for opening in islice(_OBJECT.finditer(text), MOST_OBJECTS):
-        if opening.start(1) >= end:
-            verdicts, end = _verdicts(text, opening.start(1), code)
-            found = found if verdicts is None else verdicts
-    for entry in found:
+    for entry in coded_entries(text, code):
         if not isinstance(entry, dict):
             continue
         number, question, said = (entry.get(k) for k in ("number", "question", "label"))
         if type(number) is int and isinstance(question, str) and isinstance(said, str):
             raw = json.dumps(entry, ensure_ascii=False)
             yield Entry(number, question, labels.read(said), raw)
+
+
+def coded_entries(text: str, code: str) -> list[object]:
+    """Return ``verdicts`` of the last object ``{"code": …, "verdicts": […]}`` with this code.
+
+    Complete entries of an object that breaks off count; an object with a key given twice does not.
+    """
+    found: list[object] = []
+    end = 0
+    for opening in islice(_OBJECT.finditer(text), MOST_OBJECTS):
+        if opening.start(1) >= end:
+            verdicts, end = _verdicts(text, opening.start(1), code)
+            found = found if verdicts is None else verdicts
+    return found
 
 
 def _verdicts(text: str, start: int, code: str) -> tuple[list[object] | None, int]:
@@ -184,7 +208,8 @@ def _cut_off(text: str, start: int, code: str) -> list[object] | None:
         try:
             entry, at = _JSON.raw_decode(text, between.end() if between else at)
         except (ValueError, RecursionError):
-            return found
+            # Another key behind a list that ended: a second list or code, so neither counts.
+            return None if _GOES_ON.match(text, at) else found
         found.append(entry)
 
 
@@ -199,6 +224,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 _JSON = json.JSONDecoder(object_pairs_hook=_unique)
 _OBJECT = re.compile(r"^[ \t]*(?:```\w*[ \t]*)?(\{)", re.M)
 _BETWEEN = re.compile(r"[\s,]*")
+_GOES_ON = re.compile(r"\s*\]\s*,")
 #: Beginnings of an object that are tried in one reply.
 MOST_OBJECTS = 100
 
