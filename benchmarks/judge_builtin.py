@@ -3,9 +3,10 @@
     python benchmarks/judge_builtin.py RUN [RUN …] [--again] [--misread 20]
 
 ``--again`` judges the answers anew instead of reading the verdicts in the folder; ``--misread N``
-prints N aspects of each form whose label differs. RUN is a finished run folder on ``--data builtin``. The model speaks in its corpus' templates, which
-can be inverted without a judge: what value a sentence states, or that it hedges, is exact. The
-judge knows no template. This is the number beside which ``judge_reworded.py`` must stand.
+prints N aspects of each form whose label differs. RUN is a finished run folder on
+``--data builtin``. The model speaks in its corpus' templates, which can be inverted without a
+judge: what value a sentence states, or that it hedges, is exact. The judge knows no template. This
+is the number beside which ``judge_reworded.py`` must stand.
 """
 
 from __future__ import annotations

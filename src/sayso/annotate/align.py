@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from sayso.annotate import cues as c
@@ -37,6 +38,13 @@ _NATURE = re.compile(
     re.I,
 )
 _NATURE_CUES = frozenset({"occupation", "genre", "citizenship", "industry", "sport"})
+#: "Belgian cyclist Luc Maes", "the priest Josef Linz".
+_TITLED = re.compile(
+    r"(?:\b([A-Z]\w+(?:an|ese|ish|i|ch|ek|ss|sh))\s+)?"
+    r"\b((?!(?:[Aa]fter|[Uu]nder|[Oo]ver|[Ff]or|[Nn]or|[Ll]ater|[Nn]ever|[Ww]hether|[Ff]ather|[Bb]rother|"
+    r"[Mm]other|[Ss]ister|[Tt]han|[Hh]owever|[Ee]ver)\b)[A-Za-z]\w+(?:er|or|ist|ian|ant|man|woman|ect|eer|"
+    r"iest|ilot|geon|udge))\s+([A-Z]\w+)"
+)
 _LIFE = re.compile(
     r"\(\s*(?:(?:born|b\.|d\.|died)[^()]{0,40}\d{3,4}[^()]{0,60}|"
     r"[^()]{0,40}\d{3,4}[^()]{0,20}\s*[-–—]\s*[^()]{0,40})\)"
@@ -131,6 +139,16 @@ def _has_gold(golds: tuple[Gold, ...], lower: str) -> bool:
     return False
 
 
+def _titled(aspect: Asked, said: str) -> bool:
+    """Whether a clause says before the name what its bearer is: "Belgian cyclist Luc Maes"."""
+    if not {"occupation", "citizenship"} & aspect.cues:
+        return False
+    found = _TITLED.search(said)
+    if found is None or found[3].lower() not in aspect.known:
+        return False
+    return "citizenship" not in aspect.cues or bool(found[1])
+
+
 def _by_form(aspect: Asked, lower: str) -> bool:
     """Whether the unit answers without a cue word: "X was a painter", "X (1950-1990)"."""
     nature = len(_NATURE_CUES & aspect.cues)
@@ -183,11 +201,29 @@ def _head(aspect: Asked) -> str | None:
     return stem if stem in aspect.cues else None
 
 
+_ENDING = re.compile(
+    r"\b([a-z]+)(?:\s+(in|on|at|from|to|by|with|for|of|into|as|under|through))?\W*$"
+)
+_PREPOSITIONS = frozenset(["by", "in", "at", "from", "on", "for", "with", "to", "of", "into", "as"])
+
+
+def _same_turn(aspect: Asked, lower: str) -> bool:
+    """Whether a clause turns the question's last verb: "written in" - "written in Rust"."""
+    ending = _ENDING.search(aspect.question)
+    if ending is None or c.stem(ending[1]) not in aspect.cues:
+        return False
+    words = _WORD.findall(lower)
+    return any(
+        word.startswith(ending[1].removesuffix("e"))
+        and (after == ending[2] if ending[2] else after not in _PREPOSITIONS)
+        for word, after in pairwise(words)
+    )
+
+
 def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     """Assign a unit to each aspect, ``None`` where no unit speaks of it.
 
-    Hedged units take part, silent ones ("I don't know when") do not. Time grows with units x
-    aspects; each score is a set intersection.
+    Hedged units take part, silent ones ("I don't know when") do not. Time grows with both.
     """
     wanted = wanted_by(aspects)
     known = known_by(aspects)
@@ -214,7 +250,10 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
             gold = _has_gold(aspect.golds, lowers[u])
             if hit < 0.4 and _by_form(aspect, lowers[u]):
                 hit = 0.4
-            if head and not gold and head not in unit.stems:
+            turned = bool(head) and _same_turn(aspect, lowers[u])
+            if turned or _titled(aspect, reading.text[unit.start : unit.end]):
+                hit = max(hit, HALF + 0.01)
+            if head and not (gold or turned or head in unit.stems):
                 continue
             if hit or gold:
                 partial.update([(a, u)] if hit <= HALF and not gold else [])

@@ -214,6 +214,13 @@ MATRIX = compiled(
     | \bgive\s+or\s+take\s+(?:my|a\s+guess) | \baccording\s+to\s+one\b
     | \b(?:isn't|is\s+not|not)\s+(?:really\s+)?my\s+(?:field|area|forte|strong|specialty|thing
         |subject)
+    | (?:[,(—-]\s*|\bis\s+|\bas\s+)(?:(?:an?|just|only|merely|pure|sheer
+        |mostly)\s+)(?:\w+\s+){{0,2}}(?:guess|estimate\s+of\s+mine)\b
+    | \b(?:strikes?|hits?|struck)\s+me\s+as\b | \bout\s+on\s+a\s+limb\b | \blooks?\s+to\s+(?:have
+        |be)\b
+    | \bled\s+to\s+(?:believe|think|understand)\b | \bin\s+my\s+(?:recollection|memory
+        |understanding)\b
+    | \bby\s+one\s+(?:\w+\s+)?{h.SOURCES}\b
     | \bgetting\s+(?:un|less\s+)sure\b | \bhunch\b | \bif\s+(?:anything|at\s+all|that)\b(?=\W*$)
     | \bapocryphal\w* | \bfolklore\b | \bso\s+(?:I|we|they|it)(?:'m|'ve|\s+am|\s+have|\s+is
         |\s+was)?\s+(?:told|heard|hear|gather|read|believe|think|say|said|claimed|understand)
@@ -225,9 +232,11 @@ MATRIX = compiled(
     """
 )
 MODAL = compiled(
-    r"""(?<!\bthe\s)(?<!\bits\s)(?<!\bhis\s)(?<!\bher\s)(?<!\btheir\s)(?<!\byou\s)(?<!\bin\s)\b(?:may|might)(?:n't)?\s+(?!include\b|includes\b|vary\b|range\b|differ\b|depend\b|require\b|also\s+include\b|
+    r"""(?<!\bthe\s)(?<!\bits\s)(?<!\bhis\s)(?<!\bher\s)(?<!\btheir\s)(?<!\byou\s)(?<!\bin
+        \s)\b(?:may|might)(?:n't)?\s+(?!include\b|includes\b|vary\b|range\b|differ\b|depend\b
+        |require\b|also\s+include\b|
             not\s+show\b|last\b|\d|God\b|Day\b|Queen\b|as\s+well\s+ask\b|be\s+(?:noted|found|seen
-        |used|treated|transmitted|spread)\b)(?-i:[a-z])
+        |used|treated|transmitted|spread)\b)(?=(?-i:[a-z]))
     | \bcould\s+(?:(?:also|well|possibly|potentially|perhaps|easily|just|conceivably|equally
         |be\s+that|either)\s+)?(?:be|have|mean|refer)\b(?!\s+(?:seen|found|heard))
     | \b(?:must|should|would|ought\s+to)\s+have\s+been\b

@@ -54,7 +54,7 @@ duration long runtime minutes running length runs lasts long
 distance far away light-years parsecs
 radius radii
 diameter across wide size
-mass massive weighs solar
+mass massive weighs weigh weight weighed solar
 magnitude brightness bright apparent
 temperature hot kelvin warm
 period orbital orbits takes revolution year-long orbit completes
@@ -120,7 +120,9 @@ salary earns paid
 rank ranked ranking
 flag colours colors
 editor edited edits
-narrator narrated
+narrator narrated narrates narrate narration
+crossing cross crosses crossed spans span spanned bridges
+transportation carries carry carried
 coach coached coaches
 captain captained
 score scoreline result

@@ -23,7 +23,8 @@ ADVERB_PHRASES = (
     r"(?:the\s+)?(?:chances|odds)\s+are",
     r"for\s+all\s+I\s+know",
     r"at\s+a\s+guess",
-    r"what\s+I\s+(?:take|understand|remember|recall|hold|suppose)\s+(?:to\s+(?:be|have\s+been)|as|is|was)",
+    r"what\s+I\s+(?:take|understand|remember|recall|hold|suppose)\s+(?:to\s+(?:be|have\s+been)|as|"
+    r"is|was)",
     r"by\s+some",
     r"almost\s+certainly",
     r"nearly\s+certain(?:ly)?",
@@ -52,11 +53,12 @@ BELIEF = r"""(?:think|thnk|thik|tink|beleive|belive|bleive|guss|expect|hazard|ve
     speculate|infer|surmise|lean|wager|bet|hear|vaguely\s+\w+|recall|remember|hope\s+(?:it|that)
         |feel\s+(?:like|that)|
     estimate|have\s+(?:a\s+)?(?:(?:vague|faint|slight|dim)\s+)?(?:feeling|hunch|inkling
-        |recollection|memory|idea)|
+        |notion|suspicion|impression|sense|recollection|memory|idea)|
     heard|read|understand|understood)"""
 
 #: Participles that report a belief without standing for it.
-REPORTED = r"""(?:believed|thought|said|reported|rumou?red|alleged|assumed|presumed|speculated
+REPORTED = r"""(?:reckoned|judged|guessed|deemed|believed|thought|said|reported|rumou?red|alleged
+        |assumed|presumed|speculated
         |suspected|proposed|posited|postulated|implicated|held|considered\s+likely|
     claimed|hypothesi[sz]ed|theori[sz]ed|suggested|reputed|supposed|purported|conjectured|inferred|
     suggested)"""
@@ -181,7 +183,8 @@ POLICY = r"""(?:privacy|private|polic(?:y|ies)|guidelines?|confidential(?:ity)?|
     programming|safeguards?|rules|restricted|comfortable|prohibited|terms\s+of\s+(?:use|service)|
     personal(?:ly)?\s+(?:information|details?|data|identif\w+)|doxx?ing|against\s+my|liberty
         |consent|
-    (?:medical|legal|financial|health|investment|tax)\s+advice|responsible|content\s+restrictions?|legal\s+reasons|decline)"""
+    (?:medical|legal|financial|health|investment|tax)\s+advice|responsible|content\s+restrictions?
+        |legal\s+reasons|decline)"""
 
 #: Predicates of something that nobody, or not the speaker, knows: "her birth date is unknown".
 UNKNOWN = r"""(?:unknown|unclear|uncertain|undocumented|unrecorded|undisclosed|unspecified

@@ -20,7 +20,8 @@ _PHRASES: dict[str, str] = {
     "death": r"""passed\s+away|lost\s+(?:his|her|their)\s+life|end\s+came|last\s+breath|succumbed
         |perished
         |d\.\s|laid\s+to\s+rest|fatal""",
-    "marriage": r"""partner\s+in\s+marriage|marri\w+|wed(?:s|ded|ding)?\b|spouse|partner\b
+    "marriage": r"""(?:family|married|love|private)\s+life\b|partner\s+in\s+marriage|marri\w+
+        |wed(?:s|ded|ding)?\b|spouse|partner\b
         |tied\s+the\s+knot|exchanged\s+vows|life\s+partner|better\s+half
         |took\s+\w+\s+as\s+
         (?:his|her)|husband|wife|bride|groom|walked\s+down\s+the\s+aisle|shared\s+(?:his
@@ -34,7 +35,12 @@ _PHRASES: dict[str, str] = {
         |the)\s+(?:trade|craft)|
         passed\s+through|academic|(?:attended|reading|read)\s+\w+\s+at|schooling|alumn\w+|
         (?:university|college|institute|academy)\b""",
-    "occupation": r"""(?:made|makes|making)\s+(?:a|his|her|their)\s+name\s+as|by\s+calling
+    "occupation": r"""-born\s+(?:[\w-]+\s+){0,2}?\w+(?:ist|er|or|ian|ant|ect)\b|(?:life|years
+        |days)\s+as\s+an?\b|went\s+into\b|served\s+as\b|,\s+(?:an?
+        |the)\s+(?:[\w-]+\s+){0,3}?\w+(?:ist|er|or|ian|man
+        |woman)\b(?!\s+of\b)
+        |taught\b|practi[sc](?:ed|ing|es)\b|(?:made|makes|making)\s+(?:a|his|her
+        |their)\s+name\s+as|by\s+calling
         |took\s+up\s+work
         |profession|trade\b|job\b|vocation|occupation
         |bec[ao]mes?\s+an?\s|(?:is|was)\s+an?\s+(?:[\w-]+\s+){0,3}?\w+(?:ist|er|or
@@ -96,10 +102,20 @@ _PHRASES: dict[str, str] = {
     "direction": r"""brought\s+(?:[\w']+\s+){1,8}?to\s+(?:the\s+)?(?:screen|life)|director\w*
         |direct(?:s|ed|ion)\b
         |sat\s+in\s+the
+        |(?:film|movie|picture|drama|comedy|thriller|western|musical|documentary|feature|romance
+        |horror)\s+(?:by|from|of)\s+(?-i:[A-Z])
         |director's\s+chair|behind\s+the\s+camera|a\s+(?:film|movie)\s+(?:by|from|of)|
         helm(?:s|ed|ing)?|(?:was\s+)?shot\s+by|film-?maker|brought\s+to\s+the\s+screen\s+by
         |at\s+the\s+helm|made\s+by""",
-    "release": r"""first\s+showed|opening\s+(?:day|night)|first\s+show(?:n|ing)|audiences?\s+first
+    "release": r"""issu(?:ed?|es|ing)\b|first\s+appeared|\w's?\s+(?:1[89]|20)\d\d\s+[a-z]|\b(?:an?
+        |the|this|his|her|its)\s+(?:\w+\s+)?(?:1[89]
+        |20)\d\d\s+(?:[\w-]+\s+){0,4}?(?:film|movie|picture
+        |drama
+        |comedy|thriller|western|musical|documentary|novel|album|book|game|single|song|series)\b
+        |br(?:ings?|ought)\s+(?:it\s+)?out\b|(?:film|movie|drama|comedy|novel|album)\s+(?:of
+        |from)\s+
+        (?:1[89]|20)\d\d\b|first\s+showed|opening\s+(?:day|night)|first\s+show(?:n|ing)
+        |audiences?\s+first
         |to\s+the\s+screens?\s+(?:on|in)|reach(?:ed|es)\s+(?:the\s+)?(?:\w+\s+)?(?:cinemas
         |theaters|theatres|screens?|public|audiences?)|releas\w+|hit\s+the|first\s+screening
         |hit\s+(?:theaters|theatres|cinemas|the\s+screens?|screens|shelves|stores)
@@ -173,7 +189,9 @@ _PHRASES: dict[str, str] = {
         |refers?|commemorates?|pays)|
         takes?\s+its\s+name|owes?\s+its\s+name|in\s+honou?r\s+of|namesake|christened|tribute\s+to
         |eponym\w*|got\s+its\s+name|its\s+name""",
-    "symptom": r"""marks?\b|look\s+for\b|develops?\b|leads?\s+to|clinical|brings?\s+with|feel\b
+    "symptom": r"""leaves?\s+(?:\w+\s+){1,3}with\b|(?:patients?|sufferers?|those\s+\w+|people)\s+
+        (?:\w+ly\s+)?(?:lose|suffer|feel|complain|become|run|grow|cough|itch|bleed|tire|notice)\b
+        |marks?\b|look\s+for\b|develops?\b|leads?\s+to|clinical|brings?\s+with|feel\b
         |(?:makes?|made|making)\s+(?:itself|themselves)\s+(?:felt|known|noticed)|sufferers
         |(?<!that\s)(?<!which\s)suffer\w*|experience[sd]?|complain\w*|marked\s+by
         |characteri[sz]ed\s+by
@@ -218,16 +236,29 @@ _PHRASES: dict[str, str] = {
     "citizenship": r"""(?:is|was|of|as)\s+(?:an?\s+)?(?:\w+,?\s+){0,4}?(?-i:[A-Z])\w+(?:an|ese
         |ish|i|ch|ek|ss|sh)\s+(?:[a-z]+|citizen|national)\b|
         passport|citizen\w*|nationals?\b""",
-    "chief": r"""in\s+charge|(?:who|whoever)\s+(?:now\s+)?(?:runs|leads|heads|steers)
+    "chief": r"""(?:run|managed|chaired|steered)\s+by|under\s+the\s+(?:leadership|direction)\s+of
+        |in\s+charge|(?:who|whoever)\s+(?:now\s+)?(?:runs|leads|heads|steers)
         |at\s+the\s+(?:top|helm)|heads?\s+(?:the|it)|headed\s+by|led\s+by
         |leads\s+(?:the|it)|runs\s+the|boss|top\s+job|corner\s+office""",
     "owner": r"""in\s+the\s+hands\s+of|sold\s+to|subsidiary|belongs?\s+to|bought\s+by|acquired|owned
         |part\s+of\s+the|parent""",
-    "writing": r"""pen(?:ned)?\s+by|from\s+the\s+pen|script\w*|screenplay|wrote|written
+    "writing": r"""(?:novel|book|story|play|poem|tale|memoir)\s+(?:is\s+)?(?:by|from)\b
+        |pen(?:ned)?\s+by|from\s+the\s+pen|script\w*|screenplay|wrote|written
         |author\w*""",
     "period": r"""orbits?\b|once\s+every|goes?\s+(?:a)?round\s+(?:the|its)
         |to\s+go\s+(?:a)?round|a\s+year\s+(?:there|on)|circles?\b|circuit|lap\b""",
-    "child": r"""sons?\b|daughters?\b|kids?\b|offspring|children""",
+    "child": r"""(?:mother|father|parent)\s+of\s+\w+|sons?\b|daughters?\b|kids?\b|offspring
+        |children""",
+    "crossing": r"""(?:span|cross|bridg)(?:s|es|ed|ing)?\b|over\s+the\s+(?-i:[A-Z])""",
+    "narrator": r"""told\s+(?:by|from|through)|narrat\w+|in\s+the\s+voice\s+of""",
+    "diet": r"""li(?:ves?|ving)\s+(?:off|on)\s+(?-i:[a-z])|feed\w*|feeds|prey\w*|eats?\b|consum\w+
+        |diet\w*|devour\w*""",
+    "lifespan": r"""lives?\s+(?:for|to|up\s+to|about|around|some)\b|life\s?span
+        |reach(?:es)?\s+(?:an\s+age|\d)""",
+    "mass": r"""weigh\w*|tips?\s+the\s+scales?|(?:kilo|milli)?grams?\b|\d\s*kg\b|tonnes?\b
+        |solar\s+mass\w*""",
+    "magnitude": r"""magnitude|shines?\s+at|bright\w*""",
+    "flow": r"""(?:empt(?:y|ies|ied)|drain|discharg|join|pour|flow)\w*""",
     "moon": r"""moons?\b|satellites?\b""",
 }
 _COMPILED = {

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from sayso.annotate.align import Unit
-from sayso.annotate.cues import FAMILIES, stems
+from sayso.annotate.cues import FAMILIES, Expected, stems
 from sayso.annotate.directed import spoken
 from sayso.annotate.naming import Asked
 from sayso.annotate.shapes import Shape, shape
@@ -21,6 +21,19 @@ from sayso.annotate.values import names, typed
 
 #: "It is metallic": plain words said of the subject itself, not of something it has.
 _SAYS = re.compile(r"\b(?:it|he|she|they)(?:'s|\s+(?:is|was|are|were))\s+(?!not\b|[a-z]+ed\b)[a-z]")
+#: What is asked for, and the units such an amount has; a length of time has others than of a way.
+_LENGTH = r"[\s-]*(?:kilomet|met(?:er|re)|km\b|m\b|miles?\b|mi\b|feet\b|foot\b|ft\b|cm\b|mm\b)"
+_UNITS = (
+    (re.compile(r"\bhow\s+(?:tall|high|deep|wide)\b", re.I), re.compile(_LENGTH)),
+    (
+        re.compile(r"\bhow\s+long\s+(?:is|are|was)\b", re.I),
+        re.compile(_LENGTH + r"|[\s-]*minutes?\b"),
+    ),
+    (
+        re.compile(r"\b(?:weigh|mass)\b", re.I),
+        re.compile(r"[\s-]*(?:kilo|grams?\b|kg\b|tonn?es?\b)"),
+    ),
+)
 _ORDER = 0.2
 _LEAST = 1.0
 #: An answer with more clauses is no answer; in longer clauses the beginning tells the topic.
@@ -28,9 +41,15 @@ _MOST, _FAR = 60, 300
 
 
 def fits(
-    reading: Reading, unit: Unit, wanted: Shape, known: frozenset[str], cues: frozenset[str]
+    reading: Reading,
+    unit: Unit,
+    wanted: Shape,
+    known: frozenset[str],
+    cues: frozenset[str],
+    kind: Expected = "any",
+    question: str = "",
 ) -> float:
-    """Return how well a clause's values fit a shape, 0 for not at all."""
+    """Return how well a clause's values fit a shape (and a kind), 0 for not at all."""
     text = reading.text
     dates = list(typed(text, unit.start, unit.end, "date", known))
     if wanted == "date":
@@ -42,11 +61,23 @@ def fits(
         if not any(n.start < d.end and d.start < n.end for d in dates)
     ]
     if wanted == "number":
-        measured = [n for n in numbers if stems(text[n.start : n.end + 24]) & cues]
+        unit_of = next((u for w, u in _UNITS if w.search(question)), None)
+        measured = [
+            n
+            for n in numbers
+            if stems(text[n.start : n.end + 24]) & cues
+            or (unit_of is not None and unit_of.match(text, n.end))
+            or (unit_of is not None and unit_of.search(text, n.start, n.end))
+        ]
         return 2.0 * bool(measured) - 0.5 * bool(dates)
+    held = (
+        list(typed(text, unit.start, unit.end, kind, known))
+        if kind in ("person", "place")
+        else None
+    )
     found = [
         n
-        for n in names(text, unit.start, unit.end, known)
+        for n in (names(text, unit.start, unit.end, known) if held is None else held)
         if not any(n.start < d.end and d.start < n.end for d in dates)
     ]
     if wanted == "name":
@@ -79,7 +110,9 @@ def eliminate(
         if wanted is None:
             continue
         for u, unit in enumerate(free[:_MOST]):
-            fit = fits(reading, unit, wanted, known, aspects[a].cues)
+            fit = fits(
+                reading, unit, wanted, known, aspects[a].cues, aspects[a].kind, aspects[a].question
+            )
             if fit and not foreign(reading.text[unit.start : unit.end], aspects[a].cues):
                 pairs.append((fit - _ORDER * _misplaced(a, unit, result), a, u))
     taken: set[int] = set()

@@ -38,7 +38,7 @@ SELF_DOUBT = compiled(
     rf"""\b(?:
       (?:do\s*{NEG}|not)\s+(?:think|believe|suppose)\s+(?:that\s+)?I\s+(?:\w+\s+)?(?:know|have
         |can|could|remember|recall|ever|am)
-    | (?:have\s*{NEG}|have\s+never|'ve\s+never|never)\s+(?:\w+\s+)?(?:heard|come\s+across
+    | (?:have\s*{NEG}|have\s+never|'ve\s+never|never)\s+(?:\w+\s+)?(?:heard|c[oa]me\s+across
         |encountered|read|seen|learned|learnt|known)\b
     | (?:(?:am|was|are|were)\s*n'?t|not)\s+{DEG}(?:sure|certain|confident|positive|aware
         |familiar|acquainted|
@@ -48,6 +48,10 @@ SELF_DOUBT = compiled(
     | have\s*{NEG}\s+(?:a|any|the)\s+(?:\w+\s+)?(?:clue|idea|notion)\b
     | (?:do\s*{NEG}|can\s*{NEG}|cannot)\s+{DEG}(?:have|know|recall|say|tell
         |find)(?=\s*(?:[.,;!)]|$))
+    | (?:a\s+(?:bit|little|touch)\s+|rather\s+|somewhat\s+)?(?:shaky|rusty|iffy|wobbly|foggy
+        |muddled|vague|murky)\s+(?:on|about|here|there|when|where|who)\b
+    | not\s+in\s+(?:a|any)\s+position\s+to\s+{h.ESTABLISH} | less\s+than\s+(?:\w+\s+)?(?:sure
+        |certain|confident|clear|positive)
     | un(?:sure|certain|aware|familiar) | clueless | in\s+the\s+dark | at\s+a\s+loss
         | drawing\s+a\s+blank
     | (?<!more\sor\s)less\s+(?:sure|certain|confident|clear) | doubtful | hazy | fuzzy
@@ -89,7 +93,8 @@ SELF_DOUBT = compiled(
 )
 ANY_DOUBT = compiled(
     rf"""
-      (?:^|[,;:(—–-]\s*|\b(?:lol|sorry|honestly|tbh|um|uh|hmm|well|but|one|question
+      (?:^|[,;:(—–-]\s*|\b(?:also|likewise|equally|similarly|lol|sorry|honestly|tbh|um|uh|hmm|well
+        |but|one|question
         |though)[.,!]?\s+)(?:no\s+(?:\w+\s+)?(?:idea|clue)|not\s+a\s+clue
         |not\s+the\s+(?:\w+\s+)?(?:idea|clue)|dunno|clueless|stumped
         |nothing\s+(?:comes|springs)|how\s+(?:should|would)\s+I\s+know|drawing\s+a\s+blank
@@ -134,6 +139,11 @@ ANY_DOUBT = compiled(
         | \btip\s+of\s+my\s+tongue
     | \b(?:does|did|do)\s*(?:n't|\s+not|nt)\s+(?:\w+\s+)?(?:ring\s+(?:a|any)\s+bells?
         |mean\s+(?:anything|much)|come\s+to\s+(?:me|mind))
+    | \b(?:no|nothing|not\s+(?:a|one|any))(?=\s+(?:[\w-]+\s+){{0,6}}?(?:comes|springs
+        |came)\s+to\s+(?:my\s+)?mind)
+    | \bnor\s+(?:do|can|could|am|have|did|would)\s+I\s+(?:\w+\s+)?(?:{h.ESTABLISH}|sure|certain
+        |tell|have)\b
+    | \bnothing\s+I\s+(?:can|could|have)\s+(?:to\s+)?(?:offer|say|tell|add|report|give)\b
     | \bmeans?\s+nothing\s+to\s+me | \bnothing\s+(?:comes|springs|came)\s+to\s+mind
         | \bin\s+the\s+dark\b
     | \b(?:is|are|was|'s)\s*(?:n't|\s+not|nt)\s+(?:\w+\s+)?(?:in|part\s+of|covered|included|among

@@ -79,6 +79,8 @@ def weaken(text: str, sentence: Span, parts: tuple[Span, ...], mark: Found) -> H
         and evaluates(text[clause.start : mark.start] + " " + text[mark.end : clause.end])
     ):
         return reach(parts[i - 1].start, clause.end)
+    if i and _OR_ELSE.match(text, clause.start) and mark.kind in ("modal", "adverb", "choice"):
+        return reach(parts[i - 1].start, clause.end)
     relative = THAT.search(text, clause.start, mark.start)
     if (
         relative
@@ -208,6 +210,10 @@ def _between_commas(text: str, clause: Span, mark: Found) -> bool:
 
 #: "Her likely birthplace is ..." says how likely the whole statement is.
 _OWNED = re.compile(r"\b(?:the|her|his|its|their)\s*$", re.I)
+#: "..., or it may have been Clara Hahn": the first alternative is as open as the second.
+_OR_ELSE = re.compile(
+    r"\W*or\s+(?:(?:he|she|it|they|that|this)\s+)?(?:may|might|could|perhaps|maybe)\b", re.I
+)
 _OR = re.compile(r"\bor\s+(?:(?:maybe|perhaps|possibly|in|on|at|by|from)\s+)*", re.I)
 #: Where a noun phrase cannot go on.
 _EDGE = re.compile(

@@ -36,7 +36,9 @@ REFUSAL = compiled(
         |policy)\b)
     | (?:\bnot|n't)\s+(?:permitted|allowed|authori[sz]ed|at\s+liberty|free
         |supposed)\s+to\b(?!\s+(?:know|have))
-    | \bnor\s+(?:will|can|do|may|would|should|am|shall)\s+I\b(?!\s+(?:know|recall|remember|sure))
+    | \bnor\s+(?:will|can|do|may|would|should|am|shall)\s+I\b(?!\s+(?:know|recall|remember|sure
+        |certain
+        |have|tell\s+you\s+w|say\s+w|(?:confirm|verify|identify|determine|establish|name)\b))
     | (?:\bnot|n't)\s+possible\s+for\s+me\s+to\b | \bnot\s+going\s+there\b | \b(?:own
         |none\s+of\s+(?:my|our|your))\s+business\b
     | \b(?:I|we|AI)\b(?:'m|\s+am)?\s*(?:\w+\s+)?(?:do|wo|can|will|would|ca)?(?:\s*n't|not|\s+not
@@ -97,10 +99,11 @@ REFUSAL = compiled(
         |dispense)\s+(?:\w+\s+)?(?:medical|legal|financial|health|investment|tax)
     | (?:\bnot|n'?t)\s+(?:something|anything|information|a\s+\w+)\s+(?:that\s+
         |which\s+)?I(?:\s*'m|\s+am)?\s+(?:can|could|able|allowed|permitted|comfortable
-        |at\s+liberty|will|do|share|disclose|discuss)\b(?!\s*(?:n'?t|not)?\s*(?:know|recall
-        |remember|confirm|verify|say\s+for))
-    | \b(?:(?:prefer|rather)\s+not(?:\s+to)?|not\s+(?:going|allowed|permitted|at\s+liberty
-        |able)\s+to)\s+say\b(?!\s+(?:for|with))
+        |at\s+liberty|will|do|share|disclose|discuss)\b(?!\s*(?:n'?t|not)?\s*{DEG}(?:{h.ESTABLISH}
+        |answer|help
+        |supply|offer)\b)
+    | \b(?:(?:prefer|rather)\s+not(?:\s+to)?|not\s+(?:going|allowed|permitted
+        |at\s+liberty)\s+to)\s+say\b(?!\s+(?:for|with))
     | \bI\s+(?:must|have\s+to|will\s+have\s+to|need\s+to|should)\s+(?:respectfully\s+
         |politely\s+)?decline
     | \bI\s+(?:respectfully\s+)?decline\b

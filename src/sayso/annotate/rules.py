@@ -3,11 +3,10 @@
 Deterministic, English, no model and no network. Decisions that a reader should know:
 
 * A hedged answer keeps its content; abstaining, refusing and asking back have content "none".
-* An approximate value ("about 5,000") is committed; whether it agrees is the matcher's business.
-* An empty answer, or one that says nothing about the question, is "omitted": it voices no gap.
+* An approximate value ("about 5,000") is committed; whether it agrees, the matcher says.
+* An empty answer, or one that does not speak of the question, is "omitted": it voices no gap.
 * "Unknown" is an abstention unless a gold says so itself.
-* Another language than English is problem "language", a failed generation "failed", one cut off
-  inside its thinking "truncated"; none of them gets a default.
+* Other languages, failed and truncated generations are problems; none of them gets a default.
 """
 
 from __future__ import annotations
@@ -254,8 +253,7 @@ def _aspect(
     shared: bool,
 ) -> Verdict:
     text = reading.text
-    naming: list[Gap] = []
-    general: list[Gap] = []
+    naming, general = list[Gap](), list[Gap]()
     for gap in reading.gaps:
         named = names_aspect(reading, gap, aspect, aspects)
         if named or (
@@ -291,7 +289,10 @@ def _aspect(
     if ignorant:
         return make_verdict("abstained", where=sentence_at(reading, ignorant[0].start))
     if gaps:
-        return make_verdict("refused_by_policy", where=sentence_at(reading, gaps[0].start))
+        kind: Stance = (
+            "abstained" if all(g.kind != "refusal" for g in gaps) else "refused_by_policy"
+        )
+        return make_verdict(kind, where=sentence_at(reading, gaps[0].start))
     if reading.asks and not statements(reading):
         return make_verdict("asked_back", where=reading.asks[0])
     caught = unvoiced(reading, aspect, aspects)

@@ -65,6 +65,7 @@ _BREAK = re.compile(
       ;\s+ | :\s+ | \s[–—]\s | \s--?\s | —
     | (?:,\s*|\s+)(?=but\s(?!also\b)|although\b|though\b|even\sthough\b|albeit\b|however\b)
     | ,\s+(?=(?:while|whereas|yet|because|since)\s|so\s+(?:I|we|he|she|it|they)\b)
+    | \s+(?=and\s+(?:definitely|certainly|undoubtedly|assuredly)\b)
     | ,\s+(?={_WH}) | ,\s+(?=(?:(?:the\s+\w+|\w+)\s+)?(?:of|for|in|from)\s+(?:which|whom|whose)\b)
     | ,\s+(?=(?:and|but|so)\s+(?:(?:the|its|his|her|their|some|many
         |most)\s+)?(?-i:[a-z])[\w-]+\s+{AUXILIARY})

@@ -15,6 +15,10 @@ Shape = Literal["date", "number", "name", "words"]
 
 _NUMERIC = re.compile(r"[$€£]?\d")
 _TIMESTAMP = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT|\d{4}$")
+#: Somebody without a name: "is told by a schoolboy".
+_BY_SOMEONE = re.compile(
+    r"\bby\s+(?:an?|the|two|three|his|her|its|their)\s+(?!\w+\s+of\b)(?-i:[a-z])\w+(?!ing\b)\b"
+)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 #: Words that are never the value itself: light verbs, adverbs of time and degree, measures.
 _LIGHT_WORDS = [
@@ -151,6 +155,8 @@ def room(text: str, start: int, end: int, aspect: Asked, wanted: AbstractSet[str
 
     ``wanted`` are the cue words of all aspects asked for: they name aspects and are no values.
     """
+    if aspect.kind == "person" and _BY_SOMEONE.search(text, start, end):
+        return 1 + sum(1 for _ in typed(text, start, end, aspect.kind, aspect.known))
     if aspect.kind != "any":
         return sum(1 for _ in typed(text, start, end, aspect.kind, aspect.known))
     form = shape(aspect)

@@ -22,9 +22,9 @@ from sayso.annotate.gaps import Gap, alone, withhold
 from sayso.annotate.marks import find
 from sayso.annotate.reach import Hedge, weaken
 from sayso.annotate.sentences import Span, clauses, plain, sentences
-from sayso.annotate.syntax import NAMES, WH_WORD, empty, evaluates, parenthesis
+from sayso.annotate.syntax import NAMES, WH_WORD, empty, parenthesis
 from sayso.annotate.talk import holds_new
-from sayso.annotate.withheld import disclaimer
+from sayso.annotate.withheld import disclaimer, questions_itself
 
 
 class Reading(NamedTuple):
@@ -59,7 +59,11 @@ def _only_judges(text: str, sentence: Span, marked: list[Span]) -> bool:
         at = max(at, mark.end)
     rest = " ".join([*kept, text[at : sentence.end]])
     mine = _MINE.search(text, *sentence)
-    return evaluates(rest) or (mine is not None and not holds_new(rest, frozenset(), frozenset()))
+    if _AT_LEAST.match(text, *sentence):
+        return True
+    return questions_itself(rest, frozenset(), frozenset()) or (
+        mine is not None and not holds_new(rest, frozenset(), frozenset())
+    )
 
 
 def _joined(gaps: list[Gap], sentence: Span) -> list[Gap]:
@@ -87,6 +91,12 @@ def _beside_value(text: str, sentence: Span, gap: Gap) -> bool:
     )
 
 
+#: "At least that is where I believe she lives": says again what stands before.
+_AT_LEAST = re.compile(
+    r"\W*(?:or\s+rather|at\s+least),?\s+(?:that|this|it|so)\b|"
+    r"\W*(?:that|this|it)(?:'s|\s+is|\s+was)\s+(?:at\s+least\s+)?(?:where|what|when|who|how)\b",
+    re.I,
+)
 _MINE = re.compile(r"\b(?:I|my|me|myself)\b", re.I)
 
 
@@ -105,11 +115,13 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
     questions: list[Span] = []
     asks: list[Span] = []
     said: Span | None = None
+    asked_aloud: Span | None = None
     for s, sentence in enumerate(spans):
         words = text[sentence.start : sentence.end]
         to_user = addressed(words, alone=len(spans) == 1)
         if to_user is not None:
             whole = to_user.how == "offer" or is_question(words)
+            asked_aloud = sentence if to_user.how in ("question", "guess") else asked_aloud
             if to_user.how == "guess":
                 hedges.append(Hedge(sentence.end - 1, sentence.end, *sentence))
             else:
@@ -127,6 +139,8 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
                 continue
         marked: list[Span] = []
         for found in find(text, sentence, names):
+            if general is not None and general.start <= found.start < general.end < sentence.end:
+                continue
             if found.kind in ("doubt", "predicate", "refusal", "disclaimer"):
                 gap = withhold(text, where, s, sentence, found, said)
                 if gap is not None and _beside_value(text, sentence, gap):
@@ -137,10 +151,11 @@ def read(text: str, names: tuple[str, ...] = ()) -> Reading:
                 hedges.append(weaken(text, sentence, where[s], found))
                 marked.append(Span(found.start, found.end))
         if marked and _only_judges(text, sentence, marked):
-            about = said or (spans[s + 1] if s + 1 < len(spans) else sentence)
+            # What opens an answer is said of all of it.
+            about = said or Span(sentence.start, len(text))
             hedges.append(Hedge(*marked[0], *about))
             continue
-        if s and questions and questions[-1] == spans[s - 1] and spans[s - 1] not in asks:
+        if s and asked_aloud == spans[s - 1]:
             # "Which composer worked on it? I couldn't tell you."
             topic = text[slice(*spans[s - 1])]
             gaps = [

@@ -11,6 +11,7 @@ from sayso.annotate.hedges import GENERIC
 from sayso.annotate.marks import names_with_markers
 from sayso.annotate.matching import Match
 from sayso.annotate.naming import Asked, covers
+from sayso.annotate.netted import doubted
 from sayso.annotate.sentences import Span
 from sayso.annotate.stance import Reading
 from sayso.annotate.syntax import WHOLE
@@ -173,7 +174,7 @@ def weakened(reading: Reading, aspects: Sequence[Asked], aspect: Asked, value: S
             named is None and (gap.whole or (gap.low < value.end and value.start < gap.high))
         ):
             return True
-    return False
+    return doubted(reading, aspect, aspects, value)
 
 
 def _again(reading: Reading, gap: Gap, value: Span) -> bool:

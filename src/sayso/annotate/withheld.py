@@ -7,8 +7,10 @@ records do not say when"), or everything they said ("none of this is verified").
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 
 from sayso.annotate import hedges as h
+from sayso.annotate.cues import stem
 from sayso.annotate.patterns import NEG, compiled
 from sayso.annotate.sentences import Span
 from sayso.annotate.syntax import evaluates
@@ -46,6 +48,7 @@ EMPTY = compiled(
     | (?:a|is|remains?)\s+(?:complete\s+)?(?:blank|mystery|closed\s+book)\s+to\s+me\b
     """
 )
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _FROM = re.compile(rf"\b{_TEXT}\b", re.IGNORECASE | re.VERBOSE)
 _I = re.compile(r"\b(?:I|I'm|I've|me|my|we|our)\b")
 
@@ -61,7 +64,7 @@ def speaks(sentence: str) -> bool:
 
 
 _EVERYTHING = re.compile(
-    r"\b(?:everything|all|none|nothing|any|whatever|parts?|much|most|some)\s+(?:of\s+)?(?:(?:this|"
+    r"\bthroughout\b|\b(?:everything|all|none|nothing|any|whatever|parts?|much|most|some)\s+(?:of\s+)?(?:(?:this|"
     r"that|these|those|it|them|what|which|I|the\s+(?:following|above|below|rest|foregoing)|below|"
     r"above|here|written|stated|said|follows|comes|my)\b|that\s+follows)|\bwhat\s+(?:follows|comes|"
     r"I\s+(?:say|write|state|give|said|wrote|gave))\b|\beverything\b|\b(?:the|all)\s+(?:following|"
@@ -72,7 +75,9 @@ _EVERYTHING = re.compile(
     re.I,
 )
 _SHAKY = re.compile(
-    r"\b(?:guess\w*|memory|recollection|caution|cautiously|salt|unverified|unconfirmed|unchecked|"
+    r"\b(?:loosely|limb|limited|iffy|rusty|wobbly|foggy|murky|fuzzy|muddled|half-\w+|misremember\w*|conflat\w+|"
+    r"mixing|confus\w+|hesita\w+|reluctan\w+|re-?check|double-?check|suspect|bet|stake|bank|"
+    r"guess\w*|memory|recollection|caution|cautiously|salt|unverified|unconfirmed|unchecked|"
     r"uncertain|unsure|doubtful|doubts?|off|wrong|mistaken|errors?|mistakes?|inaccura\w+|"
     r"tentative\w*|provisional\w*|hazy|vague\w*|shaky|unreliable|speculative|speculation|"
     r"hearsay|check(?:ing)?|verify|verification|verifying|confirmation|reservations?|outdated|"
@@ -89,7 +94,12 @@ _PASSED = re.compile(
     re.I,
 )
 _FILL = re.compile(
-    r"\b(?:follows?|following|below|text|paragraph|statements?|lines?|sentences?|sketch|"
+    r"\b(?:haven't|hasn't|hadn't|room|error|there|bear|keep|aware|warned|warning|word|loosely|roughly|recalled|limb|out|situation|state|position|hazy|dim|poor|patchy|throughout|working|work|relying|iffy|rusty|wobbly|foggy|murky|fuzzy|muddled|half-\w+|"
+    r"misremember\w*|conflat\w+|mixing|mix|up|two|confus\w+|hesita\w+|reluctan\w+|re-?check|"
+    r"suspect|bet|stake|bank|figures?|dates?|years?|places?|names?|ones?|numbers?|spelling|"
+    r"anyone|nobody|someone|shouldn't|wouldn't|hold|quote|part|bit|little|less|than|very|solid|"
+    r"firm|sound|safe|hard|last|first|though|admittedly|mind|must|need|needs|warrants?|deserves?|"
+    r"second|look|too|much|weight|put|on|myself|me|own|go|going|house|feel|remain|remains|follows?|following|below|text|paragraph|statements?|lines?|sentences?|sketch|"
     r"description|portrait|profile|handle|regard|treat|consider|take|read|use|nothing|guesses|"
     r"guesswork|written|writing|write|wrote|vague|vaguely|dimly|faint|shaky|piece|together|"
     r"cautious\w*|"
@@ -100,6 +110,48 @@ _FILL = re.compile(
     r"verification|confirmation|before|relying|using)\b",
     re.I,
 )
+
+
+def shaky(text: str) -> bool:
+    """Whether a stretch has a word of doubt that nothing takes back."""
+    return bool(_SHAKY.search(text)) and not (
+        _PASSED.search(text) and not re.search(r"\b(?:not|n't|none|nothing|never)\b", text, re.I)
+    )
+
+
+_ME = re.compile(r"\b(?:I|me|my|mine|myself)\b")
+_FIRM = re.compile(
+    r"\b(?:sure|certain\w*|confident|confirm\w*|positive|know|knew|clear|convinced|promise|assure|guarantee|"
+    r"definite\w*|doubt|checked|verified|hope|help\w*|happy|glad|let|please|you|your|mention\w*|"
+    r"add|note|sorry|thanks?|love|like|enjoy\w*|recommend|more|else|other|further|share|tell|"
+    r"must|find|found|looked|saw|visited|met|own|everything|all|provide|discuss|answer|said|listed|gave|above|below)\b",
+    re.I,
+)
+
+
+def remarks(text: str) -> bool:
+    """Whether a short stretch is the speaker's own remark and vouches for nothing.
+
+    Nobody comments on a value in the first person without either vouching for it or doubting it:
+    "I'm going out on a limb there".
+    """
+    return (
+        bool(_ME.search(text))
+        and len(text) < 90
+        and not _FIRM.search(text)
+        and not re.search(r"\d", text)
+    )
+
+
+def questions_itself(text: str, known: AbstractSet[str], cues: AbstractSet[str]) -> bool:
+    """Whether a stretch says nothing but how far something is to be relied on.
+
+    ``known`` are the lower-case words of the question, ``cues`` the stems that name the aspect;
+    both add nothing.
+    """
+    rest = map(str.lower, _WORD.findall(_FILL.sub(" ", text)))
+    words = [w for w in rest if w.removesuffix("'s") not in known and stem(w) not in cues]
+    return evaluates(" ".join(words))
 
 
 def disclaimer(text: str, sentence: Span) -> Span | None:
