@@ -345,3 +345,20 @@ def test_names_of_models_are_shown_without_control_characters() -> None:
         with pytest.raises(InputError) as caught:
             open_model(server.url)
         assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("slash", ["/", r"\/", r"\u002f", r"\u002F"])
+def test_a_key_is_known_however_json_writes_it(monkeypatch: pytest.MonkeyPatch, slash: str) -> None:
+    monkeypatch.setenv("SAYSO_API_KEY", "abc/def/0123456789")
+
+    class Writing(BadServer):
+        def reply(self, *call: Any) -> tuple[Any, ...]:
+            wait, status, headers, body, end = super().reply(*call)
+            return wait, status, headers, body.replace(b"abc/def", f"abc{slash}def".encode()), end
+
+    with Writing(echo=True) as server:
+        engine: Any = open_model(f"{server.url}#bad")
+        (found,) = answers(engine, ask("Who?"))
+        engine.close()
+    assert "0123456789" not in repr(found)
+    assert "[key]" in found.text

@@ -55,6 +55,7 @@ class Learned:
         self.proven = False
         self.schema_kept = 0
         self.schema_ignored = 0
+        self.unknown: dict[str, None] = {}
 
     def drops(self, name: str, value: object = None) -> bool:
         """Say whether a parameter is not sent any more."""
@@ -123,7 +124,11 @@ class Learned:
         refused: dict[str, list[str]] = {}
         for (name, value), reason in self.dropped.items():
             refused.setdefault(reason, []).append(name if value is None else f"{name} {value:g}")
-        return [
+        unknown = ", ".join(self.unknown)
+        unsent = [
+            f"openai: endpoints know no {unknown}: not sent, the model does as it always does"
+        ]
+        return (unsent if unknown else []) + [
             f"the endpoint does not take {', '.join(names)}, so its own default applies ({reason})"
             for reason, names in refused.items()
         ]
@@ -173,7 +178,9 @@ def build(
     if request.response_format is not None:
         put("response_format", _schema(request.response_format), "response_format: not enforced")
     if learned.official:
-        said.extend(_official(request, put))
+        unknown = _official(request, put)
+        learned.unknown.update(dict.fromkeys(unknown))
+        said += [f"{name}: not sent" for name in unknown]
     else:
         put("top_k", request.top_k or -1, "top_k: not sent")
         put("min_p", request.min_p, "min_p: not sent")
@@ -185,16 +192,15 @@ def build(
 
 
 def _official(request: Request, put: Any) -> list[str]:
-    """Send what OpenAI's own endpoint knows, and say what it does not."""
-    said = []
+    """Send what OpenAI's own endpoint knows, and return the names of what it does not."""
+    unknown = []
     for name, value in request.chat_template_kwargs:
         if name == "reasoning_effort":
             put(name, value, "reasoning_effort: not sent")
         else:
-            said.append(f"{name}: not sent")
+            unknown.append(name)
     neutral = {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
-    said += [f"{name}: not sent" for name, off in neutral.items() if getattr(request, name) != off]
-    return said
+    return unknown + [name for name, off in neutral.items() if getattr(request, name) != off]
 
 
 def _template(request: Request, put: Any) -> None:
