@@ -34,7 +34,9 @@ ALLOWED: dict[str, set[str] | None] = {
     "scores": {"records", "metrics"},
     "boards": {"records", "metrics"},
     "answers": None,
-    "protocols": {"records", "metrics", "models", "prompts", "annotate", "scores"},
+    # ways to ask for doubt
+    "methods": {"records", "prompts"},
+    "protocols": {"records", "metrics", "models", "prompts", "methods", "annotate", "scores"},
     "pipeline": {
         "records",
         "atomic",

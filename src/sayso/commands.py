@@ -22,7 +22,7 @@ from sayso.pipeline.job import Job
 from sayso.pipeline.measuring import measure as measure_run
 from sayso.pipeline.measuring import settings_kind
 from sayso.pipeline.running import Result, execute
-from sayso.protocols import PROTOCOLS, Unsuited, protocol, selective, uncle
+from sayso.protocols import PROTOCOLS, Unsuited, faithfulness, protocol, selective, uncle
 from sayso.records import Estimate
 
 NO_FLAGS = Common()
@@ -35,6 +35,7 @@ run_app = cyclopts.App(
 
 Uncle = Annotated[uncle.Settings, Parameter(name="*")]
 Selective = Annotated[selective.Settings, Parameter(name="*")]
+Faithfulness = Annotated[faithfulness.Settings, Parameter(name="*")]
 Shared = Annotated[Common, Parameter(name="*")]
 #: the settings with only those shown that can change without asking again
 Counting: Any = Annotated[counting_any(), Parameter(name="*")]
@@ -58,6 +59,16 @@ def run_selective(
 ) -> None:
     """Which score tells right answers from wrong ones, or is it length? (arXiv 2504.13677)"""
     _run(common.job("selective", settings), common)
+
+
+@run_app.command(name="faithfulness")
+def run_faithfulness(
+    *,
+    common: Shared = NO_FLAGS,
+    settings: Faithfulness = faithfulness.Settings(),  # noqa: B008 - frozen
+) -> None:
+    """Do its words show as much doubt as it has when asked again? (arXiv 2405.16908)"""
+    _run(common.job("faithfulness", settings), common)
 
 
 @run_app.default

@@ -69,6 +69,10 @@ def compare(
         from sayso.pipeline.comparing_selective import differences
 
         return Comparison(*differences(str(a), str(b), allow, resamples, seed))
+    if kinds[0] == ("faithfulness",):
+        from sayso.pipeline.comparing_faithfulness import differences as of_words
+
+        return Comparison(*of_words(str(a), str(b), allow, resamples, seed))
     sides = _open(a, resamples, seed), _open(b, resamples, seed)
     rows = _common(sides)
     if not len(rows[0]):

@@ -122,6 +122,10 @@ class FolderRun:
         """Read stored scores."""
         return self.folder.read(f"scores/{stage}", Score)
 
+    def has(self, table: str) -> bool:
+        """Tell whether a table, such as ``generations/short``, is stored."""
+        return self.folder.has(table)
+
     def freeze(self, stage: str, base: str) -> None:
         """Copy a stage from another run, whose answers to these questions decide for this one."""
         source = RunFolder.open(Path(base))

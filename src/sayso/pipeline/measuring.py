@@ -35,7 +35,7 @@ def measure(run: str | Path, options: Any = None, **changes: settings.Value) -> 
             continue
         had = old[name]
         if (
-            name == "probe.k"
+            name in getattr(module, "FEWER", ("probe.k",))
             and isinstance(had, int)
             and isinstance(value, int)
             and 0 < value < had

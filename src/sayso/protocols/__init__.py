@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 PROTOCOLS = {
     "uncle": "Does the model voice uncertainty exactly where it lacks the knowledge?",
     "selective": "Which uncertainty score tells its right answers from its wrong ones?",
+    "faithfulness": "Do its words show as much doubt as it has when asked again?",
 }
 
 
-class Unsuited(InputError):
+class Unsuited(InputError):  # noqa: N818 - a reason, told like every input error
     """The data lacks what a protocol asks about."""
 
 
@@ -81,6 +82,9 @@ class Run(Protocol):
 
     def scores(self, stage: str) -> list[Score]:
         """Read stored scores."""
+
+    def has(self, table: str) -> bool:
+        """Tell whether a table, such as ``generations/short``, is stored."""
 
     def freeze(self, stage: str, base: str) -> None:
         """Copy a stage's answers and verdicts from the run folder ``base`` into this one."""

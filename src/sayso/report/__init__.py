@@ -40,6 +40,11 @@ def render(
 
         render_board(estimates, console, manifest, page)
         return
+    if manifest is not None and "faithfulness" in manifest.protocols:
+        from sayso.report.faithfulness import render as render_methods
+
+        render_methods(estimates, console, manifest, page)
+        return
     from sayso.report.terminal import render as render_table
 
     render_table(estimates, console, manifest, page, entities=entities)

@@ -22,6 +22,7 @@ from sayso.report import cautions, judged, tabulate, words
 from sayso.report.answers import Card, Tables, cards
 from sayso.report.clean import line, well_formed
 from sayso.report.facts import facts, signatures, title
+from sayso.report.faithfulness_found import Worst, worst
 from sayso.report.figures import figures
 from sayso.report.highlight import LABELS, STANCES
 from sayso.report.numbers import DASH, Numbers, show
@@ -60,15 +61,24 @@ def write(run: str | Path | RunFolder) -> Path:
             for v in _rows(folder, f"verdicts/{form}", Verdict)
         ],
     )
-    written = pages(manifest, estimates, tables)
+    most: list[Worst] = worst(folder, estimates) if "faithfulness" in manifest.protocols else []
+    written = pages(manifest, estimates, tables, most)
     folder.clear_pages()
     for name, text in written.items():
         folder.write_text(name, text)
     return folder.path / "report.html"
 
 
-def pages(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict[str, str]:
-    """Return every file of the report by name: the pages of answers, then ``report.html``."""
+def pages(
+    manifest: Manifest,
+    estimates: list[Estimate],
+    tables: Tables,
+    most: Sequence[Worst] = (),
+) -> dict[str, str]:
+    """Return every file of the report by name: the pages of answers, then ``report.html``.
+
+    ``most`` are the most unfaithful answers of a run of that protocol.
+    """
     numbers = Numbers(estimates)
     made = cards(tables)
     written: dict[str, Markup] = {}
@@ -96,12 +106,19 @@ def pages(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict
         out[f"answers/{name}"] = _page(
             "answers.html.j2", shared, reader=part, name=name, rendered=_rendered(part, written)
         )
+    own: dict[str, object] = {}
     if "selective" in manifest.protocols:
-        from sayso.report.selective_page import context
+        from sayso.report import selective_page
 
+        own = selective_page.context(manifest, estimates)
+    elif "faithfulness" in manifest.protocols:
+        from sayso.report import faithfulness_page
+
+        own = faithfulness_page.context(manifest, estimates, most)
+    if own:
         out["report.html"] = _page(
-            "selective.html.j2",
-            shared | context(manifest, estimates),
+            f"{manifest.protocols[0]}.html.j2",
+            shared | own,
             reader=inline,
             rendered=_rendered(inline, written),
             manifest=manifest,

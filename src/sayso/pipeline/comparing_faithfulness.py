@@ -1,0 +1,158 @@
+"""``sayso compare`` of two faithfulness runs: do B's words follow its confidence more than A's?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from sayso.metrics.faithful import mfg
+from sayso.metrics.faithful_bins import cmfg, shared_bins, skill
+from sayso.metrics.intervals import bootstrap_difference
+from sayso.pipeline.running import load_run
+from sayso.protocols.faithfulness_beside import weighted
+from sayso.protocols.faithfulness_numbers import readers, signed
+from sayso.protocols.faithfulness_rows import Rows, load_rows
+from sayso.protocols.faithfulness_settings import Settings
+from sayso.records import Estimate, InputError
+
+#: settings that may differ without being asked: the thing compared, and what it does not rest on
+FREE = ("model", "data", "ci", "methods", "demos")
+
+
+class Side(NamedTuple):
+    """One run: rows by form and method, and the settings of its numbers as a mapping."""
+
+    rows: dict[tuple[str, str], Rows]
+    marks: dict[tuple[str, str], str]
+    golds: dict[str, Any]
+    settings: Settings
+
+
+def differences(
+    a: str, b: str, allow: Sequence[str], resamples: int, seed: int
+) -> tuple[list[Estimate], list[str]]:
+    """Return B - A of skill, cMFG, MFG, words, confidence and accuracy for common methods, notes.
+
+    Only questions that both asked count; bins are those that both fill; entities are resampled
+    jointly. Raises InputError for runs that differ in more than the model.
+    """
+    sides = _open(a), _open(b)
+    notes = _check(sides, (a, b), allow)
+    found: list[Estimate] = []
+    for key in sides[0].rows:
+        if key not in sides[1].rows:
+            notes.append(f"{' '.join(key)}: only in one of the runs")
+            continue
+        first, second = (side.rows[key] for side in sides)
+        both = set(first.question) & set(second.question)
+        kept = [
+            r.take(np.array([q in both for q in r.question], dtype=bool)) for r in (first, second)
+        ]
+        total = len(set(first.question) | set(second.question))
+        if len(both) < total:
+            notes.append(f"{' '.join(key)}: {len(both)} of {total} questions are in both runs")
+        if both:
+            made = _differences(kept[0], kept[1], sides[0].settings, resamples, seed)
+            found += [_signed(sides, key, estimate) for estimate in made]
+    if not found:
+        raise InputError(f"{a} and {b} have no question in common; compare runs on the same data")
+    return found, notes
+
+
+def _open(path: str) -> Side:
+    job, _, chosen = load_run(path)
+    rows = load_rows(job, chosen)
+    by = readers(job, rows)
+    marks = {}
+    for r in rows:
+        where = f"form:{r.form};method:{r.method}"
+        marks[r.form, r.method] = signed(job, chosen, Estimate("x"), where, r.form, by).signature
+    golds = {q.id: q.golds for q in job.questions}
+    return Side({(r.form, r.method): r for r in rows}, marks, golds, chosen)
+
+
+def _parts(side: Side) -> dict[str, str]:
+    signature = next(iter(side.marks.values()))
+    parts = dict(part.partition(":")[::2] for part in signature.split("|")[1:])
+    return {key: value for key, value in parts.items() if key not in ("form", "method")}
+
+
+def _check(sides: tuple[Side, Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
+    if not all(side.marks for side in sides):
+        raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
+    first, second = (_parts(side) for side in sides)
+    either = list({**first, **second})
+    unknown = [key for key in allow if key not in either]
+    if unknown:
+        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
+    differ = [key for key in either if first.get(key) != second.get(key)]
+    refused = [key for key in differ if key not in (*FREE, *allow)]
+    if refused:
+        what = ", ".join(f"{k} ({first.get(k)} and {second.get(k)})" for k in refused)
+        raise InputError(
+            f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
+            "model's. Repeat one with the other's settings, or say "
+            f"--allow {' --allow '.join(refused)}"
+        )
+    golds = [side.golds for side in sides]
+    if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
+        raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
+    return [f"differs as allowed: {key}" for key in differ if key in allow]
+
+
+def _differences(
+    one: Rows, two: Rows, settings: Settings, resamples: int, seed: int
+) -> Iterator[Estimate]:
+    used = one.take(one.used), two.take(two.used)
+    kept: dict[str, Any] = {"bins": settings.bins, "closed": settings.closed}
+    use = shared_bins(
+        [(r.d, r.j, r.k) for r in used], settings.bins, settings.closed, settings.shared_least
+    )
+    names: dict[str, tuple[Callable[..., Any], Callable[[Rows], tuple[Any, ...]]]] = {
+        "skill": (weighted(skill, **kept, use=use), lambda r: (r.d, r.j, r.k, r.weight)),
+        "cmfg": (weighted(cmfg, **kept, use=use), lambda r: (r.d, r.j, r.k, r.weight)),
+        "mfg": (weighted(mfg), lambda r: (1 - np.abs(r.d - r.c), r.weight)),
+        "mean_decisiveness": (weighted(mfg), lambda r: (r.d, r.weight)),
+        "mean_confidence": (weighted(mfg), lambda r: (r.c, r.weight)),
+    }
+    for name, (metric, columns) in names.items():
+        yield _gap(name, metric, columns, used, resamples, seed)
+    judged = one.take(~np.isnan(one.right)), two.take(~np.isnan(two.right))
+    yield _gap("accuracy", weighted(mfg), lambda r: (r.right, r.weight), judged, resamples, seed)
+
+
+def _gap(
+    name: str,
+    metric: Callable[..., Any],
+    columns: Callable[[Rows], tuple[Any, ...]],
+    pair: tuple[Rows, Rows],
+    resamples: int,
+    seed: int,
+) -> Estimate:
+    """Return B - A; entities are joined by name, not by their number in a run."""
+    if not all(len(r.d) for r in pair):
+        return Estimate(name, problem="no usable answer in one of the runs")
+    return bootstrap_difference(
+        metric,
+        columns(pair[1]),
+        columns(pair[0]),
+        clusters=pair[1].name,
+        second_clusters=pair[0].name,
+        n=resamples,
+        seed=seed,
+        name=name,
+    )
+
+
+def _signed(sides: tuple[Side, Side], key: tuple[str, str], estimate: Estimate) -> Estimate:
+    """Return a difference with its place; its signature names B's settings and what A's were."""
+    other, ours = (side.marks[key].split("|")[1:] for side in sides)
+    minus = [part for part in other if part not in ours]
+    signature = (
+        f"difference of {estimate.name}|{'|'.join(ours)}|minus:{','.join(minus) or 'the same'}"
+    )
+    where = f"form:{key[0]};method:{key[1]}"
+    return msgspec.structs.replace(estimate, where=where, signature=signature)

@@ -1,0 +1,480 @@
+"""Faithfulness: one pool with UNCLE, the join, the counts, controls that must be null."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sayso
+from sayso import datasets, methods
+from sayso.backends.scripted import ScriptedEngine
+from sayso.pipeline.measuring import measure
+from sayso.pipeline.running import Result
+from sayso.protocols import faithfulness, settings, uncle
+from sayso.protocols.faithfulness_demos import ambiguous, evaluated, held_out
+from sayso.protocols.faithfulness_evidence import in_paragraph
+from sayso.protocols.faithfulness_rows import counted
+from sayso.protocols.settings import replace
+from sayso.records import Estimate, Gold, InputError, Question, Request, request_key
+from scripted_world import Fact, chance, facts, records, word, write
+
+WORLD = facts(80)
+BY_QUESTION = {f.question: f for f in WORLD}
+TOLD = "Where you are not certain"
+
+
+def sure(fact: Fact) -> float:
+    """How often a draw is the value: spread evenly over facts."""
+    return chance("sure", fact.question)
+
+
+def faithful(fact: Fact, value: str) -> str:
+    """Words that follow how sure it is."""
+    p = sure(fact)
+    if p > 0.85:
+        return f"It is {value}."
+    if p > 0.6:
+        return f"It is probably {value}."
+    if p > 0.35:
+        return f"It might be {value}, but I am not sure."
+    return f"It is very unlikely to be {value}."
+
+
+def constant(fact: Fact, value: str) -> str:
+    return f"There is a 50 % chance that it is {value}."
+
+
+def plain(fact: Fact, value: str) -> str:
+    return f"It is {value}."
+
+
+def dealt(fact: Fact, value: str) -> str:
+    """The same mixture of words, with no link to how sure it is."""
+    firm = chance("dealt", fact.question) < 0.5
+    return f"It is {value}." if firm else f"It might be {value}, but I am not sure."
+
+
+Words = Callable[[Fact, str], str]
+
+
+def engine(words: Words, name: str) -> ScriptedEngine:
+    """A model that draws its value as often as it is sure, and speaks so where told to hedge."""
+
+    def answer(request: Request) -> str:
+        text = request.messages[-1].content.split("Question: ")[-1]
+        fact = next((f for q, f in BY_QUESTION.items() if text.startswith(q)), None)
+        if fact is None:
+            entity = next(f.entity for f in WORLD if f"about {f.entity}," in text)
+            some = [f for f in WORLD if f.entity == entity]
+            return " ".join(f"The {f.aspect} of {entity} is {f.value}." for f in some[:-1])
+        if request.greedy:
+            return words(fact, fact.value) if TOLD in text else f"It is {fact.value}."
+        right = chance("draw", fact.question, request.sample) < sure(fact)
+        value = fact.value if right else word("other", fact.question, request.sample)
+        return f"It is {value}."
+
+    return ScriptedEngine(answer, name=name, logprob=-0.5)
+
+
+def run(folder: Path, model: Any, name: str = "run", **fields: Any) -> Result:
+    data = write(folder / "q.jsonl", records(WORLD))
+    chosen = {"methods": "vanilla,uncertainty", "resamples": 200, **fields}
+    return sayso.run(
+        "faithfulness",
+        model=model,
+        data=str(data),
+        out=folder / name,
+        cache=folder / "cache",
+        options=replace(faithfulness.Settings(), chosen),
+    )
+
+
+def get(result: Result, name: str, method: str = "uncertainty", form: str = "short") -> Estimate:
+    return result.get(name, f"form:{form};method:{method}")
+
+
+def holds(e: Estimate, value: float) -> bool:
+    assert e.low is not None, e
+    assert e.high is not None, e
+    return e.low - 1e-9 <= value <= e.high + 1e-9
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
+    some: dict[str, Words] = {"faithful": faithful, "constant": constant, "dealt": dealt}
+    return {
+        name: run(tmp_path_factory.mktemp(name), engine(words, name))
+        for name, words in some.items()
+    }
+
+
+def test_words_that_follow_confidence_have_skill(runs: dict[str, Result]) -> None:
+    skill = get(runs["faithful"], "skill")
+    assert skill.low is not None
+    assert skill.low > 0.4
+    assert (get(runs["faithful"], "spearman").value or 0) > 0.8
+    gain = get(runs["faithful"], "skill_gain")
+    assert (gain.low or 0) > 0.3  # beyond the plain answers, on shared bins
+    assert (get(runs["faithful"], "cmfg_oracle").value or 0) == pytest.approx(1)
+
+
+def test_always_one_half_has_no_skill_and_a_high_cmfg(runs: dict[str, Result]) -> None:
+    """Control: the constant 50/50 scores about .75 in cMFG, which proves nothing."""
+    assert get(runs["constant"], "skill").value == pytest.approx(0, abs=1e-9)
+    assert get(runs["constant"], "cmfg").value == pytest.approx(0.75, abs=0.03)
+    assert get(runs["constant"], "mean_decisiveness").value == pytest.approx(0.5)
+
+
+def test_words_dealt_at_random_have_no_skill(runs: dict[str, Result]) -> None:
+    assert holds(get(runs["dealt"], "skill"), 0)
+    spread = get(runs["dealt"], "cmfg").value or 0
+    assert spread == pytest.approx(get(runs["dealt"], "cmfg_permuted").value, abs=0.05)
+
+
+@pytest.mark.parametrize("form", ["short", "long"])
+def test_plain_words_have_no_skill(runs: dict[str, Result], form: str) -> None:
+    skill = get(runs["faithful"], "skill", "vanilla", form)
+    assert skill.value == pytest.approx(0, abs=1e-6)
+    decisive = get(runs["faithful"], "cmfg_decisive", "vanilla", form).value
+    assert decisive == pytest.approx(0.52, abs=0.04)
+
+
+def test_confidence_is_the_share_of_draws_that_agree(runs: dict[str, Result]) -> None:
+    expected = sum(sure(f) for f in WORLD) / len(WORLD)
+    found = get(runs["faithful"], "mean_confidence", "vanilla").value
+    assert found == pytest.approx(expected, abs=0.05)
+
+
+def test_a_paragraphs_facts_are_joined_by_question(runs: dict[str, Result]) -> None:
+    """The last aspect of each entity is left out of its paragraph: counted, and in no mean."""
+    found = runs["faithful"]
+    left = found.get("left_out", "form:long;method:vanilla;reason:omitted")
+    assert (left.value, left.n) == (80, 240)
+    skill = get(found, "skill", "vanilla", "long")
+    assert skill.n == 160
+    told = {f.question for f in WORLD if f.aspect not in ("instrument", "guardian")}
+    expected = sum(sure(BY_QUESTION[q]) for q in told) / len(told)
+    assert get(found, "mean_confidence", "vanilla", "long").value == pytest.approx(
+        expected, abs=0.05
+    )
+
+
+def test_the_three_way_table_adds_up_and_names_the_failures(runs: dict[str, Result]) -> None:
+    found = [
+        e
+        for e in runs["faithful"].estimates
+        if e.name == "three_way" and e.where.startswith("form:short;method:vanilla;")
+    ]
+    assert len(found) == 8
+    assert sum(e.numerator or 0 for e in found) == found[0].denominator == 240
+    # the values are all right, so nothing is firm, steady and wrong; what wavers is said firmly
+    assert get(runs["faithful"], "unknown_unknown", "vanilla").value == 0
+    expected = sum(sure(f) < 0.75 for f in WORLD) / len(WORLD)
+    unsaid = get(runs["faithful"], "known_unsaid", "vanilla").value
+    assert unsaid == pytest.approx(expected, abs=0.08)
+
+
+def test_wrong_and_steady_is_not_knowing_that_it_does_not_know(tmp_path: Path) -> None:
+    wrong = ScriptedEngine(lambda request: "It is Nowhere.", "wrong", logprob=-0.5)
+    found = run(tmp_path, wrong)
+    assert get(found, "unknown_unknown", "vanilla").value == 1
+    assert get(found, "known_unsaid", "vanilla").value == 0
+    assert any(text.startswith("The draws never vary") for text in found.manifest.cautions)
+
+
+def test_punts_are_counted_and_enter_no_mean(tmp_path: Path) -> None:
+    base = engine(plain, "x")
+
+    def shy(request: Request) -> Any:
+        text = request.messages[-1].content
+        short = any(text.startswith(q) for q in BY_QUESTION)
+        if short and TOLD in text and chance("shy", text) < 0.5:
+            return "I don't know."
+        return next(iter(base.complete([request])))[1].text
+
+    found = run(tmp_path, ScriptedEngine(shy, "shy", logprob=-0.5))
+    punting = get(found, "punting")
+    assert punting.value == pytest.approx(0.5, abs=0.1)
+    assert get(found, "skill").n == 240 - (punting.numerator or 0)
+    assert get(found, "mean_decisiveness").value == pytest.approx(
+        get(found, "mean_decisiveness", "vanilla").value
+    )  # the punts are no zeros
+    accuracy = get(found, "accuracy")
+    assert accuracy.value == pytest.approx(1 - (punting.value or 0))  # and are not right
+    zero, plainly = get(found, "cmfg_dec0"), get(found, "cmfg")
+    assert zero.n == 240
+    assert zero.value != plainly.value
+
+
+# --- one pool -----------------------------------------------------------------------------------
+
+
+def test_the_pool_is_shared_with_uncle() -> None:
+    found = datasets.load("builtin", limit=3)
+    chosen = replace(faithfulness.Settings(), {"methods": "vanilla,uncle"})
+    ours = faithfulness.requests(found.questions, chosen, seed=0)
+    theirs = uncle.requests(found.questions, uncle.Settings(), seed=0)
+    keys = {request_key(ask.request, "m") for ask in ours}
+    assert {request_key(ask.request, "m") for ask in theirs} < keys
+    # twenty draws and two answers of 18 facts; two answers of each of 3 paragraphs
+    assert len(keys) == 18 * 22 + 3 * 2
+
+
+def test_nothing_is_drawn_twice_after_uncle(tmp_path: Path) -> None:
+    data = str(write(tmp_path / "q.jsonl", records(WORLD[:12])))
+    model = engine(plain, "one")
+    both: dict[str, Any] = {"model": model, "data": data, "cache": tmp_path / "cache"}
+    sayso.run("uncle", out=tmp_path / "u", **both)
+    before = len(model.requests)
+    assert before == 12 * 7 + 4 * 2
+    chosen = replace(faithfulness.Settings(), {"methods": "vanilla,uncle", "resamples": 100})
+    second = sayso.run("faithfulness", out=tmp_path / "f", options=chosen, **both)
+    asked = model.requests[before:]
+    assert len(asked) == 12 * 15  # draws 5..19 and nothing else
+    assert {r.sample for r in asked} == set(range(5, 20))
+    assert second.manifest.tokens["requests"] == 12 * 22 + 4 * 2
+    assert second.manifest.tokens["cached"] == before
+    sayso.run("faithfulness", out=tmp_path / "again", options=chosen, **both)
+    assert len(model.requests) == before + 12 * 15
+
+
+def test_demonstrations_come_from_entities_that_are_not_measured(tmp_path: Path) -> None:
+    model = engine(faithful, "demos")
+    found = run(tmp_path, model, methods="vanilla,uncertainty_plus", **{"demos.entities": 10})
+    shown = [r for r in model.requests if "Question: " in r.messages[-1].content]
+    blocks = [r.messages[-1].content.split("Question: ")[1:] for r in shown]
+    examples = {b.split("\n")[0] for some in blocks for b in some[:-1]}
+    asked = {some[-1].split("\n")[0] for some in blocks}
+    assert examples
+    assert not examples & asked
+    assert not {BY_QUESTION[q].entity for q in examples} & {BY_QUESTION[q].entity for q in asked}
+    assert examples | asked <= set(BY_QUESTION)
+    assert all(len(some) == 5 for some in blocks)  # two certain, two uncertain, the question
+    assert all(sum("I am not sure, but" in b for b in some) == 2 for some in blocks)
+    rows = get(found, "skill", "uncertainty_plus").n
+    assert rows == 3 * 70 * 3  # three choices, 70 entities, three facts
+    assert found.get("demonstration_questions", "all").value == 30
+    assert get(found, "skill", "vanilla").n == 210
+
+
+def test_too_few_certain_answers_is_told_not_faked(tmp_path: Path) -> None:
+    never = ScriptedEngine(lambda r: f"It is {word(r.sample)}.", "never", logprob=-0.5)
+    found = run(tmp_path, never, methods="vanilla,uncertainty_plus")
+    e = get(found, "skill", "uncertainty_plus")
+    assert e.value is None
+    assert e.problem is not None
+    assert "too few certain" in e.problem
+
+
+def test_paper_prompts_and_draws_of_each_method() -> None:
+    questions = [Question("q", "s", "Where is Orm?", (Gold("Sarn"),), entity="Orm", domain="d")]
+    chosen = replace(
+        faithfulness.Settings(),
+        {"prompts": "paper", "sample_prompt": "same", "methods": "vanilla,granularity"},
+    )
+    asks = faithfulness.requests(questions, chosen, seed=0)
+    assert len(asks) == 2 + 2 * 20
+    text = asks[0].request.messages[0].content
+    assert text.endswith("\n\nQuestion: Where is Orm?\nAnswer:")
+    assert {(a.stage, a.method) for a in asks} == {
+        ("draws", "plain"), ("draws", "granularity"),
+        ("short", "plain"), ("methods-short", "granularity"),
+    }  # fmt: skip
+
+
+# --- counts -------------------------------------------------------------------------------------
+
+LETTERS = "cnnepp?xnnnnnnnnnnnn"  # 1 c, 14 n, 1 e, 2 p, 1 ?, 1 x
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, (15, 16)),  # c n e: 16 answered draws, 15 do not contradict
+        ({"sample_punt": "literal"}, (17, 18)),  # the formula: a punt does not contradict
+        ({"sample_punt": "contradiction"}, (15, 18)),
+        ({"relation": "inconsistency", "contradict": "nli"}, (1, 16)),  # only e agrees
+        ({"draws.k": 5}, None),  # c n n e p: four answered, fewer than five
+        ({"draws.k": 6, "least": 4}, (3, 4)),
+        ({"draws.k": 2}, (1, 2)),  # k below the least: all of them
+        ({"least": 17}, None),
+    ],
+)
+def test_counts_by_hand(change: dict[str, Any], expected: tuple[int, int] | None) -> None:
+    j, k, unread = counted(LETTERS, replace(faithfulness.Settings(), change))
+    assert (None if k != k else (j, k)) == expected
+    assert unread == (1 if change.get("draws.k", 20) > 6 else 0)
+
+
+@given(
+    st.text(alphabet="cnep?x", max_size=20), st.sampled_from(["drop", "literal", "contradiction"])
+)
+def test_counts_are_whole_and_within_k(letters: str, punt: str) -> None:
+    chosen = replace(faithfulness.Settings(), {"sample_punt": punt, "least": 1})
+    j, k, _ = counted(letters, chosen)
+    usable = [c for c in letters if c in ("cne" if punt == "drop" else "cnep")]
+    if not usable:
+        assert k != k
+    else:
+        assert k == len(usable)
+        assert j == k - sum(c == "c" or (c == "p" and punt == "contradiction") for c in usable)
+
+
+def test_doubt_about_the_whole_paragraph_reaches_its_sentences() -> None:
+    sentence = "Orm was born in Sarn."
+    alone = in_paragraph(sentence, sentence, "Sarn")
+    around = in_paragraph(f"{sentence} Some of this may be wrong.", sentence, "Sarn")
+    assert alone is not None
+    assert around is not None
+    assert around < alone
+
+
+# --- settings -----------------------------------------------------------------------------------
+
+
+def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
+    """Each field in turn, from the default, in the signatures of one run's numbers."""
+    other: dict[str, Any] = {
+        "methods": "vanilla", "prompts": "paper", "sample_prompt": "same", "decisive": "rules",
+        "contradict": "rules", "nli": "some", "ambiguous": "drop", "closed": "left",
+        "empty": "zero", "sample_punt": "literal", "relation": "inconsistency",
+        "prompt_folder": "x",
+    }  # fmt: skip
+    found = run(tmp_path, engine(faithful, "signed"), methods="vanilla")
+    from sayso.pipeline.running import load_run
+    from sayso.protocols.faithfulness_numbers import signed
+
+    job, _, _ = load_run(found.path)
+    defaults = faithfulness.Settings()
+
+    def signature(chosen: faithfulness.Settings) -> str:
+        job.parts["prompts"] = (
+            "x" if chosen.prompt_folder else faithfulness.prompts_signature(chosen)
+        )
+        return signed(
+            job, chosen, Estimate("x"), "form:short;method:vanilla", "short", {}
+        ).signature
+
+    seen = {signature(defaults)}
+    names = settings.as_dict(defaults)
+    for name, value in names.items():
+        if name in other:
+            new = other[name]
+        elif isinstance(value, bool):
+            new = not value
+        else:
+            new = value + (1 if isinstance(value, int) else 0.125)
+        changed = {name: new} | ({"contradict": "nli"} if name == "nli" else {})
+        seen.add(signature(replace(defaults, changed)))
+    assert len(seen) == len(names) + 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"methods": "vanila"}, "expected all, or some of"),
+        ({"methods": ""}, "expected all"),
+        ({"draws.k": 0}, "draws.k is 0"),
+        ({"relation": "inconsistency"}, "say --contradict nli"),
+        ({"contradict": "nli", "nli": "rules"}, "name one with --nli"),
+        ({"demos.certain": 0.4}, "must lie below"),
+        ({"closed": "both"}, "closed is 'both'"),
+        ({"high": 1.5}, "high is 1.5"),
+    ],
+)
+def test_mistakes_are_told(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        faithfulness.check(replace(faithfulness.Settings(), change))
+
+
+def test_a_judge_without_a_model_cannot_read_wording(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="say --judge MODEL"):
+        run(tmp_path, engine(plain, "p"), decisive="judge")
+
+
+def test_measure_counts_fewer_draws_and_other_bins(runs: dict[str, Result]) -> None:
+    path = runs["faithful"].path
+    fewer = measure(path, **{"draws.k": 5})
+    points = [e.where for e in fewer.estimates if e.name == "point"]
+    shares = {w.split("confidence:")[1].split(";")[0] for w in points}
+    assert shares == {"0", "0.2", "0.4", "0.6", "0.8", "1"}
+    assert not fewer.saved
+    levels = measure(path, levels=True)
+    assert get(levels, "cmfg").value == pytest.approx(get(levels, "cmfg_levels").value)
+    with pytest.raises(InputError, match="needs a new `sayso run`"):
+        measure(path, **{"draws.k": 30})
+    same = measure(path)
+    assert same.estimates == runs["faithful"].estimates
+
+
+def test_compare_finds_what_differs_and_nothing_between_equals(runs: dict[str, Result]) -> None:
+    def gap(a: str, b: str, name: str) -> Estimate:
+        found = sayso.compare(runs[a].path, runs[b].path, resamples=200)
+        return next(e for e in found.estimates if e.name == name and "uncertainty" in e.where)
+
+    skill = gap("constant", "faithful", "skill")
+    assert (skill.low or 0) > 0.3
+    assert gap("faithful", "faithful", "skill").value == 0
+    second = sayso.run(
+        "faithfulness",
+        model=engine(faithful, "second"),
+        data=str(runs["faithful"].path.parent / "q.jsonl"),
+        out=runs["faithful"].path.parent / "second",
+        cache=runs["faithful"].path.parent / "cache",
+        options=replace(
+            faithfulness.Settings(),
+            {"sample_prompt": "same", "methods": "vanilla,uncertainty", "resamples": 100},
+        ),
+    )
+    with pytest.raises(InputError, match="sampled"):
+        sayso.compare(runs["faithful"].path, second.path)
+
+
+# --- ambiguity ----------------------------------------------------------------------------------
+
+
+def test_ambiguous_questions_are_listed_and_can_be_dropped(tmp_path: Path) -> None:
+    def question(name: str, *golds: str) -> Question:
+        return Question(name, "s", f"When was {name} built?", tuple(Gold(g) for g in golds))
+
+    some = [question("A", "1961", "1970"), question("B", "1961"), question("C", "1961", "May 1961")]
+    assert ambiguous(some) == ["A"]
+    keep = replace(faithfulness.Settings(), {"methods": "vanilla"})
+    assert [q.id for q in evaluated(some, keep)] == ["A", "B", "C"]
+    assert [q.id for q in evaluated(some, replace(keep, {"ambiguous": "drop"}))] == ["B", "C"]
+
+
+@given(st.integers(1, 60), st.integers(1, 30))
+def test_no_entity_is_both_shown_and_measured(entities: int, wanted: int) -> None:
+    some = [
+        Question(f"q{e}-{i}", "s", f"What is {i} of {e}?", (Gold("x"),), entity=f"e{e}", domain="d")
+        for e in range(entities)
+        for i in range(2)
+    ]
+    some += [
+        Question(
+            f"p{e}", "s", f"About {e}", entity=f"e{e}", domain="d", parts=(f"q{e}-0", f"q{e}-1")
+        )
+        for e in range(entities)
+    ]
+    chosen = replace(faithfulness.Settings(), {"demos.entities": wanted})
+    held = set(held_out(some, chosen))
+    by_id = {q.id: q for q in some}
+    apart = {by_id[q].entity for q in held}
+    assert len(apart) == min(wanted, entities // 5)
+    assert not apart & {q.entity for q in evaluated(some, chosen)}
+    assert {q.entity for q in evaluated(some, chosen)} | apart == {q.entity for q in some}
+
+
+def test_methods_are_one_dictionary_with_texts() -> None:
+    for name, method in methods.METHODS.items():
+        for form in ("short", "long"):
+            if methods.asks_in(name, form):  # type: ignore[arg-type]
+                assert methods.prompted(name, "Where is Orm?", form=form)  # type: ignore[arg-type]
+        assert method.about
+    assert methods.prompted("vanilla", "Where is Orm?") == "Where is Orm?"
