@@ -219,6 +219,24 @@ def test_an_answer_without_a_price_ends_a_limited_run_but_is_kept(tmp_path: Path
     assert asker.dollars == 0.0
 
 
+def test_what_was_not_sent_is_said_of_cached_answers_too(tmp_path: Path) -> None:
+    """The endpoint's own notices end with the process that asked it."""
+
+    def reply(request: Request) -> Generation:
+        return Generation(request, text="x", overrides=("temperature: provider default",))
+
+    engine = ScriptedEngine(reply)
+    engine.identity = "api:stubborn"
+    with Cache(tmp_path) as cache:
+        list(Asker(engine, cache).complete(ASKED))
+        again = Asker(engine, cache)
+        list(again.complete(ASKED))
+    assert again.notices[-1] == (
+        "of answers in the cache, some were not asked as the settings say: "
+        "temperature: provider default (20)"
+    )
+
+
 def test_failures_do_not_make_answers_look_cheap() -> None:
     """A hundred requests are filtered, which costs nothing; an answer costs ten cents.
 

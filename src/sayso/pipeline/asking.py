@@ -7,6 +7,7 @@ missing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -71,6 +72,7 @@ class Asker:
         self.paid = 0.0
         self.remote = engine.identity.startswith("api:")
         self._told = False
+        self._cached_overrides: Counter[str] = Counter()
 
     @property
     def name(self) -> str:
@@ -110,6 +112,9 @@ class Asker:
             what = "answers" if self.who == "model" else f"answers of the {self.who}"
             kept, total = self.tally.cached, self.tally.requests
             found.append(f"{kept:,} of {total:,} {what} were in the cache already")
+        if self._cached_overrides:  # the engine that was told so is gone
+            said = ", ".join(f"{w} ({n:,})" for w, n in self._cached_overrides.most_common(8))
+            found.append(f"of {what} in the cache, some were not asked as the settings say: {said}")
         return found
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
@@ -134,6 +139,7 @@ class Asker:
         try:
             for key in list(replies):
                 reply = replies.pop(key)
+                self._cached_overrides.update(reply.overrides if self.remote else ())
                 self._count(reply)
                 yield from _bound(reply, wanted, places[key])
             for key, reply in self._ask(todo):
