@@ -5,7 +5,8 @@
 The texts are made from the truth (`data/reworded.py`), so no person's labels are needed. Prints the
 share read right of UNCLE's labels, of stance and of content, and the confusion of stances. The
 number is fair only as long as no rule is written from the disagreements that `--show` prints; from
-`rules@2` on that is no longer so for `reworded.json` and `reworded_aside.json`.
+`rules@2` on that is no longer so for `reworded.json` and `reworded_aside.json`; nobody who writes
+rules may read `reworded_fresh.json`.
 """
 
 from __future__ import annotations
