@@ -34,8 +34,8 @@ class Common:
     data: Annotated[
         str,
         Parameter(
-            help="builtin; uncle, triviaqa, nq_open, squad, squad_v2, xquad or svamp (published "
-            "sets, from the hub); a file in UNCLE's format, or squad:FILE in that of another set"
+            help="builtin; uncle, popqa, triviaqa, nq_open, squad, squad_v2, xquad or svamp "
+            "(published sets, from the hub); a file in UNCLE's format, or squad:FILE in that of another set"
         ),
     ] = "builtin"
     judge: Annotated[

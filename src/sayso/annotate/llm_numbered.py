@@ -209,7 +209,7 @@ def read_numbered(
 def begins_so(echo: str, text: str) -> bool:
     """Whether an echo is the beginning of a text, as far as it goes and with at least its
     first words; letters and digits count."""
-    said, whole = _words(echo), _words(clean(text))
+    said, whole = _words(clean(echo)), _words(clean(text))
     if not whole:
         return True  # nothing that could be repeated
     return bool(said) and len(said) >= min(ECHO - 2, len(whole)) and whole[: len(said)] == said

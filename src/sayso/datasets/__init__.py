@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from sayso.datasets import builtin, nq_open, squad, svamp, triviaqa, uncle
+from sayso.datasets import builtin, nq_open, popqa, squad, svamp, triviaqa, uncle
 from sayso.datasets.collection import Dataset
 from sayso.records import InputError, Question, content_id
 
@@ -23,6 +23,7 @@ LOADERS: dict[str, Callable[[str], Dataset]] = {
     "uncle": uncle.load_published,
     "triviaqa": triviaqa.load,
     "nq_open": nq_open.load,
+    "popqa": popqa.load,
     "squad": squad.load,
     "squad_v2": squad.load_v2,
     "xquad": squad.load_xquad,
@@ -34,6 +35,7 @@ FORMATS: dict[str, Callable[[Path], Dataset]] = {
     "uncle": uncle.load_file,
     "triviaqa": triviaqa.load_file,
     "nq_open": nq_open.load_file,
+    "popqa": popqa.load_file,
     "squad": squad.load_file,
     "squad_v2": partial(squad.load_file, name="squad_v2"),
     "xquad": partial(squad.load_file, name="xquad"),
@@ -44,6 +46,7 @@ FORMATS: dict[str, Callable[[Path], Dataset]] = {
 DEFAULT_LIMIT = {
     "builtin": 200,
     # the paper's number of evaluation questions of each set
+    "popqa": 1000,
     **dict.fromkeys(("triviaqa", "nq_open", "squad", "squad_v2", "xquad", "svamp"), 400),
 }
 

@@ -1,0 +1,107 @@
+"""PopQA: questions on facts of Wikidata, with how often the subject's article is read.
+
+Mallen et al. 2023, "When Not to Trust Language Models", arXiv 2212.10511. Hub: akariasai/PopQA, its
+test split. ``possible_answers`` are ways to write one answer. Kept as in MetaFaith's protocol
+(PROTOCOLS 2.A): relations director, screenwriter, producer, author, place of birth, occupation, and
+objects of more than two characters. The domain of a question is its stratum of popularity::
+
+    {"subj": "…", "prop": "director", "obj": "…", "s_pop": 1200, "question": "…",
+     "possible_answers": "[\"…\"]"}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sayso.datasets.collection import Dataset, questions_hash
+from sayso.datasets.published import Item, dataset_of, hub_rows, text_of
+from sayso.records import Aspect, InputError
+from sayso.store import read_rows
+
+HUB_ID = "akariasai/PopQA"
+RELATIONS = ("director", "screenwriter", "producer", "author", "place of birth", "occupation")
+#: monthly views of the subject's page from which a stratum begins (the decades of the paper)
+STRATA = ((10_000, "popular"), (1_000, "known"), (100, "rare"), (0, "obscure"))
+LEAST_OBJECT = 3
+
+
+def load(split: str = "test") -> Dataset:
+    """Load the set from the hub; it has a test split only."""
+    rows = hub_rows(HUB_ID, None, split, {"test": "test", "dev": "test"})
+    return _dataset(rows, HUB_ID)
+
+
+def load_file(path: Path) -> Dataset:
+    """Load rows from JSONL, JSON or Parquet. Raises InputError."""
+    return _dataset(read_rows(path), str(path))
+
+
+def _dataset(rows: Iterable[tuple[int, Any]], source: str) -> Dataset:
+    found: dict[str, tuple[str, str]] = {}
+    left = dict.fromkeys(("relation", "object"), 0)
+
+    def items() -> Iterator[Item]:
+        for line, row in rows:
+            if not isinstance(row, Mapping):
+                raise InputError(f"{source} line {line}: expected an object, see the docs of popqa")
+            relation = text_of(row, ("prop",), source, line)
+            if relation not in RELATIONS:
+                left["relation"] += 1
+                continue
+            names = _answers(row, source, line)
+            if names and len(names[0]) < LEAST_OBJECT:
+                left["object"] += 1
+                continue
+            text = text_of(row, ("question",), source, line)
+            subject = text_of(row, ("subj",), source, line)
+            found[subject] = stratum(row.get("s_pop"), source, line), relation
+            relations[text.strip()] = relation
+            yield Item(line, text, names, subject)
+
+    relations: dict[str, str] = {}
+    data = dataset_of(items(), name="popqa", source=source)
+    told = [
+        f"{left['relation']:,} questions of other relations and {left['object']:,} with an object "
+        f"of fewer than {LEAST_OBJECT} characters left out"
+    ]
+    questions = tuple(
+        msgspec.structs.replace(
+            q,
+            domain=found[q.entity][0],
+            aspect=Aspect(relations.get(q.text, found[q.entity][1])),
+        )
+        for q in data.questions
+    )
+    return Dataset(data.name, questions, questions_hash(questions), data.rows, (*data.notes, *told))
+
+
+def stratum(views: Any, source: str, line: int) -> str:
+    """Return the name of a popularity; the views are a whole number, also written as text."""
+    try:
+        number = int(views)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{source} line {line}: s_pop is {views!r}; expected the subject's page views"
+        ) from None
+    return next(name for least, name in STRATA if number >= least)
+
+
+def _answers(row: Mapping[str, Any], source: str, line: int) -> list[str]:
+    """Return the object and the other ways to write it; the hub keeps them as JSON in a text."""
+    value = row.get("possible_answers", [])
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise InputError(
+                f"{source} line {line}: possible_answers is no JSON list: {value[:60]!r}"
+            ) from None
+    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+        raise InputError(f"{source} line {line}: possible_answers: expected a list of texts")
+    first = row.get("obj")
+    return [*([first] if isinstance(first, str) else []), *value]
