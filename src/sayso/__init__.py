@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sayso import answers as answers
     from sayso import metrics as metrics
     from sayso import records as records
     from sayso import report as report
+    from sayso import scores as scores
     from sayso.annotate.contradict import contradicts as contradicts
     from sayso.annotate.decisive import decisiveness as decisiveness
     from sayso.annotate.rules import judge_rules as judge_rules
@@ -41,6 +43,8 @@ _PUBLIC = {
     "contradicts": "sayso.annotate.contradict:contradicts",
     "open_model": "sayso.models:open_model",
     "score": "sayso.pipeline.scoring:score",
+    "answers": "sayso.answers",
+    "scores": "sayso.scores",
     "metrics": "sayso.metrics",
     "records": "sayso.records",
     "report": "sayso.report",
@@ -48,6 +52,7 @@ _PUBLIC = {
 
 __all__ = [
     "__version__",
+    "answers",
     "check",
     "compare",
     "contradicts",
@@ -62,6 +67,7 @@ __all__ = [
     "report",
     "run",
     "score",
+    "scores",
 ]
 
 
