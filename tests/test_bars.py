@@ -89,6 +89,32 @@ def test_the_first_ctrl_c_waits_and_the_second_does_not() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (12, "12 answers are on their way (they are paid for)"),
+        (1, "1 answer is on its way (it is paid for)"),
+        (0, "nothing is on its way"),
+    ],
+)
+def test_the_first_ctrl_c_holds_whoever_asks_and_says_what_comes(number: int, said: str) -> None:
+    console = terminal()
+    held: list[int] = []
+
+    def hold() -> int:
+        held.append(number)
+        return number
+
+    with Bars(console) as bars:
+        bars.start("asking: probe", 100, 0, remote=True)
+        bars.hold = hold
+        interrupt()
+        assert held == [number]
+        assert f"stopping: {said}" in seen(console)
+        bars.end("asking: probe")
+        assert bars.hold is None  # the next stage is asked by another
+
+
 class Paid(ScriptedEngine):
     """An endpoint that takes four requests at a time; somebody presses Ctrl-C at the tenth."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -37,13 +38,15 @@ class _Rate(ProgressColumn):
 class Bars:
     """Progress on stderr; nothing but notes when it is not a terminal.
 
-    As a context it also minds Ctrl-C. Where asking costs money, the first one lets the answers
-    come that were asked for (``stopping``), and the second stops at once; elsewhere the first does.
+    As a context it also minds Ctrl-C. Where asking costs money, the first one sends nothing more
+    and lets the answers come that are on their way (``stopping``, ``hold``), and the second stops
+    at once; elsewhere the first does.
     """
 
     def __init__(self, console: Console | None = None) -> None:
         console = console or Console(stderr=True)
         self.stopping = False
+        self.hold: Callable[[], int | None] | None = None
         self._remote = False
         self._before: Any = None
         self._bars = Progress(
@@ -73,14 +76,12 @@ class Bars:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
 
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+    def _interrupt(self, signum: int, frame: FrameType | None) -> None:
         if not self._remote or self.stopping:
             raise KeyboardInterrupt
         self.stopping = True
-        self.note(
-            "stopping: waiting for the answers that were asked for already (they are paid for); "
-            "Ctrl-C again stops at once"
-        )
+        number = self.hold() if self.hold is not None else None
+        self.note(f"stopping: {_awaited(number)}; Ctrl-C again stops at once")
 
     def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
         """Show a new bar."""
@@ -103,6 +104,7 @@ class Bars:
     def end(self, stage: str) -> None:
         """Leave the bar as it is."""
         self._remote = False
+        self.hold = None
 
     def note(self, text: str) -> None:
         """Print a sentence above the bars."""
@@ -111,3 +113,14 @@ class Bars:
             print(f"sayso: {plain}", file=sys.stderr)
         else:
             self._bars.console.print(f"sayso: {plain}", markup=False, highlight=False)
+
+
+def _awaited(number: int | None) -> str:
+    """Say what is waited for; ``None`` where nobody knows how many answers that is."""
+    if number is None:
+        return "waiting for the answers that were asked for already (they are paid for)"
+    if number == 0:
+        return "nothing is on its way"
+    if number == 1:
+        return "1 answer is on its way (it is paid for)"
+    return f"{number:,} answers are on their way (they are paid for)"

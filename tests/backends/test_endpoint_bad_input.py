@@ -265,6 +265,49 @@ def test_ctrl_c_twice_ends_the_process() -> None:
         assert "KeyboardInterrupt" in errors
 
 
+def test_held_nothing_more_is_sent_and_what_is_on_its_way_comes() -> None:
+    with opened(concurrency=4) as (server, engine):
+        server.delay = 0.3
+        stream = engine.complete(ask(f"Who {n}?") for n in range(60))
+        first = next(stream)
+        before = server.number
+        on_their_way = engine.hold()
+        assert 1 <= on_their_way <= 4
+        rest = list(stream)
+        # the window holds 14; what waited behind the four places was never sent
+        assert server.number - before <= 4
+        assert len(rest) + 1 == server.number
+        assert all(answer.problem is None for _, answer in (first, *rest))
+        assert engine.counts.failed == 0
+        # only what was being asked is held: the engine can be asked again
+        server.delay = 0.0
+        assert [g.problem for g in answers(engine, ask("When?"))] == [None]
+
+
+@pytest.mark.parametrize("fault", ["500", "429"])
+def test_held_nothing_is_asked_again(fault: str) -> None:
+    with opened(lambda n, b: fault if n > 1 else "ok", concurrency=2) as (server, engine):
+        stream = engine.complete(ask(f"Who {n}?") for n in range(60))
+        next(stream)
+        engine.asker.pace.base = 3600.0  # whoever waits for its turn waits for an hour
+        while server.number < 4:
+            pass
+        engine.hold()
+        assert list(stream) == []  # nobody is told that it failed: it was not asked to the end
+        assert engine.counts.failed == 0
+
+
+def test_what_is_on_its_way_is_not_awaited_forever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sayso.backends.openai_loop.GRACE", 0.05)
+    with opened(lambda n, b: "ok" if n == 1 else "hang", concurrency=2) as (server, engine):
+        stream = engine.complete(ask(f"Who {n}?") for n in range(60))
+        next(stream)
+        while server.number < 3:
+            pass
+        assert engine.hold() >= 1
+        assert list(stream) == []
+
+
 def test_a_user_who_stops_reading_frees_the_endpoint() -> None:
     with opened(lambda n, b: "hang" if "slow" in str(b["messages"]) else "ok") as (_, engine):
         engine.asker.pace.limit = engine.asker.pace.most = 2

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -31,7 +36,8 @@ def test_no_key_reaches_a_file_or_the_terminal(
     monkeypatch.setenv("SAYSO_API_KEY", KEY)
     with BadServer(key=KEY) as server:
         reader = "rules" if judge == "rules" else f"{server.url}#m"
-        assert cli.run(command(tmp_path, server, "--judge", reader)) == 0
+        code = cli.run(command(tmp_path, server, "--judge", reader))
+        assert code == (0 if judge == "rules" else 2)  # nobody can read what that judge says
         assert server.answered  # it wanted the key, and got it
         monkeypatch.setenv("SAYSO_API_KEY", "sk-wrong-" + KEY)
         assert cli.run(command(tmp_path, server, "--seed", "1", "--out", str(tmp_path / "b"))) == 2
@@ -83,3 +89,34 @@ def test_money_ends_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert manifest.dollars is not None
     assert manifest.dollars > 0.4
     assert manifest.tokens["cached"] == first
+
+
+def test_one_ctrl_c_sends_nothing_more_and_counts_nothing_as_failed(tmp_path: Path) -> None:
+    """Four places, each answer takes 0.3 s: 92 requests would take seven seconds."""
+    with BadServer(delay=0.3, choices=1) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sayso", *command(tmp_path, server, "--concurrency", "4")],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        until = time.monotonic() + 120
+        while server.number < 9:
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        found = re.search(r"stopping: (\d) answers? (?:is|are) on (?:its|their) way", err)
+        assert found is not None, err
+        assert 1 <= int(found[1]) <= 4
+        sent = server.number
+        # nine were seen before the key was pressed; a round more may have begun until then
+        assert sent <= 20
+        assert err.count("the same command goes on from here") == 1
+        server.delay = 0.0
+        assert cli.run(command(tmp_path, server)) == 0
+        # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2: nothing was asked twice
+        assert server.number == 12 * 7 + 4 * 2
+        assert max(server.answered.values()) == 1

@@ -150,6 +150,39 @@ def test_stopping_waits_for_what_was_asked(tmp_path: Path) -> None:
         assert heard.ended == 1
 
 
+def test_stopping_holds_the_engine_and_what_it_gives_back_did_not_fail(tmp_path: Path) -> None:
+    """Eight are taken when somebody stops; the engine answers two more and gives back the rest."""
+
+    class Holding(ScriptedEngine):
+        held = 0
+
+        def hold(self) -> int:
+            self.held += 1
+            return 2
+
+        def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+            feed = iter(requests)
+            taken = [next(feed) for _ in range(8)]
+            for done, request in enumerate(taken):
+                if done == 5:
+                    assert self.held == 1
+                    return
+                yield done, self._answer(request)
+
+    heard, meter = Heard(stop_after=3), Meter(1.0)
+    meter.settle("model/256", 0.01)  # a price is known, so that eight may wait at a time
+    meter.settle("model/256", 0.01)
+    with Cache(tmp_path) as cache:
+        asker = Asker(Holding(paid(0.01)), cache, progress=heard, meter=meter)
+        with pytest.raises(KeyboardInterrupt):
+            list(asker.complete(ASKED))
+        assert (asker.tally.asked, asker.tally.failed) == (5, 0)
+        assert len(heard.answers) == 5
+        # two settled above and were never taken; all eight that were taken are settled or freed
+        assert meter._kinds["model/256"].waiting == -2
+        assert heard.hold is None
+
+
 def _keys(engine: ScriptedEngine) -> list[bytes]:
     from sayso.records import request_key
 

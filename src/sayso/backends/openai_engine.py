@@ -17,7 +17,7 @@ import msgspec
 
 from sayso.backends.openai_ask import Asker
 from sayso.backends.openai_body import unaskable
-from sayso.backends.openai_loop import Answer, Call, Dispatcher, LoopThread, Session
+from sayso.backends.openai_loop import Answer, Call, Dispatcher, LoopThread, Session, Settled
 from sayso.backends.openai_names import (
     Endpoint,
     Options,
@@ -51,6 +51,7 @@ class EndpointEngine:
         self.options = options
         self.price = price
         self.name = endpoint.name
+        self.sessions: list[Session] = []
         self._call_it(endpoint.model)
 
     def _call_it(self, model: str) -> None:
@@ -115,15 +116,17 @@ class EndpointEngine:
         """Answer requests lazily, in order of completion, as many at once as the endpoint takes.
 
         Consecutive requests that differ only in ``sample`` share one call where the endpoint
-        gives several choices. Ctrl-C closes what is on its way at once.
+        gives several choices. Ctrl-C closes what is on its way at once; after :meth:`hold`,
+        requests that were taken and not sent stay without an answer.
         """
         session = Session(self.dispatcher)
+        self.sessions.append(session)
         groups = _groups(enumerate(requests), lambda: self.asker.learned.choices)
-        ready: deque[Answer] = deque()
+        ready: deque[Settled] = deque()
         waiting = 0
         try:
             while True:
-                if session.open <= self.asker.pace.limit + 4:
+                if not session.held and session.open <= self.asker.pace.limit + 4:
                     # the loop's thread may have cut the limit since the line above
                     room = max(0, self.asker.pace.window - session.open)
                     taken = list(itertools.islice(groups, room))
@@ -134,12 +137,24 @@ class EndpointEngine:
                         return
                     ready.extend(session.take())
                 waiting -= 1
-                yield ready.popleft()
+                index, answer = ready.popleft()
+                if answer is not None:
+                    yield index, answer
         finally:
+            self.sessions.remove(session)
             session.cancel()
 
+    def hold(self) -> int:
+        """Send nothing more of what is being asked; return how many answers are on their way.
+
+        They still come, if they do so within two minutes. From any thread, or a signal's handler.
+        """
+        for session in list(self.sessions):
+            session.hold()
+        return self.dispatcher.on_their_way
+
     def _submit(
-        self, session: Session, groups: Sequence[list[Numbered]], ready: deque[Answer]
+        self, session: Session, groups: Sequence[list[Numbered]], ready: deque[Settled]
     ) -> None:
         """Send groups of requests; those that need no asking are answered here."""
         calls = []

@@ -19,8 +19,12 @@ from sayso.records import Generation, InputError, Request
 
 T = TypeVar("T")
 Answer = tuple[int, Generation]
+#: the same, or ``None`` for a request that was given back: it was not sent, or not to the end
+Settled = tuple[int, Generation | None]
 #: how long to wait for a reply before looking whether Ctrl-C was pressed, in seconds
 BREATH = 0.5
+#: how long answers that are on their way are awaited once nothing more is sent, in seconds
+GRACE = 120.0
 
 
 class LoopThread:
@@ -82,15 +86,16 @@ class Call:
 class Session:
     """One ``complete``: what it asked and what came back.
 
-    ``submit``, ``take`` and ``cancel`` are for the caller's thread, ``deliver``, ``add`` and
-    ``fail`` for the loop's.
+    ``submit``, ``take``, ``hold`` and ``cancel`` are for the caller's thread, ``deliver``,
+    ``give_back`` and ``fail`` for the loop's.
     """
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
-        self.results: SimpleQueue[list[Answer] | BaseException] = SimpleQueue()
-        self.outbox: list[Answer] = []
+        self.results: SimpleQueue[list[Settled] | BaseException] = SimpleQueue()
+        self.outbox: list[Settled] = []
         self.cancelled = False
+        self.held = False
         self.sent = 0
         self.ended = 0
 
@@ -104,7 +109,7 @@ class Session:
         self.sent += len(calls)
         self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.add, calls)
 
-    def take(self) -> list[Answer]:
+    def take(self) -> list[Settled]:
         """Wait for answers; raises what ended the session (:meth:`fail`)."""
         while True:
             try:
@@ -117,13 +122,25 @@ class Session:
                 raise found
             return found
 
+    def hold(self) -> None:
+        """Send nothing more; what waits is given back, also what waits to be asked again."""
+        self.held = True
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits
+            self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.hold, self)
+
     def cancel(self) -> None:
         """Let go of everything that is still on its way; never waits."""
         self.cancelled = True
         with contextlib.suppress(RuntimeError):  # the loop is closed: nothing is on its way
             self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.drop, self)
 
-    def deliver(self, index: int, answer: Generation) -> None:
+    def give_back(self, call: Call) -> None:
+        """Tell the caller that a call is not sent (any more)."""
+        self.ended += 1
+        for index in call.indices:
+            self.deliver(index, None)
+
+    def deliver(self, index: int, answer: Generation | None) -> None:
         """Bring one answer to the caller; answers of one turn of the loop travel together."""
         if not self.outbox:
             self.dispatcher.loop.call_soon(self._flush)
@@ -151,13 +168,43 @@ class Dispatcher:
         self.pace = pace
         self.ask = ask
         self.waiting: deque[Call] = deque()
-        self.running: dict[asyncio.Task[None], Session] = {}
+        self.running: dict[asyncio.Task[None], Call] = {}
+        self.later: dict[Call, asyncio.TimerHandle] = {}
         self.timer: asyncio.TimerHandle | None = None
 
     def add(self, calls: Sequence[Call]) -> None:
         """Queue calls and start what may start."""
         self.waiting.extend(calls)
+        self._give_back()
         self.pump()
+
+    @property
+    def on_their_way(self) -> int:
+        """Answers that are being waited for on the wire, for whom they may be."""
+        return sum(len(call.requests) for call in list(self.running.values()))
+
+    def hold(self, session: Session) -> None:
+        """Give back what a session has waiting, and after a while what is still on its way."""
+        for call in [call for call in self.later if call.session is session]:
+            self.later.pop(call).cancel()
+            session.give_back(call)
+        self._give_back()
+        self.loop.call_later(GRACE, self._abandon, session)
+
+    def _give_back(self) -> None:
+        """Give back the waiting calls of sessions that send nothing more."""
+        if any(call.session.held for call in self.waiting):
+            waiting, self.waiting = self.waiting, deque()
+            for call in waiting:
+                if call.session.held:
+                    call.session.give_back(call)
+                else:
+                    self.waiting.append(call)
+
+    def _abandon(self, session: Session) -> None:
+        for task, call in list(self.running.items()):
+            if call.session is session and task.cancel():
+                session.give_back(call)
 
     def split(self, call: Call, kept: int) -> None:
         """Make calls of their own of all but the first ``kept`` requests of a call."""
@@ -176,9 +223,11 @@ class Dispatcher:
                     self.timer = self.loop.call_later(pause, self._wake)
                 return
             call = self.waiting.popleft()
-            if not call.session.cancelled:
+            if call.session.held:
+                call.session.give_back(call)
+            elif not call.session.cancelled:
                 task = self.loop.create_task(self._run(call))
-                self.running[task] = call.session
+                self.running[task] = call
                 task.add_done_callback(self._ended)
 
     def _wake(self) -> None:
@@ -192,21 +241,25 @@ class Dispatcher:
             call.session.ended += 1
         elif delay <= 0:
             self.waiting.appendleft(call)
+        elif call.session.held:
+            call.session.give_back(call)
         else:
-            self.loop.call_later(delay, self._again, call)
+            self.later[call] = self.loop.call_later(delay, self._again, call)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """Free a place, also that of a task that was canceled before it ever ran.
 
         A call that ended in an exception has no answer: nobody may wait for one.
         """
-        session = self.running.pop(task)
+        session = self.running.pop(task).session
         error = None if task.cancelled() else task.exception()
         if error is not None:
             session.fail(error)
+        self._give_back()  # also where no place is free, or all are pausing
         self.pump()
 
     def _again(self, call: Call) -> None:
+        self.later.pop(call, None)
         if not call.session.cancelled:
             self.waiting.append(call)
             self.pump()
@@ -214,8 +267,8 @@ class Dispatcher:
     def drop(self, session: Session) -> None:
         """Forget the calls of a session and close their connections."""
         self.waiting = deque(c for c in self.waiting if c.session is not session)
-        for task, owner in list(self.running.items()):
-            if owner is session:
+        for task, call in list(self.running.items()):
+            if call.session is session:
                 task.cancel()
         self.pump()
 

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from sayso.cache import Cache
-from sayso.models import Capabilities, Counts, Engine
+from sayso.models import Capabilities, Counts, Engine, reader_of
 from sayso.pipeline.metering import Meter
 from sayso.pipeline.progress import Progress, Silent
 from sayso.prices import Price, cost
@@ -121,7 +123,8 @@ class Asker:
         """Answer requests, those from the cache first; see :meth:`Engine.complete`.
 
         Raises :class:`~sayso.pipeline.metering.BudgetSpent` when the money ends, and
-        KeyboardInterrupt when ``progress.stopping`` was set: after the answers that were asked for.
+        KeyboardInterrupt when ``progress.stopping`` was set: after the answers that were on their
+        way. What was not sent is no failure, and is asked the next time.
         """
         wanted = list(requests)
         places: dict[bytes, list[int]] = {}
@@ -136,6 +139,7 @@ class Asker:
         self.tally.cached += len(replies)
         stage = self.stage
         self.progress.start(stage, len(distinct), len(replies), remote=self.remote)
+        outer, self.progress.hold = getattr(self.progress, "hold", None), self._hold
         try:
             for key in list(replies):
                 reply = replies.pop(key)
@@ -148,6 +152,7 @@ class Asker:
                 yield from _bound(reply, wanted, places[key])
         finally:
             self.progress.end(stage)
+            self.progress.hold = outer
             if self.cache:
                 self.cache.commit()
 
@@ -156,6 +161,12 @@ class Asker:
     ) -> Iterator[tuple[int, Generation]]:
         """Read given continuations; nothing of it is cached."""
         return self.engine.force(items, want)
+
+    def hidden(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
+    ) -> NDArray[np.float16]:
+        """Read hidden states, where the engine's capability says so; nothing of it is cached."""
+        return reader_of(self.engine).hidden(items, layer, position)
 
     def tell_repetition(self) -> None:
         """Tell at once, and once, that draws do not differ: nobody should wait for the report."""
@@ -172,7 +183,7 @@ class Asker:
 
     def _ask(self, todo: Sequence[tuple[bytes, Request]]) -> Iterator[tuple[bytes, Generation]]:
         """Ask in rounds: one, unless money is short and its means have to be learned first."""
-        at = 0
+        at, held = 0, False
         while at < len(todo):
             fed: list[tuple[bytes, str]] = []
 
@@ -198,19 +209,27 @@ class Asker:
                         self.cache.put(key, reply)
                     self._settle(kind, reply)
                     yield key, reply
+                    if self.progress.stopping and not held:
+                        held = True
+                        self._hold()
             finally:
                 open_.update(range(seen, len(fed)))
                 for index in open_:
                     self.meter.give_up(fed[index][1], 1)
+            if self.progress.stopping:
+                raise KeyboardInterrupt
             for index in sorted(open_):
                 self.tally.asked += 1
                 self.tally.failed += 1
                 yield fed[index][0], Generation(todo[at + index][1], problem="failed: no answer")
             at += len(fed)
-            if self.progress.stopping:
-                raise KeyboardInterrupt
             if not fed:
                 raise self.meter.stop([self._kind(request) for _, request in todo[at:]])
+
+    def _hold(self) -> int | None:
+        """Have the engine send nothing more, if it can; return how many answers still come."""
+        hold = getattr(self.engine, "hold", None)
+        return int(hold()) if hold is not None else None
 
     def _settle(self, kind: str, reply: Generation) -> None:
         """Count one answer; with a limit on money, one without a price is the end of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from sayso.records import Generation
@@ -11,10 +12,13 @@ class Progress(Protocol):
     """Where a run tells how far it is; the command line draws it.
 
     ``stopping`` becomes True when the person at the keyboard wants to stop: then nothing more is
-    asked, what was asked of an endpoint is waited for, and KeyboardInterrupt is raised.
+    sent, what is on its way from an endpoint is waited for, and KeyboardInterrupt is raised.
+    ``hold`` is set while an endpoint is asked: called at that moment, it sees to it that nothing
+    more is sent, and returns how many answers are on their way (``None``: nobody knows).
     """
 
     stopping: bool
+    hold: Callable[[], int | None] | None
 
     def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
         """A stage begins: ``done`` of ``total`` came from the cache. ``remote``: asking costs."""
@@ -33,6 +37,7 @@ class Silent:
     """Progress that nobody watches."""
 
     stopping = False
+    hold: Callable[[], int | None] | None = None
 
     def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
         """Say nothing."""
