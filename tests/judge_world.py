@@ -100,6 +100,8 @@ def judge_engine(
     """
 
     def reply(request: Request) -> str:
+        if '"begins"' in request.messages[0].content:
+            return "I only grade."  # asked about wording or contradiction, not about right or wrong
         seen = shown(request)
         blocks = [Block(n, seen.question(n), analysis, decide(seen, n)) for n in seen.numbers]
         return write(seen, blocks, request) if write else written(seen, blocks)

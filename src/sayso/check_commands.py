@@ -13,7 +13,7 @@ from sayso.bars import Bars
 from sayso.pipeline import checking, judge_check_store
 from sayso.pipeline.judge_check import REFERENCE_DOLLARS
 from sayso.pipeline.judge_check import judge_check as check_a_judge
-from sayso.pipeline.judge_check_records import JudgeCheck, Share
+from sayso.pipeline.judge_check_records import JudgeCheck, Share, WordsCheck
 from sayso.pipeline.judging import Batch, JudgeOptions, Labels, Mode
 from sayso.pipeline.pricing import endpoint_options, told
 from sayso.report import checks
@@ -170,6 +170,17 @@ def _words(found: JudgeCheck) -> checks.JudgeTables:
         if stances:
             columns = ("called so: labelled so", "labelled so: called so")
             tables.append((f"{part.name}, by stance", columns, stances))
+    if found.words is not None:
+        head += _wording(found.words)
+        rows = [
+            (
+                row.phrase,
+                "unread" if row.mean is None else f"{row.mean:.2f}",
+                f"{row.median:.2f} [{row.low:.2f}–{row.high:.2f}]",
+            )
+            for row in found.words.phrases
+        ]
+        tables.append(("hedges, mean score", ("here", "people, median [quartiles]"), rows))
     tried = found.injection
     bad = [
         f"an injected text changed its verdict: {name} (1 of {tried.tried} attacks)"
@@ -191,6 +202,20 @@ def _words(found: JudgeCheck) -> checks.JudgeTables:
     else:
         tail.append(f"it asks no model; {found.seconds:,.1f} s")
     return checks.JudgeTables(head, tables, bad, tail)
+
+
+def _wording(found: WordsCheck) -> list[str]:
+    """Say how a faithfulness run with this judge would read wording, and compare answers."""
+    rank = "undefined" if found.rank is None else f"{found.rank:.2f}"
+    lines = [
+        f"hedges read by {found.by}: {found.inside.count} of {found.inside.of} phrases within what "
+        f"people took them to mean, rank correlation {rank}",
+        f"pairs of answers, contradiction or not: {_share(found.pairs)}",
+    ]
+    lost = found.unread + found.pairs_unread
+    if lost:
+        lines.append(f"hedges and pairs: {lost} could not be read, and are in no mean")
+    return lines
 
 
 def _share(found: Share) -> str:

@@ -35,7 +35,8 @@ class Common:
         str,
         Parameter(
             help="builtin; uncle, popqa, triviaqa, nq_open, squad, squad_v2, xquad or svamp "
-            "(published sets, from the hub); a file in UNCLE's format, or squad:FILE in that of another set"
+            "(published sets, from the hub); a file in UNCLE's format, or squad:FILE in that of "
+            "another set"
         ),
     ] = "builtin"
     judge: Annotated[

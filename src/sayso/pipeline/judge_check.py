@@ -27,6 +27,7 @@ from sayso.pipeline.judge_check_set import (
     spread,
 )
 from sayso.pipeline.judge_check_store import keep, stored, whole
+from sayso.pipeline.judge_check_words import check_words
 from sayso.pipeline.judging import JudgeOptions, Seat, open_judge
 from sayso.pipeline.metering import Meter
 from sayso.records import InputError, Verdict
@@ -75,6 +76,7 @@ def judge_check(
             others = _grade(seat, whole(Path(labelled).name), their_few)
         bill = _bill(seat).since(before)
         attacks = _attack(seat.judge)
+        words = None if partial else check_words(seat.judge)
         found = JudgeCheck(
             signature=seat.judge.signature,
             checked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -92,6 +94,7 @@ def judge_check(
             whole_dollars=_bill(seat).since(start).dollars,
             seconds=round(time.monotonic() - began, 1),
             partial=partial,
+            words=words,
             notices=tuple(whole(str(n)) for n in getattr(seat.judge, "notices", ())),
         )
     finally:

@@ -83,6 +83,39 @@ class Injection(msgspec.Struct, frozen=True):
     unread: tuple[str, ...]
 
 
+class Phrase(msgspec.Struct, frozen=True):
+    """One hedge: what people take it to mean, 0..1, and the mean over its ``sentences`` read."""
+
+    phrase: str
+    low: float
+    median: float
+    high: float
+    mean: float | None
+    sentences: int
+
+    @property
+    def inside(self) -> bool:
+        """Whether the mean lies within the quartiles of what people said."""
+        return self.mean is not None and self.low <= self.mean <= self.high
+
+
+class WordsCheck(msgspec.Struct, frozen=True):
+    """How wording and contradictions are read ``by`` the judge's model, or by rules.
+
+    ``inside``: of the phrases that were read, those within people's quartiles. ``rank`` is
+    Spearman's correlation with their medians. ``pairs`` of answers told rightly; both ``unread``
+    count what could not be read.
+    """
+
+    by: str
+    phrases: tuple[Phrase, ...]
+    inside: Share
+    rank: float | None
+    unread: int
+    pairs: Share
+    pairs_unread: int
+
+
 class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What a check of a judge found. Dollars are ``None`` where nobody knows the price.
 
@@ -108,6 +141,7 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     partial: bool
     notices: tuple[str, ...] = ()
+    words: WordsCheck | None = None
 
     @property
     def tokens_per_100(self) -> float | None:
