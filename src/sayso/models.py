@@ -7,7 +7,7 @@ that owns a socket or a graphics card lives in ``backends``; here are only the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -22,8 +22,8 @@ class Capabilities(msgspec.Struct, frozen=True):
     ``n`` is several choices in one call, ``seed`` whether draws can be repeated, ``json_schema``
     whether replies are held to a schema, ``thinking`` whether thoughts were seen apart from the
     answer, ``chat_template`` whether the model has one. ``draws_vary`` is ``False`` where draws at
-    T>0 were seen to repeat, ``True`` once two differed. An endpoint learns all of this on the way:
-    read it after use.
+    T>0 were seen to repeat, ``True`` once two differed. ``hidden``: it is a :class:`HiddenReader`.
+    An endpoint learns all of this on the way: read it after use.
     """
 
     logprobs: bool = False
@@ -38,6 +38,12 @@ class Capabilities(msgspec.Struct, frozen=True):
     thinking: bool = False
     chat_template: bool | None = None
     draws_vary: bool | None = None
+
+
+#: Where in a text a hidden state is taken: the last token of the prompt; the token that predicts
+#: the last one of the answer (for an answer of one token the last of the prompt); the last one of
+#: the answer.
+POSITIONS = ("last_prompt", "second_last_answer", "last_answer")
 
 
 class Counts(msgspec.Struct):
@@ -108,6 +114,35 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of memory and sockets."""
+
+
+@runtime_checkable
+class HiddenReader(Protocol):
+    """What an engine with the capability ``hidden`` has besides: the states of given text.
+
+    Vectors are no part of a :class:`Generation`: they go neither into the cache nor into tables,
+    but straight into an array.
+    """
+
+    def hidden(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
+    ) -> NDArray[np.float16]:
+        """Return the state (items, dimensions) of each continuation at a layer and position.
+
+        ``items`` are as in :meth:`Engine.force`. ``layer`` is what goes into that block, 0 =
+        embeddings; the number of blocks, or -1, is what the head reads. ``position`` is one of
+        :data:`POSITIONS`. A row is NaN where a text cannot be read or has no such position; an
+        unknown layer or position raises :class:`~sayso.records.InputError`.
+        """
+
+
+def reader_of(engine: Engine) -> HiddenReader:
+    """Return an engine as one that reads hidden states; one that cannot raises InputError."""
+    if engine.capabilities.hidden and isinstance(engine, HiddenReader):
+        return engine
+    raise InputError(
+        f"{engine.name} does not show hidden states: that takes a model in this process (hf:NAME)"
+    )
 
 
 class Classifier(Protocol):

@@ -9,9 +9,11 @@ from itertools import islice
 from typing import Any
 
 import msgspec
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from sayso.backends import hf_force
+from sayso.backends import hf_force, hf_hidden
 from sayso.backends.hf_decode import Decoder, Job, Raw
 from sayso.backends.hf_force import ARRAYS, Given
 from sayso.backends.hf_identity import Identity, identify
@@ -57,6 +59,7 @@ class HfEngine:
             logprobs=True,
             entropies=True,
             alternatives=True,
+            hidden=True,
             force=True,
             context=self.runner.context,
         )
@@ -162,6 +165,21 @@ class HfEngine:
         wanted = frozenset(want)
         _known_arrays(wanted)
         given = []
+        for item, problem in self._given(items):
+            if problem is not None:
+                yield item.number, unanswered(items[item.number][0], item.prompt, problem)
+            else:
+                given.append(item)
+        for item, arrays in self._forced(given, wanted):
+            self.counts.forced_tokens += len(item.ids)
+            request = items[item.number][0]
+            yield item.number, forced(request, item, arrays, wanted, self.detokenizer)
+
+    def _given(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]]
+    ) -> Iterator[tuple[Given, str | None]]:
+        """Yield each continuation as tokens behind its prompt, and why it cannot be read."""
+        context = self.runner.context
         for index, (request, continuation) in enumerate(items):
             prompt = self.render(request)
             problem = prompt.problem
@@ -169,20 +187,36 @@ class HfEngine:
                 ids = hf_force.continuation_ids(self.tokenizer, prompt, continuation)
             else:
                 ids = tuple(int(token) for token in continuation)
-            context = self.runner.context
             if problem is None and context is not None and len(prompt.ids) + len(ids) > context:
                 problem = "context"
             strange = [token for token in ids if not 0 <= token < self.runner.vocabulary]
             if problem is None and strange:
                 problem = f"failed: token {strange[0]} is not in the vocabulary"
-            if problem is not None:
-                yield index, unanswered(request, prompt, problem)
-            else:
-                given.append(Given(index, prompt, ids))
-        for item, arrays in self._forced(given, wanted):
-            self.counts.forced_tokens += len(item.ids)
-            request = items[item.number][0]
-            yield item.number, forced(request, item, arrays, wanted, self.detokenizer)
+            yield Given(index, prompt, ids), problem
+
+    def hidden(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
+    ) -> NDArray[np.float16]:
+        """Return hidden states (n, d); see :meth:`sayso.models.HiddenReader.hidden`."""
+        place = hf_hidden.check_place(self.runner, layer, position)
+        rows: dict[tuple[int, ...], list[int]] = {}
+        for item, problem in self._given(items):
+            if problem is None and (text := hf_hidden.read_until(item, position)):
+                rows.setdefault(text, []).append(item.number)
+        found = np.full((len(items), hf_hidden.width(self.runner)), np.nan, dtype=np.float16)
+        left = dict(rows)
+        while left:
+            try:
+                for text, state in hf_hidden.hidden(
+                    self.runner, list(left), place, self.limits.rows
+                ):
+                    found[left.pop(text)] = state
+            except RuntimeError as error:
+                if not ran_out(error) or self.limits.rows == 1:
+                    raise
+                self.counts.out_of_memory += 1
+                self.limits = self.limits.halved()
+        return found
 
     def _forced(
         self, given: list[Given], wanted: frozenset[str]

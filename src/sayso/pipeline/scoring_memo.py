@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.cache import Cache
-from sayso.models import Capabilities, Classifier, Counts, Engine
+from sayso.models import Capabilities, Classifier, Counts, Engine, reader_of
 from sayso.records import Generation, Request, content_hash
 
 #: Pairs remembered in memory beside the file: more than one block of questions needs.
@@ -146,6 +146,12 @@ class RememberedReads:
             yield index, found
         if self._cache is not None:
             self._cache.commit()
+
+    def hidden(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
+    ) -> NDArray[np.float16]:
+        """Read hidden states by the engine; they are not kept here."""
+        return reader_of(self._engine).hidden(items, layer, position)
 
     def close(self) -> None:
         """Let the engine go."""
