@@ -182,6 +182,13 @@ class BadServer:
             "400": (0, 400, {}, _error("the request makes no sense", "bad"), ""),
             "403": (0, 403, {}, _error("not for you", "forbidden"), ""),
             "redirect": (0, 307, {"location": "http://127.0.0.1:1/v1"}, b"", ""),
+            "501": (0, 501, {}, _error("Unsupported method ('POST')", "not_implemented"), ""),
+            "405": (0, 405, {}, _json({"detail": "Method Not Allowed"}), ""),
+            "501-html": (0, 501, {"content-type": "text/html"}, page, ""),
+            "500-html": (0, 500, {"content-type": "text/html"}, page, ""),
+            "503-html": (0, 503, {"content-type": "text/html"}, page, ""),
+            "503-html-wait": (0, 503, {"retry-after": "0.01"}, page, ""),
+            "400-html": (0, 400, {"content-type": "text/html"}, page, ""),
             "hang": (3600, 200, {}, b"", ""),
             "reset": (0, 200, {}, b"", "reset"),
         }  # fmt: skip

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from bad_server import BadServer
 from test_endpoint import answers, opened
 
+from sayso import cli
 from sayso.backends.openai_loop import Call, Session
 from sayso.backends.openai_pace import Pace
 from sayso.models import open_model
@@ -126,6 +128,58 @@ def test_html() -> None:
 
 
 @pytest.mark.parametrize(
+    ("fault", "said", "most"),
+    [
+        ("501", "has no chat completions (status 501", 1),
+        ("405", "has no chat completions (status 405", 1),
+        ("501-html", "something else than JSON (status 501: a web page", 1),
+        ("502-html", "something else than JSON (status 502: a web page", 3),
+        ("503-html", "something else than JSON (status 503: a web page", 3),
+        ("500-html", "something else than JSON (status 500: a web page", 3),
+        ("400-html", "something else than JSON (status 400: a web page", 3),
+        ("html", "something else than JSON (a web page", 3),
+    ],
+)
+def test_what_no_endpoint_answers_ends_everything_soon(fault: str, said: str, most: int) -> None:
+    """Thirty requests at sixteen places: nobody waits for a dozen tries of each of them."""
+    with opened(lambda n, b: fault, concurrency=16) as (server, engine):
+        with pytest.raises(InputError) as caught:
+            list(engine.complete(ask(f"Who {n}?") for n in range(30)))
+        assert said in str(caught.value)
+        assert "\n" not in str(caught.value)
+        # a page is believed once one request got it three times: all others got it by then, too
+        assert server.number <= most * 30
+
+
+@pytest.mark.parametrize("fault", ["500-html", "503-html", "html"])
+def test_a_page_among_answers_is_asked_again(fault: str) -> None:
+    with opened(lambda n, b: fault if n in (2, 3, 4, 5) else "ok", concurrency=1) as (_, engine):
+        found = answers(engine, ask("Who?"), ask("When?"))
+        assert [g.problem for g in found] == [None, None]
+
+
+def test_an_endpoint_that_asks_to_wait_is_waited_for() -> None:
+    with opened(lambda n, b: "503-html-wait" if n < 6 else "ok", concurrency=1) as (_, engine):
+        assert [g.problem for g in answers(engine, ask("Who?"))] == [None]
+
+
+@pytest.mark.parametrize("fault", ["501", "html"])
+def test_a_check_and_a_judge_end_with_the_same_line(
+    fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with BadServer(lambda n, b: fault) as server:
+        name = f"{server.url}#bad"
+        assert cli.run(["check", name]) == 2
+        run = ["run", "uncle", "--limit", "1", "--judge", name, "--cache", str(tmp_path / "c")]
+        assert cli.run([*run, "--out", str(tmp_path / "r")]) == 2
+        assert cli.run(["judge-check", name, "--limit", "2", "--cache", str(tmp_path / "c")]) == 2
+        assert server.number <= 9
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count(f"sayso: model '{name}': {server.url} ") == 3
+
+
+@pytest.mark.parametrize(
     ("name", "said"),
     [
         ("http://user:top-secret-0123456789@host/v1#m", "carries a user name, password or query"),
@@ -158,6 +212,7 @@ RECORDED = {
     "error-200": "failed: status 200: server_error: error: upstream broke (3 times)",
     "500": "failed: status 500: server_error: error: something broke (3 times)",
     "429": "failed: status 429: rate_limit_exceeded: error: Rate limit reached",
+    "501": "failed: status 501: not_implemented: error: Unsupported method ('POST')",
     "400": "failed: status 400: bad: error: the request makes no sense",
     "finish-error": "failed: the endpoint broke off the answer (3 times)",
     "html": "failed: a web page instead of JSON (3 times)",

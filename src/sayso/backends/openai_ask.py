@@ -25,7 +25,7 @@ from sayso.records import Generation, InputError
 
 #: how often one call may find another parameter refused
 MOST_LESSONS = 16
-#: rounds without anybody listening, and web pages, before the first answer
+#: rounds without anybody listening, and web pages for one call, before the first answer
 PATIENCE = 3
 #: requests refused for good before the first answer, after which no other is tried
 MOST_REFUSALS = 8
@@ -138,16 +138,17 @@ class Asker:
         self, call: Call, fault: Fault, body: dict[str, object]
     ) -> float | str | InputError:
         """Return what follows a fault: a delay, the problem of a record, or everybody's error."""
-        if fault.kind == "refused":
+        if fault.kind == "refused" and (self.answered or not fault.page):
             return await self._refused(call, fault, body)
         if fault.kind == "context":
             self.context = context_told(fault.reason) or self.context
             return "context"
         if fault.kind == "filter":
             return "failed: content filter"
-        if fault.kind == "everyone" or (fault.kind == "first" and not self.answered):
+        first = fault.kind in ("first", "unable") and not self.answered
+        if fault.kind == "everyone" or first:
             return await self._everyone(fault)
-        if fault.kind == "failed":
+        if fault.kind in ("failed", "unable"):
             return self._problem(fault)
         return await self._try_again(call, fault)
 
@@ -156,6 +157,10 @@ class Asker:
         now = self.dispatcher.loop.time()
         pace, retries = self.pace, self.options.retries
         self.again[outline(fault)] += 1
+        if fault.page and fault.wait is None and not self.answered:
+            call.tries += 1
+            late = call.tries >= PATIENCE
+            return await self._everyone(fault) if late else pace.backoff(call.tries)
         if fault.kind == "busy":
             pace.busy(call.started, now, fault.wait)
             call.busy += 1
@@ -168,8 +173,6 @@ class Asker:
         if fault.kind == "late":
             pace.cut(call.started, now)
         call.tries += 1
-        if fault.kind == "page" and not self.answered and call.tries >= PATIENCE:
-            return await self._everyone(fault)
         if call.tries > retries:
             return f"{self._problem(fault)} ({call.tries} times)"
         return pace.backoff(call.tries)
@@ -194,7 +197,7 @@ class Asker:
 
     async def _everyone(self, fault: Fault) -> InputError:
         """Return the line that ends the session: no other request would fare better."""
-        listed = await self.models() if fault.kind in ("first", "refused") else None
+        listed = await self.models() if fault.kind in ("first", "unable", "refused") else None
         return InputError(
             explain(self.endpoint, fault, listed if isinstance(listed, list) else None)
         )

@@ -24,7 +24,8 @@ FILTERED = re.compile(
 
 #: again: ask this call again; late: too, and fewer at once; busy: slow down; away: nobody listens;
 #: refused: a parameter, or the whole request; context and filter: what they say; everyone: no
-#: request can succeed; first and page: none can, if none did so far; failed: this one cannot
+#: request can succeed; first and page: none can, if none did so far; unable: the same, else this
+#: one cannot; failed: this one cannot
 FaultKind = Literal[
     "again",
     "late",
@@ -35,17 +36,22 @@ FaultKind = Literal[
     "filter",
     "everyone",
     "first",
+    "unable",
     "page",
     "failed",
 ]
 
 
 class Fault(NamedTuple):
-    """Why there is no answer. ``reason`` still holds what the server said, unscrubbed."""
+    """Why there is no answer. ``reason`` still holds what the server said, unscrubbed.
+
+    ``page``: it said so in a web page, as no endpoint does, though gateways before one do.
+    """
 
     kind: FaultKind
     reason: str
     wait: float | None = None
+    page: bool = False
 
 
 def decode(body: bytes) -> Any:
@@ -71,11 +77,16 @@ def error_reply(data: Mapping[str, Any]) -> Fault:
 def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     """Read a reply whose status says that there is no answer."""
     try:
-        text = error_text(decode(body))
+        return read_error(status, headers, error_text(decode(body)))
     except ValueError:
-        page = body.lstrip()[:1] == b"<"
-        text = "a web page" if page else body[:500].decode("utf-8", "replace")
-    return read_error(status, headers, text)
+        page = is_page(body)
+    text = "a web page" if page else body[:500].decode("utf-8", "replace")
+    return read_error(status, headers, text)._replace(page=page)
+
+
+def is_page(body: bytes) -> bool:
+    """Tell a web page (or XML) from what else is no JSON."""
+    return body.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
 
 
 def read_error(status: int, headers: Mapping[str, str], text: str) -> Fault:
@@ -87,6 +98,8 @@ def read_error(status: int, headers: Mapping[str, str], text: str) -> Fault:
         return Fault("everyone" if spent else "busy", reason, wait)
     if status in (401, 402):
         return Fault("everyone", reason)
+    if status == 501:
+        return Fault("unable", reason)
     if status in (408, 409, 425) or status >= 500:
         overloaded = wait is not None or status in (503, 529)
         return Fault("busy" if overloaded else "again", reason, wait)

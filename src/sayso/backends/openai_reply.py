@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sayso.backends.openai_errors import Fault, count, decode, error_reply, mapping
+from sayso.backends.openai_errors import Fault, count, decode, error_reply, is_page, mapping
 
 #: marks of a thought inside the answer, by the tag's name
 TAGS = ("think", "thinking", "thought", "reasoning")
@@ -47,8 +47,8 @@ def read_reply(body: bytes) -> Reply | Fault:
     try:
         data = decode(body)
     except ValueError:
-        if body.lstrip()[:1] == b"<":
-            return Fault("page", "a web page instead of JSON")
+        if is_page(body):
+            return Fault("page", "a web page instead of JSON", page=True)
         return Fault("again", "empty reply" if not body.strip() else "invalid or truncated JSON")
     if not isinstance(data, Mapping):
         return Fault("again", f"JSON that is no reply: {str(data)[:80]}")

@@ -34,9 +34,9 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
         names = ", ".join(told(name, endpoint.secrets, 60) for name in served[:8]) or "none"
         return f"{where}: {endpoint.url} does not serve {endpoint.model!r}; it lists: {names}"
     expected = "expected an OpenAI-compatible address, which mostly ends in /v1"
-    if fault.kind == "page" or "web page" in said:
+    if fault.kind == "page" or fault.page:
         return f"{where}: {endpoint.url} answers with something else than JSON ({said}); {expected}"
-    if fault.kind == "first":
+    if fault.kind in ("first", "unable"):
         return f"{where}: {endpoint.url} has no chat completions ({said}); {expected}"
     if fault.kind == "refused":
         return f"{where}: {endpoint.url} refuses every request so far ({said})"
