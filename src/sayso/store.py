@@ -46,6 +46,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     and ``judge_dollars`` what the verdicts cost; ``None`` = unknown, or no judge that could cost.
     ``judge_check`` says how well this judge did when it was checked; ``cautions`` are what must be
     read before any number, ``notices`` what else the run had to say.
+    ``chosen`` are the flags that decide which questions are asked; ``None`` and "": left out.
     """
 
     format: int = FORMAT
@@ -63,6 +64,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     model_identity: str = ""
     model_base: str = ""
     model_signature: str = ""
+    chosen: dict[str, str | int | None] = msgspec.field(default_factory=dict)
     judge: str = ""
     judge_signature: str = ""
     versions: dict[str, str] = msgspec.field(default_factory=dict)

@@ -91,7 +91,7 @@ def test_only_the_rest_is_asked_and_verdicts_keep_their_places() -> None:
     assert judge.asked == 2
     assert judge.graded == 5
     assert judge.counts is llm.counts
-    assert "the model decided 2 of 5 verdicts" in judge.notices[-1]
+    assert "asked for 2 of 5 verdicts and gave 2 that" in judge.notices[-1]
 
 
 def test_a_paragraph_whose_form_nobody_wrote_down_stays_one() -> None:

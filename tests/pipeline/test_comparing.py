@@ -20,16 +20,20 @@ WORLD = facts(12)
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, i: i)
 
 
+READ: Any = {"stance": "abstained", "content": "none"}
+
+
 class Blind:
-    """A judge that can read nothing, under the other's signature."""
+    """A judge that can read no short answer, under the other's signature."""
 
     name, signature = "blind", RulesJudge().signature
 
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         return [
-            Verdict(item.generation.id, question.id, "blind", problem="unread")
+            Verdict(item.generation.id, question.id, "blind", **said)
             for item in items
             for question in item.questions
+            for said in [READ if item.generation.form == "long" else {"problem": "unread"}]
         ]
 
 

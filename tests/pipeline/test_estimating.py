@@ -160,7 +160,7 @@ def json_judge() -> ScriptedEngine:
     inner: Any = engine.reply
 
     def reply(request: Any) -> Any:
-        first = "tea" in request.messages[0].content
+        first = "Is tea better" in request.messages[0].content
         return '{"choice": "tea"}' if first else inner(request)
 
     engine.reply = reply

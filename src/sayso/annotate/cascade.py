@@ -81,6 +81,7 @@ class CascadeJudge:
         self.signature = f"{rules.signature}+c{VERSION}+{llm.signature}"
         self.graded = 0
         self.asked = 0
+        self.answered = 0
 
     @property
     def counts(self) -> JudgeCounts:
@@ -93,8 +94,9 @@ class CascadeJudge:
         found = list(self.llm.notices)
         if self.graded:
             found.append(
-                f"judge {self.name}: the model decided {self.asked:,} of {self.graded:,} verdicts, "
-                "the rules those of which they are certain"
+                f"judge {self.name}: the model was asked for {self.asked:,} of {self.graded:,} "
+                f"verdicts and gave {self.answered:,} that could be read; the rules decided those "
+                "of which they are certain"
             )
         return found
 
@@ -115,6 +117,7 @@ class CascadeJudge:
                 asked.append(Item(_as_it_was(item), tuple(open_questions)))
         for at, verdict in zip(places, self.llm.grade(asked), strict=True):
             verdicts[at] = verdict
+            self.answered += verdict.problem is None
         self.graded += len(verdicts)
         self.asked += len(places)
         return [msgspec.structs.replace(v, by=self.signature) for v in verdicts]

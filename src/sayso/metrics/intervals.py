@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.distributions import exact_interval, student_quantile
 from sayso.metrics.rates import Floats, or_none
+from sayso.metrics.reasons import undefined
 from sayso.metrics.roc import codes
 from sayso.records import Estimate, InputError
 
@@ -192,7 +193,7 @@ def bootstrap(
     value = metric(*arrays, **keywords)
     title = name or str(getattr(metric, "__name__", "metric"))
     if value is None or count == 0:
-        return Estimate(name=title, n=rows, problem="undefined on these rows")
+        return Estimate(name=title, n=rows, problem=undefined(title))
     layer = strata_of_clusters(unit, count, strata)
     second = None if crossed is None else codes(crossed)
     rng = np.random.default_rng(seed)
@@ -271,7 +272,7 @@ def make_estimate(
     ``least_error``: a standard error known from elsewhere below which it is not taken to lie.
     """
     if np.isnan(value):
-        return Estimate(name=name, n=n, problem="undefined on these rows")
+        return Estimate(name=name, n=n, problem=undefined(name))
     error = standard_error(replicates, clusters, strata)
     if error is None:
         return Estimate(name=name, value=value, n=n, problem="no interval: a single cluster")

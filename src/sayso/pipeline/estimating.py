@@ -46,6 +46,10 @@ def estimate(job: Job) -> Plan:
         graded = [ask for ask in asks if is_judged(ask, job.settings)]
         judged, notes = judge_stages(found, graded, replies)
         stages = (*_model_stages(found, asks, keys, replies), *judged)
+        told_of = getattr(module, "unpriced", None)
+        beside: list[str] = []
+        if told_of is not None:
+            beside = told_of(found.data.questions, job.settings, found.seat.judge)
         prices = {"model": _label(found.price, "price")}
         if found.seat.asker is not None:
             prices["judge"] = _label(found.seat.asker.price, "judge-price")
@@ -55,7 +59,7 @@ def estimate(job: Job) -> Plan:
             stages=stages,
             prices=prices,
             dollars=_sum(stage.dollars for stage in stages),
-            notes=(*found.data.notes, ASSUMED, *notes),
+            notes=(*found.data.notes, ASSUMED, *notes, *beside),
         )
 
 

@@ -23,6 +23,7 @@ from sayso.pipeline.thinking import Shape
 from sayso.protocols import Ask
 from sayso.protocols.draws import ALIKE, count_draws
 from sayso.records import Generation, InputError, Question, Score, Verdict, content_id
+from sayso.pipeline.unread import Seen, check_answered, why_missing
 from sayso.store import RunFolder
 
 
@@ -50,6 +51,8 @@ class FolderRun:
 
     def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
         """Answer every ask and store ``generations/<stage>`` for each stage among them."""
+        self.seen: dict[str, Seen] = {}
+        self._answered = False
         if self.shape is not None:
             asks = [ask._replace(request=self.shape(ask.request)) for ask in asks]
         if isinstance(model, Asker):
@@ -67,21 +70,18 @@ class FolderRun:
         if count_draws(tables.get("probe", ())).repeat:
             self.notices.append(f"probe: {ALIKE}")
             if isinstance(model, Asker):
+        answers = [row for rows in tables.values() for row in rows]
+        if not self._answered:
+            check_answered(model.name, answers)
+            self._answered = bool(answers)
                 model.tell_repetition()
         return tables
 
     def _tell(self, stage: str, rows: Sequence[Generation]) -> None:
         """Note what a reader of the numbers must know: requests that failed, answers cut off."""
-        told = {
-            "context": "could not be asked: prompt and longest answer exceed the model's context; "
-            "shorten them (--answer.short-tokens, --answer.long-tokens)",
-            "truncated": "ended inside their thinking at the token limit and have no verdict; "
-            "allow more (--thinking with a number of tokens) or none (--thinking off)",
-        }
         problems = Counter(r.problem.partition(":")[0] for r in rows if r.problem is not None)
         for problem, number in sorted(problems.items()):
-            first = next(r.problem for r in rows if r.problem and r.problem.startswith(problem))
-            why = told.get(problem, f"failed ({' '.join(first.split())[:200]}); run again")
+            why = why_missing(rows, problem)
             self.notices.append(f"{stage}: {number} of {len(rows)} requests {why}")
         cut = sum(r.finish == "length" and r.problem is None for r in rows)
         if cut:
@@ -99,6 +99,7 @@ class FolderRun:
         with self.timed("store"):
             self.folder.write(f"verdicts/{stage}", verdicts, Verdict)
         return verdicts
+        self.seen.setdefault(judge.signature, Seen()).add(items, verdicts)
 
     def generations(self, stage: str) -> list[Generation]:
         """Read a stored stage."""

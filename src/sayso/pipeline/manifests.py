@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+from collections.abc import Iterable
 from pathlib import Path
 
 import sayso
@@ -59,6 +61,12 @@ def manifest_of(found: Opened) -> Manifest:
         },
         data=data.name,
         data_hash=data.hash,
+        chosen={
+            "limit": job.limit,
+            "split": job.split,
+            "domain": ",".join(job.domains),
+            "seed": job.seed,
+        },
         n_questions=len(data.questions),
         prompts={
             "signature": module.prompts_signature(chosen),
@@ -110,6 +118,11 @@ def _asked(manifest: Manifest) -> dict[str, object]:
     }
 
 
+def told(value: object) -> str:
+    """Return a setting as people write it: one that was left out is "unset"."""
+    return "unset" if value is None or value == "" else str(value)
+
+
 def _defaults(manifest: Manifest) -> object:
     """Return the protocol's settings as they come; those of UNCLE for a run of an unknown one."""
     (name,) = manifest.protocols if len(manifest.protocols) == 1 else ("uncle",)
@@ -121,7 +134,18 @@ def open_folder(path: Path, manifest: Manifest) -> RunFolder:
     if not RunFolder.exists(path):
         return RunFolder.create(path)
     folder = RunFolder.open(path)
-    old, new = _asked(folder.read_manifest()), _asked(manifest)
+    before = folder.read_manifest()
+    chosen = [
+        f"--{name} {told(before.chosen[name])}, not {told(value)}"
+        for name, value in manifest.chosen.items()
+        if name in before.chosen and before.chosen[name] != value
+    ]
+    old, new = _asked(before), _asked(manifest)
+    if chosen and old["data"] != new["data"]:
+        raise InputError(
+            f"{path}: holds a run with {'; '.join(chosen)}; repeat it as it was, or choose "
+            "another --out"
+        )
     for name in {**new, **old}:
         if old.get(name) != new.get(name):
             raise InputError(
@@ -129,3 +153,15 @@ def open_folder(path: Path, manifest: Manifest) -> RunFolder:
                 "choose another --out"
             )
     return folder
+
+
+def discard(folder: RunFolder, places: Iterable[Path]) -> None:
+    """Take back the folder of a run in which nothing was answered: its manifest and questions.
+
+    ``places``, innermost first, are removed too as far as they are empty then.
+    """
+    for name in ("manifest.json", "questions.parquet"):
+        (folder.path / name).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # somebody else's files are in it: it stays
+        for place in places:
+            place.rmdir()

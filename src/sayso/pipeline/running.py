@@ -19,10 +19,19 @@ from sayso.pipeline.folder_run import FolderRun
 from sayso.pipeline.job import Job, opened
 from sayso.pipeline.judge_check_store import stored
 from sayso.pipeline.judging import Batch, Labels, Mode, Seat, open_judge
-from sayso.pipeline.manifests import folder_name, manifest_of, now, open_folder, signature_parts
+from sayso.pipeline.manifests import (
+    discard,
+    folder_name,
+    manifest_of,
+    now,
+    open_folder,
+    signature_parts,
+)
 from sayso.pipeline.pricing import bill
 from sayso.pipeline.scoring_tools import Toolbox
 from sayso.pipeline.thinking import OF_REQUESTS, Scalar
+from sayso.pipeline.unread import Seen, check_read
+from sayso.pipeline.unread import cautions as unread_cautions
 from sayso.protocols import PROTOCOLS, protocol, settings
 from sayso.records import Estimate, InputError, Question
 from sayso.store import Manifest, RunFolder
@@ -95,6 +104,8 @@ def execute(job: Job, progress: Progress | None = None) -> Result:
         manifest = manifest_of(found)
         borrowed = _check_known_from(job.settings, manifest, found.data)
         path = Path(job.out) if job.out else Path("runs") / folder_name(manifest)
+        new = not RunFolder.exists(path)
+        places = [place for place in (path, *path.parents) if not place.exists()]
         folder = open_folder(path, manifest)
         asker, seat, questions = found.model, found.seat, found.data.questions
         module = protocol(job.protocol)
@@ -109,8 +120,15 @@ def execute(job: Job, progress: Progress | None = None) -> Result:
         )
         folder.write("questions", questions, Question)
         folder.write_manifest(manifest)
-        with contextlib.closing(box):
-            module.collect(questions, asker, seat.judge, work, job.settings, job.seed)
+        try:
+            with contextlib.closing(box):
+                module.collect(questions, asker, seat.judge, work, job.settings, job.seed)
+        except BaseException:
+            if new and not _answered(asker, folder):
+                discard(folder, places)  # a start that failed leaves nothing to clean up
+            raise
+        seen = work.seen.get(seat.judge.signature, Seen())
+        check_read(seat.judge, seen, f"sayso judge-check {seat.judge.name}")
         with work.timed("measure"):
             estimates = module.measure(work, job.settings)
         folder.write(f"metrics/{job.protocol}", estimates, Estimate)
@@ -125,7 +143,10 @@ def execute(job: Job, progress: Progress | None = None) -> Result:
             dollars=asker.dollars,
             judge_dollars=seat.asker.dollars if seat.asker else None,
             judge_check=stored(seat.judge.signature, job.cache_folder) or {},
-            cautions=tuple(module.cautions(estimates, asker.capabilities.draws_vary)),
+            cautions=(
+                *unread_cautions(seen),
+                *module.cautions(estimates, asker.capabilities.draws_vary),
+            ),
             notices=(*told, *said),
         )
         folder.write_manifest(manifest)
@@ -171,6 +192,12 @@ def asked_about(data: Dataset) -> list[str]:
         f"{len(data.long):,} paragraphs"
     )
     return [*data.notes, size]
+
+
+def _answered(asker: Asker, folder: RunFolder) -> bool:
+    """Tell whether there is anything to keep: one answer, or a table that says why none came."""
+    tally = asker.tally
+    return bool(tally.cached or tally.asked > tally.failed or folder.tables("generations"))
 
 
 def _judge_notices(seat: Seat) -> list[str]:

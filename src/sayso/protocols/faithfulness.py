@@ -16,7 +16,7 @@ paragraph (none of the papers does it) is joined to the draws of its own short q
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from sayso import methods
@@ -25,9 +25,11 @@ from sayso.annotate.rules import RulesJudge
 from sayso.models import Engine
 from sayso.prompts import prompt_hash
 from sayso.protocols import Ask, Run
-from sayso.protocols.faithfulness_demos import evaluated, held_out, placeholders, shown_of
+from sayso.protocols.faithfulness_asks import first, second
+from sayso.protocols.faithfulness_asks import unpriced as not_priced
+from sayso.protocols.faithfulness_demos import held_out, placeholders, shown_of
 from sayso.protocols.faithfulness_evidence import Draw, Pairs, Thoughts, Wordings, draws_of
-from sayso.protocols.faithfulness_reading import pair_reader, wording_reader
+from sayso.protocols.faithfulness_reading import engine_of, pair_reader, wording_reader
 from sayso.protocols.faithfulness_settings import (
     CHECKS,
     FEWER,
@@ -38,7 +40,7 @@ from sayso.protocols.faithfulness_settings import (
     check,
 )
 from sayso.protocols.selective_evidence import others
-from sayso.records import Estimate, Generation, Question, ask
+from sayso.records import Estimate, Generation, Question
 
 __all__ = [
     "CHECKS",
@@ -58,12 +60,11 @@ __all__ = [
     "more_prompts",
     "prompts_signature",
     "requests",
+    "unpriced",
 ]
 
 #: it needs no paragraphs
 PARAGRAPHS = False
-#: the draw that an answer at T > 0 is: none of those that it is compared with
-ANSWER_SAMPLE = 2000
 FORMS: tuple[methods.Form, ...] = ("short", "long")
 #: stages of answers whose wording is read, by the question's form
 STAGES = {"short": ("short", "methods-short", "demos-short"), "long": ("long", "methods-long")}
@@ -100,92 +101,18 @@ def extra_signatures(settings: Settings) -> dict[str, str]:
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
     """Return everything the protocol asks; demonstrations, not known yet, have their usual size."""
     shown = placeholders(questions, settings)
-    return [*_first(questions, settings, seed), *_second(questions, settings, seed, shown)]
-
-
-def _first(questions: Sequence[Question], settings: Settings, seed: int) -> Iterator[Ask]:
-    """Yield the draws of every short question, and each method's answer to those measured."""
-    folder = Path(settings.prompt_folder) if settings.prompt_folder else None
-    measured = {q.id for q in evaluated(questions, settings)}
-    same = settings.sample_prompt == "same"
-    for question in questions:
-        form = "long" if question.parts else "short"
-        tokens = settings.answer.long_tokens if question.parts else settings.answer.short_tokens
-        plain = _text("vanilla", question, settings, folder)
-        for sample in range(0 if question.parts else settings.draws.k):
-            yield _ask(question, plain, "draws", "plain", tokens, settings, seed, sample)
-        for name in methods.chosen(settings.methods):
-            about = methods.METHODS[name]
-            if question.id not in measured or about.demonstrations:
-                continue
-            if form == "long" and settings.prompts == "paper":
-                continue  # the paper's form of the prompt is for short answers
-            text = _text(name, question, settings, folder)
-            stage = form if name in ("vanilla", "uncle") else f"methods-{form}"
-            own = {"vanilla": "plain", "uncle": "instructed"}.get(name, name)
-            yield _ask(question, text, stage, own, tokens, settings, seed)
-            if same and form == "short" and name != "vanilla":
-                for sample in range(settings.draws.k):
-                    yield _ask(question, text, "draws", own, tokens, settings, seed, sample)
-
-
-def _second(
-    questions: Sequence[Question],
-    settings: Settings,
-    seed: int,
-    shown: Sequence[Sequence[methods.Shown]],
-) -> Iterator[Ask]:
-    """Yield the answers with each choice of demonstrations."""
-    folder = Path(settings.prompt_folder) if settings.prompt_folder else None
-    for question in evaluated(questions, settings) if shown else ():
-        for number, some in enumerate(() if question.parts else shown, 1):
-            text = methods.prompted(
-                "uncertainty_plus",
-                question.text,
-                context=question.context,
-                style=settings.prompts,
-                folder=folder,
-                shown=some,
-            )
-            name = f"uncertainty_plus-{number}"
-            tokens = settings.answer.short_tokens
-            yield _ask(question, text, "demos-short", name, tokens, settings, seed)
-
-
-def _text(name: str, question: Question, settings: Settings, folder: Path | None) -> str:
-    return methods.prompted(
-        name,
-        question.text,
-        form="long" if question.parts else "short",
-        context=question.context,
-        style=settings.prompts,
-        folder=folder,
-    )
-
-
-def _ask(
-    question: Question,
-    text: str,
-    stage: str,
-    method: str,
-    tokens: int,
-    settings: Settings,
-    seed: int,
-    sample: int | None = None,
-) -> Ask:
-    """Return a draw (``sample`` given) or an answer."""
-    heat = settings.answer.temperature if sample is None else settings.draws.temperature
-    stop = ("\n", "Question:") if settings.prompts == "paper" or stage == "demos-short" else ()
-    if sample is None:
-        sample = ANSWER_SAMPLE if heat > 0 else 0
-    request = ask(text, temperature=heat, max_tokens=tokens, stop=stop, seed=seed, sample=sample)
-    form = "long" if question.parts else "short"
-    return Ask(question, request, stage, form, method, instructed=method != "plain")
+    return [*first(questions, settings, seed), *second(questions, settings, seed, shown)]
 
 
 def is_judged(ask: Ask, settings: Settings) -> bool:
     """Tell whether an answer goes to the judge of right and wrong: draws do not."""
     return ask.stage != "draws"
+
+
+def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) -> list[str]:
+    """Return what a dry run must say that it did not count; nothing for a judge without a model."""
+    offline = settings.decisive == "rules" and settings.contradict in ("rules", "nli")
+    return [] if offline or engine_of(judge) is None else not_priced(questions, settings)
 
 
 def collect(
@@ -197,7 +124,7 @@ def collect(
     seed: int = 0,
 ) -> None:
     """Ask everything in one call (demonstrations in a second), judge, read wording, compare."""
-    answers = run.stage(list(_first(questions, settings, seed)), model)
+    answers = run.stage(list(first(questions, settings, seed)), model)
     draws: dict[tuple[str, str], list[Draw]] = draws_of(answers.get("draws", ()))
     folder = Path(settings.prompt_folder) if settings.prompt_folder else None
     wording = wording_reader(settings.decisive, judge, folder)
@@ -207,7 +134,7 @@ def collect(
     held = held_out(questions, settings)
     if held:
         shown = shown_of([by_id[q] for q in held], draws, wording, compared, settings, seed)
-        answers |= run.stage(list(_second(questions, settings, seed, shown)), model)
+        answers |= run.stage(list(second(questions, settings, seed, shown)), model)
     said = Wordings(wording, draws, by_id)
     pairs = Pairs(compared, draws, by_id, said, same=settings.sample_prompt == "same")
     for form, stages in STAGES.items():

@@ -16,6 +16,7 @@ from sayso.metrics.bounds import Bound, j_bounds, rate_bounds
 from sayso.metrics.cells import bootstrap_cells, cluster_cells
 from sayso.metrics.rates import CELLS, MISSING, count_cells
 from sayso.metrics.rates import expression_rates_3row as rates_3row
+from sayso.metrics.reasons import undefined
 from sayso.protocols import Run
 from sayso.protocols.aspects import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE
 from sayso.protocols.draws import ALIKE
@@ -165,7 +166,7 @@ def _official(
             value=official[name],
             n=counted,
             missing=missing,
-            problem=note if official[name] is not None else "undefined on these rows",
+            problem=note if official[name] is not None else undefined(name),
         )
         for name in ("FA", "UA", "F1", "lift_UA", "p_uncertain")
     }

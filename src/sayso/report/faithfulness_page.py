@@ -78,7 +78,6 @@ def context(
     return {
         "headline": [headline(found, form) for form in found.forms],
         "warnings": [
-            *(line(text, 1_000) for text in manifest.cautions),
             *judged.warned(manifest),
         ],
         "skills": _both(

@@ -94,6 +94,7 @@ def pages(
     names = [f"answers-{number:03}.html" for number in range(1, len(parts) + 1)]
     shared = {
         "title": title(manifest),
+        "first": cautions.first(manifest),
         "labels": LABELS,
         "stances": STANCES,
         "total": len(made),
@@ -148,7 +149,7 @@ def pages(
         types=tabulate.slices(numbers, "type", _type_names(tables.questions)),
         alignment=tabulate.alignment(numbers),
         missing=tabulate.missing(numbers),
-        missing_lines=[*cautions.first(manifest), *cautions.missing_lines(numbers)],
+        missing_lines=cautions.missing_lines(numbers),
         warnings=[*cautions.warnings(numbers), *judged.warned(manifest)],
         judged=judged.cited(manifest),
         manifest=manifest,

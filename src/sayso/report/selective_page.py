@@ -58,7 +58,6 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
     return {
         "headline": [headline(found, form) for form in found.forms],
         "warnings": [
-            *(line(text, 1_000) for text in manifest.cautions),
             *(
                 text.removeprefix("! ")
                 for form in found.forms

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from sayso.metrics.reasons import EMPTY
 from sayso.records import Estimate
-from sayso.report.numbers import Numbers, interval, percent, show
+from sayso.report.numbers import Numbers, bounds, interval, percent, show
 
 FORMS = {"short": "short answers", "long": "paragraphs"}
+
+#: a headline whose facts lack more than this share of the verdicts says what they could change
+MANY = 0.03
 
 #: the headline metrics: a name for strangers, what it counts, and where it is defined
 METRICS: dict[str, tuple[str, str, str]] = {
@@ -100,26 +104,6 @@ MORE: dict[str, tuple[str, str]] = {
     ),
 }
 
-#: why a ratio has nothing to divide by
-EMPTY = {
-    "FA": "every fact was hedged",
-    "UA": "no fact was hedged",
-    "UUR": "no fact is unknown",
-    "KCR": "no fact is known",
-    "over_hedge": "no fact is known",
-    "J": "it takes both known and unknown facts",
-    "J_within": "it takes a type of fact with known and unknown ones",
-    "odds_ratio_within": "no type has hedged and unhedged, known and unknown facts",
-    "balanced_EA": "it takes both known and unknown facts",
-    "lift_UA": "no fact was hedged",
-    "F1_uncertain": "no fact was hedged and none is unknown",
-    "hedge_precision": "no fact was hedged",
-    "hedge_recall": "nothing was wrong without the instruction",
-    "hedged_and_correct": "no fact was hedged",
-    "unknown_but_correct": "no fact is unknown",
-    "kappa": "one of the forms never hedged, or always did",
-}
-
 STANCES = {
     "UUR_hedged": "gave an answer with a hedge",
     "UUR_abstained": "said it does not know",
@@ -149,7 +133,7 @@ def headline(numbers: Numbers, entities: int | None = None) -> list[str]:
     told = [clause for form in forms if (clause := _hedged(numbers, form, form == forms[0]))]
     if told:
         sentences.append(f"Asked to voice doubt, it hedged {'; '.join(told)}.")
-    sentences += _verdicts(numbers, forms)
+    sentences += [*_verdicts(numbers, forms), *_lost(numbers, forms)]
     unspoken = _unspoken(numbers, forms)
     return [*sentences, unspoken] if unspoken else sentences
 
@@ -161,7 +145,35 @@ def _knew(numbers: Numbers, form: str, entities: int | None) -> str:
         asked = f" of the facts{about}" if about else ""
         return f"What the model knows{asked} could not be told: {reason(known)}."
     facts = "fact" if known.denominator == 1 else "facts"
-    return f"The model knew {percent(known.value, 0)} of {known.denominator:,.0f} {facts}{about}."
+    said = f"The model knew {percent(known.value, 0)} of {known.denominator:,.0f} {facts}{about}"
+    total = known.denominator + known.missing
+    if known.missing <= MANY * total:
+        return f"{said}."
+    return (
+        f"{said} that have verdicts; {known.missing:,.0f} of {total:,.0f} have none, and whatever "
+        f"they were, it knew {_between(known)}."
+    )
+
+
+def _between(estimate: Estimate) -> str:
+    """Return the range over all readings of the missing verdicts, as the end of a sentence."""
+    low, high = estimate.bound_low, estimate.bound_high
+    if low is None or high is None:
+        return "a share without any bound"
+    return f"{percent(low, 0)} to {percent(high, 0)} of all"
+
+
+def _lost(numbers: Numbers, forms: list[str]) -> list[str]:
+    """Say how little is known of J where more than a few verdicts are missing."""
+    said = []
+    for form in forms:
+        j = numbers.get("J", form)
+        if not j.missing or j.missing <= MANY * (j.missing + j.n):
+            continue
+        facts = f"{j.missing:,} of {j.missing + j.n:,} facts have no verdict in {FORMS[form]}"
+        within = bounds(j, 0)
+        said.append(f"{facts}: J lies anywhere in {within}" if within else facts)
+    return [f"{'; '.join(said)}."] if said else []
 
 
 def _hedged(numbers: Numbers, form: str, first: bool) -> str:
@@ -263,9 +275,10 @@ def _unspoken(numbers: Numbers, forms: list[str]) -> str:
 
 def reason(estimate: Estimate) -> str:
     """Return why a number does not exist, as the end of a sentence."""
-    empty = estimate.denominator == 0 or (estimate.problem or "").startswith("undefined")
-    if empty and not estimate.missing and estimate.name in EMPTY:
-        return EMPTY[estimate.name]
+    why, problem = EMPTY.get(estimate.name), estimate.problem or ""
+    empty = estimate.denominator == 0 or problem.startswith("undefined") or problem == why
+    if empty and why:
+        return f"{why} among those with verdicts" if estimate.missing else why
     if estimate.problem:
         return estimate.problem.rstrip(".")
     return "nothing to count" if empty else "not computed in this run"

@@ -1,0 +1,183 @@
+"""Answers and verdicts that never came: told first, and no result at all where none came."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import sayso
+from judge_world import Shown, judge_engine, truthful
+from sayso import cli
+from sayso import report as reports
+from sayso.annotate.cascade import CascadeJudge
+from sayso.annotate.llm import LlmJudge
+from sayso.annotate.rules import RulesJudge
+from sayso.backends.scripted import ScriptedEngine
+from sayso.pipeline.unread import Seen, cautions
+from sayso.protocols import uncle
+from sayso.records import Generation, InputError
+from sayso.store import RunFolder
+from scripted_world import Mind, chance, facts, records, write
+
+WORLD = facts(4)  # 12 short questions, 4 paragraphs: 60 probes, 24 short and 8 long answers
+MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6))
+
+
+def run(folder: Path, judge: Any = "rules", model: Any = None) -> Any:
+    return sayso.run(
+        model=model or MIND.engine("base"),
+        judge=judge,
+        data=str(write(folder / "q.jsonl", records(WORLD))),
+        out=folder / "runs" / "run",
+        cache=folder / "cache",
+        options=uncle.Settings(resamples=100),
+    )
+
+
+def mumbling() -> ScriptedEngine:
+    """A judge none of whose replies can be read."""
+    return ScriptedEngine(lambda request: "Let me think about that.", "mumbler")
+
+
+def cascade(engine: ScriptedEngine) -> CascadeJudge:
+    return CascadeJudge(RulesJudge(), LlmJudge(engine))
+
+
+def printed(result: Any) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=100)
+    reports.render(result.estimates, console, result.manifest, entities=result.entities)
+    return " ".join(out.getvalue().split())
+
+
+@pytest.mark.parametrize("rules_first", [False, True])
+def test_a_judge_that_reads_nothing_has_no_numbers(tmp_path: Path, rules_first: bool) -> None:
+    engine = mumbling()
+    judge = cascade(engine) if rules_first else engine
+    with pytest.raises(InputError, match="could be read on none of the") as told:
+        run(tmp_path, judge)
+    assert "sayso judge-check" in str(told.value)
+    assert "the same command goes on" in str(told.value)
+    folder = RunFolder.open(tmp_path / "runs" / "run")
+    assert folder.tables("verdicts")
+    assert folder.tables("generations")  # everything is stored
+    assert not folder.tables("metrics")
+    assert folder.read_manifest().finished is None
+    with pytest.raises(InputError, match="is not finished"):
+        sayso.measure(folder.path)
+    subject = MIND.engine("base")
+    run_again = sayso.run(
+        model=subject,
+        judge="rules",
+        data=str(tmp_path / "q.jsonl"),
+        out=tmp_path / "other",
+        cache=tmp_path / "cache",
+        options=uncle.Settings(resamples=100),
+    )
+    assert run_again.manifest.finished
+    assert not subject.requests  # the model is asked nothing again
+
+
+def test_the_cascade_tells_what_was_asked_and_what_was_read() -> None:
+    judge = cascade(mumbling())
+    from sayso.pipeline.judge_check_attacks import plain_items
+
+    items = plain_items()  # wrong, hedged and wrong, ignorant: the rules are certain of the last
+    judge.grade(items)
+    (said,) = [n for n in judge.notices if "was asked for" in n]
+    assert "asked for 2 of 3 verdicts and gave 0 that could be read" in said
+
+
+def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> None:
+    def half(seen: Shown, number: int) -> str:
+        return "hm" if chance(seen.text(number)) < 0.4 else truthful(seen, number)
+
+    result = run(tmp_path, judge_engine(half))
+    (first, *_) = result.manifest.cautions
+    assert first.startswith("The judge could not be read on ")
+    assert first.endswith("what is left is selected: read the bounds.")
+    text = printed(result)
+    assert text.index(first) < text.index("The model knew")
+    known = result.get("p_known", "form:short")
+    assert known.missing
+    assert f"; {known.missing} of {known.missing + known.n} have none, and whatever they" in text
+    assert "J lies anywhere in [" in text
+    page = reports.write(result.path).read_text()
+    assert first in page
+    assert page.index(first) < page.index("The model knew", page.index("<main>"))
+
+
+def test_a_few_missing_verdicts_are_not_told_first() -> None:
+    # 3 of 100 is not more than 3 %; 4 of 100 is; what was never answered is told apart
+    assert cautions(Seen(100, 3, 0)) == []
+    (said,) = cautions(Seen(100, 4, 0))
+    assert said.startswith("The judge could not be read on 4 of 100 verdicts")
+    (said,) = cautions(Seen(96, 0, 4))
+    assert said.startswith("4 of 100 verdicts are missing because the model gave no answer")
+    assert cautions(Seen(0, 0, 0)) == []
+
+
+def test_a_model_that_answers_nothing_has_no_numbers(tmp_path: Path) -> None:
+    broken = ScriptedEngine(lambda r: Generation(r, problem="failed: status 500"), "broken")
+    judge = judge_engine(truthful)
+    with pytest.raises(InputError, match="broken answered none of 92 requests") as told:
+        run(tmp_path, judge, broken)
+    assert "92 failed (failed: status 500); run again" in str(told.value)
+    assert not judge.requests  # nothing is judged that is not there
+    folder = RunFolder.open(tmp_path / "runs" / "run")
+    assert folder.tables("generations")
+    assert not folder.tables("metrics")
+    assert not (folder.path / "report.html").exists()
+    healed = MIND.engine("broken")
+    assert run(tmp_path, judge, healed).manifest.finished  # the same command goes on
+
+
+class Locked(ScriptedEngine):
+    """An endpoint that refuses the key."""
+
+    def complete(self, requests: Any) -> Any:
+        next(iter(requests))
+        raise InputError("401: the key is refused")
+        yield
+
+
+def test_a_start_that_fails_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="401"):
+        run(tmp_path, "rules", Locked(MIND, "locked"))
+    assert not (tmp_path / "runs").exists()
+    # a folder that was there stays, and so does what is in it
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "mine.txt").write_text("x")
+    with pytest.raises(InputError, match="401"):
+        run(tmp_path, "rules", Locked(MIND, "locked"))
+    assert [p.name for p in (tmp_path / "runs").iterdir()] == ["mine.txt"]
+
+
+def test_a_failed_start_in_a_folder_that_has_a_run_takes_nothing(tmp_path: Path) -> None:
+    run(tmp_path)
+    before = sorted(p.name for p in (tmp_path / "runs" / "run").rglob("*"))
+    (tmp_path / "cache" / "replies.sqlite").unlink()
+    with pytest.raises(InputError, match="401"):
+        run(tmp_path, "rules", Locked(MIND, "base"))
+    assert sorted(p.name for p in (tmp_path / "runs" / "run").rglob("*")) == before
+
+
+def test_the_command_ends_with_2_and_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sayso.pipeline import job as jobs
+
+    broken = ScriptedEngine(lambda r: Generation(r, problem="failed: status 500"), "broken")
+    monkeypatch.setattr(jobs, "open_model", lambda name, **options: broken)
+    data = write(tmp_path / "q.jsonl", records(WORLD))
+    argv = ["run", "uncle", "--model", "openai:broken", "--data", str(data)]
+    argv += ["--out", str(tmp_path / "run"), "--cache", str(tmp_path / "cache")]
+    assert cli.run(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[-1].startswith("sayso: broken answered none of 92 requests")
+    assert not (tmp_path / "run" / "report.html").exists()

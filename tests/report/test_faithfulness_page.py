@@ -1,0 +1,135 @@
+"""The page and the table of a faithfulness run: hostile texts, empty runs, what must be said."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import sayso
+from sayso import report
+from sayso.backends.scripted import ScriptedEngine
+from sayso.pipeline.job import Job
+from sayso.pipeline.running import Result
+from sayso.protocols import faithfulness
+from sayso.protocols.settings import replace
+from sayso.records import Estimate, Request
+from sayso.report.faithfulness_found import parse
+from scripted_world import chance, facts, records, write
+
+WORLD = facts(12)
+EVIL = '<script>alert(1)</script>"><img src=x> \x1b[31m\u202e'
+
+
+def run(folder: Path, answer: object, **fields: object) -> Result:
+    data = write(folder / "q.jsonl", records(WORLD))
+    engine = ScriptedEngine(answer, name="m")  # type: ignore[arg-type]
+    chosen = replace(
+        faithfulness.Settings(),
+        {"resamples": 100, "methods": "vanilla,uncertainty", "draws.k": 6, **fields},  # type: ignore[dict-item]
+    )
+    return sayso.run(
+        "faithfulness", model=engine, data=str(data), out=folder / "run",
+        cache=folder / "c", options=chosen,
+    )  # fmt: skip
+
+
+def evil(request: Request) -> str:
+    text = request.messages[-1].content
+    return f"It is {'Sarn' if chance(text, request.sample) < 0.5 else 'Tolm'} {EVIL}."
+
+
+def table(result: Result) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=80)
+    report.render(result.estimates, console, result.manifest, None)
+    return out.getvalue()
+
+
+def test_what_a_model_wrote_is_data_on_the_page(tmp_path: Path) -> None:
+    result = run(tmp_path, evil)
+    page = report.write(result.path).read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    assert "Most unfaithful" in page
+    assert "&lt;script&gt;alert(1)" in page  # the worst answers are there to read, with draws
+    for text in ("Confidence, words and truth", "always one half", "Faithfulness by confidence"):
+        assert text in page
+
+
+def test_the_table_names_blind_policies_and_fits(tmp_path: Path) -> None:
+    printed = table(run(tmp_path, evil))
+    assert "saying 50/50 to everything has cMFG" in " ".join(printed.split())
+    assert "Vanilla" in printed
+    assert "Uncertainty" in printed
+    lines = [x for x in printed.splitlines() if not x.startswith(("signature", "report"))]
+    assert all(len(x) <= 80 for x in lines)
+
+
+@pytest.mark.parametrize(
+    "said", ["", "I don't know.", "Je ne sais pas où il est né, mais je crois."]
+)
+def test_runs_without_any_number_are_shown(tmp_path: Path, said: str) -> None:
+    result = run(tmp_path, lambda request: said)
+    where = "form:short;method:vanilla"
+    skill = result.get("skill", where)
+    assert skill.value is None
+    assert skill.problem
+    assert "no faithfulness could be measured" in " ".join(table(result).split())
+    assert report.write(result.path).stat().st_size > 10_000
+
+
+def test_failed_requests_are_counted_and_shown(tmp_path: Path) -> None:
+    from sayso.records import Generation
+
+    def broken(request: Request) -> object:
+        return Generation(request, problem="failed: no reply")
+
+    result = run(tmp_path, broken)
+    lost = result.get("left_out", "form:short;method:vanilla;reason:wording failed")
+    assert lost.value == 36
+    report.write(result.path)
+
+
+def test_numbers_of_nothing_render() -> None:
+    out = io.StringIO()
+    from sayso.report.faithfulness import render
+
+    render([], Console(file=out, width=80))
+    render([Estimate("skill", "form:short;method:x", problem="none")], Console(file=out, width=80))
+    assert "no faithfulness could be measured" in " ".join(out.getvalue().split())
+
+
+def test_places_hold_any_text() -> None:
+    assert parse("form:short;method:vanilla;domain:a;b:c") == {
+        "form": "short",
+        "method": "vanilla",
+        "domain": "a;b:c",
+    }
+    assert parse("all") == {}
+
+
+def test_a_dry_run_says_what_it_does_not_price(tmp_path: Path) -> None:
+    from sayso.pipeline.estimating import estimate
+
+    data = write(tmp_path / "q.jsonl", records(WORLD))
+    engine = ScriptedEngine(evil, name="m", logprob=-0.5)
+    judge = ScriptedEngine(evil, name="j", logprob=-0.5)
+    job = Job(protocol="faithfulness", model=engine, data=str(data), cache=tmp_path / "c")
+    plan = estimate(job)
+    draws = next(s for s in plan.stages if s.name == "draws")
+    assert draws.requests.low == draws.requests.high == 36 * 20
+    assert not any("Not in the price" in note for note in plan.notes)
+    priced = estimate(
+        Job(
+            protocol="faithfulness", model=engine, judge=judge, data=str(data),
+            cache=tmp_path / "c",
+        )
+    )  # fmt: skip
+    assert any("Not in the price" in note for note in priced.notes)
+    assert not engine.requests
+    assert not judge.requests
