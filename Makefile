@@ -1,12 +1,13 @@
 # Short targets; each does all that a clean clone needs.
 PYTHON ?= python3
 VENV   ?= .venv
+PEERS  ?= .venv-peers
 # for people who need another package index, e.g. PIP_EXTRA="--extra-index-url URL"
 PIP_EXTRA ?=
 PIP    = $(VENV)/bin/python -m pip install -q --disable-pip-version-check -c constraints-cpu.txt $(PIP_EXTRA)
 ARGS  ?=
 
-.PHONY: run test check bench clean
+.PHONY: run test check bench bench-peers clean
 
 run: $(VENV)/.hf            ## measure the built-in model: the table, and a page under runs/
 	$(VENV)/bin/sayso run uncle $(ARGS)
@@ -22,8 +23,11 @@ check: $(VENV)/.dev         ## style and types
 bench: $(VENV)/.dev         ## the studies behind benchmarks/README.md (slow)
 	$(VENV)/bin/python benchmarks/run_all.py $(ARGS)
 
+bench-peers: $(PEERS)/.done ## beside lm-polygraph, in an environment of its own (some minutes)
+	$(PEERS)/bin/python benchmarks/peers.py $(ARGS)
+
 clean:
-	rm -rf $(VENV) runs dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(PEERS) runs dist .pytest_cache .mypy_cache .ruff_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,4 +39,10 @@ $(VENV)/.hf: $(VENV)/bin/python pyproject.toml constraints-cpu.txt
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints-cpu.txt
 	$(PIP) -e '.[dev]'
+	touch $@
+
+$(PEERS)/.done: pyproject.toml constraints-cpu.txt
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install -q --disable-pip-version-check -c constraints-cpu.txt \
+	    $(PIP_EXTRA) -e '.[hf]' lm-polygraph==0.7.0
 	touch $@

@@ -31,8 +31,11 @@ STUDIES = {
     "kills": ["--kills", "20"],
     "reliability": [],
     "client_cost": [],
+    "peers": [],
 }
 NEED_DATA = {"judge_rules", "cheap_judge", "selective_people"}
+#: lm-polygraph in an environment of its own, which `make bench-peers` makes
+PEERS = Path(__file__).parent.parent / ".venv-peers" / "bin" / "python"
 
 
 def main(names: list[str]) -> int:
@@ -45,6 +48,9 @@ def main(names: list[str]) -> int:
     for name in names or STUDIES:
         if name in NEED_DATA and not Path(os.environ.get("SAYSO_TEST_DATA", "/nowhere")).is_dir():
             print(f"\n== {name}: skipped, SAYSO_TEST_DATA is not a folder")
+            continue
+        if name == "peers" and not PEERS.is_file():
+            print("\n== peers: skipped, lm-polygraph is not installed (make bench-peers)")
             continue
         script = Path(__file__).parent / f"{name}.py"
         print(f"\n== python benchmarks/{script.name} {' '.join(STUDIES[name])}", flush=True)
