@@ -40,13 +40,13 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What a run was: everything needed to repeat it and to read its numbers.
 
+    ``chosen`` are the flags that decide which questions are asked; ``None`` and "": left out.
     ``finished`` is ``None`` until the run is complete. ``prompts`` maps names to hashes.
     ``timings`` are CPU and wall seconds by stage, ``tokens`` counts of requests and tokens
     (``judge_…``: the judge's). ``dollars`` is what the answers cost, whenever they were paid for,
     and ``judge_dollars`` what the verdicts cost; ``None`` = unknown, or no judge that could cost.
     ``judge_check`` says how well this judge did when it was checked; ``cautions`` are what must be
     read before any number, ``notices`` what else the run had to say.
-    ``chosen`` are the flags that decide which questions are asked; ``None`` and "": left out.
     """
 
     format: int = FORMAT
@@ -58,13 +58,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, str | int | float | bool | None] = msgspec.field(default_factory=dict)
     data: str = ""
     data_hash: str = ""
+    chosen: dict[str, str | int | None] = msgspec.field(default_factory=dict)
     n_questions: int = 0
     prompts: dict[str, str] = msgspec.field(default_factory=dict)
     model: str = ""
     model_identity: str = ""
     model_base: str = ""
     model_signature: str = ""
-    chosen: dict[str, str | int | None] = msgspec.field(default_factory=dict)
     judge: str = ""
     judge_signature: str = ""
     versions: dict[str, str] = msgspec.field(default_factory=dict)

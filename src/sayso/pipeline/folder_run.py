@@ -20,10 +20,10 @@ from sayso.annotate.collect import Tools
 from sayso.models import Engine
 from sayso.pipeline.asking import Asker
 from sayso.pipeline.thinking import Shape
+from sayso.pipeline.unread import Seen, check_answered, why_missing
 from sayso.protocols import Ask
 from sayso.protocols.draws import ALIKE, count_draws
 from sayso.records import Generation, InputError, Question, Score, Verdict, content_id
-from sayso.pipeline.unread import Seen, check_answered, why_missing
 from sayso.store import RunFolder
 
 
@@ -48,11 +48,11 @@ class FolderRun:
         self._tools = tools
         self.timings: dict[str, float] = {}
         self.notices: list[str] = []
+        self.seen: dict[str, Seen] = {}
+        self._answered = False
 
     def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
         """Answer every ask and store ``generations/<stage>`` for each stage among them."""
-        self.seen: dict[str, Seen] = {}
-        self._answered = False
         if self.shape is not None:
             asks = [ask._replace(request=self.shape(ask.request)) for ask in asks]
         if isinstance(model, Asker):
@@ -67,13 +67,13 @@ class FolderRun:
             for stage, rows in tables.items():
                 self.folder.write(f"generations/{stage}", rows, Generation)
                 self._tell(stage, rows)
-        if count_draws(tables.get("probe", ())).repeat:
-            self.notices.append(f"probe: {ALIKE}")
-            if isinstance(model, Asker):
         answers = [row for rows in tables.values() for row in rows]
         if not self._answered:
             check_answered(model.name, answers)
             self._answered = bool(answers)
+        if count_draws(tables.get("probe", ())).repeat:
+            self.notices.append(f"probe: {ALIKE}")
+            if isinstance(model, Asker):
                 model.tell_repetition()
         return tables
 
@@ -96,10 +96,10 @@ class FolderRun:
             self.judge_asker.stage = f"judging: {stage}"
         with self.timed("grade"):
             verdicts = judge.grade(items)
+        self.seen.setdefault(judge.signature, Seen()).add(items, verdicts)
         with self.timed("store"):
             self.folder.write(f"verdicts/{stage}", verdicts, Verdict)
         return verdicts
-        self.seen.setdefault(judge.signature, Seen()).add(items, verdicts)
 
     def generations(self, stage: str) -> list[Generation]:
         """Read a stored stage."""
