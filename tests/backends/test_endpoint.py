@@ -233,6 +233,7 @@ def test_a_schema_is_asked_and_whether_it_holds_is_learned() -> None:
             (found,) = answers(engine, ask(f"Who {n}?", response_format=schema))
             assert any(said.startswith("response_format") for said in found.overrides)
         assert "response_format" not in server.bodies[-1]
+        assert engine.notices == ["replies do not keep to a JSON schema: it is not sent"]
         assert not engine.capabilities.json_schema
 
 

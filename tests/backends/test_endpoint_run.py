@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,3 +121,18 @@ def test_one_ctrl_c_sends_nothing_more_and_counts_nothing_as_failed(tmp_path: Pa
         # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2: nothing was asked twice
         assert server.number == 12 * 7 + 4 * 2
         assert max(server.answered.values()) == 1
+
+
+def test_what_was_not_sent_stays_in_the_notices_of_a_repeated_run(tmp_path: Path) -> None:
+    with BadServer(refuses=("top_k", "min_p"), logprobs=True) as server:
+        told = []
+        for _ in range(2):
+            shutil.rmtree(tmp_path / "run", ignore_errors=True)
+            assert cli.run(command(tmp_path, server)) == 0
+            manifest = RunFolder.open(tmp_path / "run").read_manifest()
+            told.append([text for text in manifest.notices if "top_k" in text])
+            page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+            assert "92 of 92 answers: min_p: not sent; top_k: not sent" in page
+        assert server.number < 92 * 2  # the second run is from the cache
+    # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2
+    assert told == [["92 of 92 answers: min_p: not sent; top_k: not sent"]] * 2

@@ -252,22 +252,41 @@ def test_an_answer_without_a_price_ends_a_limited_run_but_is_kept(tmp_path: Path
     assert asker.dollars == 0.0
 
 
-def test_what_was_not_sent_is_said_of_cached_answers_too(tmp_path: Path) -> None:
-    """The endpoint's own notices end with the process that asked it."""
+def test_what_was_not_sent_is_said_of_new_and_of_cached_answers(tmp_path: Path) -> None:
+    """The endpoint's own notices end with the process that asked it; the replies stay."""
+
+    class Stubborn(ScriptedEngine):
+        in_replies = ("the endpoint does not take top_k",)
+
+        def __init__(self) -> None:
+            super().__init__(reply)
+            self.identity = "api:stubborn"
+            told = "another name answered", "seed: not sent (3 prompts)"
+            self.notices = [*self.in_replies, *told]
 
     def reply(request: Request) -> Generation:
-        return Generation(request, text="x", overrides=("temperature: provider default",))
+        number = int(request.messages[0].content.split()[1])
+        if number == 19:
+            return Generation(request, problem="failed: no reply")
+        said = ("top_k: not sent", "min_p: not sent", *(["seed: not sent"] if number < 3 else []))
+        return Generation(request, text="x", overrides=said)
 
-    engine = ScriptedEngine(reply)
-    engine.identity = "api:stubborn"
+    told = [
+        "19 of 19 answers: min_p: not sent; top_k: not sent",
+        "3 of 19 answers: seed: not sent",
+    ]
     with Cache(tmp_path) as cache:
-        list(Asker(engine, cache).complete(ASKED))
-        again = Asker(engine, cache)
+        first = Asker(Stubborn(), cache)
+        assert len(first.notices) == 3  # nothing was answered yet
+        list(first.complete(ASKED))
+        assert first.notices == ["another name answered", *told]
+        again = Asker(ScriptedEngine(reply), cache, who="judge")
+        again.engine.identity = "api:stubborn"
         list(again.complete(ASKED))
-    assert again.notices[-1] == (
-        "of answers in the cache, some were not asked as the settings say: "
-        "temperature: provider default (20)"
-    )
+    assert again.notices == [
+        "19 of 20 answers of the judge were in the cache already",
+        *(line.replace("answers", "answers of the judge") for line in told),
+    ]
 
 
 def test_failures_do_not_make_answers_look_cheap() -> None:

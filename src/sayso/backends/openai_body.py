@@ -26,6 +26,10 @@ LEARNABLE = (
     "response_format", "stop", "max_tokens", "max_completion_tokens",
 )  # fmt: skip
 LIMITS = ("max_tokens", "max_completion_tokens")
+#: what replies do not tell in their ``overrides``: that log-probabilities are missing is seen
+UNTOLD = ("logprobs", "top_logprobs")
+#: why a schema is not sent any more that was taken without a word
+IGNORED = "replies do not keep to a JSON schema"
 #: a message that refuses something, and does not merely mention it
 REFUSES = re.compile(
     r"unsupported|not (?:be )?support|does(?:n't| not)|unrecogni[sz]ed|unknown|unexpected|extra[_ ]"
@@ -111,7 +115,7 @@ class Learned:
         self.schema_kept += kept
         self.schema_ignored += not kept
         if self.schema_kept == 0 and self.schema_ignored >= 2:
-            self.dropped["response_format", None] = "replies do not keep to it"
+            self.dropped["response_format", None] = IGNORED
 
     @property
     def json_schema(self) -> bool:
@@ -121,16 +125,31 @@ class Learned:
     @property
     def notices(self) -> list[str]:
         """One sentence for each refusal, naming what is not sent since."""
-        refused: dict[str, list[str]] = {}
+        return self._refused(told=True) + self._refused(told=False)
+
+    @property
+    def in_replies(self) -> list[str]:
+        """Those of the notices that the replies' ``overrides`` tell as well."""
+        return self._refused(told=True)
+
+    def _refused(self, *, told: bool) -> list[str]:
+        """Return notices of what replies tell in their overrides, or of the rest."""
+        refused: dict[tuple[str, str], list[str]] = {}
         for (name, value), reason in self.dropped.items():
-            refused.setdefault(reason, []).append(name if value is None else f"{name} {value:g}")
+            if (name not in UNTOLD) != told:
+                continue
+            # nothing takes the place of a schema or of log-probabilities
+            lacks = name == "response_format" or name in UNTOLD
+            after = "not sent" if lacks else "not sent, so its own default applies"
+            shown = name if value is None else f"{name} {value:g}"
+            refused.setdefault((after, reason), []).append(shown)
         unknown = ", ".join(self.unknown)
-        unsent = [
-            f"openai: endpoints know no {unknown}: not sent, the model does as it always does"
-        ]
-        return (unsent if unknown else []) + [
-            f"the endpoint does not take {', '.join(names)}, so its own default applies ({reason})"
-            for reason, names in refused.items()
+        found = [f"openai: endpoints know no {unknown}: not sent, the model does as it always does"]
+        return (found if unknown and told else []) + [
+            f"{IGNORED}: it is not sent"
+            if reason == IGNORED
+            else f"the endpoint does not take {', '.join(names)}: {after} ({reason})"
+            for (after, reason), names in refused.items()
         ]
 
 

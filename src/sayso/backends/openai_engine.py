@@ -93,6 +93,11 @@ class EndpointEngine:
         found += asker.learned.notices
         return found + asked_again(asker.again, asker.counts.retries)
 
+    @property
+    def in_replies(self) -> list[str]:
+        """Those of the notices that the ``overrides`` of the replies tell as well."""
+        return self.asker.learned.in_replies
+
     def choose_model(self) -> None:
         """Take the only model that the endpoint lists; raises InputError where there is no one."""
         endpoint = self.asker.endpoint

@@ -7,7 +7,6 @@ missing.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from sayso.cache import Cache
 from sayso.models import Capabilities, Counts, Engine, reader_of
 from sayso.pipeline.metering import Meter
+from sayso.pipeline.overridden import Overridden
 from sayso.pipeline.progress import Progress, Silent
 from sayso.prices import Price, cost
 from sayso.records import Generation, InputError, Request, request_key
@@ -74,7 +74,7 @@ class Asker:
         self.paid = 0.0
         self.remote = engine.identity.startswith("api:")
         self._told = False
-        self._cached_overrides: Counter[str] = Counter()
+        self._overridden = Overridden()
 
     @property
     def name(self) -> str:
@@ -108,16 +108,13 @@ class Asker:
 
     @property
     def notices(self) -> list[str]:
-        """What the engine has to say, and how much of it was in the cache."""
-        found = [str(notice) for notice in getattr(self.engine, "notices", ())]
+        """What the engine has to say, how much was in the cache, and what was not as asked."""
+        found = self._overridden.untold(self.engine)
+        what = "answers" if self.who == "model" else f"answers of the {self.who}"
         if self.tally.cached:
-            what = "answers" if self.who == "model" else f"answers of the {self.who}"
             kept, total = self.tally.cached, self.tally.requests
             found.append(f"{kept:,} of {total:,} {what} were in the cache already")
-        if self._cached_overrides:  # the engine that was told so is gone
-            said = ", ".join(f"{w} ({n:,})" for w, n in self._cached_overrides.most_common(8))
-            found.append(f"of {what} in the cache, some were not asked as the settings say: {said}")
-        return found
+        return found + self._overridden.lines(what)
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Answer requests, those from the cache first; see :meth:`Engine.complete`.
@@ -143,7 +140,6 @@ class Asker:
         try:
             for key in list(replies):
                 reply = replies.pop(key)
-                self._cached_overrides.update(reply.overrides if self.remote else ())
                 self._count(reply)
                 yield from _bound(reply, wanted, places[key])
             for key, reply in self._ask(todo):
@@ -255,6 +251,7 @@ class Asker:
     def _count(self, reply: Generation) -> float | None:
         self.tally.prompt_tokens += reply.usage.prompt_tokens
         self.tally.completion_tokens += reply.usage.completion_tokens
+        self._overridden.see(reply)
         price = self._price(reply)
         known = self.dollars is not None and price is not None
         self.dollars = (self.dollars or 0.0) + (price or 0.0) if known else None
