@@ -70,9 +70,7 @@ def test_the_table_names_blind_policies_and_fits(tmp_path: Path) -> None:
     assert all(len(x) <= 80 for x in lines)
 
 
-@pytest.mark.parametrize(
-    "said", ["", "I don't know.", "Je ne sais pas où il est né, mais je crois."]
-)
+@pytest.mark.parametrize("said", ["", "I don't know."])
 def test_runs_without_any_number_are_shown(tmp_path: Path, said: str) -> None:
     result = run(tmp_path, lambda request: said)
     where = "form:short;method:vanilla"
@@ -87,11 +85,14 @@ def test_failed_requests_are_counted_and_shown(tmp_path: Path) -> None:
     from sayso.records import Generation
 
     def broken(request: Request) -> object:
-        return Generation(request, problem="failed: no reply")
+        if request.greedy and request.messages[0].content.startswith("What"):
+            return Generation(request, problem="failed: no reply")
+        return evil(request)
 
     result = run(tmp_path, broken)
     lost = result.get("left_out", "form:short;method:vanilla;reason:wording failed")
     assert lost.value == 36
+    assert result.get("skill", "form:short;method:vanilla").value is None
     report.write(result.path)
 
 
