@@ -13,7 +13,6 @@ import sayso
 from sayso import datasets
 from sayso.backends.scripted import ScriptedEngine
 from sayso.protocols import selective, settings, uncle
-from sayso.protocols.selective_evidence import NOWHERE, others
 from sayso.protocols.selective_numbers import judge_of
 from sayso.protocols.selective_table import references
 from sayso.records import (
@@ -261,18 +260,6 @@ def test_references_are_texts_that_somebody_says() -> None:
     assert references((year,)) == ["1900", "1 January 1900", "January 1, 1900"]
     two = (Gold("nose", ("beak",)), Gold("ear"))
     assert references(two) == ["nose", "beak", "ear", "nose and ear"]
-
-
-def test_values_in_paragraphs_are_placed_without_the_truth() -> None:
-    def asked(i: int, gold: str, kind: str = "a") -> Question:
-        return Question(f"{kind}{i}", "d", f"{kind}{i}?", (Gold(gold),), domain=kind)
-
-    questions = [asked(0, "red"), asked(1, "red"), asked(2, "blue"), asked(0, "x", "alone")]
-    turned = others(questions, questions)
-    # the next of the type with another gold, around the end; none for the one that is alone
-    assert [q.golds[0].value for q in turned if q.golds] == ["blue", "blue", "red", "Zzyqxthorp"]
-    assert turned[3].golds == NOWHERE
-    assert [q.id for q in turned] == [q.id for q in questions]
 
 
 def test_paragraphs_are_scored_by_their_values(tmp_path: Path) -> None:

@@ -27,12 +27,15 @@ class View(NamedTuple):
 
     ``verdicts`` holds None where the answer itself is missing from the run. ``logprob`` is the
     mean log-probability in nats per token of the short answer, or of the value's span in a
-    paragraph; ``length`` counts tokens of the same stretch. Both are NaN where nothing was said.
+    paragraph or a hedge; ``length`` counts tokens of the same stretch. Both are NaN where no value
+    was placed. ``placed`` tells whether values were looked for: answers without the instruction
+    are, in runs that store where (``verdicts/<form>-spans``, by :mod:`sayso.protocols.spans`).
     """
 
     verdicts: list[Verdict | None]
     logprob: Floats
     length: Floats
+    placed: bool = False
 
 
 class Aspects(NamedTuple):
@@ -97,9 +100,13 @@ def load_aspects(run: Run, k: int, wordings: int = 1) -> Aspects:
     for form in ("short", "long"):
         answers = run.generations(form)
         verdicts = run.verdicts(form)
+        table = f"{form}-spans"
+        spans = run.verdicts(table) if run.has(f"verdicts/{table}") else None
         for instructed in (False, True):
             said = [g for g in answers if g.instructed is instructed]
-            views[form, instructed] = view_of(pairs, said, verdicts, form)
+            views[form, instructed] = view_of(
+                pairs, said, verdicts, form, None if instructed else spans
+            )
     return Aspects(
         questions=shorts,
         entity=np.array([entities[s.domain, s.entity] for s in shorts], dtype=np.int64),
@@ -126,25 +133,33 @@ def view_of(
     answers: Iterable[Generation],
     verdicts: Iterable[Verdict],
     form: str,
+    spans: Iterable[Verdict] | None = None,
 ) -> View:
-    """Return the view of one answer to each question of a form, with its verdicts."""
+    """Return the view of one answer to each question of a form, with its verdicts.
+
+    ``spans`` are verdicts without a look at the truth, which say what log-probs are taken of.
+    """
     said = {g.question: g for g in answers}
     read = {(v.target, v.asked): v for v in verdicts}
     asked = [(said.get(long.id if form == "long" else s.id), s) for long, s in pairs]
-    return _view(asked, read, whole=form == "short")
+    verdicts_of = [read.get((g.id, s.id)) if g else None for g, s in asked]
+    if spans is None:
+        nothing = np.full(len(asked), np.nan)
+        return View(verdicts_of, nothing, nothing.copy())
+    place = {(v.target, v.asked): v for v in spans}
+    return View(verdicts_of, *_said(asked, place, whole=form == "short"), placed=True)
 
 
-def _view(
+def _said(
     asked: Sequence[tuple[Generation | None, Question]],
-    verdicts: dict[tuple[str, str], Verdict],
+    spans: dict[tuple[str, str], Verdict],
     *,
     whole: bool,
-) -> View:
-    found: list[Verdict | None] = []
+) -> tuple[Floats, Floats]:
+    """Return the mean log-prob per token and the number of tokens of what each answer states."""
     logprob, length = np.full(len(asked), np.nan), np.full(len(asked), np.nan)
     for row, (generation, short) in enumerate(asked):
-        verdict = verdicts.get((generation.id, short.id)) if generation else None
-        found.append(verdict)
+        verdict = spans.get((generation.id, short.id)) if generation else None
         if generation is None or verdict is None or verdict.stance not in ("committed", "hedged"):
             continue
         if whole and verdict.stance == "committed":
@@ -156,7 +171,7 @@ def _view(
         taken = _tokens_in(generation, *span)
         if taken:
             logprob[row], length[row] = float(np.mean(taken)), len(taken)
-    return View(found, logprob, length)
+    return logprob, length
 
 
 def _tokens_in(generation: Generation, start: int, end: int) -> list[float]:

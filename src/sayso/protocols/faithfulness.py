@@ -21,7 +21,6 @@ from pathlib import Path
 
 from sayso import methods
 from sayso.annotate import Item, Judge
-from sayso.annotate.rules import RulesJudge
 from sayso.models import Engine
 from sayso.prompts import prompt_hash
 from sayso.protocols import Ask, Run
@@ -39,7 +38,7 @@ from sayso.protocols.faithfulness_settings import (
     Settings,
     check,
 )
-from sayso.protocols.selective_evidence import others
+from sayso.protocols.spans import BlindRules
 from sayso.records import Estimate, Generation, Question
 
 __all__ = [
@@ -144,10 +143,8 @@ def collect(
                 continue
             run.grade(stage, items, judge)
             if form == "long":
-                blind = [i._replace(questions=others(i.questions, questions)) for i in items]
-                said.spans = {
-                    (v.target, v.asked): v for v in run.grade(f"{stage}-spans", blind, RulesJudge())
-                }
+                placed = run.grade(f"{stage}-spans", items, BlindRules(questions))
+                said.spans = {(v.target, v.asked): v for v in placed}
             pairs.verdicts = run.grade(f"{stage}-decisive", items, said)
             run.grade(f"{stage}-contradict", items, pairs)
             if any(i.generation.thinking for i in items):

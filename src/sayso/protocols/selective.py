@@ -24,7 +24,7 @@ from sayso.annotate import Item, Judge
 from sayso.annotate.rules import RulesJudge
 from sayso.models import Engine
 from sayso.protocols import Ask, Run
-from sayso.protocols.selective_evidence import others, scores_of
+from sayso.protocols.selective_evidence import scores_of
 from sayso.protocols.selective_prompts import (
     block_of,
     examples_of,
@@ -33,6 +33,7 @@ from sayso.protocols.selective_prompts import (
     prompts_signature,
 )
 from sayso.protocols.selective_settings import CHECKS, Answer, Draws, Settings, check, decoding
+from sayso.protocols.spans import BlindRules
 from sayso.protocols.uncle_wordings import load_wordings
 from sayso.records import Estimate, Generation, Question, Request, ask
 
@@ -147,8 +148,7 @@ def collect(
             continue
         spans = verdicts
         if stage == "long":
-            blind = [i._replace(questions=others(i.questions, questions)) for i in judged]
-            spans = run.grade("long-spans", blind, RulesJudge())
+            spans = run.grade("long-spans", judged, BlindRules(questions))
         found = scores_of(stage, generations, verdicts, spans, answers, by_id, run, settings)
         run.keep(stage, found)
 

@@ -22,6 +22,7 @@ from sayso.annotate import Item, Judge
 from sayso.models import Engine
 from sayso.prompts import prompt_hash
 from sayso.protocols import Ask, Run
+from sayso.protocols.spans import BlindRules
 from sayso.protocols.uncle_cautions import cautions
 from sayso.protocols.uncle_settings import CHECKS, MOST_PROBES, Answer, Probe, Settings, check
 from sayso.protocols.uncle_wordings import Wording, load_texts, load_wordings, wording_signatures
@@ -156,8 +157,12 @@ def collect(
         question = by_id[generation.question]
         return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
 
+    blind = BlindRules(questions)
     for stage, generations in answers.items():
         run.grade(stage, [item(g) for g in generations], judge)
+        if stage in ("short", "long"):  # where log-probs are taken, of answers that were not told
+            plain = [item(g) for g in generations if not g.instructed]
+            run.grade(f"{stage}-spans", plain, blind)
 
 
 def measure(run: Run, settings: Settings) -> list[Estimate]:

@@ -21,7 +21,7 @@ from sayso.metrics.roc import within_auroc
 from sayso.metrics.shares import bootstrap_share
 from sayso.metrics.within import j_within, unspoken_knowledge
 from sayso.protocols.aspects import UNKNOWN
-from sayso.protocols.uncle_cautions import NO_LOGPROBS
+from sayso.protocols.uncle_cautions import NO_LOGPROBS, NO_SPANS
 from sayso.protocols.uncle_context import Context
 from sayso.protocols.uncle_policies import own_policies
 from sayso.records import Estimate
@@ -130,12 +130,13 @@ def _within(context: Context, form: str) -> Iterator[Estimate]:
     else:
         within = bootstrap_within(cells, n=s.resamples, seed=s.ci_seed)
         yield from (within[name] for name in ("J_within", "odds_ratio_within"))
-    score = -a.views[form, False].logprob
+    view = a.views[form, False]
+    score = -view.logprob
     wrong = np.where(plain == INCORRECT, 1.0, np.where(plain == CORRECT, 0.0, np.nan))
     rows = ~np.isnan(score) & ~np.isnan(wrong)
     if not rows.any():
         silent = "no answer to the bare question states a value that could be judged"
-        note = silent if np.isnan(wrong).all() else NO_LOGPROBS
+        note = silent if np.isnan(wrong).all() else NO_LOGPROBS if view.placed else NO_SPANS
         yield Estimate("auroc_incorrect", problem=note)
         yield Estimate("auroc_incorrect_within", problem=note)
         yield Estimate("unspoken_knowledge", problem=note)

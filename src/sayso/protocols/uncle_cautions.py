@@ -8,6 +8,10 @@ from sayso.protocols.draws import ALIKE
 from sayso.records import Estimate
 
 NO_LOGPROBS = "no log-probabilities were recorded for these answers"
+NO_SPANS = (
+    "this run does not store where answers state their values; run the same command again, which "
+    "takes the answers from the cache"
+)
 #: which numbers rest on log-probabilities, as the report calls them
 BY_LOGPROBS = {
     "unspoken_knowledge": "unspoken knowledge",

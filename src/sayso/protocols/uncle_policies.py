@@ -16,6 +16,7 @@ from sayso.metrics.rates import UNCERTAIN, Floats, cell_rates, count_cells
 from sayso.metrics.reference import reference_policies
 from sayso.metrics.within import policy_by_rate, policy_j
 from sayso.protocols.aspects import KNOWN, UNKNOWN
+from sayso.protocols.uncle_cautions import NO_SPANS
 from sayso.protocols.uncle_context import HEADLINE, Context
 from sayso.records import Estimate
 
@@ -63,7 +64,8 @@ def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estima
             for row, state in enumerate((KNOWN, UNKNOWN)):
                 cells[3 * row + column] = weight[rows & (known == state)].sum()
         rates = cell_rates(cells)
-        note = None if rows.any() else "no score was recorded for these answers"
+        absent = "no score was recorded for these answers" if view.placed else NO_SPANS
+        note = None if rows.any() else absent
         made = [
             Estimate(
                 name,
