@@ -11,6 +11,7 @@ import pytest
 from bad_server import BadServer
 from serving import builtin_folder
 
+from sayso import cli
 from sayso.pipeline.checking import check
 from sayso.pipeline.checking_draws import WHOLE
 from sayso.records import InputError
@@ -27,6 +28,8 @@ def test_a_server_that_ignores_half_of_what_it_is_asked(serve: Serve) -> None:
     assert said["draws vary"] == "yes"
     assert said["takes sampling settings"] == "no"  # top_k, min_p and repetition_penalty: 422
     assert said[WHOLE] == "cannot tell"
+    sampling = found.get("takes sampling settings")
+    assert "start the server with neutral generation settings" in sampling.follows
     assert found.dollars is None
     assert {left.why for left in found.left_out} == {"no log-probs"}
 
@@ -68,3 +71,27 @@ def test_an_endpoint_that_breaks_now_and_then_is_checked_all_the_same() -> None:
 def test_nobody_listens() -> None:
     with pytest.raises(InputError, match="nothing answers"):
         check("http://127.0.0.1:9/v1#m")
+
+
+def test_a_model_that_a_server_does_not_have(serve: Serve) -> None:
+    url = serve(builtin_folder()).partition("#")[0]
+    with pytest.raises(InputError) as caught:
+        check(f"{url}#wrong")
+    assert "the server does not have the model 'wrong' (status 400: " in str(caught.value)
+    assert "expected a model that answers" not in str(caught.value)
+    with (
+        BadServer(lambda number, _: "400", models=["a", "b"]) as server,
+        pytest.raises(InputError, match="does not serve 'wrong'; it lists: a, b"),
+    ):
+        check(f"{server.url}#wrong")
+
+
+def test_the_name_of_a_model_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = "/models/a-family-of-models/trained-for-very-long/checkpoint-120000"
+    with BadServer(models=[folder]) as server:
+        assert cli.run(["check", f"{server.url}#{folder}"]) == 0
+    out = capsys.readouterr().out
+    assert "what trained-for-very-long/checkpoint-120000 can do" in out
+    cells = out.partition("chat template")[0].split("yes", 1)[1]
+    assert f"api:{folder}" in "".join(cells.split())
+    assert "…" not in cells.partition(":'")[0].partition(": '")[0]

@@ -10,6 +10,7 @@ import pytest
 from bad_server import BadServer
 
 from sayso.backends.openai_engine import EndpointEngine
+from sayso.backends.openai_names import short_name
 from sayso.models import open_model
 from sayso.records import Generation, Request, ask
 
@@ -67,6 +68,26 @@ def test_the_name_of_an_endpoint_is_not_its_address() -> None:
         assert engine.name == f"{server.url}#org/only-one"
         assert engine.capabilities.context == 4096
         engine.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("/a/checkpoint", "a/checkpoint"),
+        ("/b/checkpoint", "b/checkpoint"),
+        ("/runs/b/checkpoint/", "b/checkpoint"),
+        ("./b/checkpoint", "b/checkpoint"),
+        ("../checkpoint", "checkpoint"),
+        ("/checkpoint", "checkpoint"),
+        ("/", "/"),
+        ("org/name", "name"),
+        ("gpt-4o", "gpt-4o"),
+        # of what is too long, the end tells checkpoints apart
+        ("/" + "x" * 60 + "/step-100", "x" * 41 + "/step-100"),
+    ],
+)
+def test_the_short_name_of_a_folder_has_two_parts(model: str, said: str) -> None:
+    assert short_name(model, None) == said
 
 
 def test_draws_of_one_prompt_share_a_call_and_extend_each_other() -> None:

@@ -119,7 +119,14 @@ def test_a_refused_temperature_is_no_evidence_of_truncation() -> None:
     found = check(engine)
     assert found.get(WHOLE).follows == ""
     assert found.get("takes sampling settings").answer == "no"
+    assert found.get("takes sampling settings").follows == "its own defaults apply there"
     assert "temperature 0 is refused" in found.get("greedy repeats").seen
+
+
+def test_a_refused_truncation_says_what_to_do() -> None:
+    found = check(Urn(overrides=("top_k: not sent",))).get("takes sampling settings")
+    assert (found.answer, found.seen) == ("no", "top_k: not sent")
+    assert "start the server with neutral generation settings" in found.follows
 
 
 @pytest.mark.parametrize("where", ["alone", "batch"])

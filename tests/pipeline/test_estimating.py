@@ -188,3 +188,13 @@ def test_few_answers_say_nothing_yet() -> None:
     assert found.by == "answers"
     assert found.completion == Range(9.0, 11.0)
     assert found.prompt == pytest.approx(Range(0.225, 0.275))
+
+
+def test_an_address_that_was_not_tried_is_said(tmp_path: Path) -> None:
+    name = "http://127.0.0.1:9/v1#m"
+    plan = estimate(job(tmp_path, name, f"rules+{name}"))
+    said = [note for note in plan.notes if "not tried" in note]
+    assert said == [f"{name}: the address was not tried; sayso check tries it"]
+    assert said[0] in told(plan)
+    plan = estimate(job(tmp_path, MIND.engine("base")))
+    assert not [note for note in plan.notes if "not tried" in note]

@@ -14,11 +14,13 @@ from judge_world import judge_engine, truthful
 from sayso.backends.scripted import ScriptedEngine
 from sayso.cache import Cache
 from sayso.pipeline import judging
+from sayso.pipeline.asking import Asker
 from sayso.pipeline.judging import JudgeOptions, check_judge, open_judge
 from sayso.pipeline.metering import BudgetSpent
+from sayso.pipeline.pricing import bill
 from sayso.pipeline.running import Result
 from sayso.protocols import uncle
-from sayso.records import Generation, InputError, Request, Usage
+from sayso.records import Generation, InputError, Request, Usage, ask
 from scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(6)
@@ -245,3 +247,24 @@ def test_nobody_else_is_asked_about_schemas() -> None:
     open_judge(here)
     open_judge(counted, learn=False)  # what a dry run does
     assert not here.requests + counted.requests
+
+
+def test_nothing_answered_has_no_price() -> None:
+    """An endpoint whose requests all fail told nothing of what an answer costs: not $0.00."""
+
+    def reply(request: Request) -> Generation:
+        return Generation(request, problem="failed: status 500")
+
+    def asked(script: Any) -> Asker:
+        engine = ScriptedEngine(script)
+        engine.identity = "api:far"
+        asker = Asker(engine)
+        list(asker.complete([ask("Who?"), ask("When?")]))
+        return asker
+
+    away = asked(reply)
+    assert bill(away, None) == []
+    there = asked(lambda request: Generation(request, text="x", usage=Usage(1, 1, dollars=0.5)))
+    assert bill(there, away) == ["price: answers $1.00; $1.00 of it paid now"]
+    free = asked(lambda request: Generation(request, text="x", usage=Usage(1, 1)))
+    assert bill(free, away)[0].startswith("price: answers unknown; ")

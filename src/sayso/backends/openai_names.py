@@ -133,6 +133,13 @@ def told(text: str, secrets: tuple[str, ...] = (), limit: int = 200) -> str:
 
 
 def short_name(model: str, version: str | None) -> str:
-    """Return a readable name for signatures: the last part of the model's, 50 characters."""
-    short = model.rstrip("/").rpartition("/")[2] or model
+    """Return a readable name for signatures: the last part of the model's, 50 characters.
+
+    Of a folder, as some servers name their model, the last two: many are called "checkpoint".
+    """
+    if model.startswith(("/", ".")):
+        parts = [part for part in model.split("/") if part.strip(".")]
+        short = "/".join(parts[-2:])[-50:] or model
+    else:
+        short = model.rstrip("/").rpartition("/")[2] or model
     return f"{short}@{version}"[:50] if version else short[:50]

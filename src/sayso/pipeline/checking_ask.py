@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from sayso.models import Engine
+from sayso.pipeline.progress import Progress, Silent
 from sayso.prices import Price, cost, price_of
 from sayso.records import Generation, InputError, Request, ask
 
@@ -27,6 +28,8 @@ PROSE = (
     "Which season do you like best? Answer in one plain English sentence.",
     "Is tea better than coffee? Answer in one plain English sentence.",
 )
+#: what is being done, and about how many requests it takes
+STAGE, ABOUT = "checking", 450
 SEASONS = ("spring", "summer", "autumn", "winter")
 SCHEMA = json.dumps(
     {
@@ -48,8 +51,9 @@ class Questioner:
     ``dollars`` is ``None`` as soon as one reply had no known price.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, progress: Progress | None = None) -> None:
         self.engine = engine
+        self.progress = progress or Silent()
         self.template: Template = ()
         self.replies: list[Generation] = []
         self.dollars: float | None = 0.0
@@ -68,9 +72,9 @@ class Questioner:
         """
         found: dict[int, Generation] = {}
         for index, reply in self.engine.complete(iter(requests)):
-            found.setdefault(index, reply)
-        for reply in found.values():
-            self._pay(reply)
+            if index not in found:
+                found[index] = reply
+                self.progress.advance(STAGE, reply, self._pay(reply))
         answers = [
             found.get(index, Generation(request, problem="failed: no answer"))
             for index, request in enumerate(requests)
@@ -78,10 +82,11 @@ class Questioner:
         self.replies += answers
         return answers
 
-    def _pay(self, reply: Generation) -> None:
+    def _pay(self, reply: Generation) -> float | None:
         paid = cost(reply, self._price)
         known = self.dollars is not None and paid is not None
         self.dollars = (self.dollars or 0.0) + (paid or 0.0) if known else None
+        return paid
 
     @property
     def tokens(self) -> tuple[int, int]:
@@ -103,10 +108,14 @@ def first_answer(questioner: Questioner) -> Generation:
             break
     if reply.problem is not None and reply.problem != "truncated":
         reason = reply.problem.removeprefix("failed: ")
-        raise InputError(
-            f"{questioner.engine.name} did not answer {FACTS[0]!r} ({reason}): nothing can be "
-            "checked; expected a model that answers a short question"
-        )
+        name = questioner.engine.name
+        model = name.partition("#")[2]
+        if model and model in reason and reason.startswith("status 4"):
+            raise InputError(
+                f"{name}: the server does not have the model {model!r} ({reason}); name one that "
+                "it has, as URL#model"
+            )
+        raise InputError(f"{name} did not answer {FACTS[0]!r} ({reason}): nothing can be checked")
     return reply
 
 

@@ -21,6 +21,8 @@ from sayso.pipeline.checking_records import Finding
 from sayso.records import Generation
 
 SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "max_tokens", "stop")
+#: those whose defaults, where a model brings some, keep a draw from being the model's own
+TRUNCATING = ("top_p", "top_k", "min_p", "repetition_penalty")
 #: how thinking is switched off: by the template's argument, else by the effort
 OFF: tuple[Template, ...] = (
     (("enable_thinking", False),),
@@ -182,7 +184,9 @@ def sampling_taken(replies: Sequence[Generation]) -> Finding:
     )
     if not refused:
         return Finding("takes sampling settings", "yes", "none was refused")
-    return Finding(
-        "takes sampling settings", "no", "; ".join(refused)[:160],
-        "its own defaults apply there",
-    )  # fmt: skip
+    follows = "its own defaults apply there"
+    if any(what.split(":")[0] in TRUNCATING for what in refused):
+        follows = (
+            "start the server with neutral generation settings, or take it that draws are truncated"
+        )
+    return Finding("takes sampling settings", "no", "; ".join(refused)[:160], follows)

@@ -9,6 +9,7 @@ import msgspec
 from sayso.pipeline.estimating_judge import judge_stages
 from sayso.pipeline.job import Job, Opened, opened
 from sayso.pipeline.metering import dollars
+from sayso.pipeline.pricing import is_endpoint
 from sayso.pipeline.ranges import ASSUMED, NONE, Basis, Range, Stage, make_stage, means, tokens_of
 from sayso.prices import LOCAL, Price
 from sayso.protocols import Ask, protocol
@@ -59,8 +60,20 @@ def estimate(job: Job) -> Plan:
             stages=stages,
             prices=prices,
             dollars=_sum(stage.dollars for stage in stages),
-            notes=(*found.data.notes, ASSUMED, *notes, *beside),
+            notes=(*found.data.notes, ASSUMED, *notes, *beside, *_untried(job)),
         )
+
+
+def _untried(job: Job) -> list[str]:
+    """Say of which endpoints nothing is known; one without #model was asked what it serves."""
+    names = [
+        name.removeprefix("rules+") for name in (job.model, job.judge) if isinstance(name, str)
+    ]
+    return [
+        f"{name}: the address was not tried; sayso check tries it"
+        for name in dict.fromkeys(names)
+        if is_endpoint(name) and (name.startswith("openai:") or "#" in name)
+    ]
 
 
 def _sum(parts: Iterable[Range | None]) -> Range | None:

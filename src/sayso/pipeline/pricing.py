@@ -51,15 +51,23 @@ def known_price(engine: Engine) -> Price | None:
 
 
 def bill(model: Asker, judge: Asker | None) -> list[str]:
-    """Return one line with what answers and verdicts cost; nothing where nothing could cost."""
+    """Return one line with what answers and verdicts cost; nothing where nothing could cost.
+
+    Whoever answered nothing is not in it: failed requests say nothing of a price.
+    """
     parts = {"answers": model, "verdicts": judge}
-    paid = {what: a for what, a in parts.items() if a is not None and a.price != LOCAL}
+    paid = {what: a for what, a in parts.items() if a is not None and _may_cost(a)}
     if not any(a.remote or a.dollars != 0 for a in paid.values()):
         return []
     said = ", ".join(f"{what} {told(a.dollars)}" for what, a in paid.items())
     if any(a.dollars is None for a in paid.values()):
         return [f"price: {said}; --price IN,OUT and --judge-price IN,OUT tell what tokens cost"]
     return [f"price: {said}; {dollars(sum(a.paid for a in paid.values()))} of it paid now"]
+
+
+def _may_cost(asker: Asker) -> bool:
+    tally = asker.tally
+    return asker.price != LOCAL and (tally.cached + tally.asked > tally.failed or asker.paid > 0)
 
 
 def told(amount: float | None) -> str:

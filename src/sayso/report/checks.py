@@ -81,5 +81,6 @@ def render_judge(found: JudgeTables, kept: str | None, console: Console) -> None
 def _table(console: Console, *columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for column in columns:
-        table.add_column(data(column, console, "dim"))
+        # a long name is folded: cut, two folders of one name would look alike
+        table.add_column(data(column, console, "dim"), overflow="fold")
     return table
