@@ -21,7 +21,8 @@ ALLOWED: dict[str, set[str] | None] = {
     "atomic": {"records"},
     "rows": {"records"},
     "tables": {"records", "atomic"},
-    "store": {"records", "atomic", "rows", "tables"},
+    "arrays": {"records", "atomic"},
+    "store": {"records", "arrays", "atomic", "rows", "tables"},
     "replies": {"records"},
     "cachefile": {"records"},
     "salvage": {"cachefile"},
@@ -39,6 +40,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "protocols": {"records", "metrics", "models", "prompts", "methods", "annotate", "scores"},
     "pipeline": {
         "records",
+        "arrays",
         "atomic",
         "metrics",
         "prompts",

@@ -15,13 +15,19 @@ import platform
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from sayso.atomic import disk_errors, replacing
 from sayso.records import InputError
 from sayso.rows import read_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sayso.arrays import ArrayHead
 
 __all__ = ["FORMAT", "Manifest", "RunFolder", "machine", "read_rows", "versions"]
 
@@ -82,8 +88,8 @@ class RunFolder:
     """The tables, the manifest and the pages of one run. Use ``create`` or ``open``.
 
     Tables are ``questions``, ``generations/<stage>``, ``verdicts/<stage>``, ``claims/<stage>``,
-    ``scores/<stage>`` and ``metrics/<protocol>``. Every mistake and every full disk raises
-    :class:`InputError` with one line.
+    ``scores/<stage>`` and ``metrics/<protocol>``; hidden states are ``arrays/<name>.npy``. Every
+    mistake and every full disk raises :class:`InputError` with one line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -104,7 +110,7 @@ class RunFolder:
             place.mkdir(parents=True, exist_ok=True)
             # Left by a run that was killed before it wrote its manifest: not somebody else's.
             known = re.compile(
-                rf"({'|'.join(KINDS)}|answers|report\.html|questions\.parquet|manifest\.json)"
+                rf"({'|'.join(KINDS)}|answers|arrays|report\.html|questions\.parquet|manifest\.json)"
                 r"(\.tmp-\d+)?"
             )
             strange = [entry.name for entry in place.iterdir() if not known.fullmatch(entry.name)]
@@ -188,6 +194,34 @@ class RunFolder:
             raise InputError(
                 f"{place} is no manifest of a run ({error}): run again into another --out"
             ) from error
+
+    def write_array(
+        self, name: str, head: ArrayHead, blocks: Iterable[NDArray[np.float16]]
+    ) -> None:
+        """Write ``arrays/<name>.npy``, a row for each id, streaming; its ids stand beside it.
+
+        ``blocks`` are rows (m, d) in the order of ``head.ids``, all of them together.
+        """
+        from sayso.arrays import write_array
+
+        write_array(self._array(name), head, blocks)
+
+    def array_head(self, name: str) -> ArrayHead | None:
+        """Return what ``arrays/<name>.npy`` holds; ``None`` where it is not there whole."""
+        from sayso.arrays import read_head
+
+        return read_head(self._array(name))
+
+    def read_array(self, name: str) -> tuple[ArrayHead, NDArray[np.float16]] | None:
+        """Return what an array holds and its rows (n, d) as a memory map: read when looked at."""
+        from sayso.arrays import read_array
+
+        return read_array(self._array(name))
+
+    def _array(self, name: str) -> Path:
+        if not STAGE.fullmatch(name):
+            raise InputError(f"{name!r} is no array of a run folder")
+        return self.path / "arrays" / f"{name}.npy"
 
     def write_text(self, name: str, text: str) -> Path:
         """Write ``report.html`` or a file under ``answers/`` in one piece; return its path."""

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.rates import Floats, divide, or_none
 from sayso.metrics.roc import auroc, within_auroc
+from sayso.pipeline.manifests import told
 from sayso.pipeline.running import load_run
 from sayso.protocols.selective_numbers import judge_of, signed
-from sayso.protocols.selective_table import Rows, load_rows, types_of
+from sayso.protocols.selective_table import Rows, load_rows, strata_of, types_of
 from sayso.records import Estimate, InputError
 
 #: settings that may differ without being asked: the thing compared
@@ -84,7 +85,7 @@ def _check(sides: tuple[Side, Side], names: tuple[str, str], allow: Sequence[str
     differ = [key for key in either if first.get(key) != second.get(key)]
     refused = [key for key in differ if key not in (*FREE, "ci", *allow)]
     if refused:
-        what = ", ".join(f"{k} ({first.get(k)} and {second.get(k)})" for k in refused)
+        what = ", ".join(f"{k} ({told(first.get(k))} and {told(second.get(k))})" for k in refused)
         raise InputError(
             f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
             "model's. Repeat one with the other's settings, or say "
@@ -128,10 +129,12 @@ def _differences(
             continue
         metric: Any = auroc
         kind = "auroc"
-        if types is not None:
-            metric, kind = within_auroc, "auroc_within"
-            held = types[rows[0]]
-            data = ((*data[0], held), (*data[1], held))  # type: ignore[assignment]
+        # one's own folds for a learned score: only answers of one fit can be ranked
+        strata = strata_of(one, name, types), strata_of(two, name, types_of(two))
+        if strata[0] is not None and strata[1] is not None:
+            metric, kind = within_auroc, "auroc" if types is None else "auroc_within"
+            held = strata[0][rows[0]], strata[1][rows[1]]
+            data = ((*data[0], held[0]), (*data[1], held[1]))  # type: ignore[assignment]
         found = gap(kind, metric, data, use)
         yield msgspec.structs.replace(found, where=f"score:{name}")
 

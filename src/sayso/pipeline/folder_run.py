@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from sayso.annotate import Item, Judge
 from sayso.annotate.collect import Tools
+from sayso.arrays import ArrayHead
 from sayso.models import Engine
 from sayso.pipeline.asking import Asker
 from sayso.pipeline.thinking import Shape
@@ -122,6 +125,20 @@ class FolderRun:
     def scores(self, stage: str) -> list[Score]:
         """Read stored scores."""
         return self.folder.read(f"scores/{stage}", Score)
+
+    def keep_states(
+        self, name: str, ids: Sequence[str], source: str, blocks: Iterable[NDArray[np.float16]]
+    ) -> None:
+        """Store ``arrays/<name>.npy``, unless it was made of the same texts already."""
+        held = self.folder.array_head(name)
+        if held is None or held.source != source:
+            with self.timed("hidden"):
+                self.folder.write_array(name, ArrayHead(source, tuple(ids)), blocks)
+
+    def states(self, name: str) -> tuple[Sequence[str], NDArray[np.float16]] | None:
+        """Read ``arrays/<name>.npy`` as a memory map."""
+        found = self.folder.read_array(name)
+        return (found[0].ids, found[1]) if found is not None else None
 
     def has(self, table: str) -> bool:
         """Tell whether a table, such as ``generations/short``, is stored."""

@@ -7,7 +7,7 @@ pure function of what was stored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -16,6 +16,9 @@ from sayso.models import Engine
 from sayso.records import Generation, InputError, Question, Request, Score, Verdict
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from sayso.annotate.collect import Tools
 
 #: protocols that ``sayso run`` can run, and the question each answers
@@ -82,6 +85,17 @@ class Run(Protocol):
 
     def scores(self, stage: str) -> list[Score]:
         """Read stored scores."""
+
+    def keep_states(
+        self, name: str, ids: Sequence[str], source: str, blocks: Iterable[NDArray[np.float16]]
+    ) -> None:
+        """Store hidden states, a row for each id; ``blocks`` stays unread if ``source`` is there.
+
+        ``source`` is a hash of all that the rows are made of.
+        """
+
+    def states(self, name: str) -> tuple[Sequence[str], NDArray[np.float16]] | None:
+        """Return ids and rows (n, d) of stored hidden states, mapped from the disk; or None."""
 
     def has(self, table: str) -> bool:
         """Tell whether a table, such as ``generations/short``, is stored."""

@@ -23,8 +23,9 @@ from sayso.protocols import Run
 from sayso.protocols.draws import ALIKE, LEAST, count_draws
 from sayso.protocols.selective_evidence import WORDS
 from sayso.protocols.selective_length import audits, by_length, flips, refusals_by_length
-from sayso.protocols.selective_settings import Settings, decoding
-from sayso.protocols.selective_table import UNKNOWN_TARGET, Floats, Rows, load_rows, types_of
+from sayso.protocols.selective_probe import P_IK, diagnostics, fold_ranks
+from sayso.protocols.selective_settings import UNKNOWN_TARGET, Settings, decoding, probing
+from sayso.protocols.selective_table import Floats, Rows, load_rows, strata_of, types_of
 from sayso.records import Estimate
 
 LENGTH = "length_words"
@@ -37,6 +38,7 @@ CORE = (
 CURVES = ("semantic_entropy", "sequence_probability", "discrete_semantic_entropy", LENGTH)
 #: shares answered at which a curve is stored
 COVERAGES = tuple(round(0.05 * i, 2) for i in range(2, 21))
+CIRCULAR = "this score decided what is unknown (--known-by probe)"
 ONE_CLASS = "only right or only wrong answers: no pair to rank"
 
 
@@ -49,7 +51,7 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
             counts(rows, settings), board(rows, settings), length_shares(rows),
             curves(rows, settings),
             audits(rows, settings), by_length(rows, settings), refusals_by_length(rows, settings),
-            flips(rows, settings, CORE),
+            flips(rows, settings, CORE), diagnostics(rows, settings),
         )  # fmt: skip
         found += [signed(run, settings, rows.form, e) for part in parts for e in part]
     if settings.draws.k:
@@ -88,7 +90,10 @@ def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estim
         nli=s.nli,
         scores=s.scores,
         words=str(s.words and s.prompts == "shared"),
-        known=f"any-of-{min(s.known_k, s.draws.k)}@T{s.draws.temperature:g}",
+        known="p_ik>0.5"
+        if s.known_by == "probe"
+        else f"any-of-{min(s.known_k, s.draws.k)}@T{s.draws.temperature:g}",
+        p_ik=probing(s),
         abstained=s.abstained,
         cuts=f"rouge>{s.rouge_threshold:g},f1>={s.f1_threshold:g}",
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
@@ -113,7 +118,7 @@ def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
             missing=int((~held).sum()),
             bound_low=bad / total if unread else None,
             bound_high=(bad + unread) / total if unread else None,
-            problem=found.problem if held.any() else "no answer has a verdict",
+            problem=found.problem if held.any() else nothing_held(rows, by, settings),
         )
     yield Estimate("facts", value=float(rows.size), n=rows.size, missing=rows.unread)
     if rows.form == "long":
@@ -121,6 +126,13 @@ def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         yield Estimate("unplaced", value=float(rows.unplaced), n=rows.size, problem=told)
     for method, reason in rows.reasons.items():
         yield Estimate("auroc", f"against:{rows.judge};score:{method}", problem=reason)
+
+
+def nothing_held(rows: Rows, by: str, settings: Settings) -> str:
+    """Return why no answer is right or wrong by an answer metric."""
+    if by == UNKNOWN_TARGET and settings.known_by == "probe":
+        return rows.reasons.get(P_IK, "no short answer of these facts has a P(IK)")
+    return "no answer has a verdict"
 
 
 def length_shares(rows: Rows) -> Iterator[Estimate]:
@@ -148,23 +160,29 @@ def board(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     types = types_of(rows)
     for by, wrong in rows.wrong.items():
         whole = by in (rows.judge, UNKNOWN_TARGET)
-        for name, score in rows.scores.items():
-            if not whole and name not in CORE:
+        for name in rows.scores:
+            if not whole and name not in (*CORE, P_IK):
                 continue
             where = f"against:{by};score:{name}"
-            yield from _ranked(rows, settings, score, wrong, types, where, full=by == rows.judge)
+            if by == UNKNOWN_TARGET and settings.known_by == "probe" and name == P_IK:
+                yield Estimate("auroc", where, problem=CIRCULAR)
+                continue
+            yield from _ranked(rows, settings, name, wrong, types, where, full=by == rows.judge)
 
 
 def _ranked(
     rows: Rows,
     settings: Settings,
-    score: Floats,
+    method: str,
     wrong: Floats,
     types: Any,
     where: str,
     *,
     full: bool,
 ) -> Iterator[Estimate]:
+    score, fold = rows.scores[method], rows.folds.get(method)
+    if fold is not None:
+        score = fold_ranks(score, fold)
     use = ~(np.isnan(score) | np.isnan(wrong))
     u, y = score[use], wrong[use]
     missing = int((~use).sum())
@@ -177,9 +195,13 @@ def _ranked(
         problem = ONE_CLASS if found.value is None else found.problem
         return msgspec.structs.replace(found, where=where, missing=missing, problem=problem)
 
-    yield made("auroc", auroc)
-    if types is not None:
-        yield made("auroc_within", within_auroc, types[use])
+    if fold is None:
+        yield made("auroc", auroc)
+    else:
+        yield made("auroc", within_auroc, fold[use])
+    strata = strata_of(rows, method, types)
+    if types is not None and strata is not None:
+        yield made("auroc_within", within_auroc, strata[use])
     if full:
         yield made("prr", prr, limits=None)
         yield Estimate("aurac", where, _plain(aurac(u, y)), n=len(u), missing=missing)

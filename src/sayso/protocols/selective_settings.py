@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args, get_origin, get_type_hints
 from sayso.protocols.settings import collect as asked
 from sayso.protocols.settings import measure as counted
 from sayso.records import InputError
-from sayso.scores import choose
+from sayso.scores import FITTED, choose
 
 MOST_DRAWS = 1000
 #: the paper's examples in the prompt, by mode
@@ -18,6 +18,8 @@ SHOTS = {"short": 5, "sentence": 0}
 PAPER_TEMPERATURE = 0.1
 PAPER_TOKENS = {"sentence": 100, "short": 50}
 STOP = ("\n", "Question:", "Context:")
+#: what "unknown" stands for where an answer metric is expected
+UNKNOWN_TARGET = "unknown"
 #: settings that are off by default and then ask nothing
 CHECKS = ()
 
@@ -40,11 +42,26 @@ class Answer:
 
 
 @dataclasses.dataclass(frozen=True)
+class PIK:
+    """The probe on hidden states (PROTOCOLS 3.B; Kadavath et al. 2022 look at the prompt only)."""
+
+    position: Literal["last_prompt", "second_last_answer", "last_answer"] = asked(
+        "second_last_answer",
+        "where the hidden state is taken: the prompt's last token, the token that predicts the "
+        "answer's last one (the paper's code), or the answer's last",
+    )
+    layer: int = asked(-1, "layer of the hidden state: 0 = embeddings, -1 = the last")
+    standardize: bool = counted(True, "scale features to unit spread (the paper's code does not)")
+    folds: int = counted(5, "sets of entities, each predicted by a probe fitted on the others")
+
+
+@dataclasses.dataclass(frozen=True)
 class Settings:
     """Every choice of the protocol, with the paper's default where it has one."""
 
     draws: Draws = field(default_factory=Draws)
     answer: Answer = field(default_factory=Answer)
+    p_ik: PIK = field(default_factory=PIK)
     prompts: Literal["shared", "paper"] = asked(
         "shared", "one pool of answers for all protocols, or the paper's own prompt and decoding"
     )
@@ -69,6 +86,9 @@ class Settings:
     known_k: int = asked(
         5, "draws that are judged, to tell known from unknown facts; 0: none, and no such numbers"
     )
+    known_by: Literal["draws", "probe"] = counted(
+        "draws", "who says what is unknown: the judged draws, or P(IK) above one half"
+    )
     abstained: Literal["incorrect", "excluded"] = counted(
         "incorrect", "an answer that names no value: not right (the paper), or left out"
     )
@@ -88,6 +108,8 @@ def check(settings: Settings) -> None:
         ("answer.long_tokens", settings.answer.long_tokens, 1, 1_000_000),
         ("shots", settings.shots, -1, 100),
         ("known_k", settings.known_k, 0, MOST_DRAWS),
+        ("p_ik.layer", settings.p_ik.layer, -1000, 1000),
+        ("p_ik.folds", settings.p_ik.folds, 2, 1000),
         ("rouge_threshold", settings.rouge_threshold, 0, 1),
         ("f1_threshold", settings.f1_threshold, 0, 1),
         ("resamples", settings.resamples, 100, 1_000_000),
@@ -96,19 +118,42 @@ def check(settings: Settings) -> None:
     for name, value, low, high in limits:
         if not low <= value <= high:
             raise InputError(f"{name} is {value}; expected {low} to {high:g}")
-    for name, kind in get_type_hints(Settings).items():
-        allowed, chosen = get_args(kind), getattr(settings, name)
+    hints: dict[str, tuple[object, Settings | PIK]] = {}
+    hints |= {name: (kind, settings) for name, kind in get_type_hints(Settings).items()}
+    hints |= {name: (kind, settings.p_ik) for name, kind in get_type_hints(PIK).items()}
+    for name, (kind, holder) in hints.items():
+        allowed, chosen = get_args(kind), getattr(holder, name)
         if get_origin(kind) is Literal and chosen not in allowed:
             raise InputError(f"{name} is {chosen!r}; expected one of {', '.join(allowed)}")
     if settings.prompts == "shared" and settings.shots > 0:
         raise InputError("shots are examples of the paper's prompt: say --prompts paper too")
+    if settings.known_by == "probe" and not wants_probe(settings):
+        raise InputError("known_by is 'probe', which needs p_ik among the scores")
     chosen_methods(settings)
 
 
+def _names(settings: Settings) -> list[str]:
+    return [name.strip() for name in settings.scores.split(",") if name.strip()]
+
+
+def wants_probe(settings: Settings) -> bool:
+    """Tell whether P(IK) is among the scores that are asked for."""
+    return any(name in ("all", "p_ik") for name in _names(settings))
+
+
 def chosen_methods(settings: Settings) -> tuple[str, ...]:
-    """Return the names of the scores that the settings ask for. Raises InputError."""
-    names = [name.strip() for name in settings.scores.split(",") if name.strip()]
-    return tuple(choose(None if names == ["all"] else names))
+    """Return the scores of one answer that the settings ask for, by name. Raises InputError."""
+    names = _names(settings)
+    return tuple(choose(None if names == ["all"] else [n for n in names if n not in FITTED]))
+
+
+def probing(settings: Settings) -> str:
+    """Return the probe's choices as signatures have them."""
+    if not wants_probe(settings):
+        return "none"
+    chosen = settings.p_ik
+    scaled = "scaled" if chosen.standardize else "raw"
+    return f"{chosen.position}@{chosen.layer}/{scaled}/{chosen.folds}fold"
 
 
 class Decoding(NamedTuple):

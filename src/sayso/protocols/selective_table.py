@@ -18,7 +18,8 @@ from sayso.metrics.thresholds import Threshold
 from sayso.protocols import Run
 from sayso.protocols.aspects import KNOWN, UNKNOWN, UNREADABLE, draws_by_question, probe_state
 from sayso.protocols.selective_evidence import WORDS, target_of
-from sayso.protocols.selective_settings import Settings
+from sayso.protocols.selective_probe import known_by_probe, with_probe
+from sayso.protocols.selective_settings import UNKNOWN_TARGET, Settings
 from sayso.records import Generation, Gold, Question, Verdict
 
 Floats = NDArray[np.float64]
@@ -34,8 +35,6 @@ MONTHS = (
     "October", "November", "December",
 )  # fmt: skip
 _TIMESTAMP = re.compile(r"\+?(?P<year>\d{4,})-(?P<month>\d\d)-(?P<day>\d\d)T00:00:00Z")
-#: what "unknown" stands for where an answer metric is expected
-UNKNOWN_TARGET = "unknown"
 
 
 class Rows(NamedTuple):
@@ -47,6 +46,9 @@ class Rows(NamedTuple):
     ``values`` are the continuous metrics, ``words`` how many words the scored text has, ``judge``
     the name of the answer metric that the run's judge is. ``unread`` counts facts whose verdict
     could not be read, ``unplaced`` those in a paragraph that have no aligned value to score.
+    ``drawn_unknown`` is 1 where no judged draw was right, whoever decides what is unknown;
+    ``converged`` are, by learned score, the fits that converged and all of them, ``folds`` which
+    answers one fit predicted: only those can be ranked (:func:`strata_of`).
     """
 
     form: str
@@ -61,6 +63,10 @@ class Rows(NamedTuple):
     words: Floats
     unread: int
     unplaced: int
+    dataset: NDArray[np.str_]
+    drawn_unknown: Floats | None
+    converged: dict[str, tuple[int, int]]
+    folds: dict[str, NDArray[np.int64]]
 
     @property
     def size(self) -> int:
@@ -83,12 +89,17 @@ def load_rows(run: Run, settings: Settings, judge: str) -> dict[str, Rows]:
         form: [g for g in _read(run, form) if not g.instructed] for form in ("short", "long")
     }
     state = _known(run, settings) if settings.known_k and settings.draws.k else {}
-    found = {}
+    found: dict[str, Rows] = {}
     for form, answers in generations.items():
         if not answers:
             continue
         facts = list(_facts(run, form, answers, by_id, judge))
-        found[form] = _rows(run, form, facts, settings, judge, state)
+        rows = _rows(run, form, facts, settings, judge, state)
+        if form == "short":
+            rows = with_probe(rows, [fact.target for fact in facts], run, settings)
+        if settings.known_by == "probe":
+            rows = known_by_probe(rows, rows if form == "short" else found.get("short"))
+        found[form] = rows._replace(scores=_ordered(rows.scores))
     return found
 
 
@@ -185,13 +196,17 @@ def _rows(
         facts=[(f.asked, f.question.id) for f in facts],
         entity=np.array([entities[_entity(f.question)] for f in facts], dtype=np.int64),
         type=np.array([f.question.type for f in facts], dtype=np.str_),
-        scores=_ordered(scores),
+        scores=scores,
         reasons=reasons,
         wrong=wrong,
         values=values,
         words=words,
         unread=unread,
         unplaced=sum(f.text is None for f in facts) if form == "long" else 0,
+        dataset=np.array([f.question.dataset for f in facts], dtype=np.str_),
+        drawn_unknown=unknown if state else None,
+        converged={},
+        folds={},
     )
 
 
@@ -241,3 +256,13 @@ def types_of(rows: Rows) -> NDArray[np.str_] | None:
     """Return the types of facts where there are several with more than one fact each, else none."""
     counts = Counter(rows.type.tolist())
     return rows.type if len(counts) > 1 and max(counts.values()) > 1 else None
+
+
+def strata_of(
+    rows: Rows, name: str, types: NDArray[np.str_] | None
+) -> NDArray[np.str_] | NDArray[np.int64] | None:
+    """Return within what a score is ranked: types, for a learned score folds too; none for all."""
+    fold = rows.folds.get(name)
+    if fold is None or types is None:
+        return types if fold is None else fold
+    return np.array([f"{f}/{t}" for f, t in zip(fold, types, strict=True)], dtype=np.str_)

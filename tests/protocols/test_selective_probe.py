@@ -1,0 +1,199 @@
+"""P(IK) in the selective protocol: learned across entities, blind where nothing can be learned."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+import sayso
+from sayso.protocols import selective, settings
+from sayso.protocols.selective_probe import fold_ranks
+from sayso.records import Estimate, InputError
+from sayso.store import RunFolder
+from scripted_world import Fact, Mind, chance, facts, records, write
+
+CHOSEN = selective.Settings(
+    draws=selective.Draws(k=2), known_k=2, resamples=300, scores="length_words,p_ik", words=False
+)
+WHERE = "form:short;against:rules;score:"
+State = Callable[[Fact, str], np.ndarray]
+
+
+def noise(*what: object) -> np.ndarray:
+    """Eight numbers that are about a text and nothing else."""
+    seed = int.from_bytes(hashlib.sha256(repr(what).encode()).digest()[:8], "little")
+    return np.random.default_rng(seed).normal(size=8)
+
+
+def subject(world: list[Fact], mind: Mind, state: State) -> Any:
+    """An engine of this mind whose hidden states are ours; ``read`` counts the texts."""
+    engine = mind.engine()
+    by_question = {f.question: f for f in world}
+    engine.capabilities = msgspec.structs.replace(engine.capabilities, hidden=True)
+    engine.read = 0
+
+    def hidden(items: Any, layer: int, position: str) -> np.ndarray:
+        engine.read += len(items)
+        rows = [
+            state(next(f for q, f in by_question.items() if r.messages[-1].content.startswith(q)),
+                  text if isinstance(text, str) else repr(text))
+            for r, text in items
+        ]  # fmt: skip
+        return np.asarray(rows, dtype=np.float16).reshape(len(items), -1)
+
+    engine.hidden = hidden
+    return engine
+
+
+def world_file(path: Path, world: list[Fact]) -> str:
+    return str(write(path / "w.jsonl", records(world)))
+
+
+def one(found: list[Estimate], name: str, where: str) -> Estimate:
+    (estimate,) = [e for e in found if e.name == name and e.where == where]
+    return estimate
+
+
+def knows(fact: Fact) -> float:
+    return float(chance("knows", fact.question) < 0.6)
+
+
+def test_a_state_that_knows_is_found_and_every_choice_is_told(tmp_path: Path) -> None:
+    world = facts(60)
+
+    def state(fact: Fact, text: str) -> np.ndarray:
+        return noise(fact.question) + 2 * knows(fact)
+
+    engine = subject(world, Mind(world, knows), state)
+    place = {"data": world_file(tmp_path, world), "out": tmp_path / "r", "options": CHOSEN}
+    result = sayso.run("selective", model=engine, **place)
+    found = one(result.estimates, "auroc_within", f"{WHERE}p_ik")
+    assert found.low is not None
+    assert found.low > 0.8
+    assert "p_ik:second_last_answer@-1/scaled/5fold" in found.signature
+    told = "form:short;layer:-1;position:second_last_answer;score:p_ik"
+    folds = one(result.estimates, "probe_converged", told)
+    assert (folds.value, folds.n, folds.problem) == (1.0, 5, None)
+    agreement = one(result.estimates, "known_agreement", told).value
+    assert agreement is not None
+    assert agreement > 0.8
+    # stored once, one row for each short answer, and read again only by looking
+    stored = RunFolder.open(result.path).read_array("hidden--1-second_last_answer")
+    assert stored is not None
+    assert stored[1].shape == (len(world), 8)
+    assert engine.read == len(world)
+    again = subject(world, Mind(world, knows), state)
+    assert sayso.run("selective", model=again, **place).estimates == result.estimates
+    assert again.read == 0
+    assert sayso.measure(tmp_path / "r").estimates == result.estimates
+    same = sayso.compare(tmp_path / "r", tmp_path / "r", resamples=100).estimates
+    assert any("p_ik" in e.where and e.value == 0 for e in same)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_states_that_say_nothing_are_blind(tmp_path: Path, seed: int) -> None:
+    """Also where a type is mostly right or wrong: its rate in other folds runs against it."""
+    world = facts(60)
+    rate = {"birthplace": 0.9, "occupation": 0.7, "instrument": 0.5, "source": 0.3, "color": 0.1}
+
+    def lucky(fact: Fact) -> float:
+        return float(chance("luck", seed, fact.question) < rate.get(fact.aspect, 0.5))
+
+    def state(fact: Fact, text: str) -> np.ndarray:
+        kind = np.array([float(fact.aspect == aspect) for aspect in rate])
+        return np.concatenate([kind, noise(seed, fact.question)])
+
+    engine = subject(world, Mind(world, lucky), state)
+    found = sayso.run(
+        "selective", model=engine, data=world_file(tmp_path, world), out=tmp_path / "r",
+        options=CHOSEN,
+    ).estimates  # fmt: skip
+    within = one(found, "auroc_within", f"{WHERE}p_ik")
+    assert within.low is not None
+    assert within.high is not None
+    assert within.low <= 0.5 <= within.high, within
+    pooled = one(found, "auroc", f"{WHERE}p_ik").value
+    assert pooled is not None
+    assert pooled > 0.6  # it does learn the types: the trap that the row within type is for
+
+
+def test_a_mark_of_the_entity_is_no_leak(tmp_path: Path) -> None:
+    """All facts of an entity are known or none: its mark would tell, had its fold been seen."""
+    world = facts(60)
+
+    def known(fact: Fact) -> float:
+        return float(chance("entity", fact.entity) < 0.5)
+
+    def mark(fact: Fact, text: str) -> np.ndarray:
+        return np.concatenate([noise(fact.entity, i) for i in range(8)])
+
+    found = sayso.run(
+        "selective", model=subject(world, Mind(world, known), mark),
+        data=world_file(tmp_path, world), out=tmp_path / "r", options=CHOSEN,
+    ).estimates  # fmt: skip
+    estimate = one(found, "auroc", f"{WHERE}p_ik")
+    assert estimate.low is not None
+    assert estimate.high is not None
+    assert estimate.low <= 0.5 <= estimate.high
+
+
+def test_what_is_known_by_the_probe(tmp_path: Path) -> None:
+    world = facts(40)
+    engine = subject(world, Mind(world, knows), lambda f, t: noise(f.question) + 3 * knows(f))
+    chosen = dataclasses.replace(CHOSEN, scores="length_words,sequence_probability,p_ik")
+    sayso.run(
+        "selective", model=engine, data=world_file(tmp_path, world), out=tmp_path / "r",
+        options=chosen,
+    )  # fmt: skip
+    found = sayso.measure(tmp_path / "r", known_by="probe").estimates
+    for form in ("short", "long"):
+        share = one(found, "share_unknown", f"form:{form};against:unknown")
+        assert share.value == pytest.approx(0.4, abs=0.12)
+        assert "known:p_ik>0.5" in share.signature
+    circular = one(found, "auroc", "form:short;against:unknown;score:p_ik")
+    assert circular.value is None
+    assert "decided what is unknown" in (circular.problem or "")
+
+
+def test_reasons_instead_of_numbers(tmp_path: Path) -> None:
+    world = facts(6)
+    data = world_file(tmp_path, world)
+    where = "form:short;against:rules;score:"
+
+    def run(name: str, model: Any, **changes: Any) -> list[Estimate]:
+        options = settings.replace(CHOSEN, changes)
+        return sayso.run(
+            "selective", model=model, data=data, out=tmp_path / name, options=options,
+            cache=tmp_path / f"{name}-cache",
+        ).estimates  # fmt: skip
+
+    nothing = run("none", Mind(world, knows).engine())
+    assert "hidden states" in (one(nothing, "auroc", f"{where}p_ik").problem or "")
+    right = run("right", subject(world, Mind(world, lambda f: 1.0), lambda f, t: noise(t)))
+    assert "right and wrong" in (one(right, "auroc", f"{where}p_ik").problem or "")
+    alone = run("alone", subject(world, Mind(world, knows), lambda f, t: noise(t)))
+    assert "several data sets" in (one(alone, "auroc", f"{where}p_ik_other_data").problem or "")
+    probed = run("probed", Mind(world, knows).engine(), known_by="probe")
+    share = one(probed, "share_unknown", "form:short;against:unknown")
+    assert share.value is None
+    assert "hidden states" in (share.problem or "")
+    for changes in ({"known_by": "probe", "scores": "num_sets"}, {"p_ik.folds": 1}):
+        with pytest.raises(InputError):
+            selective.check(settings.replace(CHOSEN, changes))
+    with pytest.raises(InputError, match="position"):
+        selective.check(settings.replace(CHOSEN, {"p_ik.position": "middle"}))
+
+
+def test_ranks_within_folds() -> None:
+    value = np.array([0.9, 0.1, 0.5, 0.2, np.nan])
+    fold = np.array([0, 0, 1, 1, 1])
+    # two of each fold: the lower at 1/4, the higher at 3/4
+    assert fold_ranks(value, fold)[:4].tolist() == [0.75, 0.25, 0.75, 0.25]
+    assert np.isnan(fold_ranks(value, fold)[4])
