@@ -52,15 +52,26 @@ def test_tokens_and_cost_are_shown_where_they_are_known(paid: float | None, said
     assert said in text
 
 
-def test_nothing_but_notes_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_a_stage_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with Bars(Console(file=io.StringIO())) as bars:
-        bars.start("asking: probe", 10, 3)
+        bars.start("what it can do", 1, 0)  # one question alone is no stage
+        bars.start("asking: probe", 1000, 3)
         bars.advance("asking: probe", answer(0.1), 0.1)
         bars.note("look \x1b[31mhere")
         bars.end("asking: probe")
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == "sayso: look [31mhere\n"
+    assert err == "sayso: asking: probe: 1,000 requests, 3 from the cache\nsayso: look [31mhere\n"
+
+
+def test_one_question_has_no_bar() -> None:
+    console = terminal()
+    with Bars(console) as bars:
+        bars.start("judge", 1, 0)
+        bars.advance("judge", answer(0.1), 0.1)
+        bars.end("judge")
+        bars._bars.refresh()
+    assert "judge" not in seen(console)
 
 
 def interrupt() -> None:

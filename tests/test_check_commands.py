@@ -8,7 +8,7 @@ from pathlib import Path
 import cyclopts
 import pytest
 
-from sayso import check_commands
+from sayso import check_commands, cli
 from sayso.records import InputError
 
 app = cyclopts.App()
@@ -42,7 +42,7 @@ def test_check_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["check", "http://127.0.0.1:9/v1#m"], "nothing answers"),
         (["check", "builtin", "--price", "1,2"], "runs on this machine"),
         (["judge-check", "nonsense"], "expected 'rules'"),
-        (["judge-check", "rules", "--mode", "two_pass"], "no model"),
+        (["judge-check", "rules", "--judge-mode", "two_pass"], "no model"),
         (["judge-check", "rules", "--labelled", "none.jsonl"], "cannot be read"),
         (["judge-check", "rules", "--limit", "-3"], "expected 0"),
     ],
@@ -71,11 +71,13 @@ def test_judge_check_prints_a_table_and_where_it_is_kept(
 
 def test_judge_check_of_a_small_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The built-in model is no judge: it is told so, and nothing breaks."""
-    call("judge-check", "builtin", "--cache", str(tmp_path), "--limit", "3")
-    out = " ".join(capsys.readouterr().out.split())
-    assert "verdicts unreadable (unread" in out
-    assert "agreed on 0 of 0" in out
-    assert "for 100 graded answers" in out
+    argv = ["judge-check", "builtin", "--cache", str(tmp_path), "--limit", "3"]
+    assert cli.run(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    said = err.splitlines()[-1]
+    assert "builtin cannot be used as a judge: none of its replies could be read" in said
+    assert not (tmp_path / "judge-checks").exists()
 
 
 def test_json_holds_no_character_that_moves_a_cursor() -> None:

@@ -36,7 +36,7 @@ class _Rate(ProgressColumn):
 
 
 class Bars:
-    """Progress on stderr; nothing but notes when it is not a terminal.
+    """Progress on stderr; one line for each stage, and notes, when it is not a terminal.
 
     As a context it also minds Ctrl-C. Where asking costs money, the first one sends nothing more
     and lets the answers come that are on their way (``stopping``, ``hold``), and the second stops
@@ -84,9 +84,14 @@ class Bars:
         self.note(f"stopping: {_awaited(number)}; Ctrl-C again stops at once")
 
     def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
-        """Show a new bar."""
+        """Show a new bar; without a terminal, one line. One question alone is no stage."""
         self._remote = remote
         self._tokens, self._dollars = 0, 0.0
+        self._task = None
+        if total <= 1:
+            return
+        if self._bars.disable:
+            self.note(_begun(stage, total, done))
         self._task = self._bars.add_task(stage, total=total, completed=done, spent="")
 
     def advance(self, stage: str, reply: Generation, paid: float | None) -> None:
@@ -113,6 +118,12 @@ class Bars:
             print(f"sayso: {plain}", file=sys.stderr)
         else:
             self._bars.console.print(f"sayso: {plain}", markup=False, highlight=False)
+
+
+def _begun(stage: str, total: int, done: int) -> str:
+    """Say how much a stage will ask, and how much of it was asked before."""
+    kept = f", {'all' if done == total else f'{done:,}'} from the cache" if done else ""
+    return f"{stage}: {total:,} requests{kept}"
 
 
 def _awaited(number: int | None) -> str:

@@ -51,7 +51,8 @@ def check(
     options = endpoint_options(
         model, price=price, model_version=model_version, concurrency=concurrency, timeout=timeout
     )
-    found = checking.check(model, options)
+    with Bars() as bars:
+        found = checking.check(model, options, bars)
     if json:
         print(_escaped(checking.to_json(found)))
         return
@@ -80,11 +81,11 @@ def judge_check(
     json: bool = False,
     max_cost: float | None = None,
     cache: Path | None = None,
-    batch: Batch = "item",
-    mode: Mode = "one_pass",
-    labels: Labels = "stance",
+    judge_batch: Batch = "item",
+    judge_mode: Mode = "one_pass",
+    judge_labels: Labels = "stance",
+    judge_price: str | None = None,
     prompt_folder: Path | None = None,
-    price: str | None = None,
     concurrency: int | None = None,
     timeout: float | None = None,
 ) -> None:
@@ -106,24 +107,30 @@ def judge_check(
         Dollars that this check may spend.
     cache
         Folder where checks are kept; default SAYSO_CACHE, or your cache folder.
-    batch
+    judge_batch
         One call for all aspects of an answer (item), also for all draws (entity), or one for each
         aspect (aspect).
-    mode
+    judge_mode
         How surely and how rightly it spoke in one call (one_pass), or in two (two_pass).
-    labels
+    judge_labels
         Stance and content apart (stance), or the three labels of UNCLE (uncle).
+    judge_price
+        Dollars per million prompt and answer tokens of the judge, 0.15,0.60.
     prompt_folder
         Your own prompts for the judge.
-    price
-        Dollars per million prompt and answer tokens of the judge, 0.15,0.60.
     concurrency
         Most requests at a time.
     timeout
         Seconds to wait for one answer.
     """
     options = JudgeOptions(
-        batch, mode, labels, price, str(prompt_folder or ""), concurrency, timeout
+        judge_batch,
+        judge_mode,
+        judge_labels,
+        judge_price,
+        str(prompt_folder or ""),
+        concurrency,
+        timeout,
     )
     with Bars() as bars:
         found = check_a_judge(

@@ -204,7 +204,7 @@ def test_the_budget_is_kept_and_nothing_paid_for_is_lost(
     said = str(caught.value)
     assert "stopped at --max-cost 1.05: $1.00 spent" in said
     assert "10 requests left to ask, about $1.00" in said
-    assert "--max-cost goes on from here" in said
+    assert "the same command goes on from here and may spend another $" in said
     assert "\n" not in said
     # the next command pays for the other ten
     with Cache(tmp_path) as cache:

@@ -8,20 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_world import Shown, judge_engine
 from sayso.annotate import Item, Judge
+from sayso.annotate.cascade import CascadeJudge
 from sayso.annotate.llm import LlmJudge
 from sayso.annotate.rules import RulesJudge
+from sayso.backends.scripted import ScriptedEngine
 from sayso.pipeline.judge_check import judge_check, stored
 from sayso.pipeline.judge_check_attacks import ATTACKS, PLAIN, attacked_items, plain_items
 from sayso.pipeline.judge_check_records import result, share
 from sayso.pipeline.judge_check_set import Label, make_item, our_set, read_labelled, spread
-from sayso.pipeline.judge_check_store import cited, place, to_json
+from sayso.pipeline.judge_check_store import cited, place
 from sayso.pipeline.judging import JudgeOptions
 from sayso.records import Content, InputError, Stance, Verdict
 
@@ -149,12 +150,26 @@ def test_an_attack_that_makes_a_verdict_unreadable_is_named(tmp_path: Path) -> N
     assert (found.injection.tried, found.injection.untested) == (12, 0)
 
 
-def test_a_judge_that_reads_nothing_has_no_numbers(tmp_path: Path) -> None:
-    found = judge_check(Reader(lambda t, q: "refused"), cache=tmp_path)
-    assert found.ours.agreed.value is None
-    assert found.ours.kappa is None
-    assert found.ours.unread == 124
-    assert msgspec.json.decode(to_json(found))["ours"]["agreed"]["low"] is None
+def test_a_judge_that_reads_nothing_is_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="reader cannot be used as a judge: none of its replies"):
+        judge_check(Reader(lambda t, q: "refused"), cache=tmp_path)
+    assert not list(tmp_path.iterdir())  # nothing is kept
+
+
+@pytest.mark.parametrize("rules_first", [False, True])
+@pytest.mark.parametrize("limit", [3, None])
+def test_a_judge_that_cannot_be_read_is_left_after_a_handful(
+    tmp_path: Path, rules_first: bool, limit: int | None
+) -> None:
+    engine = ScriptedEngine(lambda request: "Let me think.", "mumbler")
+    judge = LlmJudge(engine)
+    asked = CascadeJudge(RulesJudge(), judge) if rules_first else judge
+    with pytest.raises(InputError, match=r"cannot be used as a judge: .*unread \d+\)") as told:
+        judge_check(asked, limit=limit, cache=tmp_path)
+    assert f"({judge.counts.parts} verdicts asked for: unread {judge.counts.unread})" in str(
+        told.value
+    )
+    assert len(engine.requests) == judge.counts.calls <= 16  # eight answers, each asked for twice
 
 
 def test_a_judge_that_obeys_answers_is_caught(tmp_path: Path) -> None:
@@ -295,7 +310,7 @@ def test_a_judge_that_loses_verdicts_is_refused(tmp_path: Path) -> None:
         def grade(self, items: Sequence[Item]) -> list[Verdict]:
             return super().grade(items)[1:]
 
-    with pytest.raises(InputError, match="123 verdicts for 124 questions"):
+    with pytest.raises(InputError, match="32 verdicts for 33 questions"):
         judge_check(Forgetful(perfect), cache=tmp_path)
 
 

@@ -65,8 +65,11 @@ def test_a_model_that_was_never_checked_is_warned_of() -> None:
     [
         ("gpt-4o#p9c1f", ""),
         ("gpt-4o#p9c1f+json+own-family", ""),
-        ("gpt-4o#p9c1f+entity+two_pass", " --batch entity --mode two_pass"),
-        ("rules@2+c1+uncle+aspect#p9c1f+uncle+aspect", " --labels uncle --batch aspect"),
+        ("gpt-4o#p9c1f+entity+two_pass", " --judge-batch entity --judge-mode two_pass"),
+        (
+            "rules@2+c1+uncle+aspect#p9c1f+uncle+aspect",
+            " --judge-labels uncle --judge-batch aspect",
+        ),
         ("uncle+entity#p9c1f", ""),  # the name of a model
     ],
 )

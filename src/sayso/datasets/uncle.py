@@ -153,7 +153,7 @@ def from_records(
     # a row that was left out may have been the only one to ask a question
     asked = {part for long in longs.values() for part in long.parts}
     questions = (*(q for q in shorts.values() if q.id in asked), *longs.values())
-    notes = [f"{count} rows read from {source}"]
+    notes = [] if name == "builtin" else [f"{count} row{'s' * (count != 1)} read from {source}"]
     if unnamed:
         notes.append(
             f"{unnamed} aspects are not named by their prompt: a paragraph may leave them out"

@@ -140,7 +140,7 @@ class Asker:
         try:
             for key in list(replies):
                 reply = replies.pop(key)
-                self._count(reply)
+                self.meter.keep(self._count(reply))
                 yield from _bound(reply, wanted, places[key])
             for key, reply in self._ask(todo):
                 self.paid += self._count(reply) or 0.0

@@ -13,24 +13,33 @@ import msgspec
 
 from sayso.models import Engine, open_model
 from sayso.pipeline import checking_draws, checking_replies
-from sayso.pipeline.checking_ask import Questioner, first_answer
+from sayso.pipeline.checking_ask import ABOUT, STAGE, Questioner, first_answer
 from sayso.pipeline.checking_records import Check, Finding, LeftOut
+from sayso.pipeline.progress import Progress, Silent
 from sayso.protocols.uncle_cautions import BY_DRAWS, BY_LOGPROBS
 
 __all__ = ["Check", "Finding", "LeftOut", "check"]
 
 
-def check(model: str | Engine, options: Mapping[str, object] | None = None) -> Check:
+def check(
+    model: str | Engine,
+    options: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
+) -> Check:
     """Find out what a model can do, with about 450 short requests, most of them of one token.
 
     ``model`` is a name as on the command line, or an engine of your own (which stays open);
-    ``options`` are those of ``open_model``. Nothing is cached: every answer is asked for.
+    ``options`` are those of ``open_model``, ``progress`` is told of every answer.
+    Nothing is cached: every answer is asked for.
     Raises :class:`~sayso.records.InputError` where nobody answers.
     """
     engine = open_model(model, **(options or {})) if isinstance(model, str) else model
+    progress = progress or Silent()
     try:
-        return _check(Questioner(engine))
+        progress.start(STAGE, ABOUT, 0)
+        return _check(Questioner(engine, progress))
     finally:
+        progress.end(STAGE)
         if isinstance(model, str):
             engine.close()
 

@@ -16,6 +16,7 @@ from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.rates import MISSING
 from sayso.metrics.within import j_within
 from sayso.pipeline.folder_run import FolderRun
+from sayso.pipeline.manifests import told
 from sayso.pipeline.running import load_run
 from sayso.protocols.uncle_context import Context, load, probes_hash
 from sayso.protocols.uncle_robustness import spread, wording_labels, wording_rates
@@ -115,23 +116,24 @@ def _check(
         raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
     differ = [key for key in either if first.get(key) != second.get(key)]
     refused = [key for key in differ if key not in (*FREE, *allow)]
+    against: list[str] = []
     if refused:
-        what = ", ".join(f"{k} ({first.get(k)} and {second.get(k)})" for k in refused)
-        raise InputError(
+        what = ", ".join(f"{k} ({told(first.get(k))} and {told(second.get(k))})" for k in refused)
+        against.append(
             f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
             "model's. Repeat one with the other's settings, or say "
             f"--allow {' --allow '.join(refused)}"
         )
     golds = [{q.id: q.golds for q in side.job.questions} for side in sides]
     if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
-        raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
+        against.append(f"{names[0]} and {names[1]} hold different golds for the same question")
     notes = [f"differs as allowed: {key}" for key in differ if key in allow]
     first_said, second_said = (
         probes_hash(side.context.aspects, chosen) for side, chosen in zip(sides, rows, strict=True)
     )
     if sides[0].manifest.model_base == sides[1].manifest.model_base:
         if first_said != second_said:
-            raise InputError(
+            against.append(
                 f"{names[0]} and {names[1]} are of one base model but were probed apart: a model "
                 "that hedges its probes looks ignorant. Run the second with "
                 f"--known-from {names[0]}"
@@ -147,6 +149,8 @@ def _check(
             f"two base models, each with its own probe: A knows {shares[0]}, "
             f"B {shares[1]}; read J first, and the rows on facts that both or neither know"
         )
+    if against:
+        raise InputError("; besides, ".join(against))
     return notes
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,6 +31,7 @@ from sayso.pipeline.judge_check_store import keep, stored, whole
 from sayso.pipeline.judge_check_words import check_words
 from sayso.pipeline.judging import JudgeOptions, Seat, open_judge
 from sayso.pipeline.metering import Meter
+from sayso.pipeline.unread import asked_and_missing
 from sayso.records import InputError, Verdict
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ __all__ = ["JudgeCheck", "judge_check", "keep", "stored"]
 
 #: what UNCLE's judge cost for 100 graded answers, in dollars, with the model of its time
 REFERENCE_DOLLARS = 0.46
+#: a judge none of whose first verdicts can be read is asked for no more
+HANDFUL = 8
 
 
 def judge_check(
@@ -75,6 +79,8 @@ def judge_check(
         if labelled is not None:
             others = _grade(seat, whole(Path(labelled).name), their_few)
         bill = _bill(seat).since(before)
+        if seat.asker is not None:
+            seat.asker.stage = "judging: attacks"
         attacks = _attack(seat.judge)
         words = None if partial else check_words(seat.judge)
         found = JudgeCheck(
@@ -157,11 +163,40 @@ def _bill(seat: Seat) -> _Bill:
 
 
 def _grade(seat: Seat, name: str, rows: Sequence[Labelled]) -> SetResult:
-    verdicts = _read(seat.judge, [row.item for row in rows])
+    if seat.asker is not None:
+        seat.asker.stage = f"judging: {name}"
+    verdicts = _first(seat.judge, [row.item for row in rows])
     labels = [label for row in rows for label in row.labels]
     groups = [row.group for row in rows for _ in row.labels]
     told_apart = getattr(seat.judge, "labels", "stance") != "uncle"
     return result(name, verdicts, labels, groups, stances=told_apart)
+
+
+def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
+    """Grade items, a handful first: a judge that cannot be read is not asked for the rest."""
+    asked, missing = asked_and_missing(judge)
+    verdicts: list[Verdict] = []
+    done = 0
+    while done < len(items):
+        part = items[done : done + HANDFUL]
+        verdicts += _read(judge, part)
+        done += len(part)
+        now, lost = asked_and_missing(judge)
+        number, unread = now - asked, sum(lost.values()) - sum(missing.values())
+        why = {p: n - missing.get(p, 0) for p, n in lost.items() if n > missing.get(p, 0)}
+        if now == 0:  # it asks no model, or does not count
+            number, unread = len(verdicts), sum(v.problem is not None for v in verdicts)
+            why = dict(Counter(v.problem or "" for v in verdicts))
+        if number > unread:
+            break
+        if number and (number >= HANDFUL or done == len(items)):
+            said = ", ".join(f"{problem} {count}" for problem, count in why.items())
+            raise InputError(
+                f"{judge.name} cannot be used as a judge: none of its replies could be read "
+                f"({number} verdicts asked for: {said}); nothing is kept. Take another model, or "
+                "another --judge-mode, --judge-labels or --prompt-folder"
+            )
+    return verdicts + _read(judge, items[done:])
 
 
 def _read(judge: Judge, items: Sequence[Item]) -> list[Verdict]:

@@ -51,6 +51,7 @@ class Meter:
     def __init__(self, max_cost: float | None = None) -> None:
         self.max_cost = max_cost
         self.spent = 0.0
+        self.kept: float | None = 0.0
         self._kinds: dict[str, _Kind] = {}
         self._lock = threading.Lock()
 
@@ -81,6 +82,11 @@ class Meter:
             of.spent += paid or 0.0
             self.spent += paid or 0.0
 
+    def keep(self, paid: float | None) -> None:
+        """Count what an answer from the cache cost when it was paid for; ``None``: unknown."""
+        with self._lock:
+            self.kept = None if self.kept is None or paid is None else self.kept + paid
+
     def give_up(self, kind: str, number: int) -> None:
         """Free what was reserved for requests that will not be answered."""
         with self._lock:
@@ -97,9 +103,13 @@ class Meter:
     def stop(self, left: list[str]) -> BudgetSpent:
         """Return the exception that says what was spent and what is left to ask."""
         about = self.price(left)
+        before = ""
+        if self.kept:  # what the answers of earlier commands cost, where that is known
+            before = f" ({dollars(self.spent + self.kept)} for all answers of this run so far)"
         rest = f", about {dollars(about)}" if about is not None else ""
         return BudgetSpent(
-            f"stopped at --max-cost {self.max_cost:g}: {dollars(self.spent)} spent, at least "
-            f"{len(left):,} requests left to ask{rest}; every answer so far is kept, and the same "
-            "command with a higher --max-cost goes on from here"
+            f"stopped at --max-cost {self.max_cost:g}: {dollars(self.spent)} spent by this command"
+            f"{before}, at least {len(left):,} requests left to ask{rest}; every answer so far is "
+            "kept, and the same command goes on from here and may spend another "
+            f"{dollars(self.max_cost or 0.0)}"
         )

@@ -188,10 +188,14 @@ def entities_of(questions: Sequence[Question]) -> int:
 def asked_about(data: Dataset) -> list[str]:
     """Return what a reader must know of the data: its own notes, and how much of it was asked."""
     size = (
-        f"{entities_of(data.questions):,} entities: {len(data.short):,} short questions, "
-        f"{len(data.long):,} paragraphs"
+        f"{_many(entities_of(data.questions), 'entity', 'entities')}: "
+        f"{_many(len(data.short), 'short question')}, {_many(len(data.long), 'paragraph')}"
     )
     return [*data.notes, size]
+
+
+def _many(number: int, one: str, more: str = "") -> str:
+    return f"{number:,} {one if number == 1 else more or f'{one}s'}"
 
 
 def _answered(asker: Asker, folder: RunFolder) -> bool:

@@ -9,10 +9,10 @@ from sayso.store import Manifest
 
 #: words of a judge's signature -> the flags of ``sayso judge-check`` that say the same
 FLAGS = {
-    "uncle": "--labels uncle",
-    "entity": "--batch entity",
-    "aspect": "--batch aspect",
-    "two_pass": "--mode two_pass",
+    "uncle": "--judge-labels uncle",
+    "entity": "--judge-batch entity",
+    "aspect": "--judge-batch aspect",
+    "two_pass": "--judge-mode two_pass",
 }
 
 
