@@ -16,7 +16,7 @@ from sayso.annotate.collect_forced import FORCED
 from sayso.protocols import Run
 from sayso.protocols.selective_probe import read_states
 from sayso.protocols.selective_settings import Settings, chosen_methods
-from sayso.records import Generation, Gold, Question, Score, Verdict
+from sayso.records import Generation, Question, Score, Verdict
 from sayso.scores import SCORES, Answer, Method, Samples, answer_of, score_one
 
 #: questions that evidence is gathered for at a time
@@ -25,8 +25,6 @@ BLOCK = 256
 WORDS = "words"
 ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
 OF_ANSWERS = (*FORCED, "unconditional", "ptrue")
-#: a value that no answer has, for a question that is the only one of its type
-NOWHERE = (Gold("Zzyqxthorp"),)
 NOT_IN_PARAGRAPHS = "a further pass over each answer: done for short answers only"
 #: evidence that only another question to the model gives
 STATED = ("support", "said_true", "stated", "judged")
@@ -101,28 +99,6 @@ def no_value(name: str, scores: Sequence[Score], tools: Tools) -> Score:
 def target_of(generation: Generation, asked: str) -> str:
     """Return the id of one scored fact: the answer, and in a paragraph the short question too."""
     return generation.id if generation.form == "short" else f"{generation.id}/{asked}"
-
-
-def others(asked: Sequence[Question], questions: Sequence[Question]) -> tuple[Question, ...]:
-    """Return questions with the golds of the next question of their type instead of their own.
-
-    The value that a paragraph states must be placed without a look at the truth: a right value is
-    else cut out to the letter and a wrong one with the words around it, and every score, plain
-    length first, tells the two apart by that.
-    """
-    by_type: dict[str, list[Question]] = {}
-    for question in questions:
-        if question.golds:
-            by_type.setdefault(question.type, []).append(question)
-    found = []
-    for question in asked:
-        mine = by_type.get(question.type, [])
-        at = next((i for i, q in enumerate(mine) if q.id == question.id), 0)
-        turned = [*mine[at + 1 :], *mine[:at]]
-        other = next((q for q in turned if q.golds != question.golds), None)
-        golds = other.golds if other is not None else NOWHERE
-        found.append(msgspec.structs.replace(question, golds=golds))
-    return tuple(found)
 
 
 def words(target: str, verdict: Verdict | None) -> list[Score]:
