@@ -181,3 +181,17 @@ def test_the_command_ends_with_2_and_one_line(
     assert out == ""
     assert err.splitlines()[-1].startswith("sayso: broken answered none of 92 requests")
     assert not (tmp_path / "run" / "report.html").exists()
+
+
+def test_another_choice_of_questions_is_named_by_its_flag(tmp_path: Path) -> None:
+    given: dict[str, Any] = {
+        "model": MIND.engine("base"),
+        "data": str(write(tmp_path / "q.jsonl", records(WORLD))),
+        "out": tmp_path / "run",
+        "cache": tmp_path / "cache",
+        "options": uncle.Settings(resamples=100),
+    }
+    told = sayso.run(**given, limit=1).manifest.notices
+    assert any(n.startswith("1 entity: 3 short questions, 1 paragraph") for n in told)
+    with pytest.raises(InputError, match="holds a run with --limit 1, not unset; repeat it"):
+        sayso.run(**given)
