@@ -126,3 +126,21 @@ def test_memory_that_runs_out_halves_the_batch(engine: Any, monkeypatch: Any) ->
     assert np.allclose(engine.hidden(ITEMS, -1, "last_answer"), whole, rtol=1e-3, atol=1e-3)
     assert sizes[0] == 4
     assert max(sizes[1:]) == 2
+
+
+def test_the_states_of_the_built_in_model_tell_what_was_asked() -> None:
+    """A positive control of the whole reading: a probe tells one type of question from others."""
+    from sayso import datasets, metrics, scores
+
+    questions = [q for q in datasets.load("builtin", limit=40).questions if not q.parts]
+    model = open_model("builtin", device="cpu")
+    states = model.hidden([(ask(q.text), "") for q in questions], -1, "last_prompt")  # type: ignore[attr-defined]
+    model.close()
+    kinds = [q.type for q in questions]
+    kind = np.array([k == max(set(kinds), key=kinds.count) for k in kinds], dtype=float)
+    entity = np.array([q.entity for q in questions])
+    found, probes = scores.cross_fit(states, kind, entity, np.random.default_rng(0))
+    assert all(probe.converged for probe in probes)
+    value = metrics.auroc(found, kind)
+    assert value is not None
+    assert value > 0.95

@@ -14,8 +14,10 @@ import pytest
 
 import sayso
 from sayso.protocols import selective, settings
-from sayso.protocols.selective_probe import fold_ranks
+from sayso.protocols.selective_probe import fitted, fold_ranks
+from sayso.protocols.selective_table import Rows
 from sayso.records import Estimate, InputError
+from sayso.scores import fit
 from sayso.store import RunFolder
 from scripted_world import Fact, Mind, chance, facts, records, write
 
@@ -189,6 +191,32 @@ def test_reasons_instead_of_numbers(tmp_path: Path) -> None:
             selective.check(settings.replace(CHOSEN, changes))
     with pytest.raises(InputError, match="position"):
         selective.check(settings.replace(CHOSEN, {"p_ik.position": "middle"}))
+
+
+def test_other_data_sets_without_their_own_entities() -> None:
+    n = 120
+    rng = np.random.default_rng(0)
+    wrong = rng.integers(0, 2, n).astype(float)
+    X = rng.normal(size=(n, 4)) + 2 * wrong[:, None]
+    dataset = np.repeat(np.array(["a", "b"]), n // 2)
+    entity = np.arange(n)
+    entity[:10] = entity[-10:]  # ten entities are in both: they teach nothing about each other
+    empty: dict[str, Any] = {}
+    rows = Rows(
+        "short", "rules", [("q", "q")] * n, entity, np.full(n, "t"), empty, empty,
+        {"rules": wrong}, empty, np.ones(n), 0, 0, dataset, None, empty, empty,
+    )  # fmt: skip
+    found = fitted(rows, X, CHOSEN)
+    value = found.scores["p_ik_other_data"]
+    # "a" is predicted from the 50 rows of "b" about other entities
+    expected = fit(X[60:110], wrong[60:110])(X[:60])
+    assert value[:60] == pytest.approx(expected)
+    assert found.converged["p_ik_other_data"] == (2, 2)
+    assert found.folds["p_ik_other_data"].tolist() == [0] * 60 + [1] * 60
+    # one kind of answer elsewhere teaches nothing
+    same = fitted(rows._replace(wrong={"rules": np.where(dataset == "b", 1.0, wrong)}), X, CHOSEN)
+    assert np.isnan(same.scores["p_ik_other_data"][:60]).all()
+    assert np.isfinite(same.scores["p_ik_other_data"][60:]).all()
 
 
 def test_ranks_within_folds() -> None:
