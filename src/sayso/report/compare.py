@@ -14,12 +14,17 @@ from sayso.report.terminal import data, say
 from sayso.report.words import FORMS, METRICS, MORE, reason
 
 #: shares are compared in percentage points; these keep their own unit
-_OWN_UNIT = SIGNED | PLAIN | COUNTS | {
-    "auroc_incorrect",
-    "auroc_incorrect_within",
-    "auroc",
-    "auroc_within",
-}
+_OWN_UNIT = (
+    SIGNED
+    | PLAIN
+    | COUNTS
+    | {
+        "auroc_incorrect",
+        "auroc_incorrect_within",
+        "auroc",
+        "auroc_within",
+    }
+)
 
 
 def render_compare(
