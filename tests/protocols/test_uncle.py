@@ -261,9 +261,9 @@ def test_settings_flatten_and_replace_are_inverse() -> None:
 
 
 def test_no_number_is_nan_and_undefined_ones_say_why(tmp_path: Path) -> None:
-    """All missing, none known, none unknown: every number is a value or has a reason."""
+    """Nearly all missing, none known, none unknown: every number is a value or has a reason."""
     for name, probes, short in (
-        ("missing", ["?????"] * 3, "???"),
+        ("missing", ["?????"] * 3, "??c"),
         ("none known", ["iiiii"] * 3, "uui"),
         ("all known", ["ccccc"] * 3, "ccu"),
     ):
