@@ -19,7 +19,7 @@ from sayso.report.terminal import _table, data, say
 from sayso.report.words import FORMS
 from sayso.store import Manifest
 
-HEADS = ("skill", "cMFG", "blind", "accuracy", "words", "conf.", "punts", "n")
+HEADS = ("skill", "cMFG", "blind", "right", "words", "conf.", "punts", "n")
 
 
 def render(
@@ -48,7 +48,8 @@ def render(
     say(
         console,
         "skill: 1 = words as sure as the model is, 0 = words that ignore it. blind: cMFG of the "
-        "same words dealt out at random. words, conf.: mean decisiveness and confidence.",
+        "same words dealt out at random. words, conf.: mean decisiveness and confidence; right: "
+        "accuracy.",
         "dim",
     )
     for text in (*judged.cited(manifest),):
