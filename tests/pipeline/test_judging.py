@@ -217,6 +217,26 @@ def test_an_endpoint_that_holds_to_a_schema_judges_in_json(
         assert len(endpoint.requests) == 1
 
 
+def test_a_judge_that_refuses_everything_is_told_before_anybody_is_paid(tmp_path: Path) -> None:
+    """A wrong name: the schema and the plain question are refused; only the schema is no matter."""
+    refusal = "failed: status 400: no such model"
+    judge = ScriptedEngine(lambda request: Generation(request, problem=refusal))
+    judge.identity = "api:nope"
+    subject = MIND.engine("base")
+    with pytest.raises(InputError, match="judge .* did not answer .*no such model"):
+        run(tmp_path, "run", judge, subject)
+    assert not subject.requests
+
+    def plain_only(request: Request) -> Generation:
+        if request.response_format is None:
+            return Generation(request, text="Tea, I think.")
+        return Generation(request, problem="failed: status 400: no response_format here")
+
+    choosy = ScriptedEngine(plain_only)
+    choosy.identity = "api:choosy"
+    assert "+json" not in open_judge(choosy).judge.signature
+
+
 @pytest.mark.parametrize(
     ("problem", "goes_on"),
     [
@@ -231,7 +251,12 @@ def test_a_judge_that_is_away_does_not_change_its_form(
     tmp_path: Path, problem: str, goes_on: bool
 ) -> None:
     """Read as blocks today, and as JSON once it answers, everything would be judged twice."""
-    endpoint = ScriptedEngine(lambda request: Generation(request, problem=problem))
+
+    def reply(request: Request) -> Generation:
+        said = None if request.response_format is None else problem
+        return Generation(request, text="" if said else "Tea.", problem=said)
+
+    endpoint = ScriptedEngine(reply)
     endpoint.identity = "api:away"
     with Cache(tmp_path / "replies.sqlite") as cache:
         if goes_on:

@@ -193,8 +193,14 @@ def holds_to_schema(engine: Engine, learn: bool = True) -> bool | None:
         if key not in found:
             return None
         reply = found[key]
+    if learn and reply.problem is not None and REFUSED.match(reply.problem):
+        # The schema may be what it refuses; if it is everything, nobody should be paid first.
+        ((_, plain),) = engine.complete([ask(PROSE, temperature=0, max_tokens=64)])
+        if plain.problem is None or not plain.problem.startswith("failed: status"):
+            return False
+        reply = plain
     if reply.problem is not None:
-        if reply.problem.startswith("failed") and not REFUSED.match(reply.problem):
+        if reply.problem.startswith("failed") and (learn or not REFUSED.match(reply.problem)):
             reason = reply.problem.removeprefix("failed: ")
             raise InputError(
                 f"the judge {engine.name} did not answer a first short question ({reason}); the "
