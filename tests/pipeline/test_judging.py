@@ -223,7 +223,7 @@ def test_a_judge_that_refuses_everything_is_told_before_anybody_is_paid(tmp_path
     judge = ScriptedEngine(lambda request: Generation(request, problem=refusal))
     judge.identity = "api:nope"
     subject = MIND.engine("base")
-    with pytest.raises(InputError, match="judge .* did not answer .*no such model"):
+    with pytest.raises(InputError, match=r"judge .* did not answer .*no such model"):
         run(tmp_path, "run", judge, subject)
     assert not subject.requests
 

@@ -11,6 +11,7 @@ import numpy as np
 from sayso.metrics.faithful import mfg
 from sayso.metrics.faithful_bins import cmfg, shared_bins, skill
 from sayso.metrics.intervals import bootstrap_difference
+from sayso.pipeline.comparable import check_alike
 from sayso.pipeline.running import load_run
 from sayso.protocols.faithfulness_beside import weighted
 from sayso.protocols.faithfulness_numbers import readers, signed
@@ -83,24 +84,8 @@ def _parts(side: Side) -> dict[str, str]:
 def _check(sides: tuple[Side, Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
     if not all(side.marks for side in sides):
         raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
-    first, second = (_parts(side) for side in sides)
-    either = list({**first, **second})
-    unknown = [key for key in allow if key not in either]
-    if unknown:
-        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
-    differ = [key for key in either if first.get(key) != second.get(key)]
-    refused = [key for key in differ if key not in (*FREE, *allow)]
-    if refused:
-        what = ", ".join(f"{k} ({first.get(k)} and {second.get(k)})" for k in refused)
-        raise InputError(
-            f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
-            "model's. Repeat one with the other's settings, or say "
-            f"--allow {' --allow '.join(refused)}"
-        )
-    golds = [side.golds for side in sides]
-    if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
-        raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
-    return [f"differs as allowed: {key}" for key in differ if key in allow]
+    one, two = (_parts(side) for side in sides)
+    return check_alike(names, (one, two), (sides[0].golds, sides[1].golds), FREE, allow)
 
 
 def _differences(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.rates import Floats, divide, or_none
 from sayso.metrics.roc import auroc, within_auroc
-from sayso.pipeline.manifests import told
+from sayso.pipeline.comparable import check_alike
 from sayso.pipeline.running import load_run
 from sayso.protocols.selective_numbers import judge_of, signed
 from sayso.protocols.selective_table import Rows, load_rows, strata_of, types_of
@@ -77,24 +77,8 @@ def _parts(side: Side) -> dict[str, str]:
 def _check(sides: tuple[Side, Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
     if not all(side.signed for side in sides):
         raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
-    first, second = (_parts(side) for side in sides)
-    either = [key for key in {**first, **second} if key != "form"]
-    unknown = [key for key in allow if key not in either]
-    if unknown:
-        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
-    differ = [key for key in either if first.get(key) != second.get(key)]
-    refused = [key for key in differ if key not in (*FREE, "ci", *allow)]
-    if refused:
-        what = ", ".join(f"{k} ({told(first.get(k))} and {told(second.get(k))})" for k in refused)
-        raise InputError(
-            f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
-            "model's. Repeat one with the other's settings, or say "
-            f"--allow {' --allow '.join(refused)}"
-        )
-    golds = [side.golds for side in sides]
-    if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
-        raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
-    return [f"differs as allowed: {key}" for key in differ if key in allow]
+    one, two = ({k: v for k, v in _parts(s).items() if k != "form"} for s in sides)
+    return check_alike(names, (one, two), (sides[0].golds, sides[1].golds), (*FREE, "ci"), allow)
 
 
 def _differences(
