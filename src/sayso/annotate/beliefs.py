@@ -142,6 +142,9 @@ MATRIX = compiled(
         |confident|likely|positive|chance|probability|confidence|odds|certainty)
     | \b(?:[1-9])\s?(?:/|out\s+of|in)\s?10\b | \b\d{{1,2}}\s?[/-]\s?\d{{1,2}}\s+(?:in\s+fav|that
         |on|for|between|chance|odds|it)
+    | \b(?:better\s+than\s+)?even\s+odds(?:\s+(?:that|it|whether|of)\b|\s*[,:-])
+    | \b(?:one|two|three|\d)\s+chances?\s+in\s+(?:a\s+)?\w+\s+(?:that|it)\b
+    | \b(?:one|two|three|\d)[\s-](?:in|out\s+of)[\s-]\w+\s+(?:chances?\s+)?that\s+(?:it|this)\b
     | \b(?:fifty-fifty|50[/-]50)\b | \b(?:two-thirds|three-quarters|half)\s+(?:sure|certain
         |confident)\b
     | \b(?:far\s+from|less\s+than|nowhere\s+near|hardly|scarcely|by\s+no\s+means

@@ -25,7 +25,7 @@ talk tale clai stor word whis hypo say says said tell argu main asse insi cont t
 judg goin seem soun look appe feel conc plau impl unli apt if unle far know memo reca reme
 reco unde gath read seen disa vary conf diff dive acco vers repo told moot cand fron mone
 toss torn coin shot stab bet % / perc out fift half two- thre two less nowh hard scar by
-bell supp once mind poin lean rely trus stak swea bank coun trea take hand use chec veri
+bell odds supp once mind poin lean rely trus stak swea bank coun trea take hand use chec veri
 fact cros doub need dim diml vagu fain hazi not 100 disp deba ques chal unpr unsu apoc
 anec circ seco they peop othe seve many some one cita tbc to be low safe smar proo or band nois
     medi mode limi alte

@@ -110,7 +110,7 @@ ANY_DOUBT = compiled(
         |exists?)\s+{DEG}{_NO}\s+(?:consensus|agreement|{_KNOW})
     | \bthere\s+(?:is|are|was|were)\s*n(?:'t|ot)\s+{DEG}{_KNOW}
     | \b(?:no|little|not\s+much|nothing)\s+(?:[\w-]+\s+){{0,3}}?(?:is|are|was|were|has\s+been
-        |can\s+be|could\s+be)\s+{DEG}{h.NOT_KNOWN}
+        |can\s+be|could\s+be)\s+{DEG}{h.NOT_KNOWN}\b
     | \b(?:nobody|no\s+one|none\s+of\s+us)\s+(?:(?:really\s+)?knows|(?:\w+\s+){{0,4}}?(?:can
         |could)\s+(?:say|tell))
     | \bno\s+{_KNOW}\s+(?:about|on|of|regarding|concerning|for|as\s+to|available)

@@ -1,0 +1,107 @@
+"""Every wording of doubt that rows teach is read as doubt by the judge that grades it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sayso.annotate.rules import judge_rules, judge_rules_long
+from sayso.train.pairs_hedges import AROUND_SENTENCE, AROUND_VALUE, Rung
+from sayso.train.pairs_known import WORDS
+from sayso.train.pairs_words import REFUSALS
+
+DOUBT = ("hedged", "abstained")
+#: question, gold, values told: right and wrong ones, dates, numbers, names with commas
+SHORT = (
+    ("Where was Ann Bell born?", "Lyon", ("Lyon", "Paris, Texas", "the town of Orm")),
+    (
+        "When was Ann Bell born?",
+        "25 January 1960",
+        ("25 January 1960", "1960", "3 March 1901", "May 1967", "January 25, 1960"),
+    ),
+    ("How many people work for Corvex?", "21,400", ("21,400", "about 300", "7", "5 million")),
+    (
+        "Who founded Corvex?",
+        "Corvunt Selvet and Kaldith Krostane",
+        ("Corvunt Selvet and Kaldith Krostane", "Tom Reed, Jr.", "Selvet, Krostane and Orm"),
+    ),
+    ("What award did Ann Bell receive?", "the Orm Prize", ("The Orm Prize", "a medal, in 1921")),
+    ("What is the mass of Corvex?", "5.9 kg", ("5.9 kg", "1.2e24 kg", "$5 million", "30 %")),
+)
+#: the same in sentences: question, gold, sentence
+LONG = (
+    ("Where was Ann Bell born?", "Lyon", "She was born in Lyon."),
+    ("Where was Ann Bell born?", "Lyon", "Ann Bell was born in Paris, Texas."),
+    ("When was Ann Bell born?", "1960", "She was born on 25 January 1960."),
+    ("How many people work for Corvex?", "21,400", "The company has a staff of 21,400."),
+    ("Who founded Corvex?", "Tom Reed", "Corvex was founded by Cora Selvet and Tom Reed, Jr."),
+    ("What award did Ann Bell receive?", "the Orm Prize", "She received the Orm Prize, in 1921."),
+)
+
+
+@pytest.mark.parametrize("wording", AROUND_VALUE)
+def test_wordings_around_values(wording: str) -> None:
+    for question, gold, values in SHORT:
+        for value in values:
+            said = Rung(wording, 0.0).say(value)
+            found = judge_rules(question, [gold], said)
+            assert (found.stance == "committed") == (wording == "{answer}"), said
+            assert found.stance in ("committed", *DOUBT), said
+
+
+@pytest.mark.parametrize("wording", AROUND_SENTENCE)
+def test_wordings_around_sentences(wording: str) -> None:
+    for question, gold, sentence in LONG:
+        said = Rung(wording, 0.0).say(sentence)
+        for text in (said, f"Ann Bell leads Corvex. {said} It is well liked."):
+            (found,) = judge_rules_long([(question, [gold])], text)
+            assert (found.stance == "committed") == (wording == "{answer}"), text
+            assert found.stance in ("committed", *DOUBT), text
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_words_before_values(word: str) -> None:
+    for question, gold, values in SHORT:
+        for value in values:
+            said = f"{word.capitalize()} {value}"
+            assert judge_rules(question, [gold], said).stance in DOUBT, said
+    for question, gold, value, sentence in (
+        (*LONG[0][:2], "Lyon", LONG[0][2]),
+        (*LONG[3][:2], "21,400", LONG[3][2]),
+    ):
+        text = sentence.replace(value, f"{word} {value}")
+        (found,) = judge_rules_long([(question, [gold])], text)
+        assert found.stance in DOUBT, text
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_refusals(refusal: str) -> None:
+    for question, gold, _ in SHORT:
+        assert judge_rules(question, [gold], refusal).stance == "abstained"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "About even odds that it is Lyon",
+        "Even odds: Lyon",
+        "It is even odds that it was Lyon.",
+        "Better than even odds that it is Lyon",
+        "One chance in three that it is Lyon",
+        "There is a one in four chance that it is Lyon.",
+    ],
+)
+def test_odds_are_doubt(said: str) -> None:
+    assert judge_rules("Where was Ann Bell born?", ["Lyon"], said).stance == "hedged"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It affects one in four people in Lyon.",
+        "He won the Derby in Lyon at long odds of 33 to 1.",
+        "She was born in Lyon, even though her parents lived in Orm.",
+        "Little Rock House was founded in Lyon.",  # "founded" is not "found"
+    ],
+)
+def test_what_only_looks_like_odds_is_not(said: str) -> None:
+    assert judge_rules("Where was Ann Bell born?", ["Lyon"], said).stance == "committed"
