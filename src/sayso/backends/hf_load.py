@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import socket
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -116,7 +117,12 @@ def quiet() -> Iterator[None]:
     log.set_verbosity_error()
     log.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            # peft uses a name that transformers renames: nothing a user can mend
+            warnings.filterwarnings(
+                "ignore", message=".*gradient_checkpointing.*", category=FutureWarning
+            )
+            yield
     finally:
         log.set_verbosity(level)
         if bars:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,13 +66,18 @@ def teach(
     chosen.check()
     if style and style not in STYLES:
         raise InputError(f"export {style!r}: expected one of {', '.join(STYLES)}")
+    if style and chosen.seeds > 1:
+        raise InputError(
+            f"export writes the rows of one seed, not of {chosen.seeds}: leave --seeds out, and "
+            "say --seed for another"
+        )
     base = open_base(run, model=model, data=data, judge=judge, cache=cache)
     preset, making = chosen.resolved(base.model)
     parts = halves(base, chosen.limit, chosen.train_limit)
     begun = begin(base, parts, chosen, preset, making, command)
     folder = Path(out) if out else folder_of(base, begun)
-    open_teaching(folder, begun)
-    clock = _Clock()
+    begun = open_teaching(folder, begun, export=bool(style))
+    clock = _Clock(begun.timings)
     with clock.timed("draws"):
         taught = entities_of(parts.taught.questions)
         say(f"draws: {making.k} of each question about {taught} entities")
@@ -81,7 +86,7 @@ def teach(
             progress=progress,
         )  # fmt: skip
     names = [q.entity or q.text for q in parts.measured.questions]
-    seeds = range(chosen.seed, chosen.seed + (1 if style else chosen.seeds))
+    seeds = begun.seeds
     rows: dict[int, Made] = {}
     with clock.timed("rows"):
         said = uncle.instructions(base.settings)
@@ -138,10 +143,10 @@ def _export(made: Made, folder: Path, style: str) -> Exported:
 
 
 class _Clock:
-    """Wall and CPU seconds by step."""
+    """Wall and CPU seconds by step, beside those that earlier calls spent."""
 
-    def __init__(self) -> None:
-        self.spent: dict[str, float] = {}
+    def __init__(self, before: Mapping[str, float]) -> None:
+        self.spent: dict[str, float] = dict(before)
 
     @contextlib.contextmanager
     def timed(self, what: str) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from sayso.train.presets import check as check_preset
 
 #: settings that may change when a teaching goes on: they decide what is counted, not what is made
 COUNTED = ("methods", "resamples")
+#: settings that say which trainings there are; further ones may be added to a teaching
+SEEDS = ("seeds", "seed")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -144,25 +146,64 @@ def _flat(prefix: str, settings: Mapping[str, Any]) -> dict[str, object]:
 
 
 def folder_of(base: Base, begun: Teaching) -> Path:
-    recipe = begun.settings["recipe"]
-    key = begun.signature.partition("|")[0].removeprefix("taught#")
-    return base.path.parent / f"taught-{base.path.name}-{recipe}-{key}"
+    """Return the folder beside the run that a teaching gets without a name.
+
+    The same for more seeds or another way of counting: those go on in it.
+    """
+    made = {k: v for k, v in begun.settings.items() if k not in (*COUNTED, "seeds")}
+    key = content_id([made, begun.model_identity, begun.judge])[:8]
+    return base.path.parent / f"taught-{base.path.name}-{made['recipe']}-{key}"
 
 
-def open_teaching(folder: Path, begun: Teaching) -> None:
-    """Begin in a folder, or go on in one that was begun with the same settings. InputError."""
+def open_teaching(folder: Path, begun: Teaching, *, export: bool = False) -> Teaching:
+    """Begin in a folder, or go on in one that was begun with the same settings.
+
+    A finished teaching may get further seeds; until they are finished its findings stand. An
+    ``export`` writes no findings and so goes into no folder that has some. Returns ``begun`` with
+    what the folder says of its beginning and of the time spent. Raises InputError.
+    """
     if not (folder / FILE).is_file():
         if folder.is_dir() and any(folder.iterdir()):
             raise InputError(f"{folder} is not empty and no teaching: choose another --out")
         write_teaching(folder, begun)
-        return
+        return begun
     before = read_teaching(folder)
-    old: dict[str, object] = {**before.settings, "model": before.model_identity}
-    new: dict[str, object] = {**begun.settings, "model": begun.model_identity}
+    _check_same(folder, before, begun)
+    if before.cells:
+        if export:
+            raise InputError(
+                f"{folder} holds a finished teaching (its rows are in {folder / 'rows'}): choose "
+                "another --out for the export"
+            )
+        if left := sorted(set(before.seeds) - set(begun.seeds)):
+            raise InputError(
+                f"{folder} holds a teaching with seeds {_listed(before.seeds)}, and "
+                f"{_listed(begun.seeds)} would leave out {_listed(left)}: say at least "
+                f"{_asking(before.seeds)}, or choose another --out"
+            )
+    else:
+        write_teaching(folder, begun)
+    return msgspec.structs.replace(begun, created=before.created, timings=before.timings)
+
+
+def _check_same(folder: Path, before: Teaching, begun: Teaching) -> None:
+    """Refuse to go on with other settings, another model or another judge. Raises InputError."""
+    old, new = (
+        {**told.settings, "model": told.model_identity, "judge": told.judge}
+        for told in (before, begun)
+    )
     plain = msgspec.to_builtins(new)
     for name in {**plain, **old}:
-        if name not in COUNTED and old.get(name) != plain.get(name):
+        if name not in (*COUNTED, *SEEDS) and old.get(name) != plain.get(name):
             raise InputError(
                 f"{folder} holds a teaching with {name} {old.get(name)!r}, not "
                 f"{plain.get(name)!r}; choose another --out"
             )
+
+
+def _listed(seeds: Sequence[int]) -> str:
+    return ", ".join(map(str, seeds))
+
+
+def _asking(seeds: Sequence[int]) -> str:
+    return f"--seed {min(seeds)} --seeds {max(seeds) - min(seeds) + 1}"

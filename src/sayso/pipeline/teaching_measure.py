@@ -19,10 +19,20 @@ import msgspec
 from sayso.atomic import replacing
 from sayso.models import Engine
 from sayso.pipeline.asking import Progress
-from sayso.pipeline.job import opened
-from sayso.pipeline.running import Result, execute, load_run
+from sayso.pipeline.job import Job, opened
+from sayso.pipeline.manifests import manifest_of, open_folder
+from sayso.pipeline.running import Result, entities_of, execute, load_run
 from sayso.pipeline.teaching_base import Base
-from sayso.records import Generation, InputError, Question, Request, Verdict, content_id
+from sayso.records import (
+    Estimate,
+    Generation,
+    InputError,
+    Question,
+    Request,
+    Verdict,
+    content_id,
+)
+from sayso.store import RunFolder
 
 #: question id -> whether the forced answer is right
 Forced = dict[str, bool]
@@ -53,14 +63,33 @@ def measure(
     progress: Progress | None = None,
     methods: str = "",
 ) -> Result:
-    """Run uncle on the measured entities with the base run's probes. Resumes; never asks twice."""
+    """Run uncle on the measured entities with the base run's probes.
+
+    Resumes; what is finished is read, not asked or judged again.
+    """
     options = dataclasses.replace(base.settings, known_from=str(base.path), methods=methods)
     job = base.job(model=model, out=out, limit=limit, options=options)
-    return execute(dataclasses.replace(job, command=f"sayso train {base.path}"), progress)
+    return _finished(job, out) or execute(
+        dataclasses.replace(job, command=f"sayso train {base.path}"), progress
+    )
+
+
+def _finished(job: Job, out: Path) -> Result | None:
+    """Return what a folder holds, if it is this job and finished. InputError for another one."""
+    if not RunFolder.exists(out):
+        return None
+    with opened(job) as found:
+        manifest = manifest_of(found)
+        folder = open_folder(out, manifest)
+    before = folder.read_manifest()
+    if before.finished is None or before.judge_signature != manifest.judge_signature:
+        return None
+    estimates = folder.read("metrics/uncle", Estimate)
+    return Result(out, estimates, before, entities_of(found.data.questions))
 
 
 def choices(base: Base, wanted: Sequence[Question]) -> list[Choices]:
-    """Return the choices of every short question of which the base run has two or more answers."""
+    """Return the choices of every short question to which the base run gave a committed answer."""
     job = load_run(base.path)[0]
     ids = {q.id for q in wanted if not q.parts}
     texts: dict[str, dict[str, bool]] = {}

@@ -11,6 +11,7 @@ from sayso.pipeline.teaching_base import Base
 from sayso.pipeline.teaching_rows import Asked, Made
 from sayso.records import InputError
 from sayso.taught import Curve, Point
+from sayso.train.card import read_card
 from sayso.train.presets import PRESETS, Preset
 
 Say = Callable[[str], None]
@@ -64,20 +65,22 @@ def train(
     except ModuleNotFoundError as error:
         raise _needs(error) from None
     about = {"recipe": recipe, "base_run": str(base.path), "base_name": name}
-    found: dict[str, Path] = {}
+    found = {stage: out / f"{stage}-{seed}" for stage in stages}
+    on = {"sft": "rows", "dpo": "pairs", "rl": "questions"}
+    size = {"sft": len(made.sft), "dpo": len(made.dpo), "rl": len(made.asked)}
     try:
-        say(f"seed {seed}: SFT on {len(made.sft)} rows")
-        found["sft"] = sft(
-            name, made.sft, preset, out / f"sft-{seed}", seed=seed,
-            base=base.manifest.model_identity, about=about, say=say,
-        )  # fmt: skip
-        if "dpo" in stages:
-            say(f"seed {seed}: DPO on {len(made.dpo)} pairs")
-            found["dpo"] = dpo(
-                found["sft"], made.dpo, preset, out / f"dpo-{seed}", seed=seed, say=say
-            )
-        if "rl" in stages:
-            found["rl"] = _rl(found["sft"], made.asked, preset, out / f"rl-{seed}", seed, say)
+        for stage, place in found.items():
+            known = "" if read_card(place) is None else " (finished)"
+            say(f"seed {seed}: {stage.upper()} on {size[stage]} {on[stage]}{known}")
+            if stage == "sft":
+                sft(
+                    name, made.sft, preset, place, seed=seed,
+                    base=base.manifest.model_identity, about=about, say=say,
+                )  # fmt: skip
+            elif stage == "dpo":
+                dpo(found["sft"], made.dpo, preset, place, seed=seed, say=say)
+            else:
+                _rl(found["sft"], made.asked, preset, place, seed, say)
     except ModuleNotFoundError as error:
         raise _needs(error) from None
     return found
@@ -85,11 +88,10 @@ def train(
 
 def _rl(
     start: Path, asked: Sequence[Asked], preset: Preset, out: Path, seed: int, say: Say
-) -> Path:
+) -> None:
     from sayso.train.rl import Prompt, rl
 
-    say(f"seed {seed}: RL on {len(asked)} questions")
-    return rl(start, [Prompt(*one) for one in asked], preset, out, seed=seed, say=say)
+    rl(start, [Prompt(*one) for one in asked], preset, out, seed=seed, say=say)
 
 
 def _needs(error: ModuleNotFoundError) -> InputError:
@@ -101,8 +103,6 @@ def _needs(error: ModuleNotFoundError) -> InputError:
 
 def curve_of(stage: str, seed: int, folder: Path) -> Curve:
     """Return the course of a training from the card of its folder."""
-    from sayso.train.card import read_card
-
     card = read_card(folder)
     if card is None:
         raise InputError(f"{folder} holds no card of a training")
