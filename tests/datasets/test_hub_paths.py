@@ -48,6 +48,11 @@ def card(*configs: tuple[str, Mapping[str, str]]) -> bytes:
     return "\n".join([*lines, "---", ""]).encode()
 
 
+def shards(folder: str, *splits: str) -> dict[str, str]:
+    """Return where a card says that the Parquet files of each split lie."""
+    return {split: f"{folder}/{split}-*" for split in splits}
+
+
 TRIVIA = {
     "question": "Who wrote Emma?", "question_id": "tc_1",
     "answer": {"value": "Jane Austen", "aliases": ["Austen"]},
@@ -68,53 +73,67 @@ UNCLE = {
 
 #: hub id -> files with the names, splits and columns that the hub has (see each loader)
 HUB: Repositories = {
-    "rhyang2021/UNCLE": {"data.jsonl": jsonl(UNCLE)},
+    "rhyang2021/UNCLE": {"uncle.json": json.dumps([UNCLE]).encode()},
     "mandarjoshi/trivia_qa": {
         "README.md": card(
-            ("rc.nocontext", {"train": "rc.nocontext/train-*", "validation": "rc.nocontext/val-*"})
+            ("rc", shards("rc", "validation")),
+            ("rc.nocontext", shards("rc.nocontext", "train", "validation")),
         ),
+        "rc/validation-00000-of-00001.parquet": parquet({**TRIVIA, "question": "Context?"}),
         "rc.nocontext/train-00000-of-00001.parquet": parquet(
             {**TRIVIA, "question": "Who wrote Persuasion?", "question_id": "tc_2"}, TRIVIA
         ),
-        "rc.nocontext/val-00000-of-00001.parquet": parquet(TRIVIA),
+        "rc.nocontext/validation-00000-of-00001.parquet": parquet(TRIVIA),
+        "rc.nocontext/test-00000-of-00001.parquet": parquet({**TRIVIA, "question": "Without?"}),
     },
     "google-research-datasets/nq_open": {
-        "README.md": card(("nq_open", {"train": "t-*", "validation": "v-*"})),
-        "t-0.parquet": parquet({"question": "who sang it", "answer": ["A"]}),
-        "v-0.parquet": parquet({"question": "who sang that", "answer": ["A", "B"]}),
+        "README.md": card(
+            ("nq_open", shards("nq_open", "train", "validation"))
+        ),
+        "nq_open/train-00000-of-00001.parquet": parquet(
+            {"question": "who sang it", "answer": ["A"]}
+        ),
+        "nq_open/validation-00000-of-00001.parquet": parquet(
+            {"question": "who sang that", "answer": ["A", "B"]}
+        ),
     },
     "akariasai/PopQA": {
         "test.tsv": (
             b"id\tsubj\tprop\tobj\to_aliases\ts_pop\tquestion\tpossible_answers\n"
-            b'1\tOrm\tdirector\tAda Veld\t["A. Veld"]\t1200\tWho was the director of Orm?\t'
-            b'["Ada Veld", "A. Veld"]\n'
+            b'1\tOrm\tdirector\tAda Veld\t"[""A. Veld""]"\t1200\tWho was the director of Orm?\t'
+            b'"[""Ada Veld"", ""A. Veld""]"\n'
         )
     },
     "rajpurkar/squad": {
-        "README.md": card(("plain_text", {"train": "p/train-*", "validation": "p/validation-*"})),
-        "p/train-0.parquet": parquet(PASSAGE, {**PASSAGE, "question": "Who met Bob?"}),
-        "p/validation-0.parquet": parquet(PASSAGE),
+        "README.md": card(("plain_text", shards("plain_text", "train", "validation"))),
+        "plain_text/train-00000-of-00001.parquet": parquet(
+            PASSAGE, {**PASSAGE, "question": "Who met Bob?"}
+        ),
+        "plain_text/validation-00000-of-00001.parquet": parquet(PASSAGE),
     },
     "rajpurkar/squad_v2": {
-        "README.md": card(("squad_v2", {"train": "p/train-*", "validation": "p/validation-*"})),
-        "p/train-0.parquet": parquet(PASSAGE),
-        "p/validation-0.parquet": parquet(PASSAGE, NONE),
+        "README.md": card(("squad_v2", shards("squad_v2", "train", "validation"))),
+        "squad_v2/train-00000-of-00001.parquet": parquet(PASSAGE),
+        "squad_v2/validation-00000-of-00001.parquet": parquet(PASSAGE, NONE),
     },
     "google/xquad": {
         "README.md": card(
-            ("xquad.ar", {"validation": "xquad.ar/v-*"}),
-            ("xquad.en", {"validation": "xquad.en/v-*"}),
+            *((f"xquad.{code}", shards(f"xquad.{code}", "validation")) for code in ("ar", "en"))
         ),
-        "xquad.ar/v-0.parquet": parquet({**PASSAGE, "question": "أين؟"}),
-        "xquad.en/v-0.parquet": parquet(PASSAGE),
+        "xquad.ar/validation-00000-of-00001.parquet": parquet({**PASSAGE, "question": "أين؟"}),
+        "xquad.en/validation-00000-of-00001.parquet": parquet(PASSAGE),
     },
     "ChilleD/SVAMP": {
-        "train.json": json.dumps(
-            [{"ID": "a", "Body": "3 cows.", "Question": "How many?", "Answer": "3"}]
-        ).encode(),
-        "test.json": json.dumps(
-            [{"ID": "b", "Body": "4 cows.", "Question": "How many?", "Answer": "4.0"}]
-        ).encode(),
+        "README.md": card(("default", shards("data", "train", "test"))),
+        "data/train-00000-of-00001.parquet": parquet(
+            {"ID": "a", "Body": "3 cows.", "Question": "How many?", "Answer": "3"}
+        ),
+        "data/test-00000-of-00001.parquet": parquet(
+            {"ID": "b", "Body": "4 cows.", "Question": "How many?", "Answer": "4.0"}
+        ),
+        # the files that lay there before, which the card no longer names
+        "train.json": b"[]",
+        "test.json": b"[]",
     },
     "basicv8vc/SimpleQA": {
         "simple_qa_test_set.csv": table(
@@ -130,7 +149,7 @@ HUB: Repositories = {
         ),
     },
     "JesusCrist/selfAware": {
-        "train.jsonl": jsonl(
+        "data/train-00000-of-00001.parquet": parquet(
             {"question_id": 3, "question": "Which dog is bigger?", "answer": ["cane corso"],
              "answerable": True, "source": "hotpot_train"},
             {"question_id": 9, "question": "Where are all the aliens?", "answer": None,
@@ -142,17 +161,19 @@ HUB: Repositories = {
             ("generation", {"validation": "generation/validation-*"}),
             ("multiple_choice", {"validation": "multiple_choice/validation-*"}),
         ),
-        "generation/validation-0.parquet": parquet(
+        "generation/validation-00000-of-00001.parquet": parquet(
             {"type": "Adversarial", "category": "Misconceptions", "question": "Seeds?",
              "best_answer": "They pass", "correct_answers": ["Nothing happens", "They pass"],
              "incorrect_answers": ["You die"], "source": "x"}
         ),
-        "multiple_choice/validation-0.parquet": parquet({"question": "Another?"}),
+        "multiple_choice/validation-00000-of-00001.parquet": parquet({"question": "Another?"}),
     },
     "wentingzhao/WildHallucinations": {
-        "data/train-0.parquet": parquet(
+        "data/train-00000-of-00002.parquet": parquet(
             {"entity": "Netwrix Auditor", "perplexity": 3.0, "category": "computing", "wiki": 0,
              "info": "long"},
+        ),
+        "data/train-00001-of-00002.parquet": parquet(
             {"entity": "Zeno", "perplexity": 1.0, "category": "people", "wiki": 1, "info": "long"},
         )
     },
@@ -172,7 +193,8 @@ EXPECTED = {
     ("popqa", "test"): ["Who was the director of Orm?"],
     ("squad", "test"): ["Where?"],
     ("squad", "train"): ["Where?", "Who met Bob?"],
-    ("squad_v2", "test"): ["Where?"],
+    ("squad_v2", "test"): ["Where?", "When?"],
+    ("squad_v2", "train"): ["Where?"],
     ("xquad", "test"): ["Where?"],
     ("svamp", "test"): ["How many?"],
     ("simpleqa", "test"): ["Who won?"],
@@ -270,7 +292,7 @@ def test_every_name_was_tried(loaded: dict[str, Any]) -> None:
 
 def test_what_the_hub_has_not_or_has_broken_is_one_line(tmp_path: Path) -> None:
     broken: Repositories = {
-        "rajpurkar/squad": {"p/validation-0.parquet": b"PAR1 no parquet at all"},
+        "rajpurkar/squad": {"p/validation-00000-of-00001.parquet": b"PAR1 no parquet at all"},
         "basicv8vc/SimpleQA": {"test.csv": b'problem,answer\n"who?\n'},
         "google/xquad": {"README.md": card(("xquad.ar", {"validation": "xquad.ar/v-*"}))},
         "JesusCrist/selfAware": {"train.jsonl": b"{no json"},
@@ -286,5 +308,7 @@ def test_what_the_hub_has_not_or_has_broken_is_one_line(tmp_path: Path) -> None:
         assert "\n" not in told
         assert "Traceback" not in told
     assert "truthfulqa/truthful_qa could not be loaded from the hub" in found["truthfulqa test"]
+    for name in ("squad", "simpleqa", "xquad", "uncle"):  # each says its own name
+        assert f"name it: --data {name}:FILE" in found[f"{name} test"]
     assert "name it: --data truthfulqa:TruthfulQA.csv" in found["truthfulqa test"]
     assert "ChilleD/SVAMP line 1: expected a number" in found["svamp test"]

@@ -103,3 +103,15 @@ def test_strata_can_be_chosen_as_domains(tmp_path: Path) -> None:
 def test_mistakes_are_told_with_their_place(tmp_path: Path, bad: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         load(tmp_path, row(**bad))
+
+
+def test_the_published_tsv_is_read(tmp_path: Path) -> None:
+    """``test.tsv`` of the hub: lists are JSON inside quoted cells."""
+    file = tmp_path / "test.tsv"
+    fields = row(o_aliases='["A. Veld"]')
+    cells = ['"' + str(v).replace('"', '""') + '"' for v in fields.values()]
+    file.write_text("\t".join(fields) + "\n" + "\t".join(cells) + "\n", encoding="utf-8")
+    (question,) = datasets.load(f"popqa:{file}").questions
+    assert question.golds is not None
+    assert question.golds[0].names == ("Ada Veld", "A. Veld")
+    assert question.domain == "known"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sayso import datasets
 from sayso.datasets import nq_open, published, squad, svamp, triviaqa
-from sayso.records import InputError
+from sayso.records import Gold, InputError
 
 
 def lines(path: Path, *rows: Any) -> Path:
@@ -52,6 +52,8 @@ def test_nq_open_gets_its_question_mark(tmp_path: Path) -> None:
 
 
 def test_squad_puts_the_passage_before_the_question(tmp_path: Path) -> None:
+    """Of v2's file, ``squad`` takes the questions that the passage answers."""
+
     def asked(text: str, *answers: str, impossible: bool = False) -> dict[str, Any]:
         return {
             "question": text,
@@ -71,15 +73,124 @@ def test_squad_puts_the_passage_before_the_question(tmp_path: Path) -> None:
     file.write_text(
         json.dumps({"data": [{"title": "T", "paragraphs": [paragraph]}]}), encoding="utf-8"
     )
-    data = datasets.load(f"squad_v2:{file}")
+    data = datasets.load(f"squad:{file}")
     assert [q.text for q in data.questions] == ["Where?", "Who?"]
     assert data.questions[0].context == "Ann met Bob in Rome."
     assert names(data) == ("Rome", "in Rome")
     # questions about one passage are resampled together
     assert len({q.entity for q in data.questions}) == 1
-    assert "1 left out: no answer in the passage" in data.notes
+    assert "1 left out: no answer in the passage (squad_v2 keeps them)" in data.notes
     row = {"context": "C", "question": "Q?", "answers": {"text": ["A"], "answer_start": [0]}}
     assert names(squad.load_file(lines(tmp_path / "rows.jsonl", row))) == ("A",)
+
+
+#: as the authors publish them: dev-v1.1.json and dev-v2.0.json, cut short
+V1 = {
+    "version": "1.1",
+    "data": [{
+        "title": "Normans",
+        "paragraphs": [{
+            "context": "The Normans gave their name to Normandy, a region in France.",
+            "qas": [{
+                "id": "56ddde6b9a695914005b9628",
+                "question": "In what country is Normandy located?",
+                "answers": [
+                    {"answer_start": 53, "text": "France"},
+                    {"answer_start": 53, "text": "France"},
+                    {"answer_start": 50, "text": "in France"},
+                ],
+            }],
+        }],
+    }],
+}  # fmt: skip
+V2 = json.loads(json.dumps(V1).replace('"1.1"', '"v2.0"'))
+V2["data"][0]["paragraphs"][0]["qas"][0]["is_impossible"] = False
+V2["data"][0]["paragraphs"][0]["qas"].append(
+    {
+        "id": "5ad39d53604f3c001a3fe8d1",
+        "question": "Who gave their name to Normandy in the 1000's?",
+        "answers": [],
+        "plausible_answers": [{"text": "Normans", "answer_start": 4}],
+        "is_impossible": True,
+    }
+)
+
+
+def squad_rows(document: dict[str, Any], *, listed: bool = False) -> list[dict[str, Any]]:
+    """The same questions as the hub's rows; ``listed``: spans as a list of objects."""
+    (paragraph,) = document["data"][0]["paragraphs"]
+    return [
+        {
+            "id": asked["id"],
+            "title": "Normans",
+            "context": paragraph["context"],
+            "question": asked["question"],
+            "answers": asked["answers"]
+            if listed
+            else {key: [a[key] for a in asked["answers"]] for key in ("text", "answer_start")},
+        }
+        for asked in paragraph["qas"]
+    ]
+
+
+def squad_files(document: dict[str, Any], folder: Path) -> list[Path]:
+    published_file = folder / "dev.json"
+    published_file.write_text(json.dumps(document), encoding="utf-8")
+    listed = folder / "listed.json"
+    listed.write_text(json.dumps(squad_rows(document, listed=True)), encoding="utf-8")
+    files = [published_file, listed, lines(folder / "rows.jsonl", *squad_rows(document))]
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.Table.from_pylist(squad_rows(document)), folder / "rows.parquet")
+    return [*files, folder / "rows.parquet"]
+
+
+def test_squad_v1_as_published_and_as_the_hub_keeps_it(tmp_path: Path) -> None:
+    for file in squad_files(V1, tmp_path):
+        for name in ("squad", "squad_v2", "xquad"):
+            data = datasets.load(f"{name}:{file}")
+            (question,) = data.questions
+            assert question.text == "In what country is Normandy located?"
+            assert question.golds == (Gold("France", ("in France",)),)
+            assert question.answerable is True
+
+
+def test_squad_v2_keeps_what_the_passage_does_not_answer(tmp_path: Path) -> None:
+    """Unanswerable as in SelfAware; a plausible answer is a wrong one and no gold."""
+    hashes = set()
+    for file in squad_files(V2, tmp_path):
+        data = datasets.load(f"squad_v2:{file}")
+        asked, open_one = data.questions
+        assert (asked.answerable, asked.domain) == (True, "answerable")
+        assert (open_one.answerable, open_one.domain) == (False, "unanswerable")
+        assert open_one.golds is None
+        assert open_one.context == asked.context is not None
+        assert "1 cannot be answered: whoever abstains is right" in data.notes
+        hashes.add(data.hash)
+        # the paper's setting, by either name
+        assert [q.text for q in datasets.load(f"squad:{file}").questions] == [asked.text]
+        only = datasets.load(f"squad_v2:{file}", domains=["answerable"])
+        assert [q.text for q in only.questions] == [asked.text]
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({}, "expected answers as a text or a list"),
+        ({"answers": None}, "expected answers as a text or a list"),
+        ({"answers": {"answer_start": []}}, "expected answers as a text or a list"),
+        ({"answers": [], "is_impossible": False}, "no answer, though is_impossible is false"),
+        ({"answers": [{"start": 3}]}, "expected answers as a text or a list"),
+    ],
+)
+def test_a_row_that_lacks_its_answers_is_not_unanswerable(
+    row: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    file = lines(tmp_path / "x.jsonl", {"context": "C", "question": "Q?", **row})
+    for name in ("squad", "squad_v2", "xquad"):
+        with pytest.raises(InputError, match=f"line 1: {said}"):
+            datasets.load(f"{name}:{file}")
 
 
 def test_svamp_has_its_story_as_context_and_whole_numbers(tmp_path: Path) -> None:
@@ -150,11 +261,12 @@ def test_any_rows_are_questions_or_an_input_error(row: Any) -> None:
             assert row
 
 
-def test_a_question_asked_before_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_a_question_asked_before_is_asked_once_with_the_answers_of_both(tmp_path: Path) -> None:
     row = {"question": "who", "answer": ["A"]}
-    data = nq_open.load_file(lines(tmp_path / "n.jsonl", row, row))
-    assert len(data.questions) == 1
-    assert "1 left out: asked before" in data.notes
+    again = {"question": "who", "answer": ["B", "A"]}
+    data = nq_open.load_file(lines(tmp_path / "n.jsonl", row, row, again))
+    assert names(data) == ("A", "B")  # whoever says B was right by the third row
+    assert "2 left out: asked before (their answers are kept)" in data.notes
 
 
 def test_sets_from_the_hub_are_asked_for_by_name_and_split(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,10 @@ def test_the_published_set_is_taken_as_it_is_and_what_is_left_out_is_counted(
         "train": [record(), record()],
         "more": [record(prompt="B", individual_qa=[part(answer=[])])],
     }
-    fake = SimpleNamespace(load_dataset=lambda name: rows)
+    fake = SimpleNamespace(
+        load_dataset=lambda name, config, split: rows,
+        exceptions=SimpleNamespace(DatasetsError=KeyError),
+    )
     monkeypatch.setitem(sys.modules, "datasets", fake)
     data = uncle.load_published()
     assert (data.rows, len(data.long)) == (3, 1)
@@ -168,7 +171,7 @@ def test_the_published_set_is_taken_as_it_is_and_what_is_left_out_is_counted(
 
 
 def test_a_hub_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(name: str) -> None:
+    def refuse(*asked: object, **more: object) -> None:
         raise ConnectionError("no route\nto host")
 
     told = SimpleNamespace(DatasetsError=KeyError)
@@ -176,7 +179,7 @@ def test_a_hub_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "datasets", hub)
     with pytest.raises(InputError, match="could not be loaded from the hub") as caught:
         uncle.load_published()
-    assert "--data FILE" in str(caught.value)
+    assert "--data uncle:FILE" in str(caught.value)
 
 
 def world(tmp_path: Path) -> Path:

@@ -4,15 +4,13 @@ Kirichenko et al. 2025, "AbstentionBench: Reasoning LLMs Fail on Unanswerable Qu
 2506.09038. Licence CC BY-NC 4.0, beside those of its sources: not for commercial use. Hub:
 facebook/AbstentionBench, which has a loading script and no data files: ``datasets`` runs such
 scripts up to 3.6.0 only, with leave to execute what they hold, which sayso never gives. So export
-the rows once, elsewhere, and name the file::
-
-    import datasets  # 3.6.0
-    rows = datasets.load_dataset("facebook/AbstentionBench", trust_remote_code=True)
+the rows once, elsewhere, and name the file (docs/data.md says how).
 
 ``--data abstentionbench`` asks the hub all the same, should data files appear there (the names of
 its splits could not be verified: all are read). A row, as the card describes it::
 
-    {"question": "…", "reference_answers": ["…"], "should_abstain": false, "metadata_json": "…"}
+    {"question": "…", "reference_answers": ["…"], "should_abstain": false,
+     "metadata_json": "{…}"}
 
 Questions that one should abstain from have no right answer. A row to be answered that has no
 reference answer is left out and counted. Where a row says which set it comes from (``dataset``,
@@ -42,7 +40,7 @@ ADVICE = (
 
 def load(split: str = "test") -> Dataset:
     """Load every row that the hub has. Raises InputError while it has a script only."""
-    return _dataset(hub_rows(HUB_ID, None, split, SPLITS, ADVICE), HUB_ID)
+    return _dataset(hub_rows("abstentionbench", HUB_ID, None, split, SPLITS, ADVICE), HUB_ID)
 
 
 def load_file(path: Path) -> Dataset:

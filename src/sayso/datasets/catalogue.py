@@ -48,7 +48,7 @@ CATALOGUE: dict[str, Entry] = {
     "popqa": Entry(
         "facts of Wikidata, by how often the subject's page is read",
         "14,267 questions, six relations kept", "MIT", SHORT, "akariasai/PopQA",
-        "rows as published", "arXiv 2212.10511",
+        "test.tsv, or rows", "arXiv 2212.10511",
     ),
     "triviaqa": Entry(
         "trivia with many ways to write each answer", "17,944 (train: 138,384)", "Apache-2.0",
@@ -64,9 +64,9 @@ CATALOGUE: dict[str, Entry] = {
         "arXiv 1606.05250",
     ),
     "squad_v2": Entry(
-        "the same; those that the passage does not answer are left out",
-        "11,873 (train: 130,319)", "CC BY-SA 4.0", SHORT, "rajpurkar/squad_v2",
-        "the published JSON, or rows", "arXiv 1806.03822",
+        "the same, and questions that the passage does not answer",
+        "11,873, half of them without an answer (train: 130,319)", "CC BY-SA 4.0", SHORT,
+        "rajpurkar/squad_v2", "the published JSON, or rows", "arXiv 1806.03822",
     ),
     "xquad": Entry(
         "SQuAD's questions that were translated, in English", "1,190", "CC BY-SA 4.0", SHORT,
@@ -90,7 +90,7 @@ CATALOGUE: dict[str, Entry] = {
         "SelfAware.json, or rows", "arXiv 2305.18153", "the hub has a copy by others",
     ),
     "truthfulqa": Entry(
-        "questions that a common belief answers wrongly; judge with a model", "817",
+        "questions that a common belief answers wrongly; judge with a model", "817 (CSV: 790)",
         "Apache-2.0", SHORT, "truthfulqa/truthful_qa", "TruthfulQA.csv, or rows",
         "arXiv 2109.07958",
     ),
@@ -105,7 +105,7 @@ CATALOGUE: dict[str, Entry] = {
         "the labeled texts themselves: sayso factuality FILE",
     ),
     "wildhallucinations": Entry(
-        "things that people asked chatbots about", "7,917", "MIT (as reported)", TOLD,
+        "things that people asked chatbots about", "7,917", "MIT", TOLD,
         "wentingzhao/WildHallucinations", "rows as published", "arXiv 2407.17468",
     ),
     "longfact": Entry(

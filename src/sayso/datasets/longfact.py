@@ -2,9 +2,10 @@
 
 Wei et al. 2024, "Long-form factuality in large language models", arXiv 2403.18802. The authors
 publish a folder of JSONL files on GitHub, google-deepmind/long-form-factuality (``longfact/``): for
-each subject 30 prompts about objects and 30 about concepts, 2,280 in all. Licence CC BY 4.0
-(code: Apache-2.0). Hub: claserken/longfact, ``train``, a copy that others keep and of which only
-the column ``prompt`` could be verified. One row::
+each subject 30 prompts about objects and 30 about concepts, 2,280 in all, in two folders
+(``longfact-objects_gpt4_01-12-2024_noduplicates``, …). Licence CC BY 4.0 (code: Apache-2.0). Hub:
+claserken/longfact, ``train``, a copy that others keep and of which only the split and the column
+``prompt`` could be verified. One row::
 
     {"prompt": "…", "canary": "…"}
 
@@ -34,7 +35,7 @@ _NAME = re.compile(r"longfact-(objects|concepts)_(.+)", re.IGNORECASE)
 def load(split: str = "test") -> Dataset:
     """Load the copy on the hub; its only split is every split."""
     advice = "download the folder of its authors and name it: --data longfact:FOLDER"
-    rows = hub_rows(HUB_ID, None, split, SPLITS, advice)
+    rows = hub_rows("longfact", HUB_ID, None, split, SPLITS, advice)
     return topics.dataset_of(((n, _row(row, "")) for n, row in rows), HUB_ID, name="longfact")
 
 

@@ -24,7 +24,7 @@ HUB_ID = "google-research-datasets/nq_open"
 
 def load(split: str = "test") -> Dataset:
     """Load the set from the hub; test and dev are its validation split."""
-    rows = hub_rows(HUB_ID, None, split)
+    rows = hub_rows("nq_open", HUB_ID, None, split)
     return dataset_of(items(rows, HUB_ID), name="nq_open", source=HUB_ID)
 
 

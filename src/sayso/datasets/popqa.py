@@ -1,13 +1,14 @@
 """PopQA: questions on facts of Wikidata, with how often the subject's article is read.
 
-Mallen et al. 2023, "When Not to Trust Language Models", arXiv 2212.10511. Hub: akariasai/PopQA, its
-test split. ``possible_answers`` are ways to write every right object: those that are neither
-``obj`` nor among its ``o_aliases`` write another one, and so does a row that asks the same words
-about another subject of that name. Each right object is a gold of its own, and an answer is right
-that names one; ``sayso run faithfulness --ambiguous drop`` leaves such questions out. Kept as in
-MetaFaith's protocol (PROTOCOLS 2.A): relations director, screenwriter, producer, author, place of
-birth, occupation, and objects of more than two characters. The domain of a question is its stratum
-of popularity::
+Mallen et al. 2023, "When Not to Trust Language Models", arXiv 2212.10511. Licence MIT, that of its
+authors' repository (AlexTMallen/adaptive-retrieval); the hub's card names none. Hub:
+akariasai/PopQA, one file, ``test.tsv``, its test split. ``possible_answers`` are ways to write
+every right object: those that are neither ``obj`` nor among its ``o_aliases`` write another one,
+and so does a row that asks the same words about another subject of that name. Each right object is
+a gold of its own, and an answer is right that names one; ``--ambiguous drop`` of ``sayso run
+faithfulness`` leaves such questions out. Kept as in MetaFaith's protocol (PROTOCOLS 2.A): relations
+director, screenwriter, producer, author, place of birth, occupation, and objects of more than two
+characters. The domain of a question is its stratum of popularity::
 
     {"subj": "…", "prop": "director", "obj": "…", "o_aliases": "[\"…\"]", "s_pop": 1200,
      "question": "…", "possible_answers": "[\"…\"]"}
@@ -30,8 +31,8 @@ import msgspec
 
 from sayso.datasets.collection import Dataset, questions_hash
 from sayso.datasets.published import Item, dataset_of, hub_rows, text_of
+from sayso.datasets.tables import read_table
 from sayso.records import Aspect, Gold, InputError
-from sayso.store import read_rows
 
 HUB_ID = "akariasai/PopQA"
 RELATIONS = ("director", "screenwriter", "producer", "author", "place of birth", "occupation")
@@ -53,13 +54,13 @@ UNTOLD = "popularity not told"
 
 def load(split: str = "test") -> Dataset:
     """Load the set from the hub; it has a test split only."""
-    rows = hub_rows(HUB_ID, None, split, {"test": "test", "dev": "test"})
+    rows = hub_rows("popqa", HUB_ID, None, split, {"test": "test", "dev": "test"})
     return _dataset(rows, HUB_ID)
 
 
 def load_file(path: Path) -> Dataset:
-    """Load rows from JSONL, JSON or Parquet. Raises InputError."""
-    return _dataset(read_rows(path), str(path))
+    """Load the published TSV, or rows from JSONL, JSON, Parquet or CSV. Raises InputError."""
+    return _dataset(read_table(path), str(path))
 
 
 def _dataset(rows: Iterable[tuple[int, Any]], source: str) -> Dataset:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+import msgspec
+
 from sayso.datasets.collection import Dataset, questions_hash
 from sayso.records import Gold, GoldKind, InputError, Question, question_id
 
@@ -37,22 +39,23 @@ class Item(NamedTuple):
 
 
 def hub_rows(
+    name: str,
     repository: str,
     config: str | None,
     split: str,
     splits: Mapping[str, str | None] = SPLITS,
-    advice: str = "download its file and name it, e.g. --data squad:FILE",
+    advice: str = "",
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (row number, row) of a set on the hub, through ``datasets``. Raises InputError.
 
-    A split that ``splits`` maps to ``None`` is every part that the hub has, one after the other.
-    ``advice`` is what to do where the hub cannot be had.
+    ``name`` is the set's in sayso. A split that ``splits`` maps to ``None`` is every part that the
+    hub has, one after the other. ``advice`` is what to do where the hub cannot be had.
     """
     try:
         import datasets
     except ImportError:
         raise InputError(
-            f'data {repository!r} needs the extra packages: pip install "sayso[hf]"'
+            f'data {name!r} needs the extra packages: pip install "sayso[hf]"'
         ) from None
     if split not in splits:
         raise InputError(f"split {split!r}: {repository} has {', '.join(splits)}")
@@ -61,7 +64,8 @@ def hub_rows(
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise InputError(
-            f"{repository} could not be loaded from the hub ({reason}); {advice}"
+            f"{repository} could not be loaded from the hub ({reason}); "
+            + (advice or f"download its file and name it: --data {name}:FILE")
         ) from None
     parts = found.values() if isinstance(found, Mapping) else [found]
     for number, row in enumerate(chain.from_iterable(parts), 1):
@@ -74,7 +78,8 @@ def dataset_of(
     """Turn items into a set of short questions. Golds are one value with its aliases, and others.
 
     A question without a text, or one to be answered without an answer, is an error with its place;
-    one that was asked before (same words, same context) is left out and counted. Raises InputError.
+    one that was asked before (same words, same context) is counted and asked once, with the answers
+    of both rows. Raises InputError.
     """
     questions: dict[str, Question] = {}
     count = repeated = 0
@@ -101,8 +106,9 @@ def dataset_of(
             domain=item.domain or name,
             context=context,
         )
-        repeated += question.id in questions
-        questions.setdefault(question.id, question)
+        known = questions.get(question.id)
+        repeated += known is not None
+        questions[question.id] = _both(known, question) if known else question
     if not questions:
         raise InputError(f"{source}: no question with an answer was found")
     told = [f"{count:,} questions read from {source}", *notes]
@@ -110,9 +116,23 @@ def dataset_of(
     if open_ones:
         told.append(f"{open_ones:,} cannot be answered: whoever abstains is right")
     if repeated:
-        told.append(f"{repeated:,} left out: asked before")
+        told.append(f"{repeated:,} left out: asked before (their answers are kept)")
     found = tuple(questions.values())
     return Dataset(name, found, questions_hash(found), count, tuple(told))
+
+
+def _both(known: Question, again: Question) -> Question:
+    """Return a question that was asked twice, with what either row takes for right.
+
+    Where one row has an answer and the other has none, the first one stands.
+    """
+    if not known.golds or not again.golds:
+        return known
+    (first, *others), told = known.golds, {name for gold in known.golds for name in gold.names}
+    new = tuple(n for n in dict.fromkeys(again.golds[0].names) if n not in told)
+    golds = (msgspec.structs.replace(first, aliases=(*first.aliases, *new)), *others)
+    further = tuple(gold for gold in again.golds[1:] if gold.value not in {*told, *new})
+    return msgspec.structs.replace(known, golds=(*golds, *further))
 
 
 def text_of(row: Mapping[str, Any], names: Sequence[str], source: str, line: int) -> str:

@@ -4,7 +4,8 @@ Yin et al. 2023, "Do Large Language Models Know What They Don't Know?", Findings
 arXiv 2305.18153. Data CC BY-SA 4.0 (its README; the code beside it is Apache-2.0). The authors
 publish ``data/SelfAware.json`` on GitHub, yinzhangyue/SelfAware: 2,337 questions with answers from
 SQuAD, HotpotQA and TriviaQA, and 1,032 without. Hub: JesusCrist/selfAware, ``train``, a copy that
-others keep. Answers are ways to write one right answer. A row, or the published JSON::
+others keep, without a licence of its own; that its columns are those below is what programs that
+read it say. Answers are ways to write one right answer. A row, or the published JSON::
 
     {"question_id": 3, "question": "…", "answer": ["…"], "answerable": true, "source": "…"}
     {"question_id": 2667, "question": "…", "answer": null, "answerable": false, "source": "…"}
@@ -32,7 +33,7 @@ SPLITS: dict[str, str | None] = {"test": "train", "dev": "train", "train": "trai
 def load(split: str = "test") -> Dataset:
     """Load the set from the hub; its only split is every split."""
     rows = hub_rows(
-        HUB_ID, None, split, SPLITS,
+        "selfaware", HUB_ID, None, split, SPLITS,
         "download SelfAware.json from its authors and name it: --data selfaware:SelfAware.json",
     )  # fmt: skip
     return dataset_of(items(rows, HUB_ID), name="selfaware", source=HUB_ID)

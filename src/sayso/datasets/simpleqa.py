@@ -44,10 +44,7 @@ _RANGE = re.compile(
 def load(split: str = "test", name: str = "simpleqa") -> Dataset:
     """Load a set from the hub; it has one split, which is test and dev."""
     repository, part = SETS[name]
-    rows = hub_rows(
-        repository, None, split, {"test": part, "dev": part},
-        f"download its file and name it: --data {name}:FILE",
-    )  # fmt: skip
+    rows = hub_rows(name, repository, None, split, {"test": part, "dev": part})
     return dataset_of(items(rows, repository), name=name, source=repository)
 
 

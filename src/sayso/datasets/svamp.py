@@ -23,7 +23,7 @@ SPLITS = {"test": "test", "dev": "train", "train": "train"}
 
 def load(split: str = "test") -> Dataset:
     """Load the set from the hub; dev is its train split."""
-    rows = hub_rows(HUB_ID, None, split, SPLITS)
+    rows = hub_rows("svamp", HUB_ID, None, split, SPLITS)
     return dataset_of(items(rows, HUB_ID), name="svamp", source=HUB_ID)
 
 

@@ -1,9 +1,11 @@
 """TriviaQA: trivia questions with one answer each and many ways to write it.
 
 Joshi et al. 2017, "TriviaQA: A Large Scale Distantly Supervised Challenge Dataset for Reading
-Comprehension", arXiv 1705.03551. Licence Apache-2.0 (the questions are their authors'). Hub:
-mandarjoshi/trivia_qa, ``rc.nocontext``. ``aliases`` are ways to write one answer, not several true
-values. A row of the hub, of the published JSON (under ``Data``), or of a file of one's own::
+Comprehension", arXiv 1705.03551. Licence Apache-2.0 as its authors' repository has it; the card on
+the hub says "unknown", and the questions are their writers'. Hub: mandarjoshi/trivia_qa,
+``rc.nocontext``, splits train and validation (test has no answers and is not read). ``aliases`` are
+ways to write one answer, not several true values. A row of the hub, of the published JSON (under
+``Data``), or of a file of one's own::
 
     {"question": "…", "question_id": "tc_1", "answer": {"value": "…", "aliases": ["…"]}}
     {"Question": "…", "QuestionId": "tc_1", "Answer": {"Value": "…", "Aliases": ["…"]}}
@@ -27,7 +29,7 @@ HUB_ID, CONFIG = "mandarjoshi/trivia_qa", "rc.nocontext"
 
 def load(split: str = "test") -> Dataset:
     """Load the set from the hub; test and dev are its validation split."""
-    rows = hub_rows(HUB_ID, CONFIG, split)
+    rows = hub_rows("triviaqa", HUB_ID, CONFIG, split)
     return dataset_of(items(rows, HUB_ID), name="triviaqa", source=HUB_ID)
 
 

@@ -2,16 +2,18 @@
 
 Lin, Hilton and Evans 2022, "TruthfulQA: Measuring How Models Mimic Human Falsehoods", arXiv
 2109.07958. Licence Apache-2.0. Hub: truthfulqa/truthful_qa, ``generation``, its one split
-``validation`` of 817 questions. Every correct answer is a statement of its own and any one of them
-is right; the best answer comes first. They are sentences, and so are the answers of a model: the
-``rules`` judge compares names and numbers, so grade this set with a model as judge. The incorrect
-answers of the set are not read. A row of the hub, or of the published CSV::
+``validation`` of 817 questions; the CSV that its authors publish now has 790. Every correct answer
+is a statement of its own and any one of them is right; the best answer comes first. They are
+sentences, and so are the answers of a model: the ``rules`` judge compares names and numbers, so
+grade this set with a model as judge. The incorrect answers of the set are not read. A row of the
+hub, or of the published CSV::
 
     {"type": "Adversarial", "category": "…", "question": "…", "best_answer": "…",
      "correct_answers": ["…"], "incorrect_answers": ["…"], "source": "…"}
-    Type,Category,Question,Best Answer,Correct Answers,Incorrect Answers,Source
+    Type,Category,Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers,…
 
-In the CSV the answers of a cell are separated by semicolons. The domain is the category.
+(the older one without the best incorrect answer). In the CSV the answers of a cell are separated by
+semicolons. The domain is the category.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ HUB_ID, CONFIG = "truthfulqa/truthful_qa", "generation"
 def load(split: str = "test") -> Dataset:
     """Load the set from the hub; test and dev are its validation split."""
     rows = hub_rows(
-        HUB_ID, CONFIG, split, {"test": "validation", "dev": "validation"},
+        "truthfulqa", HUB_ID, CONFIG, split, {"test": "validation", "dev": "validation"},
         "download TruthfulQA.csv and name it: --data truthfulqa:TruthfulQA.csv",
     )  # fmt: skip
     return dataset_of(items(rows, HUB_ID), name="truthfulqa", source=HUB_ID)

@@ -1,6 +1,8 @@
 """UNCLE's record format: an entity, one long prompt, and a short question for each aspect in it.
 
-UNCLE, arXiv 2505.16922, section 3; code and data github.com/rhyang2021/UNCLE. One record::
+Yang, Zhang et al. 2025, "UNCLE: Benchmarking Uncertainty Expressions in Long-Form Generation",
+arXiv 2505.16922, section 3; code github.com/rhyang2021/UNCLE. Neither that repository nor the card
+on the hub names a licence. Hub: rhyang2021/UNCLE, one file, ``uncle.json``. One record::
 
     {"entity": "…", "prompt": "…", "domain": "bios", "individual_qa": [
         {"question": "…", "answer": ["…"], "label": "…", "description": "…", "property_id": "P19"}]}
@@ -18,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from sayso.datasets.collection import Dataset, questions_hash
+from sayso.datasets.published import hub_rows
 from sayso.records import Aspect, Gold, InputError, Question, question_id
 from sayso.store import read_rows
 
@@ -56,20 +59,8 @@ def load_published(split: str = "test") -> Dataset:
     Its rows are taken as they are: a repeated prompt or an aspect without a gold is left out and
     counted in the notes, since nobody but its authors can mend it.
     """
-    try:
-        import datasets
-    except ImportError:
-        raise InputError('data "uncle" needs the extra packages: pip install "sayso[hf]"') from None
-    try:
-        parts = datasets.load_dataset(HUB_ID)
-    except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise InputError(
-            f"data 'uncle': {HUB_ID} could not be loaded from the hub ({reason}); download its "
-            "JSONL and pass the file with --data FILE"
-        ) from None
-    rows = [dict(row) for part in parts.values() for row in part]
-    data = from_records(enumerate(rows, 1), name="uncle", source=HUB_ID, strict=False)
+    rows = hub_rows("uncle", HUB_ID, None, split, {split: None})
+    data = from_records(rows, name="uncle", source=HUB_ID, strict=False)
     if data.rows not in PUBLISHED_ROWS:
         expected = " or ".join(str(n) for n in PUBLISHED_ROWS)
         note = f"{HUB_ID} has {data.rows} rows, not the {expected} that were published"

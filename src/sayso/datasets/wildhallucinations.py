@@ -1,11 +1,11 @@
 """WildHallucinations: things that people asked chatbots about, half of them not in Wikipedia.
 
 Zhao et al. 2024, "WildHallucinations: Evaluating Long-form Factuality in LLMs with Real-World
-Entity Queries", arXiv 2407.17468. Licence MIT, as others report of its card; we could not read the
-card itself. Hub: wentingzhao/WildHallucinations, ``train``, 7,917 entities. Things to be told
-about, without wanted facts: asked as "Tell me about X.", in our words. Of a row
-``entity``, ``category`` and ``wiki`` (whether Wikipedia has it) are read, the last two as slices;
-``info``, web pages about it, can be exported and searched with ``sayso index``::
+Entity Queries", arXiv 2407.17468. Licence MIT (the card on the hub). Hub:
+wentingzhao/WildHallucinations, ``train``, 7,917 entities; with the web pages about them a download
+of 1.4 GB. Things to be told about, without wanted facts: asked as "Tell me about X.", in our words.
+Of a row ``entity``, ``category`` and ``wiki`` (whether Wikipedia has it) are read, the last two as
+slices; ``info``, web pages about it, can be exported and searched with ``sayso index``::
 
     {"entity": "…", "category": "…", "wiki": 1, "perplexity": 3.1, "info": […]}
 """
@@ -28,9 +28,8 @@ NAME = "wildhallucinations"
 
 def load(split: str = "test") -> Dataset:
     """Load the set from the hub; its only split is every split."""
-    advice = f"download its file and name it: --data {NAME}:FILE"
-    return topics.dataset_of(rows_of(hub_rows(HUB_ID, None, split, SPLITS, advice), HUB_ID), HUB_ID,
-                             name=NAME)  # fmt: skip
+    rows = hub_rows(NAME, HUB_ID, None, split, SPLITS)
+    return topics.dataset_of(rows_of(rows, HUB_ID), HUB_ID, name=NAME)
 
 
 def load_file(path: Path) -> Dataset:
