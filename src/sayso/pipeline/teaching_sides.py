@@ -198,11 +198,20 @@ def _worded(
         level: float | None = 0.0
         value = frame.said.get(question.id, "")
     else:
-        level = decisiveness(sentence.strip())
+        level = _decisive(sentence.strip(), value.strip())
     if level is None or not value.strip():
         return nothing
     agreeing, counted = _agreement(question.text, value.strip(), tuple(frame.probes[question.id]))
     return (level, float(agreeing), float(counted)) if counted else nothing
+
+
+def _decisive(sentence: str, value: str) -> float | None:
+    """Return how decisively a sentence says a value: "born in possibly Lyon" doubts the place.
+
+    Where the value's words are not found in it, that of the whole sentence.
+    """
+    level = None if value == sentence else decisiveness(sentence, value)
+    return decisiveness(sentence) if level is None else level
 
 
 @lru_cache(maxsize=200_000)
