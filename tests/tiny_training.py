@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sayso.train.pairs import Row
 from sayso.train.presets import Preset, Stage
 
@@ -32,3 +34,14 @@ def rows(n: int, rejected: bool = False) -> list[Row]:
         )
         for i in range(n)
     ]
+
+
+def dropouts(model: Any) -> set[tuple[float, bool]]:
+    """Return the rate of each LoRA dropout of a model, and whether it is on."""
+    import torch
+
+    return {
+        (module.p, module.training)
+        for name, module in model.named_modules()
+        if "lora_dropout" in name and isinstance(module, torch.nn.Dropout)
+    }

@@ -108,13 +108,17 @@ def train(
     dpo_rate: Annotated[
         float | None, Parameter(group=TRAINING, help="learning rate of DPO")
     ] = None,
+    targets: Annotated[
+        str | None,
+        Parameter(group=TRAINING, help="linear modules that get adapters, such as q_proj,v_proj"),
+    ] = None,
     resamples: Annotated[int, Parameter(help="bootstrap resamples of seeds and entities")] = 2000,
     data: Annotated[
         str | None, Parameter(help="where the run's data are now, if they were a file that moved")
     ] = None,
     judge: Annotated[
         str | None, Parameter(help="the run's judge, if it is named otherwise now")
-    ] = (None),
+    ] = None,
     cache: Annotated[
         Path | None, Parameter(help="folder of stored replies; without it that of the run")
     ] = None,
@@ -144,6 +148,7 @@ def train(
         training={
             "sft.rows": sft_rows, "dpo.rows": dpo_rows, "sft.epochs": sft_epochs,
             "dpo.epochs": dpo_epochs, "sft.rate": sft_rate, "dpo.rate": dpo_rate,
+            "targets": targets and tuple(t.strip() for t in targets.split(",") if t.strip()),
         },
     )  # fmt: skip
     with Bars() as bars:

@@ -406,7 +406,8 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
     with pytest.raises(InputError, match="not empty and no teaching"):
-        teach(base.path, tmp_path / "full", lesson=Lesson(preset="builtin"), model=base.model)
+        lesson = Lesson(preset="builtin")
+        teach(base.path, tmp_path / "full", lesson=lesson, style="trl", model=base.model)
     (folder / FILE).write_bytes(b"{]")
     with pytest.raises(InputError, match="no manifest of a teaching"):
         read_teaching(folder)
@@ -435,12 +436,28 @@ def test_what_cannot_be_is_refused_in_one_line(lesson: Lesson, told: str, base: 
     assert "\n" not in str(refused.value)
 
 
-def test_a_model_behind_an_endpoint_can_only_be_exported(base: Base, tmp_path: Path) -> None:
+def test_what_cannot_be_trained_is_told_before_anything_is_asked(
+    base: Base, world: list[Fact], tmp_path: Path
+) -> None:
+    remote = mind(world).engine("base")
+    given = {"cache": tmp_path / "cache", "data": base.data}
     with pytest.raises(InputError, match="cannot be trained here"):
-        teach(
-            base.path, tmp_path / "o", lesson=Lesson(preset="builtin"), model=base.model,
-            cache=base.cache,
-        )  # fmt: skip
+        teach(base.path, tmp_path / "o", lesson=Lesson(preset="builtin"), model=remote, **given)
+    assert remote.requests == []
+    pytest.importorskip("trl")
+    for training, told in (
+        ({"targets": ("c_attn", "q_proj")}, "no module c_attn; its linear modules are down_proj"),
+        ({"targets": ()}, "targets is empty"),
+    ):
+        with pytest.raises(InputError, match=told):
+            teach(
+                base.path, tmp_path / "o", lesson=Lesson(training=training), model="builtin",
+                **given,
+            )  # fmt: skip
+    with pytest.raises(InputError, match=r"hf:\S+nothing|nothing does not exist"):
+        teach(base.path, tmp_path / "o", model=f"hf:{tmp_path}/nothing", **given)
+    assert not (tmp_path / "o").exists()
+    assert not (tmp_path / "cache").exists()
 
 
 def test_presets_and_stages() -> None:
@@ -458,7 +475,7 @@ def test_a_whole_lesson_on_the_built_in_model(
     pytest.importorskip("trl")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "cache"))
-    quick = "--split dev --limit 5 --resamples 100"
+    quick = "--split dev --limit 10 --resamples 100"
     assert cli.run(f"run uncle {quick} --out base".split()) == 0
     sizes = "--train-limit 12 --sft-rows 40 --dpo-rows 20 --sft-epochs 1 --paragraphs 0"
     words = f"train base --out taught {sizes} --methods unc_few --resamples 100".split()
@@ -479,9 +496,16 @@ def test_a_whole_lesson_on_the_built_in_model(
     again = f"run uncle --model hf:{folder} --known-from base {quick} --out again".split()
     assert cli.run(again) == 0, capsys.readouterr().err
     other = {(e.name, e.where): e.value for e in _estimates("again")}
-    for name in ("J", "UUR", "KCR", "EA"):
-        mine = found.get("dpo", "short", name).value
-        assert mine == pytest.approx(other[name, "form:short"]), name
+    same = [
+        (form, name)
+        for form in ("short", "long")
+        for name in ("J", "UUR", "KCR", "EA", "over_hedge", "J_within", "odds_ratio_within")
+        if found.get("dpo", form, name).value is not None
+    ]
+    assert {name for form, name in same} >= {"J", "UUR", "KCR", "EA", "over_hedge", "J_within"}
+    for form, name in same:
+        mine = found.get("dpo", form, name).value
+        assert mine == pytest.approx(other[name, f"form:{form}"]), (form, name)
     assert cli.run(["compare", "base", "taught/runs/dpo-0"]) == 0, capsys.readouterr().err
     # without the base run's probes it is refused: re-probing cannot happen by accident
     capsys.readouterr()

@@ -21,7 +21,7 @@ from sayso.train import loop
 from sayso.train.card import read_card
 from sayso.train.dpo import dpo
 from sayso.train.sft import sft
-from tiny_training import PRESET, rows
+from tiny_training import PRESET, dropouts, rows
 
 
 @pytest.fixture(scope="module")
@@ -73,22 +73,18 @@ def test_lora_dropout_is_on_while_training_as_asked_and_off_in_the_reference(
 ) -> None:
     seen: dict[str, set[tuple[float, bool]]] = {"train": set(), "reference": set()}
 
-    def look(model: Any, when: str) -> None:
-        for name, module in model.named_modules():
-            if "lora_dropout" in name and isinstance(module, torch.nn.Dropout):
-                seen[when].add((module.p, module.training))
+    loss, reference = trl.DPOTrainer._compute_loss, trl.DPOTrainer.compute_ref_log_probs
 
-    step, reference = trl.DPOTrainer.training_step, trl.DPOTrainer.compute_ref_log_probs
-
-    def training_step(self: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
-        look(model.train(), "train")
-        return step(self, model, *args, **kwargs)
+    def compute_loss(self: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
+        if torch.is_grad_enabled():  # not where the first loss is noted
+            seen["train"] |= dropouts(model)
+        return loss(self, model, *args, **kwargs)
 
     def compute_ref_log_probs(self: Any, model: Any, inputs: Any) -> Any:
-        look(model, "reference")
+        seen["reference"] |= dropouts(model)
         return reference(self, model, inputs)
 
-    monkeypatch.setattr(trl.DPOTrainer, "training_step", training_step)
+    monkeypatch.setattr(trl.DPOTrainer, "_compute_loss", compute_loss)
     monkeypatch.setattr(trl.DPOTrainer, "compute_ref_log_probs", compute_ref_log_probs)
     chosen = dataclasses.replace(PRESET, dropout=0.25)
     dpo(start, rows(8, True), chosen, tmp_path / "dpo")
@@ -120,6 +116,34 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
     assert left.keys() == right.keys()
     for name in left:
         assert torch.equal(left[name], right[name]), name
+
+
+def test_where_memory_runs_out_half_as_many_pairs_are_computed_at_once(
+    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it runs out while the reference is read, before the first step."""
+    reference = trl.DPOTrainer.compute_ref_log_probs
+    trained: list[tuple[int, int]] = []
+    loss = trl.DPOTrainer._compute_loss
+
+    def small(self: Any, model: Any, inputs: Any) -> Any:
+        if len(inputs["input_ids"]) > 2:  # a pair is two texts
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return reference(self, model, inputs)
+
+    def compute_loss(self: Any, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        trained.append((len(inputs["input_ids"]) // 2, self.args.gradient_accumulation_steps))
+        return loss(self, model, inputs, *args, **kwargs)
+
+    monkeypatch.setattr(trl.DPOTrainer, "compute_ref_log_probs", small)
+    monkeypatch.setattr(trl.DPOTrainer, "_compute_loss", compute_loss)
+    said: list[str] = []
+    card = read_card(dpo(start, rows(8, True), PRESET, tmp_path / "x", say=said.append))
+    assert said == ["memory ran out: going on with 1 rows at once and 4 accumulated"]
+    assert set(trained) == {(1, 4)}
+    assert card is not None
+    assert card.notices == tuple(said)
+    assert card.first_loss == pytest.approx(math.log(2), abs=1e-5)
 
 
 def test_pairs_without_a_rejected_answer_and_folders_without_a_card_are_refused(

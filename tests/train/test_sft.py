@@ -19,12 +19,12 @@ import trl
 from safetensors.torch import load_file
 
 from sayso.records import InputError
-from sayso.train import loop, opening, presets
+from sayso.train import limits, loop, opening, presets
 from sayso.train.card import Card, read_card, readme, signature
 from sayso.train.pairs import Row
 from sayso.train.presets import PAPER, Stage
 from sayso.train.sft import sft
-from tiny_training import PRESET, rows
+from tiny_training import PRESET, dropouts, rows
 
 
 @pytest.fixture(autouse=True)
@@ -131,6 +131,62 @@ def test_where_memory_runs_out_half_as_many_rows_are_computed_at_once(
     assert card.notices == tuple(said)
 
 
+@pytest.mark.parametrize(
+    ("batch", "most", "micro"), [(32, 8, 8), (20, 8, 5), (20, 2, 2), (7, 4, 1), (4, 9, 4)]
+)
+def test_what_is_computed_at_once_divides_the_batch(batch: int, most: int, micro: int) -> None:
+    """8 of 20 at once, twice, would be steps of 16 rows."""
+    assert limits.divisor(batch, most) == micro
+
+
+def test_a_step_has_as_many_rows_as_the_preset_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    original = trl.SFTTrainer.compute_loss
+
+    def counted(self: Any, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if model.training:
+            seen.append(len(inputs["input_ids"]))
+        return original(self, model, inputs, *args, **kwargs)
+
+    monkeypatch.setattr(trl.SFTTrainer, "compute_loss", counted)
+    odd = dataclasses.replace(PRESET, sft=dataclasses.replace(PRESET.sft, batch=6, micro=4))
+    card = read_card(sft("builtin", rows(12), odd, tmp_path / "x"))
+    assert seen == [3, 3, 3, 3]
+    assert card is not None
+    assert [step.step for step in card.curve] == [1, 2]
+
+
+def test_several_gpus_or_processes_are_refused_with_the_way_to_use_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.cuda, "device_count", lambda: 2)
+        with pytest.raises(InputError, match=r"2 GPUs are visible.*CUDA_VISIBLE_DEVICES=0"):
+            sft("builtin", rows(4), PRESET, tmp_path / "x")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    with pytest.raises(InputError, match="one process, not in 4: write the rows with --export"):
+        sft("builtin", rows(4), PRESET, tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_lora_dropout_is_on_while_training_as_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[tuple[float, bool]] = set()
+    original = trl.SFTTrainer.compute_loss
+
+    def look(self: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
+        if torch.is_grad_enabled():  # not where the first loss is noted
+            seen.update(dropouts(model))
+        return original(self, model, *args, **kwargs)
+
+    monkeypatch.setattr(trl.SFTTrainer, "compute_loss", look)
+    sft("builtin", rows(8), dataclasses.replace(PRESET, dropout=0.25), tmp_path / "x")
+    assert seen == {(0.25, True)}
+
+
 def test_a_full_disk_is_one_line_and_costs_no_whole_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +212,25 @@ def test_a_model_without_the_modules_says_which_it_has(tmp_path: Path) -> None:
     wrong = dataclasses.replace(PRESET, targets=("q_proj", "c_attn"))
     with pytest.raises(InputError, match=r"no module c_attn; its linear modules are down_proj, ga"):
         sft("builtin", rows(8), wrong, tmp_path / "x")
+
+
+def test_a_model_without_q_proj_says_which_modules_it_has(tmp_path: Path) -> None:
+    """GPT-2 has c_attn, c_fc and c_proj, in a class that is no linear layer of torch."""
+    folder = tmp_path / "gpt2"
+    tokenizer = opening.open_tokenizer(opening.model_folder("builtin"))
+    tokenizer.save_pretrained(folder)
+    config = transformers.GPT2Config(
+        n_embd=8, n_layer=1, n_head=2, vocab_size=len(tokenizer), n_positions=64,
+        bos_token_id=None, eos_token_id=None,
+    )  # fmt: skip
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    told = r"GPT2LMHeadModel has no module q_proj, v_proj; its linear modules are c_attn, c_fc, c_p"
+    with pytest.raises(InputError, match=told):
+        sft(folder, rows(8), PAPER, tmp_path / "x")
+    with pytest.raises(InputError, match=told):
+        opening.check_trainable(str(folder), PAPER.targets)
+    fitting = dataclasses.replace(PRESET, targets=("c_attn",), cutoff=64)
+    assert (sft(folder, rows(8), fitting, tmp_path / "y") / "adapter_model.safetensors").is_file()
 
 
 def test_rows_with_the_tokenizers_marks_are_left_out_and_no_row_is_refused(tmp_path: Path) -> None:

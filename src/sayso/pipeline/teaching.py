@@ -30,7 +30,7 @@ from sayso.pipeline.teaching_proof import prove
 from sayso.pipeline.teaching_rows import Made, counts
 from sayso.pipeline.teaching_rows import keep as keep_rows
 from sayso.pipeline.teaching_rows import make as make_rows
-from sayso.pipeline.teaching_training import curve_of, stages_of, train
+from sayso.pipeline.teaching_training import check_trainable, curve_of, stages_of, train
 from sayso.protocols import uncle
 from sayso.records import InputError
 from sayso.store import RunFolder
@@ -74,6 +74,8 @@ def teach(
     base = open_base(run, model=model, data=data, judge=judge, cache=cache)
     preset, making = chosen.resolved(base.model)
     parts = halves(base, chosen.limit, chosen.train_limit)
+    if not style:
+        check_trainable(base, preset)
     begun = begin(base, parts, chosen, preset, making, command)
     folder = Path(out) if out else folder_of(base, begun)
     begun = open_teaching(folder, begun, export=bool(style))

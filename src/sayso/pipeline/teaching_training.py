@@ -38,6 +38,31 @@ def stages_of(recipe: str, last: str) -> tuple[str, ...]:
     return ("sft",) if last == "sft" else ("sft", second)
 
 
+def check_trainable(base: Base, preset: Preset) -> None:
+    """Refuse what could not be trained, before anything is asked. Raises InputError."""
+    name = _named(base)
+    try:
+        import peft  # noqa: F401
+        import trl  # noqa: F401
+
+        from sayso.train import limits, opening
+    except ModuleNotFoundError as error:
+        raise _needs(error) from None
+    limits.one_process()
+    opening.check_trainable(opening.model_folder(name), preset.targets)
+
+
+def _named(base: Base) -> str:
+    """Return the name of a model whose weights are here."""
+    name = base.model if isinstance(base.model, str) else ""
+    if not (name == "builtin" or name.startswith("hf:")):
+        raise InputError(
+            f"model {base.manifest.model} cannot be trained here: expected builtin or hf:…; "
+            "--export writes its rows for other trainers"
+        )
+    return name
+
+
 def train(
     base: Base,
     made: Made,
@@ -53,36 +78,26 @@ def train(
 
     A finished training is left as it is, a killed one goes on from its last checkpoint.
     """
-    name = base.model if isinstance(base.model, str) else ""
-    if not (name == "builtin" or name.startswith("hf:")):
-        raise InputError(
-            f"model {base.manifest.model} cannot be trained here: expected builtin or hf:…; "
-            "--export writes its rows for other trainers"
-        )
-    try:
-        from sayso.train.dpo import dpo
-        from sayso.train.sft import sft
-    except ModuleNotFoundError as error:
-        raise _needs(error) from None
+    from sayso.train.dpo import dpo
+    from sayso.train.sft import sft
+
+    name = _named(base)
     about = {"recipe": recipe, "base_run": str(base.path), "base_name": name}
     found = {stage: out / f"{stage}-{seed}" for stage in stages}
     on = {"sft": "rows", "dpo": "pairs", "rl": "questions"}
     size = {"sft": len(made.sft), "dpo": len(made.dpo), "rl": len(made.asked)}
-    try:
-        for stage, place in found.items():
-            known = "" if read_card(place) is None else " (finished)"
-            say(f"seed {seed}: {stage.upper()} on {size[stage]} {on[stage]}{known}")
-            if stage == "sft":
-                sft(
-                    name, made.sft, preset, place, seed=seed,
-                    base=base.manifest.model_identity, about=about, say=say,
-                )  # fmt: skip
-            elif stage == "dpo":
-                dpo(found["sft"], made.dpo, preset, place, seed=seed, say=say)
-            else:
-                _rl(found["sft"], made.asked, preset, place, seed, say)
-    except ModuleNotFoundError as error:
-        raise _needs(error) from None
+    for stage, place in found.items():
+        known = "" if read_card(place) is None else " (finished)"
+        say(f"seed {seed}: {stage.upper()} on {size[stage]} {on[stage]}{known}")
+        if stage == "sft":
+            sft(
+                name, made.sft, preset, place, seed=seed,
+                base=base.manifest.model_identity, about=about, say=say,
+            )  # fmt: skip
+        elif stage == "dpo":
+            dpo(found["sft"], made.dpo, preset, place, seed=seed, say=say)
+        else:
+            _rl(found["sft"], made.asked, preset, place, seed, say)
     return found
 
 

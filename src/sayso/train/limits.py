@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import gc
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,29 @@ def full_disk(place: Path) -> Iterator[None]:
         if isinstance(error, OSError) and number is not None:
             raise InputError(f"cannot write {place}: {error.strerror or error}") from error
         raise
+
+
+def one_process() -> None:
+    """Refuse several GPUs or processes, which would change the size of a batch. InputError."""
+    import torch
+
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    if processes > 1:
+        raise InputError(
+            f"sayso trains in one process, not in {processes}: write the rows with --export trl, "
+            "and train on them with TRL under your accelerate config"
+        )
+    if torch.cuda.device_count() > 1:
+        raise InputError(
+            f"{torch.cuda.device_count()} GPUs are visible, and sayso trains on one: set "
+            "CUDA_VISIBLE_DEVICES=0; for all of them, write the rows with --export trl and train "
+            "with TRL"
+        )
+
+
+def divisor(batch: int, most: int) -> int:
+    """Return the largest number up to ``most`` that divides a batch without a rest."""
+    return next(n for n in range(max(1, min(most, batch)), 0, -1) if batch % n == 0)
 
 
 def out_of_memory(error: BaseException) -> bool:

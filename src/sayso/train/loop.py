@@ -5,7 +5,6 @@ The trainers are TRL's; several GPUs are the user's accelerate config, nothing o
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
@@ -17,7 +16,14 @@ import msgspec
 from sayso.atomic import replacing
 from sayso.records import InputError, content_id
 from sayso.train.card import Card, Step, read_card, signature, write_card
-from sayso.train.limits import free, full_disk, no_memory, out_of_memory
+from sayso.train.limits import (
+    divisor,
+    free,
+    full_disk,
+    no_memory,
+    one_process,
+    out_of_memory,
+)
 from sayso.train.opening import Say, quiet
 from sayso.train.presets import Preset, Stage, check, settings_of
 
@@ -41,17 +47,16 @@ class Task(NamedTuple):
 
 
 def arguments(task: Task, micro: int, **more: Any) -> dict[str, Any]:
-    """Return what TRL's three configs share."""
+    """Return what TRL's three configs share; ``micro`` divides the batch."""
     import torch
 
-    world = int(os.environ.get("WORLD_SIZE", "1"))
     cuda = torch.cuda.is_available()
     half = cuda and torch.cuda.is_bf16_supported()
     p, s = task.preset, task.stage
     return {
         "output_dir": str(task.out / "checkpoints"),
         "per_device_train_batch_size": micro,
-        "gradient_accumulation_steps": max(1, s.batch // (micro * world)),
+        "gradient_accumulation_steps": s.batch // micro,
         "learning_rate": s.rate,
         "num_train_epochs": 1,  # of the arranged rows, which hold every epoch
         "train_sampling_strategy": "sequential",
@@ -103,6 +108,7 @@ def train(
     from transformers import PrinterCallback
 
     check(task.preset)
+    one_process()
     said: list[str] = []
 
     def say(text: str) -> None:
@@ -126,7 +132,7 @@ def train(
     if _finished(task, card):
         return task.out
     checkpoint = _begin(task, card)
-    micro = min(task.stage.micro, task.stage.batch)
+    micro = divisor(task.stage.batch, task.stage.micro)
     while True:
         trainer = None
         try:
@@ -143,7 +149,7 @@ def train(
                 raise no_memory(error) from error
         del trainer
         free()
-        micro //= 2
+        micro = divisor(task.stage.batch, micro // 2)
         say(
             f"memory ran out: going on with {micro} rows at once and "
             f"{task.stage.batch // micro} accumulated"

@@ -50,10 +50,12 @@ def quiet() -> Iterator[None]:
     os.environ[own] = "1"
     try:
         with warnings.catch_warnings():
-            # trl and peft still use names that transformers renames: nothing a user can mend
+            # trl and peft still use names that transformers renames, and peft tells of a setting
+            # that it corrects by itself: nothing a user can mend
             warnings.filterwarnings(
                 "ignore", message=".*gradient_checkpointing.*", category=FutureWarning
             )
+            warnings.filterwarnings("ignore", message="fan_in_fan_out is set to False")
             yield
     finally:
         log.set_verbosity(level)
@@ -96,6 +98,23 @@ def open_base(source: str) -> Any:
         raise InputError(f"model {source} cannot be opened: {_first_line(error)}") from None
 
 
+def check_trainable(source: str, targets: Sequence[str]) -> None:
+    """Refuse a model that cannot be opened or lacks the targets, without reading its weights."""
+    import torch
+    import transformers
+
+    with quiet():
+        try:
+            config = transformers.AutoConfig.from_pretrained(
+                source, local_files_only=Path(source).is_dir()
+            )
+            with torch.device("meta"):
+                model = transformers.AutoModelForCausalLM.from_config(config)
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise InputError(f"model {source} cannot be opened: {_first_line(error)}") from None
+    check_targets(model, targets)
+
+
 def check_targets(model: Any, targets: Sequence[str]) -> None:
     """Refuse targets that a model does not have, and say which linear modules exist."""
     import torch
@@ -113,7 +132,7 @@ def check_targets(model: Any, targets: Sequence[str]) -> None:
     if absent:
         raise InputError(
             f"{type(model).__name__} has no module {', '.join(absent)}; its linear modules are "
-            f"{', '.join(linear) or 'none'}: choose targets from these"
+            f"{', '.join(linear) or 'none'}: choose among these (--targets)"
         )
 
 

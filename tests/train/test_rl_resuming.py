@@ -1,0 +1,98 @@
+"""GRPO: killed or short of memory, it ends as it would have; dropout is as asked."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("trl")
+
+import torch
+import transformers
+import trl
+from safetensors.torch import load_file
+
+from sayso.records import Gold, Question
+from sayso.train import loop
+from sayso.train.card import read_card
+from sayso.train.presets import Stage
+from sayso.train.rl import Prompt, rl
+from sayso.train.sft import sft
+from tiny_training import PRESET, dropouts, rows
+
+TINY = dataclasses.replace(
+    PRESET, rl=Stage(rate=1e-2, batch=8, epochs=1, rows=4, micro=8), group=4, answer=8
+)
+
+
+def prompts(n: int) -> list[Prompt]:
+    return [
+        Prompt(text, Question(f"q{i}", "d", text, (Gold("blue"),)))
+        for i in range(n)
+        for text in [f"What color is thing {i}?"]
+    ]
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sft("builtin", rows(8), PRESET, tmp_path_factory.mktemp("rl") / "sft")
+
+
+def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
+    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is drawn is drawn again alike, and dropout is as asked and on."""
+    seen: set[tuple[float, bool]] = set()
+    loss = trl.GRPOTrainer.compute_loss
+
+    def look(self: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
+        seen.update(dropouts(model))
+        return loss(self, model, *args, **kwargs)
+
+    monkeypatch.setattr(trl.GRPOTrainer, "compute_loss", look)
+    chosen = dataclasses.replace(TINY, dropout=0.25, kl=0.05)
+    whole = rl(start, prompts(8), chosen, tmp_path / "whole", seed=1)
+    assert seen == {(0.25, True)}
+    mark = loop._whole
+
+    class Killer(transformers.TrainerCallback):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.on_save = mark().on_save  # type: ignore[method-assign]
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            if state.global_step == 3:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_whole", Killer)
+        with pytest.raises(KeyboardInterrupt):
+            rl(start, prompts(8), chosen, tmp_path / "killed", seed=1)
+    killed = rl(start, prompts(8), chosen, tmp_path / "killed", seed=1)
+    left, right = (load_file(f / "adapter_model.safetensors") for f in (whole, killed))
+    assert left.keys() == right.keys()
+    for name in left:
+        assert torch.equal(left[name], right[name]), name
+
+
+def test_where_memory_runs_out_half_as_many_answers_are_computed_at_once(
+    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loss = trl.GRPOTrainer.compute_loss
+    trained: list[int] = []
+
+    def small(self: Any, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(inputs["completion_ids"]) > 4:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        trained.append(len(inputs["completion_ids"]))
+        return loss(self, model, inputs, *args, **kwargs)
+
+    monkeypatch.setattr(trl.GRPOTrainer, "compute_loss", small)
+    said: list[str] = []
+    card = read_card(rl(start, prompts(4), TINY, tmp_path / "x", say=said.append))
+    assert said == ["memory ran out: going on with 4 rows at once and 2 accumulated"]
+    assert set(trained) == {4}
+    assert card is not None
+    assert len(card.curve) == 2  # 4 questions x 4 answers, 8 answers a step
