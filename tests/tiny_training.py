@@ -45,3 +45,18 @@ def dropouts(model: Any) -> set[tuple[float, bool]]:
         for name, module in model.named_modules()
         if "lora_dropout" in name and isinstance(module, torch.nn.Dropout)
     }
+
+
+def counted_steps(monkeypatch: Any) -> list[int]:
+    """Return a list that gets the number of every optimizer step from now on."""
+    import transformers
+
+    seen: list[int] = []
+    original = transformers.trainer_callback.CallbackHandler.on_step_end
+
+    def counted(self: Any, args: Any, state: Any, control: Any) -> Any:
+        seen.append(state.global_step)
+        return original(self, args, state, control)
+
+    monkeypatch.setattr(transformers.trainer_callback.CallbackHandler, "on_step_end", counted)
+    return seen

@@ -21,7 +21,7 @@ from sayso.train import loop
 from sayso.train.card import read_card
 from sayso.train.dpo import dpo
 from sayso.train.sft import sft
-from tiny_training import PRESET, dropouts, rows
+from tiny_training import PRESET, counted_steps, dropouts, rows
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,9 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
         patch.setattr(loop, "_whole", Killer)
         with pytest.raises(KeyboardInterrupt):
             dpo(start, rows(24, True), PRESET, tmp_path / "killed", seed=2)
+    steps = counted_steps(monkeypatch)
     killed = dpo(start, rows(24, True), PRESET, tmp_path / "killed", seed=2)
+    assert steps == [3, 4, 5, 6]  # those of before stand
     left, right = (load_file(f / "adapter_model.safetensors") for f in (whole, killed))
     assert all("ref" not in name.split(".") for name in left)
     assert left.keys() == right.keys()

@@ -21,7 +21,7 @@ from sayso.train.card import read_card
 from sayso.train.presets import Stage
 from sayso.train.rl import Prompt, rl
 from sayso.train.sft import sft
-from tiny_training import PRESET, dropouts, rows
+from tiny_training import PRESET, counted_steps, dropouts, rows
 
 TINY = dataclasses.replace(
     PRESET, rl=Stage(rate=1e-2, batch=8, epochs=1, rows=4, micro=8), group=4, answer=8
@@ -70,7 +70,9 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
         patch.setattr(loop, "_whole", Killer)
         with pytest.raises(KeyboardInterrupt):
             rl(start, prompts(8), chosen, tmp_path / "killed", seed=1)
+    steps = counted_steps(monkeypatch)
     killed = rl(start, prompts(8), chosen, tmp_path / "killed", seed=1)
+    assert steps == [3, 4]  # those of before stand
     left, right = (load_file(f / "adapter_model.safetensors") for f in (whole, killed))
     assert left.keys() == right.keys()
     for name in left:

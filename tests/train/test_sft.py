@@ -24,7 +24,7 @@ from sayso.train.card import Card, read_card, readme, signature
 from sayso.train.pairs import Row
 from sayso.train.presets import PAPER, Stage
 from sayso.train.sft import sft
-from tiny_training import PRESET, dropouts, rows
+from tiny_training import PRESET, counted_steps, dropouts, rows
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,9 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
             sft("builtin", rows(24), PRESET, tmp_path / "killed", seed=3)
     left = tmp_path / "killed" / "checkpoints"
     assert [p.name for p in left.glob("checkpoint-*")] == ["checkpoint-2"]
+    steps = counted_steps(monkeypatch)
     killed = sft("builtin", rows(24), PRESET, tmp_path / "killed", seed=3)
+    assert steps == [3, 4, 5, 6]  # those of before stand
     assert same(whole, killed)
     assert not same(whole, sft("builtin", rows(24), PRESET, tmp_path / "other", seed=4))
     cards = [read_card(folder) for folder in (whole, killed)]
