@@ -18,6 +18,7 @@ from sayso.report.clean import plain_json
 
 ROWS = Group("Training rows", sort_key=2)
 TRAINING = Group("Training", sort_key=3)
+RL = Group("Reinforcement learning (--recipe rl)", sort_key=4)
 
 
 def train(
@@ -80,11 +81,12 @@ def train(
         int | None, Parameter(group=ROWS, help="draws of each short question (10)")
     ] = None,
     style: Annotated[
-        Literal["paper", "known"] | None,
+        Literal["paper", "known", "fut"] | None,
         Parameter(
             group=ROWS,
             help="Idk and LoGU rows as UNCLE trains, or rows of which one label a fact decides the "
-            "wording in both forms",
+            "wording in both forms; fut (a peer, short questions, SFT alone): every draw hedged as "
+            "its consistency with the others says",
         ),
     ] = None,
     paragraphs: Annotated[
@@ -96,8 +98,32 @@ def train(
     ] = None,
     veracity: Annotated[
         Literal["gold", "evidence", "consistency"] | None,
-        Parameter(group=ROWS, help="what says that a paragraph's fact is wrong"),
+        Parameter(
+            group=ROWS,
+            help="with --style paper: what says that a paragraph's fact is wrong, the judge's "
+            "verdict by the golds, claims checked against evidence, or agreement with short draws",
+        ),
     ] = None,
+    reward: Annotated[
+        Literal["ternary", "brier", "self_judgement", "rlmf"] | None,
+        Parameter(
+            group=RL,
+            help="right and sure 1, doubt 0, wrong and sure -cost; how well the stated confidence "
+            "fits; whether it is on the right side of one half; or ternary, learning most from "
+            "answers that the model judged well itself",
+        ),
+    ] = None,
+    cost: Annotated[
+        float | None, Parameter(group=RL, help="of a wrong and sure answer (ternary, rlmf)")
+    ] = None,
+    choose: Annotated[
+        Literal["any", "extremes"] | None,
+        Parameter(
+            group=RL, help="questions to ask: any, or those whose draws agree most and least"
+        ),
+    ] = None,
+    rl_rows: Annotated[int | None, Parameter(group=RL, help="most questions to ask")] = None,
+    rl_rate: Annotated[float | None, Parameter(group=RL, help="learning rate")] = None,
     sft_rows: Annotated[int | None, Parameter(group=TRAINING, help="most rows for SFT")] = None,
     dpo_rows: Annotated[int | None, Parameter(group=TRAINING, help="most pairs for DPO")] = None,
     sft_epochs: Annotated[float | None, Parameter(group=TRAINING, help="passes over them")] = None,
@@ -144,10 +170,12 @@ def train(
         making={
             "theta": theta, "low": low, "xi": xi, "k": k, "style": style,
             "paragraphs": paragraphs, "plain": plain, "veracity": veracity,
+            "reward": reward, "cost": cost, "choose": choose,
         },
         training={
             "sft.rows": sft_rows, "dpo.rows": dpo_rows, "sft.epochs": sft_epochs,
             "dpo.epochs": dpo_epochs, "sft.rate": sft_rate, "dpo.rate": dpo_rate,
+            "rl.rows": rl_rows, "rl.rate": rl_rate,
             "targets": targets and tuple(t.strip() for t in targets.split(",") if t.strip()),
         },
     )  # fmt: skip

@@ -7,11 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.train.rewards import (
+    NAMES,
+    Scored,
     batch_reward,
+    boosted,
     brier,
     confidence_of,
     reward,
+    scored,
     self_judgement,
+    stated,
     without_confidence,
 )
 
@@ -78,10 +83,70 @@ def test_words_count_where_no_number_is_stated() -> None:
 def test_an_unread_answer_has_no_reward() -> None:
     foreign = "Ich glaube, dass die Hauptstadt von Frankreich wahrscheinlich eine andere ist."
     assert reward("ternary", *ASK, foreign) is None
-    assert batch_reward("ternary")([ASK[0]] * 2, [[], []], ["Paris", ""])[1] == -1.0
+    assert scored("rlmf", *ASK, foreign) == Scored(None, None)
+    assert batch_reward("ternary")([ASK[0]] * 2, [[], []], ["Paris", ""])[1].reward == -1.0
 
 
-@given(st.text(max_size=60), st.sampled_from(["ternary", "brier", "self_judgement"]))
+SHARE = ("What share of the vote did Orm win?", ["80 percent"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "confidence"),
+    [
+        ("80%", "80%", None),  # the value, and as sure as it sounds
+        ("It won 80%.", "It won 80%.", None),
+        ("80% (90%)", "80%", 0.9),
+        ("80 percent, confidence 30%", "80 percent", 0.3),
+        ("Paris 80%", "Paris", 0.8),
+        ("I am 80% sure it is Paris", "I am 80% sure it is Paris", 0.8),
+        ("Paris (100%)", "Paris", 1.0),
+        ("x" * 300 + " (40%)", "x" * 300, 0.4),
+    ],
+)
+def test_a_percentage_may_be_the_value(answer: str, said: str, confidence: float | None) -> None:
+    assert without_confidence(answer) == said
+    if confidence is None:
+        assert stated(answer).share is None
+        assert (confidence_of(answer) or 0) > 0.9
+    else:
+        assert confidence_of(answer) == pytest.approx(confidence)
+
+
+def test_a_value_in_percent_is_judged_as_a_value() -> None:
+    assert reward("brier", *SHARE, "80%") == pytest.approx(1.0, abs=0.01)
+    # 1 - (.3 - 1)^2: right, and not believed
+    assert reward("brier", *SHARE, "80% (30%)") == pytest.approx(0.51)
+    assert reward("rlmf", *SHARE, "80% (30%)") == 1.0
+    assert reward("brier", *SHARE, "30% (80%)") == pytest.approx(0.36)
+
+
+def test_rlmf_is_ternary_with_the_accuracy_of_self_judgement_beside_it() -> None:
+    assert scored("rlmf", *ASK, "Paris (80%)") == (1.0, pytest.approx(0.96))
+    assert scored("rlmf", *ASK, "Rome (80%)", 2.0) == (-2.0, pytest.approx(0.36))
+    assert scored("rlmf", *ASK, "I am not sure.") == (0.0, pytest.approx(0.75))
+    assert scored("rlmf", *ASK, "", 2.0) == (-2.0, 0.0)
+    assert scored("ternary", *ASK, "Paris").judged is None
+
+
+def test_only_what_is_better_than_its_group_is_scaled() -> None:
+    # 1 x (1 + .96), 0 stays, -1 stays, and .5 x (1 + 0) where nothing could be judged
+    assert boosted([1.0, 0.0, -1.0, 0.5], [0.96, 0.5, 0.9, None]) == pytest.approx(
+        [1.96, 0.0, -1.0, 0.5]
+    )
+    assert boosted([1.0], [0.5], k=0.0) == [0.5]
+    with pytest.raises(ValueError, match="zip"):
+        boosted([1.0], [])
+
+
+@given(
+    st.one_of(
+        st.text(max_size=60),
+        st.text("Paris 0123456789%.,()-confidence:\n", max_size=40),
+        st.sampled_from(["=cmd()", "<|im_end|>Paris", "\x1b[1mParis", "9" * 4000 + "%", "%" * 99]),
+    ),
+    st.sampled_from(NAMES),
+)
 def test_any_text_has_a_reward_within_bounds_or_none(text: str, name: str) -> None:
-    found = reward(name, *ASK, text)  # type: ignore[arg-type]
+    found, judged = scored(name, *ASK, text)  # type: ignore[arg-type]
     assert found is None or -1.0 <= found <= 1.0
+    assert judged is None or 0.0 <= judged <= 1.0

@@ -13,7 +13,9 @@ from safetensors.torch import load_file
 
 from sayso.records import Gold, InputError, Question
 from sayso.train.card import read_card
+from sayso.train.opening import quiet
 from sayso.train.presets import Stage
+from sayso.train.rewards import boosted
 from sayso.train.rl import Prompt, rl
 from sayso.train.sft import sft
 from tiny_training import PRESET, rows
@@ -55,3 +57,50 @@ def test_questions_without_golds_are_refused(start: Path, tmp_path: Path) -> Non
         rl(start, prompts(2, None), TINY, tmp_path / "x")
     with pytest.raises(InputError, match="no question"):
         rl(start, [], TINY, tmp_path / "x")
+
+
+def test_rlmf_scales_what_is_better_than_its_group(
+    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[list[float], list[float | None], list[float]]] = []
+
+    def recorded(advantages: list[float], judged: list[float | None]) -> list[float]:
+        found = boosted(advantages, judged)
+        seen.append((advantages, list(judged), found))
+        return found
+
+    monkeypatch.setattr("sayso.train.rl.boosted", recorded)
+    golds = (Gold("blue"), Gold("red"))
+    card = read_card(rl(start, prompts(4, golds), TINY, tmp_path / "rl", reward="rlmf"))
+    assert card is not None
+    assert len(card.curve) == len(seen) == 2  # 4 questions x 4 answers, 8 a step
+    for advantages, judged, found in seen:
+        assert len(advantages) == len(judged) == len(found) == 8
+        assert all(j is None or 0 <= j <= 1 for j in judged)
+        assert all(f == a for a, f in zip(advantages, found, strict=True) if a <= 0)
+    other = read_card(rl(start, prompts(4, golds), TINY, tmp_path / "other", reward="ternary"))
+    assert other is not None
+    assert other.signature != card.signature
+    assert len(seen) == 2  # another reward is not scaled
+
+
+def test_what_a_wrong_answer_costs_does_not_cancel_out(
+    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scaled group by group, a group of doubt and error is +1 and -1 whatever an error costs."""
+    made: list[object] = []
+
+    def stop(task: object, rows: object, build: object, *rest: object, **more: object) -> Path:
+        with quiet():
+            made.append(build(4))  # type: ignore[operator]
+        return tmp_path
+
+    monkeypatch.setattr("sayso.train.rl.loop.train", stop)
+    rl(start, prompts(4), TINY, tmp_path / "rl")
+    (trainer,) = made
+    assert trainer.args.scale_rewards == "batch"  # type: ignore[attr-defined]
+
+
+def test_an_unknown_reward_is_refused(start: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'praise': expected one of ternary, brier"):
+        rl(start, prompts(2), TINY, tmp_path / "x", reward="praise")  # type: ignore[arg-type]

@@ -85,9 +85,9 @@ def teach(
         say(f"draws: {making.k} of each question about {taught} entities")
         facts = draw(
             base, parts.taught, folder / "draws", k=making.k, paragraphs=making.paragraphs,
+            evidence=making.veracity == "evidence",
             progress=progress,
         )  # fmt: skip
-    names = [q.entity or q.text for q in parts.measured.questions]
     seeds = begun.seeds
     rows: dict[int, Made] = {}
     with clock.timed("rows"):
@@ -96,7 +96,7 @@ def teach(
         for seed in seeds:
             size = preset.sft.rows, preset.dpo.rows, preset.rl.rows
             rows[seed] = make_rows(chosen.recipe, facts, making, instructions, size, seed)
-            keep_rows(rows[seed], folder / "rows", seed, names)
+            keep_rows(rows[seed], folder / "rows", seed, parts.measured.questions)
     first = rows[chosen.seed]
     told = RunFolder.open(folder / "draws").read_manifest().notices
     begun = msgspec.structs.replace(

@@ -1,7 +1,8 @@
 """What a teaching asks the base model: K draws of each short question, and its paragraphs.
 
 Everything comes through the reply cache: what a run has drawn is not drawn again, and five stored
-draws are the first five of ten.
+draws are the first five of ten. With ``evidence`` its paragraphs are taken apart into claims, and
+each is held against a knowledge source, as ``sayso run self_known`` does it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,17 @@ from sayso.annotate import Item
 from sayso.datasets.collection import Dataset
 from sayso.pipeline.asking import Progress
 from sayso.pipeline.folder_run import FolderRun
-from sayso.pipeline.job import opened
+from sayso.pipeline.job import Opened, opened
+from sayso.pipeline.knowing import Knowing
 from sayso.pipeline.manifests import discard, manifest_of, now, open_folder, signature_parts
+from sayso.pipeline.running import Toolboxes
 from sayso.pipeline.teaching_base import Base
 from sayso.protocols import Ask, uncle
+from sayso.protocols.self_known_claims import check_claims, take_apart
+from sayso.protocols.self_known_reading import checker_of, splitter_of
+from sayso.protocols.self_known_rows import SUPPORT
+from sayso.protocols.self_known_settings import Settings
+from sayso.protocols.self_known_writing import source_of
 from sayso.protocols.spans import BlindRules
 from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
 from sayso.store import RunFolder
@@ -36,13 +44,15 @@ def draw(
     *,
     k: int = 10,
     paragraphs: int = 0,
+    evidence: bool = False,
     progress: Progress | None = None,
 ) -> list[Fact]:
     """Ask about ``data`` and return its facts; the answers stay in the run folder ``out``.
 
     Each short question is drawn ``k`` times at T=1 and asked once at T=0; each paragraph is asked
-    once at T=0 and ``paragraphs`` times at T=1; nothing with the instruction. Raises InputError
-    for a model that answers fewer than ``k`` draws.
+    once at T=0 and ``paragraphs`` times at T=1; nothing with the instruction. ``evidence``: claims
+    of the paragraphs are checked, against the built-in world for its own questions, else against
+    the data's own golds. Raises InputError for a model that answers fewer than ``k`` draws.
     """
     if k < 2:
         raise InputError(f"k is {k}; expected at least 2 draws of each question")
@@ -82,16 +92,15 @@ def draw(
                 manifest, finished=now(), timings=work.timings, notices=tuple(work.notices)
             )
             folder.write_manifest(finished)
+        if evidence and not folder.has(f"verdicts/{SUPPORT}"):
+            _check(found, folder)
     facts = facts_in(folder)
     check_draws(facts, k)
     return facts
 
 
-def _ask(found: object, work: FolderRun, options: uncle.Settings, paragraphs: int) -> None:
+def _ask(found: Opened, work: FolderRun, options: uncle.Settings, paragraphs: int) -> None:
     """Answer and judge everything, in one call of the model."""
-    from sayso.pipeline.job import Opened
-
-    assert isinstance(found, Opened)
     questions, seed = found.data.questions, found.job.seed
     asks = [a for a in uncle.requests(questions, options, seed) if not a.instructed]
     asks += [
@@ -109,6 +118,41 @@ def _ask(found: object, work: FolderRun, options: uncle.Settings, paragraphs: in
         work.grade(stage, items, found.seat.judge)
         if stage != "probe":
             work.grade(f"{stage}-spans", items, blind)
+
+
+def _check(found: Opened, folder: RunFolder) -> None:
+    """Store the claims of every paragraph, and whether the evidence supports them."""
+    questions, chosen = found.data.questions, Settings()
+    source = source_of(questions, chosen)
+    if not source:
+        raise InputError(
+            f"veracity evidence: {found.data.name} has no golds to check claims against; say "
+            "veracity consistency"
+        )
+    by_id = {q.id: q for q in questions}
+    stages = [s for s in ("long", PARAGRAPHS) if folder.has(f"generations/{s}")]
+    texts = [g for s in stages for g in folder.read(f"generations/{s}", Generation)]
+    plain = [g for g in texts if g.problem is None and not g.instructed]
+    manifest = folder.read_manifest()
+    with contextlib.ExitStack() as stack:
+        knowing = stack.enter_context(
+            contextlib.closing(Knowing(questions, found.job.cache_folder))
+        )
+        box = stack.enter_context(contextlib.closing(Toolboxes(None, found.job.cache_folder)))
+        work = FolderRun(
+            folder,
+            questions,
+            parts=signature_parts(manifest),
+            judge_asker=found.seat.asker,
+            search=knowing.search,
+        )
+        splitter = splitter_of(chosen, found.seat.judge)
+        checker = checker_of(chosen, found.seat.judge, box.open)
+        claims = take_apart(work, plain, by_id, splitter)
+        asked = {g.id: by_id[g.question] for g in plain}
+        check_claims(work, claims, asked, checker, source, chosen.passages)
+        told = (*manifest.notices, *work.notices, *knowing.notices)
+        folder.write_manifest(msgspec.structs.replace(manifest, notices=told))
 
 
 def _drawn(greedy: Ask, sample: int) -> Ask:
@@ -129,9 +173,11 @@ def facts_in(folder: RunFolder) -> list[Fact]:
     spans = [f"{stage}-spans" for stage in stages]
     read = [stage for stage in (*stages, *spans) if folder.has(f"verdicts/{stage}")]
     claims = folder.read("claims/long", Claim) if folder.has("claims/long") else []
+    checked = folder.has(f"verdicts/{SUPPORT}")
     return facts_of(
         folder.read("questions", Question),
         {stage: folder.read(f"generations/{stage}", Generation) for stage in stages},
         {stage: folder.read(f"verdicts/{stage}", Verdict) for stage in read},
         claims=claims,
+        labels=folder.read(f"verdicts/{SUPPORT}", Verdict) if checked else (),
     )

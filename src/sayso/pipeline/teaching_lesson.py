@@ -13,7 +13,8 @@ import sayso
 from sayso.pipeline.manifests import now
 from sayso.pipeline.running import entities_of
 from sayso.pipeline.teaching_base import Base, Halves
-from sayso.pipeline.teaching_rows import MAKINGS, RECIPES, Making, check_making
+from sayso.pipeline.teaching_making import RECIPES, Making, check_making, check_recipe
+from sayso.pipeline.teaching_rows import MAKINGS
 from sayso.pipeline.teaching_training import preset_for, stages_of
 from sayso.records import InputError, content_id
 from sayso.taught import FILE, Teaching, read_teaching, write_teaching
@@ -65,6 +66,9 @@ class Lesson:
         given = {k: v for k, v in self.making.items() if v is not None}
         made = dataclasses.replace(MAKINGS[preset.name], **({"xi": preset.xi} | given))
         check_making(made)
+        check_recipe(self.recipe, made)
+        if made.style == "fut" and self.recipe != "rl" and self.stages != "sft":
+            raise InputError("style fut makes rows for SFT and no pairs: say --stages sft")
         chosen = _trained(preset, self.training)
         check_preset(chosen)
         return chosen, made

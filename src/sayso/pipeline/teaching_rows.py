@@ -7,7 +7,8 @@
     rl          starts from what mix starts from; its own rows are prompts (sayso.train.rl)
 
 The first three are Idk and LoGU rows (``style`` "paper", as UNCLE trains), or rows of which one
-label a fact decides the wording in both forms (``style`` "known", ours).
+label a fact decides the wording in both forms (``style`` "known", ours). ``style`` "fut" is a peer:
+every draw hedged as its consistency with the others says, short questions and SFT alone.
 
 Rows ask for doubt as the evaluation does (the instruction behind the prompt). Beside them stand the
 model's own answers to plain prompts (``plain``), so that teaching it to hedge when asked to does
@@ -16,62 +17,35 @@ not teach it to hedge always.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import msgspec
 
 from sayso.atomic import replacing
-from sayso.records import InputError, Question
+from sayso.pipeline.teaching_making import RECIPES, Making, check_making, check_recipe
+from sayso.records import InputError, Question, content_id
 from sayso.train import pairs
 from sayso.train.pairs import Fact, Form, Row, check_apart, in_order, instructed
+from sayso.train.pairs_agree import extremes
 from sayso.train.pairs_aligned import aligned
-from sayso.train.pairs_calibrated import Limits, calibrated
+from sayso.train.pairs_calibrated import Limits, calibrated, fut
 from sayso.train.pairs_hedges import is_plain
-from sayso.train.pairs_idk import check_thresholds, idk, known_state
-from sayso.train.pairs_known import WORDS, known_rows
-from sayso.train.pairs_logu import VARIANTS, logu
+from sayso.train.pairs_idk import idk, known_state
+from sayso.train.pairs_known import known_rows
+from sayso.train.pairs_logu import logu
 from sayso.train.pairs_mix import largest, mix
 from sayso.train.pairs_plain import plain_rows
+from sayso.train.rewards import Name
 
-Recipe = Literal["short", "long", "mix", "calibrated", "rl"]
-RECIPES: tuple[str, ...] = get_args(Recipe)
+__all__ = [
+    "BUILTIN", "LEAST", "MAKINGS", "RECIPES", "Asked", "Made", "Making", "check_enough",
+    "check_making", "counts", "keep", "make",
+]  # fmt: skip
 #: a model that is ignorant (or sure) of fewer training facts than this has nothing to be taught
 LEAST = 10
-
-
-@dataclasses.dataclass(frozen=True)
-class Making:
-    """What decides the rows. ``low`` None: unknown is all below theta (the papers' rule).
-
-    ``cut`` "all" re-words every wrong fact of a paragraph, "cutoff2" LoGU's sample of them;
-    ``variants`` is how often each paragraph is re-worded. ``each`` and ``each_unknown`` are rows of
-    a short fact. In rows of style "known" ``words`` hedge, and ``against`` is how many pairs
-    against a hedge stand beside one for it (None: all). ``plain`` is how many of the model's own
-    plain answers stand beside the SFT rows, as a share of them, and ``plain_pairs`` the same for
-    DPO, as a share of the pairs that prefer a hedge.
-    """
-
-    style: Literal["paper", "known"] = "paper"
-    k: int = 10
-    paragraphs: int = 0
-    theta: float = 1.0
-    low: float | None = None
-    xi: float = 0.7
-    veracity: Literal["gold", "evidence", "consistency"] = "gold"
-    cut: Literal["all", "cutoff2"] = "cutoff2"
-    variants: int = VARIANTS
-    each: int = 1
-    each_unknown: int | None = None
-    words: tuple[str, ...] = WORDS
-    against: float | None = None
-    plain: float = 0.5
-    plain_pairs: float = 0.0
-    plain_from: float = 1.0
-    refuse_below: float = 0.0
 
 
 #: for the built-in model: chosen on its dev entities (benchmarks/teaching.md)
@@ -99,29 +73,14 @@ class Asked(NamedTuple):
 
 
 class Made(NamedTuple):
-    """The rows of one seed, what was left out and why, and what RL asks (short questions)."""
+    """The rows of one seed, what was left out and why, and what RL asks and rewards."""
 
     sft: list[Row]
     dpo: list[Row]
     notes: list[str]
     asked: list[Asked]
-
-
-def check_making(made: Making) -> None:
-    """Refuse settings of which no rows can come. Raises InputError."""
-    if made.low is not None:
-        check_thresholds(1.0, made.low, made.theta)
-    else:
-        check_thresholds(made.theta, None, None)
-    for name, value, low, high in (
-        ("xi", made.xi, 0, 1),
-        ("plain", made.plain, 0, 1),
-        ("variants", made.variants, 1, 100),
-        ("each", made.each, 1, 100),
-        ("paragraphs", made.paragraphs, 0, 100),
-    ):
-        if not low <= value <= high:
-            raise InputError(f"{name} is {value:g}; expected {low} to {high}")
+    reward: Name = "ternary"
+    cost: float = 1.0
 
 
 def check_enough(facts: Sequence[Fact], making: Making) -> tuple[int, int]:
@@ -156,11 +115,15 @@ def make(
 ) -> Made:
     """Return the rows of a recipe, at most ``size`` for (SFT, DPO, RL). Raises InputError."""
     check_making(making)
+    check_recipe(recipe, making)
     check_enough(facts, making)
     notes: list[str] = []
     sides: dict[pairs.Want, list[Row]] = {}
     wants: tuple[pairs.Want, ...] = ("sft", "dpo")
     for want, most in zip(wants, size[:2], strict=True):
+        if want == "dpo" and making.style == "fut":
+            sides[want] = []
+            continue
         rows = _rows(recipe, facts, making, want, most, seed, notes)
         if not rows:
             raise InputError(
@@ -168,13 +131,22 @@ def make(
                 f"{'; '.join(notes) or 'none has what it needs'}"
             )
         sides[want] = instructed(rows, instructions, 1.0, seed)
+    distinct = making.style != "fut"  # equal draws of a fact are why it is sure
     for want in wants:
         beside = _plain(sides[want], facts, making, want, seed)
-        sides[want] = in_order([*sides[want], *beside], seed)
-    told = instructions.get("short", "")
-    asked = [Asked(f"{f.prompt} {told}", f.question) for f in facts if f.form == "short"]
-    pairs.chance("rl", seed).shuffle(asked)
-    return Made(sides["sft"], sides["dpo"], list(dict.fromkeys(notes)), asked[: size[2]])
+        sides[want] = in_order([*sides[want], *beside], seed, distinct=distinct)
+    asked = _asked(facts, making, instructions.get("short", ""), size[2], seed)
+    unique = list(dict.fromkeys(notes))
+    return Made(sides["sft"], sides["dpo"], unique, asked, making.reward, making.cost)
+
+
+def _asked(facts: Sequence[Fact], making: Making, told: str, most: int, seed: int) -> list[Asked]:
+    """Return what RL asks: at most so many short questions with golds, in an order of the seed."""
+    short = [f for f in facts if f.form == "short" and f.question.golds]
+    if making.choose == "extremes":
+        short = extremes(short, most, making.k)
+    short.sort(key=lambda fact: content_id(["rl", seed, fact.question.id]))
+    return [Asked(f"{f.prompt} {told}".strip(), f.question) for f in short[:most]]
 
 
 def _rows(
@@ -193,9 +165,18 @@ def _rows(
         if want == "dpo":
             rows += aligned(facts, k=making.k, limits=limits, want=want, seed=seed, notes=notes)
         return in_order(rows, seed)[:most]
+    if making.style == "fut":
+        each = making.k if making.each == 1 else making.each
+        rows = fut(facts, k=making.k, each=each, seed=seed, notes=notes)
+        return rows[:most]
     short, long = _both(recipe, facts, making, want, seed, notes)
     if recipe in ("mix", "rl"):
         total = min(most, largest(len(set(short)), len(set(long)), [making.xi]))
+        if total < most:
+            notes.append(
+                f"mix: {total} of {most} {want.upper()} rows, all that xi {making.xi:g} allows: "
+                "teachings are of equal size only if each reaches the number asked for"
+            )
         if not total:
             raise InputError(
                 f"mix: {len(short)} short and {len(long)} long rows give no set with xi "
@@ -267,9 +248,17 @@ def counts(made: Made) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def keep(made: Made, folder: Path, seed: int, measured: Sequence[str]) -> None:
-    """Write the rows of a seed, after a check that none is about what is measured. InputError."""
+def keep(made: Made, folder: Path, seed: int, measured: Sequence[str | Question]) -> None:
+    """Write the rows of a seed, after a check that none is about what is measured. InputError.
+
+    What RL asks is checked too. Questions tell more than names: see ``check_apart``.
+    """
+    asked = [
+        Row(one.prompt, "", None, "short", one.question.entity or one.question.text,
+            (one.question.id,), "rl")
+        for one in made.asked
+    ]  # fmt: skip
+    check_apart([*made.sft, *made.dpo, *asked], measured)
     for stage, rows in (("sft", made.sft), ("dpo", made.dpo)):
-        check_apart(rows, measured)
         with replacing(folder / f"{stage}-{seed}.jsonl") as file:
             file.writelines(msgspec.json.encode(row) + b"\n" for row in rows)

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from sayso.pipeline.teaching_base import Base
-from sayso.pipeline.teaching_rows import Asked, Made
+from sayso.pipeline.teaching_rows import Made
 from sayso.records import InputError
 from sayso.taught import Curve, Point
 from sayso.train.card import read_card
@@ -97,16 +97,17 @@ def train(
         elif stage == "dpo":
             dpo(found["sft"], made.dpo, preset, place, seed=seed, say=say)
         else:
-            _rl(found["sft"], made.asked, preset, place, seed, say)
+            _rl(found["sft"], made, preset, place, seed, say)
     return found
 
 
-def _rl(
-    start: Path, asked: Sequence[Asked], preset: Preset, out: Path, seed: int, say: Say
-) -> None:
+def _rl(start: Path, made: Made, preset: Preset, out: Path, seed: int, say: Say) -> None:
     from sayso.train.rl import Prompt, rl
 
-    rl(start, [Prompt(*one) for one in asked], preset, out, seed=seed, say=say)
+    rl(
+        start, [Prompt(*one) for one in made.asked], preset, out, reward=made.reward,
+        cost=made.cost, seed=seed, say=say,
+    )  # fmt: skip
 
 
 def _needs(error: ModuleNotFoundError) -> InputError:

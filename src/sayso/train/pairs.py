@@ -10,6 +10,7 @@ hashes of (seed, question), so that neither the order of the records nor another
 from __future__ import annotations
 
 import random
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +35,12 @@ Want = Literal["sft", "dpo"]
 DRAWS = ("probe", "draws")
 #: the stage of further paragraphs at T > 0, where a run has one
 PARAGRAPHS = "draws-long"
+_ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
+_ADDED = re.compile(r"(?<=\S)\s*\([^()]*\)\s*$")
+#: letters that no normal form takes apart
+_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
+)
 #: how the draws are got that a recipe lacks
 MORE_DRAWS = "ask for them with `sayso run uncle --split train --probe.k {k}`"
 
@@ -75,9 +82,9 @@ class Fact(msgspec.Struct, frozen=True):
     """One question with the model's own answers to it.
 
     ``prompt`` is what was asked, ``greedy`` the answer at T=0 ("" where there is none), ``draws``
-    those at T=1 in order of their index. ``right`` says of each draw whether it is committed and
-    correct, None where its verdict is missing; ``stances`` how it is voiced. A long fact has no
-    draws but ``paragraphs``, the greedy one first.
+    those at T=1 in order of their index ("" where one failed or was cut off). ``right`` says of
+    each draw whether it is committed and correct, None where its verdict is missing; ``stances``
+    how it is voiced. A long fact has no draws but ``paragraphs``, the greedy one first.
     """
 
     question: Question
@@ -132,7 +139,7 @@ def facts_of(
         for g in generations.get(stage, ()):
             if g.instructed or g.method not in ("plain", ""):
                 continue
-            verdict = read.get(stage, {}).get((g.id, g.question))
+            verdict = read.get(stage, {}).get((g.id, g.question)) if g.problem is None else None
             held = drawn[g.question].get(g.request.sample)
             if held is None or held[1] is None:
                 drawn[g.question][g.request.sample] = g, verdict
@@ -177,7 +184,7 @@ def facts_of(
                 asked.request.messages[-1].content,
                 one.text if one else "",
                 _right(judged),
-                tuple(g.text for _, (g, _) in held_all),
+                tuple(g.text if g.problem is None else "" for _, (g, _) in held_all),
                 tuple(_right(v) for _, (_, v) in held_all),
                 tuple(v.stance if v else None for _, (_, v) in held_all),
             )
@@ -235,17 +242,22 @@ def check_draws(facts: Iterable[Fact], k: int) -> None:
 
 
 def normal_name(name: str) -> str:
-    """Return a name without what writing varies in: case, diacritics, width, spaces, hyphens."""
-    plain = unicodedata.normalize("NFKD", name).casefold()
-    letters = "".join(c for c in plain if not unicodedata.combining(c))
-    return " ".join("".join(c if c.isalnum() else " " for c in letters).split()) or plain.strip()
+    """Return a name without what writing varies in: case, diacritics, width, spaces, marks.
+
+    An article before it and a note in brackets behind it go too ("Orm (film)"): better two things
+    of one name kept apart from an evaluation of either than one thing missed.
+    """
+    plain = unicodedata.normalize("NFKD", name).casefold().translate(_LETTERS)
+    short = _ARTICLE.sub("", _ADDED.sub("", plain.strip()))
+    letters = (c for c in short if not unicodedata.combining(c))
+    return "".join(c for c in letters if c.isalnum()) or plain.strip()
 
 
 def check_apart(rows: Iterable[Row], evaluated: Iterable[str | Question]) -> None:
     """Refuse rows about anything that is to be evaluated, with the names. Raises InputError.
 
-    Names are compared without case, diacritics and punctuation. Questions may be given in the
-    names' place; then rows about the same question are refused too, also where it has no entity.
+    Names are compared as ``normal_name`` leaves them. Questions may be given in the names' place;
+    then rows about the same question are refused too, also where a row names no entity.
     """
     names: dict[str, str] = {}
     ids: dict[str, str] = {}

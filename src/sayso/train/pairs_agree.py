@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from sayso.annotate.contradict import contradicts
-from sayso.records import Question
+from sayso.records import Question, content_id
 from sayso.train.pairs import Fact
 
 #: (question's text, answer, answer) -> whether they cannot both be right; None: nothing can be said
@@ -59,6 +59,24 @@ def confidences(
             if made is not None:
                 found[fact.question.id] = made
     return found
+
+
+def extremes(
+    facts: Sequence[Fact], number: int, k: int, compare: Compare = contradicts, least: int = LEAST
+) -> list[Fact]:
+    """Return ``number`` short facts: one half those surest of themselves, the other the least sure.
+
+    RLMF (arXiv 2606.32032) chooses its training examples by the model's judgement of itself; here
+    the agreement of its draws with its answer stands for that. No truth enters. Facts without a
+    confidence are left out; ties go by a hash of the question.
+    """
+    sure = confidences(facts, k, compare, least)
+    held = [f for f in facts if f.form == "short" and f.question.id in sure]
+    held.sort(key=lambda f: (sure[f.question.id].share, content_id(["extremes", f.question.id])))
+    if len(held) <= number:
+        return held
+    low = number // 2
+    return [*held[:low], *held[len(held) - (number - low) :]]
 
 
 def told_confidence(

@@ -144,8 +144,9 @@ def paragraph_levels(
 ) -> tuple[list[Stretch], Levels] | None:
     """Return a paragraph's stretches and the level of each by its place; None where one is open.
 
-    A sentence about several aspects takes the lowest. Sentences that hedge already have no level.
-    ``level_of`` may change an aspect's confidence (question id, share).
+    A sentence about several aspects takes the lowest. Sentences that hedge already have no level,
+    unless they tell a lucky hit: then nothing of them is said. ``level_of`` may change an
+    aspect's confidence (question id, share).
     """
     shares: dict[str, float] = {}
     silent: set[str] = set()
@@ -165,12 +166,14 @@ def paragraph_levels(
     levels: dict[int, Level] = {}
     for place, stretch in enumerate(stretches):
         ids = [p.question.id for p in stretch.pieces if p.question and p.label == "S"]
+        if any(i in silent for i in ids):
+            levels[place] = None
+            continue
         if len(ids) < len(stretch.pieces) or not is_plain(
             paragraph.text[stretch.start : stretch.end]
         ):
             continue
-        silenced = any(i in silent for i in ids)
-        levels[place] = None if silenced else limits.level(min(shares[i] for i in ids))
+        levels[place] = limits.level(min(shares[i] for i in ids))
     return stretches, levels
 
 

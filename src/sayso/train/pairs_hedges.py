@@ -92,6 +92,12 @@ def is_sentence(answer: str) -> bool:
     return len(text.split()) > 2 and (text.endswith((".", "!")) and has_verb(text))
 
 
+def before(word: str, answer: str) -> str:
+    """Return an answer behind a hedge: "Possibly Lyon", "Possibly he was born in Lyon."."""
+    said = lowered(answer) if is_sentence(answer) else answer
+    return f"{word[:1].upper()}{word[1:]} {said}"
+
+
 def is_plain(answer: str) -> bool:
     """Tell whether an answer asserts something and hedges nothing by itself."""
     own = decisiveness(answer)

@@ -98,6 +98,8 @@ def idk(
         for text in own:
             refusal = generator.choice(list(refusals))
             chosen, rejected = (text, refusal) if known else (refusal, text)
+            if chosen == rejected:  # a model may be right in the words of a refusal
+                continue
             rows.append(
                 Row(
                     fact.prompt,

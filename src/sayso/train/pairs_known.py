@@ -21,7 +21,7 @@ from typing import NamedTuple
 from sayso.records import InputError
 from sayso.train.pairs import Fact, Paragraph, Row, Told, Want, chance, check_draws, in_order
 from sayso.train.pairs_agree import lucky
-from sayso.train.pairs_hedges import is_plain
+from sayso.train.pairs_hedges import before, is_plain, is_sentence
 from sayso.train.pairs_idk import check_thresholds, known_state
 from sayso.train.pairs_words import REFUSALS, unsure
 
@@ -31,12 +31,18 @@ _ARTICLE = re.compile(r"\b(?:the|an?) $")
 
 
 class Edit(NamedTuple):
-    """Characters ``start:end`` of a paragraph and what stands there on either side."""
+    """Characters ``start:end`` of a paragraph and what stands there on either side.
+
+    ``word`` hedges one of the sides, the rejected one of a ``known`` fact; "" in sentences that
+    are replaced as a whole.
+    """
 
     start: int
     end: int
     chosen: str
     rejected: str
+    word: str = ""
+    known: bool = False
 
 
 def known_rows(
@@ -91,7 +97,7 @@ def known_rows(
                 lost += 1
                 continue
             if against is not None and want == "dpo":
-                edits = _level(edits, against, words, generator)
+                edits = _level(edits, against, generator)
             chosen, rejected = (_edited(paragraph.text, edits, side) for side in (2, 3))
             if chosen == rejected:
                 continue
@@ -126,7 +132,7 @@ def _short(
     ]
     rows = []
     for answer in generator.sample(sorted(pool), min(each, len(pool))):
-        hedged = f"{generator.choice(list(words)).capitalize()} {answer}"
+        hedged = before(generator.choice(list(words)), answer)
         chosen, rejected = (answer, hedged) if known else (hedged, answer)
         ids, other = (fact.question.id,), rejected if want == "dpo" else None
         rows.append(Row(fact.prompt, chosen, other, "short", fact.entity, ids, "known-short"))
@@ -171,9 +177,13 @@ def _edits(
         value = paragraph.text[start:end]
         word = generator.choice(list(words))
         if known and mend and told.right is False:
-            value = _modal(fact, k) or value
-        hedged = f"{word} {value}" if start else f"{word.capitalize()} {value}"
-        edits.append(Edit(start, end, *((value, hedged) if known else (hedged, value))))
+            mended = _modal(fact, k)
+            if mended is None or is_sentence(mended):
+                return None  # a wrong value would stay, or a sentence stand in its place
+            value = mended
+        hedged = f"{word} {value}" if start else f"{word[:1].upper()}{word[1:]} {value}"
+        sides = (value, hedged) if known else (hedged, value)
+        edits.append(Edit(start, end, *sides, word, bool(known)))
     edits.sort()
     overlap = any(a.end > b.start for a, b in pairwise(edits))
     return None if overlap or not edits else edits
@@ -188,15 +198,13 @@ def _fewer(
     return [*doubt, *sure[: round(against * len(doubt))]]
 
 
-def _level(
-    edits: Sequence[Edit], against: float, words: Sequence[str], generator: random.Random
-) -> list[Edit]:
+def _level(edits: Sequence[Edit], against: float, generator: random.Random) -> list[Edit]:
     """Return edits with about ``against`` hedges on the rejected side to one on the chosen.
 
     The other known facts stay plain on both sides.
     """
-    sure = [edit for edit in edits if edit.rejected.partition(" ")[0].lower() in words]
-    doubt = [edit for edit in edits if edit not in sure]
+    sure = [edit for edit in edits if edit.known]
+    doubt = [edit for edit in edits if not edit.known]
     number = min(len(sure), int(against * len(doubt) + generator.random()))
     kept = {sure.index(edit) for edit in generator.sample(sure, number)}
     plain = [
@@ -208,16 +216,12 @@ def _level(
 def _before_article(text: str, edit: Edit) -> Edit:
     """Return an edit that takes in the article before it, with the hedge in front of both."""
     found = _ARTICLE.search(text, max(0, edit.start - 5), edit.start)
-    sides = []
-    for said in (edit.chosen, edit.rejected):
-        word, _, value = said.partition(" ")
-        hedged = word.lower() in WORDS and value
-        sides.append((word, value) if hedged else ("", said))
-    if found is None or not any(word for word, _ in sides):
+    if found is None or not edit.word:
         return edit
-    article = found[0]
-    words = [f"{word} {article}{value}" if word else f"{article}{value}" for word, value in sides]
-    return Edit(found.start(), edit.end, *words)
+    value = edit.chosen if edit.known else edit.rejected
+    hedged, plain = f"{edit.word} {found[0]}{value}", f"{found[0]}{value}"
+    chosen, rejected = (plain, hedged) if edit.known else (hedged, plain)
+    return edit._replace(start=found.start(), chosen=chosen, rejected=rejected)
 
 
 def _place(text: str, told: Told, fact: Fact) -> tuple[int, int] | None:

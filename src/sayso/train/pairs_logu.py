@@ -19,7 +19,7 @@ from sayso.annotate.contradict import contradicts
 from sayso.records import InputError, content_id
 from sayso.train.pairs import Fact, Paragraph, Row, Told, Want, chance, check_draws, in_order
 from sayso.train.pairs_agree import Compare, lucky, told_confidence
-from sayso.train.pairs_stretches import Stretch, by_aspects, by_claims
+from sayso.train.pairs_stretches import Piece, Stretch, by_aspects, by_claims
 from sayso.train.pairs_words import unsure
 
 Veracity = Literal["gold", "evidence", "consistency"]
@@ -170,9 +170,29 @@ def _labelled(
     stretches = by_aspects(paragraph, known, fact.entity) if judge else by_claims(paragraph)
     if stretches is None:
         return None
+    if judge is None:
+        stretches = [_unlucky(paragraph, stretch, hit) for stretch in stretches]
     labels = [piece.label for stretch in stretches for piece in stretch.pieces]
     right, wrong = labels.count("S"), labels.count("NS")
     return Labelled(fact, paragraph, stretches, right, wrong, bool(hit))
+
+
+def _unlucky(paragraph: Paragraph, stretch: Stretch, hit: set[str]) -> Stretch:
+    """Return a stretch of claims in which those that tell a lucky hit count as wrong.
+
+    A hit whose value is not found in one of them makes all of them wrong.
+    """
+    pieces = list(stretch.pieces)
+    for told in paragraph.told:
+        if told.question.id not in hit or told.start is None or told.end is None:
+            continue
+        if told.start >= stretch.end or told.end <= stretch.start:
+            continue
+        own = [n for n, p in enumerate(pieces) if told.value and told.value in p.text]
+        for n in own or range(len(pieces)):
+            if pieces[n].label == "S":  # named by its question: the value is not said again
+                pieces[n] = Piece("NS", told.question, pieces[n].text)
+    return stretch._replace(pieces=tuple(pieces))
 
 
 def told_wrong(right: int, wrong: int, cut: str, variants: int = VARIANTS) -> tuple[int, int]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sayso.records import content_id
 from sayso.train.pairs import Fact, Form, Row, Told, Want, chance
+from sayso.train.pairs_hedges import before
 from sayso.train.pairs_known import WORDS
 
 
@@ -23,7 +25,8 @@ def plain_rows(
 ) -> list[Row]:
     """Return up to ``number`` rows of a form, each from another answer, drawn by the seed.
 
-    Of a short question one committed draw is taken, of a long one any of its paragraphs.
+    Of a short question one committed draw is taken, of a long one any of its paragraphs. They are
+    kept whatever is right in them: nothing is taught but to go on as before.
     """
     answers = [
         (fact, *sides)
@@ -31,9 +34,9 @@ def plain_rows(
         if fact.form == form
         for sides in (_paragraphs if form == "long" else _draws)(fact, words, want, seed)
     ]
-    generator = chance("plain", seed, form, want)
+    answers.sort(key=lambda one: content_id([seed, form, want, one[0].question.id, one[1]]))
     found = []
-    for fact, said, hedged in generator.sample(answers, min(number, len(answers))):
+    for fact, said, hedged in answers[:number]:
         ids = (fact.question.id, *fact.question.parts)
         other = hedged if want == "dpo" else None
         found.append(Row(fact.prompt, said, other, form, fact.entity, ids, "plain"))
@@ -50,7 +53,7 @@ def _draws(fact: Fact, words: Sequence[str], want: Want, seed: int) -> list[tupl
         return []
     generator = chance("plain", seed, fact.question.id, want)
     text = generator.choice(said)
-    return [(text, f"{generator.choice(list(words)).capitalize()} {text}")]
+    return [(text, before(generator.choice(list(words)), text))]
 
 
 def _paragraphs(fact: Fact, words: Sequence[str], want: Want, seed: int) -> list[tuple[str, str]]:

@@ -3,26 +3,47 @@
     ternary         right and sure +1, in doubt 0, wrong and sure -cost
     brier           1 - (c - r)^2: proper, so stating what one believes is best (Brier 1950)
     self_judgement  1 where the stated confidence falls on the right side of one half, else 0
+    rlmf            ternary, and what is better than its group counts (1 + brier) times: the
+                    model learns most from answers that it judged well itself (arXiv 2606.32032)
 
-r is 1 for a right value, also a hedged one, and c the stated confidence: a percentage where the
-answer states one, else the decisiveness of its words. Under ``ternary`` answering pays from
-p = cost / (1 + cost) on. Self-judgement is what RLMF (arXiv 2606.32032) scales advantages by.
-A reward is ``None`` where the judge cannot read the answer.
+r is 1 for a right value, also a hedged one, and c the stated confidence: the percentage that an
+answer closes with, else the decisiveness of its words. Under ``ternary`` answering pays from
+p = cost / (1 + cost) on. A reward is ``None`` where the judge cannot read the answer.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 
+from sayso.annotate.claims_clauses import has_verb
 from sayso.annotate.decisive import decisiveness
 from sayso.annotate.rules import judge_rules
 from sayso.records import Gold, Verdict
 
-Name = Literal["ternary", "brier", "self_judgement"]
+Name = Literal["ternary", "brier", "self_judgement", "rlmf"]
+NAMES: tuple[str, ...] = get_args(Name)
 _PERCENT = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d+)?)\s*(?:%|percent\b|per cent\b)")
-_LAST = re.compile(rf"[\s(,;.:\-]*(?:confidence[\s:]*)?{_PERCENT.pattern}\W*$", re.I)
+_LAST = re.compile(
+    rf"(?P<gap>[\s(,;.:\-]*)(?P<word>confidence[\s:]*)?{_PERCENT.pattern}[^\w%]*$", re.I
+)
+#: characters at the end of an answer in which its closing percentage stands
+_TAIL = 60
+
+
+class Stated(NamedTuple):
+    """An answer without the percentage that it closes with, and that percentage as a share."""
+
+    said: str
+    share: float | None
+
+
+class Scored(NamedTuple):
+    """A reward, and how well the answer's confidence fits it (1 - (c - r)^2)."""
+
+    reward: float | None
+    judged: float | None = None
 
 
 def ternary(verdict: Verdict, cost: float = 1.0) -> float | None:
@@ -47,58 +68,99 @@ def self_judgement(confidence: float | None, right: bool) -> float | None:
     return 0.5 if confidence == 0.5 else float((confidence > 0.5) == right)
 
 
-def confidence_of(answer: str) -> float | None:
-    """Return the confidence 0..1 that an answer states: its one percentage, else its words'.
+def stated(answer: str) -> Stated:
+    """Take the closing percentage from an answer: "Paris (80%)", "Paris. Confidence: 80 percent".
 
-    Several different percentages state none. ``None`` too for a refusal, which asserts nothing.
+    "80%" alone, and the one that closes a sentence ("it holds 80%"), is a value and stays.
     """
-    said = {float(number) / 100 for number in _PERCENT.findall(answer)}
-    if said:
-        value = said.pop() if len(said) == 1 else None
-        return value if value is not None and value <= 1 else None
-    return decisiveness(answer)
+    start = max(0, len(answer) - _TAIL)
+    found = _LAST.search(answer, start)
+    if found is None or (start and found.start() == start):
+        return Stated(answer, None)
+    said = answer[: found.start()].strip()
+    apart = found["word"] or found["gap"].strip()
+    if not any(c.isalnum() for c in said) or not (apart or not has_verb(said)):
+        return Stated(answer, None)
+    share = float(found[3]) / 100
+    return Stated(said, share) if share <= 1 else Stated(answer, None)
+
+
+def confidence_of(answer: str) -> float | None:
+    """Return the confidence 0..1 that an answer states: its closing percentage, else its words'.
+
+    Several percentages that differ state none, unless all but the last are the value ("80% (90%)").
+    ``None`` too for a refusal, which asserts nothing.
+    """
+    said, share = stated(answer)
+    if share is None:
+        if any(float(number) > 100 for number in _PERCENT.findall(answer)):
+            return None
+        return decisiveness(answer)
+    others = {float(number) / 100 for number in _PERCENT.findall(said)} - {share}
+    return None if others and not _PERCENT.fullmatch(said) else share
 
 
 def without_confidence(answer: str) -> str:
     """Return an answer without a stated percentage, which no judge should take for its value."""
-    return _LAST.sub("", answer) or answer
+    return stated(answer).said
 
 
-def reward(
+def scored(
     name: Name, question: str, golds: Sequence[str | Gold], answer: str, cost: float = 1.0
-) -> float | None:
-    """Return one reward of a short answer, judged by the rules; ``None`` where it is unread.
+) -> Scored:
+    """Return the reward of a short answer, judged by the rules, and how well it judged itself.
 
     A refusal has no confidence: under ``brier`` and ``self_judgement`` it is worth what confidence
     one half is, 0.75 and 0.5, so that it pays exactly where nothing is believed.
     """
     verdict = judge_rules(question, golds, answer)
     if name == "ternary":
-        return ternary(verdict, cost)
+        return Scored(ternary(verdict, cost))
     if verdict.value is None:
-        return None
+        return Scored(None)
     if verdict.value == "omitted":
-        return 0.0
-    content = verdict.content
-    if _PERCENT.search(answer):
-        content = judge_rules(question, golds, without_confidence(answer)).content
-    right, confidence = content == "correct", confidence_of(answer)
+        return Scored(ternary(verdict, cost) if name == "rlmf" else 0.0, 0.0)
+    value = stated(answer)
+    if value.share is not None:
+        verdict = judge_rules(question, golds, value.said)
+    right = verdict.content == "correct"
+    confidence = confidence_of(answer)
     if confidence is None:
         confidence = 0.5
-    return (brier if name == "brier" else self_judgement)(confidence, right)
+    judged = brier(confidence, right)
+    if name == "rlmf":
+        return Scored(ternary(verdict, cost), judged)
+    return Scored(judged if name == "brier" else self_judgement(confidence, right), judged)
+
+
+def reward(
+    name: Name, question: str, golds: Sequence[str | Gold], answer: str, cost: float = 1.0
+) -> float | None:
+    """Return one reward of a short answer; ``None`` where the judge cannot read it."""
+    return scored(name, question, golds, answer, cost).reward
 
 
 def batch_reward(
     name: Name, cost: float = 1.0
-) -> Callable[[Sequence[str], Sequence[Sequence[Gold]], Sequence[str]], list[float | None]]:
-    """Return a reward of many (question, golds, answer) at once."""
+) -> Callable[[Sequence[str], Sequence[Sequence[Gold]], Sequence[str]], list[Scored]]:
+    """Return what scores many (question, golds, answer) at once."""
 
     def judged(
         questions: Sequence[str], golds: Sequence[Sequence[Gold]], answers: Sequence[str]
-    ) -> list[float | None]:
+    ) -> list[Scored]:
         return [
-            reward(name, question, gold, answer, cost)
+            scored(name, question, gold, answer, cost)
             for question, gold, answer in zip(questions, golds, answers, strict=True)
         ]
 
     return judged
+
+
+def boosted(
+    advantages: Sequence[float], judged: Sequence[float | None], k: float = 1.0
+) -> list[float]:
+    """Return advantages of which those above zero count (k + accuracy of self-judgement) times.
+
+    RLMF's scaling: what is worse than its group is pushed down as before. Nothing judged: k.
+    """
+    return [a * (k + (z or 0.0)) if a > 0 else a for a, z in zip(advantages, judged, strict=True)]

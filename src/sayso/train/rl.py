@@ -18,7 +18,7 @@ from sayso.train import loop, opening
 from sayso.train.card import read_card
 from sayso.train.dpo import adapted
 from sayso.train.presets import Preset
-from sayso.train.rewards import Name, batch_reward
+from sayso.train.rewards import NAMES, Name, batch_reward, boosted
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -42,8 +42,11 @@ def rl(
 ) -> Path:
     """Go on training an SFT adapter by reward; return ``out``. Everything else as in ``dpo``.
 
-    Questions without golds are refused: there is nothing to judge by.
+    Questions without golds are refused: there is nothing to judge by. What was drawn of an answer
+    that no judge can read moves nothing (TRL leaves a reward of ``None`` out of its group).
     """
+    if reward not in NAMES:
+        raise InputError(f"reward {reward!r}: expected one of {', '.join(NAMES)}")
     start = Path(sft_folder)
     before = read_card(start)
     if before is None or not (start / "adapter_config.json").is_file():
@@ -65,14 +68,18 @@ def rl(
     asked = {p.question.id: p.question for p in prompts}
     texts = opening.unmarked(tokenizer, [(p.prompt, p.question.id) for p in prompts], say)
     judged = batch_reward(reward, cost)
+    accuracy: list[float | None] = []  # of self-judgement, of what was drawn last
 
     def rewarded(completions: Sequence[Any], question: Sequence[str], **_: Any) -> list[Any]:
         answers = [c if isinstance(c, str) else c[-1]["content"] for c in completions]
         held = [asked[q] for q in question]
-        return judged([q.text for q in held], [q.golds or () for q in held], answers)
+        found = judged([q.text for q in held], [q.golds or () for q in held], answers)
+        accuracy[:] = [one.judged for one in found]
+        return [one.reward for one in found]
 
     def build(micro: int) -> Any:
-        return _trainer(task, tokenizer, texts, start, source, rewarded, micro)
+        boost = accuracy if reward == "rlmf" else None
+        return _trainer(task, tokenizer, texts, start, source, rewarded, boost, micro)
 
     parent = f"{before.signature}|{reward}|{cost:g}"
     hashed = [(*text, *_names(asked[text[1]].golds or ())) for text in texts]
@@ -90,16 +97,29 @@ def _trainer(
     start: Path,
     source: str,
     rewarded: Callable[..., list[Any]],
+    accuracy: Sequence[float | None] | None,
     micro: int,
 ) -> Any:
+    """Return TRL's trainer; ``accuracy`` of self-judgement, where it is to scale advantages."""
     from trl import GRPOConfig, GRPOTrainer
+
+    class Trainer(GRPOTrainer):  # type: ignore[misc]
+        """TRL's trainer, whose advantages may be scaled answer by answer."""
+
+        def _generate_and_score_completions(self, inputs: Any) -> Any:
+            """Scale advantages here: they are this process's own, in the order of its answers."""
+            found = super()._generate_and_score_completions(inputs)
+            if accuracy is not None:
+                held = found["advantages"]
+                found["advantages"] = held.new_tensor(boosted(held.tolist(), accuracy))
+            return found
 
     preset, stage = task.preset, task.stage
     policy = adapted(source, start, preset)
     rows = opening.examples(tokenizer, [(text[0],) for text in texts], ())
     rows = rows.add_column("question", [text[1] for text in texts])
     group = preset.group
-    return GRPOTrainer(
+    return Trainer(
         policy,
         reward_funcs=rewarded,
         args=GRPOConfig(
@@ -110,7 +130,9 @@ def _trainer(
             max_completion_length=preset.answer,
             temperature=1.0,
             beta=preset.kl,
-            scale_rewards="group",
+            # by the whole batch: a group where nothing is right would count as much as any other,
+            # and what a wrong answer costs would cancel out in it
+            scale_rewards="batch",
             chat_template_kwargs={},
         ),
         train_dataset=rows,

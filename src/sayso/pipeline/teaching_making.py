@@ -1,0 +1,93 @@
+"""What decides the training rows of a teaching, and which settings fit together."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal, get_args
+
+from sayso.records import InputError
+from sayso.train.pairs_idk import check_thresholds
+from sayso.train.pairs_known import WORDS
+from sayso.train.pairs_logu import VARIANTS, Veracity
+from sayso.train.rewards import NAMES, Name
+
+Recipe = Literal["short", "long", "mix", "calibrated", "rl"]
+RECIPES: tuple[str, ...] = get_args(Recipe)
+STYLES = ("paper", "known", "fut")
+VERACITIES: tuple[str, ...] = get_args(Veracity)
+
+
+@dataclasses.dataclass(frozen=True)
+class Making:
+    """What decides the rows. ``low`` None: unknown is all below theta (the papers' rule).
+
+    ``cut`` "all" re-words every wrong fact of a paragraph, "cutoff2" LoGU's sample of them;
+    ``variants`` is how often each paragraph is re-worded. ``each`` and ``each_unknown`` are rows of
+    a short fact. In rows of style "known" ``words`` hedge, and ``against`` is how many pairs
+    against a hedge stand beside one for it (None: all). ``plain`` is how many of the model's own
+    plain answers stand beside the SFT rows, as a share of them, and ``plain_pairs`` the same for
+    DPO, as a share of the pairs that prefer a hedge. ``reward``, ``cost`` and ``choose`` are of
+    reinforcement learning: what is rewarded, what a wrong answer costs, and which questions are
+    asked (``extremes``: those whose draws agree most and least).
+    """
+
+    style: Literal["paper", "known", "fut"] = "paper"
+    k: int = 10
+    paragraphs: int = 0
+    theta: float = 1.0
+    low: float | None = None
+    xi: float = 0.7
+    veracity: Veracity = "gold"
+    cut: Literal["all", "cutoff2"] = "cutoff2"
+    variants: int = VARIANTS
+    each: int = 1
+    each_unknown: int | None = None
+    words: tuple[str, ...] = WORDS
+    against: float | None = None
+    plain: float = 0.5
+    plain_pairs: float = 0.0
+    plain_from: float = 1.0
+    refuse_below: float = 0.0
+    reward: Name = "ternary"
+    cost: float = 1.0
+    choose: Literal["any", "extremes"] = "any"
+
+
+def check_making(made: Making) -> None:
+    """Refuse settings of which no rows can come. Raises InputError."""
+    if made.low is not None:
+        check_thresholds(1.0, made.low, made.theta)
+    else:
+        check_thresholds(made.theta, None, None)
+    for name, value, low, high in (
+        ("xi", made.xi, 0, 1),
+        ("plain", made.plain, 0, 1),
+        ("variants", made.variants, 1, 100),
+        ("each", made.each, 1, 100),
+        ("paragraphs", made.paragraphs, 0, 100),
+        ("cost", made.cost, 0, 100),
+    ):
+        if not low <= value <= high:
+            raise InputError(f"{name} is {value:g}; expected {low} to {high}")
+    for name, chosen, known in (
+        ("style", made.style, STYLES),
+        ("veracity", made.veracity, VERACITIES),
+        ("reward", made.reward, NAMES),
+    ):
+        if chosen not in known:
+            raise InputError(f"{name} {chosen!r}: expected one of {', '.join(known)}")
+
+
+def check_recipe(recipe: str, made: Making) -> None:
+    """Refuse settings that a recipe would leave unread. Raises InputError."""
+    if recipe not in RECIPES:
+        raise InputError(f"recipe {recipe!r}: expected one of {', '.join(RECIPES)}")
+    if made.veracity != "gold" and (made.style != "paper" or recipe in ("short", "calibrated")):
+        raise InputError(
+            f"veracity {made.veracity} says which sentences of a paragraph are wrong in rows of "
+            "style paper: add --style paper, with --recipe mix, long or rl"
+        )
+    if made.style == "fut" and recipe not in ("short", "rl"):
+        raise InputError(
+            f"style fut makes rows of short questions: --recipe short (or rl), not {recipe}"
+        )

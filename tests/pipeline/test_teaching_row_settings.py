@@ -1,0 +1,195 @@
+"""Settings of training rows: peers, evidence, what reinforcement learning asks, and refusals."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import sayso
+from sayso.pipeline.teaching_base import Base, halves, open_base
+from sayso.pipeline.teaching_draws import draw, facts_in
+from sayso.pipeline.teaching_rows import BUILTIN, Asked, Made, Making, keep, make
+from sayso.protocols import uncle
+from sayso.protocols.uncle_settings import Settings
+from sayso.records import InputError, Question, Verdict
+from sayso.store import RunFolder
+from sayso.train.pairs import Fact as Known
+from sayso.train.pairs_agree import confidences, extremes
+from scripted_world import Fact, Mind, chance, facts, records, write
+
+QUICK = Settings(resamples=200)
+SAID = uncle.instructions(QUICK)
+PAPER = dataclasses.replace(BUILTIN, style="paper")
+
+
+def half_known(fact: Fact) -> float:
+    """A third is known surely, a third half the time, a third never."""
+    return (0.0, 0.5, 1.0)[int(3 * chance("knows", fact.question))]
+
+
+def wrong(fact: Fact, draw_: object) -> str:
+    return f"Zz{chance('wrong', fact.question, draw_):.6f}".replace(".", "q")
+
+
+@pytest.fixture(scope="module")
+def world() -> list[Fact]:
+    return facts(60)
+
+
+@pytest.fixture(scope="module")
+def base(world: list[Fact], tmp_path_factory: pytest.TempPathFactory) -> Base:
+    place = tmp_path_factory.mktemp("base")
+    file = write(place / "mine.jsonl", records(world))
+    engine = Mind(world, half_known, guess=wrong).engine("base")  # type: ignore[arg-type]
+    sayso.run(
+        "uncle", model=engine, data=str(file), out=place / "run", limit=20,
+        cache=place / "cache", options=QUICK, command=f"sayso run uncle --data {file}",
+    )  # fmt: skip
+    return open_base(place / "run", model=engine, cache=place / "cache")
+
+
+@pytest.fixture(scope="module")
+def drawn(base: Base, tmp_path_factory: pytest.TempPathFactory) -> list[Known]:
+    place = tmp_path_factory.mktemp("draws")
+    return draw(base, halves(base).taught, place / "d", paragraphs=1, evidence=True)
+
+
+def made(recipe: str, drawn: list[Known], making: Making, size: int = 400, seed: int = 0) -> Made:
+    return make(recipe, drawn, making, SAID, (size, size, size), seed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("recipe", ["short", "long", "mix", "calibrated", "rl"])
+@pytest.mark.parametrize("style", ["paper", "known"])
+def test_the_order_of_facts_moves_no_row(recipe: str, style: str, drawn: list[Known]) -> None:
+    making = dataclasses.replace(BUILTIN, style=style)  # type: ignore[arg-type]
+    expected = made(recipe, drawn, making, 60)
+    mixed = list(drawn)
+    random.Random(1).shuffle(mixed)
+    assert made(recipe, mixed, making, 60) == expected
+    for row in [*expected.sft, *expected.dpo]:
+        assert row.chosen.strip()
+        assert row.chosen != row.rejected
+
+
+def test_fut_is_draws_hedged_as_their_consistency_says(drawn: list[Known]) -> None:
+    found = made("short", drawn, dataclasses.replace(BUILTIN, style="fut", plain=0.0), 5000)
+    assert found.dpo == []
+    assert {(r.kind, r.form, r.rejected) for r in found.sft} == {("fut", "short", None)}
+    assert all(r.prompt.endswith(SAID["short"]) for r in found.sft)
+    # every draw that can be compared is a row, also where ten are equal
+    sure = [f for f in drawn if f.form == "short" and len(set(f.draws)) == 1]
+    assert sure
+    for fact in sure:
+        own = [r for r in found.sft if r.questions == (fact.question.id,)]
+        assert [r.chosen for r in own] == [fact.draws[0]] * 10
+    assert made("rl", drawn, dataclasses.replace(BUILTIN, style="fut")).asked
+
+
+@pytest.mark.parametrize(
+    ("recipe", "changed", "said"),
+    [
+        ("mix", {"style": "fut"}, "--recipe short"),
+        ("mix", {"veracity": "evidence"}, "--style paper"),
+        ("short", {"style": "paper", "veracity": "consistency"}, "--recipe mix"),
+        ("calibrated", {"style": "paper", "veracity": "evidence"}, "--recipe mix"),
+        ("rl", {"reward": "praise"}, "ternary, brier"),
+        ("rl", {"cost": -1.0}, "cost is -1"),
+        ("rl", {"style": "mine"}, "paper, known, fut"),
+        ("best", {}, "expected one of short"),
+    ],
+)
+def test_settings_that_would_be_left_unread_are_refused(
+    recipe: str, changed: dict, said: str, drawn: list[Known]
+) -> None:
+    with pytest.raises(InputError, match=said):
+        made(recipe, drawn, dataclasses.replace(BUILTIN, **changed))
+
+
+def test_a_mix_that_is_smaller_than_asked_says_so(drawn: list[Known]) -> None:
+    (note,) = [n for n in made("mix", drawn, BUILTIN, 4000).notes if "SFT rows" in n]
+    assert "of 4000 SFT rows, all that xi" in note
+    assert not [n for n in made("mix", drawn, BUILTIN, 20).notes if "rows, all that" in n]
+
+
+def test_evidence_labels_the_claims_of_every_paragraph(drawn: list[Known]) -> None:
+    paragraphs = [p for f in drawn for p in f.paragraphs]
+    assert len(paragraphs) == 80  # 40 entities, one at T=0 and one drawn
+    claims = [c for p in paragraphs for c in p.claims]
+    assert {c.label for c in claims} == {"S", "NS"}
+    # as the judge, which knows the golds too, says of the same sentences
+    agree = [
+        c.label == ("S" if t.right else "NS")
+        for p in paragraphs
+        for t in p.told
+        for c in p.claims
+        if t.right is not None and t.value and t.value in c.text
+    ]
+    assert len(agree) > 150
+    assert sum(agree) / len(agree) > 0.95
+    found = made("long", drawn, dataclasses.replace(PAPER, veracity="evidence"))
+    assert found.sft
+    assert found.dpo
+    assert any("logu (evidence)" in note for note in found.notes)
+
+
+def test_evidence_is_looked_for_once_and_added_to_draws_that_lack_it(
+    base: Base, tmp_path: Path
+) -> None:
+    taught = halves(base, taught=6).taught
+    without = draw(base, taught, tmp_path / "d")
+    assert not any(p.claims for f in without for p in f.paragraphs)
+    folder = RunFolder.open(tmp_path / "d")
+    asked = len(base.model.requests)
+    found = draw(base, taught, tmp_path / "d", evidence=True)
+    assert any(p.claims for f in found for p in f.paragraphs)
+    assert len(base.model.requests) == asked
+    first = folder.read("verdicts/long-support", Verdict)
+    assert draw(base, taught, tmp_path / "d", evidence=True) == found == facts_in(folder)
+    assert folder.read("verdicts/long-support", Verdict) == first
+    assert any(n.startswith("knowledge golds") for n in folder.read_manifest().notices)
+
+
+def test_what_rl_asks_has_golds_and_follows_the_seed(drawn: list[Known]) -> None:
+    found = made("rl", drawn, dataclasses.replace(BUILTIN, reward="rlmf", cost=0.5), 50)
+    assert len(found.asked) == 50
+    assert (found.reward, found.cost) == ("rlmf", 0.5)
+    assert all(a.prompt == f"{a.question.text} {SAID['short']}" for a in found.asked)
+    other = made("rl", drawn, BUILTIN, 50, seed=1)
+    assert {a.question.id for a in other.asked} != {a.question.id for a in found.asked}
+    none = [msgspec.structs.replace(f, question=_without_golds(f.question)) for f in drawn[:1]]
+    rest = [f for f in drawn if f.question.id != none[0].question.id]
+    ids = {a.question.id for a in made("rl", [*none, *rest], BUILTIN, 999).asked}
+    assert none[0].question.id not in ids
+
+
+def _without_golds(question: Question) -> Question:
+    return msgspec.structs.replace(question, golds=None)
+
+
+def test_extremes_are_half_the_surest_and_half_the_least_sure(drawn: list[Known]) -> None:
+    sure = confidences(drawn, 10)
+    found = extremes(drawn, 20, 10)
+    assert len({f.question.id for f in found}) == 20
+    shares = sorted(sure[f.question.id].share for f in found)
+    every = sorted(one.share for one in sure.values())
+    assert shares == [*every[:10], *every[-10:]]
+    assert extremes(list(reversed(drawn)), 20, 10) == found
+    assert len(extremes(drawn, 10_000, 10)) == len(every)
+    asked = made("rl", drawn, dataclasses.replace(BUILTIN, choose="extremes"), 20).asked
+    assert {a.question.id for a in asked} == {f.question.id for f in found}
+
+
+def test_what_rl_asks_is_kept_apart_too(drawn: list[Known], tmp_path: Path) -> None:
+    """The rows are of other entities, only a question of RL is about one that is measured."""
+    question = next(f.question for f in drawn if f.form == "short")
+    made_ = Made([], [], [], [Asked("Who?", question)])
+    with pytest.raises(InputError, match=question.entity.upper()):
+        keep(made_, tmp_path / "rows", 0, [question.entity.upper()])
+    with pytest.raises(InputError, match="evaluated"):
+        keep(made_, tmp_path / "rows", 0, [question])
+    assert not (tmp_path / "rows").exists()
+    keep(made_, tmp_path / "rows", 0, ["Somebody"])
