@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import json
 import re
 import shutil
 from pathlib import Path
@@ -18,6 +19,7 @@ from teachings import METHODS, teaching
 from sayso import cli, report
 from sayso.pipeline.teaching_words import verdict
 from sayso.records import Estimate, InputError
+from sayso.report import teaching_charts as charts
 from sayso.report.teaching import reach, render
 from sayso.report.teaching_page import page
 from sayso.taught import Cell, Change, Method, Teaching, read_teaching, write_teaching
@@ -51,6 +53,19 @@ def test_a_teaching_is_read_as_it_was_written_and_has_a_page(tmp_path: Path) -> 
     assert made.read_bytes() == before
     with pytest.raises(InputError, match=r"holds no teaching\.json"):
         report.write_teaching(tmp_path / "nowhere")
+
+
+def test_more_seeds_than_colors_are_all_drawn() -> None:
+    """Eight lines of one color, and no legend that would name some of them."""
+    one = teaching().curves[0]
+    some = msgspec.structs.replace(
+        teaching(), curves=tuple(msgspec.structs.replace(one, seed=s) for s in range(8))
+    )
+    drawn = charts.course(some, "sft", "loss", 600)
+    assert drawn is not None
+    told = json.dumps(drawn.to_dict())
+    assert '"legend"' not in told
+    assert all(f"seed {seed}" in told for seed in range(8))
 
 
 def test_clear_changes_alone_are_starred() -> None:

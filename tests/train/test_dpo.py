@@ -16,6 +16,7 @@ import transformers
 import trl
 from safetensors.torch import load_file
 
+from sayso.pipeline.teaching_training import curve_of
 from sayso.records import InputError
 from sayso.train import loop
 from sayso.train.card import read_card
@@ -53,6 +54,19 @@ def test_the_first_loss_is_ln_2_and_the_reference_the_sft_policy(
     before = read_card(start)
     assert before is not None
     assert card.parent == before.signature
+
+
+def test_the_card_holds_how_preferences_were_learned(start: Path, tmp_path: Path) -> None:
+    chosen = dataclasses.replace(PRESET, dpo=dataclasses.replace(PRESET.dpo, epochs=3, rate=3e-3))
+    card = read_card(dpo(start, rows(24, True), chosen, tmp_path / "dpo"))
+    assert card is not None
+    assert all(set(step.values) == {"reward accuracy", "reward margin"} for step in card.curve)
+    first, last = card.curve[0].values, card.curve[-1].values
+    # "I am not sure." is rejected in every pair: preferring anything else is learned in a few steps
+    assert last["reward accuracy"] == 1
+    assert last["reward margin"] > max(0.05, first["reward margin"])
+    drawn = curve_of("dpo", 0, tmp_path / "dpo")
+    assert drawn.points[-1].values.keys() == {"loss", "rate", "reward accuracy", "reward margin"}
 
 
 def test_the_likelihood_of_the_chosen_answer_is_added_where_asked(

@@ -56,6 +56,10 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
     chosen = dataclasses.replace(TINY, dropout=0.25, kl=0.05)
     whole = rl(start, prompts(8), chosen, tmp_path / "whole", seed=1)
     assert seen == {(0.25, True)}
+    card = read_card(whole)
+    assert card is not None
+    assert all(set(step.values) == {"mean reward", "KL"} for step in card.curve)
+    assert all(-1 <= step.values["mean reward"] <= 1 for step in card.curve)
     mark = loop._whole
 
     class Killer(transformers.TrainerCallback):  # type: ignore[misc]
@@ -97,4 +101,5 @@ def test_where_memory_runs_out_half_as_many_answers_are_computed_at_once(
     assert said == ["memory ran out: going on with 4 rows at once and 2 accumulated"]
     assert set(trained) == {4}
     assert card is not None
+    assert all("KL" not in step.values for step in card.curve)  # kl is 0: nothing holds it
     assert len(card.curve) == 2  # 4 questions x 4 answers, 8 answers a step

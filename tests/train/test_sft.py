@@ -84,6 +84,23 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
     assert not left.exists()
 
 
+def test_a_training_that_diverged_is_no_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = trl.SFTTrainer.train
+
+    def diverge(self: Any, *args: Any, **kwargs: Any) -> Any:
+        done = train(self, *args, **kwargs)
+        weight = next(w for w in self.model.parameters() if w.requires_grad)
+        weight.data[0, 0] = float("nan")
+        return done
+
+    monkeypatch.setattr(trl.SFTTrainer, "train", diverge)
+    with pytest.raises(InputError, match=r"^SFT into \S+ diverged.*lower rate than 0\.003"):
+        sft("builtin", rows(8), PRESET, tmp_path / "x")
+    assert read_card(tmp_path / "x") is None
+
+
 def test_a_half_written_checkpoint_is_not_gone_on_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ Each function returns ``None`` where there is nothing to draw.
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 import altair as alt
 
@@ -56,27 +57,31 @@ def course(taught: Teaching, stage: str, quantity: str, width: int) -> Drawing |
         ]
     if len(rows) < 2:
         return None
-    names = list(dict.fromkeys(str(row["seed"]) for row in rows))[: len(COLORS)]
+    names = list(dict.fromkeys(str(row["seed"]) for row in rows))
+    chart = alt.Chart(alt.InlineData(values=rows)).mark_line(
+        strokeWidth=1.6, point=alt.OverlayMarkDef(size=14)
+    )
+    x = alt.X("x:Q", title="optimizer step", axis=alt.Axis(format="d", tickCount=6))
+    y = alt.Y(
+        "y:Q",
+        title=line(quantity, 40),
+        scale=alt.Scale(zero=False),
+        axis=alt.Axis(tickCount=6),
+    )
+    return _finish(alt.layer(chart.encode(x=x, y=y, **_by_seed(names))), width, _height(width))
+
+
+def _by_seed(names: list[str]) -> dict[str, Any]:
+    """Return a color for each seed; more than can be told apart share one."""
+    if len(names) > len(COLORS):
+        return {"detail": alt.Detail("seed:N"), "color": alt.value(SHORT)}
     legend = alt.Legend(title=None, orient="bottom", labelColor=INK, labelFontSize=12, columns=3)
-    color = alt.Color(
-        "seed:N", scale=alt.Scale(domain=names, range=list(COLORS[: len(names)])), legend=legend
-    )
-    shown = [row for row in rows if row["seed"] in names]
-    chart = (
-        alt.Chart(alt.InlineData(values=shown))
-        .mark_line(strokeWidth=1.6, point=alt.OverlayMarkDef(size=14))
-        .encode(
-            x=alt.X("x:Q", title="optimizer step", axis=alt.Axis(format="d", tickCount=6)),
-            y=alt.Y(
-                "y:Q",
-                title=line(quantity, 40),
-                scale=alt.Scale(zero=False),
-                axis=alt.Axis(tickCount=6),
-            ),
-            color=color,
-        )
-    )
-    return _finish(alt.layer(chart), width, 240 if width > NARROW else 200)
+    scale = alt.Scale(domain=names, range=list(COLORS[: len(names)]))
+    return {"color": alt.Color("seed:N", scale=scale, legend=legend)}
+
+
+def _height(width: int) -> int:
+    return 240 if width > NARROW else 200
 
 
 def forest(taught: Teaching, name: str, title: str, width: int) -> Drawing | None:

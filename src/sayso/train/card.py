@@ -18,12 +18,17 @@ CARD = "sayso.json"
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One line of a loss curve: optimizer step, epoch, loss, learning rate."""
+    """One line of a curve: optimizer step, epoch, loss, learning rate.
+
+    ``values`` by name: "reward accuracy" and "reward margin" of pairs (DPO), "mean reward" and,
+    where it is held, "KL" (RL).
+    """
 
     step: int
     epoch: float
     loss: float
     rate: float | None = None
+    values: dict[str, float] = msgspec.field(default_factory=dict)
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):

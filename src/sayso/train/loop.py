@@ -5,6 +5,7 @@ The trainers are TRL's; several GPUs are the user's accelerate config, nothing o
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
@@ -28,6 +29,13 @@ from sayso.train.opening import Say, quiet
 from sayso.train.presets import Preset, Stage, check, settings_of
 
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate")
+#: what TRL logs, by the name that a card has for it
+LOGGED = {
+    "rewards/accuracies": "reward accuracy",
+    "rewards/margins": "reward margin",
+    "reward": "mean reward",
+    "kl": "KL",
+}
 #: written into a checkpoint once all of it is on disk; one without it is thrown away
 WHOLE = "whole"
 
@@ -155,14 +163,12 @@ def train(
             f"{task.stage.batch // micro} accumulated"
         )
         checkpoint = _last(task.out / "checkpoints")
-    scale = 1.0 if task.kind == "rl" else task.stage.epochs  # one of the arranged is all of ours
-    curve = tuple(
-        Step(line["step"], line["epoch"] * scale, line["loss"], line.get("learning_rate"))
-        for line in trainer.state.log_history
-        if "loss" in line
-    )
+    _check_finite(trainer.model, task)
     started = msgspec.structs.replace(
-        card, first_loss=_begun(task.out).first_loss, curve=curve, notices=tuple(said)
+        card,
+        first_loss=_begun(task.out).first_loss,
+        curve=_curve(trainer.state.log_history, task),
+        notices=tuple(said),
     )
     with full_disk(task.out):
         trainer.model.save_pretrained(task.out, selected_adapters=["default"])
@@ -171,6 +177,30 @@ def train(
         shutil.rmtree(task.out / "checkpoints", ignore_errors=True)
         (task.out / "begun.json").unlink(missing_ok=True)
     return task.out
+
+
+def _curve(history: Sequence[Mapping[str, Any]], task: Task) -> tuple[Step, ...]:
+    """Return the course of a training from what its trainer logged."""
+    scale = 1.0 if task.kind == "rl" else task.stage.epochs  # one of the arranged is all of ours
+    found = []
+    for line in history:
+        if "loss" not in line:
+            continue
+        told = {own: line[name] for name, own in LOGGED.items() if line.get(name) is not None}
+        values = {name: float(value) for name, value in told.items() if math.isfinite(value)}
+        rate = line.get("learning_rate")
+        found.append(Step(line["step"], line["epoch"] * scale, line["loss"], rate, values))
+    return tuple(found)
+
+
+def _check_finite(model: Any, task: Task) -> None:
+    """Refuse to save what is no model any more. Raises InputError."""
+    trained = [weight for weight in model.parameters() if weight.requires_grad]
+    if not all(bool(weight.isfinite().all()) for weight in trained):
+        raise InputError(
+            f"{task.kind.upper()} into {task.out} diverged, its weights are no numbers any more: "
+            f"take a lower rate than {task.stage.rate:g}, and remove the folder"
+        )
 
 
 class Begun(msgspec.Struct, frozen=True):
