@@ -51,7 +51,7 @@ from pathlib import Path
 from sayso.wikidata.reading import Part, read_lines
 part = Part("x", Path(sys.argv[1]), 0, 0)
 for lines in read_lines(part):
-    for line in lines.data:
+    for line in lines.data():
         if len(line) > 1:
             json.loads(line)
 """

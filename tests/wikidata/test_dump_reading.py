@@ -36,7 +36,7 @@ def everything(path: Path, start: Place | None = None) -> list[tuple[int, bytes 
     (part,) = find_parts(path)
     found: list[tuple[int, bytes | str]] = []
     for lines in read_lines(part, start):
-        found += list(enumerate(lines.data, lines.first))
+        found += list(enumerate(lines.data(), lines.first))
         if lines.problem:
             found.append((lines.first, lines.problem))
     return found

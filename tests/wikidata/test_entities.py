@@ -115,7 +115,7 @@ def test_the_filter_misses_no_class_of_the_excerpt(excerpt: list[bytes]) -> None
         ):
             for property in ("P31", "P279"):
                 wanted = {item_number(i) for i in parse(data).items(property)}
-                found = targets(data, property.encode())
+                (found,) = targets(data, [(0, len(data))], property.encode())
                 assert found is None or wanted <= found
                 seen += len(wanted)
             assert own_id(data) is None or own_id(data) == row["id"].encode()
@@ -139,7 +139,7 @@ def test_the_filter_finds_a_class_in_any_order_of_fields(
     one["mainsnak"] = {name: snak[name] for name in order}
     row = entity("Q1", "x", when("P569", "1950-01-01"), one, when("P570", "1990-01-01"))
     data = json.dumps(row, separators=("," + space, ":" + space)).encode()
-    found = targets(data, b"P31")
+    (found,) = targets(data, [(0, len(data))], b"P31")
     assert found is None or 4242 in found
     assert parse(data).items("P31") == ["Q4242"]
 
@@ -197,7 +197,7 @@ def test_what_is_no_entity_is_said(line: bytes) -> None:
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for wrapped in (data, b'{"id":"Q1","claims":{"P31":[' + data + b"]}}"):
         cut(wrapped)
-        targets(wrapped, b"P31")
+        targets(wrapped, [(0, len(wrapped))], b"P31")
         try:
             parse(wrapped)
         except LineError:

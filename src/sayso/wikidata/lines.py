@@ -8,6 +8,13 @@ spaced. Where nothing is found near, everything counts as found.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+Spans = Sequence[tuple[int, int]]
 
 #: bytes on both sides of ``"P31"`` in which its snak's value stands; a snak takes 200 to 300
 NEAR = 500
@@ -18,35 +25,68 @@ _ITEM = re.compile(r"Q[0-9]{1,18}")
 HEAD = 400
 
 
-def own_id(data: bytes) -> bytes | None:
+def own_id(text: bytes, start: int = 0, end: int | None = None) -> bytes | None:
     """Return the id of a line's entity from its first bytes, or ``None`` where it is not there."""
-    found = _ID.search(data, 0, HEAD)
+    found = _ID.search(text, start, min(start + HEAD, len(text) if end is None else end))
     return found[1] if found else None
 
 
-def targets(data: bytes, property: bytes) -> set[int] | None:
-    """Return numbers of items that stand near a property's name; ``None``: read the line.
+def places(text: bytes, spans: Spans, property: bytes) -> list[tuple[int, int]]:
+    """Return where ``"P31"`` stands in lines, in order: the line's index, the place in the text.
+
+    ``spans`` are beginnings and ends of lines, in order. Four bytes of the name are compared with
+    all words of the text at once, and the rest where they are found: three to four times as fast
+    as ``bytes.find``.
+    """
+    name = b'"' + property + b'"'
+    skip = max(0, len(name) - 5)
+    (wanted,) = np.frombuffer(name, np.uint32, 1, skip)
+    found: list[int] = []
+    for shift in range(min(4, len(text) - 3)):
+        words = np.frombuffer(text, np.uint32, (len(text) - shift) // 4, shift)
+        found += (4 * np.flatnonzero(words == wanted) + (shift - skip)).tolist()
+    named = sorted(at for at in found if text.startswith(name, at))
+    pairs = ((bisect_right(spans, (at, len(text))) - 1, at) for at in named)
+    return [(line, at) for line, at in pairs if line >= 0 and at < spans[line][1]]
+
+
+def targets(text: bytes, spans: Spans, property: bytes) -> list[set[int] | None]:
+    """Return for each line the items that a property may point to there; ``None``: read the line.
 
     ``property`` is its id, ``b"P31"``. An empty set: the property is not there.
     """
-    name = b'"' + property + b'"'
-    at = data.find(name)
-    if at < 0:
-        return set()
-    # A writer spaces alike throughout a line, so the first snak shows how the next ones look; a
-    # long needle is found nearly twice as fast as the bare name.
-    spaced = re.compile(rb'"property"\s*:\s*' + name).search(data, at, at + 2 * NEAR)
-    if spaced is not None:
-        name, at = spaced[0], spaced.start()
-    found: set[int] = set()
-    while at >= 0:
-        start, end = max(0, at - NEAR), at + NEAR
-        near = _TARGET.findall(data, start, end)
-        if not near:
-            return None
-        found.update(map(int, near))
-        at = data.find(name, at + len(name))
+    found: list[set[int] | None] = [set() for _ in spans]
+    value = _value(property)
+    seen = 0
+    for line, at in places(text, spans, property):
+        start, end = spans[line]
+        items = found[line]
+        if at < seen or items is None:
+            continue
+        if exact := value.match(text, at, end):
+            items.add(int(exact[1]))
+            seen = exact.end()
+        elif near := _TARGET.findall(text, max(start, at - NEAR), min(end, at + NEAR)):
+            items.update(map(int, near))
+        else:
+            found[line] = None
     return found
+
+
+@cache
+def _value(property: bytes) -> re.Pattern[bytes]:
+    """A property and its item as Wikidata writes them, from the name of the property on.
+
+    It may stand there twice, as the key of its first statement and in that.
+    """
+    name = b'"' + property + b'"'
+    twice = (b"(?:", b":", rb"\[", rb"\{", b'"mainsnak"', b":", rb"\{", b'"snaktype"', b":",
+             b'"value"', b",", b'"property"', b":", name, b")?")  # fmt: skip
+    hash = (b"(?:,", b'"hash"', b":", rb'"\w*"', b")?")
+    item = (b",", b'"datavalue"', b":", rb"\{", b'"value"', b":", rb"\{", b'"entity-type"', b":",
+            b'"item"', b",", b'"numeric-id"', b":", rb"(\d{1,18})", b",", b'"id"', b":",
+            rb'"Q\1"')  # fmt: skip
+    return re.compile(rb"\s*".join((name, *twice, *hash, *item)))
 
 
 def item_number(id: str) -> int | None:
@@ -54,13 +94,13 @@ def item_number(id: str) -> int | None:
     return int(id[1:]) if _ITEM.fullmatch(id) else None
 
 
-def cut(data: bytes) -> str | None:
+def cut(text: bytes, start: int = 0, end: int | None = None) -> str | None:
     """Return what is wrong with a line from outside; ``None`` for a whole one or a bracket."""
-    if data[:1] == b"{" and data[-1:] == b"}":
-        return None
-    if data in (b"", b"[", b"]"):
-        return None
-    return "is cut off" if data[:1] == b"{" else "is no JSON object"
+    end = len(text) if end is None else end
+    first, last = text[start : min(start + 1, end)], text[max(start, end - 1) : end]
+    if first == b"{":
+        return None if last == b"}" and end - start > 1 else "is cut off"
+    return None if end - start <= 1 and first in (b"", b"[", b"]") else "is no JSON object"
 
 
 def no_text(data: bytes) -> str | None:
@@ -74,4 +114,4 @@ def no_text(data: bytes) -> str | None:
     return None
 
 
-__all__ = ["HEAD", "NEAR", "cut", "item_number", "no_text", "own_id", "targets"]
+__all__ = ["HEAD", "NEAR", "Spans", "cut", "item_number", "no_text", "own_id", "places", "targets"]

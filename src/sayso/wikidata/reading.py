@@ -23,6 +23,7 @@ LONGEST = 10_000_000
 ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".json.bz2", ".json.zst")
 GZIP = type(zlib.decompressobj())
 PACKED = (".gz", ".bz2", ".zst")
+_OPEN = ord("{")
 
 
 class Part(NamedTuple):
@@ -48,12 +49,21 @@ class Place(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Lines(NamedTuple):
-    """Lines of a part, in order, without line ends; ``problem``: what is left out here."""
+    """Whole lines of a part, in order, as they lie in one piece of it, so that none is copied.
+
+    ``spans`` are the beginning and end of each in ``text``, without what :func:`read_lines` takes
+    off; ``problem``: what is left out here.
+    """
 
     first: int
-    data: list[bytes]
+    text: bytes
+    spans: list[tuple[int, int]]
     after: Place
     problem: str | None = None
+
+    def data(self) -> list[bytes]:
+        """Return a copy of every line."""
+        return [self.text[start:end] for start, end in self.spans]
 
 
 class _Unpacker(Protocol):
@@ -210,41 +220,43 @@ def read_lines(part: Part, start: Place | None = None) -> Iterator[Lines]:
                 continue
             if skip:
                 block, skip = block[skip:], 0
-            lines = block.split(b"\n")
-            tail = lines.pop()
-            if not lines:  # a line that goes on
-                held += len(tail)
+            last = block.rfind(b"\n")
+            if last < 0:  # a line that goes on
+                held += len(block)
                 too_long = too_long or held > LONGEST
-                pending = [] if too_long else [*pending, tail]
+                pending = [] if too_long else [*pending, block]
                 continue
-            held += len(lines[0])
+            tail, begin = block[last + 1 :], 0
+            end = block.find(b"\n")
+            held += end
             if too_long or held > LONGEST:
                 told = f"is {held:,} bytes long, above {LONGEST:,}: not read"
                 offset += held + 1
-                yield Lines(line, [], _place(line + 1, offset, stream), told)
+                yield Lines(line, b"", [], _place(line + 1, offset, stream), told)
                 line += 1
-                del lines[0]
+                begin = end + 1
             elif pending:
-                lines[0] = b"".join([*pending, lines[0]])
+                block = b"".join([*pending, block])
             pending, held, too_long = ([tail] if tail else []), len(tail), False
-            if lines:
-                count = len(lines)
-                offset += sum(map(len, lines)) + count
-                found = list(map(_clean, lines))
-                yield Lines(line, found, _place(line + count, offset, stream))
-                line += count
+            spans = _spans(block, begin, len(block) - held)
+            if spans:
+                offset += len(block) - held - begin
+                yield Lines(line, block, spans, _place(line + len(spans), offset, stream))
+                line += len(spans)
     except _broken() as error:
         why = " ".join(str(getattr(error, "strerror", None) or error).split())[:150]
         told = f"and all after it: {part.name} cannot be read from here on: {why}"
-        yield Lines(line, [], _place(line, offset, stream), told)
+        yield Lines(line, b"", [], _place(line, offset, stream), told)
         return
     if held:
         offset += held
         if too_long:
             told = f"is {held:,} bytes long, above {LONGEST:,}: not read"
-            yield Lines(line, [], _place(line + 1, offset, stream), told)
+            yield Lines(line, b"", [], _place(line + 1, offset, stream), told)
         else:
-            yield Lines(line, [_clean(b"".join(pending))], _place(line + 1, offset, stream))
+            text = b"".join(pending)
+            spans = [_cleaned(text, 0, len(text))]
+            yield Lines(line, text, spans, _place(line + 1, offset, stream))
 
 
 def _place(line: int, offset: int, stream: tuple[int, int]) -> Place:
@@ -255,8 +267,24 @@ def _place(line: int, offset: int, stream: tuple[int, int]) -> Place:
     return Place(line, offset, packed, unpacked_before)
 
 
-def _clean(data: bytes) -> bytes:
-    return data.strip().removesuffix(b",").rstrip()
+def _spans(text: bytes, at: int, stop: int) -> list[tuple[int, int]]:
+    """Return where lines begin and end in whole lines between two places."""
+    spans = []
+    while at < stop:
+        end = text.index(b"\n", at)
+        # an entity as Wikidata writes it, without a look at what else could stand at its ends
+        if text[at] == _OPEN and text[end - 2 : end] == b"},":
+            spans.append((at, end - 1))
+        else:
+            spans.append(_cleaned(text, at, end))
+        at = end + 1
+    return spans
+
+
+def _cleaned(text: bytes, at: int, end: int) -> tuple[int, int]:
+    data = text[at:end].lstrip()
+    start = end - len(data)
+    return start, start + len(data.rstrip().removesuffix(b",").rstrip())
 
 
 __all__ = ["LONGEST", "Lines", "Part", "Place", "find_parts", "read_lines"]

@@ -17,7 +17,7 @@ import msgspec
 from sayso.atomic import disk_errors, replacing
 from sayso.records import InputError
 from sayso.wikidata.reading import Part, Place, read_lines
-from sayso.wikidata.stages import NAMED, Problem, Stage, Task, open_stage
+from sayso.wikidata.stages import NAMED, Problem, Task, open_stage
 
 #: seconds between two states on disk; tenths of a second that a lock is waited for
 INTERVAL, WAITS = 20.0, 30
@@ -88,7 +88,8 @@ def scan(
         due = time.monotonic() + interval
         for lines in read_lines(part, place):
             with disk_errors(side_path):
-                _feed(stage, lines.first, lines.data, side, tell)
+                for number, what in stage.feed(lines, side):
+                    tell(number, what)
             # from outside a part looks alike in every pass: it is told once
             if lines.problem and task.stage == "members":
                 tell(lines.first, lines.problem)
@@ -124,17 +125,6 @@ def _lock(side: IO[bytes], stem: Path) -> None:
         f"{stem.parent.parent}: another sayso build is reading into this folder; let it finish, "
         "or choose another --out"
     )
-
-
-def _feed(
-    stage: Stage, first: int, data: list[bytes], side: object, tell: Callable[[int, str], None]
-) -> None:
-    feed = stage.feed
-    for number, line in enumerate(data, first):
-        told = feed(line, side)  # type: ignore[arg-type]
-        if told:
-            for what in [told] if isinstance(told, str) else told:
-                tell(number, what)
 
 
 def problem_kind(what: str) -> str:

@@ -1,14 +1,16 @@
 """What is looked for in each of the three passes over a dump.
 
 ``classes``: what is a subclass of what. ``members``: entities of the domains, counted, and a
-sample of them kept. ``labels``: what items and properties are called. Each stage is fed line by
-line, keeps a small state, and writes rows that grow with the dump to a side file.
+sample of them kept. ``labels``: what items and properties are called. Each stage is fed many lines
+at once, keeps a small state, and writes rows that grow with the dump to a side file.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -19,7 +21,8 @@ from sayso.wikidata.closure import EDGE
 from sayso.wikidata.domains import Plan
 from sayso.wikidata.entities import Entity, LineError, parse, superclasses
 from sayso.wikidata.freshness import fresh_facts
-from sayso.wikidata.lines import cut, item_number, no_text, own_id, targets
+from sayso.wikidata.lines import cut, item_number, no_text, own_id, places, targets
+from sayso.wikidata.reading import Lines
 from sayso.wikidata.sample import Stratum, ticket
 
 #: problems of a kind that are named; further ones are counted
@@ -48,12 +51,12 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Stage(Protocol):
-    """A pass. ``feed`` is given every whole line; a state can be saved and loaded between lines."""
+    """A pass. ``feed`` is given all whole lines; a state can be saved and loaded in between."""
 
     counts: Counter[str]
 
-    def feed(self, data: bytes, side: IO[bytes]) -> list[str] | str | None:
-        """Take one line; return what was wrong with it."""
+    def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
+        """Take lines; yield what was wrong with one, and its number."""
 
     def save(self) -> bytes:
         """Return the state."""
@@ -68,21 +71,21 @@ class Classes:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
 
-    def feed(self, data: bytes, side: IO[bytes]) -> list[str] | str | None:
-        found = targets(data, b"P279")
-        if found is not None and not found:
-            return None
-        try:
-            child, parents = superclasses(data)
-        except LineError as error:
-            return str(error)
-        number = item_number(child)
-        if number is not None:
-            above = map(item_number, parents)
-            edges = [(number, parent) for parent in above if parent is not None]
-            side.write(np.array(edges, dtype=EDGE).tobytes())
-            self.counts["edges"] += len(edges)
-        return None
+    def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
+        named = places(lines.text, lines.spans, b"P279")
+        for line in dict.fromkeys(line for line, _ in named):
+            start, end = lines.spans[line]
+            try:
+                child, parents = superclasses(lines.text[start:end])
+            except LineError as error:
+                yield lines.first + line, str(error)
+                continue
+            number = item_number(child)
+            if number is not None:
+                above = map(item_number, parents)
+                edges = [(number, parent) for parent in above if parent is not None]
+                side.write(np.array(edges, dtype=EDGE).tobytes())
+                self.counts["edges"] += len(edges)
 
     def save(self) -> bytes:
         return msgspec.msgpack.encode(dict(self.counts))
@@ -125,22 +128,28 @@ class Members:
             for name, domain in task.plan.domains.items()
         }
 
-    def feed(self, data: bytes, side: IO[bytes]) -> list[str] | str | None:
-        wrong = cut(data)
-        if wrong:
-            return wrong
-        self.counts["entities"] += len(data) > 1
-        near = targets(data, b"P31")
-        if near is not None and self.all.isdisjoint(near):
-            return None
+    def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
+        text = lines.text
+        found = targets(text, lines.spans, b"P31")
+        for number, (start, end), near in zip(count(lines.first), lines.spans, found, strict=False):
+            wrong = cut(text, start, end)
+            if wrong:
+                yield number, wrong
+                continue
+            self.counts["entities"] += end - start > 1
+            if near is None or not self.all.isdisjoint(near):
+                for what in self._line(text[start:end], side):
+                    yield number, what
+
+    def _line(self, data: bytes, side: IO[bytes]) -> list[str]:
         wrong = no_text(data)
         if wrong:
-            return wrong
+            return [wrong]
         self.counts["parsed"] += 1
         try:
             entity = parse(data, self.plan.languages)
         except LineError as error:
-            return str(error)
+            return [str(error)]
         told = list(entity.problems)
         classes = set(map(item_number, entity.items("P31")))
         for name, domain in self.plan.domains.items():
@@ -210,25 +219,28 @@ class Labels:
         self.languages = task.plan.languages
         self.wanted = frozenset(Path(task.ids["labels"]).read_bytes().split())
 
-    def feed(self, data: bytes, side: IO[bytes]) -> list[str] | str | None:
+    def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
+        text = lines.text
         # every line is checked here, in the quickest pass
-        wrong = no_text(data)
-        if wrong:
-            return wrong
-        id = own_id(data)
-        if id is not None and id not in self.wanted:
-            return None
-        if id is None and len(data) <= 1:
-            return None
-        try:
-            entity = parse(data, self.languages)
-        except LineError as error:
-            return str(error)
+        ascii = text.isascii()
+        for number, (start, end) in enumerate(lines.spans, lines.first):
+            wrong = None if ascii else no_text(text[start:end])
+            if wrong:
+                yield number, wrong
+                continue
+            id = own_id(text, start, end)
+            if id in self.wanted or (id is None and end - start > 1):
+                try:
+                    self._line(text[start:end], side)
+                except LineError as error:
+                    yield number, str(error)
+
+    def _line(self, data: bytes, side: IO[bytes]) -> None:
+        entity = parse(data, self.languages)
         if entity.id.encode() in self.wanted:
             self.counts["labels"] += 1
             named = msgspec.structs.replace(entity, statements=(), problems=())
             side.write(msgspec.json.encode(named) + b"\n")
-        return None
 
     def save(self) -> bytes:
         return msgspec.msgpack.encode(dict(self.counts))
