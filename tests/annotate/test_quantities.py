@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.quantities import find_quantities, gold_quantity, same_amount
+from sayso.annotate.amounts import same_amount
+from sayso.annotate.quantities import find_quantities, gold_quantity
 
 READ = [
     ("8", 8, ""),

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from sayso.annotate.amounts import same_amount
 from sayso.annotate.contradict_spoken import (
     in_degrees,
     of_the_event,
@@ -15,7 +16,7 @@ from sayso.annotate.contradict_spoken import (
 from sayso.annotate.dates import Date, agree, find_dates
 from sayso.annotate.decisive_parts import analyze
 from sayso.annotate.normalize import STOP, Token, tokens, word_set
-from sayso.annotate.quantities import Quantity, find_quantities, ordinal, same_amount
+from sayso.annotate.quantities import Quantity, find_quantities, ordinal
 
 
 class Said(NamedTuple):

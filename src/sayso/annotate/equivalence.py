@@ -11,10 +11,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from sayso.annotate.amounts import same_amount
 from sayso.annotate.dates import Date, agree, find_dates
 from sayso.annotate.matching import match
 from sayso.annotate.normalize import STOP, tokens
-from sayso.annotate.quantities import Quantity, find_quantities, same_amount
+from sayso.annotate.quantities import Quantity, find_quantities
 from sayso.annotate.stance import read
 from sayso.records import Gold
 

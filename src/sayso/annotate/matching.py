@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from sayso.annotate.amounts import same_amount
 from sayso.annotate.dates import MONTHS, find_dates, gold_dates
 from sayso.annotate.guards import compared, denied, denies, echoed, listed, other_event, other_place
 from sayso.annotate.normalize import STOP
@@ -29,13 +30,7 @@ from sayso.annotate.phrases import (
     spread,
     surname,
 )
-from sayso.annotate.quantities import (
-    Quantity,
-    find_quantities,
-    gold_quantity,
-    ordinal,
-    same_amount,
-)
+from sayso.annotate.quantities import Quantity, find_quantities, gold_quantity, ordinal
 from sayso.annotate.readings import readings
 from sayso.annotate.when import date_spans
 from sayso.records import Content, Gold

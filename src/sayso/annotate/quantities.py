@@ -1,4 +1,4 @@
-"""Numbers with units, in digits or words, and whether two of them mean the same amount."""
+"""Numbers with units, in digits or words (:mod:`sayso.annotate.amounts` compares them)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.annotate.normalize import NUMBER_WORDS, Token, comparable, fold, tokens
-from sayso.annotate.units import MONEY, UNITS, known, unit_at
+from sayso.annotate.units import MONEY, unit, unit_at, unit_named
 
 _SCALES: dict[str, float] = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
@@ -108,13 +108,17 @@ _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
 _AFTER = {("hour", "m"): "minute", ("foot", "in"): "inch", ("foot", ""): "inch"}
 
 
+_FRACTIONS = {"\u00bc": 0.25, "\u00bd": 0.5, "\u00be": 0.75}
+_FRACTION = re.compile(r"\s?([\u00bc-\u00be])|\s+and\s+a\s+half\b", re.IGNORECASE)
+
+
 def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
     """Read two neighbors as one: "3 hours 48 minutes" is a sum, "4.5 to 6 liters" a range."""
     between = text[a.end : b.start]
     if len(between) > 8:
         return None
-    if a.unit in UNITS and b.unit in UNITS and a.unit != b.unit and _AND.fullmatch(between):
-        one, two = UNITS[a.unit], UNITS[b.unit]
+    if a.unit and b.unit and a.unit != b.unit and _AND.fullmatch(between):
+        one, two = unit(a.unit), unit(b.unit)
         small = b.value * two.factor < one.factor > two.factor
         if one.dimension == two.dimension in ("time", "length", "mass") and small:
             value = round(a.value * one.factor / two.factor + b.value, 6)
@@ -126,21 +130,39 @@ def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
     return None
 
 
+#: 5'11": feet before inches; after degrees the same marks are minutes and seconds of an angle
+_FEET = re.compile(
+    r"\s?['\u2019\u2032](?=\s?\d{1,2}(?:\.\d+)?\s?(?:[\"\u201d\u2033]|''|in\b|inches))"
+)
+_INCHES = re.compile(r"\s?(?:[\"\u201d\u2033]|'')")
+_SIGN = re.compile(r"\s?(%|\u00b0\s?([CFK]\b)?)")
+
+
+def _mark_after(text: str, end: int, last: str) -> tuple[str, int] | None:
+    """Return the unit that a sign after a number stands for, and where the sign ends."""
+    if (sign := _SIGN.match(text, end)) is not None:
+        degrees = {"C": "celsius", "F": "fahrenheit", "K": "kelvin", None: "degree"}[sign[2]]
+        return ("percent" if sign[1] == "%" else degrees), sign.end()
+    if last == "foot" and (inches := _INCHES.match(text, end)) is not None:
+        return "inch", inches.end()
+    if last != "degree" and (feet := _FEET.match(text, end)) is not None:
+        return "foot", feet.end()
+    return None
+
+
 def _unit_after(text: str, items: list[Token], k: int, end: int, last: str) -> tuple[str, int, int]:
     """Return the unit after a number that ends at ``end``, where it ends, and the next token."""
-    mark = re.match(r"\s?(%|\u00b0\s?([CFK]\b)?)", text[end : end + 6])
-    if mark is not None:
-        degrees = {"C": "celsius", "F": "fahrenheit", "K": "kelvin", None: "degree"}[mark[2]]
-        return ("percent" if mark[1] == "%" else degrees), end + mark.end(), k
+    if (marked := _mark_after(text, end, last)) is not None:
+        return (*marked, k)
     if k < len(items):
         between = text[end : items[k].start]
         raw = items[k].raw.casefold()
         if len(between) < 3 and not between.strip(" -\u00a0\u00b0/"):
             if (last, raw) in _AFTER:
                 return _AFTER[last, raw], items[k].end, k + 1
-            unit, after = unit_at(items, k)
-            if unit and not (unit == "kelvin" and raw == "k" and not between):
-                return unit, items[after - 1].end, after
+            name, after, reached = unit_at(text, items, k)
+            if name and not (name == "kelvin" and raw == "k" and not between):
+                return name, reached, after
     return "", end, k
 
 
@@ -166,6 +188,10 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
                 continue
             (value, k), slack = words, 0.0
             end = items[k - 1].end
+        if (half := _FRACTION.match(text, end)) is not None:
+            value, slack, end = value + _FRACTIONS.get(half[1], 0.5), 0.25, half.end()
+            while k < len(items) and items[k].start < end:
+                k += 1
         start = items[i].start
         if text[start - 1 : start] in ("-", "\u2212") and not text[max(0, start - 2)].isalnum():
             value, start = -value, start - 1
@@ -179,8 +205,8 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
             ):
                 break
             slack, value, end, k = (slack or 0.5) * scale, value * scale, items[k].end, k + 1
-        unit, end, k = _unit_after(text, items, k, end, found[-1].unit if found else "")
-        one = Quantity(value, money or unit, slack, start - bool(money), end)
+        name, end, k = _unit_after(text, items, k, end, found[-1].unit if found else "")
+        one = Quantity(value, money or name, slack, start - bool(money), end)
         both = _join(text, found[-1], one) if found else None
         if both is None:
             found.append(one)
@@ -201,46 +227,6 @@ def ordinal(written: str) -> bool:
     return bool(_RANK.search(written))
 
 
-def _close(a: float, b: float, room: float) -> bool:
-    return a == b or (abs(a - b) < min(room, 0.031 * max(abs(a), abs(b))) and a * b > 0)
-
-
-def same_amount(gold: Quantity, said: Quantity) -> bool:
-    """Tell whether two quantities agree, within the rounding that the coarser one was written with.
-
-    Rounding may be at most three percent. A side without a unit agrees with any unit. Units of one
-    dimension are converted, with 1.5 percent of room, because people round what they convert;
-    others contradict. A range agrees with a gold at its ends, with a gold inside it when its ends
-    differ by no more than half, and with an equal range.
-    """
-    if gold.high is not None or said.high is not None:
-        return _same_range(gold, said)
-    if gold.unit and said.unit and gold.unit != said.unit:
-        one, two = UNITS[gold.unit], UNITS[said.unit]
-        if one.dimension != two.dimension:
-            angle = "degree" in (gold.unit, said.unit)
-            return (
-                angle
-                and "temperature" in (one.dimension, two.dimension)
-                and gold.value == said.value
-            )
-        a, b = gold.value * one.factor + one.offset, said.value * two.factor + two.offset
-        return abs(a - b) <= 0.015 * max(abs(a), abs(b))
-    return _close(gold.value, said.value, max(gold.slack, said.slack))
-
-
-def _same_range(gold: Quantity, said: Quantity) -> bool:
-    point, wide = (said, gold) if said.high is None else (gold, said)
-    if wide.high is None or (point.unit and wide.unit and point.unit != wide.unit):
-        return False
-    if point.high is not None:
-        room = max(gold.slack, said.slack)
-        return _close(point.value, wide.value, room) and _close(point.high, wide.high, room)
-    if point.value in (wide.value, wide.high):
-        return True
-    return wide.value <= point.value <= wide.high <= 1.5 * wide.value
-
-
 @lru_cache(maxsize=4096)
 def gold_quantity(value: str, unit: str | None = None, kind: str = "text") -> Quantity | None:
     """Read a gold as one quantity: a number with nothing but a unit beside it, else None.
@@ -255,4 +241,4 @@ def gold_quantity(value: str, unit: str | None = None, kind: str = "text") -> Qu
     outside = value[: one.start] + " " + value[one.end :]
     if kind != "quantity" and re.search(r"[^\W_]", _ABOUT.sub(" ", outside)):
         return None
-    return one._replace(unit=known(unit.casefold()) or "") if unit and not one.unit else one
+    return one._replace(unit=unit_named(unit)) if unit and not one.unit else one

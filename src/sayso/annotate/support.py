@@ -15,10 +15,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from sayso.annotate.amounts import same_amount
 from sayso.annotate.dates import Date, agree, find_dates
 from sayso.annotate.language import is_english
 from sayso.annotate.normalize import STOP, stem, tokens
-from sayso.annotate.quantities import Quantity, find_quantities, same_amount
+from sayso.annotate.quantities import Quantity, find_quantities
 from sayso.annotate.sentences import sentences
 from sayso.annotate.support_lives import lives
 from sayso.annotate.support_words import DISTINCT, FILLERS, RELATED
