@@ -91,6 +91,7 @@ def test_an_earlier_export_leaves_no_rows_behind(tmp_path: Path) -> None:
         ([PAIR], "axolotl", "expected one of trl, llama-factory"),
         ([Row("p", " ", None, "short", "e", (), "k")], "trl", "empty side"),
         ([Row("p", "c", "", "short", "e", (), "k")], "llama-factory", "empty side"),
+        ([Row("p", "c", " \n", "short", "e", (), "k")], "trl", "empty side"),
     ],
 )
 def test_what_cannot_be_written_is_refused(

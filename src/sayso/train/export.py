@@ -43,7 +43,8 @@ def export(rows: Sequence[Row], folder: str | Path, style: Format = "trl") -> Ex
     if not rows:
         raise InputError("export: there are no rows to write")
     for row in rows:
-        if not row.prompt.strip() or not row.chosen.strip() or row.rejected == "":
+        sides = (row.prompt, row.chosen, *(() if row.rejected is None else (row.rejected,)))
+        if not all(side.strip() for side in sides):
             raise InputError(f"export: a row has an empty side: {row.prompt[:60]!r} ({row.kind})")
     place = Path(folder)
     sorts = {

@@ -4,7 +4,8 @@ A *fact* is one short question, or one paragraph's prompt, with what the model a
 the judge made of it. A *row* is one training example. The recipes are beside this file:
 ``pairs_idk`` (Cheng et al. 2024, as UNCLE uses it), ``pairs_logu`` (paragraphs), ``pairs_mix``,
 and ours, ``pairs_calibrated`` and ``pairs_aligned``. All are pure functions: chance is drawn from
-hashes of (seed, question), so that neither the order of the records nor another fact moves a row.
+hashes of (seed, question), so that the order of the records moves no row, and another fact only
+where rows are counted against each other.
 """
 
 from __future__ import annotations
