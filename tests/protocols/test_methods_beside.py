@@ -133,6 +133,8 @@ def test_each_method_is_counted_with_the_same_probes(tmp_path: Path) -> None:
     assert value(found, "J", "form:short;method:self_refine") == pytest.approx(0)
     # an omitted aspect is wrong, and no hedge: UUR 3/4
     assert value(found, "UUR", "form:long;method:self_refine") == pytest.approx(0.75)
+    # but nothing was told of it: nobody is misled
+    assert value(found, "wrong_and_sure", "form:long;method:self_refine") == 0
     assert value(found, "J", "form:short") == pytest.approx(1)  # the instruction's own
     assert value(found, "wrong_and_sure", "form:short;prompt:plain") == pytest.approx(0)
     signature = estimate(found, "J", where).signature

@@ -20,7 +20,8 @@ from sayso import cli, report
 from sayso.pipeline.teaching_words import verdict
 from sayso.records import Estimate, InputError
 from sayso.report import teaching_charts as charts
-from sayso.report.teaching import reach, render
+from sayso.report.numbers import reach
+from sayso.report.teaching import render
 from sayso.report.teaching_page import page
 from sayso.taught import Cell, Change, Method, Teaching, read_teaching, write_teaching
 

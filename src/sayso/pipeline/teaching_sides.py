@@ -18,6 +18,7 @@ from sayso.pipeline.folder_run import FolderRun
 from sayso.pipeline.running import load_run
 from sayso.pipeline.teaching_measure import Forced
 from sayso.protocols.aspects import View, draws_by_question, pairs_of, view_of
+from sayso.protocols.uncle_beside import sure_wrong
 from sayso.protocols.uncle_context import Context, label_codes, load
 from sayso.records import Generation, InputError, Question, Verdict
 
@@ -29,16 +30,13 @@ Pair = tuple[str, str]
 class Answers(NamedTuple):
     """One method's answers in one form; arrays have A entries, in the order of the frame.
 
-    ``label`` codes as in ``Context.labels``; ``sure_wrong`` and ``right`` are 0, 1 or NaN (unread):
-    committed and incorrect, and the content right whatever the stance. ``logprob`` is that of the
-    same model's plain answers. ``decisive`` is what the words say (0 where no value is said),
-    ``agreeing`` of ``draws`` frozen draws agree with what is said.
+    ``label`` codes as in ``Context.labels``; ``sure_wrong`` is 0, 1 or NaN (unread): committed and
+    incorrect. ``logprob`` is that of the same model's plain answers. ``decisive`` is what the words
+    say (0 where no value is said), ``agreeing`` of ``draws`` frozen draws agree with what is said.
     """
 
     label: Ints
-    plain: Ints
     sure_wrong: Floats
-    right: Floats
     logprob: Floats
     decisive: Floats
     agreeing: Floats
@@ -149,11 +147,6 @@ def _answers(
     label = label_codes(view, context.settings)[rows]
     verdicts = [view.verdicts[row] for row in rows]
     said = [texts.get(pair[form == "short"], "") for pair in frame.pairs]
-    read = [v is not None and v.value is not None for v in verdicts]
-    wrong = [
-        v is not None and v.stance == "committed" and v.content == "incorrect" for v in verdicts
-    ]
-    right = [v is not None and v.content == "correct" for v in verdicts]
     words = [
         _worded(frame, row, form, verdict, text)
         for row, (verdict, text) in enumerate(zip(verdicts, said, strict=True))
@@ -161,9 +154,7 @@ def _answers(
     table = np.array(words, dtype=np.float64).reshape(len(words), 3)
     return Answers(
         label,
-        context.labels(form, False)[rows],
-        np.where(read, np.array(wrong, dtype=np.float64), np.nan),
-        np.where(read, np.array(right, dtype=np.float64), np.nan),
+        sure_wrong(verdicts),
         context.aspects.views[form, False].logprob[rows],
         table[:, 0],
         table[:, 1],

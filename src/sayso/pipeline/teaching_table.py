@@ -5,8 +5,7 @@ Haenszel, mean of the logarithm over seeds); policy_J and policy_UUR, what hedgi
 own log-probabilities would have given at its own hedge rate of each type, and
 ``unspoken_knowledge`` = policy_J - J_within on the same rows; ``forced`` (base-known facts right
 when an answer is forced); ``skill`` (words against the frozen draws, 0 = blind);
-``wrong_and_sure`` (committed and wrong, of all facts); ``said_right`` (the content is right,
-whatever the stance).
+``wrong_and_sure`` (committed and wrong, of all facts).
 """
 
 from __future__ import annotations
@@ -130,8 +129,7 @@ def _metrics(frame: Frame, side: Side, a: Answers, form: str) -> dict[str, Metri
         )
         made["policy_UUR"] = _policy_uur(frame, score, a.label)
     made["skill"] = _of_rows(rows, skill, a.decisive, a.agreeing, a.draws)
-    for name, top in (("wrong_and_sure", a.sure_wrong), ("said_right", a.right)):
-        made[name] = _share(rows, top)
+    made["wrong_and_sure"] = _share(rows, a.sure_wrong)
     if form == "short":
         made["forced"] = _share(rows, np.where(frame.known == 1, side.forced, np.nan))
     return made

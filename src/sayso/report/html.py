@@ -20,6 +20,7 @@ from markupsafe import Markup
 from sayso.records import Estimate, Generation, InputError, Question, Verdict
 from sayso.report import cautions, judged, tabulate, words
 from sayso.report.answers import Card, Tables, cards
+from sayso.report.beside import board as beside_instruction
 from sayso.report.clean import line, well_formed
 from sayso.report.facts import facts, signatures, title
 from sayso.report.faithfulness_models import Side
@@ -176,6 +177,7 @@ def pages(
         figures=figures(numbers, _type_names(tables.questions)),
         metrics=tabulate.metrics(numbers),
         compared=[tabulate.compared(numbers, form) for form in numbers.forms],
+        beside=[beside_instruction(numbers, form) for form in numbers.forms],
         matrices=[tabulate.matrix(numbers, form) for form in numbers.forms],
         more=tabulate.more(numbers),
         robustness=tabulate.robustness(numbers),

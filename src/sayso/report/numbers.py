@@ -167,3 +167,19 @@ def counts(estimate: Estimate) -> str:
 def sparse(estimate: Estimate) -> bool:
     """Return True for a ratio with fewer than 10 in its denominator."""
     return estimate.denominator is not None and estimate.denominator < SPARSE
+
+
+def reach(estimate: Estimate, percent: bool) -> str:
+    """Return an interval in as few signs as there are, "-.06, .97" or "12, 88"; or nothing."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    low, high = estimate.low, estimate.high
+    if percent:
+        return f"{100 * low:.0f}, {100 * high:.0f}"
+    return ", ".join(_short(end) for end in (low, high))
+
+
+def _short(value: float) -> str:
+    """Return two decimals without the zero before the point: -.06, .97, 10.30."""
+    text = f"{abs(value):.2f}"
+    return ("-" if value < 0 else "") + (text[1:] if text.startswith("0.") else text)

@@ -62,7 +62,7 @@ def _tight(text: str) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-class _Notes:
+class Notes:
     """Collects why numbers are missing, one line for each reason."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ def stances(numbers: Numbers) -> Table:
 def _by_form(
     numbers: Numbers, caption: str, rows: dict[str, tuple[str, str]], computed: bool = False
 ) -> Table:
-    notes = _Notes()
+    notes = Notes()
     found = []
     for name, (label, text) in rows.items():
         if computed and not any(numbers.has(name, form) for form in numbers.forms):
@@ -189,7 +189,7 @@ def matrix(numbers: Numbers, form: str) -> Table:
 
 def slices(numbers: Numbers, key: str, names: dict[str, str]) -> Table:
     """Headline numbers of every domain or fact type, by form; guess rates where there are any."""
-    notes = _Notes()
+    notes = Notes()
     rows = []
     shown = ("J", "UUR", "over_hedge", "p_known", "FA")
     guesses = dict(numbers.slices("guess_rate", "", key))
@@ -226,7 +226,7 @@ def _guess(rate: Estimate | None, rows: int) -> Cell:
 
 def alignment(numbers: Numbers) -> Table:
     """Which facts were stated or hedged in which form, for all, known and unknown facts."""
-    notes = _Notes()
+    notes = Notes()
     rows = []
     for label, part in (
         ("all", {}),

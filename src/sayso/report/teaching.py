@@ -10,6 +10,7 @@ from rich.table import Table
 
 from sayso.records import Estimate
 from sayso.report.clean import line
+from sayso.report.numbers import reach
 from sayso.report.terminal import data, plain_table, say
 from sayso.taught import Change, Teaching
 
@@ -57,22 +58,6 @@ def cell(estimate: Estimate, percent: bool) -> str:
     if estimate.value is None:
         return "-"
     return f"{100 * estimate.value:.1f}" if percent else f"{estimate.value:.2f}"
-
-
-def reach(estimate: Estimate, percent: bool) -> str:
-    """Return its interval, or nothing."""
-    if estimate.low is None or estimate.high is None:
-        return ""
-    low, high = estimate.low, estimate.high
-    if percent:
-        return f"{100 * low:.0f}, {100 * high:.0f}"
-    return ", ".join(_short(end) for end in (low, high))
-
-
-def _short(value: float) -> str:
-    """Return two decimals without the zero before the point: -.06, .97, 10.30."""
-    text = f"{abs(value):.2f}"
-    return ("-" if value < 0 else "") + (text[1:] if text.startswith("0.") else text)
 
 
 def marked(change: Change | None) -> str:

@@ -14,8 +14,9 @@ from sayso.report.charts import NARROW, PAIRS, WIDE, Drawing
 from sayso.report.clean import block, line
 from sayso.report.figures import Figure
 from sayso.report.html import _page
+from sayso.report.numbers import reach
 from sayso.report.tabulate import Cell, Table
-from sayso.report.teaching import ABOUT, BEYOND, CLEAR, PAPER, cell, heads_of, marked, reach
+from sayso.report.teaching import ABOUT, BEYOND, CLEAR, PAPER, cell, heads_of, marked
 from sayso.report.words import FORMS
 from sayso.taught import Sample, Teaching, read_teaching, write_page
 

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from sayso.records import Estimate
-from sayso.report import cautions, judged, robustness, words
+from sayso.report import beside, cautions, judged, robustness, words
 from sayso.report.clean import line
-from sayso.report.numbers import Numbers, counts, interval, show
+from sayso.report.numbers import Numbers, counts, interval, reach, show
 from sayso.store import Manifest
 
 #: what stands below the six metrics in the same columns
@@ -51,6 +51,9 @@ def render(
         console.print(_metrics(numbers, console))
         console.print()
         console.print(_references(numbers, console))
+        console.print()
+    for table in _beside(numbers, console):
+        console.print(table)
         console.print()
     for text in robustness.lines(numbers):
         say(console, text, "")
@@ -152,6 +155,24 @@ def _references(numbers: Numbers, console: Console) -> Table:
             cells = [data(show(e, 0).removesuffix(" %"), console, style) for e in found]
             table.add_row(data(head + label, console, style), *cells)
     return table
+
+
+def _beside(numbers: Numbers, console: Console) -> Iterator[Table]:
+    """Yield a table of other ways to ask for each form, intervals below the numbers."""
+    shares = [share for _, _, share in beside.COLUMNS]
+    for form in numbers.forms:
+        found = list(beside.rows(numbers, form))
+        if not found:
+            continue
+        table = plain_table()
+        table.add_column(data(f"asked otherwise, {words.FORMS[form]}", console, "bold"))
+        for _, head, _ in beside.COLUMNS:
+            table.add_column(data(head, console, "dim"), justify="right")
+        for title, estimates in found:
+            ends = [reach(e, share) for e, share in zip(estimates, shares, strict=True)]
+            table.add_row(data(title, console), *(data(show(e, 0), console) for e in estimates))
+            table.add_row("", *(data(text, console, "dim") for text in ends))
+        yield table
 
 
 def _undefined(numbers: Numbers) -> Iterator[str]:

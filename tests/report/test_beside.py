@@ -1,0 +1,87 @@
+"""Other ways to ask, beside the instruction: shown in terminal and page, alike for both forms."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from pathlib import Path
+
+from report_folders import make_run
+from rich.console import Console
+
+from sayso.records import Estimate
+from sayso.report import beside, write
+from sayso.report.numbers import Numbers
+from sayso.report.terminal import render
+from sayso.store import RunFolder
+
+NAMES = [name for name, _, _ in beside.COLUMNS]
+
+
+def number(name: str, where: str, value: float | None) -> Estimate:
+    low, high = (None, None) if value is None else (value - 0.05, value + 0.05)
+    problem = "no fact was hedged" if value is None else None
+    return Estimate(name, where, value, low, high, n=40, problem=problem)
+
+
+def estimates(*methods: str, forms: tuple[str, ...] = ("short", "long")) -> list[Estimate]:
+    """Every number of a way to ask is the same: .1 for the instruction, then .2, .3, and so on."""
+    return [
+        number(name, f"form:{form}" + (f";method:{method}" if method else ""), 0.1 * (place + 1))
+        for form in forms
+        for place, method in enumerate(["", *methods])
+        for name in NAMES
+    ]
+
+
+def printed(found: list[Estimate], width: int = 80) -> str:
+    out = io.StringIO()
+    render(found, Console(file=out, width=width, color_system=None))
+    return out.getvalue()
+
+
+def row(text: str, head: str) -> list[str]:
+    """Return the numbers of a printed row, and the intervals below it."""
+    lines = text.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith(head))
+    return lines[at].removeprefix(head).split() + lines[at + 1].split()
+
+
+def test_each_way_to_ask_is_a_row_in_both_forms() -> None:
+    told = printed(estimates("unc_few", "self_refine"))
+    assert told.count("asked otherwise,") == 2
+    assert told.count("the instruction") == told.count("Unc-Few") == told.count("Self-Refine") == 2
+    # .2 each: shares in percent, J signed, the odds ratio plain
+    assert " ".join(row(told, "Unc-Few")) == (
+        "20 % 20 % +0.20 +0.20 0.20 20 % 15, 25 15, 25 .15, .25 .15, .25 .15, .25 15, 25"
+    )
+    assert max(map(len, told.splitlines())) <= 80
+
+
+def test_a_run_of_the_instruction_alone_has_no_such_table() -> None:
+    assert "asked otherwise" not in printed(estimates())
+    assert not beside.board(Numbers(estimates()), "short").rows
+
+
+def test_a_missing_number_is_a_dash_with_its_reason() -> None:
+    found = estimates("unc_few", forms=("short",))
+    found[-2] = number("odds_ratio_within", "form:short;method:unc_few", None)
+    board = beside.board(Numbers(found), "short")
+    assert [cell.text for cell in board.rows[1]][-2] == "–"
+    assert "– odds_ratio_within (Unc-Few): no fact was hedged" in board.notes[-1]
+    assert "–" in row(printed(found), "Unc-Few")
+
+
+def test_names_that_others_chose_stay_texts(tmp_path: Path) -> None:
+    evil = "<img src=x onerror=alert(1)>\x1b[31m"
+    assert "\x1b" not in printed(estimates(evil))
+    run = make_run(tmp_path / "run")
+    held = RunFolder.open(run) if isinstance(run, str | Path) else run
+    held.write("metrics/uncle", estimates("unc_few", evil), Estimate)
+    text = write(held).read_text("utf-8")
+    inside = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", text, flags=re.DOTALL)
+    assert "<img" not in inside
+    assert html.escape("<img src=x onerror=alert(1)>") in inside
+    assert text.count("Other ways to ask for doubt,") == 2 * 2  # caption and label of each form
+    assert "Unc-Few" in inside
