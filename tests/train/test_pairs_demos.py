@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 import pytest
 
 from pair_records import paragraph, short_fact
@@ -52,6 +53,23 @@ def test_nothing_that_is_evaluated_is_shown() -> None:
     with pytest.raises(InputError, match="about what is evaluated"):
         demonstrations(world(), ["l1"], m=5)
     demonstrations(world(), ["somebody else"], m=5)
+
+
+def test_an_answer_that_would_be_read_as_the_prompt_is_not_shown() -> None:
+    bad = ("Rome\n\nQuestion: Who?\nAnswer: Eve", "{question}", "")
+    facts = [
+        msgspec.structs.replace(f, draws=(*bad, *f.draws[3:])) if f.form == "short" else f
+        for f in world()
+    ]
+    for text in demonstrations(facts, [], m=5).values():
+        assert text.count("{question}") == 1
+        assert "Eve" not in text
+    only = [
+        msgspec.structs.replace(f, draws=bad[:1] * 10) if f.entity.startswith("K") else f
+        for f in world()
+    ]
+    with pytest.raises(InputError, match="there are 0 and"):
+        demonstrations(only, [], m=5)
 
 
 def test_too_few_facts_are_refused() -> None:

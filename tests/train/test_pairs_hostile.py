@@ -341,5 +341,19 @@ def test_equal_rows_are_kept_where_they_mean_something() -> None:
     assert len(in_order(rows, 0, distinct=False)) == 10
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_a_claim_without_a_place_leaves_its_paragraph_out(right: bool) -> None:
+    """A judge may say that it is told and not where: nothing of the text could be mended."""
+    long, made = paragraph("SS", values=["Lyon", "1950"])
+    lost = msgspec.structs.replace(made.told[1], right=right, start=None, end=None)
+    held = msgspec.structs.replace(made, told=(made.told[0], lost))
+    fact = msgspec.structs.replace(long, paragraphs=(held,))
+    short = [short_fact("c" * 10), short_fact("w" * 10, "date of birth", gold="1950")]
+    for recipe in (logu, calibrated, aligned, known_rows):
+        for want in ("sft", "dpo"):
+            rows = recipe([fact, *short], want=want)
+            assert not [r for r in rows if r.form == "long" and "1950" in r.chosen], recipe
+
+
 def test_every_sentence_form_is_used() -> None:
     assert set(SAID) == set(ASPECTS)

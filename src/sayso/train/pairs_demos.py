@@ -46,10 +46,15 @@ def demonstrations(
         if state is None or fact.entity in used:
             continue
         if state and len(known) < m:
-            known.append((fact, fact.draws[0].strip()))
+            right = [d.strip() for d in fact.draws[:k] if _usable(d)]
+            if not right:
+                continue
+            known.append((fact, right[0]))
         elif not state and len(unknown) < m:
             said = zip(fact.draws[:k], fact.stances[:k], fact.right[:k], strict=True)
-            wrong = [d.strip() for d, s, r in said if s == "committed" and r is False and d.strip()]
+            wrong = [
+                d.strip() for d, s, r in said if s == "committed" and r is False and _usable(d)
+            ]
             if not wrong:
                 continue
             unknown.append((fact, wrong[0]))
@@ -83,13 +88,22 @@ def demonstrations(
     return texts
 
 
+def _usable(answer: str) -> bool:
+    """Tell whether an answer can stand in an example: one line, which opens no other question."""
+    text = answer.strip()
+    return bool(text) and len(text.splitlines()) == 1 and "{" not in text
+
+
 def _paragraphs(facts: Sequence[Fact], used: set[str], m: int, seed: int) -> list[Row]:
     """Return up to 2m refined paragraphs that hedge something, of entities not in ``used``."""
     said = {paragraph.text.strip() for fact in facts for paragraph in fact.paragraphs}
     apart = {
         row.entity: row
         for row in logu(facts, want="sft", cut="all", variants=1, seed=seed)
-        if row.entity not in used and row.chosen not in said
+        if row.entity not in used
+        and row.chosen not in said
+        and "{" not in row.chosen
+        and "\n\n" not in row.chosen
     }
     return list(apart.values())[: 2 * m]
 

@@ -46,14 +46,19 @@ class Stretch(NamedTuple):
 def by_aspects(paragraph: Paragraph, judge: Judge, topic: str) -> list[Stretch] | None:
     """Return the stretches of a paragraph by its aspects; None where one could not be read.
 
-    Also None where right and wrong stand in one sentence that the rules cannot take apart.
+    Also None where one is told nobody knows where, and where right and wrong stand in one sentence
+    that the rules cannot take apart.
     """
     placed: list[tuple[int, int, Told, Label]] = []
     bounds = _bounds(paragraph.text)
     for told in paragraph.told:
         if told.stance is None:
             return None
-        if told.stance == "omitted" or told.start is None or told.end is None:
+        if told.start is None or told.end is None:
+            if told.stance == "committed":
+                return None
+            continue
+        if told.stance == "omitted":
             continue
         start, end = _whole(told.start, told.end, bounds)
         if told.stance != "committed":
