@@ -104,3 +104,26 @@ def test_what_a_wrong_answer_costs_does_not_cancel_out(
 def test_an_unknown_reward_is_refused(start: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'praise': expected one of ternary, brier"):
         rl(start, prompts(2), TINY, tmp_path / "x", reward="praise")  # type: ignore[arg-type]
+
+
+def test_answers_are_drawn_without_dropout(
+    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from trl import GRPOTrainer
+
+    drawing, learning = list[bool](), list[bool]()
+    draw, learn = GRPOTrainer._generate_single_turn, GRPOTrainer._compute_loss
+
+    def drawn(self: object, *given: object, **named: object) -> object:
+        drawing.append(self.model.training)  # type: ignore[attr-defined]
+        return draw(self, *given, **named)
+
+    def learned(self: object, model: object, inputs: object) -> object:
+        learning.append(self.model.training)  # type: ignore[attr-defined]
+        return learn(self, model, inputs)
+
+    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", drawn)
+    monkeypatch.setattr(GRPOTrainer, "_compute_loss", learned)
+    rl(start, prompts(4), TINY, tmp_path / "rl")
+    assert drawing == [False, False]
+    assert learning == [True, True]

@@ -104,7 +104,16 @@ def _trainer(
     from trl import GRPOConfig, GRPOTrainer
 
     class Trainer(GRPOTrainer):  # type: ignore[misc]
-        """TRL's trainer, whose advantages may be scaled answer by answer."""
+        """TRL's trainer, which draws without dropout and may scale advantages one by one."""
+
+        def _generate_single_turn(self, *given: Any, **named: Any) -> Any:
+            """Draw from the policy itself: TRL would leave LoRA's dropout on here."""
+            training = self.model.training
+            self.model.eval()
+            try:
+                return super()._generate_single_turn(*given, **named)
+            finally:
+                self.model.train(training)
 
         def _generate_and_score_completions(self, inputs: Any) -> Any:
             """Scale advantages here: they are this process's own, in the order of its answers."""
