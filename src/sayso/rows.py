@@ -105,6 +105,10 @@ def decode(data: bytes, path: Path, line: int, *, first: bool) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise InputError(
+                f"{path} line {line}, byte 1: UTF-16, not UTF-8; save the file as UTF-8"
+            ) from None
         line += data.count(b"\n", 0, error.start)
         column = error.start - data.rfind(b"\n", 0, error.start)
         raise InputError(

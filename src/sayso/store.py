@@ -21,7 +21,7 @@ import msgspec
 
 from sayso.atomic import disk_errors, replacing
 from sayso.records import InputError
-from sayso.rows import read_rows
+from sayso.rows import decode, read_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sayso.arrays import ArrayHead
 
-__all__ = ["FORMAT", "Manifest", "RunFolder", "machine", "read_rows", "versions"]
+__all__ = ["FORMAT", "Manifest", "RunFolder", "decode", "machine", "read_rows", "versions"]
 
 #: the format of run folders; a folder of another one is refused
 FORMAT = 1

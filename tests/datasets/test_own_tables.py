@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import datetime
+import decimal
 import json
 from pathlib import Path
 from typing import Any
@@ -79,7 +82,8 @@ def test_every_column(tmp_path: Path) -> None:
         ("[1] is a text", (Gold("[1] is a text"),)),
         (None, None),
         ([], None),
-        (["", " "], None),
+        (["", " ", None], None),
+        (["A", None], (Gold("A"),)),
     ],
 )
 def test_golds(value: Any, golds: Any, tmp_path: Path) -> None:
@@ -120,18 +124,23 @@ def test_questions_without_gold_and_without_answer_are_told(tmp_path: Path) -> N
     [
         ("t.jsonl", row(question=" "), "line 1: the question is empty"),
         ("t.jsonl", row() + row(question=["Q"]), r"line 2: question is \['Q'\]; expected a text"),
-        ("t.jsonl", row(gold=True), "line 1: gold True"),
-        ("t.jsonl", row(gold=[["A"]]), r"line 1: gold \['A'\]"),
+        ("t.jsonl", row(gold=True), "line 1: gold True: expected a text or a number.*yes or no"),
+        ("t.jsonl", row(gold=[["A"]]), r"line 1: gold \['A'\]: expected a text or a number"),
+        ("t.jsonl", row(gold={"text": ["A"]}), r"line 1: gold .*: expected a text or a number"),
         ("t.jsonl", row(gold=["A", "B"], aliases=["C"]), "aliases are other ways .* there are 2"),
         ("t.jsonl", row(aliases=3), "line 1: aliases: expected"),
         ("t.jsonl", row(answerable="maybe"), "line 1: answerable is 'maybe'"),
         ("t.jsonl", row(answerable=False), "line 1: it has a gold, and answerable is false"),
-        ("t.jsonl", row() + row(gold="Bob"), "line 2: question asked before with other answers"),
+        ("t.jsonl", row() + row(gold="Bob"), "line 2: question asked on line 1 with other answers"),
+        ("t.csv", "question,gold\nQ?,\"['A' 'B']\"\n", "line 2: gold .* looks like a list"),
+        ("t.csv", 'question,gold\nQ?,"[""a"", ""b"""\n', "line 2: gold .* looks like a list"),
+        ("t.csv", "question,gold\nQ?,[redacted]\n", r'line 2: .* looks like a list.*\["…", "…"\]'),
         ("t.jsonl", '{"prompt": "x"}\n', "expected a column 'question', got prompt; name it"),
         ("t.jsonl", "{\n", "line 1, column 2: wrong JSON"),
         ("t.csv", "question,gold\nQ?\n", "line 2: 1 cells"),
         ("t.csv", "question,question\nQ?,A\n", "line 1: two columns"),
         ("t.txt", "Q?\n", "expected a file ending in"),
+        ("t.csv.gz", "Q?\n", "expected a file ending in .*unpack"),
     ],
 )
 def test_mistakes_are_told_with_their_place(
@@ -142,6 +151,115 @@ def test_mistakes_are_told_with_their_place(
         datasets.load(f"file:{file}")
     assert "\n" not in str(error.value)
     assert str(file) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("cell", "golds"),
+    [
+        ('["A", "B"]', (Gold("A"), Gold("B"))),
+        ("['A', 'B']", (Gold("A"), Gold("B"))),  # as pandas writes lists
+        ("['it''s', \"O'Neil\", ]", None),
+        ("['x', \"O'Neil\"]", (Gold("x"), Gold("O'Neil"))),
+        ("[1999, 2000.0]", (Gold("1999"), Gold("2000"))),
+        ("['A', None]", (Gold("A"),)),
+        ("[]", None),
+        ('["[redacted]"]', (Gold("[redacted]"),)),
+        ("[1] is a text", (Gold("[1] is a text"),)),
+        ("A; B", (Gold("A; B"),)),  # nothing says that this is a list
+        ("1815-12-10 00:00:00", (Gold("1815-12-10T00:00:00Z", kind="date"),)),
+    ],
+)
+def test_lists_and_dates_in_cells(cell: str, golds: Any, tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    with file.open("w", newline="") as out:
+        csv.writer(out).writerows([["question", "gold"], ["Q?", cell]])
+    if cell.startswith("['it''s'"):  # two texts without a comma between them are not one
+        with pytest.raises(InputError, match="looks like a list"):
+            datasets.load(f"file:{file}")
+        return
+    (question,) = datasets.load(f"file:{file}").questions
+    assert question.golds == golds
+
+
+EXCEL = "Question;Answer ;Answerable\r\nWho wrote Émile, then?;Rousseau;WAHR\r\n;;\r\n\r\n"
+
+
+def test_a_table_as_a_spreadsheet_saves_it(tmp_path: Path) -> None:
+    """Semicolons, a byte order mark, capitals and spaces in the header, empty rows at the end."""
+    text = EXCEL.replace("WAHR", "TRUE")
+    (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    (tmp_path / "b.csv").write_bytes(text.replace(";", "\t").encode())
+    for name in ("a.csv", "b.csv"):
+        data = datasets.load(f"file:{tmp_path / name}")
+        (question,) = data.questions
+        assert question.text == "Who wrote Émile, then?"
+        assert question.golds == (Gold("Rousseau"),)
+        assert data.rows == 1
+    named = datasets.load(
+        own.with_columns(str(tmp_path / "a.csv"), "question=Question,gold=Answer")
+    )
+    assert named.questions[0].golds == (Gold("Rousseau"),)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (EXCEL.encode("latin-1"), r"line 2, byte 11: not UTF-8 \(0xc9\); save"),
+        (EXCEL.encode("utf-16"), "line 1, byte 1: UTF-16, not UTF-8.*save the file as UTF-8"),
+        (EXCEL.encode(), "line 2: answerable is 'WAHR'; expected true or false"),
+    ],
+)
+def test_other_encodings_are_told_with_their_line(
+    content: bytes, said: str, tmp_path: Path
+) -> None:
+    for name in ("t.csv", "t.tsv"):
+        (tmp_path / name).write_bytes(content if name == "t.csv" else content.replace(b";", b"\t"))
+        with pytest.raises(InputError, match=said):
+            datasets.load(f"file:{tmp_path / name}")
+
+
+def test_a_missing_value_that_was_written_out_is_told(tmp_path: Path) -> None:
+    """``None`` can be an answer, so it stands; but nobody should find out from the numbers."""
+    text = "question,gold\nA?,NaN\nB?,None\nC?,N/A\nD?,null\nE?,Nantes\n"
+    data = datasets.load(f"file:{write(tmp_path, 't.csv', text)}")
+    assert len(data.questions) == 5
+    (told,) = [note for note in data.notes if "NaN" in note]
+    assert told.startswith("4 golds read NaN, None, null or N/A")
+
+
+@pytest.mark.parametrize("yes", ["yes", "TRUE", "1", "1.0", 1.0, True])
+def test_answerable_as_people_write_it(yes: Any, tmp_path: Path) -> None:
+    text = json.dumps({"question": "Q?", "gold": "A", "answerable": yes}) + "\n"
+    (question,) = datasets.load(f"file:{write(tmp_path, 't.jsonl', text)}").questions
+    assert question.answerable is True
+
+
+def test_dates_and_decimals_of_parquet(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    values = [
+        datetime.date(1815, 12, 10),
+        datetime.datetime(987, 6, 5, 4, 3),
+        decimal.Decimal("20.50"),
+    ]
+    expected = [
+        Gold("1815-12-10T00:00:00Z", kind="date"),
+        Gold("0987-06-05T00:00:00Z", kind="date"),
+        Gold("20.50"),
+    ]
+    for value, gold in zip(values, expected, strict=True):
+        table = pa.table({"question": ["Q?"], "gold": [value]})
+        pq.write_table(table, tmp_path / "t.parquet")
+        (question,) = datasets.load(f"file:{tmp_path / 't.parquet'}").questions
+        assert question.golds == (gold,)
+
+
+def test_what_is_no_single_table_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a folder: give one file in it"):
+        datasets.load(f"file:{tmp_path}")
+    table = write(tmp_path, "t.jsonl", row())
+    with pytest.raises(InputError, match="a table of questions and golds: --data file:"):
+        datasets.load(str(table))
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,13 @@ def test_a_format_that_the_file_is_not(tmp_path: Path, kind: str) -> None:
         open_answers(_file(tmp_path, ROW), kind=kind)
 
 
-def test_semicolons_between_cells(tmp_path: Path) -> None:
+def test_other_signs_between_cells(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("question;answer;gold\nwho;me;me\n", encoding="utf-8")
-    with pytest.raises(InputError, match="separate cells by commas"):
+    path.write_text("question;answer;gold\nwho, then;me;me\n", encoding="utf-8")  # spreadsheets
+    (row,) = open_answers(path).rows
+    assert (row.question, row.answer, row.gold) == ("who, then", "me", ("me",))
+    path.write_text("question|answer|gold\nwho|me|me\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"expected a column 'answer'.* got question\|answer"):
         open_answers(path)
 
 
@@ -51,7 +54,9 @@ def test_the_file_of_a_published_set_without_its_name(
 ) -> None:
     path = _file(tmp_path, {"question": "who", "answer": ["me"]})
     assert run(["run", "selective", "--data", str(path), "--dry-run"]) == 2
-    assert "--data nq_open:FILE" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "--data nq_open:FILE" in said
+    assert "--data file:FILE" in said  # a table of one's own looks the same
 
 
 def test_one_malformed_list_is_no_reason_for_other_scores(

@@ -20,18 +20,18 @@ from sayso.datasets.answers_rows import (
     COLUMNS,
     AnswerRow,
     check_columns,
-    read_csv,
     row_of,
 )
+from sayso.datasets.tables import SUFFIXES as TABLES
+from sayso.datasets.tables import is_text_table, read_table
 from sayso.records import InputError
-from sayso.store import read_rows
 
 __all__ = ["COLUMNS", "FORMATS", "AnswerRow", "Answers", "open_answers", "row_of"]
 
 #: Formats that ``--format`` can name.
 FORMATS = ("rows", "harness", "inspect", "batch")
 #: Endings of the files that can be read.
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv", ".eval")
+SUFFIXES = (*TABLES, ".eval")
 #: What the first row of a log looks like.
 TESTS: dict[str, Callable[[Mapping[str, object]], bool]] = {
     "harness": is_harness,
@@ -86,7 +86,7 @@ def _open(
     if suffix == ".eval" or kind == "inspect":
         _only_rows("inspect", chosen, requests)
         return Answers("inspect", read_inspect(place, notices), notices)
-    source = read_csv(place) if suffix in (".csv", ".tsv") else read_rows(place)
+    source = read_table(place)
     first = next(source)  # every reader refuses an empty file
     source = chain([first], source)
     found = kind or _kind_of(first[1], suffix)
@@ -97,8 +97,8 @@ def _open(
         if requests is not None:
             raise InputError(f"{place} is no batch output: --requests says nothing about it")
         _check_first(place, first[1], chosen)
-        unit = "line" if suffix in (".jsonl", ".ndjson", ".csv", ".tsv") else "row"
-        loose = suffix in (".csv", ".tsv")
+        loose = is_text_table(place)
+        unit = "line" if loose or suffix in (".jsonl", ".ndjson") else "row"
         rows = (row_of(row, chosen, f"{unit} {n}", loose=loose) for n, row in source)
         return Answers("rows", rows, notices)
     if found == "harness":
@@ -135,11 +135,6 @@ def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, st
             )
     taken = set(columns.values())
     free = [n for n in ("answer", "samples") if n in columns or (n in row and n not in taken)]
-    if not free and len(row) == 1 and ";" in names:
-        raise InputError(
-            f"{path}: its one column is called {names[:300]!r}; separate cells by commas, or by "
-            "tabs in a file ending in .tsv"
-        )
     if not free:
         raise InputError(
             f"{path}: expected a column 'answer' (or 'samples'), got {names[:300]}; name it with "

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from sayso.datasets.answers_rows import AnswerRow, read_csv, row_of
+from sayso.datasets.answers_rows import AnswerRow, row_of
+from sayso.datasets.tables import is_text_table, read_table
 from sayso.records import InputError
-from sayso.store import read_rows
 
 __all__ = ["with_golds"]
 
@@ -54,10 +54,9 @@ def with_golds(rows: Iterator[AnswerRow], path: Path, notices: list[str]) -> Ite
 
 
 def _read(path: Path) -> dict[str, AnswerRow]:
-    loose = path.suffix.lower() in (".csv", ".tsv")
-    source = read_csv(path) if loose else read_rows(path)
+    loose = is_text_table(path)
     found: dict[str, AnswerRow] = {}
-    for number, row in source:
+    for number, row in read_table(path):
         name = next((n for n in IDS if n in row), None)
         if name is None or not {"gold", "human"} & row.keys():
             raise InputError(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from sayso.datasets.answers_csv import read_csv as read_csv
+from sayso.datasets.cells import list_in
 from sayso.records import InputError
 
 #: The columns that are read, and what each holds.
@@ -137,15 +136,13 @@ def _about_texts(problem: str) -> bool:
 
 
 def _listed(name: str, value: object) -> object:
-    """A cell of a CSV file: empty is nothing, a list is JSON."""
+    """A cell of a CSV file: empty is nothing, a list is JSON or as Python writes it."""
     if not isinstance(value, str) or not value.strip():
         return value if name == "answer" else None
     if name in ("question", "answer", "context", "prompt", "id") or value.lstrip()[:1] != "[":
         return value
-    try:
-        return json.loads(value, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        return value  # told below as what it is: a text where a list was expected
+    found = list_in(value)
+    return value if found is None else found  # a text is told below where a list was expected
 
 
 def _text(name: str, value: object, problems: list[str]) -> str | None:

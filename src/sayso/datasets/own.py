@@ -4,24 +4,22 @@ JSONL, JSON, Parquet, CSV and TSV, a short question in each row. ``--columns`` s
 calls our columns, as in ``sayso score``; it becomes part of the name, which can also be written so
 in full: ``file:mine.csv#question=q,gold=answer``. Several golds are all true values; other ways to
 write a single gold stand under ``aliases``, or in ``{"value": "…", "aliases": ["…"]}``. In CSV a
-list is written as JSON, ``["…", "…"]``. A question that nobody can answer says so
-(``answerable`` false) and has no gold.
+list is written as JSON or Python writes it, ``["…", "…"]``. A question that nobody can answer says
+so (``answerable`` false) and has no gold.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from sayso.datasets.cells import WRITTEN_OUT, gold_in, read_cell
 from sayso.datasets.collection import Dataset, questions_hash
 from sayso.datasets.selfaware import truth_of
 from sayso.datasets.tables import SUFFIXES, is_text_table, read_table
-from sayso.datasets.uncle import gold_of
 from sayso.records import Aspect, Gold, InputError, Question, content_id, question_id
 
 #: The columns that are read, and what each holds.
@@ -75,8 +73,12 @@ def load_file(path: Path) -> Dataset:
     if not place or path.exists():  # a file may have such a name
         place, columns = str(path), ""
     file, named = Path(place), columns_of(columns)
+    if file.is_dir():
+        raise InputError(f"{file} is a folder: give one file in it")
     if file.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{file}: expected a file ending in {', '.join(SUFFIXES)}")
+        raise InputError(
+            f"{file}: expected a file ending in {', '.join(SUFFIXES)}; unpack it, or save it as one"
+        )
     name = file.stem.encode("utf-8", "replace").decode()
     return from_rows(read_table(file), named, name, place, loose=is_text_table(file))
 
@@ -89,27 +91,32 @@ def from_rows(
     *,
     loose: bool = False,
 ) -> Dataset:
-    """Turn rows into questions. ``loose``: cells are texts, and JSON where they hold lists."""
-    found: dict[str, Question] = {}
+    """Turn rows into questions. ``loose``: cells are texts, also where they hold lists."""
+    found: dict[str, tuple[int, Question]] = {}
     count = 0
     for line, row in rows:
         if not count:
             _check_first(row, named, source)
         count += 1
-        question = _question(_given(row, named, loose), name, f"{source} line {line}")
-        known = found.setdefault(question.id, question)
+        place = f"{source} line {line}"
+        question = _question(_given(row, named, place, loose=loose), name, place)
+        first, known = found.setdefault(question.id, (line, question))
         if known != question:
             raise InputError(
-                f"{source} line {line}: question asked before with other answers: "
+                f"{place}: question asked on line {first} with other answers: "
                 f"{question.text[:60]!r}; a question with several true values is one row"
             )
-    questions = tuple(found.values())
+    questions = tuple(question for _, question in found.values())
     notes = [f"{count:,} row{'s' * (count != 1)} read from {source}"]
     if len(found) < count:
         notes.append(f"{count - len(found):,} left out: asked before")
     for what, number in (
         ("cannot be answered: whoever abstains is right", _count(questions, False)),
         ("have no gold: nobody can say who is right", _count(questions, None)),
+        (
+            "golds read NaN, None, null or N/A: leave the cell empty where there is none",
+            sum(g.value.casefold() in WRITTEN_OUT for q in questions for g in q.golds or ()),
+        ),
     ):
         notes += [f"{number:,} {what}"] if number else []
     return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
@@ -127,27 +134,39 @@ def _check_first(row: Mapping[str, Any], named: Mapping[str, str], source: str) 
                 f"{source}: --columns {ours}={theirs} names a column that is not there; the file "
                 f"has {names}"
             )
-    if "question" not in named and "question" not in row:
+    if "question" not in named and _column(row, ("question",)) is None:
         raise InputError(
             f"{source}: expected a column 'question', got {names}; name it with "
             "--columns question=COLUMN (records in UNCLE's format: --data FILE, without file:)"
         )
 
 
-def _given(row: Mapping[str, Any], named: Mapping[str, str], loose: bool) -> dict[str, Any]:
+def _given(
+    row: Mapping[str, Any], named: Mapping[str, str], place: str, *, loose: bool
+) -> dict[str, Any]:
     """Return what a row has under our names; a column given to one of ours is no other's."""
     taken = set(named.values())
+    free = {name: value for name, value in row.items() if name not in taken}
     found: dict[str, Any] = {}
     for ours in COLUMNS:
-        names = [named[ours]] if ours in named else [ours, *ALSO.get(ours, ())]
-        free = (n for n in names if n in row and (ours in named or n not in taken))
-        value = row[first] if (first := next(free, None)) is not None else None
-        lists = loose and ours in ("gold", "aliases")
-        if lists and isinstance(value, str) and value.lstrip()[:1] == "[":
-            with contextlib.suppress(ValueError, RecursionError):  # else a text with a bracket
-                value = json.loads(value)
+        if ours in named:
+            value = row.get(named[ours])
+        else:
+            column = _column(free, (ours, *ALSO.get(ours, ())))
+            value = None if column is None else free[column]
+        if loose and ours in ("gold", "aliases") and isinstance(value, str):
+            value = read_cell(value, place)
         found[ours] = None if isinstance(value, str) and not value.strip() else value
     return found
+
+
+def _column(row: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    """Return the first of the names that a row has, as it writes it: " Answer" for "answer"."""
+    exact = next((name for name in names if name in row), None)
+    if exact is not None:
+        return exact
+    written = {str(name).strip().casefold(): name for name in row}
+    return next((written[name] for name in names if name in written), None)
 
 
 def _question(given: Mapping[str, Any], name: str, place: str) -> Question:
@@ -192,7 +211,8 @@ def _golds(given: Mapping[str, Any], place: str) -> tuple[Gold, ...]:
     """Return the true values of a row: texts, numbers, or objects with a value and aliases."""
     value = given["gold"]
     values = value if isinstance(value, list) else [] if value is None else [value]
-    golds = tuple(g for g in (_gold(v, place) for v in values) if g.value.strip())
+    read = (gold_in(one, place) for one in values if one is not None)
+    golds = tuple(gold for gold in read if gold.value.strip())
     more = given["aliases"]
     if more is None:
         return golds
@@ -205,17 +225,3 @@ def _golds(given: Mapping[str, Any], place: str) -> tuple[Gold, ...]:
         )
     names = dict.fromkeys(a.strip() for a in aliases if a.strip() and a.strip() != golds[0].value)
     return (msgspec.structs.replace(golds[0], aliases=(*golds[0].aliases, *names)),)
-
-
-def _gold(value: object, place: str) -> Gold:
-    if isinstance(value, str):
-        return gold_of(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        whole = isinstance(value, float) and value.is_integer()
-        return Gold(f"{value:.0f}" if whole else str(value))
-    try:
-        return msgspec.convert(value, Gold)
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"{place}: gold {value!r:.40}: {error}; expected a text or a list"
-        ) from None

@@ -67,8 +67,9 @@ def items(rows: Iterable[tuple[int, Any]], source: str) -> Iterator[Item]:
 def truth_of(row: Mapping[str, Any], name: str, source: str, line: int) -> bool:
     """Return a truth value, also one that CSV has as text. Raises InputError with the place."""
     value = row.get(name)
-    if isinstance(value, str) and value.strip().lower() in ("true", "false", "1", "0"):
-        return value.strip().lower() in ("true", "1")
-    if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1)):
-        return bool(value)
+    told = value.strip().lower() if isinstance(value, str) else value
+    if told in ("true", "yes", "1", "1.0", 1):
+        return True
+    if told in ("false", "no", "0", "0.0", 0):
+        return False
     raise InputError(f"{source} line {line}: {name} is {value!r:.40}; expected true or false")

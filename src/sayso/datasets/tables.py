@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ def is_text_table(path: Path) -> bool:
     return path.suffix.lower() in (".csv", ".tsv")
 
 
-def read_table(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line or row, row) of JSONL, JSON, Parquet, CSV or TSV. Raises InputError."""
     if is_text_table(path):
         yield from read_csv(path)

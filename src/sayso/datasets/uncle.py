@@ -28,7 +28,7 @@ HUB_ID = "rhyang2021/UNCLE"
 #: records that the two published versions of the set hold (PROTOCOLS 1.A)
 PUBLISHED_ROWS = (1066, 3932)
 
-_TIMESTAMP = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_TIMESTAMP = re.compile(r"([+-]?\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0+)?Z?")
 
 
 class _Part(msgspec.Struct):
@@ -160,8 +160,8 @@ def _record(row: object, source: str, line: int) -> _Record:
     except msgspec.ValidationError as error:
         raise InputError(
             f"{source} line {line}: {error}; expected the fields entity, prompt, domain and "
-            "individual_qa with question, answer (a list), description (a file of a published "
-            "set: say which, --data nq_open:FILE)"
+            "individual_qa with question, answer (a list), description (a table of questions and "
+            "golds: --data file:FILE; a file of a published set: say which, --data nq_open:FILE)"
         ) from None
     empty = [f for f in ("entity", "prompt") if not getattr(record, f).strip()]
     empty += [] if record.individual_qa else ["individual_qa"]
@@ -185,8 +185,9 @@ def _short(record: _Record, part: _Part, name: str) -> Question:
 
 
 def gold_of(value: str | Gold) -> Gold:
-    """Return a gold: a Wikidata timestamp is a date, all else is text until a matcher reads it."""
+    """Return a gold: a timestamp, as Wikidata or pandas writes it, is a date, all else is text."""
     if isinstance(value, Gold):
         return value
     text = value.strip()
-    return Gold(text, kind="date") if _TIMESTAMP.fullmatch(text) else Gold(text)
+    timed = _TIMESTAMP.fullmatch(text)
+    return Gold(f"{timed[1]}T{timed[2]}Z", kind="date") if timed else Gold(text)
