@@ -25,6 +25,8 @@ def read_rows(path: Path | str) -> Iterator[Row]:
     or unreadable, bytes that are not UTF-8, wrong JSON (line and column), a row that is no object.
     """
     place = Path(path)
+    if place.is_dir():
+        raise InputError(f"{place} is a folder: give one file in it")
     reader = READERS.get(place.suffix.lower())
     if reader is None:
         raise InputError(
@@ -32,8 +34,6 @@ def read_rows(path: Path | str) -> Iterator[Row]:
         )
     empty = True
     try:
-        if place.is_dir():
-            raise InputError(f"{place} is a folder: give one file in it")
         for row in reader(place):
             empty = False
             yield row

@@ -242,10 +242,12 @@ def test_published_files_are_read_whole(test_data: Path) -> None:
         "factscore": ("factscore/ChatGPT.jsonl", 88),
         "nq_open": ("nq_open/NQ-open.dev.jsonl", 1781),
         "triviaqa": ("uqnlg/triviaqa_20_samples.jsonl", 257),
-        "xquad": ("squad/xquad.en.json", 1185),
+        "xquad": ("squad/xquad.en.json", 1185),  # five are asked twice of one passage
         "squad": ("squad/xquad.en.json", 1185),  # v1.1 and v2 have the same shape
         "squad_v2": ("squad/xquad.en.json", 1185),
         "svamp": ("svamp/SVAMP.jsonl", 506),
+        "topics": ("factscore/PerplexityAI.jsonl", 88),
+        "file": ("nq_open/NQ-open.efficientqa.test.1.1.jsonl", 894),
         "popqa": ("popqa/popqa_1k_popularity.jsonl", 683),
     }
     for kind, (file, number) in counts.items():
@@ -253,6 +255,8 @@ def test_published_files_are_read_whole(test_data: Path) -> None:
         assert len(data.questions) == number, kind
         assert all(q.text and q.entity for q in data.questions)
         assert all(bool(q.golds) is (q.answerable is True) for q in data.questions)
+        in_prompt = kind in ("squad", "squad_v2", "xquad", "svamp")
+        assert all((q.context is not None) is in_prompt for q in data.questions), kind
     data = datasets.load(f"selfaware:{test_data / counts['selfaware'][0]}", limit=0)
     assert sum(q.answerable is False for q in data.questions) == 527
     two = datasets.load(f"popqa:{test_data / 'popqa/popqa_2k_all_props_with_pop.jsonl'}", limit=0)

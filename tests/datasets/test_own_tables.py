@@ -257,6 +257,9 @@ def test_dates_and_decimals_of_parquet(tmp_path: Path) -> None:
 def test_what_is_no_single_table_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder: give one file in it"):
         datasets.load(f"file:{tmp_path}")
+    for name in (str(tmp_path), f"popqa:{tmp_path}", f"squad:{tmp_path}", f"uncle:{tmp_path}"):
+        with pytest.raises(InputError, match="is a folder: give one file in it"):
+            datasets.load(name)
     table = write(tmp_path, "t.jsonl", row())
     with pytest.raises(InputError, match="a table of questions and golds: --data file:"):
         datasets.load(str(table))

@@ -297,18 +297,3 @@ def test_sets_from_the_hub_are_asked_for_by_name_and_split(monkeypatch: pytest.M
     ]
     with pytest.raises(InputError, match="split 'train': google/xquad has test, dev"):
         datasets.load("xquad", split="train")
-
-
-@pytest.mark.data
-def test_published_files_are_read_whole(test_data: Path) -> None:
-    counts = {
-        "triviaqa": ("uqnlg/triviaqa_20_samples.jsonl", 257),
-        "nq_open": ("nq_open/NQ-open.dev.jsonl", 1781),
-        "xquad": ("squad/xquad.en.json", 1185),  # five are asked twice of one passage
-        "svamp": ("svamp/SVAMP.jsonl", 506),
-    }
-    for kind, (file, number) in counts.items():
-        data = datasets.load(f"{kind}:{test_data / file}", limit=0)
-        assert len(data.questions) == number, kind
-        assert all(q.golds and q.text for q in data.questions)
-        assert all((q.context is not None) == (kind in ("xquad", "svamp")) for q in data.questions)
