@@ -96,7 +96,7 @@ def bootstrap_cells(
             parts = ("UUR", "over_hedge")
             if any(is_sparse(*counts[part]) for part in parts):
                 pair = float(values["UUR"]), float(values["over_hedge"])
-                link = _correlation(drawn["UUR"], drawn["over_hedge"])
+                link = correlation(drawn["UUR"], drawn["over_hedge"])
                 low, high = difference_interval(pair, (ends["UUR"], ends["over_hedge"]), link)
                 problem = "sparse: interval combined from the exact intervals of its two parts"
         result[name] = Estimate(
@@ -151,7 +151,7 @@ def bootstrap_within(
                 pair, (unknown, known), ("UUR_within", "over_hedge_within"), strict=True
             )
         )
-        link = _correlation(drawn["UUR_within"], drawn["over_hedge_within"])
+        link = correlation(drawn["UUR_within"], drawn["over_hedge_within"])
         low, high = difference_interval(pair, (ends[0], ends[1]), link)
         problem = "sparse: interval combined from the exact intervals of its two parts"
         result["J_within"] = _replaced(made, low, high, problem)
@@ -205,7 +205,8 @@ def _resampled(sums: Floats, strata: ArrayLike | None, n: int, seed: int) -> Flo
     return np.concatenate(blocks)
 
 
-def _correlation(first: Floats, second: Floats) -> float:
+def correlation(first: Floats, second: Floats) -> float:
+    """Return the correlation of two numbers over resamples; 0 where one of them does not vary."""
     both = ~(np.isnan(first) | np.isnan(second))
     if both.sum() < 2 or first[both].std() == 0 or second[both].std() == 0:
         return 0.0

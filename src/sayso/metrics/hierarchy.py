@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sayso.metrics.distributions import student_quantile
 from sayso.metrics.intervals import (
     LEVEL,
+    UNDEFINED_SHARE,
     Range,
     resample_weights,
     student_interval,
@@ -52,11 +53,16 @@ class Draws(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """A number, each seed's, and its replicates (B,)."""
+    """A number, each seed's, and its replicates (B,).
+
+    ``least`` is a standard error that theory allows no less than, for numbers that resamples with
+    few events leave undefined, and so understate.
+    """
 
     value: float
     by_seed: tuple[float | None, ...]
     replicates: Floats
+    least: float = 0.0
 
 
 def draw(entities: int, n: int = 2000, seed: int = 0) -> Draws:
@@ -98,7 +104,7 @@ def error_of(found: Spread, entities: int) -> tuple[float, float] | None:
     held = found.replicates[~np.isnan(found.replicates)]
     if len(held) < 2 or entities < 2:
         return None
-    error = float(held.std(ddof=1) * np.sqrt(entities / (entities - 1)))
+    error = max(found.least, float(held.std(ddof=1) * np.sqrt(entities / (entities - 1))))
     values = np.array([v for v in found.by_seed if v is not None])
     total = error**2
     if len(values) < 2 or total == 0:
@@ -134,7 +140,11 @@ def estimate(
 
 
 def difference(first: Spread, second: Spread) -> Spread:
-    """Return first - second, resample by resample; seed by seed where both have as many."""
+    """Return first - second, resample by resample; seed by seed where both have as many.
+
+    Where many resamples leave it undefined, its error is no less than that of two independent
+    numbers with the least errors of the two.
+    """
     seeds: tuple[float | None, ...]
     one, two = first.by_seed, second.by_seed
     if len(one) == len(two):
@@ -145,7 +155,10 @@ def difference(first: Spread, second: Spread) -> Spread:
         wide, sign = (one, 1.0) if len(one) > len(two) else (two, -1.0)
         alone = second.value if sign > 0 else first.value
         seeds = tuple(None if v is None else sign * (v - alone) for v in wide)
-    return Spread(first.value - second.value, seeds, first.replicates - second.replicates)
+    replicates = first.replicates - second.replicates
+    left_out = replicates.size and np.isnan(replicates).mean() > UNDEFINED_SHARE
+    least = float(np.hypot(first.least, second.least)) if left_out else 0.0
+    return Spread(first.value - second.value, seeds, replicates, least)
 
 
 def p_value(found: Spread, entities: int) -> float | None:

@@ -11,6 +11,7 @@ when an answer is forced); ``skill`` (words against the frozen draws, 0 = blind)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import exp
 
 import msgspec
 import numpy as np
@@ -23,22 +24,23 @@ from sayso.metrics.hierarchy import (
     Spread,
     difference,
     draw,
-    error_of,
     estimate,
     p_value,
     ratio,
     spread,
 )
-from sayso.metrics.intervals import Interval, difference_interval, is_sparse, proportion_interval
 from sayso.metrics.pairing import holm
-from sayso.metrics.rates import CORRECT, MISSING, UNCERTAIN, Floats, cell_rates, rate_counts
+from sayso.metrics.rates import MISSING, UNCERTAIN, Floats, cell_rates
 from sayso.metrics.roc import codes
 from sayso.metrics.within import policy_j, unspoken_knowledge, within_rates
 from sayso.pipeline.teaching_sides import FORMS, Answers, Frame, Side
+from sayso.pipeline.teaching_sparse import exact, least_error
 from sayso.records import Estimate
 from sayso.taught import Cell, Change, Method
 
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_uncertain")
+#: parts of J within type, for its interval alone
+UNSHOWN = ("UUR_within", "over_hedge_within")
 #: certain or uncertain in short and in long form (UNCLE, 7.1): UC is uncertain in short form only
 ALIGNED = ("align_CC", "align_CU", "align_UC", "align_UU")
 #: what methods are tested for, against the instruction: one family of tests (Holm)
@@ -80,6 +82,7 @@ def table(
         _cell(frame, one, sides[one.method.name], form, name, signature)
         for one in found
         for form, name in one.spreads
+        if name not in UNSHOWN
     ]
     return cells, _changes(frame, found, against, signature)
 
@@ -93,6 +96,9 @@ def _spreads(frame: Frame, sides: Sequence[Side], draws: Draws) -> dict[tuple[st
                 metrics.setdefault(name, []).append(metric)
         for name, own in metrics.items():
             found[form, name] = spread(own, draws)
+        least = least_error(frame, [side.answers[form].label for side in sides])
+        odds = found[form, "log_odds_within"]
+        found[form, "log_odds_within"] = odds._replace(least=least)
     rows = codes(frame.entity)
     for name in ALIGNED:
         own = [_share(rows, _alike(side, name)) for side in sides]
@@ -118,7 +124,7 @@ def _metrics(frame: Frame, side: Side, a: Answers, form: str) -> dict[str, Metri
     for name in RATES:
         made[name] = _of_rates(flat, name)
     typed = cluster_cells(frame.known, a.label, frame.entity, frame.type)
-    for name in ("J_within", "log_odds_within"):
+    for name in ("J_within", "log_odds_within", *UNSHOWN):
         made[name] = _of_types(typed, name)
     rows = codes(frame.entity)
     score = -a.logprob
@@ -199,60 +205,33 @@ def _cell(
     frame: Frame, one: Measured, sides: Sequence[Side], form: str, name: str, signature: str
 ) -> Cell:
     found = one.spreads[form, name]
-    E = frame.entities
-    labels = [side.answers["long" if form == "both" else form].label for side in sides]
-    usable = [(frame.known >= 0) & (label >= 0) for label in labels]
+    forms = FORMS if form == "both" else (form,)
+    labels = [[side.answers[f].label for f in forms] for side in sides]
+    known = [frame.known] if form != "both" else []
+    usable = [np.all([np.asarray(x) >= 0 for x in (*known, *own)], axis=0) for own in labels]
     n = round(float(np.mean([u.sum() for u in usable])))
-    made = estimate(name, found, E, n, _RANGE.get(name, (0.0, 1.0)))
-    if name in RATES:
-        made = _sparse(frame, one, labels, form, made)
+    made = estimate(name, found, frame.entities, n, _RANGE.get(name, (0.0, 1.0)))
+    by_seed = found.by_seed
+    if form != "both":
+        own = {n: spread for (f, n), spread in one.spreads.items() if f == form}
+        made = exact(frame, own, [one_form for (one_form,) in labels], made)
     if name == "log_odds_within":
-        made = _odds(made)
-    missing = max(int(((frame.known == MISSING) | (label == MISSING)).sum()) for label in labels)
+        made, by_seed = _odds(made), tuple(None if v is None else exp(v) for v in by_seed)
+    missing = max(
+        int(np.any([x == MISSING for x in (*known, *own)], axis=0).sum()) for own in labels
+    )
     where = f"form:{form};method:{one.method.name}"
     title = made.name
     made = msgspec.structs.replace(
         made, where=where, missing=missing, signature=f"{title}|form:{form}|{signature}"
     )
-    return Cell(one.method.name, form, made, found.by_seed)
+    return Cell(one.method.name, form, made, by_seed)
 
 
 def _odds(log: Estimate) -> Estimate:
     """Return an odds ratio in place of its logarithm."""
-    value, low, high = (
-        None if x is None else float(np.exp(x)) for x in (log.value, log.low, log.high)
-    )
+    value, low, high = (None if x is None else exp(x) for x in (log.value, log.low, log.high))
     return msgspec.structs.replace(log, name="odds_ratio_within", value=value, low=low, high=high)
-
-
-def _sparse(
-    frame: Frame, one: Measured, labels: Sequence[np.ndarray], form: str, made: Estimate
-) -> Estimate:
-    """Replace the interval of a rate with few counts by an exact one, that of J by its parts'."""
-    cells = np.mean([cluster_cells(frame.known, x, frame.entity).sum(axis=0) for x in labels], 0)
-    counts = rate_counts(cells)
-
-    def ends(name: str) -> Interval:
-        error = error_of(one.spreads[form, name], frame.entities)
-        top, bottom = counts[name]
-        return proportion_interval(top, bottom, error[0] if error else None, frame.entities)
-
-    if made.name in counts and counts[made.name][1] and is_sparse(*counts[made.name]):
-        low, high = ends(made.name)
-        top, bottom = counts[made.name]
-        return msgspec.structs.replace(
-            made, low=low, high=high, numerator=top, denominator=bottom,
-            problem=f"sparse: {top:.0f} of {bottom:.0f}, exact interval",
-        )  # fmt: skip
-    parts = ("UUR", "over_hedge")
-    if made.name == "J" and any(is_sparse(*counts[p]) for p in parts if counts[p][1]):
-        pair = tuple(one.spreads[form, p].value for p in parts)
-        if not any(np.isnan(v) for v in pair) and all(counts[p][1] for p in parts):
-            low, high = difference_interval((pair[0], pair[1]), (ends(parts[0]), ends(parts[1])), 0)
-            return msgspec.structs.replace(
-                made, low=low, high=high, problem="sparse: interval of its two parts combined"
-            )
-    return made
 
 
 def _changes(frame: Frame, found: Sequence[Measured], against: str, signature: str) -> list[Change]:
@@ -277,4 +256,4 @@ def _changes(frame: Frame, found: Sequence[Measured], against: str, signature: s
     return [msgspec.structs.replace(one, p_holm=p) for one, p in zip(made, corrected, strict=True)]
 
 
-__all__ = ["CORRECT", "RATES", "TESTED", "table"]
+__all__ = ["RATES", "TESTED", "table"]

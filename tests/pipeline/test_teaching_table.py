@@ -1,0 +1,149 @@
+"""The table of a teaching: numbers and intervals of single runs, and what seeds make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sayso
+from sayso.backends.scripted import ScriptedEngine
+from sayso.metrics.within import log_odds_error
+from sayso.pipeline.teaching_sides import Frame, Side, frame_of, side_of
+from sayso.pipeline.teaching_sparse import least_error
+from sayso.pipeline.teaching_table import table
+from sayso.protocols.uncle_settings import Settings
+from sayso.records import Estimate, Question
+from sayso.store import RunFolder
+from sayso.taught import Cell, Method
+from scripted_world import Fact, Mind, chance, facts, write
+from scripted_world import records as records_of
+
+RESAMPLES = 1000
+Hedges = Callable[[Fact], bool]
+
+
+def known(fact: Fact) -> bool:
+    return chance("knows", fact.question) < 0.6
+
+
+def run(tmp: Path, name: str, hedges: Hedges, world: list[Fact]) -> Path:
+    """A run of a model that, asked for doubt, hedges as ``hedges`` says."""
+    mind = Mind(
+        world, lambda fact: float(known(fact)), lambda fact, told: told and hedges(fact),
+        guess=lambda fact, draw: f"Zz{chance('wrong', fact.question, draw):.6f}".replace(".", "q"),
+    )  # fmt: skip
+    data = write(tmp / "mine.jsonl", records_of(world))
+    engine = ScriptedEngine(mind, name="one", logprob=-0.5)
+    sayso.run(
+        "uncle", model=engine, data=str(data), out=tmp / name, limit=0, cache=tmp / f"c-{name}",
+        options=Settings(resamples=RESAMPLES),
+    )  # fmt: skip
+    return tmp / name
+
+
+def cells_of(frame: Frame, sides: list[Side]) -> list[Cell]:
+    method = Method("m", "M", "trained", tuple(range(len(sides))))
+    return table(frame, [method], {"m": sides}, against="m", signature="", resamples=RESAMPLES)[0]
+
+
+def get(cells: list[Cell], form: str, name: str) -> Cell:
+    return next(c for c in cells if (c.form, c.estimate.name) == (form, name))
+
+
+def opened(path: Path) -> tuple[Frame, Side]:
+    questions = RunFolder.open(path).read("questions", Question)
+    frame = frame_of(path, questions)
+    return frame, side_of(frame, path, {})
+
+
+def few(fact: Fact) -> bool:
+    """Seven hedges, one of them of a known fact: too few for resamples."""
+    rate = 0.12 if not known(fact) else 0.012
+    return chance("few", fact.question) < rate
+
+
+def many(fact: Fact) -> bool:
+    return chance("many", fact.question) < (0.2 if known(fact) else 0.7)
+
+
+def never(fact: Fact) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("hedges", [few, many, never])
+def test_one_run_has_the_numbers_and_intervals_that_it_has_alone(
+    hedges: Hedges, tmp_path: Path
+) -> None:
+    path = run(tmp_path, "r", hedges, facts(40))
+    frame, side = opened(path)
+    cells = cells_of(frame, [side])
+    alone = {(e.name, e.where): e for e in RunFolder.open(path).read("metrics/uncle", Estimate)}
+    names = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "J_within", "odds_ratio_within")
+    for form in ("short", "long"):
+        for name in names:
+            mine, own = get(cells, form, name).estimate, alone[name, f"form:{form}"]
+            where = (name, form, mine, own)
+            assert mine.value == pytest.approx(own.value), where
+            assert (mine.low is None) == (own.low is None), where
+            if own.low is None or mine.low is None or mine.high is None or own.high is None:
+                continue
+            ends = np.array([[mine.low, mine.high], [own.low, own.high]])
+            if name == "odds_ratio_within":
+                ends = np.log(ends)
+            width = ends[1, 1] - ends[1, 0]
+            # other random numbers: a tenth of the width
+            assert np.abs(ends[0] - ends[1]).max() <= 0.1 * width + 1e-9, where
+
+
+def test_a_model_that_never_hedges_has_an_interval_around_0(tmp_path: Path) -> None:
+    """No resample holds a hedge; "0 [0, 0]" would say that none could have been there."""
+    frame, side = opened(run(tmp_path, "r", never, facts(40)))
+    cells = cells_of(frame, [side, side])
+    for name in ("J", "J_within"):
+        found = get(cells, "short", name).estimate
+        assert found.value == 0
+        assert found.low is not None
+        assert found.high is not None
+        assert found.low < 0 < found.high
+    odds = get(cells, "short", "odds_ratio_within")
+    assert odds.estimate.value is None
+    assert odds.estimate.problem
+    assert odds.by_seed == (None, None)
+
+
+def test_odds_ratios_of_seeds_are_averaged_as_logarithms(tmp_path: Path) -> None:
+    world = facts(40)
+    frame, one = opened(run(tmp_path, "a", many, world))
+    other = side_of(
+        frame, run(tmp_path, "b", lambda f: many(f) and chance("x", f) < 0.6, world), {}
+    )
+    found = get(cells_of(frame, [one, other]), "short", "odds_ratio_within")
+    first, second = found.by_seed
+    assert first is not None
+    assert second is not None
+    assert first != second
+    alone = get(cells_of(frame, [one]), "short", "odds_ratio_within").estimate.value
+    assert first == pytest.approx(alone)
+    assert found.estimate.value == pytest.approx((first * second) ** 0.5)
+    # a seed that never hedges has none; it is left out, and told
+    silent = side_of(frame, run(tmp_path, "c", never, world), {})
+    told = get(cells_of(frame, [one, silent]), "short", "odds_ratio_within").estimate
+    assert told.value == pytest.approx(first)
+    assert told.problem == "undefined for 1 of 2 seeds, which are left out"
+
+
+def test_the_least_error_of_an_odds_ratio_over_seeds(tmp_path: Path) -> None:
+    """Few hedges: seeds answer the same facts, so that their mean errs as much as each of them."""
+    frame, sparse = opened(run(tmp_path, "a", few, facts(40)))
+    label = sparse.answers["short"].label
+    own = least_error(frame, [label])
+    assert own > 0.5
+    assert least_error(frame, [label, label]) == pytest.approx(own)
+    rich = side_of(frame, run(tmp_path, "b", many, facts(40)), {}).answers["short"].label
+    alone = least_error(frame, [rich])
+    assert least_error(frame, [rich] * 4) == pytest.approx(alone / 2)
+    assert least_error(frame, [np.zeros_like(rich)]) == 0
+    assert log_odds_error(np.zeros((1, 6))) is None
