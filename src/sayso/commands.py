@@ -184,9 +184,9 @@ def compare(
     Parameters
     ----------
     a
-        A run folder.
+        A run folder, or a folder of sayso train.
     b
-        Another run folder.
+        Another one of its kind.
     json
         Print the differences as JSON.
     allow

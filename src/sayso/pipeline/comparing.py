@@ -22,6 +22,7 @@ from sayso.protocols.uncle_context import Context, load, probes_hash
 from sayso.protocols.uncle_robustness import spread, wording_labels, wording_rates
 from sayso.records import Estimate, InputError
 from sayso.store import Manifest, RunFolder
+from sayso.taught import FILE
 
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_known", "p_uncertain")
 #: settings that may differ without being asked: the thing compared, whose probes decide, and
@@ -54,7 +55,8 @@ def compare(
 ) -> Comparison:
     """Return B - A for every headline rate on the aspects that both runs asked about.
 
-    Entities are resampled jointly. Runs that differ in more than the model are refused, unless
+    Two teachings are compared by the last stage of each. Entities are resampled jointly.
+    Runs that differ in more than the model are refused, unless
     ``allow`` names the settings; runs of one base model must share its probes (``known_from``),
     since a model that learned to hedge also hedges its probes. Raises InputError.
     """
@@ -62,6 +64,17 @@ def compare(
     for name, value, low, high in limits:
         if not low <= value <= high:
             raise InputError(f"{name} is {value}; expected {low} to {high:g}")
+    taught = [(Path(place) / FILE).is_file() for place in (a, b)]
+    if any(taught):
+        from sayso.pipeline.comparing_teaching import differences as of_teachings
+
+        if not all(taught):
+            run = (a, b)[taught.index(True)]
+            raise InputError(
+                f"{run} is a teaching and the other folder is not: compare two runs, "
+                f"or two teachings; the runs of a teaching lie in {run}/runs"
+            )
+        return Comparison(*of_teachings(str(a), str(b), resamples, seed))
     kinds = [RunFolder.open(Path(place)).read_manifest().protocols for place in (a, b)]
     if kinds[0] != kinds[1]:
         told = " and ".join("+".join(kind) or "no protocol" for kind in kinds)

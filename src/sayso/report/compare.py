@@ -25,6 +25,8 @@ _OWN_UNIT = (
         "auroc_within",
         "claims_per_answer",
         "trend",
+        "skill",
+        "log_odds_within",
     }
 )
 

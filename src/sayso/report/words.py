@@ -60,6 +60,24 @@ MORE: dict[str, tuple[str, str]] = {
         "How many times higher the odds of a hedge are for an unknown fact (Mantel-Haenszel over "
         "types; 1 = no relation).",
     ),
+    "log_odds_within": (
+        "logarithm of the odds ratio within type",
+        "How much higher the odds of a hedge are for an unknown fact, as a logarithm (0 = no "
+        "relation).",
+    ),
+    "skill": (
+        "words match the frozen draws (0 blind, 1 perfect)",
+        "Decisiveness of the words against the agreement of the base model's frozen draws.",
+    ),
+    "wrong_and_sure": (
+        "told wrongly, without a hedge",
+        "Of all facts, those told wrongly and surely.",
+    ),
+    "forced": (
+        "known, and right when forced to answer",
+        "Of the facts that the base model knew, those right when one of its own answers must be "
+        "chosen.",
+    ),
     "over_hedge": ("known, yet hedged", "Of the facts it knew, the share it hedged."),
     "balanced_EA": ("balanced EA", "Mean of KCR and UUR: does not depend on how much it knows."),
     "lift_UA": ("lift of UA", "UA over the share of unknown facts; 1 = blind hedging."),
