@@ -14,6 +14,7 @@ that several prompts of an entity share is one Question, asked once and counted 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -76,81 +77,79 @@ def from_records(
     With ``strict`` a repeated prompt, a repeated question with other golds or an empty gold list
     is an InputError with file and line; otherwise such rows are left out and counted in notes.
     """
-    shorts: dict[str, Question] = {}
-    longs: dict[str, Question] = {}
-    left_out: dict[str, int] = {}
-    count = unnamed = 0
-
-    def refuse(line: int, what: str, advice: str) -> None:
-        if strict:
-            raise InputError(f"{source} line {line}: {what}; {advice}")
-        left_out[what.split(":")[0]] = left_out.get(what.split(":")[0], 0) + 1
-
+    found = _Found(name, source, strict)
+    count = 0
     for line, row in rows:
         count += 1
-        record = _record(row, source, line)
+        found.add(_record(row, source, line), line)
+    if not found.longs:
+        raise InputError(f"{source}: no record with a question and an answer was found")
+    # a row that was left out may have been the only one to ask a question
+    asked = {part for long in found.longs.values() for part in long.parts}
+    questions = (*(q for q in found.shorts.values() if q.id in asked), *found.longs.values())
+    notes = [] if name == "builtin" else [f"{count} row{'s' * (count != 1)} read from {source}"]
+    if found.unnamed:
+        notes.append(
+            f"{found.unnamed} aspects are not named by their prompt: a paragraph may leave them out"
+        )
+    notes += [f"{number} left out: {what}" for what, number in sorted(found.left_out.items())]
+    return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
+
+
+class _Found:
+    """The questions of the records so far, and what was left out of them."""
+
+    def __init__(self, name: str, source: str, strict: bool) -> None:
+        self.name, self.source, self.strict = name, source, strict
+        self.shorts: dict[str, Question] = {}
+        self.longs: dict[str, Question] = {}
+        self.left_out: Counter[str] = Counter()
+        self.unnamed = 0
+
+    def add(self, record: _Record, line: int) -> None:
+        """Add a record's prompt and those of its aspects that can be asked."""
+        prompt = record.prompt.strip()
         parts: list[str] = []
         for number, part in enumerate(record.individual_qa, start=1):
-            short = _short(record, part, name)
-            known = shorts.get(short.id)
+            short = _short(record, part, self.name)
             if not short.golds:
-                refuse(
-                    line,
-                    f"empty answer list: aspect {number} ({part.description!r})",
-                    "give at least one true value, or remove the aspect",
-                )
-            elif known is not None and known != short:
-                refuse(
-                    line,
-                    f"question asked before with other answers: {part.question!r}",
-                    "a question shared by several prompts needs the same answers in each",
+                aspect = f"aspect {number} ({part.description!r})"
+                told = "give at least one true value, or remove the aspect"
+                self._refuse(line, "empty answer list", aspect, told)
+            elif self.shorts.get(short.id, short) != short:
+                told = "a question shared by several prompts needs the same answers in each"
+                self._refuse(
+                    line, "question asked before with other answers", repr(short.text), told
                 )
             elif short.id in parts:
-                refuse(
-                    line,
-                    f"question twice in one prompt: {part.question!r}",
-                    "remove one of them",
-                )
-            elif short.id in longs or short.text == record.prompt.strip():
-                refuse(
-                    line,
-                    f"question that is also a prompt: {part.question!r}",
-                    "word the prompt and the question differently",
-                )
+                self._refuse(line, "question twice in one prompt", repr(short.text), "remove one")
+            elif short.id in self.longs or short.text == prompt:
+                told = "word the prompt and the question differently"
+                self._refuse(line, "question that is also a prompt", repr(short.text), told)
             else:
-                shorts[short.id] = short
-                unnamed += part.description.lower() not in record.prompt.lower()
+                self.shorts[short.id] = short
+                self.unnamed += part.description.lower() not in prompt.lower()
                 parts.append(short.id)
         long = Question(
-            id=question_id(name, record.entity, record.prompt.strip()),
-            dataset=name,
-            text=record.prompt.strip(),
+            id=question_id(self.name, record.entity, prompt),
+            dataset=self.name,
+            text=prompt,
             entity=record.entity,
             domain=record.domain,
             parts=tuple(parts),
         )
-        if long.id in longs:
-            refuse(line, f"duplicate prompt: {record.prompt[:60]!r}", "remove one of the two rows")
-        elif long.id in shorts:
-            refuse(
-                line,
-                f"prompt that is also a question: {record.prompt[:60]!r}",
-                "word the prompt and the question differently",
-            )
+        if long.id in self.longs:
+            self._refuse(line, "duplicate prompt", repr(prompt[:60]), "remove one of the two rows")
+        elif long.id in self.shorts:
+            told = "word the prompt and the question differently"
+            self._refuse(line, "prompt that is also a question", repr(prompt[:60]), told)
         elif parts:
-            longs[long.id] = long
-    if not longs:
-        raise InputError(f"{source}: no record with a question and an answer was found")
-    # a row that was left out may have been the only one to ask a question
-    asked = {part for long in longs.values() for part in long.parts}
-    questions = (*(q for q in shorts.values() if q.id in asked), *longs.values())
-    notes = [] if name == "builtin" else [f"{count} row{'s' * (count != 1)} read from {source}"]
-    if unnamed:
-        notes.append(
-            f"{unnamed} aspects are not named by their prompt: a paragraph may leave them out"
-        )
-    notes += [f"{number} left out: {what}" for what, number in sorted(left_out.items())]
-    return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
+            self.longs[long.id] = long
+
+    def _refuse(self, line: int, what: str, about: str, advice: str) -> None:
+        if self.strict:
+            raise InputError(f"{self.source} line {line}: {what}: {about}; {advice}")
+        self.left_out[what] += 1
 
 
 def _record(row: object, source: str, line: int) -> _Record:
