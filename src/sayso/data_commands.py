@@ -47,17 +47,19 @@ def check(
     columns: Annotated[
         str, Parameter(help="names of your columns: question=q,gold=answer (for file:FILE)")
     ] = "",
+    split: Annotated[str, Parameter(help="part of the set: test, dev or train")] = "test",
     json: Annotated[bool, Parameter(help="print every finding as JSON", negative="")] = False,
 ) -> None:
     """Find duplicates, golds in questions, ambiguous entities, empty strata, disputed golds."""
     from sayso import datasets
     from sayso.annotate.contradict import contradicts
     from sayso.datasets.own import with_columns
+    from sayso.report.clean import line
     from sayso.rows import read_rows
     from sayso.wikidata.quality import KINDS, card_beside, findings
 
     data = with_columns(data, columns)
-    loaded = datasets.load(data, limit=0)
+    loaded = datasets.load(data, split=split, limit=0)
     path = Path(data.partition(":")[2] if not Path(data).exists() else data)
     rows = []
     if path.is_file() and path.suffix in (".jsonl", ".ndjson", ".json", ".parquet"):
@@ -77,18 +79,17 @@ def check(
 
         print(plain_json(msgspec.json.format(msgspec.json.encode(found)).decode()))
         return
-    shorts, longs = len(loaded.short), len(loaded.long)
-    print(
-        f"{_plain(loaded.name)}: {shorts:,} questions, {longs:,} prompts, {len(found):,} findings"
-    )
+    sizes = {"question": loaded.short, "prompt": loaded.long, "finding": found}
+    told = (f"{len(many):,} {what}{'s' * (len(many) != 1)}" for what, many in sizes.items())
+    print(f"{line(loaded.name)}: {', '.join(told)}")
     counts = Counter(one.kind for one in found)
-    for kind, told in KINDS.items():
-        print(f"{kind}: {counts[kind]:,} ({told})")
+    for kind, what in KINDS.items():
+        print(f"{kind}: {counts[kind]:,} ({what})")
         own = [one for one in found if one.kind == kind]
         for one in own if all else own[:SHOWN]:
-            print(f"   {_plain(' | '.join(one.about))}: {_plain(one.why)}")
+            print(f"   {line(' | '.join(one.about))}: {line(one.why)}")
     for note in loaded.notes:
-        print("note:", _plain(note), file=sys.stderr)
+        print("note:", line(note), file=sys.stderr)
 
 
 def _wrong(run: Path) -> tuple[str, dict[str, str]]:
@@ -103,11 +104,6 @@ def _wrong(run: Path) -> tuple[str, dict[str, str]]:
     answers = folder.iter("generations/short", Generation)
     base = manifest.model_base or manifest.model_identity or manifest.model
     return base, {one.question: one.text for one in answers if one.id in wrong}
-
-
-def _plain(text: str) -> str:
-    """Return one line without anything that a terminal would obey."""
-    return "".join(c for c in " ".join(text.split()) if c.isprintable())
 
 
 __all__ = ["check", "data_app"]

@@ -60,11 +60,42 @@ def test_golds_in_questions_are_whole_words() -> None:
     assert kinds(ask("Where is Oslofjord?", "Oslo")) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "gold", "told"),
+    [
+        ("Is gold or lead heavier?", "gold", None),
+        ("Which is heavier, gold or lead?", "Gold", None),
+        ("Which is heavier: gold, lead or iron?", "lead", None),
+        ("Did Ada die in 1852 or in 1853?", "1852", None),
+        ("Was it the chicken or the egg?", "egg", None),
+        ("Ist Gold oder Blei schwerer?", "Blei", None),
+        # two names of one thing, or a choice without a comma: who knows
+        ("Which city was called Constantinople or Istanbul?", "Istanbul", "perhaps"),
+        ("What came first the chicken or the egg?", "egg", "perhaps"),
+        # the gold is not what is offered
+        ("Is the river of Oslo long or short?", "Oslo", "'Oslo' stands in it"),
+        ("Where is Oslo?", "Oslo", "'Oslo' stands in it"),
+    ],
+)
+def test_a_choice_is_no_gift(question: str, gold: str, told: str | None) -> None:
+    found = findings([ask(question, gold)])
+    assert [one.kind for one in found] == ["gold in question"] * (told is not None)
+    assert all(told in one.why for one in found if told)
+    assert all(("perhaps" in one.why) == (told == "perhaps") for one in found)
+
+
+def test_one_gold_that_is_not_offered_is_told() -> None:
+    (found,) = findings([ask("Is gold of Oslo or lead heavier?", "lead", "Oslo")])
+    assert found.why == "'Oslo' stands in it"
+
+
 def test_ambiguous_entities() -> None:
     a, b = ask("Who is Ajax?", "x", entity="Ajax"), ask("Who wrote it?", "y", entity="Ajax (play)")
     assert kinds(a, b) == ["ambiguous entity"]
     c = ask("Who else?", "z", entity="Ajax", domain="other")
     assert kinds(a, c) == ["ambiguous entity"]
+    nested = ask("Who?", "z", entity="Ajax (play (1890))")
+    assert kinds(a, nested) == ["ambiguous entity"]
     rows = [{"entity": "Ajax", "id": "Q1"}, {"entity": "Ajax", "id": "Q2"}]
     assert kinds(a, rows=rows) == ["ambiguous entity"]
 
@@ -73,6 +104,10 @@ def test_empty_strata_and_disputed_golds() -> None:
     part = {"question": "Who is Ada?", "disputed": True}
     row = {"entity": "Ada", "domain": "d", "stratum": "0-9", "individual_qa": [part]}
     card = {"strata": {"d": {"0-9": [1, 4], "10+": [0, 3]}}}
+    gone = {"strata": {"d": {"0-9": [1, 4]}, "e": {"0-9": [0, 3]}}}
+    (found,) = findings([ask("Who is Ada?", "x")], [{**row, "individual_qa": []}], gone)
+    assert found == Finding("empty stratum", ("e",), "no entity at all")
+    assert findings([ask("Who is Ada?", "x")], [{"domain": "d", "split": "twins"}], gone) == []
     assert findings([ask("Who is Ada?", "x", "y")], [row], card) == [
         Finding("empty stratum", ("d",), "10+: no entity taken, 3 in the source"),
         Finding("disputed gold", ("Who is Ada?",), "cannot all be true: x, y"),
@@ -102,7 +137,7 @@ def test_the_command_prints_findings_and_json(
     file.write_text(json.dumps(record))
     assert cli.run(["data", "check", str(file)]) == 0
     told = capsys.readouterr().out
-    assert "1 questions, 1 prompts, 1 findings" in told
+    assert "1 question, 1 prompt, 1 finding" in told
     assert "gold in question: 1" in told
     assert "\x1b" not in told
     assert cli.run(["data", "check", str(file), "--json"]) == 0
