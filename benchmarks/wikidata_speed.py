@@ -6,8 +6,8 @@
 The dump is made from the real entities of the excerpt: every copy gets ids of its own (classes and
 properties stay as they are, so what is pointed to is as frequent as there), shuffled with a seed.
 ``compact`` is how Wikidata writes (no spaces, ASCII with escapes), ``spaced`` how the excerpt is
-written (UTF-8). Seconds are CPU seconds, user and system, of a process that does only this, and
-its peak memory; of two processes also those of the clock. The files are deleted at the end.
+written (UTF-8). Seconds are CPU seconds, user and system, of a process that does only this, from
+after its imports on, and its peak memory; of two processes also those of the clock. The files are deleted at the end.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ BARE = """
 import sys
 from pathlib import Path
 from sayso.wikidata.reading import Part, Place, _unpacked
+# begins
 size = sum(len(block) for block, *_ in _unpacked(Path(sys.argv[1]), Place()))
 """
 LIBRARY = """
 import bz2, gzip, sys
+# begins
 opened = {"gz": gzip.open, "bz2": bz2.open, "plain": open}[sys.argv[2]](sys.argv[1], "rb")
 with opened as file:
     while file.read(1 << 20):
@@ -49,6 +51,7 @@ JSON = """
 import json, sys
 from pathlib import Path
 from sayso.wikidata.reading import Part, read_lines
+# begins
 part = Part("x", Path(sys.argv[1]), 0, 0)
 for lines in read_lines(part):
     for line in lines.data():
@@ -63,6 +66,7 @@ from sayso.wikidata.reading import Part
 from sayso.wikidata.scanning import scan
 from sayso.wikidata.stages import Task
 import msgspec
+# begins
 task = msgspec.json.decode(sys.argv[2], type=Task)
 scan(task, Part("x", Path(sys.argv[1]), 0, 0), Path(sys.argv[3]))
 """
@@ -72,21 +76,26 @@ from sayso import cli
 raise SystemExit(cli.run(["build", *sys.argv[1:], "--no-review"]))
 """
 TIMED = """
-import json, os, resource, time
-_wall = time.perf_counter()
+import json, resource, time
+def _used():
+    return [resource.getrusage(one) for one in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+def _cpu():
+    return sum(one.ru_utime + one.ru_stime for one in _used())
+_wall, _begun = time.perf_counter(), 0
 {code}
-t = os.times()
-who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
-peak = max(resource.getrusage(one).ru_maxrss for one in who)
-print("#" + json.dumps([sum(t[:4]), time.perf_counter() - _wall, peak / 1e3]))
+peak = max(one.ru_maxrss for one in _used())
+print("#" + json.dumps([_cpu() - _begun, time.perf_counter() - _wall, peak / 1e3]))
 """
 
 
 def timed(code: str, *words: str) -> tuple[float, float, float]:
-    """Run code in a process of its own: CPU seconds, wall seconds, peak MB."""
-    body = TIMED.format(code=code.replace("raise SystemExit(", "("))
+    """Run code in a process of its own: CPU seconds from "# begins" on, wall seconds, peak MB."""
+    body = code.replace("raise SystemExit(", "(").replace("# begins", "_begun = _cpu()")
     done = subprocess.run(
-        [sys.executable, "-c", body, *words], capture_output=True, text=True, check=True
+        [sys.executable, "-c", TIMED.format(code=body), *words],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     cpu, wall, peak = json.loads(done.stdout.rpartition("#")[2])
     return cpu, wall, peak
@@ -204,12 +213,11 @@ def speeds(folder: Path, plain: Path, kind: str, size: float, repeat: int) -> No
         runs = [timed(code, str(path), *words) for _ in range(times)]
         return min(run[0] for run in runs), max(run[2] for run in runs)
 
-    start, _ = best("import sayso.wikidata.dump")
-    bare = best(BARE)[0] - start
+    bare, _ = best(BARE)
     print(f"{kind}: unpack {size / bare:,.0f} MB/s")
     if kind != "zst":
         print(f"  the library's own file object: {size / best(LIBRARY, kind)[0]:,.0f} MB/s")
-    every = best(JSON)[0] - start
+    every, _ = best(JSON)
     print(f"  json on every line: {size / every:,.0f} MB/s")
     for told, plan in (("few", FEW), ("many", MANY)):
         for stage, task in tasks(folder, plan, 2000).items():
@@ -219,7 +227,7 @@ def speeds(folder: Path, plain: Path, kind: str, size: float, repeat: int) -> No
             for number in range(times):
                 stem = folder / f"state-{kind}-{told}-{number}" / stage
                 runs.append(timed(PASS, str(path), task, str(stem)))
-            cpu, peak = min(r[0] for r in runs) - start, max(r[2] for r in runs)
+            cpu, peak = min(r[0] for r in runs), max(r[2] for r in runs)
             print(
                 f"  {stage} ({told} matter): {size / cpu:,.0f} MB/s, {every / cpu:.1f} x json, "
                 f"{bare / cpu:.2f} x unpacking, peak {peak:.0f} MB"

@@ -8,8 +8,7 @@ spaced. Where nothing is found near, everything counts as found.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import cache
 
 import numpy as np
@@ -18,7 +17,11 @@ Spans = Sequence[tuple[int, int]]
 
 #: bytes on both sides of ``"P31"`` in which its snak's value stands; a snak takes 200 to 300
 NEAR = 500
-_ID = re.compile(rb'"id"\s*:\s*"([QPLE]\d+)"')
+_ID = re.compile(rb'\{\s*(?:"\w+"\s*:\s*(?:"[^"\\]*"|\d+)\s*,\s*)*?"id"\s*:\s*"([QPLE]\d+)"')
+_LIST = re.compile(rb'"P\d+"\s*:\s*(?=\[\s*\{\s*"mainsnak")')
+_LISTS_END = re.compile(
+    rb'\}\s*\](?=\s*(?:,\s*"P\d+"\s*:\s*\[\s*\{\s*"mainsnak"|\}\s*,\s*"sitelinks"))'
+)
 _TARGET = re.compile(rb'"(?:id"\s*:\s*"Q|numeric-id"\s*:\s*)(\d{1,18})')
 _ITEM = re.compile(r"Q[0-9]{1,18}")
 #: an entity's own id stands at the beginning, before labels
@@ -27,50 +30,85 @@ HEAD = 400
 
 def own_id(text: bytes, start: int = 0, end: int | None = None) -> bytes | None:
     """Return the id of a line's entity from its first bytes, or ``None`` where it is not there."""
-    found = _ID.search(text, start, min(start + HEAD, len(text) if end is None else end))
+    found = _ID.match(text, start, min(start + HEAD, len(text) if end is None else end))
     return found[1] if found else None
 
 
-def places(text: bytes, spans: Spans, property: bytes) -> list[tuple[int, int]]:
-    """Return where ``"P31"`` stands in lines, in order: the line's index, the place in the text.
+def places(text: bytes, property: bytes) -> list[int]:
+    """Return where ``"P31"`` stands in a text, in order; a property's id has three bytes or more.
 
-    ``spans`` are beginnings and ends of lines, in order. Four bytes of the name are compared with
-    all words of the text at once, and the rest where they are found: three to four times as fast
-    as ``bytes.find``.
+    Four bytes of the name are compared with every four bytes of the text, many at once, and the
+    rest only where they are found: three times as fast as ``bytes.find``.
     """
     name = b'"' + property + b'"'
-    skip = max(0, len(name) - 5)
+    if len(text) < len(name):
+        return []
+    count = (len(text) - 3) // 4
+    skip = len(name) - 5
     (wanted,) = np.frombuffer(name, np.uint32, 1, skip)
-    found: list[int] = []
-    for shift in range(min(4, len(text) - 3)):
-        words = np.frombuffer(text, np.uint32, (len(text) - shift) // 4, shift)
-        found += (4 * np.flatnonzero(words == wanted) + (shift - skip)).tolist()
-    named = sorted(at for at in found if text.startswith(name, at))
-    pairs = ((bisect_right(spans, (at, len(text))) - 1, at) for at in named)
-    return [(line, at) for line, at in pairs if line >= 0 and at < spans[line][1]]
+    hits = np.frombuffer(text, np.uint32, count) == wanted
+    for shift in (1, 2, 3):
+        hits |= np.frombuffer(text, np.uint32, count, shift) == wanted
+    # the last bytes, which no four words cover, are looked at in any case
+    groups = [*np.flatnonzero(hits).tolist(), count]
+    starts = (4 * group - skip for group in groups)
+    found = (text.find(name, max(at, 0), at + 3 + len(name)) for at in starts)
+    return [at for at in found if at >= 0]
+
+
+def by_line(found: Iterable[int], spans: Spans) -> dict[int, list[int]]:
+    """Sort places in a text, in order, by the index of the line in which they lie."""
+    lines: dict[int, list[int]] = {}
+    line = 0
+    for at in found:
+        while line < len(spans) and at >= spans[line][1]:
+            line += 1
+        if line < len(spans) and at >= spans[line][0]:
+            lines.setdefault(line, []).append(at)
+    return lines
+
+
+def pointing(text: bytes, spans: Spans, property: bytes, items: Set[int]) -> list[int]:
+    """Return indexes of the lines in which a property may point to one of these items."""
+    value = _value(property)
+    found = []
+    for line, starts in by_line(places(text, property), spans).items():
+        start, end = spans[line]
+        seen = 0
+        for at in starts:
+            if at < seen:
+                continue
+            if exact := value.match(text, at, end):
+                seen = exact.end()
+                hit = int(exact[1]) in items
+            else:
+                near = _TARGET.findall(text, max(start, at - NEAR), min(end, at + NEAR))
+                hit = not near or not items.isdisjoint(map(int, near))
+            if hit:
+                found.append(line)
+                break
+    return found
 
 
 def targets(text: bytes, spans: Spans, property: bytes) -> list[set[int] | None]:
-    """Return for each line the items that a property may point to there; ``None``: read the line.
-
-    ``property`` is its id, ``b"P31"``. An empty set: the property is not there.
-    """
+    """Return the items near a property by line; only until its test has gone."""
     found: list[set[int] | None] = [set() for _ in spans]
-    value = _value(property)
-    seen = 0
-    for line, at in places(text, spans, property):
+    for line, starts in by_line(places(text, property), spans).items():
         start, end = spans[line]
-        items = found[line]
-        if at < seen or items is None:
-            continue
-        if exact := value.match(text, at, end):
-            items.add(int(exact[1]))
-            seen = exact.end()
-        elif near := _TARGET.findall(text, max(start, at - NEAR), min(end, at + NEAR)):
-            items.update(map(int, near))
-        else:
-            found[line] = None
+        near = [_TARGET.findall(text, max(start, at - NEAR), min(end, at + NEAR)) for at in starts]
+        found[line] = {int(one) for some in near for one in some} if all(near) else None
     return found
+
+
+def statements(text: bytes, at: int, end: int) -> bytes | None:
+    """Return the list of statements of which a property's name at ``at`` is the key.
+
+    ``None`` where that cannot be told from the bytes. What follows the list may be left at its end:
+    whoever reads it will notice.
+    """
+    begin = _LIST.match(text, at, end)
+    stop = _LISTS_END.search(text, begin.end(), end) if begin else None
+    return text[begin.end() : stop.end()] if begin and stop else None
 
 
 @cache
@@ -94,13 +132,13 @@ def item_number(id: str) -> int | None:
     return int(id[1:]) if _ITEM.fullmatch(id) else None
 
 
-def cut(text: bytes, start: int = 0, end: int | None = None) -> str | None:
+def cut(data: bytes) -> str | None:
     """Return what is wrong with a line from outside; ``None`` for a whole one or a bracket."""
-    end = len(text) if end is None else end
-    first, last = text[start : min(start + 1, end)], text[max(start, end - 1) : end]
-    if first == b"{":
-        return None if last == b"}" and end - start > 1 else "is cut off"
-    return None if end - start <= 1 and first in (b"", b"[", b"]") else "is no JSON object"
+    if data[:1] == b"{" and data[-1:] == b"}":
+        return None
+    if data in (b"", b"[", b"]"):
+        return None
+    return "is cut off" if data[:1] == b"{" else "is no JSON object"
 
 
 def no_text(data: bytes) -> str | None:
@@ -114,4 +152,16 @@ def no_text(data: bytes) -> str | None:
     return None
 
 
-__all__ = ["HEAD", "NEAR", "Spans", "cut", "item_number", "no_text", "own_id", "places", "targets"]
+__all__ = [
+    "HEAD",
+    "NEAR",
+    "Spans",
+    "by_line",
+    "cut",
+    "item_number",
+    "no_text",
+    "own_id",
+    "places",
+    "pointing",
+    "statements",
+]

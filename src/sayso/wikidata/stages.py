@@ -7,10 +7,10 @@ at once, keeps a small state, and writes rows that grow with the dump to a side 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -21,12 +21,22 @@ from sayso.wikidata.closure import EDGE
 from sayso.wikidata.domains import Plan
 from sayso.wikidata.entities import Entity, LineError, parse, superclasses
 from sayso.wikidata.freshness import fresh_facts
-from sayso.wikidata.lines import cut, item_number, no_text, own_id, places, targets
+from sayso.wikidata.lines import (
+    by_line,
+    cut,
+    item_number,
+    no_text,
+    own_id,
+    places,
+    pointing,
+    statements,
+)
 from sayso.wikidata.reading import Lines
 from sayso.wikidata.sample import Stratum, ticket
 
 #: problems of a kind that are named; further ones are counted
 NAMED = 10_000
+_OPEN, _CLOSE = b"{}"
 
 
 class Problem(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -72,11 +82,9 @@ class Classes:
         self.counts: Counter[str] = Counter()
 
     def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
-        named = places(lines.text, lines.spans, b"P279")
-        for line in dict.fromkeys(line for line, _ in named):
-            start, end = lines.spans[line]
+        for line, starts in by_line(places(lines.text, b"P279"), lines.spans).items():
             try:
-                child, parents = superclasses(lines.text[start:end])
+                child, parents = _superclasses(lines.text, *lines.spans[line], starts)
             except LineError as error:
                 yield lines.first + line, str(error)
                 continue
@@ -92,6 +100,16 @@ class Classes:
 
     def load(self, state: bytes) -> None:
         self.counts = Counter(msgspec.msgpack.decode(state, type=dict[str, int]))
+
+
+def _superclasses(text: bytes, start: int, end: int, starts: list[int]) -> tuple[str, list[str]]:
+    """Read a short line of the list of superclasses alone where that is plain, and else all."""
+    id = own_id(text, start, end)
+    lists = [one for at in starts if (one := statements(text, at, end)) is not None]
+    if id is not None and len(lists) == 1 and text[end - 1] == _CLOSE:
+        with contextlib.suppress(LineError):
+            return superclasses(b'{"id":"%b","claims":{"P279":%b}}' % (id, lists[0]))
+    return superclasses(text[start:end])
 
 
 class _Members(msgspec.Struct):
@@ -130,16 +148,18 @@ class Members:
 
     def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
         text = lines.text
-        found = targets(text, lines.spans, b"P31")
-        for number, (start, end), near in zip(count(lines.first), lines.spans, found, strict=False):
-            wrong = cut(text, start, end)
-            if wrong:
-                yield number, wrong
-                continue
-            self.counts["entities"] += end - start > 1
-            if near is None or not self.all.isdisjoint(near):
+        broken = set()
+        for line, (start, end) in enumerate(lines.spans):
+            if end - start > 1 and text[start] == _OPEN and text[end - 1] == _CLOSE:
+                self.counts["entities"] += 1
+            elif wrong := cut(text[start:end]):
+                broken.add(line)
+                yield lines.first + line, wrong
+        for line in pointing(text, lines.spans, b"P31", self.all):
+            if line not in broken:
+                start, end = lines.spans[line]
                 for what in self._line(text[start:end], side):
-                    yield number, what
+                    yield lines.first + line, what
 
     def _line(self, data: bytes, side: IO[bytes]) -> list[str]:
         wrong = no_text(data)
