@@ -261,6 +261,15 @@ def test_any_rows_are_questions_or_an_input_error(row: Any) -> None:
             assert row
 
 
+def test_a_file_in_a_set_s_format_is_limited_like_the_set(tmp_path: Path) -> None:
+    """A file of 87,599 questions is not asked whole because nobody said how many."""
+    rows = [{"question": f"who is number {i}", "answer": [str(i)]} for i in range(450)]
+    file = lines(tmp_path / "n.jsonl", *rows)
+    assert len(datasets.load(f"nq_open:{file}").questions) == 400
+    assert len(datasets.load(f"nq_open:{file}", limit=0).questions) == 450
+    assert len(datasets.load(f"file:{file}").questions) == 450
+
+
 def test_a_question_asked_before_is_asked_once_with_the_answers_of_both(tmp_path: Path) -> None:
     row = {"question": "who", "answer": ["A"]}
     again = {"question": "who", "answer": ["B", "A"]}

@@ -78,7 +78,8 @@ FORMATS: dict[str, Callable[[Path], Dataset]] = {
     "topics": topics.load_file,
 }
 
-#: entities that a run takes when nobody says how many: enough for a laptop's minute
+#: entities that a run takes when nobody says how many, of a file in a set's format too: enough for
+#: a laptop's minute
 DEFAULT_LIMIT = {
     "builtin": 200,
     # the paper's number of evaluation questions of each set
@@ -126,7 +127,7 @@ def load(
             "a table of questions and golds: file:FILE; things to be told about: topics:FILE)"
         )
     if limit is None:
-        limit = DEFAULT_LIMIT.get(name, 0)
+        limit = DEFAULT_LIMIT.get(name.partition(":")[0], 0)
     if limit < 0:
         raise InputError(f"limit {limit}: expected a number of entities, or 0 for all")
     return subset(data, domains=domains, limit=limit, seed=seed)
