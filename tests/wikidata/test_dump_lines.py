@@ -14,11 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sayso.wikidata import lines as lines_module
 from sayso.wikidata import reading
 from sayso.wikidata.closure import EDGE
 from sayso.wikidata.domains import Domain, Plan
 from sayso.wikidata.entities import parse, superclasses
-from sayso.wikidata.lines import by_line, item_number, own_id, places, pointing, statements
+from sayso.wikidata.lines import (
+    by_line,
+    item_number,
+    no_text,
+    own_id,
+    places,
+    pointing,
+    statements,
+)
 from sayso.wikidata.reading import Lines, Place, find_parts, read_lines
 from sayso.wikidata.stages import Classes, Members, Stage, Task
 from wikidata_world import amount, entity, item, when
@@ -130,6 +139,27 @@ def test_an_entity_is_named_by_its_own_id_alone() -> None:
     assert own_id(b'{"title":"a \\"b","id":"Q42"}') is None  # it could be anything: read it
     assert own_id(b'x{"id":"Q1"}{"id":"Q2"}', 12) == b"Q2"
     assert own_id(b'{"type":"item","id":"Q42"', 0, 20) is None
+
+
+@given(
+    pieces=st.lists(
+        st.text(max_size=9).map(str.encode)
+        | st.binary(max_size=4)
+        | st.sampled_from([b"\x80" * 9, "\N{GRINNING FACE}".encode(), b"\xe2\x82", b"x" * 7])
+    ),
+    piece=st.integers(1, 9),
+)
+@settings(max_examples=400, deadline=None)
+def test_what_is_no_utf8_is_told_with_its_byte(pieces: list[bytes], piece: int) -> None:
+    data = b"".join(pieces)
+    try:
+        data.decode()
+        expected = None
+    except UnicodeDecodeError as error:
+        expected = f"is no UTF-8 at its byte {error.start + 1}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines_module, "PIECE", piece)
+        assert no_text(data) == expected
 
 
 @given(

@@ -24,6 +24,8 @@ _LISTS_END = re.compile(
 )
 _TARGET = re.compile(rb'"(?:id"\s*:\s*"Q|numeric-id"\s*:\s*)(\d{1,18})')
 _ITEM = re.compile(r"Q[0-9]{1,18}")
+#: bytes that are checked for UTF-8 at once: most of a line is ASCII, which is quick
+PIECE = 1 << 12
 #: an entity's own id stands at the beginning, before labels
 HEAD = 400
 
@@ -145,10 +147,17 @@ def no_text(data: bytes) -> str | None:
     """Return what is wrong with a line that is no UTF-8, ``None`` for text."""
     if data.isascii():
         return None
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return f"is no UTF-8 at its byte {error.start + 1}"
+    at = 0
+    while at < len(data):
+        end = at + PIECE
+        while end < min(at + PIECE + 3, len(data)) and data[end] & 0xC0 == 0x80:
+            end += 1  # a character of up to four bytes is not cut in two
+        piece = data[at:end]
+        try:
+            piece.isascii() or piece.decode()
+        except UnicodeDecodeError as error:
+            return f"is no UTF-8 at its byte {at + error.start + 1}"
+        at = end
     return None
 
 
