@@ -3,7 +3,8 @@
     short       rows of the short questions
     long        rows of the paragraphs
     mix         both, a share ``xi`` of them long
-    calibrated  ours: wording as sure as the draws agree, both forms, and pairs that align the forms
+    calibrated  ours: wording as sure as the draws agree, and pairs that align the two forms;
+                with style "known" a word of doubt at the value, and no pairs that align
     rl          starts from what mix starts from; its own rows are prompts (sayso.train.rl)
 
 The first three are Idk and LoGU rows (``style`` "paper", as UNCLE trains), or rows of which one
@@ -32,6 +33,7 @@ from sayso.train.pairs import Fact, Form, Row, check_apart, in_order, instructed
 from sayso.train.pairs_agree import extremes
 from sayso.train.pairs_aligned import aligned
 from sayso.train.pairs_calibrated import Limits, calibrated, fut
+from sayso.train.pairs_graded import graded
 from sayso.train.pairs_hedges import is_plain
 from sayso.train.pairs_idk import idk, known_state
 from sayso.train.pairs_known import known_rows
@@ -161,6 +163,12 @@ def _rows(
     """Return a recipe's rows of one sort, without the instruction."""
     if recipe == "calibrated":
         limits = Limits(plain_from=making.plain_from, refuse_below=making.refuse_below)
+        if making.style == "known":
+            rows = graded(
+                facts, k=making.k, limits=limits, words=making.words, against=making.against,
+                want=want, seed=seed, notes=notes,
+            )  # fmt: skip
+            return in_order(rows, seed)[:most]
         rows = calibrated(facts, k=making.k, limits=limits, want=want, seed=seed, notes=notes)
         if want == "dpo":
             rows += aligned(facts, k=making.k, limits=limits, want=want, seed=seed, notes=notes)

@@ -12,37 +12,28 @@ is meant; and many draws of one fact, each an answer of the model's own, say it 
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple
 
 from sayso.records import InputError
-from sayso.train.pairs import Fact, Paragraph, Row, Told, Want, chance, check_draws, in_order
+from sayso.train.pairs import Fact, Paragraph, Row, Want, chance, check_draws, in_order
 from sayso.train.pairs_agree import lucky
+from sayso.train.pairs_edits import (
+    Edit,
+    apart,
+    before_article_of,
+    edited,
+    hedged,
+    leveled,
+    place_of,
+    withheld,
+)
 from sayso.train.pairs_hedges import before, is_plain, is_sentence
 from sayso.train.pairs_idk import check_thresholds, known_state
-from sayso.train.pairs_words import REFUSALS, unsure
+from sayso.train.pairs_words import REFUSALS
 
 #: words that hedge the value behind them, in a sentence as well as alone
 WORDS = ("possibly", "perhaps", "maybe", "probably")
-_ARTICLE = re.compile(r"\b(?:the|an?) $")
-
-
-class Edit(NamedTuple):
-    """Characters ``start:end`` of a paragraph and what stands there on either side.
-
-    ``word`` hedges one of the sides, the rejected one of a ``known`` fact; "" in sentences that
-    are replaced as a whole.
-    """
-
-    start: int
-    end: int
-    chosen: str
-    rejected: str
-    word: str = ""
-    known: bool = False
 
 
 def known_rows(
@@ -92,13 +83,13 @@ def known_rows(
             generator = chance("known", seed, fact.question.id, paragraph.text)
             edits = _edits(paragraph, short, state, k, mend, words, generator)
             if edits is not None and before_article:
-                edits = [_before_article(paragraph.text, edit) for edit in edits]
+                edits = [before_article_of(paragraph.text, edit) for edit in edits]
             if edits is None:
                 lost += 1
                 continue
             if against is not None and want == "dpo":
-                edits = _level(edits, against, generator)
-            chosen, rejected = (_edited(paragraph.text, edits, side) for side in (2, 3))
+                edits = leveled(edits, against, generator)
+            chosen, rejected = edited(paragraph.text, edits)
             if chosen == rejected:
                 continue
             ids = (fact.question.id, *fact.question.parts)
@@ -132,8 +123,8 @@ def _short(
     ]
     rows = []
     for answer in generator.sample(sorted(pool), min(each, len(pool))):
-        hedged = before(generator.choice(list(words)), answer)
-        chosen, rejected = (answer, hedged) if known else (hedged, answer)
+        doubted = before(generator.choice(list(words)), answer)
+        chosen, rejected = (answer, doubted) if known else (doubted, answer)
         ids, other = (fact.question.id,), rejected if want == "dpo" else None
         rows.append(Row(fact.prompt, chosen, other, "short", fact.entity, ids, "known-short"))
     if not pool and not known and want == "sft":  # it never commits: that is what is kept
@@ -161,14 +152,14 @@ def _edits(
             continue
         if lucky(fact, k, told.right):
             # a hit that no draw repeats: the chosen side does not hold it
-            if told.start is None or told.end is None:
+            silent = withheld(paragraph.text, told, generator)
+            if silent is None:
                 return None
-            plain = paragraph.text[told.start : told.end]
-            edits.append(Edit(told.start, told.end, unsure(told.question, generator), plain))
+            edits.append(silent)
             continue
         known = state[told.question.id]
         known = told.right if known is None else known
-        place = _place(paragraph.text, told, fact)
+        place = place_of(paragraph.text, told, fact)
         if known and told.right and place is None:
             continue  # it stays as it is on either side
         if known is None or place is None:
@@ -181,12 +172,8 @@ def _edits(
             if mended is None or is_sentence(mended):
                 return None  # a wrong value would stay, or a sentence stand in its place
             value = mended
-        hedged = f"{word} {value}" if start else f"{word[:1].upper()}{word[1:]} {value}"
-        sides = (value, hedged) if known else (hedged, value)
-        edits.append(Edit(start, end, *sides, word, bool(known)))
-    edits.sort()
-    overlap = any(a.end > b.start for a, b in pairwise(edits))
-    return None if overlap or not edits else edits
+        edits.append(hedged(place, value, word, bool(known)))
+    return apart(edits)
 
 
 def _fewer(
@@ -198,59 +185,8 @@ def _fewer(
     return [*doubt, *sure[: round(against * len(doubt))]]
 
 
-def _level(edits: Sequence[Edit], against: float, generator: random.Random) -> list[Edit]:
-    """Return edits with about ``against`` hedges on the rejected side to one on the chosen.
-
-    The other known facts stay plain on both sides.
-    """
-    sure = [edit for edit in edits if edit.known]
-    doubt = [edit for edit in edits if not edit.known]
-    number = min(len(sure), int(against * len(doubt) + generator.random()))
-    kept = {sure.index(edit) for edit in generator.sample(sure, number)}
-    plain = [
-        edit if n in kept else edit._replace(rejected=edit.chosen) for n, edit in enumerate(sure)
-    ]
-    return sorted([*doubt, *plain]) if doubt else []
-
-
-def _before_article(text: str, edit: Edit) -> Edit:
-    """Return an edit that takes in the article before it, with the hedge in front of both."""
-    found = _ARTICLE.search(text, max(0, edit.start - 5), edit.start)
-    if found is None or not edit.word:
-        return edit
-    value = edit.chosen if edit.known else edit.rejected
-    hedged, plain = f"{edit.word} {found[0]}{value}", f"{found[0]}{value}"
-    chosen, rejected = (plain, hedged) if edit.known else (hedged, plain)
-    return edit._replace(start=found.start(), chosen=chosen, rejected=rejected)
-
-
-def _place(text: str, told: Told, fact: Fact) -> tuple[int, int] | None:
-    """Return where the value stands; None where its sentence does not hold it.
-
-    What was found there without a look at the truth may hold a word too many; a short answer of
-    the model's own that stands inside it ends where the value does.
-    """
-    if told.start is None or told.end is None or not told.value:
-        return None
-    at = text.find(told.value, told.start, told.end)
-    if at < 0:
-        return None
-    own = {d.strip() for d in (fact.greedy, *fact.draws)}
-    inside = [d for d in own if len(d) > 2 and re.search(rf"(?<!\w){re.escape(d)}$", told.value)]
-    value = max(inside, key=len, default=told.value)
-    return at + len(told.value) - len(value), at + len(told.value)
-
-
 def _modal(fact: Fact, k: int) -> str | None:
     """Return the most frequent right draw, the first in the alphabet where some are as frequent."""
     right = Counter(d.strip() for d, r in zip(fact.draws[:k], fact.right[:k], strict=True) if r)
     most = max(right.values(), default=0)
     return min((text for text, number in right.items() if number == most), default=None)
-
-
-def _edited(text: str, edits: Sequence[Edit], side: int) -> str:
-    parts, at = list[str](), 0
-    for edit in edits:
-        parts += [text[at : edit.start], str(edit[side])]
-        at = edit.end
-    return "".join([*parts, text[at:]]).strip()
