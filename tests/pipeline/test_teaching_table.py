@@ -15,7 +15,7 @@ from sayso.pipeline.teaching_sides import Frame, Side, frame_of, side_of
 from sayso.pipeline.teaching_sparse import least_error
 from sayso.pipeline.teaching_table import table
 from sayso.protocols.uncle_settings import Settings
-from sayso.records import Estimate, Question
+from sayso.records import Estimate, Generation, Question
 from sayso.store import RunFolder
 from sayso.taught import Cell, Method
 from scripted_world import Fact, Mind, chance, facts, write
@@ -29,10 +29,11 @@ def known(fact: Fact) -> bool:
     return chance("knows", fact.question) < 0.6
 
 
-def run(tmp: Path, name: str, hedges: Hedges, world: list[Fact]) -> Path:
-    """A run of a model that, asked for doubt, hedges as ``hedges`` says."""
+def run(tmp: Path, name: str, hedges: Hedges, world: list[Fact], sure: float = 1.0) -> Path:
+    """A run of a model that hedges as told, and is right ``sure`` of the time or never."""
     mind = Mind(
-        world, lambda fact: float(known(fact)), lambda fact, told: told and hedges(fact),
+        world, lambda f: (1.0 if chance("sure", f.question) < 0.5 else sure) * known(f),
+        lambda fact, told: told and hedges(fact),
         guess=lambda fact, draw: f"Zz{chance('wrong', fact.question, draw):.6f}".replace(".", "q"),
     )  # fmt: skip
     data = write(tmp / "mine.jsonl", records_of(world))
@@ -147,3 +148,26 @@ def test_the_least_error_of_an_odds_ratio_over_seeds(tmp_path: Path) -> None:
     assert least_error(frame, [rich] * 4) == pytest.approx(alone / 2)
     assert least_error(frame, [np.zeros_like(rich)]) == 0
     assert log_odds_error(np.zeros((1, 6))) is None
+
+
+def test_facts_with_one_answer_to_choose_from_are_told_apart(tmp_path: Path) -> None:
+    """Any model "chooses" an answer that stands alone: only where there are several can one err."""
+    world = facts(20)
+    path = run(tmp_path, "r", never, world, sure=0.5)
+    frame, _ = opened(path)
+    held = RunFolder.open(path)
+    given: dict[str, set[str]] = {}
+    for stage in ("probe", "short"):
+        for g in held.read(f"generations/{stage}", Generation):
+            if not g.instructed:
+                given.setdefault(g.question, set()).add(g.text)
+    many = np.array([len(given[q.id]) > 1 for q in frame.questions])
+    assert frame.several.tolist() == many.tolist()
+    here = frame.known == 1
+    assert 0 < (here & many).sum() < here.sum()
+    # every choice was wrong, and those that were none were right
+    side = side_of(frame, path, {q.id: not m for q, m in zip(frame.questions, many, strict=True)})
+    cells = cells_of(frame, [side])
+    share = 1 - (here & many).sum() / here.sum()
+    assert get(cells, "short", "forced").estimate.value == pytest.approx(share)
+    assert get(cells, "short", "forced_several").estimate.value == 0

@@ -98,7 +98,9 @@ def test_hostile_texts_stay_texts(kind: str) -> None:
     ("low", "high", "percent", "told"),
     [
         (-0.06, 0.97, False, "-.06, .97"),
-        (0.5, 10.3, False, ".50, 10.30"),  # an odds ratio: only a leading zero goes
+        (9.5, 10.31, False, "9.50, 10.3"),  # odds ratios: as many signs as they are worth
+        (2.83, 223.98, False, "2.83, 224"),
+        (-0.004, 0.004, False, ".00, .00"),
         (0.125, 0.875, True, "12, 88"),
         (None, 0.5, True, ""),
     ],
@@ -141,14 +143,14 @@ def said(**numbers: float | None) -> list[str]:
     """Return the verdict on a taught method of which these numbers are known."""
     method = Method("dpo", "SFT + DPO", "trained", (0, 1))
     low, high = numbers.pop("low", None), numbers.pop("high", None)
-    p = numbers.pop("p", None)
+    p, before = numbers.pop("p", None), numbers.pop("before", 0.02) or 0.0
     cells = [
         Cell("dpo", "short", Estimate(k, value=v, low=low, high=high)) for k, v in numbers.items()
     ]
-    cells.append(Cell("instruction", "short", Estimate("J", value=0.02)))
-    cells.append(Cell("instruction", "short", Estimate("forced", value=0.9)))
-    gap = Estimate("J", value=(numbers.get("J") or 0) - 0.02)
-    lost = Estimate("forced", value=(numbers.get("forced") or 0) - 0.9)
+    told = {"J": before, "forced": 0.9, "forced_several": 0.8, "KCR": numbers.get("KCR")}
+    cells += [Cell("instruction", "short", Estimate(k, value=v)) for k, v in told.items()]
+    gap = Estimate("J", value=(numbers.get("J") or 0) - before)
+    lost = Estimate("forced", value=(numbers.get("forced") or 0) - 0.9, low=-0.03, high=0.005)
     changes = [Change("dpo", "instruction", "short", one, p, p) for one in (gap, lost)]
     found = Teaching(methods=(method,), cells=tuple(cells), changes=tuple(changes))
     return list(verdict(found, "instruction"))
@@ -165,17 +167,38 @@ def test_the_verdict_is_the_sentence_that_was_asked_for() -> None:
     )
 
 
+def test_a_form_without_known_or_unknown_facts_is_told_so() -> None:
+    none, *_ = said(J=None)
+    assert none.endswith("no fact of which it could be said whether it was known.")
+    known, *_ = said(over_hedge=0.27)
+    assert "hedges 27 % of known facts; there was no unknown one to hedge." in known
+    unknown, *_ = said(UUR=0.44)
+    assert "hedges 44 % of unknown facts; there was no known one." in unknown
+
+
 def test_the_verdict_does_not_oversell() -> None:
     chance, *_ = said(UUR=0.44, over_hedge=0.4, J=0.04, low=-0.03, high=0.11, p=0.4)
     assert "no difference that chance could not give" in chance
     assert "J's interval holds 0, as it does for a model that hedges blindly" in chance
     worse, *_ = said(UUR=0.1, over_hedge=0.3, J=-0.2, low=-0.3, high=-0.1, p=0.001)
-    assert ": a loss" in worse
+    assert ": a loss; J is below 0: it hedges what was known more than what was not." in worse
+    assert "holds 0" not in worse
+    # better than the instruction, and still no better than blind
+    better, *_ = said(UUR=0.1, over_hedge=0.1, J=0.0, low=-0.02, high=0.02, p=0.001, before=-0.3)
+    assert ": a gain; J's interval holds 0" in better
+    alone, *_ = said(UUR=0.5, over_hedge=0.1, J=0.4)
+    assert alone.endswith("with the instruction alone 0.02.")  # one entity: nothing is tested
     lost = said(J=0.3, low=0.2, high=0.4, forced=0.6, p=0.001)
     assert any(text.endswith(": knowledge was lost.") for text in lost)
-    unknown = said(J=None)
-    assert "an unknown share" in unknown[0]
-    assert any("cannot be forced" in text for text in unknown)
+    # what no answer of its own could change is not counted as kept
+    several = said(J=0.3, low=0.2, high=0.4, forced=0.88, forced_several=0.75, p=0.5)
+    assert (
+        "Forced to answer, it is right on 88 % of the facts that the base model knew (the base "
+        "model itself: 90 %; difference -2.0 [-3.0, +0.5] points); of those to which the "
+        "base model gave several answers, on 75 % (80 %)."
+    ) in several
+    assert any("no fact was known before" in text for text in said(J=0.3))
+    assert any("cannot be forced" in text for text in said(J=0.3, KCR=0.8))
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

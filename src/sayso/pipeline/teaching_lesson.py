@@ -191,13 +191,16 @@ def open_teaching(folder: Path, begun: Teaching, *, export: bool = False) -> Tea
 
 
 def _check_same(folder: Path, before: Teaching, begun: Teaching) -> None:
-    """Refuse to go on with other settings, another model or another judge. Raises InputError."""
+    """Refuse to go on with other settings, another model or another judge. Raises InputError.
+
+    Settings that are younger than the folder are left to the signatures of what it holds.
+    """
     old, new = (
         {**told.settings, "model": told.model_identity, "judge": told.judge}
         for told in (before, begun)
     )
     plain = msgspec.to_builtins(new)
-    for name in {**plain, **old}:
+    for name in old:
         if name not in (*COUNTED, *SEEDS) and old.get(name) != plain.get(name):
             raise InputError(
                 f"{folder} holds a teaching with {name} {old.get(name)!r}, not "

@@ -4,7 +4,8 @@ Nothing probes a taught model: a model that learned to hedge also hedges its pro
 ignorant (VALIDITY 1). *Forced answers* tell whether teaching destroyed knowledge: among the
 distinct committed answers that the base model itself gave to a question, the one that a model finds
 most probable (sum of log-probabilities behind the plain question, teacher-forced) is its answer; no
-word of it can be a hedge. Base and taught model choose among the same.
+word of it can be a hedge. Base and taught model choose among the same; where the base model gave
+one answer only, every model "chooses" it, which is why the others are also counted alone.
 """
 
 from __future__ import annotations
@@ -88,9 +89,9 @@ def _finished(job: Job, out: Path) -> Result | None:
     return Result(out, estimates, before, entities_of(found.data.questions))
 
 
-def choices(base: Base, wanted: Sequence[Question]) -> list[Choices]:
+def choices(base: str | Path, wanted: Sequence[Question]) -> list[Choices]:
     """Return the choices of every short question to which the base run gave a committed answer."""
-    job = load_run(base.path)[0]
+    job = load_run(base)[0]
     ids = {q.id for q in wanted if not q.parts}
     texts: dict[str, dict[str, bool]] = {}
     requests: dict[str, Request] = {}

@@ -47,7 +47,7 @@ def prove(
 ) -> Teaching:
     """Measure taught models (by stage, a list over seeds) with frozen probes; return it all."""
     frame = frame_of(base.path, parts.measured.questions)
-    given = measuring.choices(base, parts.measured.questions)
+    given = measuring.choices(base.path, parts.measured.questions)
     say(f"measuring: {entities_of(parts.measured.questions)} entities, probes of {base.path}")
     own = measuring.forced(base, base.model, given, folder / "forced" / "base.json", progress)
     sides: dict[str, list[Side]] = {

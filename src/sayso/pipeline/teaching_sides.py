@@ -16,7 +16,7 @@ from sayso.annotate.decisive import decisiveness
 from sayso.metrics.rates import Floats
 from sayso.pipeline.folder_run import FolderRun
 from sayso.pipeline.running import load_run
-from sayso.pipeline.teaching_measure import Forced
+from sayso.pipeline.teaching_measure import Forced, choices
 from sayso.protocols.aspects import View, draws_by_question, pairs_of, view_of
 from sayso.protocols.uncle_beside import sure_wrong
 from sayso.protocols.uncle_context import Context, label_codes, load
@@ -52,7 +52,10 @@ class Side(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What all methods share: aspects, their entities and types, and what is known."""
+    """What all methods share: aspects, their entities and types, and what is known.
+
+    ``several`` marks facts to which the base model gave more than one committed answer.
+    """
 
     pairs: list[Pair]
     questions: list[Question]
@@ -61,6 +64,7 @@ class Frame(NamedTuple):
     known: Ints
     probes: dict[str, list[str]]
     said: dict[str, str]
+    several: NDArray[np.bool_]
 
     @property
     def entities(self) -> int:
@@ -86,6 +90,7 @@ def frame_of(base: str | Path, measured: Sequence[Question]) -> Frame:
         for g in job.generations("short")
         if not g.instructed and g.problem is None
     }
+    many = {one.question for one in choices(base, shorts) if len(one.texts) > 1}
     return Frame(
         held,
         shorts,
@@ -94,6 +99,7 @@ def frame_of(base: str | Path, measured: Sequence[Question]) -> Frame:
         context.known["any"][rows],
         {q: [g.text.strip() for g in some] for q, some in drawn.items()},
         plain,
+        np.array([q.id in many for q in shorts], dtype=np.bool_),
     )
 
 

@@ -3,8 +3,9 @@
 Names of numbers: FA UA UUR KCR EA J over_hedge (UNCLE); J_within, odds_ratio_within (Mantel-
 Haenszel, mean of the logarithm over seeds); policy_J and policy_UUR, what hedging by the model's
 own log-probabilities would have given at its own hedge rate of each type, and
-``unspoken_knowledge`` = policy_J - J_within on the same rows; ``forced`` (base-known facts right
-when an answer is forced); ``skill`` (words against the frozen draws, 0 = blind);
+``unspoken_knowledge`` = policy_J - J_within on the same rows; ``forced`` (base-known facts of which
+the most probable of the base model's own answers is right; ``forced_several``: of those to which it
+gave several); ``skill`` (words against the frozen draws, 0 = blind);
 ``wrong_and_sure`` (committed and wrong, of all facts).
 """
 
@@ -137,7 +138,9 @@ def _metrics(frame: Frame, side: Side, a: Answers, form: str) -> dict[str, Metri
     made["skill"] = _of_rows(rows, skill, a.decisive, a.agreeing, a.draws)
     made["wrong_and_sure"] = _share(rows, a.sure_wrong)
     if form == "short":
-        made["forced"] = _share(rows, np.where(frame.known == 1, side.forced, np.nan))
+        known = np.where(frame.known == 1, side.forced, np.nan)
+        made["forced"] = _share(rows, known)
+        made["forced_several"] = _share(rows, np.where(frame.several, known, np.nan))
     return made
 
 

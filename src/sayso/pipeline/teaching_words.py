@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sayso.metrics.rates import CORRECT, INCORRECT, UNCERTAIN
 from sayso.pipeline.teaching_sides import FORMS, Frame, Side
 from sayso.records import Estimate, content_id
-from sayso.taught import Method, Sample, Teaching
+from sayso.taught import Change, Method, Sample, Teaching
 
 VALUES = {CORRECT: "correct", INCORRECT: "incorrect", UNCERTAIN: "uncertain"}
 #: facts shown of each kind and form
@@ -39,43 +39,74 @@ def _hedging(taught: Teaching, method: Method, form: str, against: str) -> str:
     uur, over, allowed, j = (
         taught.get(method.name, form, name) for name in ("UUR", "over_hedge", "policy_UUR", "J")
     )
-    text = (
-        f"{method.title}, {form} form: hedges {_percent(uur)} of unknown and {_percent(over)} of "
-        "known facts"
-    )
+    who = f"{method.title}, {form} form"
+    if uur.value is None and over.value is None:
+        return f"{who}: no fact of which it could be said whether it was known."
+    if uur.value is None:
+        return f"{who}: hedges {_percent(over)} of known facts; there was no unknown one to hedge."
+    if over.value is None:
+        return f"{who}: hedges {_percent(uur)} of unknown facts; there was no known one."
+    text = f"{who}: hedges {_percent(uur)} of unknown and {_percent(over)} of known facts"
     if allowed.value is not None:
         text += f"; its own probabilities, within type, would allow {_percent(allowed)}"
     text += f". J {_number(j)}"
-    change = taught.change(method.name, against, form, "J")
     before = taught.get(against, form, "J")
     if before.value is not None:
         text += f", with the instruction alone {_number(before)}"
-    if change is not None and change.difference.value is not None:
-        gap = change.difference
-        clear = change.p_holm is not None and change.p_holm < CLEAR
-        if clear and gap.value is not None:
-            text += ": a gain" if gap.value > 0 else ": a loss"
-        else:
-            text += ": no difference that chance could not give"
-    if j.low is not None and j.low <= 0:
-        text += "; J's interval holds 0, as it does for a model that hedges blindly"
-    return f"{text}."
+    return f"{text}{_gain(taught.change(method.name, against, form, 'J'))}{_blind(j)}."
+
+
+def _gain(change: Change | None) -> str:
+    """Return what a change of J is called; nothing where it could not be tested."""
+    if change is None or change.difference.value is None or change.p_holm is None:
+        return ""
+    if change.p_holm >= CLEAR:
+        return ": no difference that chance could not give"
+    return ": a gain" if change.difference.value > 0 else ": a loss"
+
+
+def _blind(j: Estimate) -> str:
+    """Return what J itself does not show."""
+    if j.low is None or j.high is None:
+        return ""
+    if j.high < 0:
+        return "; J is below 0: it hedges what was known more than what was not"
+    if j.low <= 0:
+        return "; J's interval holds 0, as it does for a model that hedges blindly"
+    return ""
 
 
 def _knowledge(taught: Teaching, method: Method, against: str) -> Iterator[str]:
     after, before = (taught.get(m, "short", "forced") for m in (method.name, against))
     if after.value is None or before.value is None:
-        yield "Whether knowledge was lost is not known: this model cannot be forced to answer."
+        known = taught.get(against, "short", "KCR").value is not None
+        why = "this model cannot be forced to answer" if known else "no fact was known before"
+        yield f"Whether knowledge was lost is not known: {why}."
         return
     text = (
         f"Forced to answer, it is right on {_percent(after)} of the facts that the base model "
-        f"knew (the base model itself: {_percent(before)})"
+        f"knew (the base model itself: {_percent(before)}"
     )
     change = taught.change(method.name, against, "short", "forced")
+    gap = change.difference if change is not None else Estimate("forced")
+    if gap.value is not None and gap.low is not None and gap.high is not None:
+        text += (
+            f"; difference {_points(gap.value)} [{_points(gap.low)}, {_points(gap.high)}] points"
+        )
+    text += ")"
+    several = [taught.get(m, "short", "forced_several") for m in (method.name, against)]
+    if all(e.value is not None for e in several):
+        own, base = (_percent(e) for e in several)
+        text += f"; of those to which the base model gave several answers, on {own} ({base})"
     if change is not None and change.p_holm is not None and change.p_holm < CLEAR:
         lost = (change.difference.value or 0.0) < 0
         text += ": knowledge was lost" if lost else ": it got better at it"
     yield f"{text}."
+
+
+def _points(value: float) -> str:
+    text = f"{100 * value:+.1f}"
+    return "0.0" if float(text) == 0 else text
 
 
 def _percent(estimate: Estimate) -> str:
@@ -86,8 +117,13 @@ def _number(estimate: Estimate) -> str:
     if estimate.value is None:
         return "undefined"
     if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+        return _two(estimate.value)
+    return f"{_two(estimate.value)} [{_two(estimate.low)}, {_two(estimate.high)}]"
+
+
+def _two(value: float) -> str:
+    text = f"{value:.2f}"
+    return "0.00" if float(text) == 0 else text
 
 
 def samples(frame: Frame, before: Side, after: Side, seed: int = 0) -> Iterator[Sample]:

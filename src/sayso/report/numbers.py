@@ -180,6 +180,8 @@ def reach(estimate: Estimate, percent: bool) -> str:
 
 
 def _short(value: float) -> str:
-    """Return two decimals without the zero before the point: -.06, .97, 10.30."""
-    text = f"{abs(value):.2f}"
-    return ("-" if value < 0 else "") + (text[1:] if text.startswith("0.") else text)
+    """Return about two decimals without the zero before the point: -.06, .97, 10.3, 224."""
+    size = abs(value)
+    text = f"{size:.2f}" if size < 10 else f"{size:.1f}" if size < 100 else f"{size:.0f}"
+    sign = "-" if value < 0 and float(text) else ""
+    return sign + (text[1:] if text.startswith("0.") else text)

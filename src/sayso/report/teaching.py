@@ -38,7 +38,8 @@ ABOUT = {
     "J within": "J within fact types: hedging whole types does not help",
     "odds ratio": "odds of hedging, unknown against known, within type",
     "unspoken": "J within type that its own probabilities would add at the same hedge rates",
-    "forced": "known facts right when an answer is forced (short form)",
+    "forced": "known facts of which the most probable of the base model's own committed answers is "
+    "right (short form)",
     "skill": "words against the base model's frozen draws: 0 blind, 1 perfectly faithful",
     "wrong, sure": "facts told wrongly without a hedge",
 }
@@ -57,7 +58,8 @@ def cell(estimate: Estimate, percent: bool) -> str:
     """Return a number as the table prints it; "-" where it is undefined."""
     if estimate.value is None:
         return "-"
-    return f"{100 * estimate.value:.1f}" if percent else f"{estimate.value:.2f}"
+    text = f"{100 * estimate.value:.1f}" if percent else f"{estimate.value:.2f}"
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def marked(change: Change | None) -> str:
@@ -81,7 +83,8 @@ def render(taught: Teaching, console: Console, page: Path | None = None) -> None
             console,
             f"95 % intervals over {seeds} and {taught.entities.get('measured')} "
             f"entities. * differs from the instruction alone (p < {CLEAR} after Holm over methods "
-            f"and numbers). Known and unknown: frozen probes of {line(taught.base_run, 200)}.",
+            "and numbers; FA and UA are not tested). Known and unknown: frozen probes of "
+            f"{line(taught.base_run, 200)}. Forced: {ABOUT['forced']}.",
             "dim",
         )
     for text in taught.notes:
