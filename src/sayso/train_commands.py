@@ -84,8 +84,8 @@ def train(
         Literal["paper", "known", "fut"] | None,
         Parameter(
             group=ROWS,
-            help="Idk and LoGU rows as UNCLE trains, or rows of which one label a fact decides the "
-            "wording in both forms; fut (a peer, short questions, SFT alone): every draw hedged as "
+            help="Idk and LoGU rows as UNCLE trains, or rows with a word of doubt at the value, in both "
+            "forms alike; fut (a peer, short questions, SFT alone): every draw hedged as "
             "its consistency with the others says",
         ),
     ] = None,
@@ -95,6 +95,22 @@ def train(
     plain: Annotated[
         float | None,
         Parameter(group=ROWS, help="the model's own plain answers beside the rows, as a share"),
+    ] = None,
+    plain_from: Annotated[
+        float | None,
+        Parameter(
+            group=ROWS,
+            help="with --recipe calibrated: share of draws that agree with an answer from which it "
+            "is worded without a hedge",
+        ),
+    ] = None,
+    against: Annotated[
+        float | None,
+        Parameter(
+            group=ROWS,
+            help="with --style known, for DPO: pairs against a hedge beside one for it; more of "
+            "them keep known facts plain, fewer of them hedge more",
+        ),
     ] = None,
     veracity: Annotated[
         Literal["gold", "evidence", "consistency"] | None,
@@ -170,6 +186,7 @@ def train(
         making={
             "theta": theta, "low": low, "xi": xi, "k": k, "style": style,
             "paragraphs": paragraphs, "plain": plain, "veracity": veracity,
+            "plain_from": plain_from, "against": against,
             "reward": reward, "cost": cost, "choose": choose,
         },
         training={

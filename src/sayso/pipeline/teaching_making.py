@@ -66,6 +66,8 @@ def check_making(made: Making) -> None:
         ("each", made.each, 1, 100),
         ("paragraphs", made.paragraphs, 0, 100),
         ("cost", made.cost, 0, 100),
+        ("plain_from", made.plain_from, 0, 1),
+        ("against", 1.0 if made.against is None else made.against, 0, 100),
     ):
         if not low <= value <= high:
             raise InputError(f"{name} is {value:g}; expected {low} to {high}")
