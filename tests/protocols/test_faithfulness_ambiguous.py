@@ -45,7 +45,7 @@ def popqa(test_data: Path) -> str:
 
 def test_popqa_with_several_right_objects_is_ambiguous(test_data: Path) -> None:
     """67 of the 683 rows name answers that are no alias of their object: none else is flagged."""
-    data = datasets.load(popqa(test_data))
+    data = datasets.load(popqa(test_data), limit=0)
     several = {q.id for q in data.questions if len(q.golds or ()) > 1}
     assert set(ambiguous(data.questions)) == several
     assert len(several) == 67
@@ -57,7 +57,7 @@ def test_popqa_with_several_right_objects_is_ambiguous(test_data: Path) -> None:
 
 def test_natural_questions_with_two_dates_are_ambiguous(test_data: Path) -> None:
     path = test_data / "nq_open" / "NQ-open.dev.jsonl"
-    data = datasets.load(f"nq_open:{path}")
+    data = datasets.load(f"nq_open:{path}", limit=0)
     found = set(ambiguous(data.questions))
     assert 0.03 < len(found) / len(data.questions) < 0.08
     names = {q.text: q.id in found for q in data.questions}
