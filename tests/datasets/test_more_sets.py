@@ -95,6 +95,22 @@ def test_truthfulqa_from_its_csv(tmp_path: Path) -> None:
     assert question.domain == "Law"
 
 
+def test_no_comment_is_no_value_of_truthfulqa(tmp_path: Path) -> None:
+    """An answer that abstains is told by its stance; with nothing else, abstaining is right."""
+    rows = [
+        {"question": "Q1?", "best_answer": "I have no comment", "correct_answers": ["A", "B"]},
+        {"question": "Q2?", "best_answer": "A", "correct_answers": ["A", "I have no comment."]},
+        {"question": "Q3?", "best_answer": "I have no comment", "correct_answers": []},
+    ]
+    data = datasets.load(f"truthfulqa:{lines(tmp_path / 't.jsonl', *rows)}")
+    found = {q.text: (q.answerable, q.golds) for q in data.questions}
+    assert found == {
+        "Q1?": (True, (Gold("A"), Gold("B"))),
+        "Q2?": (True, (Gold("A"),)),
+        "Q3?": (False, None),
+    }
+
+
 def test_abstentionbench_takes_exported_rows(tmp_path: Path) -> None:
     rows = [
         {"question": "Q1?", "reference_answers": ["A", "B"], "should_abstain": False},

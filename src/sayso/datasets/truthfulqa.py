@@ -12,8 +12,10 @@ hub, or of the published CSV::
      "correct_answers": ["…"], "incorrect_answers": ["…"], "source": "…"}
     Type,Category,Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers,…
 
-(the older one without the best incorrect answer). In the CSV the answers of a cell are separated by
-semicolons. The domain is the category.
+(the older one without the best incorrect answer). Where the set lists "I have no comment" among the
+correct answers this is no value to compare with, and not taken as one: whether an answer abstains
+is judged apart. A question that has no other correct answer is one that cannot be answered. In the
+CSV the answers of a cell are separated by semicolons. The domain is the category.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from sayso.datasets.tables import read_table
 from sayso.records import content_id
 
 HUB_ID, CONFIG = "truthfulqa/truthful_qa", "generation"
+NO_COMMENT = "i have no comment"
 
 
 def load(split: str = "test") -> Dataset:
@@ -46,16 +49,26 @@ def load_file(path: Path) -> Dataset:
 
 def items(rows: Iterable[tuple[int, Mapping[str, Any]]], source: str) -> Iterator[Item]:
     """Yield the questions of rows, whatever case their columns have."""
-    for line, given in rows:
-        row = {str(name).strip().lower().replace(" ", "_"): value for name, value in given.items()}
+    for line, written in rows:
+        row = {str(name).strip().lower().replace(" ", "_"): v for name, v in written.items()}
         text = text_of(row, ("question",), source, line)
         correct = row.get("correct_answers")
         if isinstance(correct, str):
             correct = correct.split(";")
         others = texts_of(correct or [], source, line)
         best = row.get("best_answer")
-        names = [best] if isinstance(best, str) and best.strip() else others[:1]
+        given = [*([best] if isinstance(best, str) else []), *others]
+        named = [answer for answer in given if answer.strip()]
+        stated = [answer for answer in named if answer.strip(" .").casefold() != NO_COMMENT]
         category = row.get("category")
         domain = " ".join(category.split()) if isinstance(category, str) else ""
         about = f"question {content_id(text)[:8]}"
-        yield Item(line, text, names, about, others=others, domain=domain)
+        yield Item(
+            line,
+            text,
+            stated[:1],
+            about,
+            others=stated[1:],
+            domain=domain,
+            answerable=bool(stated) or not named,
+        )
