@@ -14,15 +14,17 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from sayso.records import InputError
-from sayso.wikidata.aspects import FILE, Aspects
+from sayso.wikidata.aspects import FILE, Aspects, check_review
 from sayso.wikidata.building import Built, Word, found_step, question_step
+from sayso.wikidata.card import WRONG
 from sayso.wikidata.domains import Plan, load_plan
 from sayso.wikidata.found import FILE as FOUND
 from sayso.wikidata.found import Found, read_found
 from sayso.wikidata.freshness import checked_day
-from sayso.wikidata.templates import Templates, load_templates
+from sayso.wikidata.templates import Templates, load_templates, texts
 
 WIKIDATA = "https://query.wikidata.org/sparql"
+OUT = Path("benchmark")
 
 
 def build(
@@ -47,7 +49,7 @@ def build(
         str,
         Parameter(help="how the service's people can reach you (mail or page); or SAYSO_CONTACT"),
     ] = "",
-    out: Annotated[Path, Parameter(help="folder of the benchmark")] = Path("benchmark"),
+    out: Annotated[Path, Parameter(help="folder of the benchmark")] = OUT,
     languages: Annotated[
         str, Parameter(help="of labels, en,de: questions in the first; left out: as in the file")
     ] = "",
@@ -81,47 +83,45 @@ def build(
         raise InputError("--twins must be at least 0 and --workers at least 1")
     table = load_templates(templates)
     as_of, fresh_after = checked_day(as_of, "--as-of"), checked_day(fresh_after, "--fresh-after")
-    if source is not None and (source / FOUND).is_file():
-        if sparql or domains is not None:
-            raise InputError(f"{source} was built already: --domains and --sparql are for a source")
-        folder, found = source, read_found(source)
-        if as_of:
-            found = _dated(found, as_of)
-        if fresh_after:
-            found = msgspec.structs.replace(found, fresh_after=fresh_after)
-        _show(question_step(folder, found, table, twins), json)
-        return
-    if sparql == (source is not None):
-        raise InputError(
-            "expected one source: a dump, or --sparql, or the folder of a build that was begun"
-        )
-    _check_out(out)
-    plan = load_plan(domains, tuple(filter(None, languages.replace(",", " ").split())))
-    with _bar() as tell:
-        if source is not None:
-            from sayso.wikidata.dump import read_dump
-
-            found = read_dump(
-                source, plan, out, table, seed=seed, fresh=fresh_after, workers=workers,
-                progress=lambda step: tell(
-                    f"{step.stage}: {step.done} of {step.parts} parts, "
-                    f"{step.offset / 1e6:,.0f} MB, {step.lines:,} lines"
-                ),
-            )  # fmt: skip
-        else:
-            found = _asked(plan, out, table, endpoint, contact, seed, fresh_after, tell)
-    found = _dated(found, as_of) if as_of else found
-    word = None if questions == "templates" else _worder(questions, prompt_folder, found, table)
+    built = source is not None and (source / FOUND).is_file()
+    if source is not None and built:
+        given = {"--domains": domains, "--sparql": sparql, "--languages": languages, "--seed": seed,
+                 "--out": out != OUT, "--contact": contact, "--endpoint": endpoint != WIKIDATA,
+                 "--workers": workers != 1}  # fmt: skip
+        for flag, value in given.items():
+            if value:
+                raise InputError(f"{source} was built already: {flag} is for a dump or a service")
+        out, found = source, read_found(source)
+    else:
+        if sparql == (source is not None):
+            raise InputError(
+                "expected one source: a dump, or --sparql, or the folder of a build that was begun"
+            )
+        _check_out(out)
+        plan = load_plan(domains, tuple(filter(None, languages.replace(",", " ").split())))
+        texts(table, plan.languages[0])
+        check_review(out, plan)
+        with _bar() as tell:
+            if source is not None:
+                found = _scanned(source, plan, out, table, seed, fresh_after, workers, tell)
+            else:
+                found = _asked(plan, out, table, endpoint, contact, seed, fresh_after, tell)
+    if as_of:
+        found = msgspec.structs.replace(found, day=as_of, day_from="--as-of")
+    if fresh_after:
+        found = msgspec.structs.replace(found, fresh_after=fresh_after)
     there = (out / FILE).exists()
-    aspects = found_step(out, found, table, word)
-    _tell_problems(found, out)
-    if word is not None and not there:
-        _note(f"{questions} worded {word.kept} questions, {word.refused} did not lead back to "
-              "their aspect and are as in the table")  # fmt: skip
-    if not review:
-        _show(question_step(out, found, table, twins), json)
-        return
-    _summary(found, aspects, out, there, json)
+    if not (built and there):
+        word = None if questions == "templates" else _worder(questions, prompt_folder, found, table)
+        aspects = found_step(out, found, table, word)
+        _tell_problems(found, out)
+        if word is not None and not there:
+            _note(f"{questions} worded {word.kept} questions, {word.refused} did not lead back to "
+                  "their aspect and are as in the table")  # fmt: skip
+        if review:
+            _summary(found, aspects, out, there, json)
+            return
+    _show(question_step(out, found, table, twins), found, json)
 
 
 def _check_out(out: Path) -> None:
@@ -134,6 +134,27 @@ def _check_out(out: Path) -> None:
             f"{out} is not empty and no folder of a build (it holds {strange[0]!r}): choose "
             "another --out"
         )
+
+
+def _scanned(
+    source: Path,
+    plan: Plan,
+    out: Path,
+    table: Templates,
+    seed: int,
+    fresh: str,
+    workers: int,
+    tell: Callable[[str], None],
+) -> Found:
+    from sayso.wikidata.dump import read_dump
+
+    return read_dump(
+        source, plan, out, table, seed=seed, fresh=fresh, workers=workers,
+        progress=lambda step: tell(
+            f"{step.stage}: {step.done} of {step.parts} parts, "
+            f"{step.offset / 1e6:,.0f} MB, {step.lines:,} lines"
+        ),
+    )  # fmt: skip
 
 
 def _asked(
@@ -149,7 +170,7 @@ def _asked(
     from sayso.wikidata.sparql import Service
     from sayso.wikidata.sparql_found import ask_service
 
-    with Service(endpoint, out / "scan" / "replies", contact=contact) as service:
+    with Service(endpoint, out / "scan" / "replies", contact=contact, tell=_note) as service:
         return ask_service(service, plan, table, seed=seed, fresh=fresh, progress=tell)
 
 
@@ -160,10 +181,6 @@ def _worder(model: str, prompts: Path | None, found: Found, table: Templates) ->
 
     check_folder(prompts)
     return Worder(open_model(model), found, table, prompts)
-
-
-def _dated(found: Found, day: str) -> Found:
-    return msgspec.structs.replace(found, day=day, day_from="--as-of")
 
 
 class _bar:  # noqa: N801
@@ -189,15 +206,18 @@ class _bar:  # noqa: N801
 
 
 def _tell_problems(found: Found, out: Path) -> None:
-    for what, number in sorted(found.wrong.items()):
-        _note(f"{number:,} {'times' if number > 1 else 'time'} left out: {what}")
-    if found.wrong:
-        _note(f"each with file and line in {out / 'problems.jsonl'}")
+    for kind, number in sorted(found.wrong.items()):
+        _note(f"left out: {WRONG.get(kind, kind)}: {number:,}")
+    if found.problems:
+        _note(f"named with file and line in {out / 'problems.jsonl'}: {len(found.problems):,}")
     for text in found.notes:
         _note(text)
     if not found.day:
         _note("the source does not say which day it describes: give --as-of, or values that "
               "change are asked for without a day")  # fmt: skip
+    for name, counts in found.population.items():
+        if not sum(counts):
+            _note(f"{name}: no entity was found ({found.plan.domains[name].members})")
 
 
 def _summary(found: Found, aspects: Aspects, out: Path, there: bool, json: bool) -> None:
@@ -209,22 +229,29 @@ def _summary(found: Found, aspects: Aspects, out: Path, there: bool, json: bool)
     for domain, counts in found.population.items():
         sample = sum(map(len, found.entities[domain]))
         kept = len(aspects.kept(domain))
-        told = f"{sum(counts):,} entities, {sample:,} sampled, {kept} aspects kept"
+        told = f"{sum(counts):,} entities, {sample:,} drawn to choose from, {kept} aspects kept"
         print(f"{_plain(domain)}: {told}")
     state = "left as it was" if there else "look through it"
     print(f"{out / FILE}: {state}, then: sayso build {out}")
 
 
-def _show(built: Built, json: bool) -> None:
+def _show(built: Built, found: Found, json: bool) -> None:
     if json:
         _print_json(built)
         return
     for row in built.card.counts:
-        if row.prompts:
+        if row.prompts or row.split == "main":
             print(
                 f"{_plain(row.domain)} ({row.split}): {row.entities:,} entities, "
                 f"{row.prompts:,} prompts, {row.aspects:,} questions"
             )
+        there = sum(found.population[row.domain])
+        if not row.prompts and row.split == "main" and there:
+            settings = found.plan.domains[row.domain]
+            _note(f"{row.domain}: none of {there:,} entities has "
+                  f"{settings.least} aspects that can be asked ('least')")  # fmt: skip
+    if found.fresh_after and "fresh" not in built.files:
+        _note(f"nothing that is true only since after {found.fresh_after}")
     if not built.card.reviewed:
         _note(f"nobody has reviewed {Path(built.folder) / FILE} (reviewed: false)")
     main = built.files.get("main") or built.files["fresh"]

@@ -85,7 +85,7 @@ def test_a_choice_is_no_gift(question: str, gold: str, told: str | None) -> None
 
 
 def test_one_gold_that_is_not_offered_is_told() -> None:
-    (found,) = findings([ask("Is gold of Oslo or lead heavier?", "lead", "Oslo")])
+    (found,) = findings([ask("Which is heavier in Oslo, gold or lead?", "lead", "Oslo")])
     assert found.why == "'Oslo' stands in it"
 
 

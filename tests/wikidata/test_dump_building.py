@@ -154,7 +154,8 @@ def test_an_archive_that_breaks_off_is_built_up_to_there(
     source = prepared(tmp_path, ending=".json.gz")
     source.write_bytes(source.read_bytes()[:-200])
     built(tmp_path, source)
-    assert "cannot be read from here on" in capsys.readouterr().err
+    assert "files of which the rest is missing: 1" in capsys.readouterr().err
+    assert "dump.json.gz line" in (tmp_path / "out" / "card.md").read_text()
     assert 5 < len(rows(tmp_path)) < 28
 
 
@@ -300,7 +301,7 @@ def test_what_changes_is_asked_as_of_a_day_and_fresh_facts_stand_apart(tmp_path:
     built(tmp_path, source, "--fresh-after", "2023-12-31")
     (main,) = rows(tmp_path)
     parts = {p["property_id"]: p for p in main["individual_qa"]}  # type: ignore[attr-defined]
-    assert parts["P1128"]["question"] == "As of 2018, how many people work for Kelpworks?"
+    assert parts["P1128"]["question"] == "As of 2018, how many people worked for Kelpworks?"
     assert parts["P1128"]["answer"] == [{"value": "70", "kind": "quantity"}]
     assert parts["P571"]["answer"] == [{"value": "1990", "kind": "date", "precision": "year"}]
     assert parts["P571"]["question"] == "When was Kelpworks founded?"
@@ -309,7 +310,7 @@ def test_what_changes_is_asked_as_of_a_day_and_fresh_facts_stand_apart(tmp_path:
     (fresh,) = rows(tmp_path, "fresh.jsonl")
     (part,) = fresh["individual_qa"]  # type: ignore[misc]
     assert part["question"] == (
-        "As of April 2024, who is the chief executive officer of Kelpworks?"
+        "As of April 2024, who was the chief executive officer of Kelpworks?"
     )
     assert part["answer"] == [{"value": "Bo New"}]
     assert "chief executive (as of April 2024)" in str(fresh["prompt"])
@@ -365,14 +366,25 @@ def test_the_person_decides_what_is_asked(
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("reviewed: 5", "Expected `bool`"),
-        ("domains: {cats: {}}", "domain 'cats' was not built"),
+        ("reviewed: 5", "aspects.yaml line 2: reviewed: Expected `bool`"),
+        ("domains: {cats: {}}", "line 1: there is no domain 'cats' (there are films, people)"),
+        ("domains:\n films:\n  P57: {}\n  P57: {}", "line 4: 'P57' stands there twice"),
         (
-            "domains: {films: {P57: {keep: true, description: x, question: 'Who?'}}}",
+            "domains:\n films:\n  P57: {keep: false}\n  P577x: {keep: false}\n people: {}",
+            "line 4: films P577x: no entity of the domain has this property",
+        ),
+        (
+            "domains:\n films:\n"
+            "  P57: {keep: true, description: x, question: 'Who {x} {entity}?'}\n people: {}",
+            "line 3: films P57: the question 'Who {x} {entity}?' has a place {x}",
+        ),
+        ("language: de\ndomains: {}", "line 1: the questions there are in 'de' and 'en' is asked"),
+        (
+            "domains: {films: {P57: {keep: true, description: x, question: 'Who?'}}, people: {}}",
             "does not name",
         ),
-        ("domains: {films: {P57: {keep: true}}}", "without a description"),
-        (": :", "cannot be read"),
+        ("domains: {films: {P57: {keep: true}}, people: {}}", "without a description"),
+        (": :", "is no YAML"),
     ],
 )
 def test_a_wrong_review_is_one_line(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.wikidata.entities import DATATYPES, LineError, parse, superclasses
-from sayso.wikidata.lines import cut, item_number, own_id, targets
+from sayso.wikidata.lines import cut, own_id, pointing
 from wikidata_world import amount, day, entity, item, statement, when
 
 
@@ -52,13 +52,24 @@ def plainly(line: bytes) -> dict[str, Any]:
             elif isinstance(value, str) and snak["datatype"] not in ("geo-shape", "tabular-data"):
                 found["value"] = value
             for name, qualifier in (("start", "P580"), ("end", "P582"), ("at", "P585")):
-                values = [
-                    q["datavalue"]["value"]["time"]
-                    for q in one.get("qualifiers", {}).get(qualifier, [])
+                rows = one.get("qualifiers", {}).get(qualifier, [])
+                times = [
+                    (q["datavalue"]["value"]["time"], q["datavalue"]["value"]["precision"])
+                    for q in rows
                     if q["snaktype"] == "value"
                 ]
-                if values:
-                    found[name] = values[0]
+                unknown = name != "at" and any(q["snaktype"] == "somevalue" for q in rows)
+                if times:
+                    time, precision = times[0]
+                    at = time.index("-", 1)  # the month begins here, behind a sign and the year
+                    if precision == 9:
+                        time = time[:at] + "-00-00" + time[at + 6 :]
+                    elif precision == 10:
+                        time = time[: at + 3] + "-00" + time[at + 6 :]
+                    if precision >= 9 or name != "at":
+                        found[name] = time if precision >= 9 else "?"
+                elif unknown:
+                    found[name] = "?"
             statements.append(found)
     return {
         "id": row["id"],
@@ -103,47 +114,6 @@ def test_every_entity_of_the_excerpt_is_read_as_json_reads_it(excerpt: list[byte
         assert ours(compact) == plainly(line)
 
 
-def test_the_filter_misses_no_class_of_the_excerpt(excerpt: list[bytes]) -> None:
-    seen = 0
-    for line in excerpt:
-        row = json.loads(line)
-        turned = {**row, "claims": dict(reversed(row["claims"].items()))}
-        for data in (
-            line,
-            json.dumps(row, separators=(",", ":")).encode(),
-            json.dumps(turned).encode(),
-        ):
-            for property in ("P31", "P279"):
-                wanted = {item_number(i) for i in parse(data).items(property)}
-                (found,) = targets(data, [(0, len(data))], property.encode())
-                assert found is None or wanted <= found
-                seen += len(wanted)
-            assert own_id(data) is None or own_id(data) == row["id"].encode()
-            assert superclasses(data) == (row["id"], parse(data).items("P279"))
-    assert seen > 3000
-
-
-@given(
-    order=st.permutations(["snaktype", "property", "hash", "datavalue", "datatype"]),
-    old=st.booleans(),
-    space=st.sampled_from(["", " ", "  "]),
-)
-@settings(max_examples=60, deadline=None)
-def test_the_filter_finds_a_class_in_any_order_of_fields(
-    order: list[str], old: bool, space: str
-) -> None:
-    one = item("P31", "Q4242")
-    snak: dict[str, Any] = one["mainsnak"]  # type: ignore[assignment]
-    if old:  # dumps of before 2017 have numbers only
-        del snak["datavalue"]["value"]["id"]
-    one["mainsnak"] = {name: snak[name] for name in order}
-    row = entity("Q1", "x", when("P569", "1950-01-01"), one, when("P570", "1990-01-01"))
-    data = json.dumps(row, separators=("," + space, ":" + space)).encode()
-    (found,) = targets(data, [(0, len(data))], b"P31")
-    assert found is None or 4242 in found
-    assert parse(data).items("P31") == ["Q4242"]
-
-
 def test_ranks_unknown_and_missing_values_and_dates_of_statements() -> None:
     row = entity(
         "Q1",
@@ -162,6 +132,29 @@ def test_ranks_unknown_and_missing_values_and_dates_of_statements() -> None:
     assert (wrong.rank, none.snak, unknown.snak) == ("deprecated", "novalue", "somevalue")
     assert (people.value, people.unit, people.at) == ("+12", "", "+2015-01-01T00:00:00Z")
     assert (tall.value, tall.unit) == ("+1.8", "Q11573")
+
+
+def test_qualifiers_keep_what_is_known_of_a_date() -> None:
+    row = entity("Q1", "x", item("P26", "Q2"), amount("P1082", "+5", at="2016-01-01"))
+    married, people = row["claims"]["P26"][0], row["claims"]["P1082"][0]  # type: ignore[index]
+    people["qualifiers"]["P585"][0]["datavalue"]["value"]["precision"] = 9  # a year alone
+    unknown = {"snaktype": "somevalue", "property": "P582", "datatype": "time"}
+    century = {"snaktype": "value", "datavalue": {"value": day("1900-00-00", 7)}}
+    married["qualifiers"] = {"P580": [century], "P582": [unknown], "P585": [century]}
+    found = {one.property: one for one in parse(json.dumps(row).encode()).statements}
+    assert found["P1082"].at == "+2016-00-00T00:00:00Z"
+    assert (found["P26"].start, found["P26"].end, found["P26"].at) == ("?", "?", "")
+
+
+def test_labels_for_every_language_stand_in_for_missing_ones() -> None:
+    row = entity("Q1", "")
+    row["labels"] = {"mul": {"value": "Ada"}, "de": {"value": "Ada L."}, "fr": {"value": "Adèle"}}
+    row["aliases"] = {"mul": [{"value": "A. L."}], "de": [{"value": "Ada die Erste"}]}
+    found = parse(json.dumps(row).encode(), ("en", "de"))
+    assert found.labels == {"en": "Ada", "de": "Ada L."}
+    assert found.aliases == {"en": ("A. L.",), "de": ("Ada die Erste",)}
+    assert parse(json.dumps(row).encode(), ("de",)).aliases == {"de": ("Ada die Erste", "A. L.")}
+    assert parse(json.dumps(row).encode()).labels["mul"] == "Ada"
 
 
 def test_a_bad_statement_costs_only_itself() -> None:
@@ -197,7 +190,8 @@ def test_what_is_no_entity_is_said(line: bytes) -> None:
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for wrapped in (data, b'{"id":"Q1","claims":{"P31":[' + data + b"]}}"):
         cut(wrapped)
-        targets(wrapped, [(0, len(wrapped))], b"P31")
+        pointing(wrapped, [(0, len(wrapped))], b"P31", {5})
+        own_id(wrapped)
         try:
             parse(wrapped)
         except LineError:

@@ -74,6 +74,19 @@ def test_unknown_and_none_are_no_golds() -> None:
     assert not why(item("Q1"), item("Q2")).partial  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("alias", "stays"),
+    [("IT", False), ("AT", False), ("US", True), ("NYC", True), ("can", False), ("東京", True)],
+)
+def test_aliases_that_are_words_are_dropped(alias: str, stays: bool) -> None:
+    names = {**NAMES, "Q4": Entity("Q4", {"en": "Somewhere"}, aliases={"en": (alias,)})}
+    import msgspec
+
+    world = msgspec.structs.replace(found(), names=names)
+    (gold,) = answer(Entity("Q7", statements=(item("Q4"),)), "P1", world, TABLE).golds
+    assert (alias in gold.aliases) == stays
+
+
 def test_aliases_of_all_languages_without_flags_and_codes() -> None:
     entity = Entity("Q7", statements=(item("Q1"),))
     (gold,) = answer(entity, "P1", found(), TABLE).golds
@@ -101,6 +114,45 @@ def msgspec_replace(one: Statement, **changes: str) -> Statement:
     return msgspec.structs.replace(one, **changes)
 
 
+def test_an_earlier_day_has_the_values_of_then() -> None:
+    boss = [
+        item("Q1", property="P169", start="+2000-01-01T", end="+2015-01-01T"),
+        item("Q2", property="P169", start="+2015-01-01T"),
+    ]
+    people = [
+        Statement("P1082", "quantity", "+120", at="+2008-00-00T00:00:00Z"),
+        Statement("P1082", "quantity", "+150", at="+2019-00-00T00:00:00Z"),
+    ]
+    entity = Entity("Q7", statements=tuple(boss + people))
+    for day, name, number in (("2010-05-01", "New York", "120"), ("2020-01-01", "Oslo", "150")):
+        assert [g.value for g in answer(entity, "P169", found(day), TABLE).golds] == [name]
+        assert [g.value for g in answer(entity, "P1082", found(day), TABLE).golds] == [number]
+    # nothing of before 1990: the first one after it, and the question says its day
+    assert answer(entity, "P1082", found("1990-01-01"), TABLE).day == "2008"
+    assert answer(entity, "P169", found("1990-01-01"), TABLE).why == "ended"
+
+
+def test_what_has_ended_counts_where_it_is_asked_for_at_any_time() -> None:
+    # P36 capital: "What is the capital", P26 spouse: "Who is or was the spouse"
+    old, new = {"end": "+1990-10-03T"}, {"start": "+1990-10-03T"}
+    assert told(item("Q1", property="P36", **old), item("Q2", property="P36", **new)) == ("Oslo",)
+    assert told(item("Q1", property="P36", **old)) == ("New York",)  # of a state that is no more
+    both = told(item("Q1", property="P26", **old), item("Q2", property="P26", **new))
+    assert both == ("New York", "Oslo")
+    # an end at an unknown time is an end
+    gone = item("Q1", property="P36", end="?")
+    assert told(gone, item("Q2", property="P36")) == ("Oslo",)
+
+
+def test_the_dead_hold_no_office_today() -> None:
+    died = Statement("P570", "time", "+1999-01-01T00:00:00Z", precision=11)
+    home = item("Q1", property="P551")
+    assert answer(Entity("Q7", statements=(home,)), "P551", found(), TABLE).golds
+    assert answer(Entity("Q7", statements=(home, died)), "P551", found(), TABLE).why == "ended"
+    dated = Statement("P1082", "quantity", "+9", at="+1990-00-00T")
+    assert answer(Entity("Q7", statements=(dated, died)), "P1082", found(), TABLE).golds
+
+
 def test_a_dated_quantity_is_the_latest_and_says_when() -> None:
     rows = [
         Statement("P1082", "quantity", "+120", at="+1990-00-00T00:00:00Z"),
@@ -108,7 +160,7 @@ def test_a_dated_quantity_is_the_latest_and_says_when() -> None:
     ]
     got = answer(Entity("Q7", statements=tuple(rows)), "P1082", found(), TABLE)
     assert got.golds == (Gold("150", kind="quantity", unit="square mile"),)
-    assert got.day == "2015-07-00"
+    assert got.day == "2015-07"
     assert got.start == "+2015-07-00T00:00:00Z"
 
 
@@ -182,6 +234,8 @@ def test_two_births_are_disputed_and_a_coarser_one_is_not() -> None:
     assert births(("1950-01-02", 11), ("1950-01-03", 11))
     assert not births(("1950-01-02", 11), ("1950-00-00", 9))
     assert not births(("1950-01-02", 11))
+    assert births(("0995-00-00", 9), ("0997-00-00", 9))
+    assert births(("1950-03-00", 10), ("1951-00-00", 9))
 
 
 def test_a_fact_is_fresh_only_when_everything_says_so() -> None:
@@ -192,6 +246,11 @@ def test_a_fact_is_fresh_only_when_everything_says_so() -> None:
     assert is_fresh(holds_since([new]), Entity("Q7"), "2023-12-31")
     assert not is_fresh(holds_since([old]), Entity("Q7"), "2023-12-31")
     assert not is_fresh("", Entity("Q7"), "2023-12-31")
+    # the twentieth century is written as its last year and began in 1901
+    century = Statement("P569", "time", "+2000-01-01T00:00:00Z", precision=7)
+    assert holds_since([century]).startswith("+1901")
+    assert not is_fresh(holds_since([century]), Entity("Q7", statements=(century,)), "1999-12-31")
+    assert holds_since([item("Q1", start="?")]) == ""
     young = Entity("Q7", statements=(born,))
     assert began(young).startswith("+2024-02-01")
     assert is_fresh("", young, "2023-12-31")

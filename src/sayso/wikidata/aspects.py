@@ -14,10 +14,12 @@ import msgspec
 
 from sayso.atomic import replacing
 from sayso.records import InputError
+from sayso.wikidata.domains import Plan
 from sayso.wikidata.entities import Entity
 from sayso.wikidata.found import Found
-from sayso.wikidata.templates import Templates, texts
+from sayso.wikidata.templates import UNASKABLE, Templates, texts, wrong_question
 from sayso.wikidata.values import answer
+from sayso.wikidata.yaml_file import Lines, read_yaml
 
 FILE = "aspects.yaml"
 #: properties that a proposal keeps in a domain, and names at all
@@ -26,7 +28,8 @@ HEAD = """\
 # Which aspects are asked for. Look through this file before questions are made:
 #   keep         false leaves an aspect out (identifiers, what has no short answer, what is trivial)
 #   description  what the prompt for a paragraph calls it
-#   question     the short question; {{entity}} stands for the name
+#   question     the short question; {{entity}} stands for the name, {{aspect}} for the description
+#   dated        the same where the answer holds as of {{day}}
 # `entities` have the property ({of}), for `usable` of the sample a value can be told.
 # Set reviewed to true when you have done so, then: sayso build {folder}
 """
@@ -41,14 +44,16 @@ class Aspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     kind: str = ""
     description: str = ""
     question: str = ""
+    dated: str = ""
     why: str = ""
 
 
 class Aspects(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The review file."""
+    """The review file; ``language`` is that of its questions."""
 
     domains: dict[str, dict[str, Aspect]]
     reviewed: bool = False
+    language: str = ""
 
     def kept(self, domain: str) -> dict[str, Aspect]:
         """The aspects that are asked for in a domain, most frequent first."""
@@ -56,8 +61,12 @@ class Aspects(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def propose(found: Found, templates: Templates) -> Aspects:
-    """Return the most frequent properties of each domain that can be asked for in short form."""
-    form = texts(templates, found.plan.languages[0]).language
+    """Return the most frequent properties of each domain that can be asked for in short form.
+
+    What is kept comes first and identifiers last: a person has more to say about the former.
+    """
+    language = found.plan.languages[0]
+    form = texts(templates, language).language
     domains = {}
     for name in found.plan.domains:
         strata = [*found.entities[name], found.fresh.get(name, [])]
@@ -74,8 +83,12 @@ def propose(found: Found, templates: Templates) -> Aspects:
                 )
             kept += aspect.keep
             rows[property] = aspect
-        domains[name] = rows
-    return Aspects(domains)
+        domains[name] = dict(sorted(rows.items(), key=lambda row: _place(row[1])))
+    return Aspects(domains, language=language)
+
+
+def _place(aspect: Aspect) -> int:
+    return 0 if aspect.keep else 2 if aspect.kind in UNASKABLE else 1
 
 
 def _aspect(
@@ -89,8 +102,9 @@ def _aspect(
 ) -> Aspect:
     kind = found.kinds.get(property, "")
     wording = templates.wording(found.plan.languages[0], domain, property)
-    description = wording.description or found.label(property)
     why = templates.dropped(property, kind)
+    askable = kind not in UNASKABLE
+    description = wording.description or found.label(property) if askable else ""
     usable = 0
     if why is None:
         usable = sum(bool(answer(one, property, found, templates).golds) for one in sample)
@@ -104,7 +118,8 @@ def _aspect(
         usable=usable,
         kind=kind,
         description=description,
-        question=(wording.question or generic) if why is None else "",
+        question=(wording.question or generic) if description else "",
+        dated=wording.dated,
         why=why or "",
     )
 
@@ -113,7 +128,8 @@ def write_aspects(folder: Path, found: Found, aspects: Aspects) -> Path:
     """Write the review file, one line for each property."""
     total = sum(sum(counts) for counts in found.population.values())
     lines = [HEAD.format(of=f"of {total:,} in all domains", folder=_plain(folder.name))]
-    lines += [f"reviewed: {json.dumps(aspects.reviewed)}", "domains:"]
+    lines += [f"reviewed: {json.dumps(aspects.reviewed)}"]
+    lines += [f"language: {json.dumps(aspects.language)}", "domains:"]
     for name, rows in aspects.domains.items():
         lines.append(f"  {_quoted(name)}:" + ("" if rows else " {}"))
         for property, row in rows.items():
@@ -136,52 +152,70 @@ def _plain(text: str) -> str:
 
 
 def read_aspects(folder: Path, found: Found) -> Aspects:
-    """Read the review file as a person left it. InputError names what cannot be used."""
-    import yaml
-
-    path = folder / FILE
-    try:
-        aspects = msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Aspects)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"{path}: {error}; correct it, or delete the file for a new proposal"
-        ) from None
-    for name, row_table in aspects.domains.items():
-        if name not in found.plan.domains:
-            raise InputError(f"{path}: domain {name!r} was not built; delete it there")
-        for property, row in row_table.items():
+    """Read the review file as a person left it. InputError names what cannot be used, and where."""
+    aspects, lines = _read(folder, found.plan)
+    for name, rows in aspects.domains.items():
+        for property, row in rows.items():
+            at = f"{lines.at('domains', name, property)}: {name} {property}"
+            if property not in found.properties[name]:
+                raise InputError(f"{at}: no entity of the domain has this property")
             if row.keep and not row.description.strip():
-                raise InputError(f"{path}: {name} {property} is kept without a description")
-            if row.keep and "{entity}" not in row.question:
-                raise InputError(
-                    f"{path}: {name} {property}: the question {row.question!r} does not name "
-                    "{entity}"
-                )
-    for name in found.plan.domains:
+                raise InputError(f"{at} is kept without a description; write description: …")
+            if row.keep and (fault := wrong_question(row.question, row.dated)):
+                raise InputError(f"{at}: {fault}")
+    return aspects
+
+
+def check_review(folder: Path, plan: Plan) -> None:
+    """Refuse a review file of another plan, before hours are spent on a dump."""
+    if (folder / FILE).exists():
+        _read(folder, plan)
+
+
+def _read(folder: Path, plan: Plan) -> tuple[Aspects, Lines]:
+    path = folder / FILE
+    aspects, lines = read_yaml(path, Aspects, "correct it, or delete the file for a new proposal")
+    if aspects.language not in ("", plan.languages[0]):
+        raise InputError(
+            f"{lines.at('language')}: the questions there are in {aspects.language!r} and "
+            f"{plan.languages[0]!r} is asked for; choose another --out, or delete the file"
+        )
+    for name in aspects.domains:
+        if name not in plan.domains:
+            raise InputError(
+                f"{lines.at('domains', name)}: there is no domain {name!r} (there are "
+                f"{', '.join(plan.domains)}); correct it, or choose another --out"
+            )
+    for name in plan.domains:
         if name not in aspects.domains:
             raise InputError(
                 f"{path}: says nothing about the domain {name!r}; delete the file for a new "
                 f"proposal, or write {name}: {{}} to ask nothing there"
             )
-    return aspects
+    return aspects, lines
 
 
 def reworded(aspects: Aspects, word: Callable[[str, str, Aspect], str | None]) -> Aspects:
     """Return aspects with questions from ``word(domain, property, aspect)`` where it has one."""
     domains = {
         name: {
-            property: msgspec.structs.replace(
-                row, question=word(name, property, row) or row.question
-            )
-            if row.keep
+            property: msgspec.structs.replace(row, question=new, dated="")
+            if row.keep and (new := word(name, property, row))
             else row
             for property, row in rows.items()
         }
         for name, rows in aspects.domains.items()
     }
-    return Aspects(domains, aspects.reviewed)
+    return msgspec.structs.replace(aspects, domains=domains)
 
 
-__all__ = ["FILE", "Aspect", "Aspects", "propose", "read_aspects", "reworded", "write_aspects"]
+__all__ = [
+    "FILE",
+    "Aspect",
+    "Aspects",
+    "check_review",
+    "propose",
+    "read_aspects",
+    "reworded",
+    "write_aspects",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
@@ -21,8 +22,8 @@ from sayso.wikidata.aspects import (
 )
 from sayso.wikidata.card import Card, make_card, written
 from sayso.wikidata.found import Found, write_found
-from sayso.wikidata.questions import draft, records
-from sayso.wikidata.templates import Templates
+from sayso.wikidata.questions import Made, draft, records
+from sayso.wikidata.templates import UNASKABLE, Templates
 from sayso.wikidata.twins import twins
 
 
@@ -47,9 +48,14 @@ class Built(msgspec.Struct, frozen=True):
 def found_step(
     folder: Path, found: Found, templates: Templates, word: Word | None = None
 ) -> Aspects:
-    """Keep what was found and propose aspects; a review file that is there stays as it is."""
+    """Keep what was found and propose aspects; a review file that is there stays as it is.
+
+    InputError where nothing was found.
+    """
+    _check_found(found)
     write_found(folder, found)
-    _write(folder / "problems.jsonl", (msgspec.to_builtins(p) for p in _named(found)))
+    problems = ({"part": p.part, "line": p.line, "what": p.what} for p in found.problems)
+    _write(folder / "problems.jsonl", problems)
     if (folder / FILE).exists():
         return read_aspects(folder, found)
     aspects = propose(found, templates)
@@ -60,31 +66,55 @@ def found_step(
     return aspects
 
 
-class _Named(msgspec.Struct):
-    part: str
-    line: int
-    what: str
+def _check_found(found: Found) -> None:
+    """Refuse a source without a single entity: a wrong class, or a file that is no dump."""
+    if any(sum(counts) for counts in found.population.values()):
+        return
+    asked = "; ".join(f"{name}: {plan.members}" for name, plan in found.plan.domains.items())
+    told = "".join(
+        f"; the first of {sum(found.wrong.values()):,} problems: {p.part} line {p.line} {p.what}"
+        for p in found.problems[:1]
+    )
+    read = f" among the {found.counts.get('entities', 0):,} entities that were read"
+    among = read if "parts" in found.counts else ""
+    raise InputError(
+        f"{found.source}: none of the domains has an entity with a label in "
+        f"{found.plan.languages[0]!r}{among} (expected {asked}){told}; are the classes right, and "
+        "is it Wikidata, one entity a line?"
+    )
 
 
-def _named(found: Found) -> Iterable[_Named]:
-    return (_Named(p.part, p.line, p.what) for p in found.problems)
+def _check_made(folder: Path, found: Found, aspects: Aspects, made: Made) -> None:
+    if any(
+        one.fresh or len(one.old) >= found.plan.domains[one.domain].least for one in made.drafts
+    ):
+        return
+    told = []
+    for name, counts in found.population.items():
+        rows = aspects.domains[name].values()
+        why = Counter(row.why for row in rows if row.why and row.kind not in UNASKABLE)
+        spoke = ", ".join(f"{reason} ({number})" for reason, number in why.most_common(3))
+        kept = len(aspects.kept(name))
+        told.append(f"{name}: {sum(counts):,} entities, {kept} aspects kept"
+                    + (f"; of others: {spoke}" if spoke else ""))  # fmt: skip
+    reasons = ", ".join(f"{number:,} {what}" for what, number in sorted(made.left.items()))
+    raise InputError(
+        f"{folder}: no entity is left to ask about ({'; '.join(told)}; left out: "
+        f"{reasons or 'nothing'}); keep more aspects in {folder / FILE}, or lower 'least' in the "
+        "file of domains"
+    )
 
 
 def question_step(folder: Path, found: Found, templates: Templates, most_twins: int) -> Built:
     """Make questions of the reviewed aspects: a file for each split, and the card."""
     aspects = read_aspects(folder, found)
     made = draft(found, aspects, templates)
+    _check_made(folder, found, aspects, made)
     splits = {
         "main": list(records(made, found, templates, "main")),
         "fresh": list(records(made, found, templates, "fresh")),
-        "twins": list(twins(made.drafts, found, templates, most_twins)),
+        "twins": list(twins(made.drafts, found, aspects, templates, most_twins)),
     }
-    if not splits["main"] and not splits["fresh"]:
-        reasons = ", ".join(f"{n:,} {what}" for what, n in sorted(made.left.items()))
-        raise InputError(
-            f"{folder}: no entity is left to ask about ({reasons or 'none was found'}); keep more "
-            f"aspects in {FILE}, or lower 'least' in the file of domains"
-        )
     files = {}
     for split, rows in splits.items():
         name = "questions.jsonl" if split == "main" else f"{split}.jsonl"

@@ -4,15 +4,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import msgspec
 
 from sayso.wikidata.aspects import Aspects
 from sayso.wikidata.found import Found
 from sayso.wikidata.questions import Made, Record
+from sayso.wikidata.scanning import problem_kind
 
-#: problems and aspects that the card names; the files beside it have all
-SHOWN = 20
+#: problems of a kind that the card names; the file beside it has all
+SHOWN = 3
+#: counts of a reading, and problems by kind, in words
+READ = {
+    "bytes": "bytes unpacked",
+    "entities": "entities in the dump",
+    "members": "entities of the domains",
+    "parsed": "lines read whole in the pass over members",
+    "parts": "files",
+    "fresh": "entities with facts of after the day",
+    "labels": "names looked up",
+}
+WRONG = {
+    "cut off": "lines that are cut off",
+    "no JSON object": "lines that are no JSON object",
+    "no UTF-8": "lines that are no UTF-8",
+    "not read": "lines that are too long",
+    "cannot be read": "lines that cannot be read",
+    "cannot be read from here on": "files of which the rest is missing",
+    "has no label": "entities without a label",
+    "unknown datatype": "statements of an unknown datatype",
+    "statement cannot be read": "statements that cannot be read",
+}
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -79,7 +102,8 @@ def make_card(
         )
         for domain in found.plan.domains
     }
-    parts = [part for rows in splits.values() for row in rows for part in row.individual_qa]
+    real = [row for split, rows in splits.items() if split != "twins" for row in rows]
+    parts = [part for row in real for part in row.individual_qa]
     return Card(
         source=found.source,
         day=found.day,
@@ -129,11 +153,8 @@ def written(card: Card, found: Found) -> str:
             lines.append(f"| {_safe(domain)} | {name} | {taken:,} | {there:,} |")
     lines += ["", "## Filters", ""]
     for domain, settings in found.plan.domains.items():
-        where = "".join(f", {p} among {', '.join(i)}" for p, i in settings.where.items())
-        below = "and subclasses" if settings.subclasses else "only these"
         lines.append(
-            f"* {_safe(domain)}: instance of {', '.join(settings.classes)} ({below}){where}; "
-            f"at least {settings.least} aspects each"
+            f"* {_safe(domain)}: {settings.members}; at least {settings.least} aspects each"
         )
     lines += [f"* left out: {number:,} {_safe(what)}" for what, number in sorted(card.left.items())]
     lines += [f"* {_safe(note)}" for note in card.notes]
@@ -148,15 +169,17 @@ def written(card: Card, found: Found) -> str:
         told = ", ".join(f"{_safe(name)} ({number:,})" for name, number in asked.items())
         lines.append(f"* {_safe(domain)}: {told or 'none'}")
     lines += ["", "## The source", ""]
-    lines += [f"* {number:,} {_safe(what)}" for what, number in sorted(card.read.items())]
     lines += [
-        f"* lines or statements: {number:,} {_safe(what)}"
-        for what, number in sorted(card.wrong.items())
+        f"* {_safe(READ.get(what, what))}: {number:,}" for what, number in sorted(card.read.items())
     ]
-    for problem in found.problems[:SHOWN]:
-        lines.append(f"* {_safe(problem.part)} line {problem.line}: {_safe(problem.what)[:200]}")
-    if len(found.problems) > SHOWN:
-        lines.append(f"* {len(found.problems) - SHOWN:,} more in problems.jsonl")
+    for kind, number in sorted(card.wrong.items()):
+        lines.append(f"* left out: {_safe(WRONG.get(kind, kind))}: {number:,}, for example")
+        named = (p for p in found.problems if problem_kind(p.what) == kind)
+        for problem in islice(named, SHOWN):
+            told = _safe(problem.what)[:200]
+            lines.append(f"    * {_safe(problem.part)} line {problem.line}: {told}")
+    if found.problems:
+        lines.append(f"* {len(found.problems):,} of them are named in problems.jsonl")
     return "\n".join(lines) + "\n"
 
 
@@ -166,4 +189,4 @@ def _safe(text: str) -> str:
     return "".join("\\" + c if c in "\\`*_[]<>|#" else c for c in plain)
 
 
-__all__ = ["Card", "make_card", "written"]
+__all__ = ["WRONG", "Card", "make_card", "written"]

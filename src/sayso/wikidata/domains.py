@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from sayso.records import InputError
+from sayso.wikidata.yaml_file import Lines, parse_yaml, read_yaml
 
 #: edges of the frequency strata: below the first, from each to the next, from the last on
 EDGES = {"statements": (10, 20, 40, 80), "sitelinks": (1, 3, 10, 30)}
@@ -42,6 +43,13 @@ class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The edges of its strata."""
         return self.strata or EDGES[self.frequency]
 
+    @property
+    def members(self) -> str:
+        """What makes an entity one of it, in words."""
+        where = "".join(f", {p} among {', '.join(i)}" for p, i in self.where.items())
+        below = "and subclasses" if self.subclasses else "only these"
+        return f"instance of {', '.join(self.classes)} ({below}){where}"
+
     def stratum(self, statements: int, sitelinks: int) -> int:
         """Return the number of the stratum, from 0 (little is known)."""
         value = statements if self.frequency == "statements" else sitelinks
@@ -70,41 +78,31 @@ def load_plan(path: Path | None, languages: tuple[str, ...] = ()) -> Plan:
 
     Raises InputError for whatever no benchmark can be built from.
     """
-    import yaml
-
-    place = "the domains that ship with sayso" if path is None else str(path)
-    try:
-        if path is None:
-            text = resources.files(__package__).joinpath("domains.yaml").read_text("utf-8")
-        else:
-            text = path.read_text(encoding="utf-8")
-        found = msgspec.convert(yaml.safe_load(text), Plan)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{place}: cannot be read as YAML ({reason})") from None
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"{place}: {error}; expected domains: {{name: {{classes: [Q5], type: person}}}}"
-        ) from None
+    hint = "expected domains: {name: {classes: [Q5], type: person}}"
+    if path is None:
+        text = resources.files(__package__).joinpath("domains.yaml").read_text("utf-8")
+        found, lines = parse_yaml(text, "the domains that ship with sayso", Plan, hint)
+    else:
+        found, lines = read_yaml(path, Plan, hint)
     plan = msgspec.structs.replace(found, languages=languages or found.languages)
-    for problem in _problems(plan):
-        raise InputError(f"{place}: {problem}")
+    for problem in _problems(plan, lines):
+        raise InputError(problem)
     return plan
 
 
-def _problems(plan: Plan) -> list[str]:
+def _problems(plan: Plan, lines: Lines) -> list[str]:
     told = []
     if not plan.domains:
-        told.append("names no domain")
+        told.append(f"{lines.at('domains')}: names no domain")
     if not plan.languages:
-        told.append("names no language; write languages: [en]")
+        told.append(f"{lines.at('languages')}: names no language; write languages: [en]")
     told += [
         f"language {language!r}: expected a code of Wikidata's, such as en or pt-br"
         for language in plan.languages
         if not _LANGUAGE.fullmatch(language)
     ]
     for name, domain in plan.domains.items():
-        at = f"domain {name!r}"
+        at = f"{lines.at('domains', name)}: domain {name!r}"
         if not name.strip() or not name.isprintable():
             told.append(f"{at}: a name is needed that can be printed")
         if not domain.classes:

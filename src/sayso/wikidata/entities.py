@@ -6,9 +6,22 @@ as lists, fields may be missing, and what is wrong with one statement does not c
 
 from __future__ import annotations
 
+import re
 from typing import Literal, TypeVar
 
 import msgspec
+
+from sayso.wikidata.wire import (
+    ClaimsWire,
+    ClassWire,
+    ItemWire,
+    LineWire,
+    QuantityWire,
+    StatementWire,
+    TextWire,
+    TimeWire,
+    WordsWire,
+)
 
 #: datatypes of statements as Wikidata documents them; anything else is counted and left out
 DATATYPES = frozenset(
@@ -21,6 +34,10 @@ DATATYPES = frozenset(
 )
 #: qualifiers that say when a statement holds: start time, end time, point in time
 START, END, AT = "P580", "P582", "P585"
+#: a start or an end that there is, nobody knows when
+SOMETIME = "?"
+#: labels that hold in every language that has none of its own (default values, since 2024)
+EVERY = "mul"
 
 Kept = TypeVar("Kept")
 Rank = Literal["preferred", "normal", "deprecated"]
@@ -36,7 +53,8 @@ class Statement(msgspec.Struct, frozen=True, omit_defaults=True):
     ``value`` is an item's id, a timestamp, an amount (a decimal number) or a text; ``precision``
     and ``calendar`` belong to times (9 year, 10 month, 11 day), ``unit`` to quantities (an item's
     id, "" for a bare number), ``language`` to texts. ``start``, ``end`` and ``at`` are timestamps
-    of qualifiers, "" where there is none.
+    of qualifiers, "" where there is none, with months and days only where they are known; a start
+    or an end at an unknown time is :data:`SOMETIME`.
     """
 
     property: str
@@ -78,74 +96,14 @@ class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
         ]
 
 
-class _Text(msgspec.Struct):
-    value: str
-
-
-class _Value(msgspec.Struct):
-    value: msgspec.Raw = msgspec.Raw(b"null")
-
-
-class _Snak(msgspec.Struct):
-    snaktype: str = "value"
-    datatype: str = ""
-    datavalue: _Value | None = None
-
-
-class _Statement(msgspec.Struct):
-    mainsnak: _Snak
-    rank: Rank = "normal"
-    qualifiers: dict[str, list[_Snak]] | list[msgspec.Raw] = {}
-
-
-class _Line(msgspec.Struct):
-    id: str
-    labels: dict[str, _Text] | list[msgspec.Raw] = {}
-    descriptions: dict[str, _Text] | list[msgspec.Raw] = {}
-    aliases: dict[str, list[_Text]] | list[msgspec.Raw] = {}
-    claims: dict[str, list[msgspec.Raw]] | list[msgspec.Raw] = {}
-    sitelinks: dict[str, msgspec.Raw] | list[msgspec.Raw] = {}
-    modified: str = ""
-
-
-class _Claims(msgspec.Struct):
-    P279: list[msgspec.Raw] = []
-
-
-class _Class(msgspec.Struct):
-    id: str
-    claims: _Claims | list[msgspec.Raw] = []
-
-
-class _Item(msgspec.Struct):
-    id: str = ""
-    numeric: int | None = msgspec.field(default=None, name="numeric-id")
-    kind: str = msgspec.field(default="item", name="entity-type")
-
-
-class _Time(msgspec.Struct):
-    time: str
-    precision: int = 11
-    calendarmodel: str = ""
-
-
-class _Quantity(msgspec.Struct):
-    amount: str
-    unit: str = "1"
-
-
-class _Words(msgspec.Struct):
-    text: str
-    language: str = ""
-
-
-_LINE = msgspec.json.Decoder(_Line)
-_CLASS = msgspec.json.Decoder(_Class)
-_STATEMENT = msgspec.json.Decoder(_Statement)
-_ITEM = msgspec.json.Decoder(_Item)
-_TIME = msgspec.json.Decoder(_Time)
-_QUANTITY = msgspec.json.Decoder(_Quantity)
-_WORDS = msgspec.json.Decoder(_Words)
+_LINE = msgspec.json.Decoder(LineWire)
+_CLASS = msgspec.json.Decoder(ClassWire)
+_STATEMENT = msgspec.json.Decoder(StatementWire)
+_DAY = re.compile(r"([+-]?\d+)-(\d\d)-(\d\d)")
+_ITEM = msgspec.json.Decoder(ItemWire)
+_TIME = msgspec.json.Decoder(TimeWire)
+_QUANTITY = msgspec.json.Decoder(QuantityWire)
+_WORDS = msgspec.json.Decoder(WordsWire)
 _STRING = msgspec.json.Decoder(str)
 _ITEMS = frozenset(("wikibase-item", "wikibase-property"))
 #: what can be read as a value; the rest keeps its datatype and no value
@@ -158,8 +116,9 @@ _TIMED = ((START, "start"), (END, "end"), (AT, "at"))
 def parse(line: bytes, languages: tuple[str, ...] = ()) -> Entity:
     """Read one line of a dump, with or without the comma at its end.
 
-    ``languages`` are the ones to keep, all where none is named. Raises :class:`LineError` for what
-    is no JSON object with an id.
+    ``languages`` are the ones to keep, all where none is named; a label or alias for every
+    language stands in for a missing one. Raises :class:`LineError` for what is no JSON object with
+    an id.
     """
     try:
         wire = _LINE.decode(line.strip().rstrip(b","))
@@ -185,10 +144,7 @@ def parse(line: bytes, languages: tuple[str, ...] = ()) -> Entity:
         id=wire.id,
         labels=_texts(wire.labels, languages),
         descriptions=_texts(wire.descriptions, languages),
-        aliases={
-            language: tuple(text.value for text in texts)
-            for language, texts in _kept(wire.aliases, languages)
-        },
+        aliases=_aliases(wire, languages),
         statements=tuple(statements),
         count=count,
         sitelinks=len(wire.sitelinks),
@@ -208,7 +164,7 @@ def superclasses(line: bytes) -> tuple[str, list[str]]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LineError(f"cannot be read: {error}") from None
     found = []
-    for raw in wire.claims.P279 if isinstance(wire.claims, _Claims) else ():
+    for raw in wire.claims.P279 if isinstance(wire.claims, ClaimsWire) else ():
         try:
             one = _statement("P279", _STATEMENT.decode(raw))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -225,16 +181,24 @@ def _kept(
         return []
     if not languages:
         return list(table.items())
-    return [(language, table[language]) for language in languages if language in table]
+    named = ((language, language if language in table else EVERY) for language in languages)
+    return [(language, table[key]) for language, key in named if key in table]
 
 
 def _texts(
-    table: dict[str, _Text] | list[msgspec.Raw], languages: tuple[str, ...]
+    table: dict[str, TextWire] | list[msgspec.Raw], languages: tuple[str, ...]
 ) -> dict[str, str]:
     return {language: text.value for language, text in _kept(table, languages)}
 
 
-def _statement(property: str, wire: _Statement) -> Statement:
+def _aliases(wire: LineWire, languages: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    table = {key: tuple(t.value for t in texts) for key, texts in _kept(wire.aliases, languages)}
+    if languages and isinstance(wire.aliases, dict) and languages[0] in wire.aliases:
+        table[languages[0]] += tuple(text.value for text in wire.aliases.get(EVERY, ()))
+    return table
+
+
+def _statement(property: str, wire: StatementWire) -> Statement:
     """Turn one statement around; a main value that cannot be read raises msgspec's error."""
     snak = wire.mainsnak
     when = {}
@@ -242,8 +206,13 @@ def _statement(property: str, wire: _Statement) -> Statement:
         for qualifier, name in _TIMED:
             for one in wire.qualifiers.get(qualifier, ()):
                 if one.snaktype == "value" and one.datavalue is not None:
-                    when[name] = _TIME.decode(one.datavalue.value).time
+                    time = _TIME.decode(one.datavalue.value)
+                    when[name] = known_part(time.time, time.precision)
                     break
+                if one.snaktype == "somevalue":
+                    when[name] = SOMETIME
+            if when.get("at") == SOMETIME:
+                del when["at"]
     value, extra = "", _NOTHING
     if snak.snaktype == "value" and snak.datavalue is None:
         raise msgspec.ValidationError("a value is announced and missing")
@@ -281,6 +250,18 @@ def _value(kind: str, raw: msgspec.Raw) -> tuple[str, dict[str, str | int]]:
     return "", {}
 
 
+def known_part(time: str, precision: int) -> str:
+    """Return a timestamp with zeros for what its precision leaves open.
+
+    Older statements write +2016-01-01 for a year. What is coarser than a year is SOMETIME.
+    """
+    day = _DAY.match(time)
+    if day is None or precision < 9:
+        return SOMETIME
+    month = day[2] if precision > 9 else "00"
+    return f"{day[1]}-{month}-{day[3] if precision > 10 else '00'}{time[day.end() :]}"
+
+
 def _last(address: str) -> str:
     """Return the id at the end of an entity's address."""
     return address.rpartition("/")[2]
@@ -290,10 +271,13 @@ __all__ = [
     "AT",
     "DATATYPES",
     "END",
+    "EVERY",
+    "SOMETIME",
     "START",
     "Entity",
     "LineError",
     "Statement",
+    "known_part",
     "parse",
     "superclasses",
 ]

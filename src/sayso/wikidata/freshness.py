@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from sayso.records import InputError
-from sayso.wikidata.entities import Entity, Statement
+from sayso.wikidata.entities import SOMETIME, Entity, Statement
 
 TIME = re.compile(r"([+-]?)0*(\d+)-(\d\d)-(\d\d)")
 #: when an entity began: date of birth, of discovery, of publication, of founding, of opening
@@ -36,10 +36,25 @@ def checked_day(day: str, flag: str) -> str:
         raise InputError(f"{flag} {day!r}: expected a day such as 2024-01-31") from None
 
 
+def earliest(one: Statement) -> str:
+    """Return the first moment that the value of a time can mean, "" where that is not known.
+
+    The twentieth century is written +2000 (or +1901) and began in 1901.
+    """
+    parts = TIME.match(one.value)
+    if one.precision > 8 or parts is None:
+        return one.value
+    if one.precision < 7 or parts[1] == "-":
+        return ""
+    year = int(parts[2])
+    first = year // 10 * 10 if one.precision == 8 else (year - 1) // 100 * 100 + 1
+    return f"+{first:04}-00-00T00:00:00Z"
+
+
 def holds_since(statements: Sequence[Statement]) -> str:
     """Return from when on values are true, the earliest of them; "" where one does not say."""
-    times = [s.start or s.at or (s.value if s.kind == "time" else "") for s in statements]
-    if not times or not all(times):
+    times = [s.start or s.at or (earliest(s) if s.kind == "time" else "") for s in statements]
+    if not times or not all(times) or SOMETIME in times:
         return ""
     return min(times, key=sortable)
 
@@ -47,11 +62,11 @@ def holds_since(statements: Sequence[Statement]) -> str:
 def began(entity: Entity) -> str:
     """Return the earliest beginning of an entity, "" where none is known."""
     times = [
-        s.value
+        earliest(s)
         for s in entity.statements
         if s.property in BEGINNINGS and s.rank != "deprecated" and s.snak == "value"
     ]
-    return min(times, key=sortable) if times else ""
+    return min(times, key=sortable) if times and all(times) else ""
 
 
 def is_fresh(start: str, entity: Entity, day: str) -> bool:
@@ -71,4 +86,13 @@ def fresh_facts(entity: Entity, day: str) -> bool:
     )
 
 
-__all__ = ["TIME", "began", "checked_day", "fresh_facts", "holds_since", "is_fresh", "sortable"]
+__all__ = [
+    "TIME",
+    "began",
+    "checked_day",
+    "earliest",
+    "fresh_facts",
+    "holds_since",
+    "is_fresh",
+    "sortable",
+]

@@ -33,7 +33,15 @@ KINDS = {
 SAME_ENTITY, ANY_ENTITY = 0.6, 0.85
 #: questions that share a word and are compared in pairs at most
 BLOCK = 200
-_NOTE = re.compile(r"\s*\([^()]*\)$")
+_OR = r"(?:or|oder|ou|o)"
+#: questions that begin like this are answered by yes, by no, or by what they offer
+_CLOSED = re.compile(
+    r"\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must"
+    r"|ist|sind|war|waren|hat|haben|hatte|kann|est|sont|es|son|era|fue)\b",
+    re.IGNORECASE,
+)
+_SURE = {False: 0, None: 1, True: 2}.__getitem__
+_NOTE = re.compile(r"\s+\(.*\)$")
 
 #: answers of one model: its base and (question id -> answer that was judged wrong)
 Wrong = tuple[str, Mapping[str, str]]
@@ -64,13 +72,37 @@ def findings(
     found = [*_duplicates(shorts), *_near(shorts)]
     for one in shorts:
         given = [gold.value for gold in one.golds or () if stands_in(gold, one.text)]
-        if given:
-            found.append(Finding("gold in question", (one.text,), f"{given[0]!r} stands in it"))
+        offers = [offered(value, one.text) for value in given]
+        if given and not all(offers):
+            # what is offered nowhere is told first
+            told = f"{given[offers.index(min(offers, key=_SURE))]!r} stands in it"
+            if None in offers and False not in offers:
+                told += ", perhaps as one of several to choose from"
+            found.append(Finding("gold in question", (one.text,), told))
     found += [*_ambiguous(shorts, kept), *_strata(kept, card), *_impossible(shorts, kept)]
     if agree is not None:
         found += _outvoted(shorts, answers, agree)
     order = list(KINDS)
     return sorted(found, key=lambda one: (order.index(one.kind), one.about))
+
+
+def offered(value: str, question: str) -> bool | None:
+    """Tell whether a question offers a value as one of several to choose from.
+
+    ``True``: "Is gold or lead heavier?", "Which is heavier, gold or lead?". ``None``: beside an
+    "or", but in a question that may only give two names of one thing ("the city called Byzantium or
+    Istanbul"). English, German, French and Spanish.
+    """
+    said = r"\W+".join(map(re.escape, re.findall(r"\w+", value)))
+    article = r"(?:(?:an?|the|der|die|das|ein|eine|le|la|les|un|une|el|los|una)\s+)?"
+    choice = rf"(?:\b{said}\b\W+(?:[^?.;:]*,\s*)?{_OR}\b)|(?:\b{_OR}\s+{article}{said}\b)"
+    found = re.search(choice, question, re.IGNORECASE)
+    if found is None:
+        return False
+    behind = re.split(r"[,:;—–]\s|\s[—–-]\s", question, maxsplit=1)[1:]
+    listed = bool(behind) and re.search(choice, behind[0], re.IGNORECASE) is not None
+    closed = _CLOSED.match(question) is not None
+    return True if closed or listed else None
 
 
 def _words(text: str) -> list[str]:
@@ -154,11 +186,13 @@ def _strata(
     rows: Sequence[Mapping[str, object]], card: Mapping[str, object] | None
 ) -> Iterator[Finding]:
     strata = card.get("strata") if card else None
-    if not isinstance(strata, dict):
+    # the strata are those of the main file, not of fresh.jsonl and twins.jsonl beside it
+    if not isinstance(strata, dict) or any("split" in row for row in rows):
         return
     there = {(row.get("domain"), row.get("stratum")) for row in rows}
     for domain, names in strata.items():
         if not any(d == domain for d, _ in there):
+            yield Finding("empty stratum", (str(domain),), "no entity at all")
             continue
         for name, counts in names.items() if isinstance(names, dict) else ():
             if (domain, name) not in there:

@@ -17,7 +17,7 @@ from sayso.wikidata.entities import Entity
 from sayso.wikidata.found import Found
 from sayso.wikidata.freshness import is_fresh
 from sayso.wikidata.templates import Templates, Texts, texts
-from sayso.wikidata.values import answer
+from sayso.wikidata.values import answer, year_of
 
 #: characters of a description that may stand behind a name
 LONGEST_NOTE = 80
@@ -195,13 +195,14 @@ def _part(
         if any(s.property == property for s in entity.statements):
             left[f"aspects: {told.why}"] += 1
         return None
-    question = form.question(aspect.question, name, aspect.description, told.day)
-    if any(stands_in(gold, question) for gold in told.golds):
+    question = form.question(aspect.question, name, aspect.description, told.day, aspect.dated)
+    golds = [without_echo(gold, question) for gold in told.golds]
+    if any(stands_in(gold, question) or tells(name, gold) for gold in told.golds):
         left["aspects: the gold stands in the question"] += 1
         return None
     return Part(
         question=question,
-        answer=list(told.golds),
+        answer=golds,
         label=found.label(property) or aspect.description,
         description=aspect.description,
         property_id=property,
@@ -218,6 +219,22 @@ def stands_in(gold: Gold, question: str) -> bool:
     words = f" {' '.join(_words(question))} "
     said = " ".join(_words(gold.value))
     return bool(said) and f" {said} " in words
+
+
+def tells(name: str, gold: Gold) -> bool:
+    """Tell whether a name gives a gold away: by an alias of it, or by the year of a date."""
+    words = f" {' '.join(_words(name))} "
+    said = [" ".join(_words(other)) for other in gold.names]
+    if gold.kind == "date" and gold.precision in ("year", "month", "day"):
+        said.append(str(year_of(gold)[0]))
+    return any(other and f" {other} " in words for other in said)
+
+
+def without_echo(gold: Gold, question: str) -> Gold:
+    """Leave out aliases that stand in the question, such as "capital of Portugal"."""
+    words = f" {' '.join(_words(question))} "
+    fit = [alias for alias in gold.aliases if f" {' '.join(_words(alias))} " not in words]
+    return msgspec.structs.replace(gold, aliases=tuple(fit))
 
 
 def _words(text: str) -> list[str]:
@@ -256,4 +273,15 @@ def chunks(parts: Sequence[Part], most: int) -> Iterator[Sequence[Part]]:
         yield parts[number * len(parts) // count : (number + 1) * len(parts) // count]
 
 
-__all__ = ["Drafted", "Made", "Part", "Record", "draft", "records", "stands_in", "told_name"]
+__all__ = [
+    "Drafted",
+    "Made",
+    "Part",
+    "Record",
+    "chunks",
+    "draft",
+    "records",
+    "stands_in",
+    "tells",
+    "told_name",
+]

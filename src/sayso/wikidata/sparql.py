@@ -77,6 +77,7 @@ class Service:
         pause: float = PAUSE,
         sleep: Callable[[float], None] | None = None,
         clock: Callable[[], float] | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         parts = urllib.parse.urlsplit(endpoint)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
@@ -94,6 +95,7 @@ class Service:
         self._pause = pause
         self._sleep, self._clock = sleep or time.sleep, clock or time.monotonic
         self._due = 0.0
+        self._tell = tell or (lambda text: None)
 
     def __enter__(self) -> Service:
         return self
@@ -161,6 +163,11 @@ class Service:
             try:
                 self.asked += 1
                 data = self._send(query)
+                if data.lstrip()[:1] == b"<":
+                    raise InputError(
+                        f"{self.endpoint}: sent a page or XML, not JSON; expected the address of a "
+                        "SPARQL service, https://query.wikidata.org/sparql"
+                    )
                 return msgspec.json.decode(data, type=_Reply).results.bindings
             except urllib.error.HTTPError as error:
                 why = f"answered {error.code}"
@@ -171,8 +178,12 @@ class Service:
                     raise InputError(
                         f"{self.endpoint}: {why} ({body}); is it a SPARQL service of a Wikibase?"
                     ) from None
-                if asked is not None:
-                    wait = min(asked, LONGEST_WAIT)
+                if asked is not None and asked > LONGEST_WAIT:
+                    raise InputError(
+                        f"{self.endpoint}: {why} and asks to wait {asked / 60:,.0f} minutes; the "
+                        "same command goes on where it was"
+                    ) from None
+                wait = wait if asked is None else asked
             except (msgspec.DecodeError, UnicodeDecodeError, http.client.HTTPException):
                 why = "sent a reply that breaks off"
             except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
@@ -181,6 +192,8 @@ class Service:
             finally:
                 self._due = self._clock() + self._pause
             self._due = self._clock() + max(wait, self._pause)
+            if attempt + 1 < TRIES:
+                self._tell(f"{self.endpoint} {why}; asked again in {max(wait, self._pause):.0f} s")
         if why.startswith("cannot be reached"):
             raise InputError(f"{self.endpoint}: {why}; the same command goes on where it was")
         raise ServiceError(f"{why}, {TRIES} times")

@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from sayso.wikidata.domains import Domain, Plan
-from sayso.wikidata.entities import Entity, Statement
+from sayso.wikidata.domains import Plan
+from sayso.wikidata.entities import EVERY, SOMETIME, Entity, Statement, known_part
 from sayso.wikidata.found import Found, wanted_names
 from sayso.wikidata.freshness import fresh_facts
+from sayso.wikidata.queries import (
+    KINDS,
+    MOST,
+    QUALIFIERS,
+    members_query,
+    names_query,
+    statements_query,
+)
 from sayso.wikidata.sample import Stratum, ticket
 from sayso.wikidata.sparql import Row, Service
 from sayso.wikidata.templates import Templates
 
-#: members asked for at most, and ids in one query
-MOST, BATCH = 100_000, 50
-KINDS = {
-    "WikibaseItem": "wikibase-item",
-    "Time": "time",
-    "Quantity": "quantity",
-    "String": "string",
-    "Monolingualtext": "monolingualtext",
-}
+#: ids in one query
+BATCH = 50
 RANKS = {"PreferredRank": "preferred", "DeprecatedRank": "deprecated"}
 _YEAR = re.compile(r"(-?)(\d{4,})(-.*)")
 _ID = re.compile(r"[QP]\d{1,18}")
@@ -49,6 +50,10 @@ def ask_service(
         "asked of a query service: classes of the best rank only, properties counted over the "
         "sample, days in the Gregorian calendar"
     ]
+    if fresh:
+        notes.append(
+            "facts of after the day are those of the sample; none were sampled in addition"
+        )
     if not service.named:
         notes.append("the service was not told how to reach you: give --contact")
     entities: dict[str, list[list[Entity]]] = {}
@@ -61,7 +66,7 @@ def ask_service(
         rows = service.ask_or_stop(members_query(domain, plan.languages[0]))
         if len(rows) >= MOST:
             notes.append(f"{name}: more than {MOST:,} members; the sample is of the first ones")
-        members = _members(rows)
+        members = _members(rows, wrong)
         labels = Counter(_plain(entity.labels[""]) for entity in members)
         strata = [Stratum(domain.entities) for _ in range(len(domain.edges) + 1)]
         counts = [0] * len(strata)
@@ -84,7 +89,7 @@ def ask_service(
         for statements in facts.values():
             found_in.update({one.property for one in statements if one.rank != "deprecated"})
             kinds.update({one.property: one.kind for one in statements})
-        properties[name] = dict(found_in)
+        properties[name] = dict(sorted(found_in.items()))
     everyone = [e for strata in entities.values() for stratum in strata for e in stratum]
     askable = {p for p, kind in kinds.items() if templates.dropped(p, kind) is None}
     ids = sorted(wanted_names(everyone, askable) | {entity.id for entity in everyone})
@@ -115,64 +120,6 @@ def ask_service(
     )
 
 
-def members_query(domain: Domain, language: str) -> str:
-    """Return the query for all members of a domain that have a label."""
-    path = "wdt:P31/wdt:P279*" if domain.subclasses else "wdt:P31"
-    where = "".join(
-        f"  VALUES ?w{n} {{ {_all(items)} }}\n  ?item wdt:{property} ?w{n} .\n"
-        for n, (property, items) in enumerate(domain.where.items())
-    )
-    return (
-        "SELECT DISTINCT ?item ?label ?statements ?sitelinks WHERE {\n"
-        f"  VALUES ?class {{ {_all(domain.classes)} }}\n"
-        f"  ?item {path} ?class .\n{where}"
-        "  ?item wikibase:statements ?statements ; wikibase:sitelinks ?sitelinks ;\n"
-        f'    rdfs:label ?label .\n  FILTER(LANG(?label) = "{language}")\n}} LIMIT {MOST}'
-    )
-
-
-def statements_query(ids: Sequence[str]) -> str:
-    """Return the query for all statements of items that could be asked for."""
-    types = ", ".join(f"wikibase:{kind}" for kind in KINDS)
-    return (
-        "SELECT ?item ?statement ?property ?type ?rank ?value ?precision ?unit ?start ?end ?at "
-        f"WHERE {{\n  VALUES ?item {{ {_all(ids)} }}\n"
-        "  ?item ?claim ?statement .\n"
-        "  ?property wikibase:claim ?claim ; wikibase:statementProperty ?ps ;\n"
-        "    wikibase:propertyType ?type .\n"
-        f"  FILTER(?type IN ({types}))\n"
-        "  ?statement wikibase:rank ?rank .\n"
-        "  OPTIONAL { ?statement ?ps ?value . }\n"
-        "  OPTIONAL { ?property wikibase:statementValue ?psv . ?statement ?psv ?node .\n"
-        "    OPTIONAL { ?node wikibase:timePrecision ?precision . }\n"
-        "    OPTIONAL { ?node wikibase:quantityUnit ?unit . } }\n"
-        "  OPTIONAL { ?statement pq:P580 ?start . }\n"
-        "  OPTIONAL { ?statement pq:P582 ?end . }\n"
-        "  OPTIONAL { ?statement pq:P585 ?at . }\n}"
-    )
-
-
-def names_query(ids: Sequence[str], languages: Sequence[str]) -> str:
-    """Return the query for labels, aliases and descriptions in some languages."""
-    listed = ", ".join(f'"{language}"' for language in languages)
-    kinds = (
-        ("rdfs:label", "label"),
-        ("skos:altLabel", "alias"),
-        ("schema:description", "description"),
-    )
-    parts = " UNION\n".join(
-        f'  {{ ?item {path} ?text . BIND("{kind}" AS ?kind) }}' for path, kind in kinds
-    )
-    return (
-        f"SELECT ?item ?kind ?text WHERE {{\n  VALUES ?item {{ {_all(ids)} }}\n{parts}\n"
-        f"  FILTER(LANG(?text) IN ({listed}))\n}}"
-    )
-
-
-def _all(ids: Iterable[str]) -> str:
-    return " ".join(f"wd:{id}" for id in ids)
-
-
 def _id(row: Row, name: str) -> str:
     """Return the id at the end of an address, "" for whatever else stands there."""
     term = row.get(name)
@@ -184,16 +131,19 @@ def _text(row: Row, name: str) -> str:
     return row[name].value if name in row else ""
 
 
-def _members(rows: Sequence[Row]) -> list[Entity]:
+def _members(rows: Sequence[Row], wrong: Counter[str]) -> list[Entity]:
     """Return members with counts and, under the language "", the label; each once, by id."""
     found: dict[str, Entity] = {}
-    for row in rows:
+    # a label of the language itself counts before one for every language
+    for row in sorted(rows, key=lambda row: "label" in row and row["label"].language == EVERY):
         id, label = _id(row, "item"), " ".join(_text(row, "label").split())
         numbers = [_text(row, name) for name in ("statements", "sitelinks")]
         if id and label and all(n.isascii() and n.isdecimal() for n in numbers):
             found.setdefault(
                 id, Entity(id, {"": label}, count=int(numbers[0]), sitelinks=int(numbers[1]))
             )
+        else:
+            wrong["rows of members that cannot be read"] += 1
     return [found[id] for id in sorted(found)]
 
 
@@ -226,7 +176,9 @@ def statement(row: Row) -> Statement | None:
     value = row.get("value")
     if not property or kind is None:
         return None
-    when = {name: _time(_text(row, name)) for name in ("start", "end", "at")}
+    when = {name: _moment(row, name) for name in QUALIFIERS}
+    if when["at"] == SOMETIME:
+        when["at"] = ""
     rank = RANKS.get(_text(row, "rank").rpartition("#")[2], "normal")
     one = Statement(property, kind, rank=rank, **when)  # type: ignore[arg-type]
     if value is None:
@@ -236,13 +188,27 @@ def statement(row: Row) -> Statement | None:
     if kind == "wikibase-item":
         return msgspec.structs.replace(one, value=_id(row, "value")) if _id(row, "value") else None
     if kind == "time":
-        precision = _text(row, "precision")
-        known = int(precision) if precision.isascii() and precision.isdecimal() else 11
-        return msgspec.structs.replace(one, value=_time(value.value), precision=known)
+        return msgspec.structs.replace(
+            one, value=_time(value.value), precision=_precision(row, "precision")
+        )
     if kind == "quantity":
         unit = _id(row, "unit")
         return msgspec.structs.replace(one, value=value.value, unit="" if unit == "Q199" else unit)
     return msgspec.structs.replace(one, value=value.value, language=value.language)
+
+
+def _precision(row: Row, name: str) -> int:
+    precision = _text(row, name)
+    return int(precision) if precision.isascii() and precision.isdecimal() else 11
+
+
+def _moment(row: Row, name: str) -> str:
+    """Return a start, an end or a point in time, as :func:`sayso.wikidata.entities.parse` does."""
+    term = row.get(name)
+    if term is None:
+        return ""
+    time = _time(term.value)
+    return known_part(time, _precision(row, f"{name}_precision")) if time else SOMETIME
 
 
 def _time(text: str) -> str:
@@ -267,15 +233,23 @@ def _names(
             if id and text is not None:
                 own = texts.setdefault(id, {}).setdefault(kind, {})
                 own.setdefault(text.language, []).append(text.value)
-    return {
-        id: Entity(
-            id,
-            labels={k: min(v) for k, v in kinds.get("label", {}).items()},
-            descriptions={k: min(v) for k, v in kinds.get("description", {}).items()},
-            aliases={k: tuple(sorted(v)) for k, v in kinds.get("alias", {}).items()},
-        )
-        for id, kinds in sorted(texts.items())
-    }
+    return {id: _named_so(id, kinds, languages) for id, kinds in sorted(texts.items())}
+
+
+def _named_so(id: str, kinds: dict[str, dict[str, list[str]]], languages: Sequence[str]) -> Entity:
+    """Return names; those for every language stand in for missing ones, as in a dump."""
+    labels, aliases = kinds.get("label", {}), kinds.get("alias", {})
+    everywhere = aliases.get(EVERY, [])
+    listed = {k: aliases.get(k, everywhere) for k in languages}
+    if languages[0] in aliases:
+        listed[languages[0]] = aliases[languages[0]] + everywhere
+    named = {k: min(labels.get(k) or labels.get(EVERY) or [""]) for k in languages}
+    return Entity(
+        id,
+        labels={k: label for k, label in named.items() if label},
+        descriptions={k: min(v) for k, v in kinds.get("description", {}).items()},
+        aliases={k: tuple(sorted(v)) for k, v in listed.items() if v},
+    )
 
 
 def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -294,4 +268,4 @@ def _plain(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-__all__ = ["ask_service", "members_query", "names_query", "statement", "statements_query"]
+__all__ = ["ask_service", "statement"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.records import InputError
+from sayso.wikidata.yaml_file import Lines, parse_yaml, read_yaml
 
 #: datatypes that no short answer fits, and why
 UNASKABLE = {
@@ -34,11 +36,20 @@ MONTHS_EN = (
 )
 
 
+#: a place in a question that something is put into
+_PLACE = re.compile(r"\{([^{}]*)\}")
+
+
 class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How one property is named in a prompt, and asked for; "" leaves it to the plain form."""
+    """How one property is named in a prompt, and asked for; "" leaves it to the plain form.
+
+    ``dated`` is the question where the answer holds as of a day, for what the plain question says
+    in the present tense.
+    """
 
     description: str = ""
     question: str = ""
+    dated: str = ""
 
 
 class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,11 +66,15 @@ class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Templates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table: what is dropped, true only once, changing, names of units, and the languages."""
+    """The table: what is dropped, true only once, changing, names of units, and the languages.
+
+    ``ever`` are properties whose question asks for what was true at any time.
+    """
 
     drop: dict[str, str] = {}
     once: tuple[str, ...] = ()
     changing: tuple[str, ...] = ()
+    ever: tuple[str, ...] = ()
     units: dict[str, str] = {}
     languages: dict[str, Language] = {}
 
@@ -72,7 +87,11 @@ class Templates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         table = self.languages.get(language, Language())
         own = table.domains.get(domain, {}).get(property, Wording())
         common = table.properties.get(property, Wording())
-        return Wording(own.description or common.description, own.question or common.question)
+        return Wording(
+            own.description or common.description,
+            own.question or common.question,
+            own.dated or ("" if own.question else common.dated),
+        )
 
 
 class Texts(NamedTuple):
@@ -81,29 +100,33 @@ class Texts(NamedTuple):
     language: Language
     code: str = "en"
 
-    def question(self, template: str, entity: str, aspect: str, day: str) -> str:
-        """Return a short question; with a day it says as of when."""
-        text = _filled(template or self.language.question, entity=entity, aspect=aspect)
-        if not day:
-            return text
-        dated = self.language.dated_question
-        first = text if dated.startswith("{question}") else text[:1].lower() + text[1:]
-        return _filled(dated, day=in_words(day, self.code), question=first)
+    def question(
+        self, template: str, entity: str, aspect: str, day: str = "", dated: str = ""
+    ) -> str:
+        """Return a short question; with a day it says as of when, as ``dated`` has it."""
+        form = template or self.language.question
+        if day and not dated:
+            outer = self.language.dated_question
+            # the first letter of a name stays as it is
+            inner = outer.startswith("{question}") or form.startswith("{")
+            dated = filled(outer, question=form if inner else form[:1].lower() + form[1:])
+        values = {"entity": entity, "aspect": aspect, "day": in_words(day, self.code)}
+        return filled(dated if day else form, **values)
 
     def prompt(self, kind: str, entity: str, aspects: Iterable[tuple[str, str]]) -> str:
         """Return the prompt for a paragraph; aspects are (description, day or "")."""
         named = [
-            _filled(self.language.dated_aspect, aspect=aspect, day=in_words(day, self.code))
+            filled(self.language.dated_aspect, aspect=aspect, day=in_words(day, self.code))
             if day
             else aspect
             for aspect, day in aspects
         ]
         listed = ", ".join(named[:-1]) + self.language.joint + named[-1] if named[1:] else named[0]
         form = self.language.prompt if kind else self.language.untyped
-        return _filled(form, type=kind, entity=entity, aspects=listed)
+        return filled(form, type=kind, entity=entity, aspects=listed)
 
 
-def _filled(template: str, **values: str) -> str:
+def filled(template: str, **values: str) -> str:
     """Put values into {places}, each once: a value may itself hold braces."""
     for name in values:
         template = template.replace("{" + name + "}", f"\0{name}\0")
@@ -123,13 +146,13 @@ def in_words(day: str, code: str = "en") -> str:
 
 def load_templates(path: Path | None = None) -> Templates:
     """Return our table with a user's entries put over it. InputError for a wrong file."""
-    ours = _read(resources.files(__package__).joinpath("templates.yaml").read_text("utf-8"), "")
+    hint = "expected languages: {en: {properties: {P19: {question: …}}}}"
+    text = resources.files(__package__).joinpath("templates.yaml").read_text("utf-8")
+    ours, _ = parse_yaml(text, "the table that ships with sayso", Templates, hint)
     if path is None:
         return ours
-    try:
-        theirs = _read(path.read_text(encoding="utf-8"), f"{path}: ")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as UTF-8 text ({error})") from None
+    theirs, lines = read_yaml(path, Templates, hint)
+    _check(theirs, lines)
     merged = _over(msgspec.to_builtins(ours), msgspec.to_builtins(theirs))
     return msgspec.convert(merged, Templates)
 
@@ -137,34 +160,39 @@ def load_templates(path: Path | None = None) -> Templates:
 def _over(below: object, above: object) -> object:
     """Put one table over another; what is empty above leaves what is below."""
     if isinstance(below, dict) and isinstance(above, dict):
+        if "dated" in below and above.get("question") and not above.get("dated"):
+            below = {**below, "dated": ""}  # it belongs to our question
         return {key: _over(below.get(key), above.get(key)) for key in {**below, **above}}
     if isinstance(below, list | tuple) and isinstance(above, list | tuple):
         return [*below, *above]
     return below if above in (None, "") else above
 
 
-def _read(text: str, place: str) -> Templates:
-    import yaml
+def _check(table: Templates, lines: Lines) -> None:
+    for code, language in table.languages.items():
+        places: list[tuple[tuple[str, ...], dict[str, Wording]]]
+        places = [(("properties",), language.properties)]
+        places += [(("domains", name), rows) for name, rows in language.domains.items()]
+        for keys, rows in places:
+            for property, wording in rows.items():
+                if fault := wrong_question(wording.question, wording.dated):
+                    at = lines.at("languages", code, *keys, property)
+                    raise InputError(f"{at}: {code} {property}: {fault}")
 
-    try:
-        found = msgspec.convert(yaml.safe_load(text), Templates)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(
-            f"{place}cannot be read as YAML ({' '.join(str(error).split())})"
-        ) from None
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"{place}{error}; expected languages: {{en: {{properties: {{P19: {{question: …}}}}}}}}"
-        ) from None
-    for code, language in found.languages.items():
-        tables = [language.properties, *language.domains.values()]
-        for property, wording in (pair for table in tables for pair in table.items()):
-            if wording.question and "{entity}" not in wording.question:
-                raise InputError(
-                    f"{place}{code} {property}: the question {wording.question!r} does not name "
-                    "{entity}"
-                )
-    return found
+
+def wrong_question(question: str, dated: str = "") -> str | None:
+    """Return what is wrong with the question of an aspect, ``None`` where nothing is."""
+    for text, places in ((question, {"entity", "aspect"}), (dated, {"entity", "aspect", "day"})):
+        if not text:
+            continue
+        named = set(_PLACE.findall(text))
+        for other in sorted(named - places):
+            return f"the question {text!r} has a place {{{other}}} that nothing is put into"
+        if "entity" not in named:
+            return f"the question {text!r} does not name {{entity}}"
+    if dated and "{day}" not in dated:
+        return f"the question {dated!r} does not name {{day}}"
+    return None
 
 
 def texts(templates: Templates, language: str) -> Texts:
@@ -179,4 +207,13 @@ def texts(templates: Templates, language: str) -> Texts:
     return Texts(found, language)
 
 
-__all__ = ["Templates", "Texts", "Wording", "in_words", "load_templates", "texts"]
+__all__ = [
+    "Templates",
+    "Texts",
+    "Wording",
+    "filled",
+    "in_words",
+    "load_templates",
+    "texts",
+    "wrong_question",
+]

@@ -1,7 +1,8 @@
 """Renamed entities: a positive control. Nobody knows anything about an invented name.
 
-A twin asks what its original is asked, with the same golds. Whatever is then "known" was guessed
-from the type of fact; a model that does not hedge here does not hedge from not knowing.
+A twin asks what its original is asked, with the same golds, but for what would tell the old name.
+Whatever is then "known" was guessed from the type of fact; a model that does not hedge here does
+not hedge from not knowing.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from sayso.records import content_id
+from sayso.records import Gold, content_id
+from sayso.wikidata.aspects import Aspect, Aspects
+from sayso.wikidata.entities import Entity
 from sayso.wikidata.found import Found
-from sayso.wikidata.questions import Drafted, Record, chunks, stands_in
-from sayso.wikidata.templates import Templates, texts
+from sayso.wikidata.questions import Drafted, Part, Record, chunks, stands_in, tells
+from sayso.wikidata.templates import Templates, Texts, texts
 
 #: attempts at a name before an entity goes without a twin
 TRIES = 50
@@ -23,36 +26,41 @@ _VOWELS = re.compile(r"[aeiouyáéíóúàèìòùäöüâêîôûæøåа-яё]
 
 
 def twins(
-    drafts: Sequence[Drafted], found: Found, templates: Templates, most: int
+    drafts: Sequence[Drafted], found: Found, aspects: Aspects, templates: Templates, most: int
 ) -> Iterator[Record]:
     """Yield a twin of up to ``most`` entities of each domain."""
     form = texts(templates, found.plan.languages[0])
     known = _known(found)
     for domain, settings in found.plan.domains.items():
         ours = [one for one in drafts if one.domain == domain]
-        pool = sorted({one.name.partition(" (")[0] for one in ours})
+        pool = sorted({bare(one.name) for one in ours})
+        kept = aspects.kept(domain)
         made = 0
         for one in ours:
             if made == most or len(one.old) < settings.least:
                 continue
-            name = invented(pool, one.name.partition(" (")[0], found.seed, known)
+            name = invented(pool, bare(one.name), found.seed, known)
             if name is None:
+                continue
+            parts = [
+                msgspec.structs.replace(part, question=_renamed(part, name, kept, form))
+                for part in one.old
+                if not any(_mentions(gold, one.entity, bare(one.name)) for gold in part.answer)
+            ]
+            parts = [
+                part
+                for part in parts
+                if not any(stands_in(g, part.question) or tells(name, g) for g in part.answer)
+            ]
+            if len(parts) < settings.least:
                 continue
             known.add(_plain(name))
             made += 1
-            # a name of several words is put in as a whole, so that nothing else changes
-            parts = [
-                msgspec.structs.replace(part, question=part.question.replace(one.name, name))
-                for part in one.old
-            ]
-            parts = [
-                part for part in parts if not any(stands_in(g, part.question) for g in part.answer)
-            ]
             for chunk in chunks(parts, settings.aspects):
-                aspects = [(part.description, part.as_of) for part in chunk]
+                told = [(part.description, part.as_of) for part in chunk]
                 yield Record(
                     entity=name,
-                    prompt=form.prompt(settings.type, name, aspects),
+                    prompt=form.prompt(settings.type, name, told),
                     domain=domain,
                     individual_qa=list(chunk),
                     id=f"twin-{one.entity.id}",
@@ -64,24 +72,44 @@ def twins(
                 )
 
 
+def bare(name: str) -> str:
+    """Return a name without the description that tells it from its namesakes."""
+    return name.partition(" (")[0]
+
+
+def _renamed(part: Part, name: str, kept: dict[str, Aspect], form: Texts) -> str:
+    aspect = kept[part.property_id]
+    return form.question(aspect.question, name, aspect.description, part.as_of, aspect.dated)
+
+
+def _mentions(gold: Gold, entity: Entity, name: str) -> bool:
+    """Tell whether a gold holds a name of the original."""
+    names = {name, *entity.labels.values()}
+    names.update(alias for aliases in entity.aliases.values() for alias in aliases)
+    return any(stands_in(Gold(old), other) for old in names for other in gold.names)
+
+
 def invented(pool: Sequence[str], name: str, seed: int, known: set[str]) -> str | None:
     """Return a name shaped like ``name`` from pieces of the pool's, ``None`` where none is new."""
     draw = random.Random(content_id(["twin", seed, name]))
     words = sorted({w for one in pool for w in one.split() if len(w) > 3 and w.isalpha()})
     if len(words) < 2:
         return None
+    real = {_plain(word) for word in words}
     for _ in range(TRIES):
         made = [
             _blend(draw.choice(words), draw.choice(words)) if len(word) > 3 else word
             for word in name.split()
         ]
-        new = " ".join(made)
-        if _plain(new) not in known and not set(map(_plain, made)) <= set(
-            map(_plain, name.split())
+        put_in = {_plain(word) for word in made if len(word) > 3}
+        doubled = len(set(made)) < len(set(name.split()))
+        if (
+            put_in
+            and not doubled
+            and put_in.isdisjoint(real)
+            and _plain(" ".join(made)) not in known
         ):
-            whole = {_plain(word) for word in words}
-            if any(_plain(word) not in whole and len(word) > 3 for word in made):
-                return new
+            return " ".join(made)
     return None
 
 

@@ -2,7 +2,9 @@
 
 * Deprecated statements are never true. Where some are preferred, only these are taken.
 * A property that changes (a list in the table, or a quantity that is dated) has the values that
-  hold on the source's day: not ended, and of several dated ones the latest.
+  hold on the source's day: begun, not ended, and of several dated ones the latest.
+* Of other properties values that have ended are left out where others hold on, but for those that
+  are asked for at any time (a list in the table).
 * "Unknown value" and "no value" are no golds; beside real values they make the list incomplete.
 """
 
@@ -23,6 +25,10 @@ from sayso.wikidata.templates import MONTHS_EN, Templates
 PRECISIONS = {7: "century", 8: "decade", 9: "year", 10: "month", 11: "day"}
 JULIAN = "Q1985786"
 MOST_ALIASES = 20
+#: date of death, of dissolution, end
+ENDS = ("P570", "P576", "P582")
+#: aliases of two letters that people write; of the others many are words ("IT" is Italy)
+SHORT = frozenset(("US", "UK", "EU", "UN", "LA", "NY"))
 Why = Literal[
     "deprecated", "unknown value", "no value", "no label", "no date", "no number", "ended"
 ]
@@ -53,12 +59,15 @@ def answer(entity: Entity, property: str, found: Found, templates: Templates) ->
     real = [s for s in best if s.snak == "value"]
     if not real:
         return Answer(why="unknown value" if best[0].snak == "somevalue" else "no value")
+    complete = len(real) == len(best)
     changing = property in templates.changing or any(s.kind == "quantity" and s.at for s in real)
     day = ""
     if changing:
         real, day = _current(real, found.day)
-        if not real:
+        if not real or (not real[0].at and _is_over(entity)):
             return Answer(why="ended")
+    elif property not in templates.ever:
+        real = [s for s in real if not _ended(s, found.day)] or real
     golds: list[Gold] = []
     reasons: list[Why] = []
     for one in real:
@@ -74,26 +83,39 @@ def answer(entity: Entity, property: str, found: Found, templates: Templates) ->
         tuple(golds),
         day=day,
         start=holds_since(real),
-        partial=bool(reasons) or len(real) < len(best) - _ended(best, changing, found.day),
+        partial=bool(reasons) or not complete,
         disputed=property in templates.once and _differ(golds),
     )
 
 
 def _current(statements: Sequence[Statement], day: str) -> tuple[list[Statement], str]:
-    """Return what holds on a day, and the day to say in the question."""
-    dated = [s for s in statements if s.at]
+    """Return what holds on a day, and the day to say in the question.
+
+    Of dated values the last before the day, or the first after it: the question says which.
+    """
+    dated = sorted((s for s in statements if s.at), key=lambda s: sortable(s.at))
     if dated:
-        latest = max(dated, key=lambda s: sortable(s.at))
-        same = [s for s in dated if s.at == latest.at]
-        return same, _day_of(latest.at)
-    now = [s for s in statements if not s.end or (day and sortable(s.end) > sortable(day))]
-    return now, day
+        past = [s for s in dated if not day or sortable(s.at) <= sortable(day)]
+        at = (past[-1] if past else dated[0]).at
+        return [s for s in statements if s.at == at], _day_of(at)
+    return [s for s in statements if not _ended(s, day) and not _to_come(s, day)], day
 
 
-def _ended(statements: Sequence[Statement], changing: bool, day: str) -> int:
-    """Count what is left out because it holds no more: that makes no list incomplete."""
-    real = [s for s in statements if s.snak == "value"]
-    return len(real) - len(_current(real, day)[0]) if changing else 0
+def _ended(one: Statement, day: str) -> bool:
+    """Tell whether a value holds no more on a day; without a day, whether it ever ended."""
+    return bool(one.end) and (not day or sortable(one.end) <= sortable(day))
+
+
+def _to_come(one: Statement, day: str) -> bool:
+    return bool(one.start and day) and sortable(one.start) > sortable(day)
+
+
+def _is_over(entity: Entity) -> bool:
+    """Tell whether an entity is dead or dissolved: nothing about it holds on."""
+    return any(
+        s.property in ENDS and s.rank != "deprecated" and s.snak != "novalue"
+        for s in entity.statements
+    )
 
 
 def _gold(one: Statement, found: Found, templates: Templates) -> Gold | Why:
@@ -114,7 +136,10 @@ def _gold(one: Statement, found: Found, templates: Templates) -> Gold | Why:
 
 
 def _named(id: str, found: Found) -> Gold | Why:
-    """Return an item by its label, with its aliases and its labels in the other languages."""
+    """Return an item by its label, with its aliases and its labels in the other languages.
+
+    One that has a label in another language only is no gold: nobody asked in this one says it.
+    """
     label = found.label(id)
     if not label:
         return "no label"
@@ -123,15 +148,15 @@ def _named(id: str, found: Found) -> Gold | Why:
     for language in found.plan.languages:
         others += [named.labels.get(language, ""), *named.aliases.get(language, ())]
     clean = dict.fromkeys(" ".join(other.split()) for other in others)
-    clean.pop("", None)
-    clean.pop(label, None)
-    fit = [alias for alias in clean if _tells(alias)]
-    return Gold(" ".join(label.split()), aliases=tuple(fit)[:MOST_ALIASES])
+    fit = [alias for alias in clean if alias != label and _tells(alias)]
+    return Gold(label, aliases=tuple(fit)[:MOST_ALIASES])
 
 
 def _tells(alias: str) -> bool:
     """Tell whether an alias can stand for something in a text: no flag, no code such as "can"."""
     letters = sum(c.isalnum() for c in alias)
+    if letters < 3 and alias.isascii():
+        return alias in SHORT
     return letters > 1 and not (letters < 4 and alias.islower())
 
 
@@ -203,7 +228,7 @@ def _ordinal(number: int) -> str:
 
 def _day_of(time: str) -> str:
     year, month, day = sortable(time)
-    return f"{year}-{month:02}-{day:02}" if month else str(year)
+    return "-".join([str(year), *(f"{part:02}" for part in (month, day) if part)])
 
 
 def _differ(golds: Sequence[Gold]) -> bool:
@@ -214,10 +239,16 @@ def _differ(golds: Sequence[Gold]) -> bool:
     if len(golds) < 2:
         return False
     if all(gold.kind == "date" for gold in golds):
-        return len({year[0] for g in golds if (year := re.search(r"\d{4}", g.value))}) > 1 or (
-            len({g.value for g in golds if g.precision == "day"}) > 1
-        )
+        years = {year_of(g) for g in golds if g.precision in ("year", "month", "day")}
+        return len(years) > 1 or len({g.value for g in golds if g.precision == "day"}) > 1
     return True
 
 
-__all__ = ["Answer", "answer", "date_gold", "gregorian", "plain_number"]
+def year_of(gold: Gold) -> tuple[int, bool]:
+    """Return the year of a date that has one, and whether it lies before Christ."""
+    number = re.search(r"\d+(?!.*\d)" if gold.precision == "month" else r"\d+", gold.value)
+    before = gold.value.startswith("-") or gold.value.endswith("BC")
+    return int(number[0]) if number else 0, before
+
+
+__all__ = ["Answer", "answer", "date_gold", "gregorian", "plain_number", "year_of"]

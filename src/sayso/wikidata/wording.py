@@ -16,8 +16,8 @@ from sayso.prompts import load_prompt
 from sayso.records import Gold, ask
 from sayso.wikidata.aspects import Aspect, Aspects
 from sayso.wikidata.found import Found
-from sayso.wikidata.questions import stands_in
-from sayso.wikidata.templates import Templates
+from sayso.wikidata.questions import stands_in, told_name
+from sayso.wikidata.templates import Templates, filled
 from sayso.wikidata.values import answer
 
 #: entities that a question is tried on; characters of a question
@@ -82,15 +82,13 @@ class Worder:
         for entity in (e for stratum in self.found.entities[domain] for e in stratum):
             golds = answer(entity, property, self.found, self.templates).golds
             if golds:
-                found.append((entity.labels[self.found.plan.languages[0]], golds))
+                found.append((told_name(entity, self.found) or entity.id, golds))
             if len(found) == TRIED:
                 break
         return found
 
     def _ask(self, template: str, **values: str) -> str:
-        for name, value in values.items():
-            template = template.replace("{" + name + "}", value)
-        request = ask(template, temperature=0.0, max_tokens=200)
+        request = ask(filled(template, **values), temperature=0.0, max_tokens=200)
         for _, generation in self.engine.complete([request]):
             return "" if generation.problem else generation.text
         return ""

@@ -1,0 +1,253 @@
+"""Questions give nothing away, twins know nothing of their originals, and mistakes are told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sayso import cli
+from sayso.wikidata.templates import load_templates, texts
+from sayso.wikidata.twins import invented
+from wikidata_world import DOMAINS, FIRST, WORDS, amount, dump, entity, item, statement, when
+
+
+def place(id: str, name: str, *statements: dict[str, object], **more: object) -> dict[str, object]:
+    return entity(id, name, item("P31", "Q515"), *statements, **more)
+
+
+def build(
+    folder: Path, rows: list[dict[str, object]] | None, *flags: str, plan: str = ""
+) -> dict[str, dict[str, list[Any]]]:
+    """Build cities; return split -> entity -> [(question, golds and aliases)]."""
+    (folder / "d.yaml").write_text(plan or "domains: {cities: {classes: [Q515], least: 1}}")
+    (folder / "dump-20240401.json").write_bytes(dump(rows))
+    words = ["build", str(folder / "dump-20240401.json"), "--domains", str(folder / "d.yaml")]
+    assert cli.run([*words, "--out", str(folder / "out"), "--no-review", *flags]) == 0
+    made: dict[str, dict[str, list[Any]]] = {}
+    for split in ("questions", "twins"):
+        file = folder / "out" / f"{split}.jsonl"
+        for line in file.read_text().splitlines() if file.exists() else ():
+            record = json.loads(line)
+            parts = made.setdefault(split, {}).setdefault(record["entity"], [])
+            for part in record["individual_qa"]:
+                golds = [(g["value"], *g.get("aliases", ())) for g in part["answer"]]
+                parts.append((part["question"], golds))
+    return made
+
+
+def test_a_name_that_tells_the_year_costs_the_aspect(tmp_path: Path) -> None:
+    rows = [
+        place("Q1", "Ro", when("P571", "1916-01-01"), amount("P2046", "+9"),
+              description="town (1916-1918)"),
+        place("Q2", "Ro", when("P571", "1800-01-01"), amount("P2046", "+7"), description="port"),
+    ]  # fmt: skip
+    made = build(tmp_path, rows)["questions"]
+    assert sorted(q for q, _ in made["Ro (port)"]) == [
+        "How large is the area of Ro (port)?",
+        "When was Ro (port) founded or created?",
+    ]
+    (only,) = made["Ro (town (1916-1918))"]
+    assert only[0].startswith("How large")
+    card = json.loads((tmp_path / "out" / "card.json").read_text())
+    assert card["left"]["aspects: the gold stands in the question"] == 1
+
+
+def test_aliases_that_repeat_the_question_are_dropped_and_those_in_a_name_give_it_away(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        place("Q1", "Ruria", item("P36", "Q10"), item("P38", "Q11"), amount("P2046", "+9")),
+        entity("Q10", "Ostia", aliases=["capital of Ruria", "Osty"]),
+        entity("Q11", "denar", aliases=["Ruria"]),
+    ]
+    made = build(tmp_path, rows)["questions"]["Ruria"]
+    assert ("What is the capital of Ruria?", [("Ostia", "Osty")]) in made
+    assert not any("currency" in question for question, _ in made)
+
+
+def test_twins_hold_no_name_of_their_originals(tmp_path: Path) -> None:
+    rows = [
+        place("Q1", "Microsoft", item("P355", "Q10"), item("P112", "Q11"), amount("P2046", "+9")),
+        place("Q2", "Kelpworks", item("P355", "Q11"), amount("P2046", "+7")),
+        place("Q3", "Ambersons", item("P355", "Q11"), amount("P2046", "+7")),
+        entity("Q10", "Microsoft (France)"),
+        entity("Q11", "Ilva", aliases=["the founder of Microsoft"]),
+    ]
+    made = build(tmp_path, rows, "--twins", "9")
+    assert len(made["questions"]["Microsoft"]) == 3
+    assert len(made["twins"]) == 3
+    assert set(made["twins"]).isdisjoint(made["questions"])
+    twins = [json.loads(line) for line in (tmp_path / "out" / "twins.jsonl").open()]
+    (twin,) = (row for row in twins if row["twin_of"] == "Microsoft")
+    assert "Microsoft" not in json.dumps(twin["individual_qa"])
+    assert len(twin["individual_qa"]) == 1
+
+
+def test_a_short_name_is_put_in_where_the_name_stands_and_nowhere_else(tmp_path: Path) -> None:
+    # "When was Wa founded or created?" holds no other "Wa", but "was" begins like one
+    rows = [
+        place("Q1", "When", amount("P2046", "+9"), when("P571", "1901-01-01")),
+        place("Q2", "Kelpworks", amount("P2046", "+7")),
+        place("Q3", "Ambersons", amount("P2046", "+7")),
+    ]
+    made = build(tmp_path, rows, "--twins", "9")
+    twins = [json.loads(line) for line in (tmp_path / "out" / "twins.jsonl").open()]
+    (twin,) = (row for row in twins if row["twin_of"] == "When")
+    assert sorted(p["question"] for p in twin["individual_qa"]) == [
+        f"How large is the area of {twin['entity']}?",
+        f"When was {twin['entity']} founded or created?",
+    ]
+    assert len(made["questions"]) == 3
+
+
+@given(
+    st.lists(st.sampled_from([*(w.title() for w in WORDS), *FIRST, "of", "Bo"]), max_size=4),
+    st.integers(0, 50),
+)
+@settings(max_examples=150, deadline=None)
+def test_no_word_of_an_invented_name_is_a_real_one(words: list[str], seed: int) -> None:
+    pool = [f"{f} {w.title()}son" for f, w in zip(FIRST, WORDS, strict=True)] + [" ".join(words)]
+    name = invented(pool, " ".join(words), seed, set())
+    long = [word for word in words if len(word) > 3]
+    if name is None:
+        return
+    assert long
+    assert len(name.split()) == len(words)
+    real = {word for one in pool for word in one.split() if len(word) > 3}
+    assert real.isdisjoint(name.split())
+
+
+def test_a_name_keeps_its_first_letter_behind_a_day() -> None:
+    form = texts(load_templates(), "en")
+    asked = form.question("{entity} has how many?", "McBain", "x", "2019")
+    assert asked == "As of 2019, McBain has how many?"
+    assert form.question("", "McBain", "age", "2019") == "As of 2019, what is the age of McBain?"
+    dated = form.question("", "McBain", "age", "2019-06", "How old was {entity} in {day}?")
+    assert dated == "How old was McBain in June 2019?"
+
+
+def test_a_users_question_is_not_answered_by_our_dated_one(tmp_path: Path) -> None:
+    file = tmp_path / "t.yaml"
+    file.write_text("languages: {en: {properties: {P1082: {question: 'Population of {entity}?'}}}}")
+    wording = load_templates(file).wording("en", "cities", "P1082")
+    assert (wording.question, wording.dated) == ("Population of {entity}?", "")
+    assert wording.description == "population"
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "among the 0 entities that were read"),
+        (b"hello\nworld\n", "the first of 2 problems: dump.json line 1 is no JSON object"),
+        (dump(), "expected cities: instance of Q999999 (and subclasses), P17 among Q1)"),
+    ],
+)
+def test_a_source_without_an_entity_is_told_before_a_review(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes, told: str
+) -> None:
+    (tmp_path / "dump.json").write_bytes(data)
+    (tmp_path / "d.yaml").write_text("domains: {cities: {classes: [Q999999], where: {P17: [Q1]}}}")
+    words = ["build", str(tmp_path / "dump.json"), "--domains", str(tmp_path / "d.yaml")]
+    assert cli.run([*words, "--out", str(tmp_path / "out")]) == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "out" / "aspects.yaml").exists()
+
+
+def test_a_domain_without_an_entity_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [place("Q1", "Ro", amount("P2046", "+9"))]
+    plan = "domains: {cities: {classes: [Q515], least: 1}, lakes: {classes: [Q23397]}}"
+    build(tmp_path, rows, plan=plan)
+    told = capsys.readouterr()
+    assert "note: lakes: no entity was found (instance of Q23397 (and subclasses))" in told.err
+    assert "lakes (main): 0 entities" in told.out
+
+
+def test_nothing_to_ask_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "dump.json").write_bytes(
+        dump([place("Q1", "Ro", statement("P9999", "string", "x"), item("P8888", "Q2"))])
+    )
+    (tmp_path / "d.yaml").write_text("domains: {cities: {classes: [Q515]}}")
+    words = ["build", str(tmp_path / "dump.json"), "--domains", str(tmp_path / "d.yaml")]
+    assert cli.run([*words, "--out", str(tmp_path / "out"), "--no-review"]) == 2
+    error = capsys.readouterr().err
+    assert "cities: 1 entities, 0 aspects kept; of others: its name is not known (2)" in error
+
+
+def test_a_deleted_review_is_proposed_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dump.json").write_bytes(dump())
+    (tmp_path / "d.yaml").write_text(DOMAINS)
+    out = tmp_path / "out"
+    words = ["build", str(tmp_path / "dump.json"), "--domains", str(tmp_path / "d.yaml")]
+    assert cli.run([*words, "--out", str(out)]) == 0
+    first = (out / "aspects.yaml").read_bytes()
+    (out / "aspects.yaml").unlink()
+    assert cli.run(["build", str(out)]) == 0
+    assert (out / "aspects.yaml").read_bytes() == first
+    assert "look through it" in capsys.readouterr().out
+    assert not (out / "questions.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"), [("--languages", "de"), ("--seed", "3"), ("--workers", "2"), ("--out", "x")]
+)
+def test_what_is_for_a_source_is_refused_for_a_built_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str, value: str
+) -> None:
+    build(tmp_path, None, plan=DOMAINS)
+    assert cli.run(["build", str(tmp_path / "out"), flag, value]) == 2
+    assert f"{flag} is for a dump or a service" in capsys.readouterr().err
+
+
+def test_a_review_of_another_plan_is_refused_before_the_source_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(tmp_path, None, plan=DOMAINS)
+    (tmp_path / "other.yaml").write_text("domains: {cats: {classes: [Q146]}}")
+    words = ["build", str(tmp_path / "dump-20240401.json"), "--out", str(tmp_path / "out")]
+    before = sorted((tmp_path / "out" / "scan").rglob("*"))
+    assert cli.run([*words, "--domains", str(tmp_path / "other.yaml")]) == 2
+    assert "there is no domain 'films' (there are cats)" in capsys.readouterr().err
+    assert cli.run([*words, "--domains", str(tmp_path / "d.yaml"), "--languages", "de"]) == 2
+    assert "the questions there are in 'en' and 'de' is asked for" in capsys.readouterr().err
+    assert sorted((tmp_path / "out" / "scan").rglob("*")) == before
+
+
+def test_what_a_person_keeps_is_asked_though_it_was_not_proposed(tmp_path: Path) -> None:
+    rows = [place("Q1", "Ro", amount("P2046", "+9"), item("P31", "Q515"),
+                  statement("P281", "string", "4711"))]  # fmt: skip
+    build(tmp_path, rows)
+    out = tmp_path / "out"
+    review = yaml.safe_load((out / "aspects.yaml").read_text())
+    own = review["domains"]["cities"]["P281"]
+    assert own["why"] == "its name is not known"
+    own.update(keep=True, description="postal code")  # the plain question does
+    (out / "aspects.yaml").write_text(yaml.safe_dump(review, sort_keys=False))
+    assert cli.run(["build", str(out)]) == 0
+    (record,) = (json.loads(line) for line in (out / "questions.jsonl").open())
+    asked = {part["question"]: part["answer"] for part in record["individual_qa"]}
+    assert asked["What is the postal code of Ro?"] == [{"value": "4711"}]
+
+
+def test_the_card_counts_what_the_files_hold(tmp_path: Path) -> None:
+    build(tmp_path, None, plan=DOMAINS)
+    card = json.loads((tmp_path / "out" / "card.json").read_text())
+    for row in card["counts"]:
+        name = "questions" if row["split"] == "main" else row["split"]
+        file = tmp_path / "out" / f"{name}.jsonl"
+        rows = [json.loads(line) for line in file.open()] if file.exists() else []
+        own = [one for one in rows if one["domain"] == row["domain"]]
+        parts = [part for one in own for part in one["individual_qa"]]
+        assert row["prompts"] == len(own)
+        assert row["entities"] == len({one["entity"] for one in own})
+        assert row["aspects"] == len(parts)
+        assert row["golds"] == sum(len(part["answer"]) for part in parts)
