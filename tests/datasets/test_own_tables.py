@@ -227,6 +227,13 @@ def test_a_missing_value_that_was_written_out_is_told(tmp_path: Path) -> None:
     assert told.startswith("4 golds read NaN, None, null or N/A")
 
 
+def test_decimal_commas_are_told(tmp_path: Path) -> None:
+    text = "question;gold\nA?;0,5\nB?;1,500\nC?;3,14159\nD?;one, two\n"
+    data = datasets.load(f"file:{write(tmp_path, 't.csv', text)}")
+    told = "2 golds look like numbers with a decimal comma: they are texts, write a point"
+    assert told in data.notes
+
+
 @pytest.mark.parametrize("yes", ["yes", "TRUE", "1", "1.0", 1.0, True])
 def test_answerable_as_people_write_it(yes: Any, tmp_path: Path) -> None:
     text = json.dumps({"question": "Q?", "gold": "A", "answerable": yes}) + "\n"

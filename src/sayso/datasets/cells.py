@@ -18,6 +18,8 @@ _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|None)"""
 #: a list as Python and pandas write it; texts without a comma between them are no list, though
 #: Python would glue them together
 _PYTHON = re.compile(rf"\[\s*(?:{_ITEM}\s*(?:,\s*{_ITEM}\s*)*,?\s*)?\]", re.DOTALL)
+#: 0,5 is no number here, while 1,500 is
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
 #: how a missing value looks once it was written out as a text
 WRITTEN_OUT = frozenset(("nan", "none", "null", "n/a", "<na>"))
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from sayso.datasets.cells import WRITTEN_OUT, gold_in, read_cell
+from sayso.datasets.cells import DECIMAL_COMMA, WRITTEN_OUT, gold_in, read_cell
 from sayso.datasets.collection import Dataset, questions_hash
 from sayso.datasets.selfaware import truth_of
 from sayso.datasets.tables import SUFFIXES, is_text_table, read_table
@@ -107,6 +107,7 @@ def from_rows(
                 f"{question.text[:60]!r}; a question with several true values is one row"
             )
     questions = tuple(question for _, question in found.values())
+    values = [gold.value for question in questions for gold in question.golds or ()]
     notes = [f"{count:,} row{'s' * (count != 1)} read from {source}"]
     if len(found) < count:
         notes.append(f"{count - len(found):,} left out: asked before")
@@ -115,7 +116,11 @@ def from_rows(
         ("have no gold: nobody can say who is right", _count(questions, None)),
         (
             "golds read NaN, None, null or N/A: leave the cell empty where there is none",
-            sum(g.value.casefold() in WRITTEN_OUT for q in questions for g in q.golds or ()),
+            sum(value.casefold() in WRITTEN_OUT for value in values),
+        ),
+        (
+            "golds look like numbers with a decimal comma: they are texts, write a point",
+            sum(DECIMAL_COMMA.fullmatch(value) is not None for value in values),
         ),
     ):
         notes += [f"{number:,} {what}"] if number else []
