@@ -84,8 +84,8 @@ def train(
         Literal["paper", "known", "fut"] | None,
         Parameter(
             group=ROWS,
-            help="Idk and LoGU rows as UNCLE trains; or a word of doubt at the value, in both forms "
-            "alike; or fut, a peer (short questions, SFT alone): every draw hedged as its "
+            help="Idk and LoGU rows as UNCLE trains; or a word of doubt at the value, in both "
+            "forms alike; or fut, a peer (short questions, SFT alone): every draw hedged as its "
             "consistency with the others says",
         ),
     ] = None,

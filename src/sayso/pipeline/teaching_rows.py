@@ -60,6 +60,7 @@ BUILTIN = Making(
     against=1.0,
     plain=0.3,
     plain_pairs=0.3,
+    plain_from=0.5,
     cut="all",
     variants=3,
 )
