@@ -63,6 +63,11 @@ def test_a_question_shared_by_two_prompts_is_one_question_in_two_aspects() -> No
     assert [q.parts for q in data.long] == [(data.short[0].id,)] * 2
 
 
+def test_golds_are_numbers_too() -> None:
+    (short,) = load(record(individual_qa=[part(answer=[6, 2.0, None, "six"])])).short
+    assert [gold.value for gold in short.golds or ()] == ["6", "2", "six"]
+
+
 def test_ids_depend_on_what_is_asked_not_on_order_or_golds() -> None:
     one = load(record(), record(entity="Bob", prompt="Write about Bob."))
     two = load(

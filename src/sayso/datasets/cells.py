@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 
-from sayso.datasets.uncle import gold_of
 from sayso.records import Gold, InputError
 
 _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|None)"""
 #: a list as Python and pandas write it; texts without a comma between them are no list, though
 #: Python would glue them together
 _PYTHON = re.compile(rf"\[\s*(?:{_ITEM}\s*(?:,\s*{_ITEM}\s*)*,?\s*)?\]", re.DOTALL)
+#: Wikidata writes 1815-12-10T00:00:00Z, pandas 1815-12-10 00:00:00
+_TIMESTAMP = re.compile(r"([+-]?\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0+)?Z?")
 #: 0,5 is no number here, while 1,500 is
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
 #: how a missing value looks once it was written out as a text
@@ -60,8 +61,10 @@ def gold_in(value: object, place: str) -> Gold:
 
     Raises InputError for anything else, a truth value too: nobody could tell what says "true".
     """
+    if isinstance(value, Gold):
+        return value
     if isinstance(value, str):
-        return gold_of(value)
+        return _gold_of(value)
     if isinstance(value, datetime.date):
         return Gold(f"{value.isoformat()[:10]}T00:00:00Z", kind="date")
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
@@ -74,3 +77,10 @@ def gold_in(value: object, place: str) -> Gold:
             f"{place}: gold {value!r:.40}: expected a text or a number, a list of them, or "
             '{"value": "…", "aliases": ["…"]} (yes or no is a text)'
         ) from None
+
+
+def _gold_of(text: str) -> Gold:
+    """Return a gold: a timestamp is a date, all else is text until a matcher reads it."""
+    text = text.strip()
+    timed = _TIMESTAMP.fullmatch(text)
+    return Gold(f"{timed[1]}T{timed[2]}Z", kind="date") if timed else Gold(text)

@@ -13,13 +13,13 @@ that several prompts of an entity share is one Question, asked once and counted 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
+from sayso.datasets.cells import gold_in
 from sayso.datasets.collection import Dataset, questions_hash
 from sayso.datasets.published import hub_rows
 from sayso.records import Aspect, Gold, InputError, Question, question_id
@@ -29,12 +29,10 @@ HUB_ID = "rhyang2021/UNCLE"
 #: records that the two published versions of the set hold (PROTOCOLS 1.A)
 PUBLISHED_ROWS = (1066, 3932)
 
-_TIMESTAMP = re.compile(r"([+-]?\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0+)?Z?")
-
 
 class _Part(msgspec.Struct):
     question: str
-    answer: list[str | Gold]
+    answer: list[str | int | float | Gold | None]
     description: str
     label: str = ""
     property_id: str = ""
@@ -171,7 +169,8 @@ def _record(row: object, source: str, line: int) -> _Record:
 
 
 def _short(record: _Record, part: _Part, name: str) -> Question:
-    golds = tuple(g for g in map(gold_of, part.answer) if g.value.strip())
+    read = (gold_in(value, name) for value in part.answer if value is not None)
+    golds = tuple(gold for gold in read if gold.value.strip())
     return Question(
         id=question_id(name, record.entity, part.question.strip()),
         dataset=name,
@@ -181,12 +180,3 @@ def _short(record: _Record, part: _Part, name: str) -> Question:
         domain=record.domain,
         aspect=Aspect(part.description, part.label, part.property_id),
     )
-
-
-def gold_of(value: str | Gold) -> Gold:
-    """Return a gold: a timestamp, as Wikidata or pandas writes it, is a date, all else is text."""
-    if isinstance(value, Gold):
-        return value
-    text = value.strip()
-    timed = _TIMESTAMP.fullmatch(text)
-    return Gold(f"{timed[1]}T{timed[2]}Z", kind="date") if timed else Gold(text)
