@@ -20,10 +20,11 @@ from sayso import cli, report
 from sayso.pipeline.teaching_words import verdict
 from sayso.records import Estimate, InputError
 from sayso.report import teaching_charts as charts
+from sayso.report import teaching_tables as tables
 from sayso.report.numbers import reach
 from sayso.report.teaching import render
 from sayso.report.teaching_page import page
-from sayso.taught import Cell, Change, Method, Teaching, read_teaching, write_teaching
+from sayso.taught import Cell, Change, Method, Point, Teaching, read_teaching, write_teaching
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'
 
@@ -67,6 +68,39 @@ def test_more_seeds_than_colors_are_all_drawn() -> None:
     told = json.dumps(drawn.to_dict())
     assert '"legend"' not in told
     assert all(f"seed {seed}" in told for seed in range(8))
+
+
+def test_what_seeds_and_trainings_had_to_say_is_on_the_page() -> None:
+    found = teaching()
+    curves = tuple(
+        msgspec.structs.replace(c, notices=("memory ran out: going on",) if c.seed else ())
+        for c in found.curves
+    )
+    text = " ".join(
+        html.unescape(body(page(msgspec.structs.replace(found, curves=curves)))).split()
+    )
+    assert "J of each seed" in text
+    assert "SFT + DPO, paragraphs" in text
+    assert text.count("Preference optimization, seed 1: memory ran out: going on") == 1
+    assert "training, CPU seconds" in text
+    # rows of a stage that was not trained were made for nobody
+    only = msgspec.structs.replace(found, curves=found.curves[:2])
+    assert "long" not in " ".join(c.text for row in tables.rows(only).rows for c in row)
+    assert len(tables.rows(found).rows) == 2
+    one = tuple(msgspec.structs.replace(m, seeds=(0,)) for m in found.methods)
+    assert not tables.by_seed(msgspec.structs.replace(found, methods=one)).rows
+
+
+def test_a_long_curve_is_drawn_as_means() -> None:
+    """130 points, three drawn as one: 0, 1, 2 as 1."""
+    points = tuple(Point(n + 1, {"loss": float(n)}) for n in range(130))
+    curve = msgspec.structs.replace(teaching().curves[0], points=points, first_loss=None)
+    found = msgspec.structs.replace(teaching(), curves=(curve,))
+    assert charts.together(found, "sft", "loss") == 3
+    told = json.dumps(charts.course(found, "sft", "loss", 600).to_dict())  # type: ignore[union-attr]
+    assert '{"seed": "seed 0", "x": 2.0, "y": 1.0}' in told
+    assert told.count('"seed": "seed 0"') == 44
+    assert "the mean of 3 that were logged" in page(found)
 
 
 def test_clear_changes_alone_are_starred() -> None:

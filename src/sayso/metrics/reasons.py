@@ -12,6 +12,7 @@ EMPTY = {
     "J": "it takes both known and unknown facts",
     "J_within": "it takes a type of fact with known and unknown ones",
     "odds_ratio_within": "no type has hedged and unhedged, known and unknown facts",
+    "log_odds_within": "no type has hedged and unhedged, known and unknown facts",
     "balanced_EA": "it takes both known and unknown facts",
     "lift_UA": "no fact was hedged",
     "F1_uncertain": "no fact was hedged and none is unknown",

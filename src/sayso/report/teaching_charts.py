@@ -31,7 +31,7 @@ from sayso.taught import Curve, Teaching
 
 COLORS = (SHORT, LONG, THIRD, FOURTH, INK, MUTED)
 #: points of one drawn curve: more cannot be told apart
-MOST_POINTS = 400
+MOST_POINTS = 60
 #: what a curve may hold that is not drawn
 UNDRAWN = ("rate",)
 
@@ -42,19 +42,31 @@ def quantities(curves: tuple[Curve, ...], stage: str) -> list[str]:
     return sorted(names - set(UNDRAWN), key=lambda name: (name != "loss", name))
 
 
+def together(taught: Teaching, stage: str, quantity: str) -> int:
+    """Return how many points of a curve are drawn as one, their mean."""
+    counts = [
+        sum(quantity in point.values for point in curve.points)
+        for curve in taught.curves
+        if curve.stage == stage
+    ]
+    return max(1, -(-max(counts, default=0) // MOST_POINTS))
+
+
 def course(taught: Teaching, stage: str, quantity: str, width: int) -> Drawing | None:
     """Draw one quantity along the steps of a stage, a line each seed."""
     rows: list[Row] = []
+    every = together(taught, stage, quantity)
     for curve in taught.curves:
         if curve.stage != stage:
             continue
         points = [(p.step, p.values[quantity]) for p in curve.points if quantity in p.values]
         if quantity == "loss" and curve.first_loss is not None:
-            points.insert(0, (0, curve.first_loss))
-        every = max(1, -(-len(points) // MOST_POINTS))
-        rows += [
-            {"seed": f"seed {curve.seed}", "x": step, "y": value} for step, value in points[::every]
-        ]
+            rows.append({"seed": f"seed {curve.seed}", "x": 0, "y": curve.first_loss})
+        for at in range(0, len(points), every):
+            steps, values = zip(*points[at : at + every], strict=True)
+            place = sum(steps) / len(steps)
+            mean = sum(values) / len(values)
+            rows.append({"seed": f"seed {curve.seed}", "x": place, "y": mean})
     if len(rows) < 2:
         return None
     names = list(dict.fromkeys(str(row["seed"]) for row in rows))

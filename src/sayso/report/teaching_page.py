@@ -7,20 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sayso.records import Estimate
 from sayso.report import svg
 from sayso.report import teaching_charts as charts
 from sayso.report.charts import NARROW, PAIRS, WIDE, Drawing
 from sayso.report.clean import block, line
 from sayso.report.figures import Figure
 from sayso.report.html import _page
-from sayso.report.numbers import reach
-from sayso.report.tabulate import Cell, Table
-from sayso.report.teaching import ABOUT, BEYOND, CLEAR, PAPER, cell, heads_of, marked
+from sayso.report.teaching import ABOUT, BEYOND, CLEAR, PAPER, heads_of
+from sayso.report.teaching_tables import STAGES, alignment, board, by_seed, changes, rows
 from sayso.report.words import FORMS
 from sayso.taught import Sample, Teaching, read_teaching, write_page
 
-STAGES = {"sft": "Supervised fine-tuning", "dpo": "Preference optimization", "rl": "RL"}
 #: characters of an answer that a page shows
 MOST_TEXT = 2_000
 MEANING = {
@@ -29,7 +26,12 @@ MEANING = {
     "UC": "uncertain alone, certain in the paragraph",
     "UU": "uncertain in both",
 }
-TESTED = {"odds_ratio_within": "log_odds_within"}
+ABOUT_CURVES = {
+    "reward accuracy": "Share of pairs whose chosen answer gained more than the rejected one.",
+    "reward margin": "How much more: beta times the difference of the log-ratios.",
+    "mean reward": "Of the answers that were drawn at this step.",
+    "KL": "How far it has moved from where it began, in nats per token.",
+}
 
 
 class Shown(NamedTuple):
@@ -71,6 +73,7 @@ def context(taught: Teaching) -> dict[str, Any]:
             )
         ],
         "changes": changes(taught),
+        "by_seed": by_seed(taught),
         "charts": _forests(taught),
         "alignment": _both(
             partial(charts.alignment, taught),
@@ -83,6 +86,7 @@ def context(taught: Teaching) -> dict[str, Any]:
         "sweeps": _sweeps(taught),
         "samples": [_shown(sample) for sample in taught.samples],
         "rows": rows(taught),
+        "told": _told(taught),
         "settings": [(line(k, 80), line(str(v), 300)) for k, v in taught.settings.items()],
         "facts": _facts(taught),
         "notes": [line(note, 500) for note in taught.notes],
@@ -92,103 +96,6 @@ def context(taught: Teaching) -> dict[str, Any]:
         "builtin": taught.model == "builtin",
         "clear": CLEAR,
     }
-
-
-def board(
-    taught: Teaching, form: str, heads: tuple[tuple[str, str, bool], ...], caption: str
-) -> Table:
-    """Return a table of methods by numbers, each with its interval."""
-    rows_ = []
-    for method in taught.methods:
-        row = [Cell(line(method.title, 60), head=True)]
-        for name, _, percent in heads:
-            estimate = taught.get(method.name, form, name)
-            tested = TESTED.get(name, name)
-            star = marked(taught.change(method.name, "instruction", form, tested))
-            text = cell(estimate, percent)
-            row.append(Cell(text if text == "-" else text + star, reach(estimate, percent)))
-        rows_.append(row)
-    percents = ", ".join(head for _, head, percent in heads if percent)
-    notes = [
-        f"{percents} in percent. Small: 95 % intervals over training seeds and entities. "
-        f"* differs from the instruction alone (p < {CLEAR}, Holm over all methods and numbers)."
-    ]
-    notes += _problems(taught, form, heads)
-    return Table(caption, ["", *(head for _, head, _ in heads)], rows_, notes)
-
-
-def _problems(taught: Teaching, form: str, heads: tuple[tuple[str, str, bool], ...]) -> list[str]:
-    """Return why numbers are missing, one line a reason."""
-    found: dict[str, list[str]] = {}
-    for method in taught.methods:
-        for name, head, _ in heads:
-            estimate = taught.get(method.name, form, name)
-            if estimate.value is None:
-                reason = estimate.problem or "undefined"
-                found.setdefault(reason, []).append(f"{head} of {method.title}")
-    return [
-        line(f"-: {', '.join(which[:4])}{' and more' if len(which) > 4 else ''}: {reason}.", 400)
-        for reason, which in found.items()
-    ]
-
-
-def changes(taught: Teaching) -> Table:
-    """Return every difference of trained methods that stays clear, and J's in any case."""
-    titles = {method.name: method.title for method in taught.methods}
-    trained = {method.name for method in taught.methods if method.kind == "trained"}
-    rows_ = []
-    for one in taught.changes:
-        clear = one.p_holm is not None and one.p_holm < CLEAR
-        if one.method not in trained or not (clear or one.difference.name == "J"):
-            continue
-        e = one.difference
-        rows_.append(
-            [
-                Cell(
-                    f"{titles[one.method]} minus {titles.get(one.against, one.against)}", head=True
-                ),
-                Cell(FORMS.get(one.form, one.form)),
-                Cell(e.name),
-                Cell("-" if e.value is None else f"{e.value:+.3f}", _between(e)),
-                Cell(_p(one.p)),
-                Cell(_p(one.p_holm)),
-            ]
-        )
-    head = ["", "form", "number", "difference", "p", "p, Holm"]
-    note = f"Of {len(taught.changes)} tests, J's and those with a corrected p below {CLEAR}."
-    return Table("What teaching changed", head, rows_, [note])
-
-
-def _between(e: Estimate) -> str:
-    return "" if e.low is None or e.high is None else f"{e.low:+.3f}..{e.high:+.3f}"
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return "< .001" if value < 0.001 else f"{value:.3f}"
-
-
-def alignment(taught: Teaching) -> Table:
-    """Return the numbers of the alignment bars."""
-    rows_ = []
-    for method in taught.methods:
-        own = [taught.get(method.name, "both", f"align_{pair}") for pair in PAIRS]
-        if any(e.value is not None for e in own):
-            cells = [Cell(cell(e, True), reach(e, True)) for e in own]
-            rows_.append([Cell(line(method.title, 60), head=True), *cells])
-    return Table("Short against long form, % of facts", ["", *PAIRS], rows_, [])
-
-
-def rows(taught: Teaching) -> Table:
-    """Return how many training rows there are of each kind."""
-    found = []
-    for name, number in taught.rows.items():
-        stage, form, kind = (*name.split(" ", 2), "", "")[:3]
-        found.append(
-            [Cell(stage, head=True), Cell(form), Cell(line(kind, 60)), Cell(f"{number:,}")]
-        )
-    return Table("Training rows of the first seed", ["stage", "form", "kind", "rows"], found, [])
 
 
 def _facts(taught: Teaching) -> list[tuple[str, str]]:
@@ -201,9 +108,15 @@ def _facts(taught: Teaching) -> list[tuple[str, str]]:
         "entities measured": str(taught.entities.get("measured", "")),
         "sayso": taught.sayso,
         "finished": taught.finished or "not yet",
-        **{name: f"{value:g}" for name, value in taught.timings.items()},
+        **{_timing(name): f"{value:g}" for name, value in taught.timings.items()},
     }
     return [(name, line(value, 300)) for name, value in told.items() if value]
+
+
+def _timing(name: str) -> str:
+    """Return "draws, CPU seconds" for draws_cpu_s."""
+    step, _, unit = name.removesuffix("_s").rpartition("_")
+    return f"{step}, {'CPU seconds' if unit == 'cpu' else 'seconds'}"
 
 
 def _shown(sample: Sample) -> Shown:
@@ -226,7 +139,7 @@ def _forests(taught: Teaching) -> list[tuple[str, Figure, str]]:
         ("J", "J (0 = blind hedging)", "Bars are 95 % intervals over seeds and entities."),
         (
             "wrong_and_sure",
-            "told wrongly without a hedge",
+            "Told wrongly without a hedge",
             "What a reader is misled by: share of all facts. Lower is better.",
         ),
     ):
@@ -238,7 +151,16 @@ def _forests(taught: Teaching) -> list[tuple[str, Figure, str]]:
     return drawn
 
 
-def _curves(taught: Teaching, stages: list[str]) -> list[tuple[str, Figure]]:
+def _told(taught: Teaching) -> list[str]:
+    """Return what the trainings had to say, such as that memory ran out."""
+    return [
+        line(f"{STAGES.get(curve.stage, curve.stage)}, seed {curve.seed}: {notice}", 400)
+        for curve in taught.curves
+        for notice in curve.notices
+    ]
+
+
+def _curves(taught: Teaching, stages: list[str]) -> list[tuple[str, Figure, str]]:
     drawn = []
     for stage in stages:
         for quantity in charts.quantities(taught.curves, stage):
@@ -247,8 +169,17 @@ def _curves(taught: Teaching, stages: list[str]) -> list[tuple[str, Figure]]:
                 partial(charts.course, taught, stage, quantity), f"{title} by optimizer step."
             )
             if figure is not None:
-                drawn.append((title, figure))
+                drawn.append((title, figure, _of_curve(taught, stage, quantity)))
     return drawn
+
+
+def _of_curve(taught: Teaching, stage: str, quantity: str) -> str:
+    """Return what a curve's points are."""
+    every = charts.together(taught, stage, quantity)
+    text = "" if every == 1 else f"Each point is the mean of {every} that were logged. "
+    if quantity == "loss" and any(c.first_loss is not None for c in taught.curves):
+        text += "Step 0 is the first batch before any step, where it was measured. "
+    return text + ABOUT_CURVES.get(quantity, "")
 
 
 def _sweeps(taught: Teaching) -> list[tuple[str, Figure]]:
