@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso import cli
-from sayso.wikidata.templates import load_templates, texts
+from sayso.wikidata.templates import load_templates, texts, wrong_question
 from sayso.wikidata.twins import invented
 from wikidata_world import DOMAINS, FIRST, WORDS, amount, dump, entity, item, statement, when
 
@@ -138,6 +138,19 @@ def test_a_users_question_is_not_answered_by_our_dated_one(tmp_path: Path) -> No
     wording = load_templates(file).wording("en", "cities", "P1082")
     assert (wording.question, wording.dated) == ("Population of {entity}?", "")
     assert wording.description == "population"
+
+
+def test_the_table_that_ships_is_sound() -> None:
+    for code, language in load_templates().languages.items():
+        rows = {**language.properties}
+        for own in language.domains.values():
+            rows.update(own)
+        assert len(language.properties) > 40, code
+        names = [wording.description for wording in language.properties.values()]
+        assert len(set(names)) == len(names), code
+        for property, wording in rows.items():
+            assert wrong_question(wording.question, wording.dated) is None, (code, property)
+            assert wording.question.endswith("?"), (code, property)
 
 
 @pytest.mark.parametrize(
