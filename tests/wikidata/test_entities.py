@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -173,6 +174,16 @@ def test_a_bad_statement_costs_only_itself() -> None:
     assert len(found.problems) == 3
     assert "unknown datatype 'new-kind'" in found.problems[0]
     assert found.problems[1].startswith("statement of P569 cannot be read")
+
+
+def test_beside_a_bad_statement_all_others_are_read_alike(excerpt: list[bytes]) -> None:
+    for line in excerpt[::10]:
+        row = json.loads(line)
+        good = parse(line, ("en", "de"))
+        row["claims"]["P1"] = [{"mainsnak": {"snaktype": 5}}]
+        bad = parse(json.dumps(row).encode(), ("en", "de"))
+        assert len(bad.problems) == 1
+        assert msgspec.structs.replace(bad, problems=(), count=bad.count - 1) == good
 
 
 @pytest.mark.parametrize(

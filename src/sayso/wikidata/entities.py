@@ -16,7 +16,9 @@ from sayso.wikidata.wire import (
     ClassWire,
     ItemWire,
     LineWire,
+    QualifiersWire,
     QuantityWire,
+    SoundLineWire,
     StatementWire,
     TextWire,
     TimeWire,
@@ -97,6 +99,7 @@ class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _LINE = msgspec.json.Decoder(LineWire)
+_SOUND = msgspec.json.Decoder(SoundLineWire)
 _CLASS = msgspec.json.Decoder(ClassWire)
 _STATEMENT = msgspec.json.Decoder(StatementWire)
 _DAY = re.compile(r"([+-]?\d+)-(\d\d)-(\d\d)")
@@ -120,19 +123,24 @@ def parse(line: bytes, languages: tuple[str, ...] = ()) -> Entity:
     language stands in for a missing one. Raises :class:`LineError` for what is no JSON object with
     an id.
     """
+    data = line.strip().rstrip(b",")
     try:
-        wire = _LINE.decode(line.strip().rstrip(b","))
+        try:
+            wire: LineWire = _SOUND.decode(data)
+        except msgspec.ValidationError:  # to say what is wrong, and with what
+            wire = _LINE.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LineError(f"cannot be read: {error}") from None
     problems: list[str] = []
     statements: list[Statement] = []
     count = 0
     claims = wire.claims if isinstance(wire.claims, dict) else {}
-    for property, raws in claims.items():
-        for raw in raws:
+    for property, group in claims.items():
+        for one in group:
             count += 1
             try:
-                found = _statement(property, _STATEMENT.decode(raw))
+                read = _STATEMENT.decode(one) if isinstance(one, msgspec.Raw) else one
+                found = _statement(property, read)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 problems.append(f"statement of {property} cannot be read: {error}")
                 continue
@@ -202,9 +210,9 @@ def _statement(property: str, wire: StatementWire) -> Statement:
     """Turn one statement around; a main value that cannot be read raises msgspec's error."""
     snak = wire.mainsnak
     when = {}
-    if isinstance(wire.qualifiers, dict):
+    if isinstance(wire.qualifiers, QualifiersWire):
         for qualifier, name in _TIMED:
-            for one in wire.qualifiers.get(qualifier, ()):
+            for one in getattr(wire.qualifiers, qualifier):
                 if one.snaktype == "value" and one.datavalue is not None:
                     time = _TIME.decode(one.datavalue.value)
                     when[name] = known_part(time.time, time.precision)

@@ -92,16 +92,6 @@ def pointing(text: bytes, spans: Spans, property: bytes, items: Set[int]) -> lis
     return found
 
 
-def targets(text: bytes, spans: Spans, property: bytes) -> list[set[int] | None]:
-    """Return the items near a property by line; only until its test has gone."""
-    found: list[set[int] | None] = [set() for _ in spans]
-    for line, starts in by_line(places(text, property), spans).items():
-        start, end = spans[line]
-        near = [_TARGET.findall(text, max(start, at - NEAR), min(end, at + NEAR)) for at in starts]
-        found[line] = {int(one) for some in near for one in some} if all(near) else None
-    return found
-
-
 def statements(text: bytes, at: int, end: int) -> bytes | None:
     """Return the list of statements of which a property's name at ``at`` is the key.
 

@@ -30,12 +30,20 @@ class SnakWire(msgspec.Struct):
     datavalue: DataValueWire | None = None
 
 
+class QualifiersWire(msgspec.Struct):
+    """When a statement holds: start time, end time, point in time."""
+
+    P580: list[SnakWire] = []
+    P582: list[SnakWire] = []
+    P585: list[SnakWire] = []
+
+
 class StatementWire(msgspec.Struct):
     """A statement; what is read of it."""
 
     mainsnak: SnakWire
     rank: Literal["preferred", "normal", "deprecated"] = "normal"
-    qualifiers: dict[str, list[SnakWire]] | list[msgspec.Raw] = {}
+    qualifiers: QualifiersWire | list[msgspec.Raw] = []
 
 
 class LineWire(msgspec.Struct):
@@ -48,6 +56,12 @@ class LineWire(msgspec.Struct):
     claims: dict[str, list[msgspec.Raw]] | list[msgspec.Raw] = {}
     sitelinks: dict[str, msgspec.Raw] | list[msgspec.Raw] = {}
     modified: str = ""
+
+
+class SoundLineWire(LineWire):
+    """An entity of which every statement can be read: all at once is quicker than one by one."""
+
+    claims: dict[str, list[StatementWire]] | list[msgspec.Raw] = {}  # type: ignore[assignment]
 
 
 class ClaimsWire(msgspec.Struct):
@@ -99,8 +113,10 @@ __all__ = [
     "DataValueWire",
     "ItemWire",
     "LineWire",
+    "QualifiersWire",
     "QuantityWire",
     "SnakWire",
+    "SoundLineWire",
     "StatementWire",
     "TextWire",
     "TimeWire",
