@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,31 @@ def test_an_unanswerable_question_has_no_gold(tmp_path: Path) -> None:
         assert open_one.answerable is False
         assert [q.domain for q in data.questions] == ["answerable", "unanswerable"]
         assert "1 cannot be answered: whoever abstains is right" in data.notes
+
+
+@pytest.mark.parametrize("cell", ["['cane corso', 'Cane']", '["cane corso", "Cane"]'])
+def test_a_list_in_a_cell_of_csv_is_a_list(cell: str, tmp_path: Path) -> None:
+    """As pandas and spreadsheets keep the hub's rows: not one answer with brackets."""
+    file = tmp_path / "s.csv"
+    with file.open("w", newline="") as out:
+        rows = [["question", "answer", "answerable"], ["Q?", cell, "True"], ["R?", "", "False"]]
+        csv.writer(out).writerows(rows)
+    for name in ("selfaware", "nq_open", "triviaqa", "simpleqa"):
+        if name != "selfaware":
+            file.write_text(file.read_text().replace("R?,,False\n", "").replace("R?,,False", ""))
+        first = datasets.load(f"{name}:{file}").questions[0]
+        assert first.golds == (Gold("cane corso", ("Cane",)),), name
+
+
+@pytest.mark.parametrize("name", ["squad", "squad_v2", "triviaqa"])
+def test_an_object_in_a_cell_of_csv_is_no_answer(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "s.csv"
+    with file.open("w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(["question", "context", "answers" if "squad" in name else "answer"])
+        writer.writerow(["Q?", "C", "{'text': ['Rome'], 'answer_start': [3]}"])
+    with pytest.raises(InputError, match=r"line 2: the answer is an object .* JSONL or Parquet"):
+        datasets.load(f"{name}:{file}")
 
 
 def test_truthfulqa_from_its_csv(tmp_path: Path) -> None:

@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from sayso.datasets.collection import Dataset
-from sayso.datasets.published import Item, dataset_of, hub_rows, text_of, texts_of
-from sayso.datasets.selfaware import truth_of
+from sayso.datasets.published import Item, dataset_of, hub_rows, text_of, texts_of, truth_of
 from sayso.datasets.tables import read_table
 from sayso.records import content_id
 

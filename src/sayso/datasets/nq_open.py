@@ -17,7 +17,7 @@ from typing import Any
 
 from sayso.datasets.collection import Dataset
 from sayso.datasets.published import Item, dataset_of, hub_rows, text_of, texts_of
-from sayso.store import read_rows
+from sayso.datasets.tables import read_table
 
 HUB_ID = "google-research-datasets/nq_open"
 
@@ -29,8 +29,8 @@ def load(split: str = "test") -> Dataset:
 
 
 def load_file(path: Path) -> Dataset:
-    """Load rows from JSONL, JSON or Parquet. Raises InputError."""
-    return dataset_of(items(read_rows(path), str(path)), name="nq_open", source=str(path))
+    """Load rows from JSONL, JSON, Parquet or CSV. Raises InputError."""
+    return dataset_of(items(read_table(path), str(path)), name="nq_open", source=str(path))
 
 
 def items(rows: Iterable[tuple[int, dict[str, Any]]], source: str) -> Iterator[Item]:

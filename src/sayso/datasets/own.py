@@ -18,7 +18,7 @@ import msgspec
 
 from sayso.datasets.cells import DECIMAL_COMMA, WRITTEN_OUT, gold_in, read_cell
 from sayso.datasets.collection import Dataset, questions_hash
-from sayso.datasets.selfaware import truth_of
+from sayso.datasets.published import truth_of
 from sayso.datasets.tables import SUFFIXES, is_text_table, read_table
 from sayso.records import Aspect, Gold, InputError, Question, content_id, question_id
 

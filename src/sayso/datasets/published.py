@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sayso.datasets.cells import list_in
 from sayso.datasets.collection import Dataset, questions_hash
 from sayso.records import Gold, GoldKind, InputError, Question, question_id
 
@@ -145,9 +146,25 @@ def text_of(row: Mapping[str, Any], names: Sequence[str], source: str, line: int
 
 
 def texts_of(value: Any, source: str, line: int) -> list[str]:
-    """Return texts given as one or as a list. Raises InputError with the place."""
+    """Return texts given as one, as a list, or as a list in a cell of CSV. Raises InputError."""
+    if isinstance(value, str) and value.strip()[:1] == "{" and value.strip()[-1:] == "}":
+        raise InputError(
+            f"{source} line {line}: the answer is an object written as a text, {value.strip()!r:.40}; "
+            "save the rows as JSONL or Parquet"
+        )
     if isinstance(value, str):
-        return [value]
+        value = [value] if (listed := list_in(value)) is None else listed
     if isinstance(value, Sequence) and all(isinstance(v, str) for v in value):
         return list(value)
     raise InputError(f"{source} line {line}: expected answers as a text or a list of texts")
+
+
+def truth_of(row: Mapping[str, Any], name: str, source: str, line: int) -> bool:
+    """Return a truth value, also one that CSV has as text. Raises InputError with the place."""
+    value = row.get(name)
+    told = value.strip().lower() if isinstance(value, str) else value
+    if told in ("true", "yes", "1", "1.0", 1):
+        return True
+    if told in ("false", "no", "0", "0.0", 0):
+        return False
+    raise InputError(f"{source} line {line}: {name} is {value!r:.40}; expected true or false")

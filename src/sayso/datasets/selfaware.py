@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from sayso.datasets.collection import Dataset
-from sayso.datasets.published import Item, dataset_of, hub_rows, text_of, texts_of
-from sayso.datasets.squad import read_document
-from sayso.datasets.tables import read_table
+from sayso.datasets.published import Item, dataset_of, hub_rows, text_of, texts_of, truth_of
+from sayso.datasets.tables import read_rows_under
 from sayso.records import InputError, content_id
 
 HUB_ID = "JesusCrist/selfAware"
@@ -41,13 +40,7 @@ def load(split: str = "test") -> Dataset:
 
 def load_file(path: Path) -> Dataset:
     """Load the published JSON, or rows from JSONL, JSON, Parquet or CSV. Raises InputError."""
-    rows: Iterable[tuple[int, Any]] = ()
-    if path.suffix.lower() == ".json" and isinstance(document := read_document(path), dict):
-        if not isinstance(document.get("example"), list):
-            raise InputError(f"{path}: expected a list of questions under example, or rows")
-        rows = enumerate(document["example"], 1)
-    else:
-        rows = read_table(path)
+    rows = read_rows_under(path, "example")
     return dataset_of(items(rows, str(path)), name="selfaware", source=str(path))
 
 
@@ -62,14 +55,3 @@ def items(rows: Iterable[tuple[int, Any]], source: str) -> Iterator[Item]:
         about = f"question {row.get('question_id') or content_id(text)[:8]}"
         slice_ = "answerable" if answerable else "unanswerable"
         yield Item(line, text, names, about, domain=slice_, answerable=answerable)
-
-
-def truth_of(row: Mapping[str, Any], name: str, source: str, line: int) -> bool:
-    """Return a truth value, also one that CSV has as text. Raises InputError with the place."""
-    value = row.get(name)
-    told = value.strip().lower() if isinstance(value, str) else value
-    if told in ("true", "yes", "1", "1.0", 1):
-        return True
-    if told in ("false", "no", "0", "0.0", 0):
-        return False
-    raise InputError(f"{source} line {line}: {name} is {value!r:.40}; expected true or false")

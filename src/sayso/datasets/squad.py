@@ -18,7 +18,6 @@ Santilli et al. used them (arXiv 2504.13677).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -28,8 +27,8 @@ import msgspec
 
 from sayso.datasets.collection import Dataset
 from sayso.datasets.published import Item, dataset_of, hub_rows, text_of, texts_of
+from sayso.datasets.tables import read_document, read_table
 from sayso.records import InputError, content_id
-from sayso.store import read_rows
 
 HELD_OUT = {"test": "validation", "dev": "validation"}
 #: name -> (hub id, configuration, its splits)
@@ -52,20 +51,10 @@ load_xquad = partial(load, name="xquad")
 
 
 def load_file(path: Path, name: str = "squad") -> Dataset:
-    """Load the published JSON, or rows from JSONL, JSON or Parquet. Raises InputError."""
+    """Load the published JSON, or rows from JSONL, JSON, Parquet or CSV. Raises InputError."""
     if path.suffix.lower() == ".json" and isinstance(document := read_document(path), dict):
         return _made(rows_of(document, str(path)), name, str(path))
-    return _made(read_rows(path), name, str(path))
-
-
-def read_document(path: Path) -> Any:
-    """Return what a JSON file holds. Raises InputError for one that cannot be read."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON ({' '.join(str(error).split())[:120]})") from None
+    return _made(read_table(path), name, str(path))
 
 
 def rows_of(document: Mapping[str, Any], source: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -14,8 +14,8 @@ from typing import Any
 
 from sayso.datasets.collection import Dataset
 from sayso.datasets.published import Item, dataset_of, hub_rows, text_of
+from sayso.datasets.tables import read_table
 from sayso.records import InputError
-from sayso.store import read_rows
 
 HUB_ID = "ChilleD/SVAMP"
 SPLITS = {"test": "test", "dev": "train", "train": "train"}
@@ -28,8 +28,8 @@ def load(split: str = "test") -> Dataset:
 
 
 def load_file(path: Path) -> Dataset:
-    """Load rows from JSONL, JSON or Parquet. Raises InputError."""
-    return dataset_of(items(read_rows(path), str(path)), name="svamp", source=str(path))
+    """Load rows from JSONL, JSON, Parquet or CSV. Raises InputError."""
+    return dataset_of(items(read_table(path), str(path)), name="svamp", source=str(path))
 
 
 def items(rows: Iterable[tuple[int, dict[str, Any]]], source: str) -> Iterator[Item]:

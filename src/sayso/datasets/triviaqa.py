@@ -20,9 +20,8 @@ from typing import Any
 
 from sayso.datasets.collection import Dataset
 from sayso.datasets.published import Item, dataset_of, hub_rows, text_of, texts_of
-from sayso.datasets.squad import read_document
+from sayso.datasets.tables import read_rows_under
 from sayso.records import InputError
-from sayso.store import read_rows
 
 HUB_ID, CONFIG = "mandarjoshi/trivia_qa", "rc.nocontext"
 
@@ -34,13 +33,8 @@ def load(split: str = "test") -> Dataset:
 
 
 def load_file(path: Path) -> Dataset:
-    """Load rows from JSONL, JSON or Parquet, or the published JSON. Raises InputError."""
-    if path.suffix.lower() == ".json" and isinstance(document := read_document(path), dict):
-        if not isinstance(document.get("Data"), list):
-            raise InputError(f"{path}: expected a list of questions under Data, or rows")
-        rows: Iterable[tuple[int, Any]] = enumerate(document["Data"], 1)
-    else:
-        rows = read_rows(path)
+    """Load the published JSON, or rows from JSONL, JSON, Parquet or CSV. Raises InputError."""
+    rows = read_rows_under(path, "Data")
     return dataset_of(items(rows, str(path)), name="triviaqa", source=str(path))
 
 
