@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -92,6 +92,8 @@ def build(
             if value:
                 raise InputError(f"{source} was built already: {flag} is for a dump or a service")
         out, found = source, read_found(source)
+        if templates is None and found.table is not None:
+            table = found.table
     else:
         if sparql == (source is not None):
             raise InputError(
@@ -111,11 +113,14 @@ def build(
     if fresh_after:
         found = msgspec.structs.replace(found, fresh_after=fresh_after)
     there = (out / FILE).exists()
+    if there and questions != "templates":
+        _note(f"{out / FILE} stays as it is and {questions} words nothing; delete it for new ones")
     if not (built and there):
-        word = None if questions == "templates" else _worder(questions, prompt_folder, found, table)
+        by_model = questions != "templates" and not there
+        word = _worder(questions, prompt_folder, found, table) if by_model else None
         aspects = found_step(out, found, table, word)
         _tell_problems(found, out)
-        if word is not None and not there:
+        if word is not None:
             _note(f"{questions} worded {word.kept} questions, {word.refused} did not lead back to "
                   "their aspect and are as in the table")  # fmt: skip
         if review:
@@ -183,26 +188,19 @@ def _worder(model: str, prompts: Path | None, found: Found, table: Templates) ->
     return Worder(open_model(model), found, table, prompts)
 
 
-class _bar:  # noqa: N801
-    """One line on standard error where that is a terminal."""
-
-    def __enter__(self) -> Callable[[str], None]:
-        console = Console(stderr=True)
-        self.progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            TimeElapsedColumn(),
-            console=console,
-            disable=not console.is_terminal,
-            transient=True,
-        )
-        self.progress.__enter__()
-        return partial(self._move, self.progress.add_task("reading", total=None))
-
-    def _move(self, task: object, text: str) -> None:
-        self.progress.update(task, description=_plain(text))  # type: ignore[arg-type]
-
-    def __exit__(self, *error: object) -> None:
-        self.progress.__exit__(*error)  # type: ignore[arg-type]
+@contextmanager
+def _bar() -> Iterator[Callable[[str], None]]:
+    """Show one line on standard error where that is a terminal."""
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    ) as progress:
+        task = progress.add_task("reading", total=None)
+        yield lambda text: progress.update(task, description=_plain(text))
 
 
 def _tell_problems(found: Found, out: Path) -> None:

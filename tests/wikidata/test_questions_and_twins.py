@@ -12,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso import cli
+from sayso.wikidata.aspects import Aspect, Aspects, read_aspects, write_aspects
+from sayso.wikidata.domains import Domain, Plan
+from sayso.wikidata.found import Found
 from sayso.wikidata.templates import load_templates, texts, wrong_question
 from sayso.wikidata.twins import invented
 from wikidata_world import DOMAINS, FIRST, WORDS, amount, dump, entity, item, statement, when
@@ -233,6 +236,47 @@ def test_a_review_of_another_plan_is_refused_before_the_source_is_read(
     assert cli.run([*words, "--domains", str(tmp_path / "d.yaml"), "--languages", "de"]) == 2
     assert "the questions there are in 'en' and 'de' is asked for" in capsys.readouterr().err
     assert sorted((tmp_path / "out" / "scan").rglob("*")) == before
+
+
+def test_a_users_table_holds_for_the_second_step_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [place("Q1", "Ro", amount("P2046", "+9"), item("P36", "Q10", end="1990-01-01"),
+                  item("P36", "Q11")), entity("Q10", "Old"), entity("Q11", "New")]  # fmt: skip
+    (tmp_path / "t.yaml").write_text("ever: [P36]")
+    (tmp_path / "dump.json").write_bytes(dump(rows))
+    (tmp_path / "d.yaml").write_text("domains: {cities: {classes: [Q515], least: 1}}")
+    words = ["build", str(tmp_path / "dump.json"), "--domains", str(tmp_path / "d.yaml")]
+    table = ["--templates", str(tmp_path / "t.yaml")]
+    assert cli.run([*words, "--out", str(tmp_path / "out"), *table]) == 0
+    assert cli.run(["build", str(tmp_path / "out"), "--questions", "builtin"]) == 0
+    made = (tmp_path / "out" / "questions.jsonl").read_text()
+    assert [name in made for name in ("Old", "New")] == [True, True]
+    assert "builtin words nothing; delete it for new ones" in capsys.readouterr().err
+
+
+@given(st.text(max_size=8), st.text(max_size=8))
+@settings(max_examples=100, deadline=None)
+def test_any_name_survives_the_review_file(tmp_path_factory: Any, name: str, label: str) -> None:
+    folder = tmp_path_factory.mktemp("review")
+    found = Found(
+        source="x", plan=Plan({name: Domain(("Q5",))}), seed=0, entities={}, population={},
+        properties={name: {"P1": 3}}, kinds={}, names={}, namesakes={},
+    )  # fmt: skip
+    question = f"{label.replace('{', '').replace('}', '')} {{entity}}?"
+    row = Aspect(True, 3, description=f"x{label}", question=question)
+    write_aspects(folder, found, Aspects({name: {"P1": row}}, language="en"))
+    assert read_aspects(folder, found).domains == {name: {"P1": row}}
+
+
+def test_the_review_file_reads_well_in_other_languages(tmp_path: Path) -> None:
+    rows = [place("Q1", "Ro", when("P571", "1901-01-01"))]
+    rows[0]["labels"] = {"de": {"value": "Ro"}}
+    plan = "languages: [de]\ndomains: {Städte 🏙: {classes: [Q515], least: 1}}"
+    build(tmp_path, rows, plan=plan)
+    review = (tmp_path / "out" / "aspects.yaml").read_text(encoding="utf-8")
+    assert '"Städte 🏙":' in review
+    assert 'description: "Gründung"' in review
 
 
 def test_what_a_person_keeps_is_asked_though_it_was_not_proposed(tmp_path: Path) -> None:

@@ -143,8 +143,12 @@ def write_aspects(folder: Path, found: Found, aspects: Aspects) -> Path:
 
 
 def _quoted(value: object) -> str:
-    """Return a value as JSON, which is YAML too, with everything unusual escaped."""
-    return json.dumps(value)
+    """Return a value as YAML on one line, with everything that does not print escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(
+        c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 1 << 16 else f"\\U{ord(c):08x}"
+        for c in text
+    )
 
 
 def _plain(text: str) -> str:

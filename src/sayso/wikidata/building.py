@@ -53,7 +53,7 @@ def found_step(
     InputError where nothing was found.
     """
     _check_found(found)
-    write_found(folder, found)
+    write_found(folder, msgspec.structs.replace(found, table=templates))
     problems = ({"part": p.part, "line": p.line, "what": p.what} for p in found.problems)
     _write(folder / "problems.jsonl", problems)
     if (folder / FILE).exists():

@@ -11,6 +11,7 @@ from sayso.records import InputError
 from sayso.wikidata.domains import Plan
 from sayso.wikidata.entities import Entity
 from sayso.wikidata.stages import Problem
+from sayso.wikidata.templates import Templates
 
 FILE = "found.msgpack"
 
@@ -23,7 +24,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     ``properties`` how many of them have a property, ``kinds`` its datatype. ``names`` are items and
     properties by id (labels, aliases, descriptions). ``namesakes``: entity -> how many of its
     domain have the same label, itself included. ``day`` is the source's day, ``day_from`` who says
-    so. ``wrong`` counts problems by kind, ``problems`` names them.
+    so. ``wrong`` counts problems by kind, ``problems`` names them. ``table`` is the table of
+    questions that aspects were proposed with.
     """
 
     source: str
@@ -43,6 +45,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     wrong: dict[str, int] = {}
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
+    table: Templates | None = None
 
     def label(self, id: str) -> str:
         """Return what an item or a property is called in the questions' language, "" if nothing."""
