@@ -112,8 +112,6 @@ _ITEMS = frozenset(("wikibase-item", "wikibase-property"))
 #: what can be read as a value; the rest keeps its datatype and no value
 _STRINGS = frozenset(("string", "external-id", "url", "commonsMedia", "math"))
 _NOTHING: dict[str, str | int] = {}
-#: qualifiers may hold a time only
-_TIMED = ((START, "start"), (END, "end"), (AT, "at"))
 
 
 def parse(line: bytes, languages: tuple[str, ...] = ()) -> Entity:
@@ -209,41 +207,40 @@ def _aliases(wire: LineWire, languages: tuple[str, ...]) -> dict[str, tuple[str,
 def _statement(property: str, wire: StatementWire) -> Statement:
     """Turn one statement around; a main value that cannot be read raises msgspec's error."""
     snak = wire.mainsnak
-    when = {}
-    if isinstance(wire.qualifiers, QualifiersWire):
-        for qualifier, name in _TIMED:
-            for one in getattr(wire.qualifiers, qualifier):
-                if one.snaktype == "value" and one.datavalue is not None:
-                    time = _TIME.decode(one.datavalue.value)
-                    when[name] = known_part(time.time, time.precision)
-                    break
-                if one.snaktype == "somevalue":
-                    when[name] = SOMETIME
-            if when.get("at") == SOMETIME:
-                del when["at"]
     value, extra = "", _NOTHING
-    if snak.snaktype == "value" and snak.datavalue is None:
-        raise msgspec.ValidationError("a value is announced and missing")
-    if snak.snaktype == "value" and snak.datavalue is not None:
+    if snak.snaktype == "value":
+        if snak.datavalue is None:
+            raise msgspec.ValidationError("a value is announced and missing")
         value, extra = _value(snak.datatype, snak.datavalue.value)
-    return Statement(
-        property=property,
-        kind=snak.datatype,
-        value=value,
-        snak=snak.snaktype,
-        rank=wire.rank,
-        **when,  # type: ignore[arg-type]
-        **extra,  # type: ignore[arg-type]
-    )
+    if isinstance(wire.qualifiers, QualifiersWire):
+        extra = {**extra, **_when(wire.qualifiers)}
+    return Statement(property, snak.datatype, value, snak.snaktype, wire.rank, **extra)  # type: ignore[arg-type]
+
+
+def _when(wire: QualifiersWire) -> dict[str, str]:
+    when = {}
+    for snaks, name in ((wire.P580, "start"), (wire.P582, "end"), (wire.P585, "at")):
+        for one in snaks:
+            if one.snaktype == "value" and one.datavalue is not None:
+                time = _TIME.decode(one.datavalue.value)
+                when[name] = known_part(time.time, time.precision)
+                break
+            if one.snaktype == "somevalue":
+                when[name] = SOMETIME
+    if when.get("at") == SOMETIME:
+        del when["at"]
+    return when
 
 
 def _value(kind: str, raw: msgspec.Raw) -> tuple[str, dict[str, str | int]]:
+    if kind in _STRINGS:  # most of all
+        return _STRING.decode(raw), _NOTHING
     if kind in _ITEMS:
         item = _ITEM.decode(raw)
         letter = "P" if item.kind == "property" else "Q"
         if not item.id and item.numeric is None:
             raise msgspec.ValidationError("an item without an id")
-        return item.id or f"{letter}{item.numeric}", {}
+        return item.id or f"{letter}{item.numeric}", _NOTHING
     if kind == "time":
         time = _TIME.decode(raw)
         return time.time, {"precision": time.precision, "calendar": _last(time.calendarmodel)}
@@ -253,9 +250,7 @@ def _value(kind: str, raw: msgspec.Raw) -> tuple[str, dict[str, str | int]]:
     if kind == "monolingualtext":
         words = _WORDS.decode(raw)
         return words.text, {"language": words.language}
-    if kind in _STRINGS:
-        return _STRING.decode(raw), {}
-    return "", {}
+    return "", _NOTHING
 
 
 def known_part(time: str, precision: int) -> str:
