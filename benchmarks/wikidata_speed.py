@@ -7,7 +7,8 @@ The dump is made from the real entities of the excerpt: every copy gets ids of i
 properties stay as they are, so what is pointed to is as frequent as there), shuffled with a seed.
 ``compact`` is how Wikidata writes (no spaces, ASCII with escapes), ``spaced`` how the excerpt is
 written (UTF-8). Seconds are CPU seconds, user and system, of a process that does only this, from
-after its imports on, and its peak memory; of two processes also those of the clock. The files are deleted at the end.
+after its imports on, and its peak memory; of two processes also those of the clock. The files are
+deleted at the end.
 """
 
 from __future__ import annotations
@@ -206,32 +207,29 @@ def main() -> None:
 
 
 def speeds(folder: Path, plain: Path, kind: str, size: float, repeat: int) -> None:
+    """Every rate of one packing; all are measured in turn, and of each the best is taken."""
     path = packed(plain, kind)
-    times = 1 if kind == "bz2" else repeat
-
-    def best(code: str, *words: str) -> tuple[float, float]:
-        runs = [timed(code, str(path), *words) for _ in range(times)]
-        return min(run[0] for run in runs), max(run[2] for run in runs)
-
-    bare, _ = best(BARE)
-    print(f"{kind}: unpack {size / bare:,.0f} MB/s")
+    codes: dict[str, tuple[str, list[str]]] = {"unpack": (BARE, []), "json": (JSON, [])}
     if kind != "zst":
-        print(f"  the library's own file object: {size / best(LIBRARY, kind)[0]:,.0f} MB/s")
-    every, _ = best(JSON)
-    print(f"  json on every line: {size / every:,.0f} MB/s")
+        codes["the library's own file object"] = LIBRARY, [kind]
     for told, plan in (("few", FEW), ("many", MANY)):
         for stage, task in tasks(folder, plan, 2000).items():
-            if told == "many" and stage != "members":
-                continue
-            runs = []
-            for number in range(times):
-                stem = folder / f"state-{kind}-{told}-{number}" / stage
-                runs.append(timed(PASS, str(path), task, str(stem)))
-            cpu, peak = min(r[0] for r in runs), max(r[2] for r in runs)
-            print(
-                f"  {stage} ({told} matter): {size / cpu:,.0f} MB/s, {every / cpu:.1f} x json, "
-                f"{bare / cpu:.2f} x unpacking, peak {peak:.0f} MB"
-            )
+            if told == "few" or stage == "members":
+                codes[f"{stage} ({told} matter)"] = PASS, [task]
+    best: dict[str, tuple[float, float]] = {}
+    for _ in range(1 if kind == "bz2" else repeat):
+        for name, (code, words) in codes.items():
+            with tempfile.TemporaryDirectory(dir=folder) as state:
+                cpu, _, peak = timed(code, str(path), *words, f"{state}/a")
+            before = best.get(name, (cpu, peak))
+            best[name] = min(cpu, before[0]), max(peak, before[1])
+    print(f"{kind}, load {os.getloadavg()[0]:.1f}")
+    for name, (cpu, peak) in best.items():
+        print(
+            f"  {name}: {size / cpu:,.0f} MB/s, {best['json'][0] / cpu:.1f} x json, "
+            f"{best['unpack'][0] / cpu:.2f} x unpacking, peak {peak:.0f} MB",
+            flush=True,
+        )
     if path != plain:
         path.unlink()
 
