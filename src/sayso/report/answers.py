@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from sayso.report.clean import block, line
 from sayso.report.highlight import STANCES, Piece, kind_of, pieces
 
 _GOLDS_SHOWN = 6
+_TIMESTAMP = re.compile(r"\+?(-?\d{4,})-(\d\d)-(\d\d)(?:T00:00:00Z)?")
 
 
 class Tables(NamedTuple):
@@ -192,9 +194,10 @@ def _golds(question: Question | None) -> str:
 def _gold(gold: Gold) -> str:
     """Write one true value: a Wikidata time only as far as it is meant."""
     value = line(gold.value, 120)
-    if gold.kind == "date":
-        day = value.removesuffix("T00:00:00Z").removeprefix("+")
-        value = day[: {"year": -6, "month": -3}.get(gold.precision or "", len(day))]
+    stamp = _TIMESTAMP.fullmatch(value) if gold.kind == "date" else None
+    if stamp is not None:  # others are in words already, as far as they are meant
+        known = {"year": 1, "month": 2}.get(gold.precision or "", 3)
+        value = "-".join(stamp.groups()[:known])
     return f"{value} {line(gold.unit, 30)}" if gold.unit else value
 
 
