@@ -144,7 +144,7 @@ def holds(claim: Said, topic: frozenset[str], line: Said) -> float | None:
 class RulesSupport:
     """The offline checker."""
 
-    signature = "support-rules@3"
+    signature = "support-rules@4"
 
     def read(
         self, items: Sequence[tuple[str, str, tuple[Passage, ...]]], *, apart: bool = False

@@ -19,7 +19,7 @@ from sayso.annotate.talk import TALK, sends_away
 from sayso.annotate.values import asserted
 from sayso.records import Content, Stance, Verdict
 
-SIGNATURE = "rules@2"
+SIGNATURE = "rules@3"
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ABOUT_ITSELF = re.compile(
     r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b(?!(?:'m|'ve|\s+\w+)?"

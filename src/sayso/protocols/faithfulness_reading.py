@@ -66,7 +66,7 @@ def _by_rules(text: str) -> Asserted:
 class RulesCompared:
     """:func:`sayso.contradicts`."""
 
-    signature = "rules@3"
+    signature = "rules@4"
 
     def read(self, triples: Sequence[Triple]) -> dict[Triple, str]:
         """Return c, n, or ? where the two have nothing in common that could be compared."""
