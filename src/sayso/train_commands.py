@@ -54,16 +54,16 @@ def train(
         Literal["sft", "dpo"], Parameter(help="where to end: after SFT, or after DPO (or RL) too")
     ] = "dpo",
     methods: Annotated[
-        str,
+        str | None,
         Parameter(
             help="ways to ask for doubt that are measured beside: unc_few,pair_few,self_refine; "
             "without it those of the run"
         ),
-    ] = "",
+    ] = None,
     export: Annotated[
-        Literal["", "trl", "llama-factory", "llama-factory-sharegpt"],
+        Literal["trl", "llama-factory", "llama-factory-sharegpt"] | None,
         Parameter(help="write rows for another trainer, and train nothing"),
-    ] = "",
+    ] = None,
     theta: Annotated[
         float | None,
         Parameter(group=ROWS, help="share of right draws from which a fact is known"),
@@ -181,7 +181,7 @@ def train(
         stages=stages,
         limit=limit,
         train_limit=train_limit,
-        methods=methods,
+        methods=methods or "",
         resamples=resamples,
         making={
             "theta": theta, "low": low, "xi": xi, "k": k, "style": style,
@@ -201,7 +201,7 @@ def train(
             run,
             out,
             lesson=lesson,
-            style=export,
+            style=export or "",
             data=data,
             judge=judge,
             cache=cache,

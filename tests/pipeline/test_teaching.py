@@ -29,7 +29,7 @@ from sayso.store import RunFolder
 from sayso.taught import FILE, Method, Teaching, read_teaching
 from sayso.train.pairs import Row
 from sayso.train.presets import preset
-from scripted_world import HEDGE, Fact, Mind, chance, facts, records, write
+from scripted_world import HEDGE, Fact, Mind, chance, facts, records, word, write
 
 QUICK = Settings(resamples=200)
 INSTRUCTIONS = uncle.instructions(QUICK)
@@ -42,7 +42,7 @@ def half_known(fact: Fact) -> float:
 
 def wrong(fact: Fact, draw: object) -> str:
     """A guess that is never right, another one at every draw."""
-    return f"Zz{chance('wrong', fact.question, draw):.6f}".replace(".", "q")
+    return word("wrong", fact.question, draw, n=5)
 
 
 def mind(world: list[Fact], **more: object) -> Mind:
@@ -403,10 +403,12 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
         begun(recipe="short")
     with pytest.raises(InputError, match=r"rows\.xi"):
         begun(making={"xi": 0.1})
+    with pytest.raises(InputError, match="holds a teaching about other entities; choose another"):
+        begun(train_limit=20)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
+    lesson = Lesson(preset="builtin")
     with pytest.raises(InputError, match="not empty and no teaching"):
-        lesson = Lesson(preset="builtin")
         teach(base.path, tmp_path / "full", lesson=lesson, style="trl", model=base.model)
     (folder / FILE).write_bytes(b"{]")
     with pytest.raises(InputError, match="no manifest of a teaching"):
@@ -426,6 +428,7 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
         (Lesson(making={"color": 1}), "'color' is no setting of rows"),
         (Lesson(training={"sft.color": 1}), "'sft.color' is no setting"),
         (Lesson(training={"sft.rate": -1.0}), "sft.rate is -1"),
+        (Lesson(methods="nonsense"), "methods 'nonsense': expected all, or some of"),
         (Lesson(limit=0), "limit is 0"),
         (Lesson(train_limit=0), "train-limit is 0"),
     ],
@@ -458,6 +461,16 @@ def test_what_cannot_be_trained_is_told_before_anything_is_asked(
         teach(base.path, tmp_path / "o", model=f"hf:{tmp_path}/nothing", **given)
     assert not (tmp_path / "o").exists()
     assert not (tmp_path / "cache").exists()
+
+
+def test_a_start_that_failed_leaves_nothing(base: Base, tmp_path: Path) -> None:
+    given = {"lesson": Lesson(preset="builtin"), "style": "trl", "model": base.model}
+    for out in (tmp_path / "new", tmp_path / "own"):
+        (tmp_path / "own").mkdir(exist_ok=True)
+        with pytest.raises(InputError, match="judge 'other': expected"):
+            teach(base.path, out, judge="other", cache=tmp_path / "cache", **given)
+    assert not (tmp_path / "new").exists()
+    assert (tmp_path / "own").exists()  # not ours to remove
 
 
 def test_presets_and_stages() -> None:

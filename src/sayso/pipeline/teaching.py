@@ -13,6 +13,7 @@ goes on. Everything lies in one folder::
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -25,7 +26,7 @@ from sayso.pipeline.manifests import now
 from sayso.pipeline.running import entities_of
 from sayso.pipeline.teaching_base import halves, open_base
 from sayso.pipeline.teaching_draws import draw
-from sayso.pipeline.teaching_lesson import Lesson, begin, folder_of, open_teaching
+from sayso.pipeline.teaching_lesson import Lesson, begin, folder_of, open_teaching, withdraw
 from sayso.pipeline.teaching_proof import prove
 from sayso.pipeline.teaching_rows import Made, counts
 from sayso.pipeline.teaching_rows import keep as keep_rows
@@ -72,22 +73,28 @@ def teach(
             "say --seed for another"
         )
     base = open_base(run, model=model, data=data, judge=judge, cache=cache)
+    uncle.check(dataclasses.replace(base.settings, methods=chosen.methods))
     preset, making = chosen.resolved(base.model)
     parts = halves(base, chosen.limit, chosen.train_limit)
     if not style:
         check_trainable(base, preset)
     begun = begin(base, parts, chosen, preset, making, command)
     folder = Path(out) if out else folder_of(base, begun)
+    new = not folder.exists()
     begun = open_teaching(folder, begun, export=bool(style))
     clock = _Clock(begun.timings)
     with clock.timed("draws"):
         taught = entities_of(parts.taught.questions)
         say(f"draws: {making.k} of each question about {taught} entities")
-        facts = draw(
-            base, parts.taught, folder / "draws", k=making.k, paragraphs=making.paragraphs,
-            evidence=making.veracity == "evidence",
-            progress=progress,
-        )  # fmt: skip
+        try:
+            facts = draw(
+                base, parts.taught, folder / "draws", k=making.k, paragraphs=making.paragraphs,
+                evidence=making.veracity == "evidence", progress=progress,
+            )  # fmt: skip
+        except BaseException:
+            if new:
+                withdraw(folder)  # a start that failed leaves nothing to clean up
+            raise
     seeds = begun.seeds
     rows: dict[int, Made] = {}
     with clock.timed("rows"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,8 @@ from sayso.train.presets import check as check_preset
 
 #: settings that may change when a teaching goes on: they decide what is counted, not what is made
 COUNTED = ("methods", "resamples")
+#: settings that are hashes: what they stand for
+HASHES = {"taught": "about other entities", "measured": "measured on other entities"}
 #: settings that say which trainings there are; further ones may be added to a teaching
 SEEDS = ("seeds", "seed")
 
@@ -190,6 +193,17 @@ def open_teaching(folder: Path, begun: Teaching, *, export: bool = False) -> Tea
     return msgspec.structs.replace(begun, created=before.created, timings=before.timings)
 
 
+def withdraw(folder: Path) -> None:
+    """Take back a teaching in which nothing was asked: what it has begun, and its empty folders."""
+    if (folder / "draws" / "generations").exists():
+        return
+    (folder / FILE).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # something else is in it: it stays
+        for place in (folder / "draws", folder):
+            if place.exists():
+                place.rmdir()
+
+
 def _check_same(folder: Path, before: Teaching, begun: Teaching) -> None:
     """Refuse to go on with other settings, another model or another judge. Raises InputError.
 
@@ -201,11 +215,14 @@ def _check_same(folder: Path, before: Teaching, begun: Teaching) -> None:
     )
     plain = msgspec.to_builtins(new)
     for name in old:
-        if name not in (*COUNTED, *SEEDS) and old.get(name) != plain.get(name):
-            raise InputError(
-                f"{folder} holds a teaching with {name} {old.get(name)!r}, not "
-                f"{plain.get(name)!r}; choose another --out"
-            )
+        if name in (*COUNTED, *SEEDS) or old.get(name) == plain.get(name):
+            continue
+        if name in HASHES:
+            raise InputError(f"{folder} holds a teaching {HASHES[name]}; choose another --out")
+        raise InputError(
+            f"{folder} holds a teaching with {name} {old.get(name)!r}, not "
+            f"{plain.get(name)!r}; choose another --out"
+        )
 
 
 def _listed(seeds: Sequence[int]) -> str:
