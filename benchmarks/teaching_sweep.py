@@ -11,7 +11,7 @@ are done are read, not made again. Draws come from one cache. Settings are chose
 default); ``--split test`` is for the end.
 
 Prints a table with 95 % intervals over seeds and entities and writes ``sweep.json`` and, for xi and
-theta, ``report.html`` with the trade-off. Recipes are also subtracted from the first of them, paired
+theta, ``report.html`` with the trade-off. Recipes are also subtracted from the first, paired
 by entity, with Holm's correction over all differences."""
 
 from __future__ import annotations
