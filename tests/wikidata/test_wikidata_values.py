@@ -127,6 +127,17 @@ def test_an_earlier_day_has_the_values_of_then() -> None:
     for day, name, number in (("2010-05-01", "New York", "120"), ("2020-01-01", "Oslo", "150")):
         assert [g.value for g in answer(entity, "P169", found(day), TABLE).golds] == [name]
         assert [g.value for g in answer(entity, "P1082", found(day), TABLE).golds] == [number]
+    # the preferred ones are those of today
+    import msgspec
+
+    ranked = [
+        msgspec.structs.replace(s, rank="preferred" if n % 2 else "normal")
+        for n, s in enumerate(boss + people)
+    ]
+    today = Entity("Q7", statements=tuple(ranked))
+    for day, name, number in (("2010-05-01", "New York", "120"), ("2020-01-01", "Oslo", "150")):
+        assert [g.value for g in answer(today, "P169", found(day), TABLE).golds] == [name]
+        assert [g.value for g in answer(today, "P1082", found(day), TABLE).golds] == [number]
     # nothing of before 1990: the first one after it, and the question says its day
     assert answer(entity, "P1082", found("1990-01-01"), TABLE).day == "2008"
     assert answer(entity, "P169", found("1990-01-01"), TABLE).why == "ended"

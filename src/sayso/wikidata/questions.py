@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -74,6 +75,16 @@ class Made(msgspec.Struct, frozen=True):
     left: dict[str, int]
 
 
+class _Drafting(NamedTuple):
+    """What questions are made from; ``names`` are given away, ``left`` counts what was left out."""
+
+    found: Found
+    templates: Templates
+    form: Texts
+    names: set[str]
+    left: Counter[str]
+
+
 def draft(found: Found, aspects: Aspects, templates: Templates) -> Made:
     """Choose entities evenly over strata and word their questions.
 
@@ -81,34 +92,37 @@ def draft(found: Found, aspects: Aspects, templates: Templates) -> Made:
     is fresh come in addition, with fresh facts alone.
     """
     form = texts(templates, found.plan.languages[0])
-    left: Counter[str] = Counter()
+    ours = _Drafting(found, templates, form, set(), Counter())
     drafts: list[Drafted] = []
-    names: set[str] = set()
-    for domain, settings in found.plan.domains.items():
-        kept = aspects.kept(domain)
-        taken: set[str] = set()
-        queues = [_drafts(found, domain, n, kept, templates, form, names, left)
-                  for n in range(len(found.entities[domain]))]  # fmt: skip
-        for one in _in_turn(queues):
-            if len(taken) == settings.entities:
-                break
-            if len(one.old) < settings.least and not one.fresh:
-                left["entities with too few aspects"] += 1
-                continue
-            taken.add(one.entity.id)
-            names.add(one.name)
-            drafts.append(one)
-        more = 0
-        for entity in found.fresh.get(domain, []):
-            if entity.id in taken or more == settings.entities:
-                continue
-            stratum = settings.stratum(entity.count, entity.sitelinks)
-            one_more = _draft(found, domain, stratum, entity, kept, templates, form, names, left)
-            if one_more is not None and one_more.fresh:
-                names.add(one_more.name)
-                drafts.append(msgspec.structs.replace(one_more, old=[]))
+    for domain in found.plan.domains:
+        drafts += _domain(ours, domain, aspects.kept(domain))
+    return Made(drafts, dict(ours.left))
+
+
+def _domain(ours: _Drafting, domain: str, kept: dict[str, Aspect]) -> Iterator[Drafted]:
+    settings = ours.found.plan.domains[domain]
+    taken: set[str] = set()
+    strata = enumerate(ours.found.entities[domain])
+    queues = [_drafts(ours, domain, number, entities, kept) for number, entities in strata]
+    for one in _in_turn(queues):
+        if len(taken) == settings.entities:
+            break
+        if len(one.old) < settings.least and not one.fresh:
+            ours.left["entities with too few aspects"] += 1
+            continue
+        taken.add(one.entity.id)
+        ours.names.add(one.name)
+        yield one
+    more = 0
+    for entity in ours.found.fresh.get(domain, []):
+        if entity.id in taken or more == settings.entities:
+            continue
+        stratum = settings.stratum(entity.count, entity.sitelinks)
+        for one in _drafts(ours, domain, stratum, [entity], kept):
+            if one.fresh:
+                ours.names.add(one.name)
                 more += 1
-    return Made(drafts, dict(left))
+                yield msgspec.structs.replace(one, old=[])
 
 
 def _in_turn(queues: Sequence[Iterator[Drafted]]) -> Iterator[Drafted]:
@@ -124,47 +138,28 @@ def _in_turn(queues: Sequence[Iterator[Drafted]]) -> Iterator[Drafted]:
 
 
 def _drafts(
-    found: Found,
+    ours: _Drafting,
     domain: str,
     stratum: int,
+    entities: Sequence[Entity],
     kept: dict[str, Aspect],
-    templates: Templates,
-    form: Texts,
-    names: set[str],
-    left: Counter[str],
 ) -> Iterator[Drafted]:
-    for entity in found.entities[domain][stratum]:
-        one = _draft(found, domain, stratum, entity, kept, templates, form, names, left)
-        if one is not None:
-            yield one
-
-
-def _draft(
-    found: Found,
-    domain: str,
-    stratum: int,
-    entity: Entity,
-    kept: dict[str, Aspect],
-    templates: Templates,
-    form: Texts,
-    names: set[str],
-    left: Counter[str],
-) -> Drafted | None:
-    name = told_name(entity, found)
-    if name is None or name in names:
-        left["entities whose name is ambiguous"] += 1
-        return None
-    old: list[Part] = []
-    fresh: list[Part] = []
-    asked: set[str] = set()
-    for property, aspect in kept.items():
-        part = _part(entity, name, property, aspect, found, templates, form, left)
-        if part is None or part.question in asked:
+    for entity in entities:
+        name = told_name(entity, ours.found)
+        if name is None or name in ours.names:
+            ours.left["entities whose name is ambiguous"] += 1
             continue
-        asked.add(part.question)
-        new = bool(found.fresh_after) and is_fresh(part.start, entity, found.fresh_after)
-        (fresh if new else old).append(part)
-    return Drafted(entity, name, domain, stratum, old, fresh)
+        old: list[Part] = []
+        fresh: list[Part] = []
+        asked: set[str] = set()
+        day = ours.found.fresh_after
+        for property, aspect in kept.items():
+            part = _part(ours, entity, name, property, aspect)
+            if part is None or part.question in asked:
+                continue
+            asked.add(part.question)
+            (fresh if day and is_fresh(part.start, entity, day) else old).append(part)
+        yield Drafted(entity, name, domain, stratum, old, fresh)
 
 
 def told_name(entity: Entity, found: Found) -> str | None:
@@ -180,33 +175,23 @@ def told_name(entity: Entity, found: Found) -> str | None:
     return f"{name} ({note})" if note and len(note) <= LONGEST_NOTE else None
 
 
-def _part(
-    entity: Entity,
-    name: str,
-    property: str,
-    aspect: Aspect,
-    found: Found,
-    templates: Templates,
-    form: Texts,
-    left: Counter[str],
-) -> Part | None:
-    told = answer(entity, property, found, templates)
+def _part(ours: _Drafting, entity: Entity, name: str, property: str, aspect: Aspect) -> Part | None:
+    told = answer(entity, property, ours.found, ours.templates)
     if not told.golds:
         if any(s.property == property for s in entity.statements):
-            left[f"aspects: {told.why}"] += 1
+            ours.left[f"aspects: {told.why}"] += 1
         return None
-    question = form.question(aspect.question, name, aspect.description, told.day, aspect.dated)
-    golds = [without_echo(gold, question) for gold in told.golds]
+    question = ours.form.question(aspect.question, name, aspect.description, told.day, aspect.dated)
     if any(stands_in(gold, question) or tells(name, gold) for gold in told.golds):
-        left["aspects: the gold stands in the question"] += 1
+        ours.left["aspects: the gold stands in the question"] += 1
         return None
     return Part(
         question=question,
-        answer=golds,
-        label=found.label(property) or aspect.description,
+        answer=[without_echo(gold, question) for gold in told.golds],
+        label=ours.found.label(property) or aspect.description,
         description=aspect.description,
         property_id=property,
-        kind=found.kinds.get(property, ""),
+        kind=ours.found.kinds.get(property, ""),
         as_of=told.day,
         start=told.start,
         partial=told.partial,

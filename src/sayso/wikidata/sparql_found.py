@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from sayso.wikidata.domains import Plan
+from sayso.wikidata.domains import Domain, Plan
 from sayso.wikidata.entities import EVERY, SOMETIME, Entity, Statement, known_part
 from sayso.wikidata.found import Found, wanted_names
 from sayso.wikidata.freshness import fresh_facts
@@ -56,40 +57,18 @@ def ask_service(
         )
     if not service.named:
         notes.append("the service was not told how to reach you: give --contact")
-    entities: dict[str, list[list[Entity]]] = {}
-    population, namesakes = {}, {}
-    properties: dict[str, dict[str, int]] = {}
-    kinds: dict[str, str] = {}
     wrong: Counter[str] = Counter()
-    for name, domain in plan.domains.items():
-        tell(f"{name}: members")
-        rows = service.ask_or_stop(members_query(domain, plan.languages[0]))
-        if len(rows) >= MOST:
-            notes.append(f"{name}: more than {MOST:,} members; the sample is of the first ones")
-        members = _members(rows, wrong)
-        labels = Counter(_plain(entity.labels[""]) for entity in members)
-        strata = [Stratum(domain.entities) for _ in range(len(domain.edges) + 1)]
-        counts = [0] * len(strata)
-        for entity in members:
-            number = domain.stratum(entity.count, entity.sitelinks)
-            counts[number] += 1
-            strata[number].put(ticket(seed, entity.id), entity.id, msgspec.msgpack.encode(entity))
-        kept = [
-            [msgspec.msgpack.decode(data, type=Entity) for _, _, data in s.rows()] for s in strata
-        ]
-        sample = [entity for stratum in kept for entity in stratum]
-        facts = _statements(service, [entity.id for entity in sample], wrong, tell, name)
-        entities[name] = [
-            [msgspec.structs.replace(e, statements=tuple(facts.get(e.id, ()))) for e in stratum]
-            for stratum in kept
-        ]
-        population[name] = counts
-        namesakes.update({e.id: labels[_plain(e.labels[""])] for e in sample})
-        found_in: Counter[str] = Counter()
-        for statements in facts.values():
-            found_in.update({one.property for one in statements if one.rank != "deprecated"})
-            kinds.update({one.property: one.kind for one in statements})
-        properties[name] = dict(sorted(found_in.items()))
+    found = {
+        name: _domain(service, name, domain, plan.languages[0], seed, wrong, tell)
+        for name, domain in plan.domains.items()
+    }
+    notes += [
+        f"{name}: more than {MOST:,} members; the sample is of the first ones"
+        for name, one in found.items()
+        if sum(one.population) >= MOST
+    ]
+    entities = {name: one.strata for name, one in found.items()}
+    kinds = {property: kind for one in found.values() for property, kind in one.kinds.items()}
     everyone = [e for strata in entities.values() for stratum in strata for e in stratum]
     askable = {p for p, kind in kinds.items() if templates.dropped(p, kind) is None}
     ids = sorted(wanted_names(everyone, askable) | {entity.id for entity in everyone})
@@ -107,16 +86,64 @@ def ask_service(
             name: [_named(e, names) for s in strata for e in s if fresh and fresh_facts(e, fresh)]
             for name, strata in entities.items()
         },
-        population=population,
-        properties=properties,
+        population={name: one.population for name, one in found.items()},
+        properties={name: one.properties for name, one in found.items()},
         kinds=kinds,
         names=names,
-        namesakes=namesakes,
+        namesakes={id: n for one in found.values() for id, n in one.namesakes.items()},
         day=service.day,
         day_from="the day the service was asked",
         counts={"entities asked for": len(everyone), "names": len(names)},
         wrong=dict(wrong),
         notes=tuple(notes),
+    )
+
+
+class _Asked(NamedTuple):
+    """What a service knows of one domain; see :class:`sayso.wikidata.found.Found`."""
+
+    strata: list[list[Entity]]
+    population: list[int]
+    properties: dict[str, int]
+    kinds: dict[str, str]
+    namesakes: dict[str, int]
+
+
+def _domain(
+    service: Service,
+    name: str,
+    domain: Domain,
+    language: str,
+    seed: int,
+    wrong: Counter[str],
+    tell: Callable[[str], None],
+) -> _Asked:
+    tell(f"{name}: members")
+    members = _members(service.ask_or_stop(members_query(domain, language)), wrong)
+    labels = Counter(_plain(entity.labels[""]) for entity in members)
+    strata = [Stratum(domain.entities) for _ in range(len(domain.edges) + 1)]
+    population = [0] * len(strata)
+    for entity in members:
+        number = domain.stratum(entity.count, entity.sitelinks)
+        population[number] += 1
+        strata[number].put(ticket(seed, entity.id), entity.id, msgspec.msgpack.encode(entity))
+    kept = [[msgspec.msgpack.decode(data, type=Entity) for *_, data in s.rows()] for s in strata]
+    sample = [entity for stratum in kept for entity in stratum]
+    facts = _statements(service, [entity.id for entity in sample], wrong, tell, name)
+    properties: Counter[str] = Counter()
+    kinds: dict[str, str] = {}
+    for statements in facts.values():
+        properties.update({one.property for one in statements if one.rank != "deprecated"})
+        kinds.update({one.property: one.kind for one in statements})
+    return _Asked(
+        [
+            [msgspec.structs.replace(e, statements=tuple(facts.get(e.id, ()))) for e in stratum]
+            for stratum in kept
+        ],
+        population,
+        dict(sorted(properties.items())),
+        kinds,
+        {entity.id: labels[_plain(entity.labels[""])] for entity in sample},
     )
 
 
@@ -154,12 +181,12 @@ def _statements(
     for batch in _batches(ids):
         tell(f"{name}: statements of {len(found):,} of {len(ids):,}")
         for row in service.ask_for(batch, statements_query):
-            one = statement(row)
-            if one is None:
+            id, one = _id(row, "item"), statement(row)
+            if one is None or not id:
                 wrong["statements that cannot be read"] += 1
                 continue
             # several qualifiers of a kind give a row each: the first in order counts
-            own = found.setdefault(_id(row, "item"), {})
+            own = found.setdefault(id, {})
             key = _text(row, "statement")
             if key not in own or _order(one) < _order(own[key]):
                 own[key] = one

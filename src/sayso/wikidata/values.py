@@ -59,18 +59,12 @@ def answer(entity: Entity, property: str, found: Found, templates: Templates) ->
     real = [s for s in best if s.snak == "value"]
     if not real:
         return Answer(why="unknown value" if best[0].snak == "somevalue" else "no value")
-    complete = len(real) == len(best)
-    changing = property in templates.changing or any(s.kind == "quantity" and s.at for s in real)
-    day = ""
-    if changing:
-        real, day = _current(real, found.day)
-        if not real or (not real[0].at and _is_over(entity)):
-            return Answer(why="ended")
-    elif property not in templates.ever:
-        real = [s for s in real if not _ended(s, found.day)] or real
+    holding, day = _holding(entity, valid, real, found.day, templates)
+    if not holding:
+        return Answer(why="ended")
     golds: list[Gold] = []
     reasons: list[Why] = []
-    for one in real:
+    for one in holding:
         gold = _gold(one, found, templates)
         if isinstance(gold, Gold):
             if gold not in golds:
@@ -82,10 +76,32 @@ def answer(entity: Entity, property: str, found: Found, templates: Templates) ->
     return Answer(
         tuple(golds),
         day=day,
-        start=holds_since(real),
-        partial=bool(reasons) or not complete,
+        start=holds_since(holding),
+        partial=bool(reasons) or len(real) < len(best),
         disputed=property in templates.once and _differ(golds),
     )
+
+
+def _holding(
+    entity: Entity,
+    valid: Sequence[Statement],
+    best: Sequence[Statement],
+    day: str,
+    templates: Templates,
+) -> tuple[Sequence[Statement], str]:
+    """Return the values that are asked for, of the best-ranked or else of all, and as of when."""
+    property = best[0].property
+    if property not in templates.changing and not any(s.kind == "quantity" and s.at for s in best):
+        lasting = [s for s in best if property in templates.ever or not _ended(s, day)]
+        return lasting or best, ""
+    now, said = _current(best, day)
+    if not now or _later(now[0].at, day):  # the preferred ones are those of today
+        others, then = _current([s for s in valid if s.snak == "value"], day)
+        if others and not _later(others[0].at, day):
+            now, said = others, then
+    if now and not now[0].at and _is_over(entity):
+        return [], ""
+    return now, said
 
 
 def _current(statements: Sequence[Statement], day: str) -> tuple[list[Statement], str]:
@@ -95,10 +111,10 @@ def _current(statements: Sequence[Statement], day: str) -> tuple[list[Statement]
     """
     dated = sorted((s for s in statements if s.at), key=lambda s: sortable(s.at))
     if dated:
-        past = [s for s in dated if not day or sortable(s.at) <= sortable(day)]
+        past = [s for s in dated if not _later(s.at, day)]
         at = (past[-1] if past else dated[0]).at
         return [s for s in statements if s.at == at], _day_of(at)
-    return [s for s in statements if not _ended(s, day) and not _to_come(s, day)], day
+    return [s for s in statements if not _ended(s, day) and not _later(s.start, day)], day
 
 
 def _ended(one: Statement, day: str) -> bool:
@@ -106,8 +122,9 @@ def _ended(one: Statement, day: str) -> bool:
     return bool(one.end) and (not day or sortable(one.end) <= sortable(day))
 
 
-def _to_come(one: Statement, day: str) -> bool:
-    return bool(one.start and day) and sortable(one.start) > sortable(day)
+def _later(time: str, day: str) -> bool:
+    """Tell whether a time lies after a day; what is not known does not."""
+    return bool(time and day) and sortable(time) > sortable(day)
 
 
 def _is_over(entity: Entity) -> bool:
