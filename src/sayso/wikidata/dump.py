@@ -31,7 +31,7 @@ from sayso.wikidata.templates import Templates
 from sayso.wikidata.workers import Step, run_stage
 
 #: bump when what a pass finds changes, so that older work is not gone on with
-FORMAT = 1
+FORMAT = 2
 _DAY = re.compile(r"(?<!\d)(20[12]\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(?!\d)")
 
 
