@@ -15,7 +15,7 @@ import transformers
 import trl
 from safetensors.torch import load_file
 
-from sayso.records import Gold, Question
+from sayso.records import Gold, InputError, Question
 from sayso.train import loop
 from sayso.train.card import read_card
 from sayso.train.presets import Stage
@@ -103,3 +103,13 @@ def test_where_memory_runs_out_half_as_many_answers_are_computed_at_once(
     assert card is not None
     assert all("KL" not in step.values for step in card.curve)  # kl is 0: nothing holds it
     assert len(card.curve) == 2  # 4 questions x 4 answers, 8 answers a step
+
+
+def test_fewer_questions_than_a_step_takes_are_refused(start: Path, tmp_path: Path) -> None:
+    """8 answers a step, 4 to a question."""
+    with pytest.raises(InputError, match="RL has 1 question, and one step takes 2, each"):
+        rl(start, prompts(1), TINY, tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+    card = read_card(rl(start, prompts(3), TINY, tmp_path / "y"))
+    assert card is not None
+    assert len(card.curve) == 1  # the third waits for a step of its own, in vain

@@ -55,7 +55,7 @@ def test_it_moves_the_adapter_and_leaves_a_card(start: Path, tmp_path: Path) -> 
 def test_questions_without_golds_are_refused(start: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 questions have no gold answer"):
         rl(start, prompts(2, None), TINY, tmp_path / "x")
-    with pytest.raises(InputError, match="no question"):
+    with pytest.raises(InputError, match="RL has 0 questions"):
         rl(start, [], TINY, tmp_path / "x")
 
 

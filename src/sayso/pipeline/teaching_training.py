@@ -79,9 +79,12 @@ def train(
     A finished training is left as it is, a killed one goes on from its last checkpoint.
     """
     from sayso.train.dpo import dpo
+    from sayso.train.rl import check_enough
     from sayso.train.sft import sft
 
     name = _named(base)
+    if "rl" in stages:
+        check_enough(len(made.asked), preset)
     about = {"recipe": recipe, "base_run": str(base.path), "base_name": name}
     found = {stage: out / f"{stage}-{seed}" for stage in stages}
     on = {"sft": "rows", "dpo": "pairs", "rl": "questions"}

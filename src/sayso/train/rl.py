@@ -57,8 +57,7 @@ def rl(
             f"{len(without)} questions have no gold answer, first {without[0].question.text!r}: "
             "rewards need them"
         )
-    if not prompts:
-        raise InputError("there is no question to train on")
+    check_enough(len(prompts), preset)
     source = opening.model_folder(before.base_name)
     about = {
         "base_name": before.base_name, "recipe": "rl", "base_run": before.base_run
@@ -84,6 +83,16 @@ def rl(
     parent = f"{before.signature}|{reward}|{cost:g}"
     hashed = [(*text, *_names(asked[text[1]].golds or ())) for text in texts]
     return loop.train(task, hashed, build, before.base, parent, first=False)
+
+
+def check_enough(questions: int, preset: Preset) -> None:
+    """Refuse fewer questions than one optimizer step takes. Raises InputError."""
+    least = preset.rl.batch // preset.group
+    if questions < least:
+        raise InputError(
+            f"RL has {questions} question{'' if questions == 1 else 's'}, and one step takes "
+            f"{least}, each answered {preset.group} times: take more (more entities, --rl-rows)"
+        )
 
 
 def _names(golds: Sequence[Gold]) -> tuple[str, ...]:
