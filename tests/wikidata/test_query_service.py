@@ -179,6 +179,18 @@ def test_what_the_service_refuses_is_one_line(
     assert len(error) == tries
 
 
+def test_a_service_without_an_entity_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = json.dumps({"results": {"bindings": [{"foo": {"type": "bnode", "value": "x"}}]}})
+    with stub(lambda number, query: (200, {}, rows.encode())) as seen:
+        assert build(tmp_path, seen.address) == 2
+    told = capsys.readouterr().err
+    assert "films: instance of Q11424 (and subclasses); people" in told
+    assert "2 problems; are the classes right, and is it Wikidata?" in told
+    assert "delete scan/replies" in told
+
+
 def test_rows_that_mean_nothing_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,16 +71,18 @@ def _check_found(found: Found) -> None:
     if any(sum(counts) for counts in found.population.values()):
         return
     asked = "; ".join(f"{name}: {plan.members}" for name, plan in found.plan.domains.items())
-    told = "".join(
-        f"; the first of {sum(found.wrong.values()):,} problems: {p.part} line {p.line} {p.what}"
-        for p in found.problems[:1]
-    )
-    read = f" among the {found.counts.get('entities', 0):,} entities that were read"
-    among = read if "parts" in found.counts else ""
+    wrong = f"{sum(found.wrong.values()):,} problems" if found.wrong else ""
+    for first in found.problems[:1]:
+        wrong = f"the first of {wrong}: {first.part} line {first.line} {first.what}"
+    if "parts" in found.counts:
+        read = f" among the {found.counts.get('entities', 0):,} entities that were read"
+        check = "is it Wikidata, one entity a line?"
+    else:
+        read, check = "", "is it Wikidata? To ask it again delete scan/replies"
     raise InputError(
         f"{found.source}: none of the domains has an entity with a label in "
-        f"{found.plan.languages[0]!r}{among} (expected {asked}){told}; are the classes right, and "
-        "is it Wikidata, one entity a line?"
+        f"{found.plan.languages[0]!r}{read} (expected {asked}){'; ' * bool(wrong)}{wrong}; are the "
+        f"classes right, and {check}"
     )
 
 
