@@ -171,3 +171,19 @@ def test_facts_with_one_answer_to_choose_from_are_told_apart(tmp_path: Path) -> 
     share = 1 - (here & many).sum() / here.sum()
     assert get(cells, "short", "forced").estimate.value == pytest.approx(share)
     assert get(cells, "short", "forced_several").estimate.value == 0
+
+
+def test_what_probabilities_would_allow_counts_the_facts_that_uur_counts(tmp_path: Path) -> None:
+    """A fact that is hedged unasked has no log-probability: it stays hedged, and counted."""
+    frame, side = opened(run(tmp_path, "r", many, facts(30)))
+    short = side.answers["short"]
+    lost = (short.label == 2) & (np.arange(len(short.label)) % 3 > 0)
+    blind = short._replace(logprob=np.where(lost, np.nan, -1.0))
+    none = short._replace(logprob=np.full(len(lost), -1.0))
+    told = {}
+    for name, answers in (("blind", blind), ("none", none)):
+        cells = cells_of(frame, [side._replace(answers={**side.answers, "short": answers})])
+        told[name] = get(cells, "short", "policy_UUR").estimate.value
+        uur = get(cells, "short", "UUR").estimate.value
+    # equal scores: hedging at random, within type as often. Fewer facts are drawn again.
+    assert told["none"] < told["blind"] <= uur

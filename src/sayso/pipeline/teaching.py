@@ -107,7 +107,10 @@ def teach(
     first = rows[chosen.seed]
     told = RunFolder.open(folder / "draws").read_manifest().notices
     begun = msgspec.structs.replace(
-        begun, rows=counts(first), notes=(*begun.notes, *told, *first.notes), timings=clock.spent
+        begun,
+        rows=counts(first),
+        notes=(*begun.notes, *told, *(f"rows: {note}" for note in first.notes)),
+        timings=clock.spent,
     )
     say(f"rows: {len(first.sft)} for SFT, {len(first.dpo)} pairs")
     if style:

@@ -33,7 +33,7 @@ from sayso.metrics.hierarchy import (
 from sayso.metrics.pairing import holm
 from sayso.metrics.rates import MISSING, UNCERTAIN, Floats, cell_rates
 from sayso.metrics.roc import codes
-from sayso.metrics.within import policy_j, unspoken_knowledge, within_rates
+from sayso.metrics.within import policy_by_rate, policy_j, unspoken_knowledge, within_rates
 from sayso.pipeline.teaching_sides import FORMS, Answers, Frame, Side
 from sayso.pipeline.teaching_sparse import exact, least_error
 from sayso.records import Estimate
@@ -185,17 +185,21 @@ def _share(unit: np.ndarray, values: Floats) -> Metric:
 
 
 def _policy_uur(frame: Frame, score: Floats, label: np.ndarray) -> Metric:
-    """Return the UUR of hedging by ``score`` as often as the words do, within each type."""
-    from sayso.metrics.within import policy_by_rate
+    """Return the UUR of hedging by ``score`` as often as the words do, within each type.
 
-    usable = (frame.known >= 0) & (label >= 0) & ~np.isnan(score)
-    hedged = np.where(usable, (label == UNCERTAIN).astype(np.float64), np.nan)
+    Facts without a score are hedged or not as the words have it, so that UUR and this count the
+    same facts.
+    """
+    counted = (frame.known >= 0) & (label >= 0)
+    words = np.where(counted, (label == UNCERTAIN).astype(np.float64), np.nan)
+    scored = np.where(np.isnan(score), np.nan, words)
     unit = codes(frame.entity)
-    use = usable & (frame.known == 0)
+    use = counted & (frame.known == 0)
 
     def made(weights: Floats | None) -> Floats | float:
         W = np.ones((1, len(score))) if weights is None else weights[:, unit]
-        member = policy_by_rate(score, frame.type, hedged, W)[:, use]
+        member = policy_by_rate(score, frame.type, scored, W)[:, use]
+        member = np.where(np.isnan(member), words[use], member)
         total = W[:, use].sum(axis=1)
         top = (member * W[:, use]).sum(axis=1)
         found = np.where(total > 0, top / np.where(total > 0, total, 1.0), np.nan)

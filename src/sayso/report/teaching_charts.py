@@ -73,7 +73,7 @@ def course(taught: Teaching, stage: str, quantity: str, width: int) -> Drawing |
     chart = alt.Chart(alt.InlineData(values=rows)).mark_line(
         strokeWidth=1.6, point=alt.OverlayMarkDef(size=14)
     )
-    x = alt.X("x:Q", title="optimizer step", axis=alt.Axis(format="d", tickCount=6))
+    x = alt.X("x:Q", title="optimizer step", axis=alt.Axis(format="d", tickCount=6, tickMinStep=1))
     y = alt.Y(
         "y:Q",
         title=line(quantity, 40),

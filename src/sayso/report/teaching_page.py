@@ -177,8 +177,12 @@ def _of_curve(taught: Teaching, stage: str, quantity: str) -> str:
     """Return what a curve's points are."""
     every = charts.together(taught, stage, quantity)
     text = "" if every == 1 else f"Each point is the mean of {every} that were logged. "
-    if quantity == "loss" and any(c.first_loss is not None for c in taught.curves):
-        text += "Step 0 is the first batch before any step, where it was measured. "
+    if quantity == "loss" and any(
+        c.first_loss is not None for c in taught.curves if c.stage == stage
+    ):
+        text += "Step 0 is the first batch before any step. "
+    if quantity == "loss" and stage == "rl":
+        text += "It is near 0 by its making and says little: read the reward. "
     return text + ABOUT_CURVES.get(quantity, "")
 
 
