@@ -286,7 +286,10 @@ def test_what_changes_is_asked_as_of_a_day_and_fresh_facts_stand_apart(tmp_path:
             when("P571", "1990-00-00", precision=9),
             when("P571", "1890-00-00", precision=9, rank="deprecated"),
             item("P112", "Q10"),
+            item("P112", "Q11"),
             statement("P112", "wikibase-item", "somevalue"),
+            item("P127", "Q10"),
+            item("P127", "Q404"),  # nobody knows what that is called
             statement("P452", "wikibase-item", "novalue"),
         ),
         entity("Q10", "Ada Old"),

@@ -69,9 +69,9 @@ def test_unknown_and_none_are_no_golds() -> None:
     assert why(item("", snak="novalue")).why == "no value"  # type: ignore[attr-defined]
     assert why(item("Q3")).why == "no label"  # type: ignore[attr-defined]
     both = why(item("Q1"), item("", snak="somevalue"))
-    assert both.partial  # type: ignore[attr-defined]
-    assert why(item("Q1"), item("Q3")).partial  # type: ignore[attr-defined]
-    assert not why(item("Q1"), item("Q2")).partial  # type: ignore[attr-defined]
+    assert both.missing == 1  # type: ignore[attr-defined]
+    assert why(item("Q1"), item("Q3")).missing == 1  # type: ignore[attr-defined]
+    assert why(item("Q1"), item("Q2")).missing == 0  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_changes_holds_on_the_day() -> None:
     ]
     entity = Entity("Q7", statements=tuple(boss))
     got = answer(entity, "P169", found(), TABLE)
-    assert ([g.value for g in got.golds], got.day, got.partial) == (["Oslo"], "2024-04-01", False)
+    assert ([g.value for g in got.golds], got.day, got.missing) == (["Oslo"], "2024-04-01", 0)
     past = answer(Entity("Q7", statements=(boss[0],)), "P169", found(), TABLE)
     assert past.why == "ended"
     # an end that lies after the day has not come yet

@@ -107,7 +107,7 @@ def _aspect(
     description = wording.description or found.label(property) if askable else ""
     usable = 0
     if why is None:
-        usable = sum(bool(answer(one, property, found, templates).golds) for one in sample)
+        usable = sum(answer(one, property, found, templates).askable for one in sample)
     if why is None and not description:
         why = "its name is not known"
     if why is None and not usable:

@@ -181,6 +181,9 @@ def _part(ours: _Drafting, entity: Entity, name: str, property: str, aspect: Asp
         if any(s.property == property for s in entity.statements):
             ours.left[f"aspects: {told.why}"] += 1
         return None
+    if not told.askable:
+        ours.left["aspects: most values are missing"] += 1
+        return None
     question = ours.form.question(aspect.question, name, aspect.description, told.day, aspect.dated)
     if any(stands_in(gold, question) or tells(name, gold) for gold in told.golds):
         ours.left["aspects: the gold stands in the question"] += 1
@@ -194,7 +197,7 @@ def _part(ours: _Drafting, entity: Entity, name: str, property: str, aspect: Asp
         kind=ours.found.kinds.get(property, ""),
         as_of=told.day,
         start=told.start,
-        partial=told.partial,
+        partial=told.missing > 0,
         disputed=told.disputed,
     )
 

@@ -38,15 +38,21 @@ class Answer(NamedTuple):
     """The golds of one aspect, or why there are none.
 
     ``day`` is set where the values hold as of a day, ``start`` is the earliest day that a value is
-    known to hold from ("" unknown), ``partial`` says that values are missing from the list.
+    known to hold from ("" unknown), ``missing`` how many values are no golds: unknown, or without
+    a label.
     """
 
     golds: tuple[Gold, ...] = ()
     why: Why | None = None
     day: str = ""
     start: str = ""
-    partial: bool = False
+    missing: int = 0
     disputed: bool = False
+
+    @property
+    def askable(self) -> bool:
+        """Whether most values are told: else most right answers would be called wrong."""
+        return len(self.golds) > self.missing
 
 
 def answer(entity: Entity, property: str, found: Found, templates: Templates) -> Answer:
@@ -77,7 +83,7 @@ def answer(entity: Entity, property: str, found: Found, templates: Templates) ->
         tuple(golds),
         day=day,
         start=holds_since(holding),
-        partial=bool(reasons) or len(real) < len(best),
+        missing=len(reasons) + len(best) - len(real),
         disputed=property in templates.once and _differ(golds),
     )
 
