@@ -66,6 +66,7 @@ def test_golds_in_questions_are_whole_words() -> None:
         ("Is gold or lead heavier?", "gold", None),
         ("Which is heavier, gold or lead?", "Gold", None),
         ("Which is heavier: gold, lead or iron?", "lead", None),
+        ("Which is bigger? The terrier or the collie?", "the collie", None),
         ("Did Ada die in 1852 or in 1853?", "1852", None),
         ("Was it the chicken or the egg?", "egg", None),
         ("Ist Gold oder Blei schwerer?", "Blei", None),

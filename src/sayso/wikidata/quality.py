@@ -99,7 +99,7 @@ def offered(value: str, question: str) -> bool | None:
     found = re.search(choice, question, re.IGNORECASE)
     if found is None:
         return False
-    behind = re.split(r"[,:;—–]\s|\s[—–-]\s", question, maxsplit=1)[1:]
+    behind = re.split(r"[,:;?—–]\s|\s[—–-]\s", question, maxsplit=1)[1:]
     listed = bool(behind) and re.search(choice, behind[0], re.IGNORECASE) is not None
     closed = _CLOSED.match(question) is not None
     return True if closed or listed else None
