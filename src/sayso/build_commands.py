@@ -123,6 +123,8 @@ def build(
         if word is not None:
             _note(f"{questions} worded {word.kept} questions, {word.refused} did not lead back to "
                   "their aspect and are as in the table")  # fmt: skip
+            if word.failed:
+                _note(f"{questions} gave no answer to {word.failed} requests ({word.failure})")
         if review:
             _summary(found, aspects, out, there, json)
             return

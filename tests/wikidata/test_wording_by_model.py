@@ -83,6 +83,13 @@ def test_a_question_with_a_gold_in_it_is_refused(found: Found, tmp_path: Path) -
     assert aspects.kept("films")["P57"].question == "Did somebody make {entity}?"
 
 
+def test_a_model_that_does_not_answer_is_not_called_wrong(found: Found, tmp_path: Path) -> None:
+    worder = Worder(ScriptedEngine({}), found, load_templates())
+    found_step(tmp_path / "out", found, load_templates(), worder)
+    assert (worder.kept, worder.failed) == (0, 5)
+    assert worder.failure.startswith("failed")
+
+
 def test_a_users_table_lies_over_ours(tmp_path: Path) -> None:
     file = tmp_path / "t.yaml"
     file.write_text(

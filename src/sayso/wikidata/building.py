@@ -33,6 +33,8 @@ class Word(Protocol):
     aspects: Aspects | None
     kept: int
     refused: int
+    failed: int
+    failure: str
 
     def __call__(self, domain: str, property: str, aspect: Aspect) -> str | None: ...
 

@@ -25,7 +25,11 @@ TRIED, LONGEST = 3, 300
 
 
 class Worder:
-    """Words aspects: call it with (domain, property, aspect). ``kept`` and ``refused`` count."""
+    """Words aspects: call it with (domain, property, aspect).
+
+    ``kept`` and ``refused`` count questions, ``failed`` requests without an answer; ``failure`` is
+    the reason of the last.
+    """
 
     def __init__(
         self, engine: Engine, found: Found, templates: Templates, prompts: Path | None = None
@@ -34,7 +38,8 @@ class Worder:
         self.write = load_prompt("build_question", prompts)
         self.check = load_prompt("build_question_check", prompts)
         self.aspects: Aspects | None = None
-        self.kept = self.refused = 0
+        self.kept = self.refused = self.failed = 0
+        self.failure = ""
 
     def __call__(self, domain: str, property: str, aspect: Aspect) -> str | None:
         """Return a question that came back to its aspect, ``None`` where none did."""
@@ -90,7 +95,9 @@ class Worder:
     def _ask(self, template: str, **values: str) -> str:
         request = ask(filled(template, **values), temperature=0.0, max_tokens=200)
         for _, generation in self.engine.complete([request]):
-            return "" if generation.problem else generation.text
+            if not generation.problem:
+                return generation.text
+            self.failed, self.failure = self.failed + 1, generation.problem
         return ""
 
 
