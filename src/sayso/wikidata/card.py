@@ -141,6 +141,7 @@ def written(card: Card, found: Found) -> str:
         f"| {_safe(row.domain)} | {row.split} | {row.entities:,} | {row.prompts:,} | "
         f"{row.aspects:,} | {row.golds:,} |"
         for row in card.counts
+        if row.prompts or row.split == "main"
     ]
     if card.fresh_after:
         lines += ["", f"*fresh* holds only what is true since after {card.fresh_after}, and *main* "

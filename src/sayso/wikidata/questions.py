@@ -179,14 +179,14 @@ def _part(ours: _Drafting, entity: Entity, name: str, property: str, aspect: Asp
     told = answer(entity, property, ours.found, ours.templates)
     if not told.golds:
         if any(s.property == property for s in entity.statements):
-            ours.left[f"aspects: {told.why}"] += 1
+            ours.left[f"facts ({told.why})"] += 1
         return None
     if not told.askable:
-        ours.left["aspects: most values are missing"] += 1
+        ours.left["facts (most values are missing)"] += 1
         return None
     question = ours.form.question(aspect.question, name, aspect.description, told.day, aspect.dated)
     if any(stands_in(gold, question) or tells(name, gold) for gold in told.golds):
-        ours.left["aspects: the gold stands in the question"] += 1
+        ours.left["facts (the gold stands in the question)"] += 1
         return None
     return Part(
         question=question,
