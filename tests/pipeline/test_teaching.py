@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -461,6 +462,26 @@ def test_what_cannot_be_trained_is_told_before_anything_is_asked(
         teach(base.path, tmp_path / "o", model=f"hf:{tmp_path}/nothing", **given)
     assert not (tmp_path / "o").exists()
     assert not (tmp_path / "cache").exists()
+
+
+def test_another_model_or_judge_than_the_runs_is_told_before_anything_is_asked(
+    base: Base, world: list[Fact], tmp_path: Path
+) -> None:
+    """Its probes say nothing of another model; judged otherwise, answers cannot be compared."""
+    other = mind(world).engine("other")
+    given = {"lesson": Lesson(preset="builtin"), "style": "trl", "cache": tmp_path / "cache"}
+    with pytest.raises(InputError, match="with model scripted:base, which is scripted:other now"):
+        teach(base.path, tmp_path / "o", model=other, **given)
+    manifest = RunFolder.open(base.path).read_manifest()
+    old = msgspec.structs.replace(manifest, judge_signature="rules@1")
+    shutil.copytree(base.path, tmp_path / "old")
+    RunFolder.open(tmp_path / "old").write_manifest(old)
+    with pytest.raises(
+        InputError, match=r"with judge rules@1, which is rules@\d+ now: run the base"
+    ):
+        teach(tmp_path / "old", tmp_path / "o", model=mind(world).engine("base"), **given)
+    assert other.requests == []
+    assert not (tmp_path / "o").exists()
 
 
 def test_a_start_that_failed_leaves_nothing(base: Base, tmp_path: Path) -> None:

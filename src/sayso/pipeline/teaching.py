@@ -24,7 +24,7 @@ import msgspec
 from sayso.pipeline.asking import Progress
 from sayso.pipeline.manifests import now
 from sayso.pipeline.running import entities_of
-from sayso.pipeline.teaching_base import halves, open_base
+from sayso.pipeline.teaching_base import check_still, halves, open_base
 from sayso.pipeline.teaching_draws import draw
 from sayso.pipeline.teaching_lesson import Lesson, begin, folder_of, open_teaching, withdraw
 from sayso.pipeline.teaching_proof import prove
@@ -78,6 +78,7 @@ def teach(
     parts = halves(base, chosen.limit, chosen.train_limit)
     if not style:
         check_trainable(base, preset)
+    check_still(base, progress)
     begun = begin(base, parts, chosen, preset, making, command)
     folder = Path(out) if out else folder_of(base, begun)
     new = not folder.exists()

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from sayso import datasets
 from sayso.cache import default_cache_folder
 from sayso.datasets.collection import Dataset
-from sayso.pipeline.job import Job
+from sayso.pipeline.asking import Progress
+from sayso.pipeline.job import Job, opened
 from sayso.pipeline.running import entities_of, load_run
 from sayso.pipeline.thinking import OF_REQUESTS
 from sayso.protocols.uncle_settings import Settings
@@ -105,6 +106,23 @@ def open_base(
     )  # fmt: skip
     del job
     return base
+
+
+def check_still(base: Base, progress: Progress | None = None) -> None:
+    """Refuse a model or judge that is not the run's any more, before anything is asked. InputError.
+
+    Known and unknown are what that model's probes and that judge said; a taught model's answers
+    must be judged alike.
+    """
+    with opened(base.job(limit=1), progress, learn=False) as found:
+        now = found.model.identity, found.seat.judge.signature
+    before = base.manifest.model_identity, base.manifest.judge_signature
+    for what, own, other in zip(("model", "judge"), before, now, strict=True):
+        if own != other:
+            raise InputError(
+                f"{base.path} was run with {what} {own}, which is {other} now: run the base model "
+                "again into another --out (stored replies are used), and teach from that"
+            )
 
 
 def _flags(command: str) -> dict[str, str]:
