@@ -30,6 +30,10 @@ def literal(value: object, language: str = "") -> dict[str, str]:
     return {**found, "xml:lang": language} if language else found
 
 
+def id_of(row: Row) -> str:
+    return row["item"]["value"].removeprefix(ENTITY)
+
+
 class World:
     """Answers the three kinds of query that the package sends, from entities in dump format."""
 
@@ -39,7 +43,14 @@ class World:
     def answer(self, query: str) -> list[Row]:
         ids = re.findall(r"wd:([QP]\d+)", query)
         if "?class" in query:
-            return self.members(set(ids), "P279*" in query)
+            found = re.search(r"VALUES \?class \{([^}]*)\}", query)
+            classes = re.findall(r"wd:(Q\d+)", found[1] if found else query)
+            rows = self.members(set(classes), "P279*" in query)
+            for number, values in re.findall(r"VALUES \?w(\d+) \{([^}]*)\}", query):
+                (property,) = re.findall(rf"\?item wdt:(P\d+) \?w{number} \.", query)
+                wanted = set(re.findall(r"wd:(Q\d+)", values))
+                rows = [row for row in rows if wanted & set(self.items(id_of(row), property))]
+            return rows
         if "wikibase:rank" in query:
             return [row for id in ids if id in self.rows for row in self.statements(id)]
         return [row for id in ids if id in self.rows for row in self.names(id)]

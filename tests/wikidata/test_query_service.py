@@ -179,6 +179,21 @@ def test_what_the_service_refuses_is_one_line(
     assert len(error) == tries
 
 
+def test_members_have_one_of_the_values_that_are_asked_for(tmp_path: Path) -> None:
+    plan = "domains: {films: {classes: [Q11424], type: film, where: {P57: [Q1003, Q1005]}}}"
+    made = []
+    with stub() as seen:
+        (tmp_path / "domains.yaml").write_text(plan)
+        (tmp_path / "dump.json").write_bytes(dump())
+        for source in (["--sparql", "--endpoint", seen.address], [str(tmp_path / "dump.json")]):
+            out = tmp_path / str(len(made))
+            words = ["build", *source, "--domains", str(tmp_path / "domains.yaml"), "--no-review"]
+            assert cli.run([*words, "--out", str(out)]) == 0
+            lines = (out / "questions.jsonl").read_text().splitlines()
+            made.append({json.loads(line)["id"] for line in lines})
+    assert made == [{"Q2003", "Q2005"}] * 2
+
+
 def test_a_service_without_an_entity_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
