@@ -75,6 +75,14 @@ def test_differences_are_paired() -> None:
     assert mixed.by_seed == pytest.approx((0.0, float(np.mean(values**2 - values))))
     turned = hierarchy.difference(untrained, one)
     assert turned.by_seed == pytest.approx((0.0, float(np.mean(values - values**2))))
+    # both trained, three seeds and two: the fewer decide how much t widens the interval
+    three = hierarchy.spread([share(values), share(values), share(values**2)], draws)
+    uneven = hierarchy.difference(three, one)
+    mean = float(np.mean([values.mean(), values.mean(), (values**2).mean()]))
+    assert uneven.value == pytest.approx(three.value - one.value)
+    assert uneven.by_seed == pytest.approx(
+        (mean - float(values.mean()), mean - float((values**2).mean()))
+    )
 
 
 def test_seeds_without_a_value_are_left_out_and_counted() -> None:

@@ -151,10 +151,11 @@ def difference(first: Spread, second: Spread) -> Spread:
         seeds = tuple(
             None if a is None or b is None else a - b for a, b in zip(one, two, strict=True)
         )
-    else:  # one side was not trained: only the other has a spread over seeds
-        wide, sign = (one, 1.0) if len(one) > len(two) else (two, -1.0)
-        alone = second.value if sign > 0 else first.value
-        seeds = tuple(None if v is None else sign * (v - alone) for v in wide)
+    else:  # the seeds of one side alone: of the only one trained, else of the one with fewer
+        trained = [side for side in (first, second) if len(side.by_seed) > 1]
+        own = min(trained, key=lambda side: len(side.by_seed))
+        other, sign = (second, 1.0) if own is first else (first, -1.0)
+        seeds = tuple(None if v is None else sign * (v - other.value) for v in own.by_seed)
     replicates = first.replicates - second.replicates
     left_out = replicates.size and np.isnan(replicates).mean() > UNDEFINED_SHARE
     least = float(np.hypot(first.least, second.least)) if left_out else 0.0
