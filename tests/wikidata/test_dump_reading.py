@@ -42,6 +42,17 @@ def everything(path: Path, start: Place | None = None) -> list[tuple[int, bytes 
     return found
 
 
+def test_one_part_in_two_packings_is_refused(tmp_path: Path) -> None:
+    for name in ("a.json.0.json", "a.json.1.json", "b.json.gz"):
+        (tmp_path / name).write_bytes(b"")
+    assert [part.name for part in find_parts(tmp_path)] == sorted(
+        ["a.json.0.json", "a.json.1.json", "b.json.gz"]
+    )
+    (tmp_path / "b.json.bz2").write_bytes(b"")
+    with pytest.raises(InputError, match=r"holds b.json.bz2 and b.json.gz; keep one"):
+        find_parts(tmp_path)
+
+
 @pytest.mark.parametrize("ending", PACKERS)
 @pytest.mark.parametrize("streams", [1, 3])
 @given(lines=st.lists(st.binary(max_size=40).filter(lambda b: b"\n" not in b), max_size=30))

@@ -87,6 +87,10 @@ def find_parts(source: Path) -> list[Part]:
         paths = sorted(p for p in source.iterdir() if _is_part(p) and p.is_file())
         if not paths:
             raise InputError(f"{source}: no file in it ends in {', '.join(ENDINGS)}")
+        plain = {_unpacked_name(path): path for path in paths}
+        for path in paths:  # every entity would count twice, and be its own namesake
+            if (other := plain[_unpacked_name(path)]) != path:
+                raise InputError(f"{source}: holds {path.name} and {other.name}; keep one of them")
     elif _is_part(source):
         paths = [source]
     else:
@@ -104,6 +108,10 @@ def find_parts(source: Path) -> list[Part]:
 def _is_part(path: Path) -> bool:
     name = path.name.lower()
     return name.endswith(ENDINGS) and not name.startswith(".")
+
+
+def _unpacked_name(path: Path) -> str:
+    return path.name.removesuffix(path.suffix) if path.suffix in PACKED else path.name
 
 
 def _need_zstandard(path: Path) -> None:
