@@ -18,8 +18,8 @@ from sayso.wikidata.aspects import FILE, Aspects, check_review
 from sayso.wikidata.building import Built, Word, found_step, question_step
 from sayso.wikidata.card import WRONG
 from sayso.wikidata.domains import Plan, load_plan
+from sayso.wikidata.found import AS_OF, Found, read_found
 from sayso.wikidata.found import FILE as FOUND
-from sayso.wikidata.found import Found, read_found
 from sayso.wikidata.freshness import checked_day
 from sayso.wikidata.templates import Templates, load_templates, texts
 
@@ -109,7 +109,7 @@ def build(
             else:
                 found = _asked(plan, out, table, endpoint, contact, seed, fresh_after, tell)
     if as_of:
-        found = msgspec.structs.replace(found, day=as_of, day_from="--as-of")
+        found = msgspec.structs.replace(found, day=as_of, day_from=AS_OF)
     if fresh_after:
         found = msgspec.structs.replace(found, fresh_after=fresh_after)
     there = (out / FILE).exists()

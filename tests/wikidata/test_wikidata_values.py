@@ -41,6 +41,7 @@ def found(day: str = "2024-04-01") -> Found:
         names=NAMES,
         namesakes={},
         day=day,
+        day_from="--as-of",
     )
 
 
@@ -138,6 +139,9 @@ def test_an_earlier_day_has_the_values_of_then() -> None:
     for day, name, number in (("2010-05-01", "New York", "120"), ("2020-01-01", "Oslo", "150")):
         assert [g.value for g in answer(today, "P169", found(day), TABLE).golds] == [name]
         assert [g.value for g in answer(today, "P1082", found(day), TABLE).golds] == [number]
+    # a day that nobody gave is the latest change that was read, and says nothing against them
+    derived = msgspec.structs.replace(found("2010-05-01"), day_from="the latest change")
+    assert answer(today, "P1082", derived, TABLE).golds[0].value == "150"
     # nothing of before 1990: the first one after it, and the question says its day
     assert answer(entity, "P1082", found("1990-01-01"), TABLE).day == "2008"
     assert answer(entity, "P169", found("1990-01-01"), TABLE).why == "ended"

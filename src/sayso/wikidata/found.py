@@ -14,6 +14,8 @@ from sayso.wikidata.stages import Problem
 from sayso.wikidata.templates import Templates
 
 FILE = "found.msgpack"
+#: who says which day the source describes, where a person does
+AS_OF = "--as-of"
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,4 +91,4 @@ def wanted_names(entities: list[Entity], properties: set[str]) -> set[str]:
     return wanted
 
 
-__all__ = ["FILE", "Found", "read_found", "wanted_names", "write_found"]
+__all__ = ["AS_OF", "FILE", "Found", "read_found", "wanted_names", "write_found"]

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from sayso.records import Gold
 from sayso.wikidata.entities import Entity, Statement
-from sayso.wikidata.found import Found
+from sayso.wikidata.found import AS_OF, Found
 from sayso.wikidata.freshness import TIME, holds_since, sortable
 from sayso.wikidata.templates import MONTHS_EN, Templates
 
@@ -65,7 +65,7 @@ def answer(entity: Entity, property: str, found: Found, templates: Templates) ->
     real = [s for s in best if s.snak == "value"]
     if not real:
         return Answer(why="unknown value" if best[0].snak == "somevalue" else "no value")
-    holding, day = _holding(entity, valid, real, found.day, templates)
+    holding, day = _holding(entity, valid, real, found, templates)
     if not holding:
         return Answer(why="ended")
     golds: list[Gold] = []
@@ -92,16 +92,17 @@ def _holding(
     entity: Entity,
     valid: Sequence[Statement],
     best: Sequence[Statement],
-    day: str,
+    found: Found,
     templates: Templates,
 ) -> tuple[Sequence[Statement], str]:
     """Return the values that are asked for, of the best-ranked or else of all, and as of when."""
-    property = best[0].property
+    property, day = best[0].property, found.day
     if property not in templates.changing and not any(s.kind == "quantity" and s.at for s in best):
         lasting = [s for s in best if property in templates.ever or not _ended(s, day)]
         return lasting or best, ""
     now, said = _current(best, day)
-    if not now or _later(now[0].at, day):  # the preferred ones are those of today
+    # the preferred ones are those of today, and somebody asks for an earlier day
+    if found.day_from == AS_OF and (not now or _later(now[0].at, day)):
         others, then = _current([s for s in valid if s.snak == "value"], day)
         if others and not _later(others[0].at, day):
             now, said = others, then
