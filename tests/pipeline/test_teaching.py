@@ -390,6 +390,17 @@ def test_an_export_writes_rows_and_trains_nothing(base: Base, tmp_path: Path) ->
         assert any("sayso_dpo" in note for note in found.notes)
 
 
+def test_pairs_are_made_for_those_who_need_them(base: Base, tmp_path: Path) -> None:
+    """SFT alone needs no pair, and is not refused where none can be made."""
+    folder, found = teach(
+        base.path, tmp_path / "sft", lesson=Lesson(preset="builtin", stages="sft"), style="trl",
+        model=base.model, cache=base.cache,
+    )  # fmt: skip
+    assert {p.name for p in (folder / "export").iterdir()} == {"sayso_sft.jsonl"}
+    assert all(name.startswith("sft ") for name in found.rows)
+    assert (folder / "rows" / "dpo-0.jsonl").read_bytes() == b""
+
+
 def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
     def begun(**more: object) -> Path:
         lesson = Lesson(preset="builtin", **more)  # type: ignore[arg-type]

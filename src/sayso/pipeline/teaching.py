@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,10 @@ import msgspec
 from sayso.pipeline.asking import Progress
 from sayso.pipeline.manifests import now
 from sayso.pipeline.running import entities_of
-from sayso.pipeline.teaching_base import check_still, halves, open_base
+from sayso.pipeline.teaching_base import Base, Halves, check_still, halves, open_base
 from sayso.pipeline.teaching_draws import draw
 from sayso.pipeline.teaching_lesson import Lesson, begin, folder_of, open_teaching, withdraw
+from sayso.pipeline.teaching_making import Making
 from sayso.pipeline.teaching_proof import prove
 from sayso.pipeline.teaching_rows import Made, counts
 from sayso.pipeline.teaching_rows import keep as keep_rows
@@ -36,8 +37,9 @@ from sayso.protocols import uncle
 from sayso.records import InputError
 from sayso.store import RunFolder
 from sayso.taught import Teaching, write_teaching
-from sayso.train.export import STYLES, Exported, export
-from sayso.train.pairs import Form
+from sayso.train.export import STYLES, export
+from sayso.train.pairs import Fact, Form
+from sayso.train.presets import Preset
 
 __all__ = ["Lesson", "teach"]
 
@@ -96,15 +98,10 @@ def teach(
             if new:
                 withdraw(folder)  # a start that failed leaves nothing to clean up
             raise
-    seeds = begun.seeds
-    rows: dict[int, Made] = {}
+    stages = stages_of(chosen.recipe, chosen.stages)
+    wanted = ("sft", "dpo") if style and "rl" in stages else stages
     with clock.timed("rows"):
-        said = uncle.instructions(base.settings)
-        instructions: dict[Form, str] = {"short": said["short"], "long": said["long"]}
-        for seed in seeds:
-            size = preset.sft.rows, preset.dpo.rows, preset.rl.rows
-            rows[seed] = make_rows(chosen.recipe, facts, making, instructions, size, seed)
-            keep_rows(rows[seed], folder / "rows", seed, parts.measured.questions)
+        rows = _rows(base, parts, chosen.recipe, facts, making, preset, wanted, begun.seeds, folder)
     first = rows[chosen.seed]
     told = RunFolder.open(folder / "draws").read_manifest().notices
     begun = msgspec.structs.replace(
@@ -113,46 +110,68 @@ def teach(
         notes=(*begun.notes, *told, *(f"rows: {note}" for note in first.notes)),
         timings=clock.spent,
     )
-    say(f"rows: {len(first.sft)} for SFT, {len(first.dpo)} pairs")
+    more = ((len(first.dpo), "pairs"), (len(first.asked), "questions for RL"))
+    also = "".join(f", {number} {what}" for number, what in more if number)
+    say(f"rows: {len(first.sft)} for SFT{also}")
     if style:
-        exported = _export(first, folder, style)
-        done = msgspec.structs.replace(
-            begun,
-            finished=now(),
-            notes=(*begun.notes, *(f"{name}: {n} rows" for name, n in exported.rows.items())),
-            folders={"export": str((folder / "export").relative_to(folder))},
-        )
-        write_teaching(folder, done)
-        return folder, done
-    stages = stages_of(chosen.recipe, chosen.stages)
-    models: dict[str, list[Path]] = {stage: [] for stage in stages}
-    for seed in seeds:
+        done = _exported(begun, first, folder, style)
+    else:
         with clock.timed("training"):
-            made = train(
-                base, rows[seed], preset, folder / "adapters", recipe=chosen.recipe, stages=stages,
-                seed=seed, say=say,
+            models = {
+                seed: train(
+                    base, rows[seed], preset, folder / "adapters", recipe=chosen.recipe,
+                    stages=stages, seed=seed, say=say,
+                )
+                for seed in begun.seeds
+            }  # fmt: skip
+        trained = {stage: [made[stage] for made in models.values()] for stage in stages}
+        curves = tuple(
+            curve_of(stage, seed, place)
+            for stage, places in trained.items()
+            for seed, place in zip(models, places, strict=True)
+        )
+        with clock.timed("measuring"):
+            done = prove(
+                base, parts, {s: [f"hf:{place}" for place in p] for s, p in trained.items()},
+                folder, msgspec.structs.replace(begun, curves=curves), list(models),
+                methods=chosen.methods, resamples=chosen.resamples, progress=progress, say=say,
             )  # fmt: skip
-        for stage in stages:
-            models[stage].append(made[stage])
-    curves = tuple(
-        curve_of(stage, seed, place)
-        for stage in stages
-        for seed, place in zip(seeds, models[stage], strict=True)
-    )
-    begun = msgspec.structs.replace(begun, curves=curves)
-    with clock.timed("measuring"):
-        trained = {stage: [f"hf:{place}" for place in places] for stage, places in models.items()}
-        done = prove(
-            base, parts, trained, folder, begun, list(seeds), methods=chosen.methods,
-            resamples=chosen.resamples, progress=progress, say=say,
-        )  # fmt: skip
     done = msgspec.structs.replace(done, finished=now(), timings=clock.spent)
     write_teaching(folder, done)
     return folder, done
 
 
-def _export(made: Made, folder: Path, style: str) -> Exported:
-    return export([*made.sft, *made.dpo], folder / "export", style)  # type: ignore[arg-type]
+def _rows(
+    base: Base,
+    parts: Halves,
+    recipe: str,
+    facts: Sequence[Fact],
+    making: Making,
+    preset: Preset,
+    stages: Sequence[str],
+    seeds: Sequence[int],
+    folder: Path,
+) -> dict[int, Made]:
+    """Make and keep the rows of every seed; none for a stage that is not trained."""
+    said = uncle.instructions(base.settings)
+    instructions: dict[Form, str] = {"short": said["short"], "long": said["long"]}
+    size = (
+        preset.sft.rows,
+        preset.dpo.rows if "dpo" in stages else 0,
+        preset.rl.rows if "rl" in stages else 0,
+    )
+    found: dict[int, Made] = {}
+    for seed in seeds:
+        found[seed] = make_rows(recipe, facts, making, instructions, size, seed)
+        keep_rows(found[seed], folder / "rows", seed, parts.measured.questions)
+    return found
+
+
+def _exported(begun: Teaching, made: Made, folder: Path, style: str) -> Teaching:
+    """Write the rows for another trainer and return the teaching with their counts."""
+    written = export([*made.sft, *made.dpo], folder / "export", style)  # type: ignore[arg-type]
+    notes = (*begun.notes, *(f"{name}: {n} rows" for name, n in written.rows.items()))
+    return msgspec.structs.replace(begun, notes=notes, folders={"export": "export"})
 
 
 class _Clock:

@@ -124,7 +124,7 @@ def make(
     sides: dict[pairs.Want, list[Row]] = {}
     wants: tuple[pairs.Want, ...] = ("sft", "dpo")
     for want, most in zip(wants, size[:2], strict=True):
-        if want == "dpo" and making.style == "fut":
+        if not most or (want == "dpo" and making.style == "fut"):
             sides[want] = []
             continue
         rows = _rows(recipe, facts, making, want, most, seed, notes)
