@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 
 from sayso.pipeline.teaching_training import curve_of
 from sayso.records import InputError
-from sayso.train import loop
+from sayso.train import checkpoints
 from sayso.train.card import read_card
 from sayso.train.dpo import dpo
 from sayso.train.sft import sft
@@ -110,7 +110,7 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
     start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = dpo(start, rows(24, True), PRESET, tmp_path / "whole", seed=2)
-    mark = loop._whole
+    mark = checkpoints.mark
 
     class Killer(transformers.TrainerCallback):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -121,7 +121,7 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
                 raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "_whole", Killer)
+        patch.setattr(checkpoints, "mark", Killer)
         with pytest.raises(KeyboardInterrupt):
             dpo(start, rows(24, True), PRESET, tmp_path / "killed", seed=2)
     steps = counted_steps(monkeypatch)

@@ -16,7 +16,7 @@ import trl
 from safetensors.torch import load_file
 
 from sayso.records import Gold, InputError, Question
-from sayso.train import loop
+from sayso.train import checkpoints
 from sayso.train.card import read_card
 from sayso.train.presets import Stage
 from sayso.train.rl import Prompt, rl
@@ -60,7 +60,7 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
     assert card is not None
     assert all(set(step.values) == {"mean reward", "KL"} for step in card.curve)
     assert all(-1 <= step.values["mean reward"] <= 1 for step in card.curve)
-    mark = loop._whole
+    mark = checkpoints.mark
 
     class Killer(transformers.TrainerCallback):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -71,7 +71,7 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
                 raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "_whole", Killer)
+        patch.setattr(checkpoints, "mark", Killer)
         with pytest.raises(KeyboardInterrupt):
             rl(start, prompts(8), chosen, tmp_path / "killed", seed=1)
     steps = counted_steps(monkeypatch)

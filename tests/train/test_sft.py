@@ -19,7 +19,7 @@ import trl
 from safetensors.torch import load_file
 
 from sayso.records import InputError
-from sayso.train import limits, loop, opening, presets
+from sayso.train import checkpoints, limits, loop, opening, presets
 from sayso.train.card import Card, read_card, readme, signature
 from sayso.train.pairs import Row
 from sayso.train.presets import PAPER, Stage
@@ -46,7 +46,7 @@ def same(a: Path, b: Path) -> bool:
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """End a training as a kill would: nothing of ours runs after this step."""
-    whole = loop._whole
+    whole = checkpoints.mark
 
     class Killer(transformers.TrainerCallback):  # type: ignore[misc]
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -58,7 +58,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
         killer.on_save = marks.on_save  # type: ignore[method-assign]
         return killer
 
-    monkeypatch.setattr(loop, "_whole", both)
+    monkeypatch.setattr(checkpoints, "mark", both)
 
 
 def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
@@ -108,7 +108,7 @@ def test_a_half_written_checkpoint_is_not_gone_on_from(
         kill_at(patch, 5)
         with pytest.raises(KeyboardInterrupt):
             sft("builtin", rows(24), PRESET, tmp_path / "x")
-    (tmp_path / "x" / "checkpoints" / "checkpoint-4" / loop.WHOLE).unlink()
+    (tmp_path / "x" / "checkpoints" / "checkpoint-4" / checkpoints.WHOLE).unlink()
     done = sft("builtin", rows(24), PRESET, tmp_path / "x")
     assert same(done, sft("builtin", rows(24), PRESET, tmp_path / "y"))
 
@@ -116,8 +116,10 @@ def test_a_half_written_checkpoint_is_not_gone_on_from(
 def test_a_finished_training_is_left_and_another_one_refused(tmp_path: Path) -> None:
     done = sft("builtin", rows(8), PRESET, tmp_path / "x")
     written = (done / "adapter_model.safetensors").stat().st_mtime_ns
+    (done / "checkpoints" / "checkpoint-2").mkdir(parents=True)  # as a kill at the end leaves it
     sft("builtin", rows(8), PRESET, tmp_path / "x")
     assert (done / "adapter_model.safetensors").stat().st_mtime_ns == written
+    assert not (done / "checkpoints").exists()
     with pytest.raises(InputError, match="holds another training"):
         sft("builtin", rows(9), PRESET, tmp_path / "x")
     (tmp_path / "full").mkdir()
@@ -204,6 +206,25 @@ def test_lora_dropout_is_on_while_training_as_asked(
     monkeypatch.setattr(trl.SFTTrainer, "compute_loss", look)
     sft("builtin", rows(8), dataclasses.replace(PRESET, dropout=0.25), tmp_path / "x")
     assert seen == {(0.25, True)}
+
+
+def test_where_not_one_row_fits_it_is_one_line_and_other_errors_are_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    def broken(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("shapes do not match")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trl.SFTTrainer, "compute_loss", none)
+        with pytest.raises(InputError, match=r"^memory ran out with one row at a time: use a sm"):
+            sft("builtin", rows(8), PRESET, tmp_path / "x")
+    monkeypatch.setattr(trl.SFTTrainer, "compute_loss", broken)
+    with pytest.raises(RuntimeError, match="shapes do not match") as told:
+        sft("builtin", rows(8), PRESET, tmp_path / "x")
+    assert told.value.__cause__ is None
 
 
 def test_a_full_disk_is_one_line_and_costs_no_whole_checkpoint(

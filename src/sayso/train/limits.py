@@ -15,6 +15,9 @@ from sayso.records import InputError
 NO_MEMORY = ("out of memory", "can't allocate memory", "alloc_cpu", "not enough memory")
 NO_SPACE = ("no space left", "disk quota exceeded", "os error 28", "file write failed")
 
+#: where not even one row fits
+NO_ROOM = "memory ran out with one row at a time: use a smaller model or a lower cutoff"
+
 
 @contextlib.contextmanager
 def full_disk(place: Path) -> Iterator[None]:
@@ -66,15 +69,6 @@ def out_of_memory(error: BaseException) -> bool:
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
     return any(sign in str(error).lower() for sign in NO_MEMORY)
-
-
-def no_memory(error: BaseException) -> BaseException:
-    """Return what to raise where memory ran out for good: one line; another error as it is."""
-    if out_of_memory(error):
-        return InputError(
-            "memory ran out with one row at a time: use a smaller model or a lower cutoff"
-        )
-    return error
 
 
 def free() -> None:

@@ -6,7 +6,6 @@ The trainers are TRL's; several GPUs are the user's accelerate config, nothing o
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -14,14 +13,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sayso.atomic import replacing
 from sayso.records import InputError, content_id
-from sayso.train.card import Card, Step, read_card, signature, write_card
+from sayso.train import checkpoints
+from sayso.train.card import Card, Step, signature, write_card
 from sayso.train.limits import (
+    NO_ROOM,
     divisor,
     free,
     full_disk,
-    no_memory,
     one_process,
     out_of_memory,
 )
@@ -36,8 +35,6 @@ LOGGED = {
     "reward": "mean reward",
     "kl": "KL",
 }
-#: written into a checkpoint once all of it is on disk; one without it is thrown away
-WHOLE = "whole"
 
 
 class Task(NamedTuple):
@@ -62,7 +59,7 @@ def arguments(task: Task, micro: int, **more: Any) -> dict[str, Any]:
     half = cuda and torch.cuda.is_bf16_supported()
     p, s = task.preset, task.stage
     return {
-        "output_dir": str(task.out / "checkpoints"),
+        "output_dir": str(task.out / checkpoints.FOLDER),
         "per_device_train_batch_size": micro,
         "gradient_accumulation_steps": s.batch // micro,
         "learning_rate": s.rate,
@@ -123,6 +120,52 @@ def train(
         said.append(text)
         task.say(text)
 
+    card = _card(task, rows, base, parent)
+    if checkpoints.finished(task.out, card.signature):
+        return task.out
+    checkpoint = checkpoints.begin(task.out, card.signature, task.resume)
+    micro = divisor(task.stage.batch, task.stage.micro)
+    while True:
+        trainer = None
+        try:
+            with quiet(), full_disk(task.out):
+                trainer = build(micro)
+                if first and checkpoint is None:
+                    checkpoints.note(task.out, card.signature, first_loss(trainer))
+                trainer.remove_callback(PrinterCallback)
+                trainer.add_callback(checkpoints.mark())
+                trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+                break
+        except (RuntimeError, MemoryError) as error:
+            if not out_of_memory(error):
+                raise
+            if micro == 1:
+                raise InputError(NO_ROOM) from error
+        del trainer
+        free()
+        micro = divisor(task.stage.batch, micro // 2)
+        say(
+            f"memory ran out: going on with {micro} rows at once and "
+            f"{task.stage.batch // micro} accumulated"
+        )
+        checkpoint = checkpoints.last(task.out)
+    _check_finite(trainer.model, task)
+    started = msgspec.structs.replace(
+        card,
+        first_loss=checkpoints.begun(task.out).first_loss,
+        curve=_curve(trainer.state.log_history, task),
+        notices=tuple(said),
+    )
+    with full_disk(task.out):
+        trainer.model.save_pretrained(task.out, selected_adapters=["default"])
+        trainer.processing_class.save_pretrained(task.out)
+        write_card(task.out, started)
+        checkpoints.clear(task.out)
+    return task.out
+
+
+def _card(task: Task, rows: Sequence[tuple[str, ...]], base: str, parent: str) -> Card:
+    """Return the card of a training that has not begun, with its signature."""
     card = Card(
         kind=task.kind,
         base=base,
@@ -136,47 +179,7 @@ def train(
         parent=parent,
         versions={name: metadata.version(name) for name in LIBRARIES},
     )
-    card = msgspec.structs.replace(card, signature=signature(card))
-    if _finished(task, card):
-        return task.out
-    checkpoint = _begin(task, card)
-    micro = divisor(task.stage.batch, task.stage.micro)
-    while True:
-        trainer = None
-        try:
-            with quiet(), full_disk(task.out):
-                trainer = build(micro)
-                if first and checkpoint is None:
-                    _note(task.out, Begun(card.signature, first_loss(trainer)))
-                trainer.remove_callback(PrinterCallback)
-                trainer.add_callback(_whole())
-                trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-                break
-        except (RuntimeError, MemoryError) as error:
-            if not out_of_memory(error) or micro == 1:
-                raise no_memory(error) from error
-        del trainer
-        free()
-        micro = divisor(task.stage.batch, micro // 2)
-        say(
-            f"memory ran out: going on with {micro} rows at once and "
-            f"{task.stage.batch // micro} accumulated"
-        )
-        checkpoint = _last(task.out / "checkpoints")
-    _check_finite(trainer.model, task)
-    started = msgspec.structs.replace(
-        card,
-        first_loss=_begun(task.out).first_loss,
-        curve=_curve(trainer.state.log_history, task),
-        notices=tuple(said),
-    )
-    with full_disk(task.out):
-        trainer.model.save_pretrained(task.out, selected_adapters=["default"])
-        trainer.processing_class.save_pretrained(task.out)
-        write_card(task.out, started)
-        shutil.rmtree(task.out / "checkpoints", ignore_errors=True)
-        (task.out / "begun.json").unlink(missing_ok=True)
-    return task.out
+    return msgspec.structs.replace(card, signature=signature(card))
 
 
 def _curve(history: Sequence[Mapping[str, Any]], task: Task) -> tuple[Step, ...]:
@@ -203,58 +206,6 @@ def _check_finite(model: Any, task: Task) -> None:
         )
 
 
-class Begun(msgspec.Struct, frozen=True):
-    """What stands in a folder while it is trained."""
-
-    signature: str
-    first_loss: float | None = None
-
-
-def _finished(task: Task, card: Card) -> bool:
-    found = read_card(task.out) if task.out.is_dir() else None
-    if found is None:
-        return False
-    if found.signature != card.signature:
-        raise InputError(
-            f"{task.out} holds another training ({found.signature}, not {card.signature}): "
-            "choose another folder"
-        )
-    return True
-
-
-def _begin(task: Task, card: Card) -> Path | None:
-    """Note what is trained here; return the checkpoint to go on from, if any."""
-    with full_disk(task.out):
-        task.out.mkdir(parents=True, exist_ok=True)
-        if (task.out / "begun.json").is_file():
-            begun = _begun(task.out)
-            if begun.signature == card.signature and task.resume:
-                return _last(task.out / "checkpoints")
-            if begun.signature != card.signature:
-                raise InputError(
-                    f"{task.out} holds the beginning of another training ({begun.signature}, not "
-                    f"{card.signature}): choose another folder, or remove it"
-                )
-        elif any(task.out.iterdir()):
-            raise InputError(f"{task.out} is not empty and no training: choose another folder")
-        shutil.rmtree(task.out / "checkpoints", ignore_errors=True)
-        _note(task.out, Begun(card.signature))
-    return None
-
-
-def _begun(out: Path) -> Begun:
-    """Return what stands in a folder that is being trained. Raises InputError if damaged."""
-    try:
-        return msgspec.json.decode((out / "begun.json").read_bytes(), type=Begun)
-    except (OSError, msgspec.DecodeError) as error:
-        raise InputError(f"{out}/begun.json cannot be read ({error}): remove {out}") from None
-
-
-def _note(out: Path, begun: Begun) -> None:
-    with replacing(out / "begun.json") as file:
-        file.write(msgspec.json.encode(begun))
-
-
 def first_loss(trainer: Any) -> float:
     """Return the loss of the first batch before any step, without dropout."""
     import torch
@@ -267,30 +218,3 @@ def first_loss(trainer: Any) -> float:
     trainer._metrics["train"].clear()
     trainer._metrics["eval"].clear()
     return float(loss)
-
-
-def _whole() -> Any:
-    """Return a callback that marks a checkpoint once it is complete."""
-    from transformers import TrainerCallback
-
-    class Mark(TrainerCallback):  # type: ignore[misc]
-        """Leaves a file in a checkpoint that was written whole."""
-
-        def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if state.is_world_process_zero:
-                Path(args.output_dir, f"checkpoint-{state.global_step}", WHOLE).touch()
-
-    return Mark()
-
-
-def _last(folder: Path) -> Path | None:
-    """Return the last whole checkpoint, and remove what a kill or a full disk left half-written."""
-    found = sorted(
-        (path for path in folder.glob("checkpoint-*") if path.name[11:].isdigit()),
-        key=lambda path: int(path.name[11:]),
-    )
-    for path in found:
-        if not (path / WHOLE).is_file():
-            shutil.rmtree(path, ignore_errors=True)
-    kept = [path for path in found if (path / WHOLE).is_file()]
-    return kept[-1] if kept else None
