@@ -217,7 +217,7 @@ def speeds(folder: Path, plain: Path, kind: str, size: float, repeat: int) -> No
             if told == "few" or stage == "members":
                 codes[f"{stage} ({told} matter)"] = PASS, [task]
     best: dict[str, tuple[float, float]] = {}
-    for _ in range(1 if kind == "bz2" else repeat):
+    for _ in range(repeat):
         for name, (code, words) in codes.items():
             with tempfile.TemporaryDirectory(dir=folder) as state:
                 cpu, _, peak = timed(code, str(path), *words, f"{state}/a")
