@@ -189,6 +189,16 @@ def test_the_filter_finds_a_class_in_any_order_of_fields(
     assert edges_of(Classes(), all_of(data)) == [(1, 99)]
 
 
+def test_where_no_item_stands_near_the_line_is_read() -> None:
+    far = (
+        b'{"claims":{"P31":' + b" " * 600 + b'[{"mainsnak":{"datavalue":{"value":{"id":"Q5"}}}}]}}'
+    )
+    assert pointing(far, [(0, len(far))], b"P31", {5}) == [0]
+    assert pointing(far.replace(b" ", b""), [(0, len(far) - 600)], b"P31", {6}) == []
+    assert pointing(b'{"P31":[]}', [(0, 10)], b"P31", {5}) == [0]
+    assert pointing(b'{"P32":"Q5"}', [(0, 12)], b"P31", {5}) == []
+
+
 def test_only_what_stands_in_claims_is_a_superclass() -> None:
     """Statements that come twice, in a text, or in a cut line are not taken from there."""
     row = entity(
@@ -205,7 +215,7 @@ def test_only_what_stands_in_claims_is_a_superclass() -> None:
     ]
     assert edges_of(Classes(), all_of(line)) == [(1, 2)]
     other = {"forms": [{"claims": {"P279": [item("P279", "Q9")], "P5": [item("P5", "Q1")]}}]}
-    twice = json.dumps({**row, **other}, separators=(",", ":")).encode()
+    twice = json.dumps({"id": "Q1", **other, **row}, separators=(",", ":")).encode()
     assert (
         edges_of(Classes(), all_of(twice)) == [(1, 2)] == [(1, int(superclasses(twice)[1][0][1:]))]
     )
