@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from cyclopts import Group, Parameter
@@ -14,6 +14,8 @@ from rich.console import Console
 from sayso import report as reports
 from sayso.bars import Bars
 from sayso.pipeline.teaching import Lesson, teach
+from sayso.pipeline.teaching_sweep import sweep as sweep_of
+from sayso.records import InputError
 from sayso.report.clean import plain_json
 
 ROWS = Group("Training rows", sort_key=2)
@@ -64,6 +66,13 @@ def train(
         Literal["trl", "llama-factory", "llama-factory-sharegpt"] | None,
         Parameter(help="write rows for another trainer, and train nothing"),
     ] = None,
+    sweep: Annotated[
+        Literal["xi", "theta", "plain_from"] | None,
+        Parameter(help="teach once for each of several values of a setting, and compare them"),
+    ] = None,
+    values: Annotated[
+        str, Parameter(help="values of --sweep, e.g. 0.1,0.5,0.9; without it a grid")
+    ] = "",
     theta: Annotated[
         float | None,
         Parameter(group=ROWS, help="share of right draws from which a fact is known"),
@@ -196,18 +205,16 @@ def train(
             "targets": targets and tuple(t.strip() for t in targets.split(",") if t.strip()),
         },
     )  # fmt: skip
+    opened: dict[str, Any] = {
+        "data": data, "judge": judge, "cache": cache,
+        "command": shlex.join(["sayso", *sys.argv[1:]]),
+    }  # fmt: skip
+    if sweep or values:
+        _sweep(run, out, sweep, values, lesson, export, opened, json)
+        return
     with Bars() as bars:
         folder, taught = teach(
-            run,
-            out,
-            lesson=lesson,
-            style=export or "",
-            data=data,
-            judge=judge,
-            cache=cache,
-            progress=bars,
-            say=_say,
-            command=shlex.join(["sayso", *sys.argv[1:]]),
+            run, out, lesson=lesson, style=export or "", progress=bars, say=_say, **opened
         )
     page = reports.write_teaching(folder) if taught.cells else None
     if json:
@@ -216,6 +223,37 @@ def train(
         return
     console = Console()
     reports.render_teaching(taught, console, page)
+    print(f"sayso: everything is in {folder}")
+
+
+def _sweep(
+    run: Path,
+    out: Path | None,
+    setting: str | None,
+    values: str,
+    lesson: Lesson,
+    export: str | None,
+    opened: dict[str, Any],
+    json: bool,
+) -> None:
+    if setting is None:
+        raise InputError("--values are those of a --sweep, which is missing: add --sweep xi")
+    if export:
+        raise InputError("--export writes the rows of one teaching, not of a sweep: leave one out")
+    try:
+        grid = [float(value) for value in values.split(",") if value.strip()]
+    except ValueError:
+        raise InputError(f"--values {values!r}: expected numbers such as 0.1,0.5,0.9") from None
+    with Bars() as bars:
+        folder, swept = sweep_of(
+            run, out, setting=setting, values=grid, lesson=lesson, progress=bars, say=_say,
+            **opened,
+        )  # fmt: skip
+    page = reports.write_sweep(folder, swept)
+    if json:
+        print(plain_json(msgspec.json.format(msgspec.json.encode(swept.sweep)).decode()))
+        return
+    reports.render_sweep(swept, Console(), page)
     print(f"sayso: everything is in {folder}")
 
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from sayso.store import Manifest, RunFolder
     from sayso.taught import Teaching
 
-__all__ = ["render", "render_compare", "render_teaching", "write", "write_teaching"]
+__all__ = [
+    "render", "render_compare", "render_sweep", "render_teaching", "write", "write_sweep",
+    "write_teaching",
+]  # fmt: skip
 
 
 def write(run: str | Path | RunFolder, beside: Sequence[str | Path | RunFolder] = ()) -> Path:
@@ -84,3 +87,17 @@ def write_teaching(folder: str | Path) -> Path:
     from sayso.report.teaching_page import write as write_page
 
     return write_page(folder)
+
+
+def render_sweep(taught: Teaching, console: Console, page: Path | None = None) -> None:
+    """Print the values of a sweep; see :func:`sayso.report.teaching_sweep.render`."""
+    from sayso.report.teaching_sweep import render as render_table
+
+    render_table(taught, console, page)
+
+
+def write_sweep(folder: str | Path, taught: Teaching) -> Path:
+    """Write ``report.html`` into the folder of a sweep; return its path."""
+    from sayso.report.teaching_sweep import write as write_page
+
+    return write_page(folder, taught)

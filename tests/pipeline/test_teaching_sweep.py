@@ -1,0 +1,111 @@
+"""A sweep teaches once for each value, on equally many rows where xi is swept, and resumes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sayso
+from sayso.cli import main
+from sayso.pipeline import teaching_sweep
+from sayso.pipeline.teaching import Lesson
+from sayso.pipeline.teaching_sweep import check_values, rows_of, sweep
+from sayso.protocols.uncle_settings import Settings
+from sayso.records import InputError
+from sayso.taught import read_teaching
+
+FEW = {"sft.epochs": 1.0, "sft.batch": 8}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("trl")
+    place = tmp_path_factory.mktemp("sweep")
+    sayso.run(
+        "uncle", split="dev", limit=5, out=place / "base", cache=place / "cache",
+        options=Settings(resamples=100),
+    )  # fmt: skip
+    return place / "base"
+
+
+def lesson(**more: Any) -> Lesson:
+    given: dict[str, Any] = {"stages": "sft", "train_limit": 10, "resamples": 100, "training": FEW}
+    return Lesson(**given | {"making": {"paragraphs": 0}} | more)
+
+
+def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, swept = sweep(
+        base, setting="xi", values=[0.6, 0.2], lesson=lesson(), cache=base.parent / "cache"
+    )
+    assert [p.value for p in swept.sweep] == [0.2, 0.6]
+    taught = [read_teaching(folder / f"xi-{value}") for value in ("0.2", "0.6")]
+    sizes = [rows_of(t.rows)["sft"] for t in taught]
+    assert sizes[0] == sizes[1] > 10
+    shares = [
+        sum(n for kind, n in t.rows.items() if kind.startswith("sft long known")) / size
+        for t, size in zip(taught, sizes, strict=True)
+    ]
+    assert shares == pytest.approx([0.2, 0.6], abs=0.05)
+    for point, one in zip(swept.sweep, taught, strict=True):
+        assert point.numbers["short J"].value == one.get("sft", "short", "J").value
+    before = {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
+    assert len(before) == 2
+    sweep(base, setting="xi", values=[0.2, 0.6], lesson=lesson(), cache=base.parent / "cache")
+    assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
+
+
+def test_the_command_prints_a_line_for_each_value_and_draws_them(base: Path, capsys) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([
+            "train", str(base), "--sweep", "theta", "--values", "0.3,0.5", "--stages", "sft",
+            "--train-limit", "10", "--paragraphs", "0", "--sft-rows", "16", "--sft-epochs", "1",
+            "--resamples", "100", "--cache", str(base.parent / "cache"),
+            "--out", str(base.parent / "theta"),
+        ])  # fmt: skip
+    assert not stopped.value.code
+    printed = capsys.readouterr().out
+    assert "short form, theta" in printed
+    assert "0.5" in printed
+    page = (base.parent / "theta" / "report.html").read_text()
+    assert 'id="sweep"' in page
+
+
+@pytest.mark.parametrize(
+    ("setting", "values", "changed", "told"),
+    [
+        ("rate", [], {}, "expected one of xi, theta"),
+        ("xi", [0.5], {}, "at least two"),
+        ("xi", [0.5, 1.5], {}, "within 0 and 1"),
+        ("xi", [], {"recipe": "calibrated"}, "--recipe mix"),
+        ("plain_from", [], {}, "--recipe calibrated"),
+        ("theta", [], {"making": {"theta": 0.3}}, "--values instead"),
+    ],
+)
+def test_what_cannot_be_swept_is_refused(setting, values, changed, told) -> None:
+    with pytest.raises(InputError, match=told):
+        check_values(setting, values, Lesson(**changed))
+
+
+def test_grids_are_within_their_range() -> None:
+    for setting in teaching_sweep.VALUES:
+        recipe = {"plain_from": "calibrated"}.get(setting, "mix")
+        assert len(check_values(setting, [], Lesson(recipe=recipe))) >= 5
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--values", "0.1,0.2"], "--sweep, which is missing"),
+        (["--sweep", "xi", "--values", "a,b"], "expected numbers"),
+        (["--sweep", "xi", "--export", "trl"], "not of a sweep"),
+    ],
+)
+def test_flags_that_do_not_go_together_are_told(given, told, capsys, tmp_path) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["train", str(tmp_path), *given])
+    assert stopped.value.code == 2
+    assert told in " ".join(capsys.readouterr().err.split())
