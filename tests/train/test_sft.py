@@ -144,7 +144,7 @@ def test_where_memory_runs_out_half_as_many_rows_are_computed_at_once(
     monkeypatch.setattr(trl.SFTTrainer, "compute_loss", small)
     said: list[str] = []
     done = sft("builtin", rows(8), PRESET, tmp_path / "x", say=said.append)
-    assert said == ["memory ran out: going on with 1 rows at once and 4 accumulated"]
+    assert said[1:] == ["memory ran out: going on with 1 rows at once and 4 accumulated"]
     assert seen[0] == (2, 2)
     assert set(seen[1:]) == {(1, 4)}  # the batch of 4 is kept
     card = read_card(done)

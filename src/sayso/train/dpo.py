@@ -49,6 +49,7 @@ def dpo(
     texts = opening.unmarked(
         tokenizer, [(row.prompt, row.chosen, row.rejected or "") for row in rows], say
     )
+    task = loop.begin(task, len(texts))
 
     def build(micro: int) -> Any:
         return _trainer(task, tokenizer, texts, start, source, micro)

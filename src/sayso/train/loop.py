@@ -25,6 +25,7 @@ from sayso.train.limits import (
     out_of_memory,
 )
 from sayso.train.opening import Say, quiet
+from sayso.train.pace import paced, steps_of, told, watch
 from sayso.train.presets import Preset, Stage, check, settings_of
 
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate")
@@ -49,6 +50,12 @@ class Task(NamedTuple):
     resume: bool
     say: Say
     about: Mapping[str, str]
+
+
+def begin(task: Task, rows: int) -> Task:
+    """Return a task as it is trained on so many rows: few steps have no warm-up."""
+    check(task.preset)
+    return task._replace(preset=paced(task.kind, rows, task.preset))
 
 
 def arguments(task: Task, micro: int, **more: Any) -> dict[str, Any]:
@@ -112,7 +119,6 @@ def train(
     """
     from transformers import PrinterCallback
 
-    check(task.preset)
     one_process()
     said: list[str] = []
 
@@ -124,6 +130,7 @@ def train(
     if checkpoints.finished(task.out, card.signature):
         return task.out
     checkpoint = checkpoints.begin(task.out, card.signature, task.resume)
+    say(told(task.kind, steps_of(task.kind, len(rows), task.preset)))
     micro = divisor(task.stage.batch, task.stage.micro)
     while True:
         trainer = None
@@ -134,6 +141,7 @@ def train(
                     checkpoints.note(task.out, card.signature, first_loss(trainer))
                 trainer.remove_callback(PrinterCallback)
                 trainer.add_callback(checkpoints.mark())
+                trainer.add_callback(watch(task.kind, task.say))
                 trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
                 break
         except (RuntimeError, MemoryError) as error:
@@ -189,8 +197,8 @@ def _curve(history: Sequence[Mapping[str, Any]], task: Task) -> tuple[Step, ...]
     for line in history:
         if "loss" not in line:
             continue
-        told = {own: line[name] for name, own in LOGGED.items() if line.get(name) is not None}
-        values = {name: float(value) for name, value in told.items() if math.isfinite(value)}
+        logged = {own: line[name] for name, own in LOGGED.items() if line.get(name) is not None}
+        values = {name: float(value) for name, value in logged.items() if math.isfinite(value)}
         rate = line.get("learning_rate")
         found.append(Step(line["step"], line["epoch"] * scale, line["loss"], rate, values))
     return tuple(found)

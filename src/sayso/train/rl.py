@@ -66,6 +66,7 @@ def rl(
     tokenizer = opening.open_tokenizer(str(start))
     asked = {p.question.id: p.question for p in prompts}
     texts = opening.unmarked(tokenizer, [(p.prompt, p.question.id) for p in prompts], say)
+    task = loop.begin(task, len(texts))
     judged = batch_reward(reward, cost)
     accuracy: list[float | None] = []  # of self-judgement, of what was drawn last
 

@@ -36,6 +36,7 @@ def sft(
     task = loop.Task("sft", source, Path(out), preset, preset.sft, seed, resume, say, told)
     tokenizer = opening.open_tokenizer(source)
     texts = opening.unmarked(tokenizer, [(row.prompt, row.chosen) for row in rows], say)
+    task = loop.begin(task, len(texts))
 
     def build(micro: int) -> Any:
         from peft import LoraConfig
