@@ -187,3 +187,30 @@ def test_what_probabilities_would_allow_counts_the_facts_that_uur_counts(tmp_pat
         uur = get(cells, "short", "UUR").estimate.value
     # equal scores: hedging at random, within type as often. Fewer facts are drawn again.
     assert told["none"] < told["blind"] <= uur
+
+
+def test_hedges_unasked_are_counted_where_nobody_asks(tmp_path: Path) -> None:
+    """The model hedges when told to: 0 of all facts unasked, with an exact interval; counts."""
+    frame, side = opened(run(tmp_path, "r", many, facts(30)))
+    cells = cells_of(frame, [side])
+    none = get(cells, "short", "unasked").estimate
+    asked = get(cells, "short", "p_uncertain").estimate
+    assert (none.value, none.numerator, none.denominator) == (0, 0, asked.denominator)
+    assert none.problem == f"sparse: 0 of {none.denominator:.0f}, exact interval"
+    assert none.low == 0
+    assert none.high is not None
+    assert none.high > 0
+    uur, over = (get(cells, "short", name).estimate for name in ("UUR", "over_hedge"))
+    assert (uur.numerator or 0) + (over.numerator or 0) == asked.numerator
+    assert uur.denominator == (frame.known == 0).sum()
+    # whoever hedges at random unasked is seen, in this form alone
+    half = np.arange(len(frame.known)) % 2 * 2
+    short = side.answers["short"]._replace(plain=half)
+    cells = cells_of(frame, [side._replace(answers={**side.answers, "short": short})])
+    found = get(cells, "short", "unasked").estimate
+    use = frame.known >= 0
+    assert found.value == pytest.approx((half[use] == 2).mean())
+    assert found.low is not None
+    assert found.low > 0.4
+    assert get(cells, "long", "unasked").estimate.value == 0
+    assert get(cells, "short", "p_uncertain").estimate.value == asked.value

@@ -178,15 +178,21 @@ def said(**numbers: float | None) -> list[str]:
     method = Method("dpo", "SFT + DPO", "trained", (0, 1))
     low, high = numbers.pop("low", None), numbers.pop("high", None)
     p, before = numbers.pop("p", None), numbers.pop("before", 0.02) or 0.0
+    hedged, measured = numbers.pop("hedged", None), numbers.pop("measured", None)
     cells = [
         Cell("dpo", "short", Estimate(k, value=v, low=low, high=high)) for k, v in numbers.items()
     ]
+    if hedged is not None:
+        share = Estimate("p_uncertain", value=hedged / 480, numerator=hedged, denominator=480.0)
+        cells.append(Cell("dpo", "short", share))
     told = {"J": before, "forced": 0.9, "forced_several": 0.8, "KCR": numbers.get("KCR")}
     cells += [Cell("instruction", "short", Estimate(k, value=v)) for k, v in told.items()]
     gap = Estimate("J", value=(numbers.get("J") or 0) - before)
     lost = Estimate("forced", value=(numbers.get("forced") or 0) - 0.9, low=-0.03, high=0.005)
     changes = [Change("dpo", "instruction", "short", one, p, p) for one in (gap, lost)]
     found = Teaching(methods=(method,), cells=tuple(cells), changes=tuple(changes))
+    if measured is not None:
+        found = msgspec.structs.replace(found, entities={"measured": int(measured)})
     return list(verdict(found, "instruction"))
 
 
@@ -195,9 +201,9 @@ def test_the_verdict_is_the_sentence_that_was_asked_for() -> None:
         UUR=0.44, over_hedge=0.27, policy_UUR=0.61, J=0.17, low=0.12, high=0.22, p=0.01
     )
     assert first == (
-        "SFT + DPO, short form: hedges 44 % of unknown and 27 % of known facts; its own "
-        "probabilities, within type, would allow 61 %. J 0.17 [0.12, 0.22], with the instruction "
-        "alone 0.02: a gain."
+        "SFT + DPO, short form: hedges 44 % of unknown and 27 % of known facts; hedging as "
+        "often within each type, but by its own probabilities, it would reach 61 % of the "
+        "unknown. J 0.17 [0.12, 0.22], with the instruction alone 0.02: a gain."
     )
 
 
@@ -212,7 +218,7 @@ def test_a_form_without_known_or_unknown_facts_is_told_so() -> None:
 
 def test_the_verdict_does_not_oversell() -> None:
     chance, *_ = said(UUR=0.44, over_hedge=0.4, J=0.04, low=-0.03, high=0.11, p=0.4)
-    assert "no difference that chance could not give" in chance
+    assert ": no difference beyond chance" in chance
     assert "J's interval holds 0, as it does for a model that hedges blindly" in chance
     worse, *_ = said(UUR=0.1, over_hedge=0.3, J=-0.2, low=-0.3, high=-0.1, p=0.001)
     assert ": a loss; J is below 0: it hedges what was known more than what was not." in worse
@@ -228,11 +234,48 @@ def test_the_verdict_does_not_oversell() -> None:
     several = said(J=0.3, low=0.2, high=0.4, forced=0.88, forced_several=0.75, p=0.5)
     assert (
         "Forced to answer, it is right on 88 % of the facts that the base model knew (the base "
-        "model itself: 90 %; difference -2.0 [-3.0, +0.5] points); of those to which the "
-        "base model gave several answers, on 75 % (80 %)."
+        "model itself: 90 %; difference \N{MINUS SIGN}2.0 [\N{MINUS SIGN}3.0, +0.5] points); of "
+        "those to which the base model gave several answers, on 75 % (80 %)."
     ) in several
     assert any("no fact was known before" in text for text in said(J=0.3))
     assert any("cannot be forced" in text for text in said(J=0.3, KCR=0.8))
+
+
+def test_few_hedges_and_few_entities_are_told() -> None:
+    """4.5 hedged facts of 480 (a mean over seeds): blind or not cannot be said of them."""
+    some = {"UUR": 0.02, "over_hedge": 0.003, "policy_UUR": 0.01, "J": 0.01, "low": -0.01}
+    few, *rest = said(**some, high=0.03, p=0.5, hedged=4.5, measured=12)
+    assert (
+        "hedges 2 % of unknown and <1 % of known facts; it hedges almost nothing: 4.5 of 480 facts"
+        ". J 0.01"
+    ) in few
+    assert "blindly" not in few
+    assert "probabilities" not in few
+    assert "Only 12 entities were measured" in " ".join(rest)
+    enough, *rest = said(**some, high=0.03, p=0.5, hedged=5.0, measured=30)
+    assert "almost nothing" not in enough
+    assert "would reach 1 % of the unknown" in enough
+    assert "hedges blindly" in enough
+    assert "Only" not in " ".join(rest)
+
+
+def test_what_is_hedged_unasked_is_told() -> None:
+    """19 % unasked against 21 % asked: in paragraphs the question makes no difference."""
+    method = Method("dpo", "SFT + DPO", "trained", (0, 1))
+    told = (("short", 0.03, 0.4, 0.004), ("long", 0.19, 0.21, 0.0))
+    cells = [
+        Cell(name, form, Estimate(number, value=value))
+        for form, unasked, asked, base in told
+        for name, number, value in (
+            ("dpo", "unasked", unasked), ("dpo", "p_uncertain", asked),
+            ("instruction", "unasked", base),
+        )
+    ]  # fmt: skip
+    found = list(verdict(Teaching(methods=(method,), cells=tuple(cells)), "instruction"))
+    assert (
+        "Unasked it hedges 3 % of facts in short answers (asked: 40 %) and 19 % in paragraphs "
+        "(asked: 21 %): about as often as asked in paragraphs; the base model <1 % and 0 %."
+    ) in found
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -30,12 +30,14 @@ Pair = tuple[str, str]
 class Answers(NamedTuple):
     """One method's answers in one form; arrays have A entries, in the order of the frame.
 
-    ``label`` codes as in ``Context.labels``; ``sure_wrong`` is 0, 1 or NaN (unread): committed and
+    ``label`` codes as in ``Context.labels``; ``plain`` the same of the same model's answers to the
+    plain prompt, which asks for no doubt; ``sure_wrong`` is 0, 1 or NaN (unread): committed and
     incorrect. ``logprob`` is that of the same model's plain answers. ``decisive`` is what the words
     say (0 where no value is said), ``agreeing`` of ``draws`` frozen draws agree with what is said.
     """
 
     label: Ints
+    plain: Ints
     sure_wrong: Floats
     logprob: Floats
     decisive: Floats
@@ -158,10 +160,12 @@ def _answers(
         for row, (verdict, text) in enumerate(zip(verdicts, said, strict=True))
     ]
     table = np.array(words, dtype=np.float64).reshape(len(words), 3)
+    plain = context.aspects.views[form, False]
     return Answers(
         label,
+        label_codes(plain, context.settings)[rows],
         sure_wrong(verdicts),
-        context.aspects.views[form, False].logprob[rows],
+        plain.logprob[rows],
         table[:, 0],
         table[:, 1],
         table[:, 2],

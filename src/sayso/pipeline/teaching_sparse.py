@@ -24,6 +24,8 @@ from sayso.metrics.within import log_odds_error
 from sayso.pipeline.teaching_sides import Frame, Ints
 from sayso.records import Estimate
 
+#: the hedged share of the answers to the plain prompt
+UNASKED = "unasked"
 #: numbers that are differences of two shares
 PARTS = {"J": ("UUR", "over_hedge"), "J_within": ("UUR_within", "over_hedge_within")}
 
@@ -31,18 +33,20 @@ PARTS = {"J": ("UUR", "over_hedge"), "J_within": ("UUR_within", "over_hedge_with
 def exact(
     frame: Frame, spreads: Mapping[str, Spread], labels: Sequence[Ints], made: Estimate
 ) -> Estimate:
-    """Return a rate with few counts with an exact interval, J with that of its two parts.
+    """Return a rate with its counts; where they are few, with an exact interval, J with its parts'.
 
     ``spreads`` are the numbers of one method and form by name, ``labels`` one array a seed.
     """
     counts = rate_counts(np.mean([_typed(frame, x).sum(axis=0) for x in labels], axis=0))
-    if made.name in counts:
-        top, bottom = counts[made.name]
+    own = "p_uncertain" if made.name == UNASKED else made.name
+    if own in counts:
+        top, bottom = counts[own]
+        made = msgspec.structs.replace(made, numerator=top, denominator=bottom)
         if not bottom or not is_sparse(top, bottom):
             return made
         low, high = _ends(spreads[made.name], top, bottom, frame.entities)
         return msgspec.structs.replace(
-            made, low=low, high=high, numerator=top, denominator=bottom,
+            made, low=low, high=high,
             problem=f"sparse: {top:.0f} of {bottom:.0f}, exact interval",
         )  # fmt: skip
     if made.name not in PARTS or made.value is None:

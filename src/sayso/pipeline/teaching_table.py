@@ -6,7 +6,8 @@ own log-probabilities would have given at its own hedge rate of each type, and
 ``unspoken_knowledge`` = policy_J - J_within on the same rows; ``forced`` (base-known facts of which
 the most probable of the base model's own answers is right; ``forced_several``: of those to which it
 gave several); ``skill`` (words against the frozen draws, 0 = blind);
-``wrong_and_sure`` (committed and wrong, of all facts).
+``wrong_and_sure`` (committed and wrong, of all facts); ``unasked`` (facts answered with a hedge to
+the plain prompt: ``p_uncertain`` where nobody asks for doubt).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from sayso.metrics.rates import MISSING, UNCERTAIN, Floats, cell_rates
 from sayso.metrics.roc import codes
 from sayso.metrics.within import policy_by_rate, policy_j, unspoken_knowledge, within_rates
 from sayso.pipeline.teaching_sides import FORMS, Answers, Frame, Side
-from sayso.pipeline.teaching_sparse import exact, least_error
+from sayso.pipeline.teaching_sparse import UNASKED, exact, least_error
 from sayso.records import Estimate
 from sayso.taught import Cell, Change, Method
 
@@ -124,6 +125,7 @@ def _metrics(frame: Frame, side: Side, a: Answers, form: str) -> dict[str, Metri
     flat = cluster_cells(frame.known, a.label, frame.entity)
     for name in RATES:
         made[name] = _of_rates(flat, name)
+    made[UNASKED] = _of_rates(cluster_cells(frame.known, a.plain, frame.entity), "p_uncertain")
     typed = cluster_cells(frame.known, a.label, frame.entity, frame.type)
     for name in ("J_within", "log_odds_within", *UNSHOWN):
         made[name] = _of_types(typed, name)
@@ -213,7 +215,7 @@ def _cell(
 ) -> Cell:
     found = one.spreads[form, name]
     forms = FORMS if form == "both" else (form,)
-    labels = [[side.answers[f].label for f in forms] for side in sides]
+    labels = [[_labels(side.answers[f], name) for f in forms] for side in sides]
     known = [frame.known] if form != "both" else []
     usable = [np.all([np.asarray(x) >= 0 for x in (*known, *own)], axis=0) for own in labels]
     n = round(float(np.mean([u.sum() for u in usable])))
@@ -233,6 +235,10 @@ def _cell(
         made, where=where, missing=missing, signature=f"{title}|form:{form}|{signature}"
     )
     return Cell(one.method.name, form, made, by_seed)
+
+
+def _labels(answers: Answers, name: str) -> np.ndarray:
+    return answers.plain if name == UNASKED else answers.label
 
 
 def _odds(log: Estimate) -> Estimate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from sayso.metrics.rates import CORRECT, INCORRECT, UNCERTAIN
 from sayso.pipeline.teaching_sides import FORMS, Frame, Side
@@ -14,6 +15,15 @@ VALUES = {CORRECT: "correct", INCORRECT: "incorrect", UNCERTAIN: "uncertain"}
 SHOWN = 6
 #: a corrected p below which a change is called one
 CLEAR = 0.05
+#: hedged facts below which nothing is said of where hedges stand, and of all facts the share below
+#: which a model is said to hedge almost nothing
+FEW_HEDGES, FEW_SHARE = 5, 0.01
+#: entities below which a verdict says that they are few: t quantiles and exact intervals are rough
+FEW_ENTITIES = 30
+#: of what it hedges when asked, the share from which it is said to hedge as much unasked
+AS_OFTEN = 0.75
+PLACES = {"short": "short answers", "long": "paragraphs"}
+MINUS = "\N{MINUS SIGN}"
 BUILTIN = (
     "The built-in model shows that the instrument works; it says nothing about what a recipe does "
     "to a language model of real size."
@@ -28,9 +38,14 @@ def verdict(taught: Teaching, against: str) -> Iterator[str]:
     last = trained[-1]
     for form in FORMS:
         yield _hedging(taught, last, form, against)
+    yield from _unasked(taught, last, against)
     yield from _knowledge(taught, last, against)
     if len(last.seeds) < 2:
         yield "One training seed: the intervals say nothing about what another seed would give."
+    measured = taught.entities.get("measured", FEW_ENTITIES)
+    if measured < FEW_ENTITIES:
+        each = "1 entity was" if measured == 1 else f"{measured} entities were"
+        yield f"Only {each} measured: too few for intervals and tests to be more than rough."
     if taught.model == "builtin":
         yield BUILTIN
 
@@ -47,13 +62,56 @@ def _hedging(taught: Teaching, method: Method, form: str, against: str) -> str:
     if over.value is None:
         return f"{who}: hedges {_percent(uur)} of unknown facts; there was no known one."
     text = f"{who}: hedges {_percent(uur)} of unknown and {_percent(over)} of known facts"
-    if allowed.value is not None:
-        text += f"; its own probabilities, within type, would allow {_percent(allowed)}"
+    hedged, facts = _hedged(taught, method, form)
+    nothing = hedged < max(FEW_HEDGES, FEW_SHARE * facts)
+    if nothing:
+        count = f"{hedged:.0f}" if float(hedged).is_integer() else f"{hedged:.1f}"
+        text += f"; it hedges almost nothing: {count} of {facts:,.0f} facts"
+    if allowed.value is not None and hedged >= FEW_HEDGES:
+        text += (
+            "; hedging as often within each type, but by its own probabilities, it would reach "
+            f"{_percent(allowed)} of the unknown"
+        )
     text += f". J {_number(j)}"
     before = taught.get(against, form, "J")
     if before.value is not None:
         text += f", with the instruction alone {_number(before)}"
-    return f"{text}{_gain(taught.change(method.name, against, form, 'J'))}{_blind(j)}."
+    return f"{text}{_gain(taught.change(method.name, against, form, 'J'))}{_blind(j, nothing)}."
+
+
+def _hedged(taught: Teaching, method: Method, form: str) -> tuple[float, float]:
+    """Return how many facts are hedged (the mean over seeds) of how many."""
+    found = taught.get(method.name, form, "p_uncertain")
+    if found.numerator is None or found.denominator is None:
+        return inf, inf  # a table without counts: nothing is said of them
+    return found.numerator, found.denominator
+
+
+def _unasked(taught: Teaching, method: Method, against: str) -> Iterator[str]:
+    """Yield how much is hedged where nobody asks for doubt, beside where somebody does."""
+    parts: list[str] = []
+    alike: list[str] = []
+    base: list[str] = []
+    for form in FORMS:
+        own, asked, before = (
+            taught.get(name, form, number)
+            for name, number in (
+                (method.name, "unasked"), (method.name, "p_uncertain"), (against, "unasked"),
+            )
+        )  # fmt: skip
+        if own.value is None or asked.value is None:
+            continue
+        told = "" if parts else " of facts"
+        parts.append(f"{_percent(own)}{told} in {PLACES[form]} (asked: {_percent(asked)})")
+        base.append(_percent(before))
+        hedged, facts = _hedged(taught, method, form)
+        if own.value >= AS_OFTEN * asked.value and hedged >= max(FEW_HEDGES, FEW_SHARE * facts):
+            alike.append(PLACES[form])
+    if parts:
+        often = f": about as often as asked in {' and '.join(alike)}" if alike else ""
+        yield (
+            f"Unasked it hedges {' and '.join(parts)}{often}; the base model {' and '.join(base)}."
+        )
 
 
 def _gain(change: Change | None) -> str:
@@ -61,13 +119,13 @@ def _gain(change: Change | None) -> str:
     if change is None or change.difference.value is None or change.p_holm is None:
         return ""
     if change.p_holm >= CLEAR:
-        return ": no difference that chance could not give"
+        return ": no difference beyond chance"
     return ": a gain" if change.difference.value > 0 else ": a loss"
 
 
-def _blind(j: Estimate) -> str:
-    """Return what J itself does not show."""
-    if j.low is None or j.high is None:
+def _blind(j: Estimate, nothing: bool) -> str:
+    """Return what J itself does not show. ``nothing``: almost nothing is hedged, blindly or not."""
+    if nothing or j.low is None or j.high is None:
         return ""
     if j.high < 0:
         return "; J is below 0: it hedges what was known more than what was not"
@@ -106,11 +164,13 @@ def _knowledge(taught: Teaching, method: Method, against: str) -> Iterator[str]:
 
 def _points(value: float) -> str:
     text = f"{100 * value:+.1f}"
-    return "0.0" if float(text) == 0 else text
+    return "0.0" if float(text) == 0 else text.replace("-", MINUS)
 
 
 def _percent(estimate: Estimate) -> str:
-    return "an unknown share" if estimate.value is None else f"{100 * estimate.value:.0f} %"
+    if estimate.value is None:
+        return "an unknown share"
+    return "<1 %" if 0 < estimate.value < 0.005 else f"{100 * estimate.value:.0f} %"
 
 
 def _number(estimate: Estimate) -> str:
@@ -123,7 +183,7 @@ def _number(estimate: Estimate) -> str:
 
 def _two(value: float) -> str:
     text = f"{value:.2f}"
-    return "0.00" if float(text) == 0 else text
+    return "0.00" if float(text) == 0 else text.replace("-", MINUS)
 
 
 def samples(frame: Frame, before: Side, after: Side, seed: int = 0) -> Iterator[Sample]:
