@@ -33,7 +33,9 @@ from sayso.protocols import (
 )
 from sayso.records import Estimate
 from sayso.report.clean import plain_json
+from sayso.report.teaching import unfinished
 from sayso.taught import FILE as TEACHING
+from sayso.taught import read_teaching
 
 NO_FLAGS = Common()
 run_app = cyclopts.App(
@@ -165,6 +167,9 @@ def report(run: Path, /, *, beside: tuple[Path, ...] = ()) -> None:
     """
     if (run / TEACHING).is_file():
         print(reports.write_teaching(run))
+        told = unfinished(read_teaching(run))
+        if told:
+            print(f"sayso: {told}", file=sys.stderr)
         return
     print(reports.write(run, beside))
 

@@ -14,7 +14,7 @@ METHODS = (
 )
 NAMES = (
     "FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "J_within", "odds_ratio_within",
-    "policy_UUR", "unspoken_knowledge", "skill", "wrong_and_sure",
+    "policy_UUR", "unspoken_knowledge", "skill", "wrong_and_sure", "unasked",
 )  # fmt: skip
 
 

@@ -57,6 +57,24 @@ def test_a_teaching_is_read_as_it_was_written_and_has_a_page(tmp_path: Path) -> 
         report.write_teaching(tmp_path / "nowhere")
 
 
+def test_an_unfinished_teaching_says_how_to_go_on(tmp_path: Path, capsys) -> None:
+    command = "sayso train <base> --out a"
+    some = msgspec.structs.replace(teaching(), finished=None, command=command, cells=(), verdict=())
+    write_teaching(tmp_path, some)
+    assert cli.run(["report", str(tmp_path)]) == 0
+    told = f"This teaching is not finished: `{command}` goes on with it."
+    shown = capsys.readouterr()
+    assert told in shown.err
+    assert shown.out.strip() == str(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert html.escape(told) in text.split("</header>")[0]
+    assert told in " ".join(printed(some).split())
+    write_teaching(tmp_path, msgspec.structs.replace(some, command=""))
+    assert cli.run(["report", str(tmp_path)]) == 0
+    assert "the same call goes on with it" in capsys.readouterr().err
+    assert "not finished" not in page(teaching())
+
+
 def test_more_seeds_than_colors_are_all_drawn() -> None:
     """Eight lines of one color, and no legend that would name some of them."""
     one = teaching().curves[0]
@@ -105,11 +123,55 @@ def test_a_long_curve_is_drawn_as_means() -> None:
 
 def test_clear_changes_alone_are_starred() -> None:
     told = printed(teaching())
-    assert "0.70*" in told  # J of SFT + DPO: .1 + 4 x .15
-    assert "0.55*" not in told  # SFT's change of J is not clear after Holm
+    assert " .70*" in told  # J of SFT + DPO: .1 + 4 x .15
+    assert ".55*" not in told  # SFT's change of J is not clear after Holm
     assert "p < 0.05 after Holm" in told
     # forced answers are short ones: a column of one form
     assert told.count(" forced ") == 1
+
+
+def counted(name: str, top: float, bottom: float, problem: str | None = None) -> Estimate:
+    value = top / bottom if bottom else None
+    return Estimate(name, value=value, numerator=top, denominator=bottom, problem=problem)
+
+
+def test_numbers_that_rest_on_little_are_marked_and_counted() -> None:
+    """The base model hedges 5 of 418 unknown facts and none of 782 known ones."""
+    few = (
+        counted("over_hedge", 0.0, 782.0, "sparse: 0 of 782, exact interval"),
+        counted("UUR", 5.0, 418.0),
+        counted("UA", 5.0, 5.0, "sparse: 5 of 5, exact interval"),
+        Estimate("odds_ratio_within", value=9.5, problem="undefined in 36 % of the resamples"),
+    )
+    many = (counted("over_hedge", 172.0 + 1 / 3, 782.0), counted("UUR", 254.0, 417.0))
+    cells = tuple(
+        Cell(name, "short", one) for name, ones in (("base", few), ("dpo", many)) for one in ones
+    )
+    methods = (METHODS[0], METHODS[-1])
+    found = Teaching(methods=methods, cells=cells, finished="2026", seeds=(0, 1))
+    counts = "782 known and 417 to 418 unknown facts. Hedged, where few: base, plain prompt 0 known"
+    told = " ".join(printed(found).split())
+    assert f"{counts} and 5 unknown." in told
+    assert " 100.0~ " in told
+    assert "9.50~" in told
+    assert " 1.2 " in told  # UUR of the base model: 5 of 418 are enough
+    assert "~ few cases or undefined in some resamples: see the page" in told
+    shown = " ".join(html.unescape(body(page(found))).split())
+    assert f"{counts} and 5 unknown." in shown
+    assert "~ UA of base, plain prompt (5 of 5): few cases: exact interval." in shown
+    assert "~ odds ratio of base, plain prompt: undefined in 36 % of the resamples." in shown
+    assert "100.0~" in shown
+    enough = msgspec.structs.replace(found, cells=cells[-2:])
+    assert "~" not in printed(enough)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_interval_is_broken_in_a_narrow_terminal(width: int) -> None:
+    lines = printed(teaching(), width).splitlines()
+    assert all(len(line) <= width for line in lines)
+    # .1 - .05 and .1 + .05, of the base model in short form: J within, odds ratio, unspoken, skill
+    assert sum(line.count(".05, .15") for line in lines) == 2 * 5
+    assert any("unasked" in line for line in lines)
 
 
 @pytest.mark.parametrize("kind", ["page", "terminal"])
@@ -131,7 +193,7 @@ def test_hostile_texts_stay_texts(kind: str) -> None:
 @pytest.mark.parametrize(
     ("low", "high", "percent", "told"),
     [
-        (-0.06, 0.97, False, "-.06, .97"),
+        (-0.06, 0.97, False, "\N{MINUS SIGN}.06, .97"),
         (9.5, 10.31, False, "9.50, 10.3"),  # odds ratios: as many signs as they are worth
         (2.83, 223.98, False, "2.83, 224"),
         (-0.004, 0.004, False, ".00, .00"),

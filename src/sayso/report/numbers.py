@@ -170,18 +170,18 @@ def sparse(estimate: Estimate) -> bool:
 
 
 def reach(estimate: Estimate, percent: bool) -> str:
-    """Return an interval in as few signs as there are, "-.06, .97" or "12, 88"; or nothing."""
+    """Return an interval in as few signs as there are, "−.06, .97" or "12, 88"; or nothing."""
     if estimate.low is None or estimate.high is None:
         return ""
     low, high = estimate.low, estimate.high
     if percent:
-        return f"{100 * low:.0f}, {100 * high:.0f}"
-    return ", ".join(_short(end) for end in (low, high))
+        return f"{100 * low:.0f}, {100 * high:.0f}".replace("-", MINUS)
+    return ", ".join(compact(end) for end in (low, high))
 
 
-def _short(value: float) -> str:
-    """Return about two decimals without the zero before the point: -.06, .97, 10.3, 224."""
+def compact(value: float) -> str:
+    """Return about two decimals without the zero before the point: −.06, .97, 10.3, 224."""
     size = abs(value)
     text = f"{size:.2f}" if size < 10 else f"{size:.1f}" if size < 100 else f"{size:.0f}"
-    sign = "-" if value < 0 and float(text) else ""
+    sign = MINUS if value < 0 and float(text) else ""
     return sign + (text[1:] if text.startswith("0.") else text)

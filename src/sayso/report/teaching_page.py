@@ -13,7 +13,7 @@ from sayso.report.charts import NARROW, PAIRS, WIDE, Drawing
 from sayso.report.clean import block, line
 from sayso.report.figures import Figure
 from sayso.report.html import _page
-from sayso.report.teaching import ABOUT, BEYOND, CLEAR, PAPER, heads_of
+from sayso.report.teaching import ABOUT, BEYOND, CLEAR, PAPER, heads_of, unfinished
 from sayso.report.teaching_tables import STAGES, alignment, board, by_seed, changes, rows
 from sayso.report.words import FORMS
 from sayso.taught import Sample, Teaching, read_teaching, write_page
@@ -63,6 +63,7 @@ def context(taught: Teaching) -> dict[str, Any]:
     stages = list(dict.fromkeys(curve.stage for curve in taught.curves))
     return {
         "title": line(taught.model, 120) or "a model",
+        "unfinished": unfinished(taught),
         "verdict": [line(text, 600) for text in taught.verdict],
         "tables": [
             board(taught, form, heads_of(form, heads), caption)
@@ -135,16 +136,22 @@ def _shown(sample: Sample) -> Shown:
 
 def _forests(taught: Teaching) -> list[tuple[str, Figure, str]]:
     drawn = []
-    for name, title, caption in (
-        ("J", "J (0 = blind hedging)", "Bars are 95 % intervals over seeds and entities."),
+    for name, title, axis, caption in (
+        (
+            "J",
+            "J",
+            "hedged share of unknown facts less that of known ones; 0 = blind",
+            "Bars are 95 % intervals over seeds and entities.",
+        ),
         (
             "wrong_and_sure",
             "Told wrongly without a hedge",
-            "What a reader is misled by: share of all facts. Lower is better.",
+            "share of all facts",
+            "What a reader is misled by. Lower is better.",
         ),
     ):
         figure = _both(
-            partial(charts.forest, taught, name, title), f"{title} by method; numbers below."
+            partial(charts.forest, taught, name, axis), f"{title} by method; numbers below."
         )
         if figure is not None:
             drawn.append((title, figure, caption))

@@ -5,15 +5,13 @@ from __future__ import annotations
 from sayso.records import Estimate
 from sayso.report.charts import PAIRS
 from sayso.report.clean import line
-from sayso.report.numbers import reach
+from sayso.report.numbers import DASH, MINUS, compact, reach
 from sayso.report.tabulate import Cell, Table
-from sayso.report.teaching import BEYOND, CLEAR, PAPER, cell, marked
+from sayso.report.teaching import BEYOND, CLEAR, PAPER, UNTESTED, WEAK, cell, counted, marked, weak
 from sayso.report.words import FORMS
 from sayso.taught import Teaching
 
 STAGES = {"sft": "Supervised fine-tuning", "dpo": "Preference optimization", "rl": "RL"}
-#: shown, and not among the tests
-UNTESTED = ("FA", "UA")
 TESTED = {"odds_ratio_within": "log_odds_within"}
 #: number -> what the tables call it
 HEADS = {TESTED.get(name, name): head for name, head, _ in (*PAPER, *BEYOND)}
@@ -31,15 +29,20 @@ def board(
             tested = TESTED.get(name, name)
             star = marked(taught.change(method.name, "instruction", form, tested))
             text = cell(estimate, percent)
-            row.append(Cell(text if text == "-" else text + star, _tight(estimate, percent)))
+            if estimate.value is not None:
+                text += star + weak(estimate)
+            row.append(Cell(text, _tight(estimate, percent)))
         rows_.append(row)
     percents = "; ".join(head for _, head, percent in heads if percent)
-    untested = [head for name, head, _ in heads if name in UNTESTED]
+    untested = [head for _, head, _ in heads if head in UNTESTED]
+    are = "are" if len(untested) > 1 else "is"
     notes = [
         f"In percent: {percents}. Small: 95 % intervals over training seeds and entities. * "
         f"differs from the instruction alone (p < {CLEAR}, Holm over all methods and numbers"
-        + (f"; {' and '.join(untested)} are not tested)." if untested else ").")
+        + (f"; {' and '.join(untested)} {are} not tested)." if untested else ").")
     ]
+    if heads[0] == PAPER[0] and counted(taught, form):
+        notes.append(counted(taught, form))
     notes += _problems(taught, form, heads)
     return Table(caption, ["", *(head for _, head, _ in heads)], rows_, notes)
 
@@ -50,12 +53,24 @@ def _problems(taught: Teaching, form: str, heads: tuple[tuple[str, str, bool], .
     for method in taught.methods:
         for name, head, _ in heads:
             estimate = taught.get(method.name, form, name)
-            reason = estimate.problem or "undefined"
-            if estimate.value is None or reason.startswith("undefined "):
-                found.setdefault(reason, []).append(f"{head} of {method.title}")
+            if estimate.value is not None and not estimate.problem:
+                continue
+            reason, which = estimate.problem or "undefined", f"{head} of {method.title}"
+            if reason.startswith("sparse: "):
+                count, _, way = reason.removeprefix("sparse: ").rpartition("exact interval")
+                reason = (
+                    "few cases: exact interval"
+                    if not way
+                    else f"few cases: {count}exact interval{way}"
+                )
+                which += f" ({count.rstrip(', ')})" if not way else ""
+            sign = DASH if estimate.value is None else WEAK
+            found.setdefault(f"{sign} {reason}", []).append(which)
     return [
-        line(f"{', '.join(which[:4])}{' and more' if len(which) > 4 else ''}: {reason}.", 400)
-        for reason, which in found.items()
+        line(f"{sign} {', '.join(which)}: {reason}.", 800)
+        for (sign, _, reason), which in (
+            (key.partition(" "), which) for key, which in found.items()
+        )
     ]
 
 
@@ -78,7 +93,7 @@ def changes(taught: Teaching) -> Table:
                     f"{HEADS.get(e.name, line(e.name, 40))}, {FORMS.get(one.form, one.form)}",
                     style="left",
                 ),
-                Cell("-" if e.value is None else f"{e.value:+.3f}", _between(e)),
+                Cell(_signed(e.value), _between(e)),
                 Cell(_p(one.p)),
                 Cell(_p(one.p_holm)),
             ]
@@ -100,7 +115,7 @@ def by_seed(taught: Teaching) -> Table:
         for form in FORMS:
             values = held.get((method.name, form), ())
             if len(values) == len(method.seeds):
-                cells = [Cell("-" if v is None else f"{v:.2f}") for v in values]
+                cells = [Cell(DASH if v is None else compact(v)) for v in values]
                 head = Cell(f"{line(method.title, 60)}, {FORMS[form]}", head=True)
                 rows_.append([head, *cells])
     seeds = trained[0].seeds if trained else ()
@@ -115,12 +130,16 @@ def _tight(estimate: Estimate, percent: bool) -> str:
 def _between(e: Estimate) -> str:
     if e.low is None or e.high is None:
         return ""
-    return f"[{e.low:+.3f},\N{NO-BREAK SPACE}{e.high:+.3f}]"
+    return f"[{_signed(e.low)},\N{NO-BREAK SPACE}{_signed(e.high)}]"
+
+
+def _signed(value: float | None) -> str:
+    return DASH if value is None else f"{value:+.3f}".replace("-", MINUS)
 
 
 def _p(value: float | None) -> str:
     if value is None:
-        return "-"
+        return DASH
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
