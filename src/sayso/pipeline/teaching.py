@@ -26,7 +26,8 @@ from sayso.pipeline.manifests import now
 from sayso.pipeline.running import entities_of
 from sayso.pipeline.teaching_base import Base, Halves, check_still, halves, open_base
 from sayso.pipeline.teaching_draws import draw
-from sayso.pipeline.teaching_lesson import Lesson, begin, folder_of, open_teaching, withdraw
+from sayso.pipeline.teaching_folder import alone, folder_of, open_teaching, withdraw
+from sayso.pipeline.teaching_lesson import Lesson, begin
 from sayso.pipeline.teaching_making import Making
 from sayso.pipeline.teaching_proof import prove
 from sayso.pipeline.teaching_rows import Made, counts
@@ -40,6 +41,7 @@ from sayso.taught import Teaching, write_teaching
 from sayso.train.export import STYLES, export
 from sayso.train.pairs import Fact, Form
 from sayso.train.presets import Preset
+from sayso.train.rl import check_enough
 
 __all__ = ["Lesson", "teach"]
 
@@ -83,9 +85,36 @@ def teach(
     check_still(base, progress)
     begun = begin(base, parts, chosen, preset, making, command)
     folder = Path(out) if out else folder_of(base, begun)
-    new = not folder.exists()
-    begun = open_teaching(folder, begun, export=bool(style))
-    clock = _Clock(begun.timings)
+    with alone(folder) as new:
+        begun = open_teaching(folder, begun, base, export=bool(style))
+        clock = _Clock(begun.timings)
+        done = _taught(
+            base, parts, chosen, preset, making, begun, folder, clock, style=style, new=new,
+            progress=progress, say=say,
+        )  # fmt: skip
+        done = msgspec.structs.replace(done, finished=now(), timings=clock.spent)
+        write_teaching(folder, done)
+    return folder, done
+
+
+def _taught(
+    base: Base,
+    parts: Halves,
+    chosen: Lesson,
+    preset: Preset,
+    making: Making,
+    begun: Teaching,
+    folder: Path,
+    clock: _Clock,
+    *,
+    style: str,
+    new: bool,
+    progress: Progress | None,
+    say: Say,
+) -> Teaching:
+    """Draw, make rows, and export them or train and measure; return what was found."""
+    stages = stages_of(chosen.recipe, chosen.stages)
+    wanted = ("sft", "dpo") if style and "rl" in stages else stages
     with clock.timed("draws"):
         taught = entities_of(parts.taught.questions)
         say(f"draws: {making.k} of each question about {taught} entities")
@@ -94,14 +123,20 @@ def teach(
                 base, parts.taught, folder / "draws", k=making.k, paragraphs=making.paragraphs,
                 evidence=making.veracity == "evidence", progress=progress,
             )  # fmt: skip
-        except BaseException:
-            if new:
-                withdraw(folder)  # a start that failed leaves nothing to clean up
+        except BaseException as error:
+            if new:  # a start that failed leaves nothing to clean up
+                withdraw(folder, drawn=isinstance(error, InputError))
             raise
-    stages = stages_of(chosen.recipe, chosen.stages)
-    wanted = ("sft", "dpo") if style and "rl" in stages else stages
-    with clock.timed("rows"):
-        rows = _rows(base, parts, chosen.recipe, facts, making, preset, wanted, begun.seeds, folder)
+    try:
+        with clock.timed("rows"):
+            rows = _rows(
+                base, parts, chosen.recipe, facts, making, preset, wanted, begun.seeds, folder
+            )
+            if "rl" in stages and not style:
+                check_enough(min(len(made.asked) for made in rows.values()), preset)
+    except InputError:
+        withdraw(folder, drawn=True)
+        raise
     first = rows[chosen.seed]
     told = RunFolder.open(folder / "draws").read_manifest().notices
     begun = msgspec.structs.replace(
@@ -114,31 +149,27 @@ def teach(
     also = "".join(f", {number} {what}" for number, what in more if number)
     say(f"rows: {len(first.sft)} for SFT{also}")
     if style:
-        done = _exported(begun, first, folder, style)
-    else:
-        with clock.timed("training"):
-            models = {
-                seed: train(
-                    base, rows[seed], preset, folder / "adapters", recipe=chosen.recipe,
-                    stages=stages, seed=seed, say=say,
-                )
-                for seed in begun.seeds
-            }  # fmt: skip
-        trained = {stage: [made[stage] for made in models.values()] for stage in stages}
-        curves = tuple(
-            curve_of(stage, seed, place)
-            for stage, places in trained.items()
-            for seed, place in zip(models, places, strict=True)
-        )
-        with clock.timed("measuring"):
-            done = prove(
-                base, parts, {s: [f"hf:{place}" for place in p] for s, p in trained.items()},
-                folder, msgspec.structs.replace(begun, curves=curves), list(models),
-                methods=chosen.methods, resamples=chosen.resamples, progress=progress, say=say,
-            )  # fmt: skip
-    done = msgspec.structs.replace(done, finished=now(), timings=clock.spent)
-    write_teaching(folder, done)
-    return folder, done
+        return _exported(begun, first, folder, style)
+    with clock.timed("training"):
+        models = {
+            seed: train(
+                base, rows[seed], preset, folder / "adapters", recipe=chosen.recipe,
+                stages=stages, seed=seed, say=say,
+            )
+            for seed in begun.seeds
+        }  # fmt: skip
+    trained = {stage: [made[stage] for made in models.values()] for stage in stages}
+    curves = tuple(
+        curve_of(stage, seed, place)
+        for stage, places in trained.items()
+        for seed, place in zip(models, places, strict=True)
+    )
+    with clock.timed("measuring"):
+        return prove(
+            base, parts, {s: [f"hf:{place}" for place in p] for s, p in trained.items()},
+            folder, msgspec.structs.replace(begun, curves=curves), list(models),
+            methods=chosen.methods, resamples=chosen.resamples, progress=progress, say=say,
+        )  # fmt: skip
 
 
 def _rows(
@@ -169,9 +200,10 @@ def _rows(
 
 def _exported(begun: Teaching, made: Made, folder: Path, style: str) -> Teaching:
     """Write the rows for another trainer and return the teaching with their counts."""
-    written = export([*made.sft, *made.dpo], folder / "export", style)  # type: ignore[arg-type]
-    notes = (*begun.notes, *(f"{name}: {n} rows" for name, n in written.rows.items()))
-    return msgspec.structs.replace(begun, notes=notes, folders={"export": "export"})
+    name = "export-sharegpt" if style.endswith("sharegpt") else "export"  # files of equal names
+    written = export([*made.sft, *made.dpo], folder / name, style)  # type: ignore[arg-type]
+    notes = (*begun.notes, *(f"{file}: {n} rows" for file, n in written.rows.items()))
+    return msgspec.structs.replace(begun, notes=notes, folders={"export": name})
 
 
 class _Clock:

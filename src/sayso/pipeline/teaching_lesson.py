@@ -1,14 +1,10 @@
-"""What decides a teaching, and the folder that it may begin or go on in."""
+"""What decides a teaching: its settings, and its manifest before it has begun."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
-
-import msgspec
 
 import sayso
 from sayso.pipeline.manifests import now
@@ -18,16 +14,9 @@ from sayso.pipeline.teaching_making import RECIPES, Making, check_making, check_
 from sayso.pipeline.teaching_rows import MAKINGS
 from sayso.pipeline.teaching_training import preset_for, stages_of
 from sayso.records import InputError, content_id
-from sayso.taught import FILE, Teaching, read_teaching, write_teaching
+from sayso.taught import Teaching
 from sayso.train.presets import Preset
 from sayso.train.presets import check as check_preset
-
-#: settings that may change when a teaching goes on: they decide what is counted, not what is made
-COUNTED = ("methods", "resamples")
-#: settings that are hashes: what they stand for
-HASHES = {"taught": "about other entities", "measured": "measured on other entities"}
-#: settings that say which trainings there are; further ones may be added to a teaching
-SEEDS = ("seeds", "seed")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -150,84 +139,3 @@ def _flat(prefix: str, settings: Mapping[str, Any]) -> dict[str, object]:
         else:
             found[f"{prefix}.{name}"] = list(value) if isinstance(value, tuple) else value
     return found
-
-
-def folder_of(base: Base, begun: Teaching) -> Path:
-    """Return the folder beside the run that a teaching gets without a name.
-
-    The same for more seeds or another way of counting: those go on in it.
-    """
-    made = {k: v for k, v in begun.settings.items() if k not in (*COUNTED, "seeds")}
-    key = content_id([made, begun.model_identity, begun.judge])[:8]
-    return base.path.parent / f"taught-{base.path.name}-{made['recipe']}-{key}"
-
-
-def open_teaching(folder: Path, begun: Teaching, *, export: bool = False) -> Teaching:
-    """Begin in a folder, or go on in one that was begun with the same settings.
-
-    A finished teaching may get further seeds; until they are finished its findings stand. An
-    ``export`` writes no findings and so goes into no folder that has some. Returns ``begun`` with
-    what the folder says of its beginning and of the time spent. Raises InputError.
-    """
-    if not (folder / FILE).is_file():
-        if folder.is_dir() and any(folder.iterdir()):
-            raise InputError(f"{folder} is not empty and no teaching: choose another --out")
-        write_teaching(folder, begun)
-        return begun
-    before = read_teaching(folder)
-    _check_same(folder, before, begun)
-    if before.cells:
-        if export:
-            raise InputError(
-                f"{folder} holds a finished teaching (its rows are in {folder / 'rows'}): choose "
-                "another --out for the export"
-            )
-        if left := sorted(set(before.seeds) - set(begun.seeds)):
-            raise InputError(
-                f"{folder} holds a teaching with seeds {_listed(before.seeds)}, and "
-                f"{_listed(begun.seeds)} would leave out {_listed(left)}: say at least "
-                f"{_asking(before.seeds)}, or choose another --out"
-            )
-    else:
-        write_teaching(folder, begun)
-    return msgspec.structs.replace(begun, created=before.created, timings=before.timings)
-
-
-def withdraw(folder: Path) -> None:
-    """Take back a teaching in which nothing was asked: what it has begun, and its empty folders."""
-    if (folder / "draws" / "generations").exists():
-        return
-    (folder / FILE).unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # something else is in it: it stays
-        for place in (folder / "draws", folder):
-            if place.exists():
-                place.rmdir()
-
-
-def _check_same(folder: Path, before: Teaching, begun: Teaching) -> None:
-    """Refuse to go on with other settings, another model or another judge. Raises InputError.
-
-    Settings that are younger than the folder are left to the signatures of what it holds.
-    """
-    old, new = (
-        {**told.settings, "model": told.model_identity, "judge": told.judge}
-        for told in (before, begun)
-    )
-    plain = msgspec.to_builtins(new)
-    for name in old:
-        if name in (*COUNTED, *SEEDS) or old.get(name) == plain.get(name):
-            continue
-        if name in HASHES:
-            raise InputError(f"{folder} holds a teaching {HASHES[name]}; choose another --out")
-        raise InputError(
-            f"{folder} holds a teaching with {name} {old.get(name)!r}, not "
-            f"{plain.get(name)!r}; choose another --out"
-        )
-
-
-def _listed(seeds: Sequence[int]) -> str:
-    return ", ".join(map(str, seeds))
-
-
-def _asking(seeds: Sequence[int]) -> str:
-    return f"--seed {min(seeds)} --seeds {max(seeds) - min(seeds) + 1}"

@@ -1,0 +1,178 @@
+"""The folder of a teaching: one process at a time, a base run that moved, and nothing left over."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import sayso
+from sayso.backends.scripted import ScriptedEngine
+from sayso.pipeline.teaching import Lesson, teach
+from sayso.pipeline.teaching_base import Base, halves, open_base
+from sayso.pipeline.teaching_folder import alone, open_teaching
+from sayso.pipeline.teaching_lesson import begin
+from sayso.pipeline.teaching_proof import prove
+from sayso.protocols.uncle_settings import Settings
+from sayso.records import Generation, InputError
+from sayso.store import RunFolder
+from sayso.taught import FILE, Teaching, read_teaching
+from sayso.train.card import Card, read_card, write_card
+from scripted_world import Fact, Mind, chance, facts, records, word, write
+
+LESSON = Lesson(preset="builtin", resamples=100)
+
+
+def mind(world: list[Fact]) -> Mind:
+    return Mind(
+        world, lambda fact: float(chance("knows", fact.question) < 0.5),
+        guess=lambda fact, draw: word("wrong", fact.question, draw, n=5),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world() -> list[Fact]:
+    return facts(60)
+
+
+@pytest.fixture(scope="module")
+def base(world: list[Fact], tmp_path_factory: pytest.TempPathFactory) -> Base:
+    place = tmp_path_factory.mktemp("folder")
+    file = write(place / "mine.jsonl", records(world))
+    model = mind(world).engine("base")
+    sayso.run(
+        "uncle", model=model, data=str(file), out=place / "run", limit=30, cache=place / "cache",
+        options=Settings(resamples=100), command=f"sayso run uncle --data {file}",
+    )  # fmt: skip
+    return open_base(place / "run", model=model, cache=place / "cache")
+
+
+def rows(base: Base, out: Path, lesson: Lesson = LESSON, style: str = "trl") -> Path:
+    """Write the rows of a lesson, trained by nobody."""
+    return teach(
+        base.path, out, lesson=lesson, style=style, model=base.model, cache=base.cache
+    )[0]  # fmt: skip
+
+
+def begun(base: Base, folder: Path, lesson: Lesson = LESSON) -> Teaching:
+    preset, making = lesson.resolved("builtin")
+    parts = halves(base, lesson.limit, lesson.train_limit)
+    first = begin(base, parts, lesson, preset, making, "")
+    folder.mkdir(exist_ok=True)
+    return open_teaching(folder, first, base)
+
+
+def test_a_second_process_is_refused_in_one_line(base: Base, tmp_path: Path) -> None:
+    with (
+        alone(tmp_path / "out"),
+        pytest.raises(InputError, match="another sayso train is at work in this folder") as told,
+    ):
+        rows(base, tmp_path / "out")
+    assert "\n" not in str(told.value)
+    assert not (tmp_path / "out").exists()  # new, and nothing was left in it
+    assert rows(base, tmp_path / "out") == tmp_path / "out"
+
+
+def test_the_lock_ends_with_its_process(tmp_path: Path) -> None:
+    held = (
+        "import os, pathlib, sys\n"
+        "from sayso.pipeline.teaching_folder import alone\n"
+        "with alone(pathlib.Path(sys.argv[1])):\n"
+        "    print('held', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", held, str(tmp_path / "out")], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, text=True,
+    ) as other:  # fmt: skip
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(InputError, match="at work"), alone(tmp_path / "out"):
+            pass
+        other.kill()
+    with alone(tmp_path / "out") as new:
+        assert not new  # what the killed one made
+
+
+def test_a_base_run_may_lie_elsewhere(base: Base, world: list[Fact], tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    first = begun(base, folder)
+    engine = ScriptedEngine(mind(world), name="pupil", logprob=-0.5, base="scripted:base")
+    measured = halves(base)
+
+    def proved(base: Base, first: Teaching) -> Teaching:
+        return prove(
+            base, measured, {"dpo": [engine]}, folder, first, [0], resamples=100
+        )  # fmt: skip
+
+    before = proved(base, first)
+    write_card(folder / "adapters" / "dpo-0", Card(
+        kind="dpo", base="b", base_name="n", base_run=str(base.path), signature="s"
+    ))  # fmt: skip
+    moved = tmp_path / "moved"
+    shutil.copytree(base.path, moved)
+    other = base._replace(path=moved)
+    asked = len(engine.requests)
+    after = proved(other, begun(other, folder))
+    assert after.cells == before.cells
+    assert len(engine.requests) == asked
+    manifest = RunFolder.open(folder / "runs" / "dpo-0").read_manifest()
+    assert manifest.settings["known_from"] == str(moved)
+    card = read_card(folder / "adapters" / "dpo-0")
+    assert card is not None
+    assert (card.base_run, card.signature) == (str(moved), "s")
+    # another run's probes are another run, wherever it lies
+    run = RunFolder.open(moved)
+    drawn = run.read("generations/probe", Generation)
+    changed = [msgspec.structs.replace(drawn[0], text="changed"), *drawn[1:]]
+    run.write("generations/probe", changed, Generation)
+    third = tmp_path / "third"
+    shutil.move(moved, third)
+    with pytest.raises(InputError, match=r"dpo-0 was measured with the probes of .*moved, which"):
+        begun(base._replace(path=third), folder)
+
+
+def test_a_refused_teaching_leaves_nothing(base: Base, tmp_path: Path) -> None:
+    few = Lesson(preset="builtin", train_limit=3)
+    out = tmp_path / "out"
+    for begun_before, trained in ((False, False), (True, False), (True, True)):
+        if begun_before:  # by a call that was stopped before it made rows
+            begun(base, out, few)
+        if trained:
+            (out / "adapters").mkdir()
+        with pytest.raises(InputError, match=r"only \d of 9 training facts are"):
+            rows(base, out, few)
+        assert out.exists() is trained
+    assert (out / FILE).exists()
+
+
+def test_a_damaged_manifest_says_what_to_do_and_that_is_true(base: Base, tmp_path: Path) -> None:
+    folder = rows(base, tmp_path / "out")
+    held = (folder / "draws" / "manifest.json").stat().st_mtime_ns
+    for damage in (b'{"format":1}', b"{]", b'{"format":1,"model":"builtin"}'):
+        (folder / FILE).write_bytes(damage)
+        with pytest.raises(InputError, match=r"remove .*teaching\.json and say the same command"):
+            rows(base, folder)
+    (folder / FILE).unlink()
+    assert rows(base, folder) == folder
+    assert read_teaching(folder).finished
+    assert (folder / "draws" / "manifest.json").stat().st_mtime_ns == held  # used again
+    (folder / FILE).unlink()
+    (folder / "letter.txt").write_text("mine")
+    with pytest.raises(InputError, match="not empty and no teaching"):
+        rows(base, folder)
+
+
+def test_exports_of_two_formats_lie_beside_each_other(base: Base, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    for style in ("llama-factory", "llama-factory-sharegpt"):
+        rows(base, folder, style=style)
+    names = ["dataset_info.json", "sayso_dpo.json", "sayso_sft.json"]
+    for part in ("export", "export-sharegpt"):
+        assert sorted(p.name for p in (folder / part).iterdir()) == names
+    assert b"instruction" in (folder / "export" / "sayso_sft.json").read_bytes()
+    assert b"conversations" in (folder / "export-sharegpt" / "sayso_sft.json").read_bytes()
