@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import cyclopts
 import msgspec
@@ -183,6 +183,8 @@ def compare(
     allow: tuple[str, ...] = (),
     resamples: int = 2000,
     seed: int = 0,
+    stage: Literal["sft", "dpo", "rl"] | None = None,
+    base: Path | None = None,
 ) -> None:
     """Print what changes from run A to run B on the questions both asked, with paired intervals.
 
@@ -200,12 +202,22 @@ def compare(
         Bootstrap resamples of entities.
     seed
         Seed of the resampling.
+    stage
+        Of two teachings: the stage to compare; without it the last of each.
+    base
+        Of two teachings: where the run that they were taught from is now.
     """
-    result = compare_runs(a, b, allow=allow, resamples=resamples, seed=seed)
+    result = compare_runs(
+        a, b, allow=allow, resamples=resamples, seed=seed, stage=stage or "", base=base
+    )
     if json:
-        _json(result.estimates)
+        rows = [msgspec.structs.asdict(e) for e in result.estimates]
+        for row, (p, corrected) in zip(rows, result.tests, strict=False):  # none outside teachings
+            row |= {"p": p, "p_holm": corrected}
+        print(_pretty(rows))
     else:
-        reports.render_compare(result.estimates, Console(), str(a), str(b), result.notes)
+        console = Console()
+        reports.render_compare(result.estimates, console, str(a), str(b), result.notes, result.told)
 
 
 def show(result: Result, *, json: bool, page: Path | None) -> None:

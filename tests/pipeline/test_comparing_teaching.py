@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ import sayso
 from sayso.cli import main
 from sayso.pipeline.comparing_teaching import beside, differences
 from sayso.pipeline.teaching import Lesson, teach
-from sayso.protocols.uncle_settings import Settings
+from sayso.protocols.uncle_settings import Probe, Settings
 from sayso.records import InputError
-from sayso.taught import read_teaching, write_teaching
+from sayso.taught import Method, read_teaching, write_teaching
 
 FEW = {"sft.rows": 16, "sft.epochs": 1.0, "sft.batch": 8}
 
@@ -43,7 +44,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]
 
 def test_what_one_teaching_gains_is_the_gap_of_the_two_tables(folders) -> None:
     _, a, b = folders
-    found, notes = differences(a, b, resamples=200)
+    found, notes, said, tests = differences(a, b, resamples=200)
     one, two = (read_teaching(place) for place in (a, b))
     held = {(e.where, e.name): e for e in found}
     for form in ("short", "long"):
@@ -52,8 +53,14 @@ def test_what_one_teaching_gains_is_the_gap_of_the_two_tables(folders) -> None:
             assert held[f"form:{form}", name].value == pytest.approx(gap)
     forced = two.get("sft", "short", "forced").value - one.get("sft", "short", "forced").value
     assert held["form:short", "forced"].value == pytest.approx(forced)
-    assert any("training.sft.rate (0.0" in note and "0.05)" in note for note in notes)
-    assert any("one seed" in note for note in notes)
+    # what was compared is no warning
+    assert said[:2] == ["A = mix, SFT, 1 seed", "B = mix, SFT, 1 seed"]
+    assert any("training.sft.rate (0.0" in text and "0.05)" in text for text in said)
+    assert notes == ["with one seed, the ranges say nothing about what another seed would give"]
+    assert len(tests) == len(found)
+    left = sum(holm is not None and holm < 0.05 for _, holm in tests)
+    verb = "differs" if left == 1 else "differ"
+    assert f"over all {len(found)} differences, {left} {verb} from 0" in said[-1]
 
 
 def test_a_teaching_against_itself_differs_in_nothing(folders) -> None:
@@ -82,8 +89,8 @@ def test_what_cannot_be_compared_is_refused_in_one_line(folders, tmp_path, capsy
     shutil.copytree(b, copy)
     told = read_teaching(copy)
     write_teaching(copy, msgspec.structs.replace(told, finished=None))
-    with pytest.raises(InputError, match="not finished"):
-        differences(a, copy)
+    with pytest.raises(InputError, match="not finished: the same call"):
+        differences(a, copy)  # taught from Python: there is no command
     write_teaching(copy, msgspec.structs.replace(told, model_identity="other"))
     with pytest.raises(InputError, match="differ in their model identity"):
         differences(a, copy)
@@ -111,4 +118,76 @@ def test_the_command_prints_the_differences(folders, capsys) -> None:
     assert not stopped.value.code
     printed = capsys.readouterr().out
     assert "told wrongly" in printed
-    assert "Holm" in printed
+    assert "\nafter Holm" in printed
+    assert "\nA = mix" in printed
+    assert "\n! with one seed" in printed
+    with pytest.raises(SystemExit):
+        main(["compare", str(a), str(b), "--resamples", "200", "--json"])
+    rows = json.loads(capsys.readouterr().out)
+    assert {"name", "where", "value", "p", "p_holm"} <= set(rows[0])
+    assert [(row["p"], row["p_holm"]) for row in rows] == [
+        pytest.approx(one) if None not in one else one
+        for one in differences(a, b, resamples=200).tests
+    ]
+
+
+def longer(place: Path, copy: Path) -> Path:
+    """Copy a teaching that goes on to DPO, which changed nothing."""
+    shutil.copytree(place, copy)
+    shutil.copytree(copy / "runs" / "sft-0", copy / "runs" / "dpo-0")
+    shutil.copy(copy / "forced" / "sft-0.json", copy / "forced" / "dpo-0.json")
+    told = read_teaching(copy)
+    methods = (*told.methods, Method("dpo", "SFT + DPO", "trained", (0,)))
+    write_teaching(copy, msgspec.structs.replace(told, methods=methods))
+    return copy
+
+
+def test_unlike_stages_are_warned_of_and_one_can_be_chosen(folders, tmp_path) -> None:
+    _, a, b = folders
+    other = longer(b, tmp_path / "longer")
+    made = sayso.compare(a, other, resamples=100, base=folders[0])
+    assert any(
+        "A ends with SFT, B with SFT + DPO" in note and "--stage sft compares both" in note
+        for note in made.notes
+    )
+    chosen = sayso.compare(a, other, resamples=100, stage="sft", base=folders[0])
+    assert not any("ends with" in note for note in chosen.notes)
+    assert chosen.told[1] == "B = mix, SFT, 1 seed"
+    plain = sayso.compare(a, b, resamples=100)
+    assert [e.value for e in chosen.estimates] == [e.value for e in plain.estimates]
+    with pytest.raises(InputError, match=r"stage 'dpo': .* trained sft"):
+        sayso.compare(a, other, stage="dpo")
+
+
+def test_a_base_run_that_moved_is_found_or_named(folders, tmp_path) -> None:
+    base, a, b = folders
+    moved = tmp_path / "moved"
+    shutil.copytree(base, moved)
+    copies = []
+    for place in (a, b):
+        copies.append(tmp_path / place.name)
+        shutil.copytree(place, copies[-1])
+        told = read_teaching(copies[-1])
+        write_teaching(copies[-1], msgspec.structs.replace(told, base_run="gone/base"))
+    with pytest.raises(InputError, match="not there any more: say where it is now with --base RUN"):
+        sayso.compare(*copies)
+    with pytest.raises(InputError, match="no run folder"):
+        sayso.compare(*copies, base=tmp_path / "nowhere")
+    plain = sayso.compare(a, b, resamples=100)
+    assert sayso.compare(*copies, resamples=100, base=moved).estimates == plain.estimates
+    moved.rename(tmp_path / "base")  # beside the teachings
+    assert sayso.compare(*copies, resamples=100).estimates == plain.estimates
+    # another run of the same model has other probes: it does not decide what is known
+    other = sayso.run(
+        "uncle", split="dev", limit=5, out=tmp_path / "other", cache=tmp_path / "cache",
+        options=Settings(resamples=100, probe=Probe(k=3)),
+    )  # fmt: skip
+    with pytest.raises(InputError, match="other probes"):
+        sayso.compare(*copies, base=other.path)
+
+
+def test_stage_and_base_are_for_teachings(folders) -> None:
+    base, *_ = folders
+    for more in ({"stage": "sft"}, {"base": base}):
+        with pytest.raises(InputError, match="are chosen for teachings"):
+            sayso.compare(base, base, **more)

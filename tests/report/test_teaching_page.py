@@ -336,7 +336,8 @@ def test_what_is_hedged_unasked_is_told() -> None:
     found = list(verdict(Teaching(methods=(method,), cells=tuple(cells)), "instruction"))
     assert (
         "Unasked it hedges 3 % of facts in short answers (asked: 40 %) and 19 % in paragraphs "
-        "(asked: 21 %): about as often as asked in paragraphs; the base model <1 % and 0 %."
+        "(asked: 21 %), the base model <1 % and 0 %. In paragraphs it hedges about as often "
+        "unasked as asked."
     ) in found
 
 

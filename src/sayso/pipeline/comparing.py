@@ -33,10 +33,16 @@ Ints = NDArray[np.int64]
 
 
 class Comparison(NamedTuple):
-    """Differences, B minus A, and what a reader must know about them."""
+    """Differences, B minus A, and what a reader must know about them.
+
+    ``notes`` are warnings, ``told`` is what was compared; ``tests`` has p and its correction for
+    many tests of every difference, where they were tested.
+    """
 
     estimates: list[Estimate]
     notes: list[str]
+    told: Sequence[str] = ()
+    tests: Sequence[tuple[float | None, float | None]] = ()
 
 
 class _Side(NamedTuple):
@@ -52,10 +58,13 @@ def compare(
     allow: Sequence[str] = (),
     resamples: int = 2000,
     seed: int = 0,
+    stage: str = "",
+    base: str | Path | None = None,
 ) -> Comparison:
     """Return B - A for every headline rate on the aspects that both runs asked about.
 
-    Two teachings are compared by the last stage of each. Entities are resampled jointly.
+    Two teachings are compared by the last stage of each, or by ``stage``; ``base`` is where their
+    base run is now. Entities are resampled jointly.
     Runs that differ in more than the model are refused, unless
     ``allow`` names the settings; runs of one base model must share its probes (``known_from``),
     since a model that learned to hedge also hedges its probes. Raises InputError.
@@ -74,7 +83,11 @@ def compare(
                 f"{run} is a teaching and the other folder is not: compare two runs, "
                 f"or two teachings; the runs of a teaching lie in {run}/runs"
             )
-        return Comparison(*of_teachings(str(a), str(b), resamples, seed))
+        return Comparison(*of_teachings(str(a), str(b), resamples, seed, stage=stage, base=base))
+    if stage or base is not None:
+        raise InputError(
+            f"{a} is a run: stage and base are chosen for teachings (folders of sayso train)"
+        )
     kinds = [RunFolder.open(Path(place)).read_manifest().protocols for place in (a, b)]
     if kinds[0] != kinds[1]:
         told = " and ".join("+".join(kind) or "no protocol" for kind in kinds)

@@ -1,47 +1,87 @@
 """Teachings beside each other: what one recipe gains on another, on the same entities and probes.
 
-Every teaching counts by its last stage. Two models were measured with the same frozen probes, so
-that differences are paired by entity; training seeds are resampled too.
+Every teaching counts by its last stage, or by the one that is chosen. Two models were
+measured with the same frozen probes, so that differences are paired by entity; training
+seeds are resampled too.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from sayso.pipeline.running import load_run
 from sayso.pipeline.teaching_measure import Stored
-from sayso.pipeline.teaching_sides import Side, frame_of, side_of
+from sayso.pipeline.teaching_sides import Frame, Side, frame_of, side_of
 from sayso.pipeline.teaching_table import table
+from sayso.protocols.aspects import draws_by_question
 from sayso.records import Estimate, InputError
+from sayso.store import RunFolder
 from sayso.taught import FILE, Cell, Change, Method, Teaching, read_teaching
 
 #: what two teachings must share: settings of the run, not of the training
 SHARED = ("model_identity", "data", "judge")
 
 
+class Differences(NamedTuple):
+    """B - A, warnings, what was compared, and (p, p after Holm) of every difference."""
+
+    estimates: list[Estimate]
+    notes: list[str]
+    told: list[str]
+    tests: list[tuple[float | None, float | None]]
+
+
 def differences(
-    a: str | Path, b: str | Path, resamples: int = 2000, seed: int = 0
-) -> tuple[list[Estimate], list[str]]:
-    """Return B - A of two teachings and what a reader must know. Raises InputError."""
-    _, changes = beside({"A": a, "B": b}, resamples, seed)
+    a: str | Path,
+    b: str | Path,
+    resamples: int = 2000,
+    seed: int = 0,
+    *,
+    stage: str = "",
+    base: str | Path | None = None,
+) -> Differences:
+    """Return B - A of two teachings and what a reader must know. Raises InputError.
+
+    ``stage`` ("sft", "dpo", "rl") is compared instead of the last; ``base`` is the base run where
+    it is now.
+    """
+    _, changes = beside({"A": a, "B": b}, resamples, seed, stage=stage, base=base)
     found = [msgspec.structs.replace(one.difference, where=f"form:{one.form}") for one in changes]
-    stages = [read_teaching(place) for place in (a, b)]
-    notes = [
-        f"{name} = {told.settings['recipe']}, {told.methods[-1].title}, {_seeds(told)}"
-        for name, told in zip("AB", stages, strict=True)
+    both = [read_teaching(place) for place in (a, b)]
+    stages = [_stage(told, stage, str(place)) for told, place in zip(both, (a, b), strict=True)]
+    told = [
+        f"{name} = {one.settings['recipe']}, {method.title}, {_seeds(method)}"
+        for name, one, method in zip("AB", both, stages, strict=True)
     ]
-    notes += _differing(*stages)
-    if min(len(told.seeds) for told in stages) == 1:
-        notes.append("with one seed, the ranges say nothing about what another seed would give")
+    told += _differing(*both)
     left = [one for one in changes if one.p_holm is not None and one.p_holm < 0.05]
-    notes.append(
-        f"after Holm's correction over all {len(changes)} differences, {len(left)} stay clear"
+    told.append(
+        f"after Holm's correction over all {len(changes)} differences, {len(left)} "
+        + ("differs from 0" if len(left) == 1 else "differ from 0")
         + (": " if left else "")
         + ", ".join(f"{one.difference.name} ({one.form})" for one in left)
     )
-    return found, notes
+    tests = [(one.p, one.p_holm) for one in changes]
+    return Differences(found, _warnings(both, stages), told, tests)
+
+
+def _warnings(both: list[Teaching], stages: list[Method]) -> list[str]:
+    """Return what may mislead: unlike stages, and single seeds."""
+    notes = []
+    first, second = stages
+    if first.name != second.name:
+        text = f"A ends with {first.title}, B with {second.title}: not the recipe alone differs"
+        own = [{m.name: m.title for m in told.methods if m.kind == "trained"} for told in both]
+        common = [name for name in own[0] if name in own[1]]
+        if common:
+            text += f"; --stage {common[-1]} compares both after {own[0][common[-1]]}"
+        notes.append(text)
+    if min(len(method.seeds) for method in stages) == 1:
+        notes.append("with one seed, the ranges say nothing about what another seed would give")
+    return notes
 
 
 def _differing(a: Teaching, b: Teaching) -> list[str]:
@@ -55,31 +95,38 @@ def _differing(a: Teaching, b: Teaching) -> list[str]:
     return [f"settings that differ: {', '.join(named)}"] if named else []
 
 
-def _seeds(told: Teaching) -> str:
-    return "1 seed" if len(told.seeds) == 1 else f"{len(told.seeds)} seeds"
+def _seeds(method: Method) -> str:
+    return "1 seed" if len(method.seeds) == 1 else f"{len(method.seeds)} seeds"
 
 
 def beside(
-    folders: dict[str, str | Path], resamples: int = 2000, seed: int = 0
+    folders: dict[str, str | Path],
+    resamples: int = 2000,
+    seed: int = 0,
+    *,
+    stage: str = "",
+    base: str | Path | None = None,
 ) -> tuple[list[Cell], list[Change]]:
     """Return the numbers of several teachings by name, and what each gains on the first.
 
-    Differences are Holm-corrected over all of them. Raises InputError for teachings that are not
-    finished, or that measured other models, data or entities.
+    Differences are Holm-corrected over all of them. ``stage`` and ``base`` as above. Raises
+    InputError for teachings that are not finished, or that measured other models, data or entities.
     """
     held = {name: _finished(Path(place)) for name, place in folders.items()}
     first = next(iter(held))
     for name, told in held.items():
         _check_same(held[first], told, str(folders[first]), str(folders[name]))
-    base = _base(Path(folders[first]), held[first])
-    measured = _runs(Path(folders[first]), held[first])[0]
-    frame = frame_of(base, load_run(measured)[0].questions)
+    stages = {name: _stage(told, stage, str(folders[name])) for name, told in held.items()}
+    measured = _runs(Path(folders[first]), stages[first])[0]
+    frame = _frame(_base(Path(folders[first]), held[first], base), measured)
     sides: dict[str, list[Side]] = {}
     methods = []
-    for name, told in held.items():
+    for name in held:
         place = Path(folders[name])
-        sides[name] = [side_of(frame, run, _forced(place, run.name)) for run in _runs(place, told)]
-        methods.append(Method(name, name, "teaching", told.seeds))
+        sides[name] = [
+            side_of(frame, run, _forced(place, run.name)) for run in _runs(place, stages[name])
+        ]
+        methods.append(Method(name, name, "teaching", stages[name].seeds))
     signature = "|".join(["beside", *(told.signature.partition("|")[0] for told in held.values())])
     return table(
         frame, methods, sides, against=first, signature=signature, resamples=resamples, seed=seed
@@ -91,7 +138,8 @@ def _finished(place: Path) -> Teaching:
         raise InputError(f"{place} holds no teaching (no {FILE}): expected a folder of sayso train")
     told = read_teaching(place)
     if told.finished is None:
-        raise InputError(f"{place} is not finished: `{told.command}` goes on with it")
+        command = f"`{told.command}`" if told.command else "the same call of sayso.train.fit"
+        raise InputError(f"{place} is not finished: {command} goes on with it")
     if not told.methods or told.methods[-1].kind != "trained":
         raise InputError(
             f"{place} measured no taught model (rows were exported): nothing to compare"
@@ -114,16 +162,47 @@ def _check_same(one: Teaching, other: Teaching, first: str, second: str) -> None
             )
 
 
-def _base(place: Path, told: Teaching) -> Path:
-    for found in (Path(told.base_run), place.parent / Path(told.base_run).name):
-        if found.is_dir():
+def _stage(told: Teaching, stage: str, place: str) -> Method:
+    """Return the trained method that counts: the last one, or the one named. InputError."""
+    trained = {method.name: method for method in told.methods if method.kind == "trained"}
+    if not stage:
+        return told.methods[-1]
+    if stage not in trained:
+        raise InputError(f"stage {stage!r}: {place} trained {', '.join(trained)}")
+    return trained[stage]
+
+
+def _base(place: Path, told: Teaching, base: str | Path | None) -> Path:
+    """Return the base run of a teaching: as given, as it was, or beside the folder. InputError."""
+    name = Path(told.base_run).name
+    beside_it = (Path(told.base_run), place.parent / name, place.resolve().parent / name)
+    for found in (Path(base),) if base is not None else beside_it:
+        if RunFolder.exists(found):
             return found
-    raise InputError(f"{place} was taught from {told.base_run}, which is not there any more")
+    if base is not None:
+        raise InputError(f"base {base} is no run folder: expected the run that was taught")
+    raise InputError(
+        f"{place} was taught from {told.base_run}, which is not there any more: say where it is "
+        "now with --base RUN"
+    )
 
 
-def _runs(place: Path, told: Teaching) -> list[Path]:
-    """Return the runs of a teaching's last stage, a seed each."""
-    stage = told.methods[-1]
+def _frame(base: Path, measured: Path) -> Frame:
+    """Return what is known of the measured facts; refuse a run with other probes. InputError."""
+    job, _, chosen = load_run(measured)
+    frame = frame_of(base, job.questions)
+    frozen = draws_by_question(job.generations("probe"), chosen.probe.k)
+    own = {q: [g.text.strip() for g in frozen.get(q, [])] for q in frame.probes}
+    if own != frame.probes:
+        raise InputError(
+            f"{base} holds other probes than those that {measured} was measured with: expected "
+            "the run that was taught, which --base RUN names"
+        )
+    return frame
+
+
+def _runs(place: Path, stage: Method) -> list[Path]:
+    """Return the runs of a teaching's stage, a seed each."""
     return [place / "runs" / f"{stage.name}-{seed}" for seed in stage.seeds]
 
 

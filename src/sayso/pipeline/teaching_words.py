@@ -108,10 +108,10 @@ def _unasked(taught: Teaching, method: Method, against: str) -> Iterator[str]:
         if own.value >= AS_OFTEN * asked.value and hedged >= max(FEW_HEDGES, FEW_SHARE * facts):
             alike.append(PLACES[form])
     if parts:
-        often = f": about as often as asked in {' and '.join(alike)}" if alike else ""
-        yield (
-            f"Unasked it hedges {' and '.join(parts)}{often}; the base model {' and '.join(base)}."
-        )
+        text = f"Unasked it hedges {' and '.join(parts)}, the base model {' and '.join(base)}."
+        if alike:
+            text += f" In {' and '.join(alike)} it hedges about as often unasked as asked."
+        yield text
 
 
 def _gain(change: Change | None) -> str:

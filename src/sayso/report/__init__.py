@@ -68,11 +68,12 @@ def render_compare(
     first: str = "A",
     second: str = "B",
     notes: Sequence[str] = (),
+    told: Sequence[str] = (),
 ) -> None:
     """Print differences of two runs; see :func:`sayso.report.compare.render_compare`."""
     from sayso.report.compare import render_compare as render_table
 
-    render_table(differences, console, first, second, notes)
+    render_table(differences, console, first, second, notes, told)
 
 
 def render_teaching(taught: Teaching, console: Console, page: Path | None = None) -> None:

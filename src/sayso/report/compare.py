@@ -37,13 +37,17 @@ def render_compare(
     first: str = "A",
     second: str = "B",
     notes: Sequence[str] = (),
+    told: Sequence[str] = (),
 ) -> None:
     """Print paired differences, second run minus first, with intervals; the runs are named.
 
     A difference whose interval leaves out 0 is marked with a star. Undefined or refused ones are
-    dashes with the reason below; ``notes`` are printed first. Holds for an empty list.
+    dashes with the reason below. ``told`` (what was compared) and ``notes`` (warnings) are printed
+    first. Holds for an empty list.
     """
     say(console, f"\nB minus A\n  A = {first}\n  B = {second}", "bold", block=True)
+    for text in told:
+        say(console, text, "dim")
     for note in notes:
         say(console, f"! {note}", "yellow")
     if not differences:

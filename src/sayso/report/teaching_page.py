@@ -140,7 +140,7 @@ def _forests(taught: Teaching) -> list[tuple[str, Figure, str]]:
         (
             "J",
             "J",
-            "hedged share of unknown facts less that of known ones; 0 = blind",
+            "0 = blind hedging",
             "Bars are 95 % intervals over seeds and entities.",
         ),
         (
