@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from sayso.cli import main
 from sayso.pipeline.comparing_teaching import beside, differences
 from sayso.pipeline.teaching import Lesson, teach
 from sayso.protocols.uncle_settings import Probe, Settings
-from sayso.records import InputError
+from sayso.records import Generation, InputError
+from sayso.store import RunFolder
 from sayso.taught import Method, read_teaching, write_teaching
 
 FEW = {"sft.rows": 16, "sft.epochs": 1.0, "sft.batch": 8}
@@ -191,3 +193,25 @@ def test_stage_and_base_are_for_teachings(folders) -> None:
     for more in ({"stage": "sft"}, {"base": base}):
         with pytest.raises(InputError, match="are chosen for teachings"):
             sayso.compare(base, base, **more)
+
+
+def test_an_adapter_loads_as_the_docs_say(folders, capsys) -> None:
+    """Plain transformers and peft say what sayso stored, word for word."""
+    _, a, _ = folders
+    doc = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text(encoding="utf-8")
+    section = doc.split("\n## Using the model\n")[1].split("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    stored = [
+        g for g in RunFolder.open(a / "runs" / "sft-0").read("generations/short", Generation)
+        if g.instructed
+    ]  # fmt: skip
+    own = {
+        '"your/base-model"': repr(str(Path(sayso.__file__).parent / "builtin" / "model")),
+        '"runs/taught/adapters/dpo-0"': repr(str(a / "adapters" / "sft-0")),
+        re.findall(r'text = (".*")', code)[0]: repr(stored[0].request.messages[0].content),
+    }
+    for old, new in own.items():
+        assert code.count(old) == 1
+        code = code.replace(old, new)
+    exec(compile(code, "docs/teaching.md", "exec"), {})
+    assert capsys.readouterr().out.strip() == stored[0].text

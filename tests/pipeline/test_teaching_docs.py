@@ -39,6 +39,6 @@ def test_commands_and_code_run_in_order(
 
 def test_what_the_table_shows_is_explained() -> None:
     reading = DOC.split("\n## Reading the proof\n")[1].split("\n## ")[0].lower()
-    for head in ("J within", "unspoken", "forced", "skill", "wrong, sure"):
+    for head in ("J within", "unspoken", "forced", "skill", "wrong, sure", "unasked"):
         assert head in ABOUT
         assert f"*{head.lower()}*" in reading, head
