@@ -14,7 +14,9 @@ from rich.console import Console
 from sayso import report as reports
 from sayso.bars import Bars
 from sayso.pipeline.teaching import Lesson, teach
+from sayso.pipeline.teaching_defaults import of_preset, of_rows
 from sayso.pipeline.teaching_sweep import sweep as sweep_of
+from sayso.pipeline.teaching_unread import check_exported
 from sayso.records import InputError
 from sayso.report.clean import plain_json
 
@@ -28,17 +30,16 @@ def train(
     /,
     *,
     recipe: Annotated[
-        Literal["short", "long", "mix", "calibrated", "rl"],
+        str,
         Parameter(
-            help="what rows are made of: short questions, paragraphs, both (--xi), wording as sure "
-            "as the model is, or SFT and then reinforcement learning"
+            help="short: rows of short questions; long: of paragraphs; mix: of both (--xi); "
+            "calibrated: wording as sure as the model is; rl: mix, then reinforcement learning"
         ),
     ] = "mix",
     preset: Annotated[
         Literal["auto", "paper", "builtin"],
         Parameter(
-            help="settings of the training: UNCLE's Table 6, or those of the built-in model; auto "
-            "takes what fits the model"
+            help="UNCLE's Table 6, or what fits the built-in model; auto takes what fits the model"
         ),
     ] = "auto",
     seeds: Annotated[int, Parameter(help="trainings, each with rows and order of its own")] = 1,
@@ -75,19 +76,24 @@ def train(
     ] = "",
     theta: Annotated[
         float | None,
-        Parameter(group=ROWS, help="share of right draws from which a fact is known"),
+        Parameter(
+            group=ROWS, help=f"share of right draws from which a fact is known {of_rows('theta')}"
+        ),
     ] = None,
     low: Annotated[
         float | None,
         Parameter(
-            group=ROWS, help="share up to which it is unknown; between the two it is left out"
+            group=ROWS,
+            help="share up to which it is unknown; between the two it is left out "
+            f"{of_rows('low', 'all below theta')}",
         ),
     ] = None,
     xi: Annotated[
-        float | None, Parameter(group=ROWS, help="share of long-form rows in a mix")
+        float | None,
+        Parameter(group=ROWS, help=f"share of long-form rows in a mix {of_preset('xi')}"),
     ] = None,
     k: Annotated[
-        int | None, Parameter(group=ROWS, help="draws of each short question (10)")
+        int | None, Parameter(group=ROWS, help=f"draws of each short question {of_rows('k')}")
     ] = None,
     style: Annotated[
         Literal["paper", "known", "fut"] | None,
@@ -95,22 +101,29 @@ def train(
             group=ROWS,
             help="Idk and LoGU rows as UNCLE trains; or a word of doubt at the value, in both "
             "forms alike; or fut, a peer (short questions, SFT alone): every draw hedged as its "
-            "consistency with the others says",
+            f"consistency with the others says {of_rows('style')}",
         ),
     ] = None,
     paragraphs: Annotated[
-        int | None, Parameter(group=ROWS, help="drawn paragraphs beside the one at T=0")
+        int | None,
+        Parameter(
+            group=ROWS, help=f"drawn paragraphs beside the one at T=0 {of_rows('paragraphs')}"
+        ),
     ] = None,
     plain: Annotated[
         float | None,
-        Parameter(group=ROWS, help="the model's own plain answers beside the rows, as a share"),
+        Parameter(
+            group=ROWS,
+            help="the model's own plain answers that come on top of --sft-rows, as a share "
+            f"{of_rows('plain')}",
+        ),
     ] = None,
     plain_from: Annotated[
         float | None,
         Parameter(
             group=ROWS,
             help="with --recipe calibrated: share of draws that agree with an answer from which it "
-            "is worded without a hedge",
+            f"is worded without a hedge {of_rows('plain_from')}",
         ),
     ] = None,
     against: Annotated[
@@ -118,7 +131,8 @@ def train(
         Parameter(
             group=ROWS,
             help="with --style known, for DPO: pairs against a hedge beside one for it; more of "
-            "them keep known facts plain, fewer of them hedge more",
+            "them keep known facts plain, fewer of them hedge more "
+            f"{of_rows('against', 'all there are')}",
         ),
     ] = None,
     veracity: Annotated[
@@ -126,7 +140,8 @@ def train(
         Parameter(
             group=ROWS,
             help="with --style paper: what says that a paragraph's fact is wrong, the judge's "
-            "verdict by the golds, claims checked against evidence, or agreement with short draws",
+            "verdict by the golds, claims checked against evidence, or agreement with short draws "
+            f"{of_rows('veracity')}",
         ),
     ] = None,
     reward: Annotated[
@@ -135,33 +150,60 @@ def train(
             group=RL,
             help="right and sure 1, doubt 0, wrong and sure -cost; how well the stated confidence "
             "fits; whether it is on the right side of one half; or ternary, learning most from "
-            "answers that the model judged well itself",
+            f"answers that the model judged well itself {of_rows('reward')}",
         ),
     ] = None,
     cost: Annotated[
-        float | None, Parameter(group=RL, help="of a wrong and sure answer (ternary, rlmf)")
+        float | None,
+        Parameter(group=RL, help=f"of a wrong and sure answer (ternary, rlmf) {of_rows('cost')}"),
     ] = None,
     choose: Annotated[
         Literal["any", "extremes"] | None,
         Parameter(
-            group=RL, help="questions to ask: any, or those whose draws agree most and least"
+            group=RL,
+            help="questions to ask: any, or those whose draws agree most and least "
+            f"{of_rows('choose')}",
         ),
     ] = None,
-    rl_rows: Annotated[int | None, Parameter(group=RL, help="most questions to ask")] = None,
-    rl_rate: Annotated[float | None, Parameter(group=RL, help="learning rate")] = None,
-    sft_rows: Annotated[int | None, Parameter(group=TRAINING, help="most rows for SFT")] = None,
-    dpo_rows: Annotated[int | None, Parameter(group=TRAINING, help="most pairs for DPO")] = None,
-    sft_epochs: Annotated[float | None, Parameter(group=TRAINING, help="passes over them")] = None,
-    dpo_epochs: Annotated[float | None, Parameter(group=TRAINING, help="passes over them")] = None,
+    rl_rows: Annotated[
+        int | None, Parameter(group=RL, help=f"most questions to ask {of_preset('rl.rows')}")
+    ] = None,
+    rl_rate: Annotated[
+        float | None, Parameter(group=RL, help=f"learning rate {of_preset('rl.rate')}")
+    ] = None,
+    sft_rows: Annotated[
+        int | None,
+        Parameter(
+            group=TRAINING,
+            help=f"most rows of the recipe for SFT, --plain ones on top {of_preset('sft.rows')}",
+        ),
+    ] = None,
+    dpo_rows: Annotated[
+        int | None,
+        Parameter(
+            group=TRAINING,
+            help=f"most pairs of the recipe for DPO, plain ones on top {of_preset('dpo.rows')}",
+        ),
+    ] = None,
+    sft_epochs: Annotated[
+        float | None,
+        Parameter(group=TRAINING, help=f"passes over them {of_preset('sft.epochs')}"),
+    ] = None,
+    dpo_epochs: Annotated[
+        float | None,
+        Parameter(group=TRAINING, help=f"passes over them {of_preset('dpo.epochs')}"),
+    ] = None,
     sft_rate: Annotated[
-        float | None, Parameter(group=TRAINING, help="learning rate of SFT")
+        float | None,
+        Parameter(group=TRAINING, help=f"learning rate of SFT {of_preset('sft.rate')}"),
     ] = None,
     dpo_rate: Annotated[
-        float | None, Parameter(group=TRAINING, help="learning rate of DPO")
+        float | None,
+        Parameter(group=TRAINING, help=f"learning rate of DPO {of_preset('dpo.rate')}"),
     ] = None,
     targets: Annotated[
         str | None,
-        Parameter(group=TRAINING, help="linear modules that get adapters, such as q_proj,v_proj"),
+        Parameter(group=TRAINING, help=f"linear modules that get adapters {of_preset('targets')}"),
     ] = None,
     resamples: Annotated[int, Parameter(help="bootstrap resamples of seeds and entities")] = 2000,
     data: Annotated[
@@ -183,15 +225,8 @@ def train(
     Stopped at any point, the same command goes on.
     """
     lesson = Lesson(
-        recipe=recipe,
-        preset=preset,
-        seeds=seeds,
-        seed=seed,
-        stages=stages,
-        limit=limit,
-        train_limit=train_limit,
-        methods=methods or "",
-        resamples=resamples,
+        recipe=recipe, preset=preset, seeds=seeds, seed=seed, stages=stages, limit=limit,
+        train_limit=train_limit, methods=methods or "", resamples=resamples,
         making={
             "theta": theta, "low": low, "xi": xi, "k": k, "style": style,
             "paragraphs": paragraphs, "plain": plain, "veracity": veracity,
@@ -209,6 +244,8 @@ def train(
         "data": data, "judge": judge, "cache": cache,
         "command": shlex.join(["sayso", *sys.argv[1:]]),
     }  # fmt: skip
+    if export:
+        check_exported(lesson.methods, {**lesson.making, **lesson.training})
     if sweep or values:
         _sweep(run, out, sweep, values, lesson, export, opened, json)
         return

@@ -110,8 +110,10 @@ def test_settings_that_would_be_left_unread_are_refused(
 
 
 def test_a_mix_that_is_smaller_than_asked_says_so(drawn: list[Known]) -> None:
-    (note,) = [n for n in made("mix", drawn, BUILTIN, 4000).notes if "SFT rows" in n]
-    assert "of 4000 SFT rows, all that xi" in note
+    notes = made("mix", drawn, BUILTIN, 4000).notes
+    (note,) = [n for n in notes if n.startswith("SFT: mix")]
+    assert "of 4000 rows, all that xi" in note
+    assert [n.partition(":")[0] for n in notes].count("DPO") >= 1  # each note says of what it is
     assert not [n for n in made("mix", drawn, BUILTIN, 20).notes if "rows, all that" in n]
 
 

@@ -229,6 +229,11 @@ def _check_known_from(chosen: Any, manifest: Manifest, data: Dataset) -> tuple[s
         return ()
     base = RunFolder.open(Path(chosen.known_from))
     other = base.read_manifest()
+    if "uncle" not in other.protocols:
+        raise InputError(
+            f"known_from {chosen.known_from}: a run of {'+'.join(other.protocols) or 'nothing'}, "
+            "which has no probes; expected a finished run of `sayso run uncle`"
+        )
     k, heat = (other.settings.get(name) for name in ("probe.k", "probe.temperature"))
     if not isinstance(k, int) or k < chosen.probe.k or heat != chosen.probe.temperature:
         raise InputError(

@@ -78,7 +78,7 @@ def teach(
         )
     base = open_base(run, model=model, data=data, judge=judge, cache=cache)
     uncle.check(dataclasses.replace(base.settings, methods=chosen.methods))
-    preset, making = chosen.resolved(base.model)
+    preset, making = chosen.resolved(base.model, export=bool(style))
     parts = halves(base, chosen.limit, chosen.train_limit)
     if not style:
         check_trainable(base, preset)

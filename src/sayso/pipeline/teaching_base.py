@@ -22,6 +22,7 @@ from sayso.pipeline.thinking import OF_REQUESTS
 from sayso.protocols.uncle_settings import Settings
 from sayso.records import InputError, Question
 from sayso.store import Manifest
+from sayso.taught import FILE, read_teaching
 from sayso.train.pairs import normal_name
 
 #: the part of the entities that is measured where a run asked about all of them
@@ -81,6 +82,10 @@ def open_base(
     ``model``, ``data``, ``judge`` and ``cache`` replace what the run's own command said; they are
     needed where it cannot be repeated from its manifest (an engine from Python, a moved file).
     """
+    if (Path(run) / FILE).is_file():
+        raise InputError(
+            f"{run} is a teaching, started from {_named(read_teaching(run).base_run)}: say that run"
+        )
     job, manifest, chosen = load_run(run)
     if manifest.protocols != ("uncle",):
         raise InputError(
@@ -106,6 +111,12 @@ def open_base(
     )  # fmt: skip
     del job
     return base
+
+
+def _named(run: str) -> str:
+    return (
+        shlex.quote("".join(c for c in run if c.isprintable())) if run else "a run it does not name"
+    )
 
 
 def check_still(base: Base, progress: Progress | None = None) -> None:
@@ -182,6 +193,10 @@ def halves(base: Base, limit: int | None = None, taught: int | None = None) -> H
     if not left:
         raise InputError(f"{base.data} has no entity left to teach beside the {wanted} measured")
     if taught is not None:
+        if taught > (there := entities_of(left)):
+            notes.append(
+                f"train-limit {taught}: there are {there} entities to teach, all are taken"
+            )
         data = datasets.subset(train.replaced(left), domains=(), limit=taught, seed=job.seed)
         left = data.questions
     return Halves(train.replaced(left), held, wanted, tuple(notes))

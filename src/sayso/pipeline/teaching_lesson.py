@@ -10,9 +10,10 @@ import sayso
 from sayso.pipeline.manifests import now
 from sayso.pipeline.running import entities_of
 from sayso.pipeline.teaching_base import Base, Halves
-from sayso.pipeline.teaching_making import RECIPES, Making, check_making, check_recipe
+from sayso.pipeline.teaching_making import Making, check_making, check_name, check_recipe
 from sayso.pipeline.teaching_rows import MAKINGS
 from sayso.pipeline.teaching_training import preset_for, stages_of
+from sayso.pipeline.teaching_unread import check_read
 from sayso.records import InputError, content_id
 from sayso.taught import Teaching
 from sayso.train.presets import Preset
@@ -37,8 +38,7 @@ class Lesson:
 
     def check(self) -> None:
         """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
-        if self.recipe not in RECIPES:
-            raise InputError(f"recipe {self.recipe!r}: expected one of {', '.join(RECIPES)}")
+        check_name(self.recipe)
         stages_of(self.recipe, self.stages)
         for name, value, low, high in (
             ("seeds", self.seeds, 1, 100),
@@ -48,8 +48,11 @@ class Lesson:
             if not low <= value <= high:
                 raise InputError(f"{name} is {value}; expected {low} to {high}")
 
-    def resolved(self, model: object) -> tuple[Preset, Making]:
-        """Return the preset and how rows are made, for a model. Raises InputError."""
+    def resolved(self, model: object, *, export: bool = False) -> tuple[Preset, Making]:
+        """Return the preset and how rows are made, for a model. Raises InputError.
+
+        What was given and would be left unread, also by an ``export``, is refused.
+        """
         preset = preset_for(self.preset, model)
         known = {f.name for f in dataclasses.fields(Making)}
         unknown = [name for name in self.making if name not in known]
@@ -61,6 +64,8 @@ class Lesson:
         check_recipe(self.recipe, made)
         if made.style == "fut" and self.recipe != "rl" and self.stages != "sft":
             raise InputError("style fut makes rows for SFT and no pairs: say --stages sft")
+        given |= self.training
+        check_read(self.recipe, self.stages, made, given, export=export)
         chosen = _trained(preset, self.training)
         check_preset(chosen)
         return chosen, made

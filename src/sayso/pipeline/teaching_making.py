@@ -6,7 +6,6 @@ import dataclasses
 from typing import Literal, get_args
 
 from sayso.records import InputError
-from sayso.train.pairs_idk import check_thresholds
 from sayso.train.pairs_known import WORDS
 from sayso.train.pairs_logu import VARIANTS, Veracity
 from sayso.train.rewards import NAMES, Name
@@ -55,11 +54,9 @@ class Making:
 
 def check_making(made: Making) -> None:
     """Refuse settings of which no rows can come. Raises InputError."""
-    if made.low is not None:
-        check_thresholds(1.0, made.low, made.theta)
-    else:
-        check_thresholds(made.theta, None, None)
     for name, value, low, high in (
+        ("theta", made.theta, 0, 1),
+        ("low", made.low or 0.0, 0, 1),
         ("xi", made.xi, 0, 1),
         ("plain", made.plain, 0, 1),
         ("variants", made.variants, 1, 100),
@@ -71,6 +68,13 @@ def check_making(made: Making) -> None:
     ):
         if not low <= value <= high:
             raise InputError(f"{name} is {value:g}; expected {low} to {high}")
+    if not made.theta:
+        raise InputError("theta is 0; expected more than 0, up to 1: every fact would be known")
+    if made.low is not None and made.low >= made.theta:
+        raise InputError(
+            f"low is {made.low:g} and theta {made.theta:g}; expected low below theta: a fact is "
+            "unknown up to low and known from theta"
+        )
     for name, chosen, known in (
         ("style", made.style, STYLES),
         ("veracity", made.veracity, VERACITIES),
@@ -80,10 +84,18 @@ def check_making(made: Making) -> None:
             raise InputError(f"{name} {chosen!r}: expected one of {', '.join(known)}")
 
 
-def check_recipe(recipe: str, made: Making) -> None:
-    """Refuse settings that a recipe would leave unread. Raises InputError."""
+def check_name(recipe: str) -> None:
+    """Refuse what is no recipe; of a style, say the command that takes it. Raises InputError."""
+    if recipe in STYLES:
+        told = "--recipe short --style fut --stages sft" if recipe == "fut" else f"--style {recipe}"
+        raise InputError(f"recipe {recipe!r} is a style of rows: sayso train RUN {told}")
     if recipe not in RECIPES:
         raise InputError(f"recipe {recipe!r}: expected one of {', '.join(RECIPES)}")
+
+
+def check_recipe(recipe: str, made: Making) -> None:
+    """Refuse settings that a recipe would leave unread. Raises InputError."""
+    check_name(recipe)
     if made.veracity != "gold" and (made.style != "paper" or recipe in ("short", "calibrated")):
         raise InputError(
             f"veracity {made.veracity} says which sentences of a paragraph are wrong in rows of "

@@ -86,17 +86,18 @@ class Made(NamedTuple):
     cost: float = 1.0
 
 
-def check_enough(facts: Sequence[Fact], making: Making) -> tuple[int, int]:
+def check_enough(facts: Sequence[Fact], making: Making, recipe: str = "mix") -> tuple[int, int]:
     """Return how many short facts are known and unknown; refuse too few of either. InputError."""
     states = [_state(f, making) for f in facts if f.form == "short"]
     known, unknown = states.count(True), states.count(False)
-    for word, number in (("unknown", unknown), ("known", known)):
+    other = "" if recipe == "calibrated" or making.style == "fut" else ", another --theta"
+    for word, number, data in (("unknown", unknown, "harder"), ("known", known, "easier")):
         if number < LEAST:
             raise InputError(
                 f"only {number} of {len(states)} training facts are {word} "
                 f"({known} known, {unknown} unknown, {len(states) - known - unknown} between or "
                 f"unread, theta {making.theta:g}): teaching needs at least {LEAST}; take more "
-                "entities (--train-limit), another --theta, or harder data"
+                f"entities (--train-limit){other}, or {data} data"
             )
     return known, unknown
 
@@ -119,7 +120,7 @@ def make(
     """Return the rows of a recipe, at most ``size`` for (SFT, DPO, RL). Raises InputError."""
     check_making(making)
     check_recipe(recipe, making)
-    check_enough(facts, making)
+    check_enough(facts, making, recipe)
     notes: list[str] = []
     sides: dict[pairs.Want, list[Row]] = {}
     wants: tuple[pairs.Want, ...] = ("sft", "dpo")
@@ -127,20 +128,21 @@ def make(
         if not most or (want == "dpo" and making.style == "fut"):
             sides[want] = []
             continue
-        rows = _rows(recipe, facts, making, want, most, seed, notes)
+        said: list[str] = []
+        rows = _rows(recipe, facts, making, want, most, seed, said)
         if not rows:
             raise InputError(
                 f"recipe {recipe} makes no {want.upper()} row of {len(facts)} facts: "
-                f"{'; '.join(notes) or 'none has what it needs'}"
+                f"{'; '.join(said) or 'none has what it needs'}"
             )
+        notes += [f"{want.upper()}: {note}" for note in dict.fromkeys(said)]
         sides[want] = instructed(rows, instructions, 1.0, seed)
     distinct = making.style != "fut"  # equal draws of a fact are why it is sure
     for want in wants:
         beside = _plain(sides[want], facts, making, want, seed)
         sides[want] = in_order([*sides[want], *beside], seed, distinct=distinct)
     asked = _asked(facts, making, instructions.get("short", ""), size[2], seed)
-    unique = list(dict.fromkeys(notes))
-    return Made(sides["sft"], sides["dpo"], unique, asked, making.reward, making.cost)
+    return Made(sides["sft"], sides["dpo"], notes, asked, making.reward, making.cost)
 
 
 def _asked(facts: Sequence[Fact], making: Making, told: str, most: int, seed: int) -> list[Asked]:
@@ -183,7 +185,7 @@ def _rows(
         total = min(most, largest(len(set(short)), len(set(long)), [making.xi]))
         if total < most:
             notes.append(
-                f"mix: {total} of {most} {want.upper()} rows, all that xi {making.xi:g} allows: "
+                f"mix: {total} of {most} rows, all that xi {making.xi:g} allows: "
                 "teachings are of equal size only if each reaches the number asked for"
             )
         if not total:

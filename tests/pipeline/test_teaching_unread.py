@@ -1,0 +1,149 @@
+"""Settings that would change nothing, and names that stand in a wrong place, are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import sayso
+from sayso import cli
+from sayso.pipeline.teaching_base import halves, open_base
+from sayso.pipeline.teaching_defaults import of_preset, of_rows
+from sayso.pipeline.teaching_lesson import Lesson
+from sayso.pipeline.teaching_unread import check_exported
+from sayso.protocols.uncle_settings import Settings
+from sayso.records import InputError
+from sayso.store import RunFolder
+from sayso.taught import Teaching, write_teaching
+
+
+@pytest.mark.parametrize(
+    ("lesson", "export", "told"),
+    [
+        ({"recipe": "calibrated", "making": {"xi": 0.9}}, False, "--xi 0.9 would change nothing"),
+        ({"recipe": "mix", "making": {"plain_from": 0.9}}, False, "--recipe calibrated does"),
+        ({"recipe": "mix", "making": {"reward": "brier"}}, False, "--recipe rl"),
+        ({"recipe": "rl", "stages": "sft", "making": {"choose": "any"}}, False, "--stages sft"),
+        ({"recipe": "rl", "making": {"reward": "brier", "cost": 2.0}}, False, "brier has no cost"),
+        ({"recipe": "rl", "making": {"against": 2.0}}, False, "without DPO"),
+        ({"recipe": "rl", "training": {"dpo.rate": 1e-3}}, False, "--dpo-rate 0.001 .*without DPO"),
+        ({"recipe": "mix", "training": {"rl.rows": 3}}, False, "--rl-rows 3"),
+        ({"stages": "sft", "training": {"dpo.rows": 9}}, False, "ends before DPO"),
+        ({"making": {"style": "paper", "against": 1.0}}, False, "--style known does"),
+        ({"recipe": "calibrated", "making": {"theta": 0.5}}, False, "--plain-from"),
+        ({"recipe": "long", "making": {"style": "paper", "theta": 0.5}}, False, "fact by fact"),
+        ({"recipe": "short", "making": {"paragraphs": 2}}, False, "take no paragraph"),
+        (
+            {"recipe": "short", "stages": "sft", "making": {"style": "fut", "low": 0.1}},
+            False,
+            "style fut",
+        ),
+    ],
+)
+def test_a_given_setting_that_nothing_reads_is_refused(
+    lesson: dict[str, Any], export: bool, told: str
+) -> None:
+    with pytest.raises(InputError, match=told) as refused:
+        Lesson(preset="builtin", **lesson).resolved("builtin", export=export)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("methods", "given", "told"),
+    [
+        ("", {"targets": ("q_proj", "v_proj")}, "--targets q_proj,v_proj"),
+        ("", {"sft.rows": 3, "sft.epochs": 2.0}, "--sft-epochs 2.0 .*trains nothing"),
+        ("", {"reward": "brier"}, "trains nothing"),
+        ("unc_few", {}, "measures nothing"),
+    ],
+)
+def test_an_export_reads_no_setting_of_trainings(
+    methods: str, given: dict[str, Any], told: str
+) -> None:
+    check_exported("", {"sft.rows": 3, "reward": None})
+    with pytest.raises(InputError, match=told):
+        check_exported(methods, given)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "export"),
+    [
+        ({"recipe": "mix", "making": {"xi": 0.9, "theta": 0.5, "against": 2.0}}, False),
+        ({"recipe": "calibrated", "making": {"plain_from": 0.9, "paragraphs": 2}}, False),
+        ({"recipe": "rl", "making": {"cost": 2.0, "choose": "extremes", "xi": 0.2}}, False),
+        ({"recipe": "rl", "making": {"against": 2.0}, "training": {"dpo.rows": 9}}, True),
+        ({"recipe": "short", "making": {"paragraphs": 0, "xi": None}}, False),
+        ({"recipe": "long", "making": {"style": "paper", "veracity": "consistency"}}, False),
+        ({"recipe": "short"}, False),
+        ({"recipe": "calibrated"}, True),
+    ],
+)
+def test_what_is_read_is_taken(lesson: dict[str, Any], export: bool) -> None:
+    Lesson(preset="builtin", **lesson).resolved("builtin", export=export)
+
+
+@pytest.mark.parametrize(
+    ("making", "told"),
+    [
+        ({"theta": 2.0}, "^theta is 2; expected 0 to 1$"),
+        ({"theta": 0.0}, "^theta is 0; expected more than 0"),
+        ({"low": -1.0}, "^low is -1"),
+        ({"theta": 0.3, "low": 0.5}, "^low is 0.5 and theta 0.3; expected low below theta"),
+    ],
+)
+def test_thresholds_are_called_by_their_names(making: dict[str, float], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        Lesson(preset="builtin", making=making).resolved("builtin")
+
+
+def test_a_style_is_no_recipe(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, flags in (
+        ("fut", "--recipe short --style fut --stages sft"),
+        ("known", "--style known"),
+        ("paper", "--style paper"),
+    ):
+        assert cli.run(["train", "nowhere", "--recipe", name]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert f"is a style of rows: sayso train RUN {flags}" in said
+    assert cli.run(["train", "nowhere", "--recipe", "best"]) == 2
+    assert "expected one of short, long, mix, calibrated, rl" in capsys.readouterr().err
+
+
+def test_a_teaching_is_no_run_to_start_from(tmp_path: Path) -> None:
+    write_teaching(tmp_path, Teaching(base_run="runs/base"))
+    with pytest.raises(InputError, match="is a teaching, started from runs/base: say that run"):
+        open_base(tmp_path)
+
+
+def test_probes_of_another_protocol_are_none(tmp_path: Path) -> None:
+    options = Settings(resamples=100)
+    given = {"split": "dev", "limit": 2, "cache": tmp_path / "cache"}
+    sayso.run("uncle", out=tmp_path / "base", options=options, **given)  # type: ignore[arg-type]
+    run = RunFolder.open(tmp_path / "base")
+    manifest = msgspec.structs.replace(run.read_manifest(), protocols=("selective",))
+    run.write_manifest(manifest)
+    other = Settings(resamples=100, known_from=str(tmp_path / "base"))
+    with pytest.raises(InputError, match="a run of selective, which has no probes"):
+        sayso.run("uncle", out=tmp_path / "x", options=other, **given)  # type: ignore[arg-type]
+
+
+def test_help_says_the_defaults_of_each_preset() -> None:
+    assert of_rows("k") == "(10)"
+    assert of_rows("low", "all below theta") == "(paper: all below theta; builtin: 0)"
+    assert of_rows("style") == "(paper: paper; builtin: known)"
+    assert of_preset("sft.rate") == "(paper: 5e-05; builtin: 0.002)"
+    assert of_preset("targets").startswith("(paper: q_proj,v_proj; builtin: q_proj,k_proj")
+
+
+def test_more_to_teach_than_there_is_is_told(tmp_path: Path) -> None:
+    """The built-in world has 250 entities to teach."""
+    sayso.run(
+        "uncle", split="dev", limit=2, out=tmp_path / "base", cache=tmp_path / "cache",
+        options=Settings(resamples=100),
+    )  # fmt: skip
+    base = open_base(tmp_path / "base")
+    assert halves(base, taught=251).notes[-1].startswith("train-limit 251: there are 250 entities")
+    assert halves(base, taught=250).notes == ()
