@@ -11,7 +11,7 @@ import sayso
 from sayso.cli import main
 from sayso.pipeline import teaching_sweep
 from sayso.pipeline.teaching import Lesson
-from sayso.pipeline.teaching_sweep import check_values, rows_of, sweep
+from sayso.pipeline.teaching_sweep import check_values, rows_of, smallest, sweep
 from sayso.protocols.uncle_settings import Settings
 from sayso.records import InputError
 from sayso.taught import read_teaching
@@ -82,12 +82,22 @@ def test_the_command_prints_a_line_for_each_value_and_draws_them(base: Path, cap
         ("xi", [0.5, 1.5], {}, "within 0 and 1"),
         ("xi", [], {"recipe": "calibrated"}, "--recipe mix"),
         ("plain_from", [], {}, "--recipe calibrated"),
+        ("theta", [], {"recipe": "calibrated"}, "--recipe mix"),
         ("theta", [], {"making": {"theta": 0.3}}, "--values instead"),
     ],
 )
 def test_what_cannot_be_swept_is_refused(setting, values, changed, told) -> None:
     with pytest.raises(InputError, match=told):
         check_values(setting, values, Lesson(**changed))
+
+
+def test_sizes_are_those_of_the_stages_that_are_trained() -> None:
+    """RL follows SFT: pairs, which an export of it has, are nobody's."""
+    sizes = [{"sft": 9, "dpo": 4}, {"sft": 7, "dpo": 5}]
+    assert smallest(sizes, ("sft", "dpo")) == {"sft.rows": 7, "dpo.rows": 4}
+    assert smallest(sizes, ("sft", "rl")) == {"sft.rows": 7}
+    given = lesson(recipe="rl", stages="dpo", training={**FEW, **smallest(sizes, ("sft", "rl"))})
+    given.resolved("builtin")  # nothing is left unread
 
 
 def test_grids_are_within_their_range() -> None:

@@ -17,6 +17,7 @@ from sayso.atomic import replacing
 from sayso.pipeline.asking import Progress
 from sayso.pipeline.teaching import teach
 from sayso.pipeline.teaching_lesson import Lesson
+from sayso.pipeline.teaching_training import stages_of
 from sayso.records import Estimate, InputError
 from sayso.taught import SweepPoint, Teaching
 
@@ -31,7 +32,11 @@ VALUES: dict[str, tuple[float, ...]] = {
 SHOWN = ("J", "J_within", "UUR", "KCR", "unspoken_knowledge", "forced", "skill", "wrong_and_sure")
 FORMS = ("short", "long")
 #: recipes that read a setting
-_RECIPES = {"xi": ("mix", "rl"), "plain_from": ("calibrated",)}
+_RECIPES = {
+    "xi": ("mix", "rl"),
+    "theta": ("mix", "short", "long", "rl"),
+    "plain_from": ("calibrated",),
+}
 
 
 def sweep(
@@ -66,7 +71,9 @@ def sweep(
             )[1]
             for value in (wanted[0], wanted[-1])
         ]  # fmt: skip
-        training |= _smallest([rows_of(taught.rows) for taught in ends])
+        training |= smallest(
+            [rows_of(taught.rows) for taught in ends], stages_of(given.recipe, given.stages)
+        )
     points: list[SweepPoint] = []
     last: Teaching | None = None
     for value in wanted:
@@ -113,9 +120,11 @@ def rows_of(counted: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def _smallest(sizes: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """Return how many rows every value can have, as settings of a training."""
-    return {f"{stage}.rows": min(size[stage] for size in sizes) for stage in sizes[0]}
+def smallest(sizes: Sequence[Mapping[str, int]], stages: Sequence[str]) -> dict[str, int]:
+    """Return how many rows every value can have, as settings of the stages that are trained."""
+    return {
+        f"{stage}.rows": min(size[stage] for size in sizes) for stage in sizes[0] if stage in stages
+    }
 
 
 def numbers(taught: Teaching) -> dict[str, Estimate]:
