@@ -287,7 +287,9 @@ def test_interrupting_closes_what_is_on_its_way_and_twice_does_not_hang() -> Non
 
 
 PROGRAM = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 from sayso.models import open_model
 from sayso.records import ask
 engine = open_model(sys.argv[1])
