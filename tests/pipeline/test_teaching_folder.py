@@ -138,15 +138,17 @@ def test_a_base_run_may_lie_elsewhere(base: Base, world: list[Fact], tmp_path: P
 
 def test_a_refused_teaching_leaves_nothing(base: Base, tmp_path: Path) -> None:
     few = Lesson(preset="builtin", train_limit=3)
-    out = tmp_path / "out"
+    out = tmp_path / "above" / "out"
     for begun_before, trained in ((False, False), (True, False), (True, True)):
         if begun_before:  # by a call that was stopped before it made rows
+            out.parent.mkdir(exist_ok=True)
             begun(base, out, few)
         if trained:
             (out / "adapters").mkdir()
         with pytest.raises(InputError, match=r"only \d of 9 training facts are"):
             rows(base, out, few)
         assert out.exists() is trained
+        assert out.parent.exists() is begun_before  # what the call made itself
     assert (out / FILE).exists()
 
 

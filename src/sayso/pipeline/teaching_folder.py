@@ -43,19 +43,19 @@ def folder_of(base: Base, begun: Teaching) -> Path:
 def alone(folder: Path) -> Iterator[bool]:
     """Keep other processes out of a folder; tell whether it is new. Raises InputError.
 
-    The lock is on the folder itself and ends with the process, however that ends. A new folder in
-    which nothing was left is removed again.
+    The lock is on the folder itself and ends with the process, however that ends. New folders
+    in which nothing was left are removed again.
     """
-    new = not folder.exists()
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     handle = _locked(folder)
     try:
-        yield new
+        yield bool(made)
     finally:
-        if new:
-            with contextlib.suppress(OSError):  # it holds something
-                folder.rmdir()
+        for place in made:
+            with contextlib.suppress(OSError):  # it holds something, or is gone already
+                place.rmdir()
         if handle is not None:
             os.close(handle)
 
