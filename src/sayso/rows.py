@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def read_rows(path: Path | str) -> Iterator[Row]:
     or unreadable, bytes that are not UTF-8, wrong JSON (line and column), a row that is no object.
     """
     place = Path(path)
-    if place.is_dir():
+    if os.path.isdir(place):  # Path.is_dir raises for a name that is too long
         raise InputError(f"{place} is a folder: give one file in it")
     reader = READERS.get(place.suffix.lower())
     if reader is None:
