@@ -169,10 +169,13 @@ def test_the_limit_is_named(engine: Engine) -> None:
 
 
 def test_a_stop_string_ends_the_text_before_it(engine: Engine) -> None:
-    free = answers(engine, [ask(f"Who {n}?", max_tokens=20, sample=n) for n in range(10)])
+    heat = 0.0 if is_endpoint(engine) else 1.0  # a server's draws need not come again
+    free = answers(
+        engine, [ask(f"Who {n}?", max_tokens=20, sample=n, temperature=heat) for n in range(10)]
+    )
     stops = [g.text[1:3] for g in free if len(g.text) > 3]
     asked = [
-        ask(f"Who {n}?", max_tokens=20, sample=n, stop=[g.text[1:3]])
+        ask(f"Who {n}?", max_tokens=20, sample=n, temperature=heat, stop=[g.text[1:3]])
         for n, g in enumerate(free)
         if len(g.text) > 3
     ]
