@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
@@ -201,19 +202,24 @@ class FolderRun:
         """Return ``key:value`` parts joined by ``|``; the run's own parts come first."""
         return "|".join(f"{key}:{value}" for key, value in {**parts, **self.parts}.items())
 
-    @contextlib.contextmanager
-    def timed(self, what: str) -> Iterator[None]:
+    def timed(self, what: str) -> AbstractContextManager[None]:
         """Add the CPU and wall seconds of a block to the run's timings."""
-        cpu, wall = time.process_time(), time.perf_counter()
-        try:
-            yield
-        finally:
-            for unit, spent in (
-                ("cpu", time.process_time() - cpu),
-                ("wall", time.perf_counter() - wall),
-            ):
-                key = f"{what}_{unit}_s"
-                self.timings[key] = round(self.timings.get(key, 0.0) + spent, 3)
+        return timed(self.timings, what)
+
+
+@contextlib.contextmanager
+def timed(timings: dict[str, float], what: str) -> Iterator[None]:
+    """Add the CPU and wall seconds of a block to ``timings``, under the step's name."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    try:
+        yield
+    finally:
+        for unit, spent in (
+            ("cpu", time.process_time() - cpu),
+            ("wall", time.perf_counter() - wall),
+        ):
+            key = f"{what}_{unit}_s"
+            timings[key] = round(timings.get(key, 0.0) + spent, 3)
 
 
 def bind(ask: Ask, reply: Generation, identity: str) -> Generation:

@@ -12,16 +12,15 @@ goes on. Everything lies in one folder::
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from sayso.pipeline.asking import Progress
+from sayso.pipeline.folder_run import timed
 from sayso.pipeline.manifests import now
 from sayso.pipeline.running import entities_of
 from sayso.pipeline.teaching_base import Base, Halves, check_still, halves, open_base
@@ -87,12 +86,12 @@ def teach(
     folder = Path(out) if out else folder_of(base, begun)
     with alone(folder) as new:
         begun = open_teaching(folder, begun, base, export=bool(style))
-        clock = _Clock(begun.timings)
+        spent = dict(begun.timings)
         done = _taught(
-            base, parts, chosen, preset, making, begun, folder, clock, style=style, new=new,
+            base, parts, chosen, preset, making, begun, folder, spent, style=style, new=new,
             progress=progress, say=say,
         )  # fmt: skip
-        done = msgspec.structs.replace(done, finished=now(), timings=clock.spent)
+        done = msgspec.structs.replace(done, finished=now(), timings=spent)
         write_teaching(folder, done)
     return folder, done
 
@@ -105,7 +104,7 @@ def _taught(
     making: Making,
     begun: Teaching,
     folder: Path,
-    clock: _Clock,
+    spent: dict[str, float],
     *,
     style: str,
     new: bool,
@@ -115,7 +114,7 @@ def _taught(
     """Draw, make rows, and export them or train and measure; return what was found."""
     stages = stages_of(chosen.recipe, chosen.stages)
     wanted = ("sft", "dpo") if style and "rl" in stages else stages
-    with clock.timed("draws"):
+    with timed(spent, "draws"):
         taught = entities_of(parts.taught.questions)
         say(f"draws: {making.k} of each question about {taught} entities")
         try:
@@ -128,7 +127,7 @@ def _taught(
                 withdraw(folder, drawn=isinstance(error, InputError))
             raise
     try:
-        with clock.timed("rows"):
+        with timed(spent, "rows"):
             rows = _rows(
                 base, parts, chosen.recipe, facts, making, preset, wanted, begun.seeds, folder
             )
@@ -143,14 +142,14 @@ def _taught(
         begun,
         rows=counts(first),
         notes=(*begun.notes, *told, *(f"rows: {note}" for note in first.notes)),
-        timings=clock.spent,
+        timings=spent,
     )
     more = ((len(first.dpo), "pairs"), (len(first.asked), "questions for RL"))
     also = "".join(f", {number} {what}" for number, what in more if number)
     say(f"rows: {len(first.sft)} for SFT{also}")
     if style:
         return _exported(begun, first, folder, style)
-    with clock.timed("training"):
+    with timed(spent, "training"):
         models = {
             seed: train(
                 base, rows[seed], preset, folder / "adapters", recipe=chosen.recipe,
@@ -164,7 +163,7 @@ def _taught(
         for stage, places in trained.items()
         for seed, place in zip(models, places, strict=True)
     )
-    with clock.timed("measuring"):
+    with timed(spent, "measuring"):
         return prove(
             base, parts, {s: [f"hf:{place}" for place in p] for s, p in trained.items()},
             folder, msgspec.structs.replace(begun, curves=curves), list(models),
@@ -204,24 +203,3 @@ def _exported(begun: Teaching, made: Made, folder: Path, style: str) -> Teaching
     written = export([*made.sft, *made.dpo], folder / name, style)  # type: ignore[arg-type]
     notes = (*begun.notes, *(f"{file}: {n} rows" for file, n in written.rows.items()))
     return msgspec.structs.replace(begun, notes=notes, folders={"export": name})
-
-
-class _Clock:
-    """Wall and CPU seconds by step, beside those that earlier calls spent."""
-
-    def __init__(self, before: Mapping[str, float]) -> None:
-        self.spent: dict[str, float] = dict(before)
-
-    @contextlib.contextmanager
-    def timed(self, what: str) -> Iterator[None]:
-        """Add the seconds of a block to its step."""
-        cpu, wall = time.process_time(), time.perf_counter()
-        try:
-            yield
-        finally:
-            for unit, spent in (
-                ("cpu", time.process_time() - cpu),
-                ("wall", time.perf_counter() - wall),
-            ):
-                key = f"{what}_{unit}_s"
-                self.spent[key] = round(self.spent.get(key, 0.0) + spent, 2)

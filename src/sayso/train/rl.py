@@ -20,6 +20,9 @@ from sayso.train.dpo import adapted
 from sayso.train.presets import Preset
 from sayso.train.rewards import NAMES, Name, batch_reward, boosted
 
+#: what is changed in TRL's trainer; its names are no public ones
+CHANGED = ("_generate_single_turn", "_generate_and_score_completions")
+
 
 class Prompt(msgspec.Struct, frozen=True):
     """What is asked, and the short question with golds by which answers are judged."""
@@ -112,6 +115,12 @@ def _trainer(
 ) -> Any:
     """Return TRL's trainer; ``accuracy`` of self-judgement, where it is to scale advantages."""
     from trl import GRPOConfig, GRPOTrainer
+
+    for name in CHANGED:
+        if not hasattr(GRPOTrainer, name):  # an override that nothing calls would change nothing
+            raise InputError(
+                f"this trl has no GRPOTrainer.{name}, which is changed here: pip install trl==1.16"
+            )
 
     class Trainer(GRPOTrainer):  # type: ignore[misc]
         """TRL's trainer, which draws without dropout and may scale advantages one by one."""
