@@ -14,8 +14,10 @@ import pytest
 
 import sayso
 from sayso.cli import main
-from sayso.pipeline.comparing_teaching import beside, differences
+from sayso.pipeline.comparing_teaching import _check_probes, beside, differences
+from sayso.pipeline.running import load_run
 from sayso.pipeline.teaching import Lesson, teach
+from sayso.pipeline.teaching_sides import frame_of
 from sayso.protocols.uncle_settings import Probe, Settings
 from sayso.records import Generation, InputError
 from sayso.store import RunFolder
@@ -186,6 +188,17 @@ def test_a_base_run_that_moved_is_found_or_named(folders, tmp_path) -> None:
     )  # fmt: skip
     with pytest.raises(InputError, match="other probes"):
         sayso.compare(*copies, base=other.path)
+
+
+def test_each_teaching_must_have_the_base_runs_probes_whatever_its_name(folders) -> None:
+    base, _, b = folders
+    run = b / "runs" / "sft-0"
+    frame = frame_of(base, load_run(run)[0].questions)
+    _check_probes(frame, base, run)
+    question, said = next(iter(frame.probes.items()))
+    other = frame._replace(probes={**frame.probes, question: [*said[1:], "Zanzibar"]})
+    with pytest.raises(InputError, match="other probes"):
+        _check_probes(other, base, run)
 
 
 def test_stage_and_base_are_for_teachings(folders) -> None:

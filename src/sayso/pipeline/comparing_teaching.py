@@ -117,8 +117,10 @@ def beside(
     for name, told in held.items():
         _check_same(held[first], told, str(folders[first]), str(folders[name]))
     stages = {name: _stage(told, stage, str(folders[name])) for name, told in held.items()}
-    measured = _runs(Path(folders[first]), stages[first])[0]
-    frame = _frame(_base(Path(folders[first]), held[first], base), measured)
+    known = _base(Path(folders[first]), held[first], base)
+    frame = frame_of(known, load_run(_runs(Path(folders[first]), stages[first])[0])[0].questions)
+    for name in held:
+        _check_probes(frame, known, _runs(Path(folders[name]), stages[name])[0])
     sides: dict[str, list[Side]] = {}
     methods = []
     for name in held:
@@ -151,7 +153,6 @@ def _check_same(one: Teaching, other: Teaching, first: str, second: str) -> None
     pairs: list[tuple[str, object, object]] = [
         (name, getattr(one, name), getattr(other, name)) for name in SHARED
     ]
-    pairs.append(("base run", Path(one.base_run).name, Path(other.base_run).name))
     mine, yours = (told.settings.get("measured") for told in (one, other))
     pairs.append(("measured entities", mine, yours))
     for name, mine, yours in pairs:
@@ -187,18 +188,19 @@ def _base(place: Path, told: Teaching, base: str | Path | None) -> Path:
     )
 
 
-def _frame(base: Path, measured: Path) -> Frame:
-    """Return what is known of the measured facts; refuse a run with other probes. InputError."""
+def _check_probes(frame: Frame, base: Path, measured: Path) -> None:
+    """Refuse a run that was measured with other probes than a base run's. InputError.
+
+    A base run is what its probes said, wherever it lies: one of the same name may be another.
+    """
     job, _, chosen = load_run(measured)
-    frame = frame_of(base, job.questions)
     frozen = draws_by_question(job.generations("probe"), chosen.probe.k)
     own = {q: [g.text.strip() for g in frozen.get(q, [])] for q in frame.probes}
     if own != frame.probes:
         raise InputError(
             f"{base} holds other probes than those that {measured} was measured with: expected "
-            "the run that was taught, which --base RUN names"
+            "teachings of one base run, which --base RUN names if it moved"
         )
-    return frame
 
 
 def _runs(place: Path, stage: Method) -> list[Path]:
