@@ -1,0 +1,1 @@
+"""What several tests share: invented models and worlds, records, and the frozen numbers."""

@@ -1,0 +1,210 @@
+"""The numbers that a change of the code's structure must not move, as lines of text.
+
+``python -m support.frozen OUT`` (in ``tests/``) writes them anew, which only a change that means to
+move numbers may do, with **[numbers]** in the changelog. What is written is rounded by nobody:
+:func:`differences` compares numbers with a small tolerance, since log-probabilities differ in their
+last digits between processors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import html
+import io
+import itertools
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+import sayso
+from sayso import cli
+
+PROTOCOLS = ("uncle", "selective", "faithfulness", "self_known")
+ENTITIES = 20
+FIELDS = (
+    "value", "low", "high", "numerator", "denominator", "n", "missing", "bound_low", "bound_high",
+)  # fmt: skip
+
+
+def estimates(rows: Iterable[object]) -> Iterator[str]:
+    """Yield a line for each number, with every field but the signature, then the signatures."""
+    signatures: dict[str, int] = {}
+    for row in rows:
+        signature = str(getattr(row, "signature", ""))
+        place = signatures.setdefault(signature, len(signatures))
+        numbers = [_written(getattr(row, field)) for field in FIELDS]
+        where, problem = getattr(row, "where", ""), getattr(row, "problem", None) or "-"
+        yield "\t".join([str(getattr(row, "name", "")), str(where), *numbers, problem, f"#{place}"])
+    yield from signatures
+
+
+def _written(value: object) -> str:
+    return "-" if value is None else repr(value)
+
+
+def tables(folder: Path) -> Iterator[str]:
+    """Yield a line for each file of a run folder, with what its columns hold."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.suffix == ".parquet" and not name.startswith("metrics/"):
+            yield name
+            table = pq.read_table(path)
+            for column in table.column_names:
+                yield f"  {column}\t{_digest(table.column(column).to_pylist())}"
+        elif path.is_file():
+            yield name
+
+
+def _digest(values: Sequence[object]) -> str:
+    """Return a hash of everything but floats, and the sum of the floats."""
+    floats: list[float] = []
+
+    def rest(value: object) -> object:
+        if isinstance(value, float):
+            floats.append(value if math.isfinite(value) else 0.0)
+            return "float"
+        if isinstance(value, dict):
+            return {str(k): rest(v) for k, v in value.items()}
+        return [rest(v) for v in value] if isinstance(value, list | tuple) else str(value)
+
+    text = json.dumps([rest(v) for v in values], sort_keys=True)
+    return f"{hashlib.sha256(text.encode()).hexdigest()[:16]} {math.fsum(floats)!r}"
+
+
+def page(path: Path) -> Iterator[str]:
+    """Yield the numbers in the tables of a page, a line for each row that has some."""
+    text = path.read_text(encoding="utf-8").partition('<section id="made">')[0]  # dates, seconds
+    for row in re.findall(r"<tr.*?</tr>", text, re.DOTALL):
+        cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)
+        words = html.unescape(re.sub(r"<[^>]*>", " ", " | ".join(cells)))
+        numbers = re.findall(r"[-−+]?\d*\.?\d+", words)
+        if numbers:
+            yield " ".join(numbers)
+
+
+def run(protocol: str, folder: Path) -> dict[str, list[str]]:
+    """Run a protocol on the built-in model and return its numbers, tables and page."""
+    result = sayso.run(protocol, limit=ENTITIES, out=folder)
+    written = sayso.report.write(folder)
+    again = sayso.measure(folder)
+    assert list(estimates(again.estimates)) == list(estimates(result.estimates))
+    return {
+        "estimates": list(estimates(result.estimates)),
+        "tables": list(tables(folder)),
+        "page": list(page(written)),
+    }
+
+
+def compared(a: Path, b: Path) -> list[str]:
+    """Return the differences of two runs of other entities' draws."""
+    return list(estimates(sayso.compare(a, b, allow=("seed",)).estimates))
+
+
+def scored(selective: Path, folder: Path) -> list[str]:
+    """Return scores and leaderboard of 100 answers of a selective run."""
+    source, target = folder / "answers.jsonl", folder / "scored.jsonl"
+    source.write_text("".join(f"{json.dumps(row)}\n" for row in _answers(selective)))
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        assert cli.run(["score", str(source), "--out", str(target), "--json"]) == 0
+    found = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    names = sorted({name for row in found for name in row})
+    columns = {name: [row.get(name) for row in found] for name in names}
+    lines = [f"{name}\t{_digest(values)}" for name, values in columns.items()]
+    return [*lines, *_flat(json.loads(said.getvalue())["board"])]
+
+
+def _flat(value: object, place: str = "board") -> Iterator[str]:
+    """Yield a line for each number of a JSON document, with its place."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, part in items:
+            yield from _flat(part, f"{place}.{name}")
+    elif isinstance(value, float | int):
+        yield f"{place}\t{value!r}"
+
+
+def _answers(selective: Path) -> Iterator[dict[str, object]]:
+    def rows(name: str) -> list[dict[str, object]]:
+        return pq.read_table(selective / name).to_pylist()  # type: ignore[no-any-return]
+
+    questions = {q["id"]: q for q in rows("questions.parquet")}
+    drawn: dict[object, list[dict[str, object]]] = {}
+    for draw in rows("generations/draws.parquet"):
+        drawn.setdefault(draw["question"], []).append(draw)
+    plain = (a for a in rows("generations/short.parquet") if not a["instructed"])
+    for answer in itertools.islice(plain, 100):
+        draws, question = drawn[answer["question"]][:5], questions[answer["question"]]
+        yield {
+            "question": question["text"],
+            "answer": answer["text"],
+            "samples": [d["text"] for d in draws],
+            "token_logprobs": answer["logprobs"],
+            "sample_token_logprobs": [d["logprobs"] for d in draws],
+            "gold": [gold["value"] for gold in question["golds"] or ()],  # type: ignore[attr-defined]
+        }
+
+
+def exported(base: Path, folder: Path, recipe: str) -> list[str]:
+    """Return what is in the rows that a recipe makes of a run, for another trainer."""
+    command = ["train", str(base), "--recipe", recipe, "--export", "trl", "--train-limit", "20"]
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert cli.run([*command, "--out", str(folder)]) == 0
+    lines = []
+    for path in sorted((folder / "export").glob("*.jsonl")):
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lines.append(f"{path.name}\t{len(rows)}\t{_digest(rows)}")
+    return lines
+
+
+def differences(frozen: Sequence[str], found: Sequence[str], tolerance: float = 1e-5) -> list[str]:
+    """Return the lines that differ; numbers may differ by ``tolerance``, relatively."""
+    wrong = []
+    for number, (a, b) in enumerate(itertools.zip_longest(frozen, found, fillvalue="")):
+        if a != b and not _alike(a.split(), b.split(), tolerance):
+            wrong.append(f"line {number + 1}: frozen {a!r}, now {b!r}")
+    return wrong
+
+
+def _alike(a: Sequence[str], b: Sequence[str], tolerance: float) -> bool:
+    def same(x: str, y: str) -> bool:
+        try:
+            return x == y or math.isclose(float(x), float(y), rel_tol=tolerance, abs_tol=1e-7)
+        except ValueError:
+            return False
+
+    return len(a) == len(b) and all(map(same, a, b))
+
+
+def everything(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and the lines of every frozen file."""
+    for protocol in PROTOCOLS:
+        # a cache of its own: answers that are there already change what is batched together, and
+        # with it the last digits of log-probabilities, on which a draw may hang
+        os.environ["SAYSO_CACHE"] = str(folder / f"cache-{protocol}")
+        for kind, lines in run(protocol, folder / protocol).items():
+            yield f"{protocol}.{kind}", lines
+    os.environ["SAYSO_CACHE"] = str(folder / "cache-selective")
+    sayso.run("selective", limit=ENTITIES, seed=1, out=folder / "other")
+    yield "selective.compared", compared(folder / "selective", folder / "other")
+    yield "score", scored(folder / "selective", folder)
+    os.environ["SAYSO_CACHE"] = str(folder / "cache-uncle")
+    for recipe in ("mix", "calibrated"):
+        yield f"train.{recipe}", exported(folder / "uncle", folder / recipe, recipe)
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    out = Path(sys.argv[1])
+    with tempfile.TemporaryDirectory() as name:
+        for stem, lines in everything(Path(name)):
+            (out / f"{stem}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            print(f"{stem}: {len(lines)} lines")
