@@ -13,7 +13,7 @@ import argparse
 from typing import Any
 
 from engine_overhead import questions
-from sayso.models import open_model
+from sayso.engines import open_model
 from sayso.records import ask
 
 

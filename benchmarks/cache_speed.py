@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sayso.cache import Cache
 from sayso.records import Alternative, Generation, ask, content_hash
-from sayso.store import RunFolder
+from sayso.storage.cache import Cache
+from sayso.storage.run_folder import RunFolder
 
 
 def replies(count: int, tokens: int, alternatives: bool) -> list[Generation]:

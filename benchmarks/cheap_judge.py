@@ -26,12 +26,12 @@ from judge_rules import Row, golds_of_field, rows, set_aside
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from judge_world import Shown, judge_engine
-from sayso.annotate import Item
-from sayso.annotate.cascade import CascadeJudge
-from sayso.annotate.fence import clean
-from sayso.annotate.llm import LlmJudge
-from sayso.annotate.llm_prompts import one_line
-from sayso.annotate.rules import RulesJudge
+from sayso.judges.cascade import CascadeJudge
+from sayso.judges.judge import Item
+from sayso.judges.model.judge import LlmJudge
+from sayso.judges.model.prompts import one_line
+from sayso.judges.rules.judge import RulesJudge
+from sayso.prompts.fence import clean
 from sayso.records import Generation, Question, Verdict, ask
 
 #: 1.0 is the hardest case for the cascade: every error of the rules costs

@@ -20,11 +20,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from judge_world import Shown, judge_engine
-from sayso.pipeline.checking import check
-from sayso.pipeline.checking_draws import WHOLE
-from sayso.pipeline.judge_check import judge_check
-from sayso.pipeline.judge_check_records import SetResult
-from sayso.pipeline.judge_check_set import our_set
+from sayso.checks.judge import judge_check, our_set
+from sayso.checks.model import WHOLE, check
+from sayso.judges.reliability import SetResult
 from urn import Urn
 
 SHAPES = {

@@ -35,8 +35,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sayso.annotate.claims import Claimed, Draft, read_claims
-from sayso.annotate.normalize import STOP, stem
+from sayso.judges.claims import Claimed, Draft, read_claims
+from sayso.judges.rules.text import STOP, stem
 
 SYSTEMS = ("InstructGPT", "ChatGPT", "PerplexityAI")
 ENOUGH = 0.8

@@ -75,7 +75,7 @@ async def raw(api: Any, request: dict[str, Any]) -> Any:
 
 def ours(url: str, count: int, probs: bool) -> int:
     """Ask with the engine."""
-    from sayso.models import open_model
+    from sayso.engines import open_model
     from sayso.records import ask
 
     engine: Any = open_model(f"{url}#bad", concurrency=IN_FLIGHT)

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sayso import answers, metrics
-from sayso.annotate.contradict import contradicts
-from sayso.annotate.rules import judge_rules
+from sayso.judges.contradiction import contradicts
+from sayso.judges.rules.judge import judge_rules
 
 
 class Row(NamedTuple):

@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 
 from sayso import metrics
-from sayso.annotate.decisive import decisiveness
-from sayso.annotate.decisive_words import without
+from sayso.judges.decisiveness import decisiveness, without
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
 _HEDGE = re.compile(

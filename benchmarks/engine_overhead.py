@@ -23,7 +23,7 @@ import msgspec
 import torch
 
 from sayso.datasets import load as load_data
-from sayso.models import open_model
+from sayso.engines import open_model
 from sayso.records import InputError, Request, ask
 
 SHORT = "Express uncertainty if you are not sure of the answer."

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import sayso
 from sayso import datasets
-from sayso.annotate.rules import RulesJudge
-from sayso.pipeline.running import Result, load_run
+from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import faithfulness, protocol
-from sayso.protocols.faithfulness_asks import IN_CALL
+from sayso.protocols.faithfulness.collect import IN_CALL
 from sayso.protocols.settings import replace
 from sayso.records import request_key
+from sayso.runs.measure import Result, load_run
 
 METHODS = ("vanilla", "uncle", "granularity", "uncertainty", "metacognitive", "uncertainty_plus")
 
@@ -83,7 +83,7 @@ def wording_calls(result: Result) -> int:
 def shared(limit: int) -> None:
     """Print how many requests of faithfulness are those of another protocol."""
     found = datasets.load("builtin", limit=limit)
-    ours = faithfulness.requests(found.questions, faithfulness.Settings(), seed=0)
+    ours = faithfulness.collect.requests(found.questions, faithfulness.Settings(), seed=0)
     keys = {request_key(ask.request, "m") for ask in ours}
     print(f"\n{len(ours):,} requests of faithfulness, of which other protocols ask too:")
     for name in ("uncle", "selective"):

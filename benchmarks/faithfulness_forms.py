@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso import metrics
-from sayso.metrics.faithful_more import cmfg_corrected, noise_floor, skill_corrected
+from sayso.metrics.cmfg import cmfg_corrected, noise_floor, skill_corrected
 
 Floats = NDArray[np.float64]
 Rule = Callable[[Floats, np.random.Generator], Floats]

@@ -31,10 +31,10 @@ TYPES = 1_000_000
 BUILD = """
 import json, os, resource, sys, time
 import numpy
-from sayso import knowledge
-from sayso.knowledge import building
+from sayso import retrieval
+from sayso.retrieval import build as building
 before = os.times()
-info = knowledge.build(sys.argv[1], sys.argv[2], workers=int(sys.argv[3]))
+info = retrieval.build_index(sys.argv[1], sys.argv[2], workers=int(sys.argv[3]))
 after = os.times()
 peak = lambda who: resource.getrusage(who).ru_maxrss / 1e3
 print(json.dumps([sum(after[:4]) - sum(before[:4]), info.seconds, info.passages, info.bytes,
@@ -132,7 +132,7 @@ def run(script: str, *arguments: object) -> list[float]:
 
 def latency(path: Path, source: Path, number: int = 300) -> None:
     """Print how long searches take: ten words in a row of a passage, and real claims."""
-    from sayso import knowledge
+    from sayso import retrieval
 
     draw = random.Random(0)
     with source.open("rb") as file:
@@ -154,7 +154,7 @@ def latency(path: Path, source: Path, number: int = 300) -> None:
         kinds["real claims, within a title"] = chosen
     for kind, queries in kinds.items():
         times, walls, found = [], [], 0
-        with knowledge.open_index(path) as index:
+        with retrieval.open_index(path) as index:
             for title, text in queries:
                 cpu, wall = time.process_time(), time.perf_counter()
                 found += bool(index.search(text, 5, title))
@@ -171,11 +171,11 @@ def latency(path: Path, source: Path, number: int = 300) -> None:
 
 def shortcuts(path: Path, queries: list[str], what: str) -> None:
     """Print how many of the five best by the full formula the shortcut finds."""
-    from sayso import knowledge
-    from sayso.knowledge import index as searching
+    from sayso import retrieval
+    from sayso.retrieval import index as searching
 
     limits = searching.POSTINGS, searching.CANDIDATES
-    with knowledge.open_index(path) as index:
+    with retrieval.open_index(path) as index:
         short = [[p.id for p in found] for found in index.search_many([("", q) for q in queries])]
         searching.POSTINGS = searching.CANDIDATES = 1 << 40
         full = [[p.id for p in found] for found in index.search_many([("", q) for q in queries])]
@@ -191,7 +191,7 @@ def shortcuts(path: Path, queries: list[str], what: str) -> None:
 
 def quality(folder: Path) -> None:
     """Print how often a claim or question finds the text that it was made from."""
-    from sayso import knowledge
+    from sayso import retrieval
 
     rows, queries = real()
     if not rows:
@@ -199,9 +199,9 @@ def quality(folder: Path) -> None:
         return
     source = folder / "real.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    info = knowledge.build(source, folder / "real.sqlite")
+    info = retrieval.build_index(source, folder / "real.sqlite")
     chosen = random.Random(0).sample(queries, 2000)
-    with knowledge.open_index(info.path) as index:
+    with retrieval.open_index(info.path) as index:
         for given in (False, True):
             asked = [(title if given else "", text) for title, text, _ in chosen]
             ranks = {1: 0, 5: 0}

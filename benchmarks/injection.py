@@ -25,13 +25,19 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from attacks import CANARY, Attack, attacks, fixed_fence, no_fence, outside
 from judge_world import Block, Shown, judge_engine, written
-from sayso.annotate import Item, llm_prompts
-from sayso.annotate.fence import Fence, clean, fence
-from sayso.annotate.llm import LlmJudge
-from sayso.annotate.llm_prompts import Part, compose, load
+from sayso.judges.judge import Item
+from sayso.judges.model.judge import LlmJudge
+from sayso.judges.model.prompts import Part, compose, load
+from sayso.prompts import fence
+from sayso.prompts.fence import Fence, clean
+from sayso.prompts.fence import fence as fence_fence
 from sayso.records import Generation, Gold, Question, Request, ask
 
-FENCES: dict[str, Callable[..., Fence]] = {"none": no_fence, "fixed": fixed_fence, "ours": fence}
+FENCES: dict[str, Callable[..., Fence]] = {
+    "none": no_fence,
+    "fixed": fixed_fence,
+    "ours": fence_fence,
+}
 PLACES = ("answer", "gold", "question", "paragraph")
 ECHOES = ("before", "after", "in front", "question", "alone")
 
@@ -52,7 +58,7 @@ def parts(place: str, text: str) -> list[Part]:
 def obeyed(attack: Attack, how: Callable[..., Fence]) -> bool:
     """Whether the worst judge finds the attack's order outside this fence, in any place."""
     prompts = load("stance", ["one"], "blocks", None)
-    llm_prompts.fence = how
+    fence.fence = how
     try:
         return any(
             CANARY
@@ -64,7 +70,7 @@ def obeyed(attack: Attack, how: Callable[..., Fence]) -> bool:
             for place in PLACES
         )
     finally:
-        llm_prompts.fence = fence
+        fence.fence = fence_fence
 
 
 def echoed(attack: Attack) -> tuple[int, int, int]:

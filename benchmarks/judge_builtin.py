@@ -15,13 +15,14 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from sayso.annotate import Item
-from sayso.annotate.rules import RulesJudge
-from sayso.builtin.evaluate import right
-from sayso.builtin.inversion import invert_paragraph, invert_short
-from sayso.builtin.world import build
+from builtin_model.evaluate import right
+from builtin_model.inversion import invert_paragraph, invert_short
+from builtin_model.world import build
+
+from sayso.judges.judge import Item
+from sayso.judges.rules.judge import RulesJudge
 from sayso.records import LABELS, Generation, Question, Verdict, golds_of
-from sayso.store import RunFolder
+from sayso.storage.run_folder import RunFolder
 
 
 def main(paths: list[str], again: bool = False, misread: int = 0) -> None:

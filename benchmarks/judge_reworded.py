@@ -18,13 +18,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import sayso
 from data import reworded
 from data.reworded import Sample, Truth, paragraphs, short_answers
-from sayso import builtin
-from sayso.annotate.rules import judge_rules, judge_rules_long
+from sayso.judges.rules.judge import judge_rules, judge_rules_long
 from sayso.records import LABELS, Verdict
 
-QUESTIONS = Path(builtin.__file__).parent / "data" / "questions.jsonl"
+QUESTIONS = Path(sayso.__file__).parent / "builtin" / "data" / "questions.jsonl"
 FIELDS = ("stance", "content", "label")
 
 

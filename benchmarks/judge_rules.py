@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sayso.annotate.matching import match
+from sayso.judges.rules.matching import match
 from sayso.records import Gold
 
 SEED = "sayso-evouna-1"

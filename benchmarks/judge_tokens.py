@@ -24,11 +24,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from judge_world import Shown, judge_engine
-from sayso.annotate import Item
-from sayso.annotate.cascade import CascadeJudge
-from sayso.annotate.llm import LlmJudge
-from sayso.annotate.rules import RulesJudge
-from sayso.prices import price_of
+from sayso.engines.prices import price_of
+from sayso.judges.cascade import CascadeJudge
+from sayso.judges.judge import Item
+from sayso.judges.model.judge import LlmJudge
+from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Generation, Gold, Question, Usage, ask
 from scripted_world import chance, word
 

@@ -33,7 +33,8 @@ TIMES = {"created", "finished", "timings", "machine", "tokens", "command", "noti
 def child(arguments: argparse.Namespace) -> None:
     """Run once, logging the key of each request that reaches the engine."""
     import sayso
-    from sayso.models import Engine, open_model
+    from sayso.engines import open_model
+    from sayso.engines.engine import Engine
     from sayso.records import Generation, Request, request_key
 
     class Logged:
@@ -60,7 +61,7 @@ def child(arguments: argparse.Namespace) -> None:
         return ("Ripley", "I am not sure.", "It is Ripley, I think.")[int(key, 16) % 3]
 
     if arguments.model == "scripted":
-        from sayso.backends.scripted import ScriptedEngine
+        from sayso.engines.scripted import ScriptedEngine
 
         engine: Engine = ScriptedEngine(slow, logprob=-0.5)
     else:

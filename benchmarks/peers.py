@@ -37,27 +37,27 @@ HERE = Path(__file__).parent
 
 def our_meaning(classifier: Any, condition: bool = False) -> Any:
     """Return relations by a classifier, each pair asked once; the peer never shows the question."""
-    from sayso.annotate.collect_meaning import ModelMeaning
-    from sayso.pipeline.scoring_memo import RememberedClassifier
+    from sayso.judges.meaning import ModelMeaning
+    from sayso.runs.tools import RememberedClassifier
 
     return ModelMeaning(RememberedClassifier(classifier), "nli", condition=condition)
 
 
 def samples_of(case: Any, answers: Sequence[Any]) -> Any:
     """Return the evidence of a case whose first answer is the greedy one."""
-    from sayso.scores import Samples
+    from sayso.scores.evidence import Samples
 
     return Samples(answer=answers[0], draws=tuple(answers[1:]), **case.evidence)
 
 
 def ours(task: dict[str, Any]) -> dict[str, Any]:
     """Answer, draw, and score with sayso's own pieces."""
-    from sayso.annotate.collect import Case, Tools, collect
-    from sayso.annotate.collect_forced import question_of
-    from sayso.models import open_classifier, open_model
+    from sayso.engines import open_classifier, open_model
     from sayso.prompts import load_prompt
     from sayso.records import ask
-    from sayso.scores import answer_of, score_one
+    from sayso.scores import score_one
+    from sayso.scores.collect import Tools, collect, question_of
+    from sayso.scores.evidence import Case, answer_of
 
     options = {"threads": 1} | ({"max_rows": task["rows"]} if task["rows"] else {})
     engine: Any = open_model(f"hf:{task['lm']}", **options)
@@ -122,10 +122,11 @@ def ours(task: dict[str, Any]) -> dict[str, Any]:
 
 def again(task: dict[str, Any]) -> dict[str, Any]:
     """Compute our scores from the peer's own draws, and read its greedy answers with our engine."""
-    from sayso.annotate.collect import Case, Tools, collect
-    from sayso.models import open_classifier, open_model
+    from sayso.engines import open_classifier, open_model
     from sayso.records import ask
-    from sayso.scores import Answer, score_one
+    from sayso.scores import score_one
+    from sayso.scores.collect import Tools, collect
+    from sayso.scores.evidence import Answer, Case
 
     kept = task["kept"]
     engine: Any = open_model(f"hf:{task['lm']}", threads=1)
@@ -176,10 +177,11 @@ def our_meanings(task: dict[str, Any]) -> dict[str, Any]:
     """Cluster real samples with the deterministic classifier, then fill whole tables as well."""
     from transformers import AutoConfig, AutoTokenizer
 
-    from sayso.annotate.collect import Case, Tools, collect
-    from sayso.backends.nli import HfClassifier
+    from sayso.engines.hf.encoders import HfClassifier
     from sayso.records import ask
-    from sayso.scores import discrete_semantic_entropy, num_sets
+    from sayso.scores.collect import Tools, collect
+    from sayso.scores.entropy import discrete_semantic_entropy, num_sets
+    from sayso.scores.evidence import Case
 
     found: dict[str, Any] = {}
     for name, wanted, condition in (

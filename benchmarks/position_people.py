@@ -16,11 +16,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from sayso.pipeline.factuality import factuality
+from sayso.protocols.self_known.report import Found
 from sayso.records import Estimate
-from sayso.report.numbers import percent
-from sayso.report.selective_numbers import plain, range_of
-from sayso.report.self_known_found import Found
+from sayso.report.numbers import percent, plain, range_of
+from sayso.runs.from_files import factuality
 
 SYSTEMS = ("ChatGPT", "InstructGPT", "PerplexityAI")
 COLORS = ("#0072b2", "#bf6f00", "#00805d")

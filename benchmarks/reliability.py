@@ -26,9 +26,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from sayso.cache import Cache
-from sayso.models import open_model
+from sayso.engines import open_model
 from sayso.records import ask, request_key
+from sayso.storage.cache import Cache
 
 SERVER = Path(__file__).parent.parent / "tests" / "backends" / "bad_server.py"
 

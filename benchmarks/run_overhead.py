@@ -28,12 +28,12 @@ def main() -> None:
     import engine_overhead
     import sayso
     from sayso import datasets, report
-    from sayso.models import open_model
+    from sayso.engines import open_model
     from sayso.protocols import uncle
 
     torch.set_num_threads(1)
     data = datasets.load("builtin", limit=arguments.limit)
-    load = [a.request for a in uncle.requests(data.questions, uncle.Settings(), 0)]
+    load = [a.request for a in uncle.collect.requests(data.questions, uncle.collect.Settings(), 0)]
     engine = open_model("builtin", threads=1)
     model, tokenizer = engine.runner.model, engine.tokenizer  # type: ignore[attr-defined]
     list(engine.complete(load[:40]))

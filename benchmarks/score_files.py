@@ -50,7 +50,7 @@ def write_rows(path: Path, rows: int, samples: int, gold: bool) -> None:
 
 def one(path: str) -> None:
     """Score one file and print what it cost (in a process of its own)."""
-    from sayso.pipeline.scoring import score_file
+    from sayso.score_files.score import score_file
 
     start, cpu = time.perf_counter(), time.process_time()
     found = score_file(path, nli="rules", cache=Path(path).parent / "cache")

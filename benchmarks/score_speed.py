@@ -25,10 +25,8 @@ from typing import Any
 import numpy as np
 
 from sayso import answers, metrics, scores
-from sayso.annotate import lexical_tokens
-from sayso.annotate.clusters import cluster_many
-from sayso.annotate.equivalence import equivalent
-from sayso.annotate.relations import Relations
+from sayso.answers import lexical as lexical_tokens
+from sayso.judges.meaning import Relations, cluster_many, equivalent
 
 Pair = tuple[list[str], str]
 

@@ -19,7 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.metrics import auroc, length_inflation, paired_differences, rank_flips
+from sayso.metrics.compare_scores import paired_differences, rank_flips
+from sayso.metrics.length_audit import length_inflation
+from sayso.metrics.ranking import auroc
 
 P_RIGHT, REFERENCE_WORDS, SPREAD, SIGNAL = 0.75, 2, 0.3, 0.286
 THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 14))

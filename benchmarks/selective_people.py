@@ -26,24 +26,24 @@ import numpy as np
 
 from judge_rules import golds_of_field, set_aside
 from judge_rules import rows as evouna_rows
-from sayso.annotate.collect import Case, Tools, collect
-from sayso.annotate.collect_meaning import RulesMeaning
-from sayso.annotate.lexical import ANSWER_METRICS, THRESHOLDS, rouge_l
-from sayso.annotate.rules import judge_rules
-from sayso.metrics import (
-    against_others,
-    agreement,
-    agreement_matrix,
-    auroc,
-    bootstrap,
+from sayso.answers.lexical import ANSWER_METRICS, rouge_l
+from sayso.judges.meaning import RulesMeaning
+from sayso.judges.rules.judge import judge_rules
+from sayso.metrics import agreement
+from sayso.metrics.agreement import against_others, kappa
+from sayso.metrics.intervals import bootstrap
+from sayso.metrics.length_audit import (
+    THRESHOLDS,
     false_negatives,
-    kappa,
     length_audit,
     length_inflation,
     threshold_sweep,
 )
+from sayso.metrics.ranking import auroc
 from sayso.records import Estimate, Gold, Message, Request
-from sayso.scores import Answer, Samples, score_one
+from sayso.scores import score_one
+from sayso.scores.collect import Tools, collect
+from sayso.scores.evidence import Answer, Case, Samples
 
 METRICS = ("rules", "rouge_l", "squad_f1", "exact_match", "squad_em", "contains")
 #: scores that need text and meanings alone
@@ -153,7 +153,7 @@ def between(table: Table, use: np.ndarray, n: int) -> None:
     """Print the agreement matrix of people and metrics, and each against most of the others."""
     said = {name: v[use] for name, v in {"people": table.people, **table.said}.items()}
     questions = table.question[use]
-    pairs = agreement_matrix(said, questions, n)
+    pairs = agreement(said, questions, n)
     same = {(p.first, p.second): p.same for p in pairs}
     same |= {(p.second, p.first): p.same for p in pairs}
     others = against_others(said, (), questions, n)

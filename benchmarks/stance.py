@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from sayso.annotate.rules import judge_rules, judge_rules_long
+from sayso.judges.rules.judge import judge_rules, judge_rules_long
 from sayso.metrics.agreement import kappa
 from sayso.records import Verdict
 

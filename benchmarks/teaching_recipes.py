@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import sayso
-from sayso.pipeline.comparing_teaching import beside
-from sayso.pipeline.teaching import Lesson, teach
-from sayso.protocols.uncle_settings import Settings
+from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate
 from sayso.report.numbers import reach
-from sayso.report.teaching import cell
+from sayso.train.compare import beside
+from sayso.train.config import Lesson
+from sayso.train.report import cell
+from sayso.train.training import teach
 
 #: name -> what makes the rows
 RECIPES: dict[str, dict[str, Any]] = {

@@ -30,13 +30,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sayso.annotate.llm_numbered import load
-from sayso.annotate.llm_support import KIND, LlmSupport
-from sayso.annotate.normalize import content, tokens
-from sayso.annotate.support import RulesSupport, Supported
-from sayso.backends.scripted import ScriptedEngine
-from sayso.datasets.texts import GivenText, read_texts
-from sayso.metrics.position import position_bin
+from sayso.datasets.long_texts import GivenText, read_texts
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.model.replies import load
+from sayso.judges.rules.text import content, tokens
+from sayso.judges.support import KIND, LlmSupport, RulesSupport, Supported
+from sayso.metrics.factuality import position_bin
 from sayso.records import Passage, Request
 
 SYSTEMS = ("InstructGPT", "ChatGPT", "PerplexityAI")

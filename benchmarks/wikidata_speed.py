@@ -36,7 +36,7 @@ MANY = "domains: {people: {classes: [Q5]}, articles: {classes: [Q13442814]}}"
 BARE = """
 import sys
 from pathlib import Path
-from sayso.wikidata.reading import Part, Place, _unpacked
+from sayso.wikidata.unpack import Part, Place, _unpacked
 # begins
 size = sum(len(block) for block, *_ in _unpacked(Path(sys.argv[1]), Place()))
 """
@@ -51,7 +51,7 @@ with opened as file:
 JSON = """
 import json, sys
 from pathlib import Path
-from sayso.wikidata.reading import Part, read_lines
+from sayso.wikidata.unpack import Part, read_lines
 # begins
 part = Part("x", Path(sys.argv[1]), 0, 0)
 for lines in read_lines(part):
@@ -62,10 +62,10 @@ for lines in read_lines(part):
 PASS = """
 import sys
 from pathlib import Path
-from sayso.wikidata.domains import load_plan
-from sayso.wikidata.reading import Part
-from sayso.wikidata.scanning import scan
-from sayso.wikidata.stages import Task
+from sayso.wikidata.plan import load_plan
+from sayso.wikidata.unpack import Part
+from sayso.wikidata.dump import scan
+from sayso.wikidata.dump import Task
 import msgspec
 # begins
 task = msgspec.json.decode(sys.argv[2], type=Task)
@@ -74,7 +74,7 @@ scan(task, Part("x", Path(sys.argv[1]), 0, 0), Path(sys.argv[3]))
 BUILD = """
 import sys
 from sayso import cli
-raise SystemExit(cli.run(["build", *sys.argv[1:], "--no-review"]))
+raise SystemExit(cli.execute(["build", *sys.argv[1:], "--no-review"]))
 """
 TIMED = """
 import json, resource, time
@@ -164,8 +164,8 @@ def tasks(folder: Path, plan_text: str, wanted: int) -> dict[str, str]:
     """Return the three passes as JSON, as a build would run them."""
     import msgspec
 
-    from sayso.wikidata.domains import load_plan
-    from sayso.wikidata.stages import Task
+    from sayso.wikidata.dump import Task
+    from sayso.wikidata.plan import load_plan
 
     file = folder / "plan.yaml"
     file.write_text(plan_text)

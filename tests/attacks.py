@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from judge_world import Block, Shown, shown, written
-from sayso.annotate.fence import Fence, Field
-from sayso.backends.scripted import ScriptedEngine
-from sayso.models import Capabilities
+from sayso.engines.engine import Capabilities
+from sayso.engines.scripted import ScriptedEngine
+from sayso.prompts.fence import Fence, Field
 from sayso.records import Request
 
 #: An order is followed where this stands outside the fence.

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sayso.backends.scripted import ScriptedEngine
-from sayso.models import Capabilities
+from sayso.engines.engine import Capabilities
+from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Request
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sayso.records import Aspect, Generation, Question, Stance, Verdict, ask, golds_of
-from sayso.train.pairs import Fact, Paragraph, Told
+from sayso.train.rows import Fact, Paragraph, Told
 
 ASPECTS = {
     "place of birth": "Where was {e} born?",

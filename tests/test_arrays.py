@@ -11,9 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sayso.arrays import ArrayHead
 from sayso.records import InputError
-from sayso.store import Manifest, RunFolder
+from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
 
 NAME = "hidden--1-last_answer"
 

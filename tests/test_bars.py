@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from sayso import cli, flags
-from sayso.backends.scripted import ScriptedEngine
-from sayso.bars import Bars
-from sayso.pipeline import job as jobs
+from sayso import cli
+from sayso.cli import flags
+from sayso.cli.progress import Bars
+from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Request, Usage, ask
+from sayso.runs import run as jobs
 from scripted_world import Mind, facts, records, write
 
 WORLD = facts(4)
@@ -155,7 +156,7 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, engine: ScriptedEngine) -
     monkeypatch.setattr(jobs, "open_model", lambda name, **options: engine)
     data = write(folder / "q.jsonl", records(WORLD))
     argv = ["run", "uncle", "--model", "openai:far", "--data", str(data), "--resamples", "100"]
-    return cli.run([*argv, "--out", str(folder / "run"), "--cache", str(folder / "cache")])
+    return cli.execute([*argv, "--out", str(folder / "run"), "--cache", str(folder / "cache")])
 
 
 def test_what_was_asked_for_is_kept_after_one_ctrl_c(
@@ -189,14 +190,14 @@ def test_two_ctrl_c_stop_at_once_and_lose_no_answer_that_came(
 
 def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
-    monkeypatch.setattr("sayso.commands.estimate", lambda job: found.append(job))
-    monkeypatch.setattr("sayso.commands.told", lambda plan: "")
+    monkeypatch.setattr("sayso.cli.run.estimate", lambda job: found.append(job))
+    monkeypatch.setattr("sayso.cli.run.told", lambda plan: "")
     argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --thinking 64 "
     argv += "--max-cost 2.5 --price 1,2 --judge-price 3,4 --model-version may --concurrency 8 "
     argv += "--timeout 9 --judge-batch aspect --judge-mode two_pass --judge-labels uncle "
     argv += "--domain a --domain b --limit 7 --seed 3 --data file:x.csv --columns question=q"
     words = [*argv.split(), "--chat-template-kwargs", '{"a": 1}']
-    assert cli.run(words) == 0
+    assert cli.execute(words) == 0
     (made,) = found
     wanted = {
         "model": "openai:x", "judge": "rules+openai:y", "thinking": "64", "max_cost": 2.5,

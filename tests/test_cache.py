@@ -20,11 +20,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-import sayso.cachefile
-from sayso.cache import Cache, default_cache_folder
 from sayso.records import Alternative, Generation, InputError, ask, content_hash
-from sayso.replies import decode, encode, merge
-from sayso.salvage import carved_rows, rows_by_id
+from sayso.storage import cache
+from sayso.storage.cache import (
+    Cache,
+    carved_rows,
+    decode,
+    default_cache_folder,
+    encode,
+    merge,
+    rows_by_id,
+)
 
 REQUEST = ask("When was Ada Lovelace born?")
 REPLY = Generation(
@@ -241,7 +247,7 @@ def test_an_exception_keeps_what_was_answered_before_it(tmp_path: Path) -> None:
 WRITER = """
 import os, sys
 from pathlib import Path
-from sayso.cache import Cache
+from sayso.storage.cache import Cache
 from sayso.records import Generation, ask, content_hash
 name = sys.argv[2]
 reply = Generation(request=ask("?"), logprobs=(-1.0,) * 20)
@@ -513,7 +519,7 @@ def test_a_read_only_folder_is_one_line(tmp_path: Path, monkeypatch: pytest.Monk
     def refuse(*_: object) -> int:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(sayso.cachefile.os, "open", refuse)
+    monkeypatch.setattr(cache.os, "open", refuse)
     with pytest.raises(InputError, match="Permission denied; choose another folder with --cache"):
         Cache(tmp_path)
 
@@ -522,7 +528,7 @@ def test_a_network_file_system_gets_the_safer_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = filled(tmp_path, 3)  # made with a write-ahead log
-    monkeypatch.setattr(sayso.cachefile, "file_system", lambda path: "nfs4")
+    monkeypatch.setattr("sayso.storage.cache.file_system", lambda path: "nfs4")
     with Cache(tmp_path, pause=0) as cache:
         cache.put(key("new"), REPLY)
         assert "network file system (nfs4)" in cache.notices[0]
@@ -531,10 +537,10 @@ def test_a_network_file_system_gets_the_safer_journal(
 
 
 def test_the_file_system_of_a_path(tmp_path: Path) -> None:
-    kind = sayso.cachefile.file_system(tmp_path)
-    assert kind not in sayso.cachefile.NETWORK
+    kind = cache.file_system(tmp_path)
+    assert kind not in cache.NETWORK
     if Path("/proc/self").exists():
-        assert sayso.cachefile.file_system(Path("/proc/self/status")) == "proc"
+        assert cache.file_system(Path("/proc/self/status")) == "proc"
 
 
 def test_infinite_values_survive(tmp_path: Path) -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 import cyclopts
 import pytest
 
-from sayso import check_commands, cli
+from sayso import cli
+from sayso.cli import check
 from sayso.records import InputError
 
 app = cyclopts.App()
-app.command(check_commands.check, name="check")
-app.command(check_commands.judge_check, name="judge-check")
+app.command(check.check, name="check")
+app.command(check.judge_check, name="judge-check")
 
 
 def call(*words: str) -> None:
@@ -72,7 +73,7 @@ def test_judge_check_prints_a_table_and_where_it_is_kept(
 def test_judge_check_of_a_small_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The built-in model is no judge: it is told so, and nothing breaks."""
     argv = ["judge-check", "builtin", "--cache", str(tmp_path), "--limit", "3"]
-    assert cli.run(argv) == 2
+    assert cli.execute(argv) == 2
     out, err = capsys.readouterr()
     assert out == ""
     said = err.splitlines()[-1]

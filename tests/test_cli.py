@@ -13,8 +13,9 @@ import pytest
 
 import sayso
 import sayso.protocols.uncle
-from sayso import cli
-from sayso.protocols import PROTOCOLS
+from sayso import cli, report
+from sayso import records as records_module
+from sayso.protocols import PROTOCOLS, uncle
 from scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(8)
@@ -32,7 +33,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """Run a command that must be refused; return its one line."""
-    assert cli.run(argv) == 2
+    assert cli.execute(argv) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1, err
@@ -145,13 +146,13 @@ def test_measure_repeats_the_run_and_takes_its_settings(
     finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (finished / "metrics" / "uncle.parquet").read_bytes()
-    assert cli.run(["measure", str(finished), "--json"]) == 0
+    assert cli.execute(["measure", str(finished), "--json"]) == 0
     same = json.loads(capsys.readouterr().out)
     assert (finished / "metrics" / "uncle.parquet").read_bytes() == before
-    assert cli.run(["measure", str(finished), "--json", "--probe.k", "2"]) == 0
+    assert cli.execute(["measure", str(finished), "--json", "--probe.k", "2"]) == 0
     fewer = json.loads(capsys.readouterr().out)
     assert {e["signature"] for e in same}.isdisjoint({e["signature"] for e in fewer})
-    assert cli.run(["measure", str(finished), "--omit-long", "separate"]) == 0
+    assert cli.execute(["measure", str(finished), "--omit-long", "separate"]) == 0
     printed = capsys.readouterr().out
     assert "omit:separate" in printed
     assert "printed only" in printed
@@ -167,10 +168,10 @@ def test_measure_takes_the_runs_settings_wherever_its_name_stands(
         data=str(write(tmp_path / "q.jsonl", records(WORLD))),
         out=tmp_path / "run",
         cache=tmp_path / "cache",
-        options=sayso.protocols.uncle.Settings(resamples=123),
+        options=uncle.Settings(resamples=123),
     )
     for argv in ([str(tmp_path / "run"), "--json"], ["--json", str(tmp_path / "run")]):
-        assert cli.run(["measure", *argv]) == 0
+        assert cli.execute(["measure", *argv]) == 0
         signatures = {e["signature"] for e in json.loads(capsys.readouterr().out)}
         assert all("ci:entity-123" in signature for signature in signatures)
 
@@ -186,7 +187,7 @@ def test_a_fraction_in_a_config_file_is_not_rounded_either(
 
 
 def test_help_of_measure_shows_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["measure", "--help"]) == 0
+    assert cli.execute(["measure", "--help"]) == 0
     shown = capsys.readouterr().out
     for flag in ("--probe.k", "--probe.unc", "--omit-long", "--refusals", "--ci", "--resamples"):
         assert flag in shown
@@ -198,11 +199,11 @@ def test_a_dry_run_prints_and_leaves_nothing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli.run(["run", "uncle", "--limit", "2", "--dry-run"]) == 0
+    assert cli.execute(["run", "uncle", "--limit", "2", "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert "in all: local, no price" in out
     assert not Path("runs").exists()
-    assert cli.run(["run", "--limit", "2", "--dry-run", "--json"]) == 0
+    assert cli.execute(["run", "--limit", "2", "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     stages = {name: [stage["name"] for stage in one["stages"]] for name, one in plan.items()}
     assert list(stages) == list(PROTOCOLS)
@@ -221,9 +222,9 @@ def test_measure_refuses_what_would_need_new_answers(
 def test_report_and_compare_print_their_result(
     finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.run(["report", str(finished)]) == 0
+    assert cli.execute(["report", str(finished)]) == 0
     assert capsys.readouterr().out.strip().endswith("report.html")
-    assert cli.run(["compare", str(finished), str(finished), "--resamples", "200"]) == 0
+    assert cli.execute(["compare", str(finished), str(finished), "--resamples", "200"]) == 0
     assert "B minus A" in capsys.readouterr().out
 
 
@@ -231,7 +232,7 @@ def test_no_page_of_an_older_report_stays(finished: Path) -> None:
     stale = finished / "answers" / "answers-009.html"
     stale.parent.mkdir(exist_ok=True)
     stale.write_text("old")
-    sayso.report.write(finished)
+    report.write(finished)
     assert not stale.exists()
 
 
@@ -261,9 +262,9 @@ def test_other_settings_do_not_mix_into_a_run_folder(tmp_path: Path) -> None:
     mind = Mind(WORLD, lambda f: 1.0)
     common = {"data": data, "out": tmp_path / "run", "cache": tmp_path / "cache"}
     sayso.run(model=mind.engine(), **common)
-    with pytest.raises(sayso.records.InputError, match="seed 0, not 1"):
+    with pytest.raises(records_module.InputError, match="seed 0, not 1"):
         sayso.run(model=mind.engine(), seed=1, **common)
-    with pytest.raises(sayso.records.InputError, match="with model"):
+    with pytest.raises(records_module.InputError, match="with model"):
         sayso.run(model=mind.engine("other"), **common)
 
 
@@ -284,14 +285,14 @@ def test_a_corrupt_cache_is_mended_and_said(tmp_path: Path) -> None:
 
 
 def test_a_locked_cache_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sayso.cache import Cache
+    from sayso.storage.cache import Cache
 
     path = tmp_path / "replies.sqlite"
     Cache(path).close()
     with sqlite3.connect(path) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(sayso.records.InputError) as caught, Cache(path, wait=0.1) as cache:
-            cache.put(b"0" * 32, sayso.records.Generation(sayso.records.ask("x"), text="y"))
+        with pytest.raises(records_module.InputError) as caught, Cache(path, wait=0.1) as cache:
+            cache.put(b"0" * 32, records_module.Generation(records_module.ask("x"), text="y"))
         other.rollback()
     assert "\n" not in str(caught.value)
 
@@ -311,7 +312,7 @@ def test_interrupting_says_that_it_goes_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "app", interrupt)
-    assert cli.run(["run"]) == 130
+    assert cli.execute(["run"]) == 130
     assert "the same command goes on" in capsys.readouterr().err
 
 

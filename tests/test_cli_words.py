@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.cli import run
+from sayso.cli import execute
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from sayso.cli import run
     ],
 )
 def test_words_too_many(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(argv) == 2
+    assert execute(argv) == 2
     said = capsys.readouterr().err
     assert said.startswith("sayso: ")
     assert told in said

@@ -11,17 +11,17 @@ from sayso import cli, datasets
 
 
 def test_every_set_is_listed_with_what_it_suits(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["data", "list"]) == 0
+    assert cli.execute(["data", "list"]) == 0
     out = capsys.readouterr().out
     for name in {*datasets.LOADERS, *datasets.FORMATS}:
         assert any(line.startswith(f"{name} ") for line in out.splitlines()), name
     assert "hub truthfulqa/truthful_qa" in out
-    assert cli.run(["data", "list", "--for", "self_known", "--json"]) == 0
+    assert cli.execute(["data", "list", "--for", "self_known", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert "longfact" in found
     assert "squad" not in found
     assert found["longfact"]["license"] == "CC BY 4.0"
-    assert cli.run(["data", "list", "--for", "nothing"]) == 2
+    assert cli.execute(["data", "list", "--for", "nothing"]) == 2
     assert "--for 'nothing': expected one of faithfulness" in capsys.readouterr().err
 
 
@@ -36,7 +36,7 @@ def test_the_first_questions_are_shown_with_golds(
     ]
     place = tmp_path / "t.jsonl"
     place.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert cli.run(["data", "show", f"file:{place}", "-n", "4"]) == 0
+    assert cli.execute(["data", "show", f"file:{place}", "-n", "4"]) == 0
     out, err = capsys.readouterr()
     assert all(c.isprintable() or c == "\n" for c in out)
     assert "Wh␛[31mo\ufffd?" in out
@@ -46,7 +46,7 @@ def test_the_first_questions_are_shown_with_golds(
     assert "context: [bold]C[/bold]" in out
     assert "  no gold" in out
     assert "note: 4 rows read" in err
-    assert cli.run(["data", "show", f"file:{place}", "-n", "1", "--json"]) == 0
+    assert cli.execute(["data", "show", f"file:{place}", "-n", "1", "--json"]) == 0
     out = capsys.readouterr().out
     assert "\x1b" not in out
     shown = json.loads(out)
@@ -55,7 +55,7 @@ def test_the_first_questions_are_shown_with_golds(
 
 
 def test_paragraphs_and_domains(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["data", "show", "builtin", "-n", "1"]) == 0
+    assert cli.execute(["data", "show", "builtin", "-n", "1"]) == 0
     out = capsys.readouterr().out
     assert "prompts for paragraphs" in out
     assert "facts, each also a question of its own" in out
@@ -78,7 +78,7 @@ def test_paragraphs_and_domains(capsys: pytest.CaptureFixture[str]) -> None:
 def test_mistakes_are_one_line(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.run(["data", "show", *words]) == 2
+    assert cli.execute(["data", "show", *words]) == 2
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
@@ -89,12 +89,12 @@ def test_a_table_of_ones_own_is_checked(tmp_path: Path, capsys: pytest.CaptureFi
     rows = ["q,a", "Who wrote Emma?,Austen", "who wrote EMMA ?,Austen", "Is Rome in Italy?,Italy"]
     place.write_text("\n".join(rows), encoding="utf-8")
     words = ["data", "check", str(place), "--columns", "question=q,gold=a"]
-    assert cli.run([*words, "--json"]) == 0
+    assert cli.execute([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert sorted(one["kind"] for one in found) == ["duplicate", "gold in question"]
-    assert cli.run(words) == 0
+    assert cli.execute(words) == 0
     assert "t: 3 questions" in capsys.readouterr().out
-    assert cli.run(["data", "check", str(place), "--columns", "question=x"]) == 2
+    assert cli.execute(["data", "check", str(place), "--columns", "question=x"]) == 2
     err = capsys.readouterr().err
     assert "question=x names a column that is not there" in err
     assert err.count("\n") == 1

@@ -15,7 +15,7 @@ import pytest
 
 import wikidata_world
 from sayso import cli
-from sayso.protocols import PROTOCOLS, protocol, settings
+from sayso.protocols import PROTOCOLS, settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def test_the_commands_of_the_readme_run_in_order(
             continue
         assert words[0] == "sayso", words
         words = [f"hf:{folder}" if word == HUB else word for word in words]
-        assert cli.run(words[1:]) == 0, (words, capsys.readouterr().err)
+        assert cli.execute(words[1:]) == 0, (words, capsys.readouterr().err)
         assert capsys.readouterr().out, words
         done.append(words[1])
     wanted = (
@@ -95,7 +95,7 @@ def test_links_of_the_documents_lead_somewhere() -> None:
 
 @pytest.mark.parametrize("protocol_name", PROTOCOLS)
 def test_every_setting_is_explained(protocol_name: str) -> None:
-    chosen = protocol(protocol_name).Settings()
+    chosen = PROTOCOLS[protocol_name].Settings()
     for name, _, _ in settings.flatten(chosen):
         holder, _, last = f"settings.{name}".rpartition(".")
         group = chosen

@@ -1,134 +1,194 @@
-"""Imports point one way, and the light parts stay light (docs/decisions.md, "Layers")."""
+"""The rules of the house that a test can hold (CONTRIBUTING.md, "The house")."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "sayso"
 
-#: module -> what it may import of ours; None = everything
-ALLOWED: dict[str, set[str] | None] = {
-    "records": set(),
-    "prompts": {"records"},
-    "metrics": {"records"},
-    "models": {"records"},
-    # reading and writing whole files; what the cache and the store are made of
-    "atomic": {"records"},
-    "rows": {"records"},
-    "tables": {"records", "atomic"},
-    "arrays": {"records", "atomic"},
-    "store": {"records", "arrays", "atomic", "rows", "tables"},
-    "replies": {"records"},
-    "cachefile": {"records"},
-    "salvage": {"cachefile"},
-    "cache": {"records", "cachefile", "replies", "salvage"},
-    "datasets": {"records", "store"},
-    # passages of a knowledge source; `cache` only for the name of the cache folder
-    "knowledge": {"records", "store", "atomic", "cache"},
-    # what tokens cost
-    "prices": {"records"},
-    "backends": {"records", "models", "prices"},
-    "annotate": {"records", "metrics", "models", "prompts"},
-    "scores": {"records", "metrics"},
-    "boards": {"records", "metrics"},
-    # what a teaching leaves behind
-    "taught": {"records", "atomic"},
-    "answers": None,
-    # ways to ask for doubt
-    "methods": {"records", "prompts"},
-    "protocols": {"records", "metrics", "models", "prompts", "methods", "annotate", "scores"},
-    # rows from a run's records, and trainers, which write checkpoints and cards
-    "train": {"records", "atomic", "metrics", "prompts", "annotate"},
-    "pipeline": {
-        "records",
-        "arrays",
-        "atomic",
-        "metrics",
-        "prompts",
-        "cache",
-        "store",
-        "knowledge",
-        "models",
-        "prices",
-        "datasets",
-        "annotate",
-        "protocols",
-        "boards",
-        "scores",
-        "sayso",
-        "train",
-        "methods",
-        "taught",
-    },
-    "report": {"records", "metrics", "store", "prompts", "datasets", "boards", "taught"},
-    # from Wikidata to a new benchmark; `atomic` writes its files, `sayso` has the version
-    "wikidata": {
-        "records",
-        "atomic",
-        "metrics",
-        "store",
-        "prompts",
-        "datasets",
-        "models",
-        "sayso",
-    },
-    "builtin": {"records", "datasets"},
-    "bars": None,
-    "flags": None,
-    "commands": None,
-    "check_commands": None,
-    "score_commands": None,
-    "factuality_commands": None,
-    "index_commands": None,
-    "train_commands": None,
-    "build_commands": None,
-    "data_commands": None,
-    "data_showing": None,
-    "cli": None,
-    "__main__": None,
-    "sayso": None,
+#: packages from the ground up: each may import those before it, and itself
+LAYERS = (
+    "version",
+    "records",
+    "metrics",
+    "prompts",
+    "storage",
+    "engines",
+    "datasets",
+    "retrieval",
+    "answers",
+    "judges",
+    "scores",
+    "report",
+    "protocols",
+    "runs",
+    "score_files",
+    "checks",
+    "train",
+    "wikidata",
+    "cli",
+    "__main__",
+    "sayso",
+)
+#: packages that stand side by side, though one comes first in the list
+APART = {
+    ("score_files", "checks"),
+    ("score_files", "train"),
+    ("checks", "train"),
+    ("wikidata", "judges"),
+    ("wikidata", "runs"),
+    ("wikidata", "protocols"),
+    ("wikidata", "train"),
 }
-#: open_model looks a backend up by name, on demand; the recipe of the built-in model is a script
-EXEMPT = {("models", "backends"), ("builtin", "*")}
+#: imports inside functions: what is heavy, or above, is looked up when it is wanted
+DOORS = {
+    ("sayso.answers", "sayso.engines.hf.encoders"): "BERTScore of a model that is named",
+    ("sayso.cli", "sayso.protocols"): "names of protocols, for a mistake in one",
+    ("sayso.cli", "sayso.runs.measure"): "settings of a run are the defaults of its flags",
+    ("sayso.engines", "sayso.engines.hf.encoders"): "open_classifier",
+    ("sayso.engines", "sayso.engines.hf.engine"): "open_model",
+    ("sayso.engines", "sayso.engines.openai.engine"): "open_model",
+    ("sayso.report", "sayso.protocols"): "what a page shows is the protocol's",
+}
+#: where a protocol may be called by its name, besides its own package and PROTOCOLS
+NAMING = {
+    "protocols/__init__.py": "PROTOCOLS itself",
+    "runs/from_files.py": "texts from files are a run of self_known",
+    "train": "training starts from an uncle run and is measured by uncle",
+    "checks/judge.py": "whoever reads hedges is checked too",
+    "checks/model.py": "says what of a protocol falls away",
+    "cli/run.py": "a command for each protocol",
+}
 
 
-def _package(path: Path) -> str:
-    parts = path.relative_to(SRC).with_suffix("").parts
-    return "sayso" if parts == ("__init__",) else parts[0]
+def name_of(path: Path) -> str:
+    parts = path.relative_to(SRC.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imports(path: Path) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+MODULES = {name_of(path): path for path in sorted(SRC.rglob("*.py"))}
+
+
+def layer_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else "sayso"
+
+
+@cache
+def imports(module: str) -> tuple[tuple[str, bool], ...]:
+    """Return (imported module of ours, inside a function?) of a module."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+    }
+    found = []
+    for node in ast.walk(tree):
+        names: list[str] = []
         if isinstance(node, ast.Import):
-            found |= {a.name for a in node.names}
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            module = node.module or ""
-            found |= {f"sayso.{a.name}" for a in node.names} if module == "sayso" else {module}
-    ours = [name.split(".") for name in found if name.split(".")[0] == "sayso"]
-    submodules = {p.stem for p in SRC.iterdir()}
-    return {p[1] if len(p) > 1 and p[1] in submodules else "sayso" for p in ours}
+            assert node.level == 0, f"{module}: relative import"
+            origin = node.module or ""
+            names = [f"{origin}.{alias.name}" for alias in node.names]
+            names = [name if name in MODULES else origin for name in names]
+        found += [(name, id(node) in inside) for name in names if name in MODULES]
+    return tuple(dict.fromkeys(one for one in found if one[0] != module))
 
 
-@pytest.mark.parametrize("path", sorted(SRC.rglob("*.py")), ids=lambda p: str(p.relative_to(SRC)))
-def test_imports_point_one_way(path: Path) -> None:
-    package = _package(path)
-    assert package in ALLOWED, f"{package} is in no layer: add it to DESIGN's table and here"
-    allowed = ALLOWED[package]
-    if allowed is None or (package, "*") in EXEMPT:
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_downward(module: str) -> None:
+    own = layer_of(module)
+    assert own in LAYERS, f"{own} is in no layer: give it a place here and in CONTRIBUTING.md"
+    if own == "sayso":
+        return  # the public names
+    for other, _ in imports(module):
+        if (module, other) in DOORS:
+            continue
+        theirs = layer_of(other)
+        assert LAYERS.index(theirs) <= LAYERS.index(own), f"{module} imports {other}, above it"
+        assert (theirs, own) not in APART, f"{module} imports {other}, which stands beside it"
+        assert (own, theirs) not in APART, f"{module} imports {other}, which stands beside it"
+
+
+def test_imports_inside_functions_are_doors() -> None:
+    hidden = {(m, other) for m in MODULES for other, inside in imports(m) if inside}
+    assert hidden == DOORS.keys()
+    assert len(DOORS) <= 10
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {m: [o for o, _ in imports(m) if (m, o) not in DOORS] for m in MODULES}
+    done: set[str] = set()
+
+    def walk(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, " -> ".join((*path[path.index(module) :], module))
+        if module not in done:
+            for other in graph[module]:
+                walk(other, (*path, module))
+            done.add(module)
+
+    for module in MODULES:
+        walk(module, ())
+
+
+def test_protocols_do_not_import_each_other() -> None:
+    for module in MODULES:
+        own = module.split(".")[2:3] if module.startswith("sayso.protocols.") else []
+        for other, _ in imports(module):
+            theirs = other.split(".")[2:3] if other.startswith("sayso.protocols.") else []
+            if (
+                own
+                and theirs
+                and (MODULES[f"sayso.protocols.{theirs[0]}"].parent.name == theirs[0])
+            ):
+                assert own == theirs or module == "sayso.protocols", f"{module} imports {other}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_protocol_is_named_only_where_it_is_meant(module: str) -> None:
+    path = MODULES[module].relative_to(SRC).as_posix()
+    packages = {p.name for p in (SRC / "protocols").iterdir() if (p / "settings.py").exists()}
+    own = path.split("/")[1] if path.startswith("protocols/") and path.count("/") > 1 else ""
+    if any(path == place or path.startswith(f"{place}/") for place in NAMING):
         return
-    wrong = {name for name in _imports(path) - allowed - {package} if (package, name) not in EXEMPT}
-    assert not wrong, f"{path.relative_to(SRC)} imports {sorted(wrong)}"
+    named = {other.split(".")[2] for other, _ in imports(module) if other.count(".") > 1} & packages
+    named = {
+        n for n in named if any(o.startswith(f"sayso.protocols.{n}") for o, _ in imports(module))
+    }
+    assert named <= {own}, f"{path} imports {named}: let it take a value of PROTOCOLS"
+
+
+def test_folders_hold_about_a_dozen_modules() -> None:
+    for folder, number in Counter(path.parent for path in MODULES.values()).items():
+        assert number <= 15, f"{folder.relative_to(SRC)} holds {number} modules"
+
+
+def test_no_module_stands_beside_its_own_prefix() -> None:
+    stems = {(path.parent, path.stem) for path in MODULES.values()}
+    for folder, stem in stems:
+        longer = [s for f, s in stems if f == folder and s.startswith(f"{stem}_")]
+        assert not longer, f"{stem}.py beside {longer}: a package, or one module"
+
+
+def _functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for path in MODULES.values():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{path.relative_to(SRC)}:{node.name}", node
 
 
 def test_the_judge_does_not_know_the_built_in_world() -> None:
-    for path in (SRC / "annotate").glob("*.py"):
+    for path in (SRC / "judges").rglob("*.py"):
         assert "builtin" not in path.read_text(encoding="utf-8"), path
 
 
@@ -148,6 +208,6 @@ def test_import_sayso_is_light() -> None:
 def test_help_needs_not_even_numpy() -> None:
     code = (
         "import sayso.cli, contextlib, io\n"
-        "with contextlib.redirect_stdout(io.StringIO()): sayso.cli.run(['--help'])"
+        "with contextlib.redirect_stdout(io.StringIO()): sayso.cli.execute(['--help'])"
     )
     assert not {"numpy", "torch", "pyarrow", "altair"} & _loaded(code)

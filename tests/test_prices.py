@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.prices import LOCAL, Price, cost, price_of
+from sayso.engines.prices import LOCAL, Price, cost, price_of
 from sayso.records import Generation, InputError, Usage, ask
 
 

@@ -22,11 +22,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import sayso.atomic
 from sayso import records
+from sayso.datasets.tables import read_rows
 from sayso.records import Alternative, Claim, Generation, InputError, Question, Score, Verdict, ask
-from sayso.store import FORMAT, Manifest, RunFolder, machine, read_rows, versions
-from sayso.tables import schema_of
+from sayso.storage import atomic
+from sayso.storage.run_folder import FORMAT, Manifest, RunFolder, machine, versions
+from sayso.storage.tables import schema_of
 
 RECORDS = [
     kind
@@ -111,7 +112,7 @@ def test_more_rows_than_a_row_group(folder: RunFolder) -> None:
 def test_long_answers_make_small_row_groups(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sayso.tables.ITEMS", 100)
+    monkeypatch.setattr("sayso.storage.tables.ITEMS", 100)
     step = tuple(Alternative(i, -1.0) for i in range(10))
     rows = [Generation(request=ask("?"), id=str(i), alternatives=(step,) * 5) for i in range(6)]
     folder.write("generations/long", rows, Generation)
@@ -256,7 +257,7 @@ def test_an_interrupted_table_leaves_the_old_one(folder: RunFolder, error: BaseE
 KILLED = """
 import os, sys
 from sayso.records import Score
-from sayso.store import RunFolder
+from sayso.storage.run_folder import RunFolder
 folder = RunFolder(__import__("pathlib").Path(sys.argv[1]))
 def rows():
     for i in range(3000):
@@ -298,7 +299,7 @@ def test_a_disk_that_refuses_is_one_line(
     def refuse(_: int) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(sayso.atomic.os, "fsync", refuse)
+    monkeypatch.setattr(atomic.os, "fsync", refuse)
     with pytest.raises(InputError, match=line):
         folder.write("scores/x", SCORES[:1], Score)
     with pytest.raises(InputError, match=line):
@@ -312,7 +313,7 @@ def test_a_disk_that_refuses_is_one_line(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_disk_that_fills_up_while_rows_are_written(folder: RunFolder) -> None:
-    from sayso.tables import write_parquet
+    from sayso.storage.tables import write_parquet
 
     rows = (Score(os.urandom(20).hex(), "m") for _ in range(9000))
     full = Path("/dev/full")
@@ -452,7 +453,8 @@ def test_machine_and_versions_name_nobody() -> None:
 
 
 def test_importing_the_store_does_not_load_pyarrow() -> None:
-    code = "import sys, sayso.store, sayso.cache; print('pyarrow' in sys.modules)"
+    modules = "sayso.storage.run_folder, sayso.storage.cache"
+    code = f"import sys, {modules}; print('pyarrow' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

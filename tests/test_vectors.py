@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sayso import annotate, answers, metrics, scores
+from sayso import answers, metrics, scores
+from sayso.judges import meaning
 
 Vector = dict[str, Any]
 VECTORS: list[Vector] = json.loads(
@@ -167,7 +168,7 @@ def test_clusters(vector: Vector) -> None:
     for name, expected in vector["expected"].items():
         order, _, way = name.partition("_")
         assert order in vector["input"]["orders"]
-        assert annotate.cluster(order, entails, overwrite="official" in way) == expected, name
+        assert meaning.cluster(order, entails, overwrite="official" in way) == expected, name
 
 
 @pytest.mark.parametrize("vector", vectors("length_auroc"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sayso.train.pairs import Row
 from sayso.train.presets import Preset, Stage
+from sayso.train.rows import Row
 
 PROMPT = "What color is the sky?"
 COLORS = ("blue", "red", "green", "gold", "black", "white")

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import sayso
-from sayso.annotate import Item
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.running import Result
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.judge import Item
 from sayso.protocols import settings, uncle
 from sayso.records import Estimate, Request, Verdict
+from sayso.runs.measure import Result
 from scripted_world import write
 
 
@@ -74,7 +74,7 @@ def run(
         aspect = aspect_of(text)
         if aspect is None:
             return long if instructed else (plain or long)
-        if not request.greedy and request.sample < uncle.ANSWER_SAMPLE:
+        if not request.greedy and request.sample < uncle.settings.ANSWER_SAMPLE:
             return probes[aspect][request.sample]
         return short[aspect] if instructed else (plain or short)[aspect]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.models import Capabilities, Counts
+from sayso.engines.engine import Capabilities, Counts
 from sayso.records import Generation, InputError, Request, Usage
 
 #: 60 words, the n-th with weight 1 / (n + 2): the likeliest five have .39, nine .52

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from sayso.version import __version__
 
 if TYPE_CHECKING:
     from sayso import answers as answers
@@ -18,37 +18,37 @@ if TYPE_CHECKING:
     from sayso import records as records
     from sayso import report as report
     from sayso import scores as scores
-    from sayso.annotate.claims import claims as claims
-    from sayso.annotate.contradict import contradicts as contradicts
-    from sayso.annotate.decisive import decisiveness as decisiveness
-    from sayso.annotate.rules import judge_rules as judge_rules
-    from sayso.annotate.rules import judge_rules_long as judge_rules_long
-    from sayso.models import open_model as open_model
-    from sayso.pipeline.checking import check as check
-    from sayso.pipeline.comparing import compare as compare
-    from sayso.pipeline.factuality import factuality as factuality
-    from sayso.pipeline.judge_check import judge_check as judge_check
-    from sayso.pipeline.measuring import measure as measure
-    from sayso.pipeline.running import run as run
-    from sayso.pipeline.scoring import score as score
-    from sayso.pipeline.scoring_leaderboard import leaderboard as leaderboard
+    from sayso.checks.judge import judge_check as judge_check
+    from sayso.checks.model import check as check
+    from sayso.engines import open_model as open_model
+    from sayso.judges.claims import claims as claims
+    from sayso.judges.contradiction import contradicts as contradicts
+    from sayso.judges.decisiveness import decisiveness as decisiveness
+    from sayso.judges.rules.judge import judge_rules as judge_rules
+    from sayso.judges.rules.judge import judge_rules_long as judge_rules_long
+    from sayso.runs.from_files import factuality as factuality
+    from sayso.runs.measure import measure as measure
+    from sayso.runs.run import run as run
+    from sayso.score_files.leaderboard import leaderboard as leaderboard
+    from sayso.score_files.score import score as score
+    from sayso.train.compare import compare as compare
 
 #: public name -> where it lives ("module:attribute", or a module)
 _PUBLIC = {
-    "run": "sayso.pipeline.running:run",
-    "measure": "sayso.pipeline.measuring:measure",
-    "compare": "sayso.pipeline.comparing:compare",
-    "check": "sayso.pipeline.checking:check",
-    "factuality": "sayso.pipeline.factuality:factuality",
-    "judge_check": "sayso.pipeline.judge_check:judge_check",
-    "judge_rules": "sayso.annotate.rules:judge_rules",
-    "judge_rules_long": "sayso.annotate.rules:judge_rules_long",
-    "decisiveness": "sayso.annotate.decisive:decisiveness",
-    "claims": "sayso.annotate.claims:claims",
-    "contradicts": "sayso.annotate.contradict:contradicts",
-    "open_model": "sayso.models:open_model",
-    "score": "sayso.pipeline.scoring:score",
-    "leaderboard": "sayso.pipeline.scoring_leaderboard:leaderboard",
+    "run": "sayso.runs.run:run",
+    "measure": "sayso.runs.measure:measure",
+    "compare": "sayso.train.compare:compare",
+    "check": "sayso.checks.model:check",
+    "factuality": "sayso.runs.from_files:factuality",
+    "judge_check": "sayso.checks.judge:judge_check",
+    "judge_rules": "sayso.judges.rules.judge:judge_rules",
+    "judge_rules_long": "sayso.judges.rules.judge:judge_rules_long",
+    "decisiveness": "sayso.judges.decisiveness:decisiveness",
+    "claims": "sayso.judges.claims:claims",
+    "contradicts": "sayso.judges.contradiction:contradicts",
+    "open_model": "sayso.engines:open_model",
+    "score": "sayso.score_files.score:score",
+    "leaderboard": "sayso.score_files.leaderboard:leaderboard",
     "answers": "sayso.answers",
     "scores": "sayso.scores",
     "metrics": "sayso.metrics",
@@ -56,28 +56,7 @@ _PUBLIC = {
     "report": "sayso.report",
 }
 
-__all__ = [
-    "__version__",
-    "answers",
-    "check",
-    "claims",
-    "compare",
-    "contradicts",
-    "decisiveness",
-    "factuality",
-    "judge_check",
-    "judge_rules",
-    "judge_rules_long",
-    "leaderboard",
-    "measure",
-    "metrics",
-    "open_model",
-    "records",
-    "report",
-    "run",
-    "score",
-    "scores",
-]
+__all__ = ["__version__", *_PUBLIC]
 
 
 def __getattr__(name: str) -> object:

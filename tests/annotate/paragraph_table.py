@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sayso.annotate.rules import judge_rules_long
+from sayso.judges.rules.judge import judge_rules_long
 from sayso.records import Verdict
 
 LETTERS = {

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.align import assign, units
-from sayso.annotate.naming import asked
-from sayso.annotate.rules import judge_rules_long
-from sayso.annotate.sentences import clauses, plain, sentences
-from sayso.annotate.stance import read
+from sayso.judges.rules.align import asked, assign, units
+from sayso.judges.rules.judge import judge_rules_long
+from sayso.judges.rules.sentences import clauses, plain, sentences
+from sayso.judges.rules.stance import read
 
 BORN = ("Where was Mira Toll born?", ["Ripley"])
 BIRTH = ("When was Mira Toll born?", ["1950-05-03T00:00:00Z"])

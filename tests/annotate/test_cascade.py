@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from judge_world import Shown, judge_engine, shown
-from sayso.annotate import Item
-from sayso.annotate.cascade import CascadeJudge, certain
-from sayso.annotate.llm import LlmJudge
-from sayso.annotate.rules import RulesJudge
+from sayso.judges.cascade import CascadeJudge, certain
+from sayso.judges.judge import Item
+from sayso.judges.model.judge import LlmJudge
+from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Generation, Gold, Question, ask
 
 

@@ -12,9 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.annotate.claim_questions import GapQuestions, Made, checked, gap_question, leaks
-from sayso.annotate.llm_claim_questions import LlmQuestions, read_question
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.claim_questions import (
+    GapQuestions,
+    LlmQuestions,
+    Made,
+    checked,
+    gap_question,
+    leaks,
+    read_question,
+)
 
 TOPIC = "Mira Toll"
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sayso
-from sayso.annotate.claims import Claimed, RulesClaims, claims, read_claims
-from sayso.annotate.claims_talk import is_talk, unframed
+from sayso.judges.claims import Claimed, RulesClaims, claims, is_talk, read_claims, unframed
 from sayso.records import InputError
 
 

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.annotate.claims_sentences import parts
-from sayso.annotate.llm_claims import LlmClaims, blocks_of, locate, read_entry
-from sayso.annotate.sentences import Span
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.claims import LlmClaims, blocks_of, locate, read_entry
+from sayso.judges.rules.sentences import Span, parts
 from sayso.records import Generation, InputError, Request
 
 TOPIC = "Orm Bek"

@@ -10,10 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso import annotate
-from sayso.annotate.clusters import permutation_sensitivity
-from sayso.annotate.equivalence import equivalent, rules_entails
-from sayso.annotate.relations import Relations, label_columns
+from sayso.judges import meaning
+from sayso.judges.meaning import (
+    Relations,
+    equivalent,
+    label_columns,
+    permutation_sensitivity,
+    rules_entails,
+)
 from sayso.records import InputError
 
 LABELS = ("contradiction", "neutral", "entailment")
@@ -59,10 +63,10 @@ def chain(a: str, b: str) -> bool:
 
 
 def test_order_decides_where_entailment_is_not_transitive() -> None:
-    assert annotate.cluster("ABC", chain) == [0, 0, 1]
-    assert annotate.cluster("BAC", chain) == [0, 0, 0]
-    assert annotate.cluster("ACB", chain) == [0, 1, 0]
-    assert annotate.cluster("ACB", chain, overwrite=True) == [0, 1, 1]
+    assert meaning.cluster("ABC", chain) == [0, 0, 1]
+    assert meaning.cluster("BAC", chain) == [0, 0, 0]
+    assert meaning.cluster("ACB", chain) == [0, 1, 0]
+    assert meaning.cluster("ACB", chain, overwrite=True) == [0, 1, 1]
 
 
 def test_one_direction_is_not_enough() -> None:
@@ -70,7 +74,7 @@ def test_one_direction_is_not_enough() -> None:
     def narrower(a: str, b: str) -> bool:
         return a.startswith(b)
 
-    assert annotate.cluster(["Paris", "Paris, France"], narrower) == [0, 1]
+    assert meaning.cluster(["Paris", "Paris, France"], narrower) == [0, 1]
 
 
 def test_equal_strings_are_equal_by_definition_and_never_asked_about() -> None:
@@ -81,7 +85,7 @@ def test_equal_strings_are_equal_by_definition_and_never_asked_about() -> None:
         asked.append((a, b))
         return False
 
-    assert annotate.cluster(["x", "y", "x", " x "], never) == [0, 1, 0, 0]
+    assert meaning.cluster(["x", "y", "x", " x "], never) == [0, 1, 0, 0]
     assert asked == [("x", "y")]
 
 
@@ -92,7 +96,7 @@ def test_the_backward_direction_only_after_the_forward_one() -> None:
         asked.append((a, b))
         return a[0] == b[0]
 
-    annotate.cluster(["a1", "b1", "a2"], entails)
+    meaning.cluster(["a1", "b1", "a2"], entails)
     assert asked == [("a1", "b1"), ("a1", "a2"), ("a2", "a1")]
 
 
@@ -101,7 +105,7 @@ def test_every_item_is_in_one_cluster_and_stays_there() -> None:
     rng = np.random.default_rng(0)
     texts = [f"t{i}" for i in range(12)]
     yes = {(a, b): bool(rng.random() < 0.5) for a in texts for b in texts}
-    ids = annotate.cluster(texts, lambda a, b: yes[a, b])
+    ids = meaning.cluster(texts, lambda a, b: yes[a, b])
     assert len(ids) == 12
     assert sorted(set(ids)) == list(range(max(ids) + 1))
     for i, number in enumerate(ids):
@@ -115,21 +119,21 @@ def test_every_item_is_in_one_cluster_and_stays_there() -> None:
 
 def test_empty_answers_are_a_cluster_of_their_own() -> None:
     asked: list[tuple[str, str]] = []
-    ids = annotate.cluster(["", "x", "  ", "y"], lambda a, b: bool(asked.append((a, b)) or True))
+    ids = meaning.cluster(["", "x", "  ", "y"], lambda a, b: bool(asked.append((a, b)) or True))
     assert ids == [0, 1, 0, 1]
     assert all(a and b for a, b in asked)
-    assert annotate.cluster([], lambda a, b: True) == []
+    assert meaning.cluster([], lambda a, b: True) == []
 
 
 def test_an_answer_that_nobody_could_read_is_not_no() -> None:
     with pytest.raises(InputError, match="cannot cluster"):
-        annotate.cluster(["a", "b"], lambda a, b: None)
+        meaning.cluster(["a", "b"], lambda a, b: None)
 
 
 @pytest.mark.parametrize("order", list(permutations(LABELS)))
 def test_the_order_of_labels_is_the_model_s(order: tuple[str, ...]) -> None:
     fake = Fake(first_letter, [label.upper() for label in order], order)
-    (found,) = annotate.cluster_many([["a1", "a2", "b1"]], Relations(fake))
+    (found,) = meaning.cluster_many([["a1", "a2", "b1"]], Relations(fake))
     assert found.ids == (0, 0, 1)
 
 
@@ -144,7 +148,7 @@ def test_many_questions_share_calls_and_pairs() -> None:
     fake = Fake(first_letter)
     groups = [[f"{c}{i % 3}" for i in range(8) for c in "ab"] for _ in range(20)]
     relations = Relations(fake)
-    found = annotate.cluster_many(groups, relations)
+    found = meaning.cluster_many(groups, relations)
     assert all(f.ids == found[0].ids for f in found)
     # The same strings everywhere: asked once for all questions, and never twice.
     assert len(fake.asked) == len(set(fake.asked)) == relations.asked
@@ -162,7 +166,7 @@ def test_the_shorter_text_is_the_premise_first() -> None:
 
     for group in (["abc", "ab", "a"], ["a", "ab", "abc"], ["ab", "abc", "a"]):
         fake = Fake(holds)
-        assert annotate.cluster_many([group], Relations(fake))[0].ids == (0, 1, 2)
+        assert meaning.cluster_many([group], Relations(fake))[0].ids == (0, 1, 2)
         assert sorted(fake.asked) == [("a", "ab"), ("a", "abc"), ("ab", "abc")]
 
 
@@ -177,7 +181,7 @@ def test_calls_are_few_and_pairs_at_the_floor() -> None:
 
     fake = Fake(same_digit)
     relations = Relations(fake)
-    found = annotate.cluster_many(groups, relations)
+    found = meaning.cluster_many(groups, relations)
     floor = upper = 0
     for group, one in zip(groups, found, strict=True):
         assert one.ids is not None
@@ -196,9 +200,9 @@ def test_batches_equal_one_by_one() -> None:
     groups = [[names[i] for i in rng.integers(0, 6, 9)] for _ in range(40)]
     for overwrite in (False, True):
         fake = Fake(lambda a, b: table[a, b])
-        found = annotate.cluster_many(groups, Relations(fake, batch=3), overwrite=overwrite)
+        found = meaning.cluster_many(groups, Relations(fake, batch=3), overwrite=overwrite)
         for group, one in zip(groups, found, strict=True):
-            alone = annotate.cluster(
+            alone = meaning.cluster(
                 group, lambda a, b: table[a, b] == "entailment", overwrite=overwrite
             )
             assert list(one.ids or ()) == alone
@@ -214,7 +218,7 @@ def test_strict_and_lax() -> None:
         return relation.get((a, b), "contradiction")
 
     strict, lax = (
-        annotate.cluster_many([list("abcde")], Relations(Fake(known)), strict=s)[0].ids
+        meaning.cluster_many([list("abcde")], Relations(Fake(known)), strict=s)[0].ids
         for s in (True, False)
     )
     assert strict == (0, 1, 2, 3, 4)
@@ -222,14 +226,14 @@ def test_strict_and_lax() -> None:
     assert lax == (0, 0, 1, 0, 2)
     two = Fake(first_letter, ("entailment", "not_entailment"), ("entailment", "contradiction"))
     with pytest.raises(InputError, match="lax"):
-        annotate.cluster_many([["a", "b"]], Relations(two), strict=False)
+        meaning.cluster_many([["a", "b"]], Relations(two), strict=False)
 
 
 def test_unreadable_relations_leave_the_question_without_clusters() -> None:
     # The fault: unreadable entailment counted as neutral.
     fake = Fake(lambda a, b: "unreadable" if "?" in a + b else first_letter(a, b))
     relations = Relations(fake)
-    bad, good = annotate.cluster_many([["a", "?", "b"], ["a1", "a2"]], relations)
+    bad, good = meaning.cluster_many([["a", "?", "b"], ["a1", "a2"]], relations)
     assert bad.ids is None
     assert "readable" in (bad.problem or "")
     assert good.ids == (0, 0)
@@ -238,17 +242,17 @@ def test_unreadable_relations_leave_the_question_without_clusters() -> None:
 
 def test_questions_stand_before_both_texts() -> None:
     fake = Fake(lambda a, b: "entailment")
-    annotate.cluster_many([["x", "y"]], Relations(fake), questions=["Who?"])
+    meaning.cluster_many([["x", "y"]], Relations(fake), questions=["Who?"])
     assert fake.asked == [("Who? x", "Who? y"), ("Who? y", "Who? x")]
     with pytest.raises(InputError, match="questions"):
-        annotate.cluster_many([["x"]], Relations(fake), questions=[])
+        meaning.cluster_many([["x"]], Relations(fake), questions=[])
 
 
 def test_the_memo_lasts_over_runs() -> None:
     memo: dict[tuple[str, str, str], object] = {}
     first, again = Fake(first_letter), Fake(first_letter)
-    annotate.cluster_many([["a1", "a2", "b"]], Relations(first, memo))  # type: ignore[arg-type]
-    annotate.cluster_many([["a1", "a2", "b"]], Relations(again, memo))  # type: ignore[arg-type]
+    meaning.cluster_many([["a1", "a2", "b"]], Relations(first, memo))  # type: ignore[arg-type]
+    meaning.cluster_many([["a1", "a2", "b"]], Relations(again, memo))  # type: ignore[arg-type]
     assert first.calls
     assert not again.calls
 
@@ -257,7 +261,7 @@ def test_a_wrong_shape_is_refused() -> None:
     fake = Fake(first_letter)
     fake.classify = lambda pairs: np.zeros((1, 2))  # type: ignore[method-assign]
     with pytest.raises(InputError, match="shape"):
-        annotate.cluster_many([["a", "b", "c"]], Relations(fake))
+        meaning.cluster_many([["a", "b", "c"]], Relations(fake))
 
 
 def test_sensitivity_to_the_order() -> None:
@@ -325,5 +329,5 @@ def test_endless_answers_are_compared_by_their_words(text: str) -> None:
 
 def test_rules_cluster_a_question() -> None:
     draws = ["Paris", "It is Paris.", "paris", "London", "Lyon", "The city is London."]
-    assert annotate.cluster(draws, rules_entails("What is the capital?")) == [0, 0, 0, 1, 2, 1]
+    assert meaning.cluster(draws, rules_entails("What is the capital?")) == [0, 0, 0, 1, 2, 1]
     assert len(list(combinations(draws, 2))) == 15

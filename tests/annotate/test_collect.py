@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sayso.annotate.collect import Case, Tools, collect, lacking, provided
-from sayso.annotate.collect_forced import question_of
-from sayso.annotate.collect_llm import LlmClassifier, relation_in
-from sayso.annotate.collect_meaning import ModelMeaning, RulesMeaning
-from sayso.backends.scripted import ScriptedEngine
-from sayso.models import Capabilities
+from sayso.engines.engine import Capabilities
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.meaning import LlmClassifier, ModelMeaning, RulesMeaning, relation_in
 from sayso.prompts import load_prompt
 from sayso.records import Generation, Message, Request
+from sayso.scores.collect import Tools, collect, lacking, provided, question_of
+from sayso.scores.evidence import Case
 
 Relation = Callable[[str, str], int]
 
@@ -78,7 +77,7 @@ def test_all_evidence_of_many_questions_takes_a_few_calls_and_each_pair_once() -
     class Counting(ModelMeaning):
         pass
 
-    from sayso.pipeline.scoring_memo import RememberedClassifier
+    from sayso.runs.tools import RememberedClassifier
 
     kept = RememberedClassifier(table)
     collect(cases, ALL, Tools(meaning=Counting(kept, "table")))

@@ -11,18 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.annotate.collect import Case, Tools, collect, lacking, provided
-from sayso.annotate.collect_examples import (
+from sayso.engines.scripted import ScriptedEngine
+from sayso.records import Generation, Message, Request
+from sayso.scores.collect import (
     NEED,
     NONE_FITS,
     NOT_GIVEN,
     ONE_OF_THEM,
     Examples,
     Shown,
+    Tools,
     choose_examples,
+    collect,
+    lacking,
+    provided,
 )
-from sayso.backends.scripted import ScriptedEngine
-from sayso.records import Generation, Message, Request
+from sayso.scores.evidence import Case
 
 
 class Letters(ScriptedEngine):

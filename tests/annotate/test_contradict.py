@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sayso
-from sayso.annotate.contradict import contradicts
-from sayso.annotate.normalize import word_list
+from sayso.judges.contradiction import contradicts
+from sayso.judges.rules.text import word_list
 
 CASES: list[tuple[str, str, str, bool | None]] = [
     # dates: a coarser one agrees

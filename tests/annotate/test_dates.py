@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.dates import agree, find_dates, gold_dates
+from sayso.judges.rules.dates import agree, find_dates, gold_dates
 
 READ = [
     ("15 August 1946", (1946, 1946, 8, 15)),

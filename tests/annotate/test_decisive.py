@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso import metrics
-from sayso.annotate.decisive import Level, combine, decisiveness
-from sayso.annotate.decisive_numbers import stated
-from sayso.annotate.decisive_words import family, without
-from sayso.annotate.normalize import word_list
+from sayso.judges.decisiveness import Level, combine, decisiveness, family, stated, without
+from sayso.judges.rules.text import word_list
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SURVEY: dict[str, Any] = json.loads((GOLDEN / "hedge_survey.json").read_text(encoding="utf-8"))

@@ -1,6 +1,7 @@
 """What withholds a value, or weakens the whole text, in wordings of many builds."""
 
 # ruff: noqa: E501 -- a text stands on one line with what it says
+
 from __future__ import annotations
 
 import pytest

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sayso.annotate.equivalence import equivalent
-from sayso.annotate.forgetting import forget_texts
-from sayso.annotate.stance import read
+from sayso.judges.meaning import equivalent
+from sayso.judges.rules.stance import read
+from sayso.judges.rules.text import forget_texts
 
 
 def test_every_memory_is_emptied_and_nothing_changes() -> None:

@@ -21,9 +21,10 @@ from attacks import (
     worst_judge,
 )
 from judge_world import Block, Shown, judge_engine, shown, written
-from sayso.annotate import Item, llm_prompts
-from sayso.annotate.fence import LONGEST, Field, clean, fence
-from sayso.annotate.llm import LlmJudge
+from sayso.judges.judge import Item
+from sayso.judges.model import prompts as llm_prompts
+from sayso.judges.model.judge import LlmJudge
+from sayso.prompts.fence import LONGEST, Field, clean, fence
 from sayso.records import Generation, Gold, Question, Request, Verdict, ask
 
 ATTACKS = attacks()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.annotate.language import is_english
+from sayso.judges.rules.text import is_english
 
 ENGLISH = [
     "",

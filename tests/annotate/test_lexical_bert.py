@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sayso import answers
-from sayso.annotate.lexical_bert import greedy_match, inverse_frequencies
+from sayso.answers.bertscore import greedy_match, inverse_frequencies
 from sayso.records import InputError
 
 
@@ -133,7 +133,7 @@ def test_special_tokens_are_left_out_and_batches_change_nothing(encoder: Path) -
 
 
 def test_texts_over_the_limit_are_cut_and_counted(encoder: Path) -> None:
-    from sayso.backends.token_vectors import open_token_vectors
+    from sayso.engines.hf.encoders import open_token_vectors
 
     vectors = open_token_vectors(str(encoder))
     ((ids, _),) = vectors(["a " * 500])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sayso import answers, scores
-from sayso.annotate.lexical_pairs import jaccard_table, rouge_l_table
+from sayso.answers.lexical import jaccard_table, rouge_l_table
 
 TEXTS = ["It is Paris", "Paris", "paris!", "", "It is Paris", "東京", " "]
 

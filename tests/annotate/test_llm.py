@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from judge_world import Block, Shown, judge_engine, shown, truthful, written
-from sayso.annotate import Item
-from sayso.annotate.llm import LlmJudge
-from sayso.backends.scripted import ScriptedEngine
-from sayso.models import Capabilities
+from sayso.engines.engine import Capabilities
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.judge import Item
+from sayso.judges.model.judge import LlmJudge
 from sayso.records import Generation, Gold, InputError, Question, Request, Usage, Verdict, ask
 
 QUESTIONS = tuple(

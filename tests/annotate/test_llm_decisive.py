@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.annotate.llm_contradict import LlmContradict, read_answer
-from sayso.annotate.llm_decisive import LlmDecisive, read_assertions
-from sayso.annotate.llm_numbered import begins_so, read_numbered
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.contradiction import LlmContradict, read_reply_to_pair
+from sayso.judges.decisiveness import LlmDecisive, read_assertions
+from sayso.judges.model.replies import begins_so, read_numbered
 from sayso.records import Generation, InputError, Request
 
 Q = "Where is Orm?"
@@ -131,7 +131,7 @@ def test_entries_by_hand(entry: dict[str, Any], expected: Any) -> None:
      ("", None), (1, None), (None, None), ("yes and no", None), (["yes"], None)],
 )  # fmt: skip
 def test_yes_and_no(said: Any, letter: str | None) -> None:
-    assert read_answer({"contradicts": said}) == letter
+    assert read_reply_to_pair({"contradicts": said}) == letter
 
 
 CODE = "k12ab"
@@ -163,14 +163,17 @@ def entry(number: Any, begins: Any, said: Any = "yes") -> dict[str, Any]:
     ],
 )
 def test_replies_by_hand(text: str, values: dict[int, str], problems: dict[int, str]) -> None:
-    assert read_numbered(text, CODE, ["In Sarn", "In Tolm"], read_answer) == (values, problems)
+    assert read_numbered(text, CODE, ["In Sarn", "In Tolm"], read_reply_to_pair) == (
+        values,
+        problems,
+    )
 
 
 def test_the_last_complete_object_counts_and_a_cut_one_for_what_it_holds() -> None:
     both = reply(entry(1, "In Sarn", "no")) + "\n" + reply(entry(1, "In Sarn"))
-    assert read_numbered(both, CODE, ["In Sarn"], read_answer)[0] == {0: "c"}
+    assert read_numbered(both, CODE, ["In Sarn"], read_reply_to_pair)[0] == {0: "c"}
     cut = reply(entry(1, "In Sarn"), entry(2, "In Tolm"))[:-20]
-    assert read_numbered(cut, CODE, ["In Sarn", "In Tolm"], read_answer)[0] == {0: "c"}
+    assert read_numbered(cut, CODE, ["In Sarn", "In Tolm"], read_reply_to_pair)[0] == {0: "c"}
 
 
 def test_an_answer_that_commands_is_data() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.family import family
+from sayso.judges.judge import family
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 
 from judge_world import Shown, judge_engine
-from sayso.annotate import Item
-from sayso.annotate.llm import LlmJudge
-from sayso.metrics import expression_rates
+from sayso.judges.judge import Item
+from sayso.judges.model.judge import LlmJudge
+from sayso.metrics.uncle_rates import expression_rates
 from sayso.records import Generation, Gold, Question, ask
 
 LABELS = ("S", "NS", "UNC")

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.annotate.llm_labels import FIRST, ONE_PASS, SECOND, combine, vocabulary
-from sayso.annotate.llm_parse import read_reply, refuses, strip_thinking
+from sayso.judges.model.prompts import FIRST, ONE_PASS, SECOND, combine, vocabulary
+from sayso.judges.model.replies import read_reply, refuses
+from sayso.prompts.fence import strip_thinking
 
 CODE = "k7f3a"
 QUESTIONS = ["Where was Mira Toll born?", "When was Mira Toll born?", "What was her occupation?"]

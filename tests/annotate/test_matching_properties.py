@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.annotate import matching
-from sayso.annotate.dates import find_dates
-from sayso.annotate.matching import match
-from sayso.annotate.normalize import tokens
-from sayso.annotate.quantities import find_quantities
+from sayso.judges.rules import matching
+from sayso.judges.rules.dates import find_dates
+from sayso.judges.rules.matching import match
+from sayso.judges.rules.quantities import find_quantities
+from sayso.judges.rules.text import tokens
 from sayso.records import Gold
 
 QUESTION = "What is it?"

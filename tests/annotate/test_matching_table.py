@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.matching import match
+from sayso.judges.rules.matching import match
 from sayso.records import Gold
 
 C, W, N = "correct", "incorrect", "none"

@@ -1,13 +1,14 @@
 """Which aspect a sentence speaks of, and that a sentence on something else speaks of none."""
 
 # ruff: noqa: E501 -- a text stands on one line with what it says
+
 from __future__ import annotations
 
 import pytest
 from paragraph_table import misread, rows
 
-from sayso.annotate.naming import asked
-from sayso.annotate.rules import judge_rules_long
+from sayso.judges.rules.align import asked
+from sayso.judges.rules.judge import judge_rules_long
 from sayso.records import Gold
 
 TABLES = {

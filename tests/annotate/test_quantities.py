@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.amounts import same_amount
-from sayso.annotate.quantities import find_quantities, gold_quantity
+from sayso.judges.rules.quantities import find_quantities, gold_quantity, same_amount
 
 READ = [
     ("8", 8, ""),

@@ -1,6 +1,7 @@
 """A marker beside one value weakens that value alone, whatever is coordinated with it."""
 
 # ruff: noqa: E501 -- a text stands on one line with what it says
+
 from __future__ import annotations
 
 import pytest

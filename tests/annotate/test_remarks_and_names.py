@@ -7,11 +7,12 @@ for a right or a wrong value.
 """
 
 # ruff: noqa: E501 -- a text stands on one line with what it says
+
 from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.rules import judge_rules_long
+from sayso.judges.rules.judge import judge_rules_long
 
 LETTERS = {
     "c": "committed",

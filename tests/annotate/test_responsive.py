@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.annotate.responsive import PHRASES, unresponsive
+from sayso.judges.claims import PHRASES, unresponsive
 
 
 def test_the_eleven_phrases_of_the_paper_anywhere_and_in_any_case() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.annotate import Item
-from sayso.annotate.rules import RulesJudge, judge_rules, judge_rules_long
+from sayso.judges.judge import Item
+from sayso.judges.rules.judge import RulesJudge, judge_rules, judge_rules_long
 from sayso.records import Aspect, Generation, Gold, Question, Verdict, ask
 
 PARTS = [

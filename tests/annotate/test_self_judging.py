@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.annotate.claim_questions import Made
-from sayso.annotate.self_judging import (
+from sayso.judges.claim_questions import Made
+from sayso.judges.self_judgement import (
     OFFERED,
     WORDS,
     Judged,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.rules import judge_rules
+from sayso.judges.rules.judge import judge_rules
 
 WHERE = ("Where was Mira Toll born?", ["Ripley"])
 WHEN = ("When was Mira Toll born?", ["1950-05-03T00:00:00Z"])

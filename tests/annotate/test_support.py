@@ -11,11 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nli_models import ORDERS, make_nli
-from sayso.annotate.collect_meaning import ModelMeaning, RulesMeaning
-from sayso.annotate.normalize import tokens
-from sayso.annotate.support import RulesSupport, Supported
-from sayso.annotate.support_nli import NliSupport
-from sayso.annotate.support_words import DISTINCT, FILLERS, RELATED
+from sayso.judges.meaning import ModelMeaning, RulesMeaning
+from sayso.judges.rules.text import tokens
+from sayso.judges.support import DISTINCT, FILLERS, RELATED, NliSupport, RulesSupport, Supported
 from sayso.records import Passage
 
 TOPIC = "Mira Toll"
@@ -175,8 +173,8 @@ def test_nli_with_real_models_does_not_depend_on_the_order_of_labels(
 ) -> None:
     pytest.importorskip("transformers")
     # these models have random weights, and none of them entails with more than .15
-    monkeypatch.setattr("sayso.annotate.support_nli.ENTAILS", 0.05)
-    from sayso.backends.nli import open_nli
+    monkeypatch.setattr("sayso.judges.support.ENTAILS", 0.05)
+    from sayso.engines.hf.encoders import open_nli
 
     items = [
         ("T", claim, (Passage("a", "T", text),))
@@ -192,10 +190,10 @@ def test_nli_with_real_models_does_not_depend_on_the_order_of_labels(
 
 
 def test_rules_for_meanings_are_no_nli_model() -> None:
-    from sayso.annotate.collect import Tools
-    from sayso.protocols.self_known_reading import checker_of
-    from sayso.protocols.self_known_settings import Settings
+    from sayso.protocols.self_known.claims import checker_of
+    from sayso.protocols.self_known.settings import Settings
     from sayso.records import InputError
+    from sayso.scores.collect import Tools
 
     def tools(nli: str) -> Tools:
         return Tools(None, RulesMeaning(), None)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.annotate.support import RulesSupport
-from sayso.annotate.support_lives import lives
+from sayso.judges.support import RulesSupport, lives
 from sayso.records import Passage
 
 OPENING = "Mira Ann Toll, Lady Bask (4 May 1901 – 2 June 1970), was a poet. She lived in Orm."

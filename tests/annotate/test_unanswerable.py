@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 import sayso
 from judge_world import judge_engine, truthful
 from sayso import cli
-from sayso.annotate import Item
-from sayso.annotate.llm import LlmJudge
-from sayso.annotate.rules import RulesJudge
-from sayso.annotate.unanswerable import NOBODY, TOLD, compared, settled
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.judge import NOBODY, TOLD, Item, compared, settled
+from sayso.judges.model.judge import LlmJudge
+from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import selective
 from sayso.records import Generation, Gold, Question, Request, Verdict
 
@@ -125,9 +124,9 @@ def test_data_without_golds_is_refused_where_golds_are_needed(
 ) -> None:
     place = tmp_path / "q.csv"
     place.write_text("question\nWhere was Ada born?\n", encoding="utf-8")
-    assert cli.run(["run", "selective", "--data", str(place), "--dry-run"]) == 2
+    assert cli.execute(["run", "selective", "--data", str(place), "--dry-run"]) == 2
     assert "selective says which answers are right, and q has no golds" in capsys.readouterr().err
     # short questions alone are no data for UNCLE, with or without answers
-    assert cli.run(["run", "uncle", "--data", f"file:{table(tmp_path)}", "--dry-run"]) == 2
+    assert cli.execute(["run", "uncle", "--data", f"file:{table(tmp_path)}", "--dry-run"]) == 2
     assert "has no prompts for paragraphs" in capsys.readouterr().err
-    assert cli.run(["run", "faithfulness", "--data", str(place), "--dry-run"]) == 0
+    assert cli.execute(["run", "faithfulness", "--data", str(place), "--dry-run"]) == 0

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sayso.annotate.amounts import MOST_CONVERTED, same_amount
-from sayso.annotate.matching import match
-from sayso.annotate.quantities import Quantity, find_quantities
-from sayso.annotate.units import UNITS, alike, unit, unit_named
+from sayso.judges.rules.matching import match
+from sayso.judges.rules.quantities import (
+    MOST_CONVERTED,
+    UNITS,
+    Quantity,
+    alike,
+    find_quantities,
+    same_amount,
+    unit,
+    unit_named,
+)
 from sayso.records import Gold
 
 SPEEDS = ("meter per second", "kilometer per hour", "mile per hour", "nautical mile per hour")

@@ -1,11 +1,12 @@
 """Answers of many builds on entities of no known kind, each written before it was judged."""
 
 # ruff: noqa: E501 -- a text stands on one line
+
 from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.rules import judge_rules, judge_rules_long
+from sayso.judges.rules.judge import judge_rules, judge_rules_long
 
 LETTERS = {
     "c": "committed",

@@ -12,8 +12,7 @@ from bad_server import BadServer
 from serving import builtin_folder
 
 from sayso import cli
-from sayso.pipeline.checking import check
-from sayso.pipeline.checking_draws import WHOLE
+from sayso.checks.model import WHOLE, check
 from sayso.records import InputError
 
 Serve = Callable[[Path], str]
@@ -89,7 +88,7 @@ def test_a_model_that_a_server_does_not_have(serve: Serve) -> None:
 def test_the_name_of_a_model_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
     folder = "/models/a-family-of-models/trained-for-very-long/checkpoint-120000"
     with BadServer(models=[folder]) as server:
-        assert cli.run(["check", f"{server.url}#{folder}"]) == 0
+        assert cli.execute(["check", f"{server.url}#{folder}"]) == 0
     out = capsys.readouterr().out
     assert "what trained-for-very-long/checkpoint-120000 can do" in out
     cells = out.partition("chat template")[0].split("yes", 1)[1]

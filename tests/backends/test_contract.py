@@ -9,7 +9,7 @@ import pytest
 from bad_server import BadServer, mixture
 from serving import builtin_folder
 
-from sayso.models import Engine
+from sayso.engines.engine import Engine
 from sayso.records import Generation, InputError, Request, ask
 
 ENGINES = [
@@ -30,11 +30,11 @@ def reply(request: Request) -> str:
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     name = request.param
     if name == "scripted":
-        from sayso.backends.scripted import ScriptedEngine
+        from sayso.engines.scripted import ScriptedEngine
 
         yield ScriptedEngine(reply, logprob=-0.5, context=256)
         return
-    from sayso.models import open_model
+    from sayso.engines import open_model
 
     if name == "bad-server":
         with BadServer(mixture(0.3, seed=1), context=256) as server:

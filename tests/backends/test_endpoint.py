@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from bad_server import BadServer
 
-from sayso.backends.openai_engine import EndpointEngine
-from sayso.backends.openai_names import short_name
-from sayso.models import open_model
+from sayso.engines import open_model
+from sayso.engines.openai.endpoint import short_name
+from sayso.engines.openai.engine import EndpointEngine
 from sayso.records import Generation, Request, ask
 
 

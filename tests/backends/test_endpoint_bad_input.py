@@ -15,9 +15,8 @@ from bad_server import BadServer
 from test_endpoint import answers, opened
 
 from sayso import cli
-from sayso.backends.openai_loop import Call, Session
-from sayso.backends.openai_pace import Pace
-from sayso.models import open_model
+from sayso.engines import open_model
+from sayso.engines.openai.calls import Call, Pace, Session
 from sayso.records import InputError, Request, ask
 
 KEY = "top-secret-0123456789"
@@ -169,10 +168,12 @@ def test_a_check_and_a_judge_end_with_the_same_line(
 ) -> None:
     with BadServer(lambda n, b: fault) as server:
         name = f"{server.url}#bad"
-        assert cli.run(["check", name]) == 2
+        assert cli.execute(["check", name]) == 2
         run = ["run", "uncle", "--limit", "1", "--judge", name, "--cache", str(tmp_path / "c")]
-        assert cli.run([*run, "--out", str(tmp_path / "r")]) == 2
-        assert cli.run(["judge-check", name, "--limit", "2", "--cache", str(tmp_path / "c")]) == 2
+        assert cli.execute([*run, "--out", str(tmp_path / "r")]) == 2
+        assert (
+            cli.execute(["judge-check", name, "--limit", "2", "--cache", str(tmp_path / "c")]) == 2
+        )
         assert server.number <= 9
     out, err = capsys.readouterr()
     assert out == ""
@@ -290,7 +291,7 @@ PROGRAM = """
 import signal
 import sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
-from sayso.models import open_model
+from sayso.engines import open_model
 from sayso.records import ask
 engine = open_model(sys.argv[1])
 print("asking", flush=True)
@@ -355,7 +356,7 @@ def test_held_nothing_is_asked_again(fault: str) -> None:
 
 
 def test_what_is_on_its_way_is_not_awaited_forever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sayso.backends.openai_loop.GRACE", 0.05)
+    monkeypatch.setattr("sayso.engines.openai.calls.GRACE", 0.05)
     with opened(lambda n, b: "ok" if n == 1 else "hang", concurrency=2) as (server, engine):
         stream = engine.complete(ask(f"Who {n}?") for n in range(60))
         next(stream)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sayso.backends.openai_draws import ENOUGH, DrawWatch
-from sayso.backends.openai_pace import LONGEST_BACKOFF, LONGEST_PAUSE, Pace, retry_after
+from sayso.engines.openai.calls import ENOUGH, LONGEST_BACKOFF, DrawWatch, Pace
+from sayso.engines.openai.reply import LONGEST_PAUSE, retry_after
 from sayso.records import ask
 
 

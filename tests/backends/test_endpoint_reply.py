@@ -11,13 +11,22 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sayso.backends.openai_body import Learned, build, keeps_schema, seed_of
-from sayso.backends.openai_errors import Fault, context_told, error_text, read_failure
-from sayso.backends.openai_names import told
-from sayso.backends.openai_records import records, shares
-from sayso.backends.openai_reply import Choice, Reply, read_reply, split_thought
-from sayso.backends.openai_tokens import read_tokens
-from sayso.prices import Price
+from sayso.engines.openai.endpoint import told
+from sayso.engines.openai.reply import (
+    Choice,
+    Fault,
+    Reply,
+    context_told,
+    error_text,
+    read_failure,
+    read_reply,
+    read_tokens,
+    records,
+    shares,
+    split_thought,
+)
+from sayso.engines.openai.request import Learned, build, keeps_schema, seed_of
+from sayso.engines.prices import Price
 from sayso.records import Message, Request, ask
 
 
@@ -234,7 +243,7 @@ def test_any_text_is_checked_against_a_schema_without_a_crash(text: str) -> None
 
 
 def test_a_request_may_hold_half_characters() -> None:
-    from sayso.backends.openai_wire import encode
+    from sayso.engines.openai.calls import encode
 
     body, _ = build("m", Request((Message("user", "a\ud800"),)), 1, Learned(official=True))
     assert "a\ufffd".encode() in encode(body)

@@ -14,7 +14,7 @@ import pytest
 from bad_server import BadServer
 
 from sayso import cli
-from sayso.store import RunFolder
+from sayso.storage.run_folder import RunFolder
 from scripted_world import facts, records, write
 
 WORLD = facts(4)  # 12 facts, 4 paragraphs
@@ -37,11 +37,13 @@ def test_no_key_reaches_a_file_or_the_terminal(
     monkeypatch.setenv("SAYSO_API_KEY", KEY)
     with BadServer(key=KEY) as server:
         reader = "rules" if judge == "rules" else f"{server.url}#m"
-        code = cli.run(command(tmp_path, server, "--judge", reader))
+        code = cli.execute(command(tmp_path, server, "--judge", reader))
         assert code == (0 if judge == "rules" else 2)  # nobody can read what that judge says
         assert server.answered  # it wanted the key, and got it
         monkeypatch.setenv("SAYSO_API_KEY", "sk-wrong-" + KEY)
-        assert cli.run(command(tmp_path, server, "--seed", "1", "--out", str(tmp_path / "b"))) == 2
+        assert (
+            cli.execute(command(tmp_path, server, "--seed", "1", "--out", str(tmp_path / "b"))) == 2
+        )
     said = "".join(capsys.readouterr())
     assert KEY not in said
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
@@ -54,7 +56,7 @@ def test_an_endpoint_that_repeats_itself_is_told_while_it_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with BadServer(sampling=False) as server:
-        assert cli.run(command(tmp_path, server)) == 0
+        assert cli.execute(command(tmp_path, server)) == 0
     out, err = capsys.readouterr()
     assert "draws of m at a temperature above 0 repeat the same text" in err
     assert "The draws never vary" in out
@@ -66,22 +68,22 @@ def test_an_endpoints_draws_that_vary_are_not_called_equal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with BadServer() as server:
-        assert cli.run(command(tmp_path, server)) == 0
+        assert cli.execute(command(tmp_path, server)) == 0
     assert "never vary" not in capsys.readouterr().out
 
 
 def test_money_ends_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with BadServer(choices=1) as server:
-        assert cli.run(command(tmp_path, server, "--max-cost", "1")) == 2
+        assert cli.execute(command(tmp_path, server, "--max-cost", "1")) == 2
         assert "the price of" in capsys.readouterr().err
         assert not server.answered
         dear = ("--price", "1000,1000")
-        assert cli.run(command(tmp_path, server, *dear, "--max-cost", "0.5")) == 2
+        assert cli.execute(command(tmp_path, server, *dear, "--max-cost", "0.5")) == 2
         _, said = capsys.readouterr().err.splitlines()  # the stage, and one line of why it ended
         assert "stopped at --max-cost 0.5" in said
         first = sum(server.answered.values())
         assert first > 0
-        assert cli.run(command(tmp_path, server, *dear)) == 0
+        assert cli.execute(command(tmp_path, server, *dear)) == 0
         # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2: nothing was asked twice
         assert sum(server.answered.values()) == 12 * 7 + 4 * 2
         assert max(server.answered.values()) == 1
@@ -116,7 +118,7 @@ def test_one_ctrl_c_sends_nothing_more_and_counts_nothing_as_failed(tmp_path: Pa
         assert sent <= 20
         assert err.count("the same command goes on from here") == 1
         server.delay = 0.0
-        assert cli.run(command(tmp_path, server)) == 0
+        assert cli.execute(command(tmp_path, server)) == 0
         # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2: nothing was asked twice
         assert server.number == 12 * 7 + 4 * 2
         assert max(server.answered.values()) == 1
@@ -127,7 +129,7 @@ def test_what_was_not_sent_stays_in_the_notices_of_a_repeated_run(tmp_path: Path
         told = []
         for _ in range(2):
             shutil.rmtree(tmp_path / "run", ignore_errors=True)
-            assert cli.run(command(tmp_path, server)) == 0
+            assert cli.execute(command(tmp_path, server)) == 0
             manifest = RunFolder.open(tmp_path / "run").read_manifest()
             told.append([text for text in manifest.notices if "top_k" in text])
             page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

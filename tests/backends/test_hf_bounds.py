@@ -11,10 +11,17 @@ torch = pytest.importorskip("torch")
 
 from test_hf_draws import answers, assert_same, mixed_requests  # noqa: E402
 
-from sayso.backends import hf_cache, hf_limits, sampling  # noqa: E402
-from sayso.backends.hf_load import Options  # noqa: E402
-from sayso.models import open_model  # noqa: E402
-from sayso.records import Request, ask  # noqa: E402
+from sayso.engines import open_model  # noqa: E402
+from sayso.engines.hf import (  # noqa: E402
+    decode,
+    kv_cache,
+    load,
+)
+from sayso.engines.hf.load import Options  # noqa: E402
+from sayso.records import (  # noqa: E402
+    Request,
+    ask,
+)
 
 #: The tiny Llama: keys and values of 2 layers, 2 heads of 8 numbers of 4 bytes.
 PLACE = 2 * 2 * 2 * 8 * 4
@@ -28,7 +35,7 @@ def opened(folder: Path, **options: object) -> Any:
 def reserved(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Return a list to which every new buffer adds its rows and columns."""
     found: list[tuple[int, int]] = []
-    before = hf_cache.SlotCache._reserve
+    before = kv_cache.SlotCache._reserve
 
     def noted(self: Any, rows: int, *columns: int) -> None:
         last = self.capacity
@@ -36,7 +43,7 @@ def reserved(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         if self.capacity != last:
             found.append(self.capacity)
 
-    monkeypatch.setattr(hf_cache.SlotCache, "_reserve", noted)
+    monkeypatch.setattr(kv_cache.SlotCache, "_reserve", noted)
     return found
 
 
@@ -44,19 +51,19 @@ def test_on_a_cpu_the_cache_takes_so_many_bytes_whatever_is_free(
     make_folder: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = opened(make_folder()).runner
-    monkeypatch.setattr(hf_limits, "free_memory", lambda: 1 << 40)
-    limits = hf_limits.first_limits(runner, Options())
+    monkeypatch.setattr(load, "free_memory", lambda: 1 << 40)
+    limits = load.first_limits(runner, Options())
     assert limits.slots * PLACE == 128 << 20
     assert limits.rows == 512
     # little is free: a quarter of it
-    monkeypatch.setattr(hf_limits, "free_memory", lambda: 4 << 20)
-    assert hf_limits.first_limits(runner, Options()).slots * PLACE == 1 << 20
+    monkeypatch.setattr(load, "free_memory", lambda: 4 << 20)
+    assert load.first_limits(runner, Options()).slots * PLACE == 1 << 20
     # weights that take more than 128 MB anyway: as much as they
-    monkeypatch.setattr(hf_limits, "free_memory", lambda: 1 << 40)
+    monkeypatch.setattr(load, "free_memory", lambda: 1 << 40)
     before = sum(p.numel() for p in runner.model.parameters())
     heavy = torch.nn.Parameter(torch.empty(1 << 30, device="meta"))
     runner.model.register_parameter("heavy", heavy)
-    heavier = hf_limits.first_limits(runner, Options())
+    heavier = load.first_limits(runner, Options())
     assert heavier.slots == (before + (1 << 30)) * 4 // PLACE
     # rows are begun again only over a quarter of what is free
     assert heavier.most * PLACE == 1 << 38
@@ -65,7 +72,7 @@ def test_on_a_cpu_the_cache_takes_so_many_bytes_whatever_is_free(
 def test_long_answers_are_not_begun_again_for_the_sake_of_the_budget(
     make_folder: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hf_limits, "CACHE", 1024 * PLACE)
+    monkeypatch.setattr(load, "CACHE", 1024 * PLACE)
     engine = opened(make_folder())
     assert engine.limits.slots == 1024
     requests = [ask(f"When {n}?", max_tokens=150, temperature=0) for n in range(12)]
@@ -80,10 +87,10 @@ def test_a_wide_vocabulary_leaves_fewer_rows(make_folder: Any) -> None:
     runner = opened(make_folder()).runner
     runner.vocabulary = 32_000
     # 20 x 1,048,576 bytes / (32,000 x 4 bytes) = 163.8
-    assert hf_limits.first_limits(runner, Options()).rows == 163
+    assert load.first_limits(runner, Options()).rows == 163
     runner.vocabulary = 152_000
-    assert hf_limits.first_limits(runner, Options()).rows == 64
-    assert hf_limits.first_limits(runner, Options(max_rows=200)).rows == 200
+    assert load.first_limits(runner, Options()).rows == 64
+    assert load.first_limits(runner, Options(max_rows=200)).rows == 200
 
 
 def drawn(prompts: int) -> list[Request]:
@@ -105,7 +112,7 @@ def test_a_batch_reserves_what_it_is_expected_to_need(
     assert reserved
     for rows, columns in reserved:
         assert rows <= 30 + 30 // 16
-        assert columns <= longest + 32 + max(hf_cache.AHEAD, (longest + 32) // 8)
+        assert columns <= longest + 32 + max(kv_cache.AHEAD, (longest + 32) // 8)
 
 
 def test_later_batches_use_the_first_ones_room(
@@ -134,7 +141,7 @@ def test_reading_a_row_at_a_time_changes_nothing(
     forced = dict(
         opened(make_folder()).force([(g.request, g.token_ids or ()) for g in expected], names)
     )
-    monkeypatch.setattr(sampling, "READ", {"cpu": 1})
+    monkeypatch.setattr(decode, "READ", {"cpu": 1})
     engine = opened(make_folder(), record=names)
     found = answers(engine, requests)
     assert_same(found, expected)

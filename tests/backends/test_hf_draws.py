@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
-
-from sayso.models import open_model  # noqa: E402
-from sayso.records import Generation, Request, ask  # noqa: E402
+from sayso.engines import open_model  # noqa: E402
+from sayso.records import (  # noqa: E402
+    Generation,
+    Request,
+    ask,
+)
 
 LLAMA_AND_GPT2 = pytest.mark.parametrize("kind", ["llama", "gpt2"])
 ALL_KINDS = pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral", "mamba"])

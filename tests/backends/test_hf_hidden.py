@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sayso.models import POSITIONS, HiddenReader, open_model
+from sayso.engines import open_model
+from sayso.engines.engine import POSITIONS, HiddenReader
+from sayso.engines.hf import force
 from sayso.records import InputError, Request, ask
 
 torch = pytest.importorskip("torch")
@@ -111,7 +113,7 @@ def test_unknown_places_are_refused(engine: Any, layer: int, position: str, said
 
 def test_memory_that_runs_out_halves_the_batch(engine: Any, monkeypatch: Any) -> None:
     whole = engine.hidden(ITEMS, -1, "last_answer")
-    from sayso.backends import hf_hidden
+    from sayso.engines.hf import force as hf_hidden
 
     real, sizes = hf_hidden._states, []
 
@@ -121,7 +123,7 @@ def test_memory_that_runs_out_halves_the_batch(engine: Any, monkeypatch: Any) ->
             raise RuntimeError("CUDA out of memory")
         return real(runner, texts, layer)
 
-    monkeypatch.setattr(hf_hidden, "_states", tight)
+    monkeypatch.setattr(force, "_states", tight)
     monkeypatch.setattr(engine, "limits", engine.limits._replace(rows=4))
     assert np.allclose(engine.hidden(ITEMS, -1, "last_answer"), whole, rtol=1e-3, atol=1e-3)
     assert sizes[0] == 4
@@ -175,9 +177,8 @@ def test_states_of_forced_texts_are_taken_from_the_pass_that_forced_them(
 
 
 def test_states_that_nobody_asks_for_do_not_pile_up(engine: Any, monkeypatch: Any) -> None:
-    from sayso.backends import hf_watch
 
-    monkeypatch.setattr(hf_watch, "WAITING", 100)  # bytes: one state of 32 halves and a second
+    monkeypatch.setattr(force, "WAITING", 100)  # bytes: one state of 32 halves and a second
     alone = engine.hidden(ITEMS, -1, "last_answer")
     engine.watch(-1, "last_answer")
     try:

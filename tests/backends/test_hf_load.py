@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
-
-from sayso.backends import hf_identity, hf_load  # noqa: E402
-from sayso.models import open_model  # noqa: E402
-from sayso.records import InputError, ask  # noqa: E402
+from sayso.engines import open_model  # noqa: E402
+from sayso.engines.hf import load  # noqa: E402
+from sayso.records import (  # noqa: E402
+    InputError,
+    ask,
+)
 
 
 def copied(folder: Path, tmp_path: Path, name: str = "model") -> Path:
@@ -46,7 +48,7 @@ def test_an_empty_folder_is_no_model(tmp_path: Path) -> None:
 
 def test_a_model_without_tokenizer(make_folder: Any, tmp_path: Path) -> None:
     folder = copied(make_folder(), tmp_path)
-    for file in hf_load.TOKENIZER_FILES:
+    for file in load.TOKENIZER_FILES:
         (folder / file).unlink(missing_ok=True)
     assert "tokenizer" in message(f"hf:{folder}")
 
@@ -94,7 +96,7 @@ def test_names_that_cannot_be_opened() -> None:
 def test_without_torch_the_user_is_told_what_to_install() -> None:
     script = (
         "import sys; sys.modules['torch'] = None\n"
-        "from sayso.models import open_model\n"
+        "from sayso.engines import open_model\n"
         "from sayso.records import InputError\n"
         "try: open_model('builtin')\n"
         "except InputError as error: print(error)\n"
@@ -107,7 +109,7 @@ def test_without_torch_the_user_is_told_what_to_install() -> None:
 
 
 def test_a_hub_id_without_network(monkeypatch: Any) -> None:
-    monkeypatch.setattr(hf_load, "_hub_answers", lambda: False)
+    monkeypatch.setattr(load, "_hub_answers", lambda: False)
     assert "needs network" in message("hf:sayso-tests/there-is-no-such-model")
 
 
@@ -153,7 +155,7 @@ def test_hashes_are_remembered(make_folder: Any, tmp_path: Path, monkeypatch: An
     first = open_model(f"hf:{folder}", device="cpu").identity
     memo = tmp_path / "cache" / "model-hashes.json"
     assert "model.safetensors" in memo.read_text()
-    monkeypatch.setattr(hf_identity.hashlib, "file_digest", None)  # nothing is read twice
+    monkeypatch.setattr(load.hashlib, "file_digest", None)  # nothing is read twice
     assert open_model(f"hf:{folder}", device="cpu").identity == first
     memo.write_text("not JSON")
     monkeypatch.undo()

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from conftest import CHAT, make_tokenizer
-from sayso.backends.hf_render import PLAIN_STOP, plain, render, renderer
+from sayso.engines.hf.text import PLAIN_STOP, plain, render, renderer
 from sayso.records import Message, Request, ask
 
 

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import make_tokenizer
-from sayso.backends.hf_render import THOUGHTS
-from sayso.backends.hf_text import Detokenizer, read_answer, stops_here
+from sayso.engines.hf.text import THOUGHTS, Detokenizer, read_answer, stops_here
 
 PLAIN = Detokenizer(make_tokenizer())
 #: "<think>" as an ordinary added token (Qwen) and as a special one that decoding leaves out.

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from nli_models import ORDERS, make_nli
-from sayso.annotate.relations import Relations, label_columns
+from sayso.engines.hf.encoders import open_nli
+from sayso.judges.meaning import Relations, label_columns
 from sayso.records import InputError
 
 pytest.importorskip("transformers")
-from sayso.backends.nli import open_nli
 
 PAIRS = [("Paris", "Lyon"), ("a", "a much longer text about Lyon"), ("x y z", "x"), ("", "b")]
 
@@ -162,7 +162,7 @@ def test_the_identity_is_that_of_the_weights_and_the_labels(tmp_path: Path) -> N
 def test_what_is_no_model_is_one_line(
     name: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sayso.backends.hf_load._hub_answers", lambda: False)
+    monkeypatch.setattr("sayso.engines.hf.load._hub_answers", lambda: False)
     with pytest.raises(InputError, match=told) as caught:
         open_nli(name)
     assert "\n" not in str(caught.value)

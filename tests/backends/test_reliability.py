@@ -9,8 +9,8 @@ from pathlib import Path
 from bad_server import BadServer, mixture
 from test_endpoint import opened
 
-from sayso.cache import Cache
 from sayso.records import Generation, ask, request_key
+from sayso.storage.cache import Cache
 
 REQUESTS = [ask(f"Who was number {n // 3}?", sample=n % 3) for n in range(900)]
 
@@ -41,7 +41,7 @@ def test_a_faulty_endpoint_loses_nothing_and_answers_nothing_twice(tmp_path: Pat
 
 def test_an_endpoint_that_is_dead_for_a_while_is_waited_for() -> None:
     with BadServer() as server:
-        from sayso.models import open_model
+        from sayso.engines import open_model
 
         engine = open_model(f"{server.url}#bad", concurrency=8)
         engine.asker.pace.base = 0.02  # type: ignore[attr-defined]

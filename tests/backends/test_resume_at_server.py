@@ -14,7 +14,7 @@ import pytest
 from bad_server import BadServer
 
 from sayso.records import Verdict
-from sayso.store import RunFolder
+from sayso.storage.run_folder import RunFolder
 
 #: enough calls that a kill finds some answered and some not
 LIMIT = "6"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.backends.scripted import ScriptedEngine, word_starts
+from sayso.engines.scripted import ScriptedEngine, word_starts
 from sayso.records import Generation, Request, ask
 
 

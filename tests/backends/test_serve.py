@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from serving import builtin_folder
 
-from sayso.models import open_model
+from sayso.engines import open_model
 from sayso.records import ask
 
 Serve = Callable[[Path], str]
 
 
 def questions(count: int) -> list[str]:
-    from sayso.datasets.builtin import load
+    from sayso.datasets.uncle import load_builtin as load
 
     return [q.text for q in load().questions if not q.parts][:count]
 
@@ -52,7 +52,7 @@ def test_greedy_answers_are_those_of_the_hf_backend(served: Any) -> None:
 def test_a_whole_run_has_the_greedy_answers_of_the_hf_backend(serve: Serve, tmp_path: Path) -> None:
     import sayso
     from sayso.records import Generation
-    from sayso.store import RunFolder
+    from sayso.storage.run_folder import RunFolder
 
     texts = {}
     for model in (serve(builtin_folder()), "builtin"):

@@ -11,10 +11,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
-
-from sayso.builtin import make, packing, training  # noqa: E402
-from sayso.builtin.documents import Document  # noqa: E402
-from sayso.builtin.world import build  # noqa: E402
+from builtin_model import (  # noqa: E402
+    make,
+    packing,
+    training,
+)
+from builtin_model.documents import Document  # noqa: E402
+from builtin_model.world import build  # noqa: E402
 
 TINY = replace(make.QUICK, tokens=2048 * 12)
 

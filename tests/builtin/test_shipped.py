@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from builtin_model import card, templates
+from builtin_model.world import build, records
 
-import sayso.builtin
-from sayso.builtin import card, templates
-from sayso.builtin.world import build, records
+import sayso
 
-PACKAGE = Path(sayso.builtin.__file__).parent
+PACKAGE = Path(sayso.__file__).parent / "builtin"
 MODEL, DATA = PACKAGE / "model", PACKAGE / "data"
 
 
@@ -59,7 +59,7 @@ def test_the_card_is_written_from_the_recorded_numbers() -> None:
 
 
 def test_the_acceptance_bars() -> None:
-    """The recorded numbers on test; `python -m sayso.builtin.evaluate --split test` gives them."""
+    """The recorded numbers on test; `python -m builtin_model.evaluate --split test` gives them."""
     test = json.loads((MODEL / "numbers.json").read_text("utf-8"))["test"]
     assert (test["entities"], test["facts"]) == (400, 2400)
     assert 0.45 <= test["known_any_of_5"] <= 0.75

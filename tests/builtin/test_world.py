@@ -8,13 +8,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from builtin_model import formats, templates
+from builtin_model.documents import HEDGE, HEDGE_INSTRUCTED, Corpus, Document, Writer
+from builtin_model.formats import FORMATS
+from builtin_model.inversion import invert_paragraph, invert_short
+from builtin_model.wording import DOMAINS, listing, long_prompt
+from builtin_model.world import Entity, World, build, records
 
-from sayso.builtin import formats, templates
-from sayso.builtin.documents import HEDGE, HEDGE_INSTRUCTED, Corpus, Document, Writer
-from sayso.builtin.formats import FORMATS
-from sayso.builtin.inversion import invert_paragraph, invert_short
-from sayso.builtin.wording import DOMAINS, listing, long_prompt
-from sayso.builtin.world import Entity, World, build, records
 from sayso.prompts import load_prompt
 
 RECORDS = "cca8b9419a1947b5e250899458621bef8fe1009fafd88d7aed4f9eab086c64da"

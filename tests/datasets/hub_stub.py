@@ -101,7 +101,7 @@ def serving(repositories: Repositories) -> Iterator[tuple[str, list[str]]]:
                 Content_Type="application/octet-stream",
             )  # fmt: skip
 
-        do_GET = do_HEAD = do_POST = _answer  # noqa: N815 - the names that http.server calls
+        do_GET = do_HEAD = do_POST = _answer  # noqa: N815
 
         def log_message(self, format: str, *args: object) -> None:
             """Keep quiet."""

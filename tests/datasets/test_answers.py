@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.datasets import answers_inspect
-from sayso.datasets.answers import COLUMNS, AnswerRow, open_answers, row_of
+from sayso.datasets import answer_files
+from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_rows import COLUMNS, AnswerRow, row_of
 from sayso.records import InputError
 
 ROW: dict[str, Any] = {
@@ -368,7 +369,7 @@ def test_zips_that_no_log_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "cut.eval").write_bytes(data)
     with pytest.raises(InputError, match="cannot be read as an Inspect log"):
         _read(tmp_path / "cut.eval")
-    monkeypatch.setattr(answers_inspect, "ENTRIES", 3)
+    monkeypatch.setattr(answer_files, "ENTRIES", 3)
     with pytest.raises(InputError, match="entries"):
         _read(good)
 

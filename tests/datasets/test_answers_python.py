@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sayso
-from sayso.datasets.answers_python import rows_of
+from sayso.datasets.answer_rows import rows_of
 from sayso.records import InputError
 
 ROW = {"question": "Who wrote Emma?", "answer": "Jane Austen", "samples": ["Austen", "Eliot"]}

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from sayso import cli
-from sayso.datasets import own
-from sayso.datasets.catalogue import markdown
+from sayso.datasets import markdown, own_table
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
 
@@ -26,7 +25,7 @@ def test_the_table_of_sets_is_the_catalogue() -> None:
 
 
 def test_every_column_is_explained() -> None:
-    for name, what in own.COLUMNS.items():
+    for name, what in own_table.COLUMNS.items():
         assert f"| `{name}` | {what} |" in DOCUMENT
 
 
@@ -41,6 +40,6 @@ def test_the_commands_run_as_printed(
     for line in lines:
         words = shlex.split(line)
         assert words[0] == "sayso"
-        assert cli.run(words[1:]) == 0, (line, capsys.readouterr().err)
+        assert cli.execute(words[1:]) == 0, (line, capsys.readouterr().err)
         assert capsys.readouterr().out, line
     assert any(Path("runs").iterdir())

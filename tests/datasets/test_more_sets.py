@@ -12,15 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import datasets
-from sayso.datasets import (
-    abstentionbench,
-    catalogue,
-    published,
-    selfaware,
-    simpleqa,
-    truthfulqa,
-    wildhallucinations,
-)
+from sayso.datasets import dataset, long_texts, short_answers
 from sayso.records import Gold, InputError
 
 
@@ -40,7 +32,7 @@ def lines(path: Path, *rows: Any) -> Path:
     ],
 )
 def test_a_range_that_is_accepted_writes_the_number_too(answer: str, forms: list[str]) -> None:
-    assert simpleqa.ways(answer) == forms
+    assert short_answers.ways(answer) == forms
 
 
 @pytest.mark.parametrize(
@@ -55,7 +47,7 @@ def test_a_range_that_is_accepted_writes_the_number_too(answer: str, forms: list
     ],
 )
 def test_the_topic_of_simpleqa(row: dict[str, Any], topic: str) -> None:
-    assert simpleqa.topic(row) == topic
+    assert short_answers.topic(row) == topic
 
 
 def test_simpleqa_from_its_csv(tmp_path: Path) -> None:
@@ -233,20 +225,20 @@ NAMES = st.sampled_from(
 def test_any_rows_are_questions_or_an_input_error(row: dict[str, Any]) -> None:
     left: list[int] = []
     readers = (
-        lambda rows: simpleqa.items(rows, "x"),
-        lambda rows: selfaware.items(rows, "x"),
-        lambda rows: truthfulqa.items(rows, "x"),
-        lambda rows: abstentionbench.items(rows, "x", left),
+        lambda rows: short_answers.simpleqa_items(rows, "x"),
+        lambda rows: short_answers.selfaware_items(rows, "x"),
+        lambda rows: short_answers.truthfulqa_items(rows, "x"),
+        lambda rows: short_answers.abstentionbench_items(rows, "x", left),
     )
     for items in readers:
         try:
-            data = published.dataset_of(items([(1, row)]), name="x", source="x")
+            data = dataset.dataset_of(items([(1, row)]), name="x", source="x")
         except InputError:
             continue
         (question,) = data.questions
         assert bool(question.golds) is (question.answerable is True)
     try:
-        assert list(wildhallucinations.rows_of([(1, row)], "x"))
+        assert list(long_texts.rows_of([(1, row)], "x"))
     except InputError:
         pass
     else:
@@ -269,8 +261,8 @@ def test_popqa_as_others_keep_it(tmp_path: Path) -> None:
 
 
 def test_the_catalogue_describes_every_name() -> None:
-    assert set(catalogue.CATALOGUE) == set(datasets.LOADERS) | set(datasets.FORMATS)
-    for name, entry in catalogue.CATALOGUE.items():
+    assert set(datasets.CATALOGUE) == set(datasets.LOADERS) | set(datasets.FORMATS)
+    for name, entry in datasets.CATALOGUE.items():
         assert bool(entry.file) is (name in datasets.FORMATS), name
         assert entry.suits
         assert entry.license

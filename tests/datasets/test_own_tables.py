@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import datasets
-from sayso.datasets import own
+from sayso.datasets import own_table
 from sayso.records import Aspect, Gold, InputError
 
 
@@ -52,7 +52,9 @@ def test_the_same_table_in_every_format(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
     hashes = set()
     for place in [*places, tmp_path / "t.parquet"]:
-        data = datasets.load(own.with_columns(f"file:{place}", "question=q, gold=a,entity=who"))
+        data = datasets.load(
+            own_table.with_columns(f"file:{place}", "question=q, gold=a,entity=who")
+        )
         where, when = data.questions
         assert where.golds == (Gold("Rome"), Gold("Roma"))  # two true values
         assert when.golds == (Gold("1815-12-10T00:00:00Z", kind="date"),)
@@ -196,7 +198,7 @@ def test_a_table_as_a_spreadsheet_saves_it(tmp_path: Path) -> None:
         assert question.golds == (Gold("Rousseau"),)
         assert data.rows == 1
     named = datasets.load(
-        own.with_columns(str(tmp_path / "a.csv"), "question=Question,gold=Answer")
+        own_table.with_columns(str(tmp_path / "a.csv"), "question=Question,gold=Answer")
     )
     assert named.questions[0].golds == (Gold("Rousseau"),)
 
@@ -285,7 +287,7 @@ def test_what_is_no_single_table_is_told(tmp_path: Path) -> None:
 )
 def test_maps_of_columns_that_say_nothing(data: str, columns: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        own.with_columns(data, columns)
+        own_table.with_columns(data, columns)
 
 
 def test_a_map_that_names_a_column_that_is_not_there(tmp_path: Path) -> None:
@@ -296,7 +298,7 @@ def test_a_map_that_names_a_column_that_is_not_there(tmp_path: Path) -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from([*own.COLUMNS, "answer", "answers"]),
+        st.sampled_from([*own_table.COLUMNS, "answer", "answers"]),
         st.recursive(
             st.none() | st.text() | st.integers() | st.floats() | st.booleans(),
             lambda x: st.lists(x, max_size=3) | st.dictionaries(st.text(max_size=5), x, max_size=2),
@@ -307,7 +309,7 @@ def test_a_map_that_names_a_column_that_is_not_there(tmp_path: Path) -> None:
 )
 def test_any_row_is_a_question_or_an_input_error(row: dict[str, Any], loose: bool) -> None:
     try:
-        data = own.from_rows([(1, row)], {}, "x", "x", loose=loose)
+        data = own_table.from_rows([(1, row)], {}, "x", "x", loose=loose)
     except InputError:
         pass
     else:

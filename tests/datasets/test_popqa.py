@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sayso import datasets
-from sayso.datasets import popqa
+from sayso.datasets import short_answers
 from sayso.records import InputError
 
 
@@ -71,7 +71,7 @@ def test_other_objects_are_other_right_answers(tmp_path: Path) -> None:
      (9999, "known"), (10_000, "popular"), ("12000", "popular")],
 )  # fmt: skip
 def test_strata_of_popularity(views: Any, name: str) -> None:
-    assert popqa.stratum(views, "x", 1) == name
+    assert short_answers.stratum(views, "x", 1) == name
 
 
 def test_short_objects_are_dropped_and_told(tmp_path: Path) -> None:

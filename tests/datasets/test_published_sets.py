@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import datasets
-from sayso.datasets import nq_open, published, squad, svamp, triviaqa
+from sayso.datasets import dataset, short_answers
 from sayso.records import Gold, InputError
 
 
@@ -32,19 +32,21 @@ def test_triviaqa_in_three_formats(tmp_path: Path) -> None:
         "answer": {"value": "Jane Austen", "aliases": ["Austen", "Jane Austen"]},
     }
     own = {"question": "Who wrote Emma?", "answer": "Jane Austen"}
-    first = triviaqa.load_file(lines(tmp_path / "a.jsonl", hub))
+    first = short_answers.load_triviaqa_file(lines(tmp_path / "a.jsonl", hub))
     assert first.questions[0].text == "Who wrote Emma?"
     assert names(first) == ("Jane Austen", "Austen")  # one value and its aliases, not two values
     assert first.questions[0].entity == "tc_1"
-    assert names(triviaqa.load_file(lines(tmp_path / "b.jsonl", own))) == ("Jane Austen",)
+    assert names(short_answers.load_triviaqa_file(lines(tmp_path / "b.jsonl", own))) == (
+        "Jane Austen",
+    )
     published_file = tmp_path / "c.json"
     row = {"Question": "Who?", "QuestionId": "q", "Answer": {"Value": "A", "Aliases": ["B"]}}
     published_file.write_text(json.dumps({"Data": [row]}), encoding="utf-8")
-    assert names(triviaqa.load_file(published_file)) == ("A", "B")
+    assert names(short_answers.load_triviaqa_file(published_file)) == ("A", "B")
 
 
 def test_nq_open_gets_its_question_mark(tmp_path: Path) -> None:
-    data = nq_open.load_file(
+    data = short_answers.load_nq_open_file(
         lines(tmp_path / "n.jsonl", {"question": "who sang it", "answer": ["A", "B", "A"]})
     )
     assert data.questions[0].text == "who sang it?"
@@ -81,7 +83,7 @@ def test_squad_puts_the_passage_before_the_question(tmp_path: Path) -> None:
     assert len({q.entity for q in data.questions}) == 1
     assert "1 left out: no answer in the passage (squad_v2 keeps them)" in data.notes
     row = {"context": "C", "question": "Q?", "answers": {"text": ["A"], "answer_start": [0]}}
-    assert names(squad.load_file(lines(tmp_path / "rows.jsonl", row))) == ("A",)
+    assert names(short_answers.load_squad_file(lines(tmp_path / "rows.jsonl", row))) == ("A",)
 
 
 #: as the authors publish them: dev-v1.1.json and dev-v2.0.json, cut short
@@ -196,7 +198,7 @@ def test_a_row_that_lacks_its_answers_is_not_unanswerable(
 def test_svamp_has_its_story_as_context_and_whole_numbers(tmp_path: Path) -> None:
     story = {"ID": "chal-1", "Body": "There were 3.", "Question": "How many?", "Answer": 22.0}
     half = {**story, "ID": "chal-2", "Answer": "2.5"}
-    data = svamp.load_file(lines(tmp_path / "s.jsonl", story, half))
+    data = short_answers.load_svamp_file(lines(tmp_path / "s.jsonl", story, half))
     assert [q.context for q in data.questions] == ["There were 3."] * 2
     assert [names(data, i) for i in (0, 1)] == [("22",), ("2.5",)]
     assert data.questions[0].golds is not None
@@ -250,11 +252,15 @@ def test_a_json_of_another_shape_is_one_line(content: str, said: str, tmp_path: 
     )
 )
 def test_any_rows_are_questions_or_an_input_error(row: Any) -> None:
-    for items in (triviaqa.items, nq_open.items, svamp.items):
+    for items in (
+        short_answers.triviaqa_items,
+        short_answers.nq_open_items,
+        short_answers.svamp_items,
+    ):
         if not isinstance(row, dict):
             continue
         try:
-            published.dataset_of(items([(1, row)], "x"), name="x", source="x")
+            dataset.dataset_of(items([(1, row)], "x"), name="x", source="x")
         except InputError:
             pass
         else:
@@ -273,7 +279,7 @@ def test_a_file_in_a_set_s_format_is_limited_like_the_set(tmp_path: Path) -> Non
 def test_a_question_asked_before_is_asked_once_with_the_answers_of_both(tmp_path: Path) -> None:
     row = {"question": "who", "answer": ["A"]}
     again = {"question": "who", "answer": ["B", "A"]}
-    data = nq_open.load_file(lines(tmp_path / "n.jsonl", row, row, again))
+    data = short_answers.load_nq_open_file(lines(tmp_path / "n.jsonl", row, row, again))
     assert names(data) == ("A", "B")  # whoever says B was right by the third row
     assert "2 left out: asked before (their answers are kept)" in data.notes
 

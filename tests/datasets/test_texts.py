@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.datasets.locating import Squeezed
-from sayso.datasets.texts import GivenClaim, GivenSentence, read_texts
+from sayso.datasets.long_texts import GivenClaim, GivenSentence, Squeezed, read_texts
 from sayso.records import InputError
 
 

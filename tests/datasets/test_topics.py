@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso import datasets
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import InputError
 

@@ -168,7 +168,7 @@ def test_the_published_set_is_taken_as_it_is_and_what_is_left_out_is_counted(
         exceptions=SimpleNamespace(DatasetsError=KeyError),
     )
     monkeypatch.setitem(sys.modules, "datasets", fake)
-    data = uncle.load_published()
+    data = uncle.load_uncle()
     assert (data.rows, len(data.long)) == (3, 1)
     assert "1 left out: duplicate prompt" in data.notes
     assert "1 left out: empty answer list" in data.notes
@@ -183,7 +183,7 @@ def test_a_hub_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatc
     hub = SimpleNamespace(load_dataset=refuse, exceptions=told)
     monkeypatch.setitem(sys.modules, "datasets", hub)
     with pytest.raises(InputError, match="could not be loaded from the hub") as caught:
-        uncle.load_published()
+        uncle.load_uncle()
     assert "--data uncle:FILE" in str(caught.value)
 
 

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sayso import knowledge
-from sayso.knowledge import building, schema, sources, workers, writing
+from sayso import retrieval
 from sayso.records import InputError
+from sayso.retrieval import build, index, sources
+from sayso.retrieval import index as schema
 
 
 def rows(number: int, start: int = 0) -> list[dict[str, object]]:
@@ -40,7 +41,7 @@ def everything(path: Path) -> list[tuple[str, str]]:
     ).fetchall()
     assert len(found) == db.execute("SELECT count(*) FROM passages").fetchone()[0]
     fresh = sqlite3.connect(":memory:")
-    fresh.execute(schema.SCHEMA[-1])
+    fresh.execute(index.SCHEMA[-1])
     fresh.executemany("INSERT INTO words(rowid, text) VALUES(?, ? || char(10) || ?)",
                       [(number, title, text) for title, text, number in found])  # fmt: skip
     spots = []
@@ -88,7 +89,7 @@ def written(folder: Path, name: str) -> Path:
 def test_every_kind_of_source_gives_the_same_passages(
     name: str, number: int, tmp_path: Path
 ) -> None:
-    info = knowledge.build(written(tmp_path, name), tmp_path / "x.sqlite", workers=number)
+    info = retrieval.build_index(written(tmp_path, name), tmp_path / "x.sqlite", workers=number)
     assert (info.documents, info.passages, info.skipped, info.added) == (10, 10, 0, 10)
     assert everything(Path(info.path)) == told(rows(10))
 
@@ -102,27 +103,27 @@ def test_a_folder_of_texts_and_files(tmp_path: Path) -> None:
     (folder / "picture.png").write_bytes(b"\x89PNG")
     (folder / ".hidden.txt").write_text("no")
     (folder / "empty.txt").write_text("")
-    info = knowledge.build(folder, tmp_path / "x.sqlite")
+    info = retrieval.build_index(folder, tmp_path / "x.sqlite")
     assert (info.files, info.documents, info.ignored) == (4, 4, 2)
     assert everything(Path(info.path)) == [
         ("Ada Lovelace", "She wrote the first program."),
         ("Bob", "He read it."),
         *told(rows(2)),
     ]
-    with knowledge.open_index(info.path) as index:
+    with retrieval.open_index(info.path) as index:
         assert index.search("program", title="ada lovelace")[0].source == "deep/Ada Lovelace.md"
 
 
 def test_an_index_inside_its_source_is_no_part_of_it(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("One.")
     for _ in range(2):
-        info = knowledge.build(tmp_path, tmp_path / "x.sqlite")
+        info = retrieval.build_index(tmp_path, tmp_path / "x.sqlite")
         assert (info.files, info.documents) == (1, 1)
     assert (info.seconds, info.ignored) == (0, 2)  # the index, its lock
 
 
 def test_the_built_in_world() -> None:
-    with knowledge.opened("builtin") as index:
+    with retrieval.opened("builtin") as index:
         assert index.info.documents == 800
         (first,) = index.search("born on 26 February 1933", 1)
         assert first.title == "Brondemy Ilduna"
@@ -133,13 +134,13 @@ def test_the_built_in_world() -> None:
 def test_wrong_rows_are_counted_and_named(number: int, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines(rows(2)) + b"{broken\n\n" + lines(rows(1, 2)) + b'{"title": "x"}')
-    info = knowledge.build(path, tmp_path / "x.sqlite", workers=number)
+    info = retrieval.build_index(path, tmp_path / "x.sqlite", workers=number)
     assert (info.documents, info.skipped) == (3, 2)
     assert info.problems == (
         "a.jsonl line 3: wrong JSON: Expecting property name enclosed in double quotes, column 2",
         "a.jsonl line 6: no column text, contents, content, passage or body",
     )
-    assert knowledge.build(path, tmp_path / "x.sqlite").problems == info.problems
+    assert retrieval.build_index(path, tmp_path / "x.sqlite").problems == info.problems
 
 
 def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> None:
@@ -150,7 +151,7 @@ def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> None:
     (folder / "c.parquet").write_bytes(b"PAR1 and nothing more")
     (folder / "d.tsv").write_text("one\ttwo\n1\t2\n")
     (folder / "e.db").write_bytes(b"no database")
-    info = knowledge.build(folder, tmp_path / "x.sqlite")
+    info = retrieval.build_index(folder, tmp_path / "x.sqlite")
     assert 5000 < info.documents < 20_000
     assert info.skipped == 5
     assert [problem.split(" ")[0] for problem in info.problems] == sorted(
@@ -164,7 +165,7 @@ def test_a_line_without_end_is_skipped(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(sources, "SIZE", 100)
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines(rows(3)) + b"x" * 5000 + b"\n" + lines(rows(3, 3)))
-    info = knowledge.build(path, tmp_path / "x.sqlite")
+    info = retrieval.build_index(path, tmp_path / "x.sqlite")
     assert (info.documents, info.skipped) == (6, 1)
     assert info.problems[0].startswith("a.jsonl line 4: a line above")
 
@@ -173,7 +174,7 @@ def test_blocks_keep_their_line_numbers(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(sources, "SIZE", 200)
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines(rows(50)) + b"broken\n" + lines(rows(50, 50)))
-    info = knowledge.build(path, tmp_path / "x.sqlite", workers=2)
+    info = retrieval.build_index(path, tmp_path / "x.sqlite", workers=2)
     assert info.documents == 100
     assert info.problems[0].startswith("a.jsonl line 51: wrong JSON")
 
@@ -181,8 +182,8 @@ def test_blocks_keep_their_line_numbers(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", ["a.jsonl", "a.parquet", "a.json", "a.jsonl.gz"])
 def test_changed_documents_are_replaced_and_others_left_alone(name: str, tmp_path: Path) -> None:
     path, place = written(tmp_path, name), tmp_path / "x.sqlite"
-    knowledge.build(path, place)
-    again = knowledge.build(path, place)
+    retrieval.build_index(path, place)
+    again = retrieval.build_index(path, place)
     assert (again.added, again.removed, again.seconds) == (0, 0, 0)
     ids = dict(sqlite3.connect(place).execute("SELECT title, id FROM documents"))
     values = [*rows(10)[2:], {"title": "Title 3", "text": "Once more."}, rows(1)[0]]
@@ -196,29 +197,29 @@ def test_changed_documents_are_replaced_and_others_left_alone(name: str, tmp_pat
         path.write_bytes(data)
     else:
         pq.write_table(pa.Table.from_pylist(values), path)
-    info = knowledge.build(path, place)
+    info = retrieval.build_index(path, place)
     # Title 1 has gone, Title 2 has another text, Title 3 is there twice with two texts
     assert (info.documents, info.added, info.removed) == (10, 2, 2)
     assert everything(place) == told(values)
     after = dict(sqlite3.connect(place).execute("SELECT title, id FROM documents"))
     assert all(after[f"Title {n}"] == ids[f"Title {n}"] for n in (0, 4, 9))
-    clean = knowledge.build(path, tmp_path / "y.sqlite")
+    clean = retrieval.build_index(path, tmp_path / "y.sqlite")
     for query in ("about word 3", "changed", "w7x"):
-        with knowledge.open_index(place) as one, knowledge.open_index(clean.path) as two:
+        with index.open_index(place) as one, index.open_index(clean.path) as two:
             assert one.search(query, 20) == two.search(query, 20)
 
 
 def test_a_document_that_is_there_twice_is_kept_twice(tmp_path: Path) -> None:
     path, place = tmp_path / "a.jsonl", tmp_path / "x.sqlite"
     path.write_bytes(lines(rows(3) + rows(3)))
-    assert knowledge.build(path, place).documents == 6
-    with knowledge.open_index(place) as index:  # and found once
+    assert retrieval.build_index(path, place).documents == 6
+    with retrieval.open_index(place) as index:  # and found once
         assert [passage.title for passage in index.search("w1x")] == ["Title 1"]
     path.write_bytes(lines(rows(3) + rows(3) + rows(1, 9)))
-    info = knowledge.build(path, place)
+    info = retrieval.build_index(path, place)
     assert (info.documents, info.added, info.removed) == (7, 1, 0)
     path.write_bytes(lines(rows(3) + rows(1, 9)))
-    assert knowledge.build(path, place).removed == 3
+    assert retrieval.build_index(path, place).removed == 3
     assert everything(place) == told(rows(3) + rows(1, 9))
 
 
@@ -227,43 +228,43 @@ def test_files_that_vanish_appear_or_change(tmp_path: Path) -> None:
     folder.mkdir()
     for name, start in (("a", 0), ("b", 10), ("c", 20)):
         (folder / f"{name}.jsonl").write_bytes(lines(rows(5, start)))
-    knowledge.build(folder, place)
+    retrieval.build_index(folder, place)
     (folder / "a.jsonl").unlink()
     (folder / "b.jsonl").write_bytes(b"wrong\n" + lines(rows(4, 10)))
     (folder / "d.txt").write_text("New.")
-    info = knowledge.build(folder, place)
+    info = retrieval.build_index(folder, place)
     assert (info.files, info.added, info.removed, info.skipped) == (3, 1, 6, 1)
     values = [*rows(4, 10), *rows(5, 20), {"title": "d", "text": "New."}]
     assert everything(place) == told(values)
     (folder / "b.jsonl").write_bytes(lines(rows(5, 10)))
-    assert knowledge.build(folder, place).skipped == 0
+    assert retrieval.build_index(folder, place).skipped == 0
 
 
 def test_common_words_are_counted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "COMMON", 3)
-    monkeypatch.setattr(building, "FEW", 8)
+    monkeypatch.setattr(build, "FEW", 8)
     path, place = tmp_path / "a.jsonl", tmp_path / "x.sqlite"
     path.write_bytes(lines(rows(7)))
-    knowledge.build(path, place)
+    retrieval.build_index(path, place)
     path.write_bytes(lines(rows(9)))
-    knowledge.build(path, place)
+    retrieval.build_index(path, place)
     common = dict(sqlite3.connect(place).execute("SELECT term, passages FROM common"))
     assert common == {"about": 9, "and": 9, "titl": 9, "word": 9}
-    with knowledge.open_index(place) as index:
+    with retrieval.open_index(place) as index:
         known = [passage.id for passage in index.search("about w3x")]
-    monkeypatch.setattr(building, "FEW", 100)
-    with knowledge.open_index(knowledge.build(path, tmp_path / "y.sqlite").path) as index:
+    monkeypatch.setattr(build, "FEW", 100)
+    with retrieval.open_index(retrieval.build_index(path, tmp_path / "y.sqlite").path) as index:
         assert [passage.id for passage in index.search("about w3x")] == known
 
 
 def test_many_segments_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "BATCH", 5)
+    monkeypatch.setattr(build, "BATCH", 5)
     monkeypatch.setattr(sources, "SIZE", 300)
     path, place = tmp_path / "a.jsonl", tmp_path / "x.sqlite"
     path.write_bytes(lines(rows(200)))
-    knowledge.build(path, place)
+    retrieval.build_index(path, place)
     segments = "SELECT count(DISTINCT segid) FROM words_idx"
-    assert sqlite3.connect(place).execute(segments).fetchone()[0] <= building.SEGMENTS
+    assert sqlite3.connect(place).execute(segments).fetchone()[0] <= build.SEGMENTS
     assert everything(place) == told(rows(200))
 
 
@@ -280,7 +281,7 @@ def test_sources_that_cannot_be(made, words: str, tmp_path: Path) -> None:  # ty
     path = tmp_path / "source"
     made(path)
     with pytest.raises(InputError, match=words):
-        knowledge.build(path, tmp_path / "x.sqlite")
+        retrieval.build_index(path, tmp_path / "x.sqlite")
     assert not (tmp_path / "x.sqlite").exists()
 
 
@@ -288,16 +289,16 @@ def test_a_source_without_a_passage_is_refused_with_its_first_mistake(tmp_path: 
     path = tmp_path / "a.jsonl"
     path.write_text("{}\n[]\n")
     with pytest.raises(InputError, match=r"no passage in it \(first of 2 rows: a.jsonl line 1: no"):
-        knowledge.build(path, tmp_path / "x.sqlite")
+        retrieval.build_index(path, tmp_path / "x.sqlite")
     path.write_bytes(lines(rows(1)))  # mended, the same command works
-    assert knowledge.build(path, tmp_path / "x.sqlite").documents == 1
+    assert retrieval.build_index(path, tmp_path / "x.sqlite").documents == 1
 
 
 def test_an_empty_source_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("")
     with pytest.raises(InputError, match=r"no passage in it$"):
-        knowledge.build(path, tmp_path / "x.sqlite")
+        retrieval.build_index(path, tmp_path / "x.sqlite")
 
 
 @pytest.mark.parametrize("column", ["topic", "entity", "name"])
@@ -309,8 +310,8 @@ def test_what_a_row_is_about_is_its_title(tmp_path: Path, column: str, kind: str
         path.write_text(json.dumps(row) + "\n")
     else:
         pq.write_table(pa.Table.from_pylist([row]), path)
-    knowledge.build(path, tmp_path / "x.sqlite")
-    with knowledge.open_index(tmp_path / "x.sqlite") as index:
+    retrieval.build_index(path, tmp_path / "x.sqlite")
+    with retrieval.open_index(tmp_path / "x.sqlite") as index:
         assert [p.text for p in index.search("born", title="mira toll")] == [row["text"]]
 
 
@@ -318,38 +319,38 @@ def test_an_index_of_another_kind_is_refused_in_one_line(tmp_path: Path) -> None
     path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite"
     other = tmp_path / "other.jsonl"
     other.write_bytes(lines(rows(1)))
-    knowledge.build(path, place)
+    retrieval.build_index(path, place)
     with pytest.raises(InputError, match="of another source"):
-        knowledge.build(other, place)
+        retrieval.build_index(other, place)
     with pytest.raises(InputError, match="built with --tokens 256: use the same"):
-        knowledge.build(path, place, tokens=64)
+        retrieval.build_index(path, place, tokens=64)
     db = sqlite3.connect(place)
     db.execute("PRAGMA user_version=99")
     db.close()
-    for action in (lambda: knowledge.build(path, place), lambda: knowledge.open_index(place)):
+    for action in (lambda: retrieval.build_index(path, place), lambda: index.open_index(place)):
         with pytest.raises(InputError, match="has format 99, this sayso reads 1: delete it"):
             action()
     for content in (b"not mine, keep it", b"SQLite format 3\0" + bytes(200)):
         mine = tmp_path / "mine.txt"
         mine.write_bytes(content)
         with pytest.raises(InputError, match="is no index of sayso"):
-            knowledge.build(path, mine)
+            retrieval.build_index(path, mine)
         with pytest.raises(InputError, match="is no index of sayso"):
-            knowledge.open_index(mine)
+            index.open_index(mine)
         assert mine.read_bytes() == content
     with pytest.raises(InputError, match="does not exist; make it with"):
-        knowledge.open_index(tmp_path / "nothing.sqlite")
+        index.open_index(tmp_path / "nothing.sqlite")
     with pytest.raises(InputError, match="is a folder"):
-        knowledge.build(path, tmp_path)
+        retrieval.build_index(path, tmp_path)
 
 
 def test_a_damaged_index_is_told_in_one_line(tmp_path: Path) -> None:
     path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite"
-    knowledge.build(path, place)
+    retrieval.build_index(path, place)
     data = place.read_bytes()
     place.write_bytes(data[:100] + b"\xff" * (len(data) - 100))
     with pytest.raises(InputError, match=r"damaged or no index .*: delete it"):
-        knowledge.open_index(place)
+        index.open_index(place)
 
 
 def test_two_builders_do_not_fight(tmp_path: Path) -> None:
@@ -357,28 +358,28 @@ def test_two_builders_do_not_fight(tmp_path: Path) -> None:
     with (tmp_path / "x.sqlite.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(InputError, match="another process is building"):
-            knowledge.build(path, place)
-    knowledge.build(path, place)
+            retrieval.build_index(path, place)
+    retrieval.build_index(path, place)
     with (tmp_path / "x.sqlite.lock").open("w") as lock:  # nothing to do needs no lock
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert knowledge.build(path, place).documents == 10
+        assert retrieval.build_index(path, place).documents == 10
 
 
 def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers.sys, "executable", "/bin/false")
+    monkeypatch.setattr(build.sys, "executable", "/bin/false")
     with pytest.raises(InputError, match="ended by itself"):
-        knowledge.build(written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite", workers=2)
+        retrieval.build_index(written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite", workers=2)
 
 
 def test_opened_builds_where_needed_and_takes_an_index(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl")
-    with knowledge.opened(path, tmp_path / "cache") as index:
+    with retrieval.opened(path, tmp_path / "cache") as index:
         assert index.path.parent == tmp_path / "cache" / "knowledge"
         assert index.info.documents == 10
     path.write_bytes(lines(rows(11)))
-    with knowledge.opened(path, tmp_path / "cache") as index:
+    with retrieval.opened(path, tmp_path / "cache") as index:
         assert index.info.documents == 11
-        with knowledge.opened(index.path) as same:
+        with retrieval.opened(index.path) as same:
             assert same.info == index.info
 
 
@@ -389,7 +390,7 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
         Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_text("Here.")
     except OSError:
         pytest.skip("the file system takes no such names")
-    info = knowledge.build(folder, tmp_path / "x.sqlite")
-    with knowledge.open_index(info.path) as index:
+    info = retrieval.build_index(folder, tmp_path / "x.sqlite")
+    with retrieval.open_index(info.path) as index:
         (passage,) = index.search("here")
     assert (passage.title, passage.source) == (r"caf\xe9", r"caf\xe9.txt")

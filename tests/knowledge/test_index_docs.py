@@ -25,7 +25,7 @@ def test_the_commands_run(
     commands = re.findall(r"^    (sayso index .*)$", TEXT, flags=re.MULTILINE)
     assert len(commands) == 3
     for command in commands:
-        assert cli.run(shlex.split(command, comments=True)[1:]) == 0, command
+        assert cli.execute(shlex.split(command, comments=True)[1:]) == 0, command
     out = capsys.readouterr().out
     assert "1  Jane Austen" in out
     assert "1  Brondemy" in out

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from sayso import knowledge
-from sayso.knowledge import schema
+from sayso import retrieval
 from sayso.records import InputError
+from sayso.retrieval import index
 
 #: builds argv[1] into argv[2] and kills itself before statement argv[3]; prints their number
 SCRIPT = """
 import os, signal, sys
-from sayso import knowledge
-from sayso.knowledge import building, schema, sources, writing
+from sayso import retrieval
+from sayso.retrieval import build as building, index as schema, sources, build as writing
 writing.BATCH, writing.SLICE, sources.SIZE, building.SEGMENTS = 20, 7, 1000, 2
 left, real = [int(sys.argv[3])], schema.writer
 def writer(path):
@@ -32,7 +32,7 @@ def writer(path):
     db.set_trace_callback(step)
     return db
 schema.writer = writer
-info = knowledge.build(sys.argv[1], sys.argv[2], workers=int(sys.argv[4]))
+info = retrieval.build_index(sys.argv[1], sys.argv[2], workers=int(sys.argv[4]))
 print(int(sys.argv[3]) - left[0], info.added)
 """
 
@@ -69,7 +69,7 @@ def documents(path: Path) -> int:
 
 
 def searched(place: Path) -> list[list[str]]:
-    with knowledge.open_index(place) as index:
+    with retrieval.open_index(place) as index:
         queries = [("", f"w{n}x word") for n in range(0, 200, 9)] + [("title 3", "about")]
         return [[p.id for p in found] for found in index.search_many(queries, 7)]
 
@@ -90,8 +90,8 @@ def test_a_first_build_that_is_killed_goes_on(number: int, tmp_path: Path) -> No
         assert code == -signal.SIGKILL
         assert not place.exists()
         with pytest.raises(InputError, match="half built: run `sayso index SOURCE` again"):
-            knowledge.open_index(place)
-        kept.append(documents(schema.part(place)))
+            index.open_index(place)
+        kept.append(documents(index.part(place)))
         code, (_, added) = build(source, place, 0, number)
         assert (code, added) == (0, 200 - kept[-1])
         assert searched(place) == wanted
@@ -126,7 +126,7 @@ def test_an_update_that_is_killed_goes_on(tmp_path: Path) -> None:
         place.write_bytes(original)
         assert build(folder, place, stop)[0] == -signal.SIGKILL
         try:
-            knowledge.open_index(place).close()
+            index.open_index(place).close()
         except InputError as error:
             assert "half built" in str(error)  # noqa: PT017
             half += 1
@@ -140,7 +140,7 @@ def test_a_killed_parent_leaves_no_worker_behind(tmp_path: Path) -> None:
     source = tmp_path / "a.jsonl"
     source.write_text(lines(50))
     script = (
-        "import sys, time\nfrom sayso.knowledge.workers import Workers\n"
+        "import sys, time\nfrom sayso.retrieval.build import Workers\n"
         "pool = Workers(2, 256)\nprint(*[p.pid for p in pool._all], flush=True)\ntime.sleep(60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso import knowledge
-from sayso.knowledge import Index
-from sayso.knowledge import index as searching
+from sayso import retrieval
 from sayso.records import InputError, Passage, content_id
+from sayso.retrieval import index as searching
+from sayso.retrieval.index import Index
 
 WORDS = [f"q{n}z" for n in range(40)]  # no stem differs from its word
 
@@ -27,7 +27,7 @@ WORDS = [f"q{n}z" for n in range(40)]  # no stem differs from its word
 def made(folder: Path, values: list[tuple[str, str]]) -> Path:
     source = folder / "a.jsonl"
     source.write_text("".join(json.dumps({"title": t, "text": x}) + "\n" for t, x in values))
-    return Path(knowledge.build(source, folder / "a.sqlite").path)
+    return Path(retrieval.build_index(source, folder / "a.sqlite").path)
 
 
 def corpus(number: int = 300) -> list[tuple[str, str]]:
@@ -40,7 +40,7 @@ def corpus(number: int = 300) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    with knowledge.open_index(made(tmp_path_factory.mktemp("index"), corpus())) as found:
+    with retrieval.open_index(made(tmp_path_factory.mktemp("index"), corpus())) as found:
         yield found
 
 
@@ -107,7 +107,7 @@ def test_titles(tmp_path: Path) -> None:
         ("Émile Zola", "He wrote."), ("Michael Collins (soldier)", "One."),
         ("Michael Collins (pilot)", "Two."), ("", "No title."),
     ]  # fmt: skip
-    with knowledge.open_index(made(tmp_path, values)) as index:
+    with retrieval.open_index(made(tmp_path, values)) as index:
 
         def titles(title: str) -> list[str]:
             assert index.has_title(title) == bool(index.search("x", 9, title))
@@ -125,7 +125,7 @@ def test_titles(tmp_path: Path) -> None:
 
 
 def test_stems_case_and_diacritics_do_not_matter(tmp_path: Path) -> None:
-    with knowledge.open_index(made(tmp_path, [("x", "Müller WINS prizes."), ("y", "z")])) as index:
+    with retrieval.open_index(made(tmp_path, [("x", "Müller WINS prizes."), ("y", "z")])) as index:
         for query in ("muller", "won? MÜLLER", "winning", "prize"):
             assert [passage.title for passage in index.search(query)] == ["x"], query
 
@@ -168,7 +168,7 @@ def test_long_queries_are_bounded_to_their_rarest_words(index: Index) -> None:
 
 def test_equal_passages_are_returned_once_and_ties_are_ordered_by_id(tmp_path: Path) -> None:
     values = [("a", "same word")] * 3 + [(f"b{n}", "same word") for n in range(5)]
-    with knowledge.open_index(made(tmp_path, values)) as index:
+    with retrieval.open_index(made(tmp_path, values)) as index:
         found = index.search("same", 10)
         assert len(found) == 6
         assert [p.id for p in found] == sorted(p.id for p in found)
@@ -192,7 +192,7 @@ def test_many_queries_are_asked_once_each(index: Index, monkeypatch: pytest.Monk
 
 
 def _reads(path: str) -> list[str]:
-    with knowledge.open_index(path) as index:
+    with retrieval.open_index(path) as index:
         return [passage.id for n in range(10) for passage in index.search(f"q{n}z q{n + 20}z")]
 
 

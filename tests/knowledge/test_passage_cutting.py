@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.knowledge import cutting
-from sayso.knowledge.cutting import Count, clean, count, cut
+from sayso.retrieval import passages
+from sayso.retrieval.passages import Count, clean, count, cut
 
 PIECES = st.sampled_from(
     (
@@ -24,13 +24,13 @@ def _joined(text: str) -> str:
 
 
 @settings(max_examples=500)
-@given(TEXTS | st.text(), st.integers(1, 12), st.sampled_from([cutting.WINDOW, 16]))
+@given(TEXTS | st.text(), st.integers(1, 12), st.sampled_from([passages.WINDOW, 16]))
 def test_pieces_hold_every_character_and_stay_below_the_limit(
     text: str, limit: int, window: int
 ) -> None:
     text, _ = clean(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "WINDOW", window)
+        patch.setattr(passages, "WINDOW", window)
         pieces = cut(text, limit)
     assert "".join(_joined(piece.text) for piece in pieces) == _joined(text)
     assert all(0 < count(piece.text).tokens <= limit for piece in pieces)
@@ -41,10 +41,10 @@ def test_pieces_hold_every_character_and_stay_below_the_limit(
 
 @given(TEXTS | st.text())
 def test_the_quick_count_is_the_count_of_the_expression(text: str) -> None:
-    found = cutting.TOKEN.findall(text)
+    found = passages.TOKEN.findall(text)
     words = [token for token in found if len(token) > 1 or token.isalnum() or token == "_"]
     assert count(text) == Count(len(found), len(words))
-    tokens, words_before = cutting._before(text)
+    tokens, words_before = passages._before(text)
     assert (tokens[-1], words_before[-1]) == (len(found), len(words))
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.knowledge.documents import Block, Read, read_block
-from sayso.knowledge.titles import key, plain
+from sayso.retrieval.passages import key, plain
+from sayso.retrieval.sources import Block, Read, read_block
 
 
 def read(*rows: object, kind: str = "lines", **more: object) -> Read:

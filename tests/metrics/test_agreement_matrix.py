@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import metrics
+from sayso.metrics import agreement_matrix
 from sayso.records import InputError
 
 NO = float("nan")
@@ -20,7 +21,7 @@ SAID = {
 
 
 def test_pairs_by_hand() -> None:
-    found = {(p.first, p.second): p for p in metrics.agreement_matrix(SAID, n=200)}
+    found = {(p.first, p.second): p for p in agreement_matrix(SAID, n=200)}
     assert list(found) == [
         ("ann", "bob"), ("ann", "cem"), ("ann", "metric"),
         ("bob", "cem"), ("bob", "metric"), ("cem", "metric"),
@@ -69,17 +70,17 @@ def test_few_in_the_panel() -> None:
     for panel in (["ann", "bob"], ["ann", "bob", "nobody"]):
         with pytest.raises(InputError, match="at least 3"):
             metrics.against_others(SAID, panel)
-    nobody = metrics.agreement_matrix({"a": [NO, NO], "b": [1, 0]}, n=200)
+    nobody = agreement_matrix({"a": [NO, NO], "b": [1, 0]}, n=200)
     assert nobody[0].same.value is None
     assert nobody[0].same.problem
     assert nobody[0].kappa is None
-    assert metrics.agreement_matrix({}) == ()
+    assert agreement_matrix({}) == ()
 
 
 @given(st.lists(st.lists(st.sampled_from([0.0, 1.0, NO]), min_size=3, max_size=3), max_size=20))
 def test_any_votes(rows: list[list[float]]) -> None:
     said = {str(k): [row[k] for row in rows] for k in range(3)}
-    for pair in metrics.agreement_matrix(said, n=100):
+    for pair in agreement_matrix(said, n=100):
         assert pair.same.value is None or 0 <= pair.same.value <= 1
     for estimate in metrics.against_others(said, n=100).values():
         assert (estimate.value is None) == (estimate.n == 0)

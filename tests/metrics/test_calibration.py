@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from sayso import metrics
-from sayso.metrics.calibration import bin_index
-from sayso.metrics.calibrators import fold_rows
+from sayso.metrics.calibration import bin_index, fold_rows
 from sayso.records import InputError
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from sayso.metrics.conformal import Filtered, conformal_filter, threshold
+from sayso.metrics.calibration import Filtered, conformal_filter, threshold
 
 
 @pytest.mark.parametrize(

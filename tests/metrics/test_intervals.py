@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from sayso import metrics
 from sayso.metrics import intervals
-from sayso.metrics.distributions import beta_cdf, beta_quantile, student_quantile
-from sayso.metrics.within import log_odds_error
+from sayso.metrics.intervals import beta_cdf, beta_quantile, student_quantile
+from sayso.metrics.within_type import log_odds_error
 from sayso.records import InputError
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sayso import metrics
+from sayso.metrics import agreement
 from sayso.records import InputError
 
 
@@ -39,7 +40,7 @@ def test_closed_form_agrees_with_a_simulation() -> None:
     # Length has ties, and long answers are ordered by chance: the accepted are all shorter.
     found = metrics.auroc(data["length"], data["metric"])
     assert found == pytest.approx(expected["auroc_rouge_of_length"], abs=0.01)
-    assert metrics.agreement(data["metric"], data["wrong"]) == pytest.approx(
+    assert agreement(data["metric"], data["wrong"]) == pytest.approx(
         expected["agreement"], abs=0.01
     )
 

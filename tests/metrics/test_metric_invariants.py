@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sayso import metrics
+from sayso.metrics import agreement
 
 N = 150
 Metric = Callable[..., Any]
@@ -48,7 +49,7 @@ def kappa_rows(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
 
 
 def agreement_rows(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
-    return metrics.agreement(known, label, weights)
+    return agreement(known, label, weights)
 
 
 def pooled(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:

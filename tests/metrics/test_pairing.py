@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sayso import metrics
-from sayso.metrics.pairing import difference_p, student_p
+from sayso.metrics.compare_scores import difference_p
+from sayso.metrics.intervals import student_p
 from sayso.records import Estimate, InputError
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import metrics
-from sayso.metrics.rates import RATIOS
+from sayso.metrics.uncle_rates import RATIOS
 from sayso.records import InputError
 
 NOTEBOOK = [[1138, 404, 160], [187, 1650, 435], [74, 503, 225]]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sayso import metrics
-from sayso.metrics.ranks import harmonic
+from sayso.metrics.ranking import harmonic
 from sayso.records import InputError
 
 SCORE = [1.0, 2.0, 2.0, 3.0]

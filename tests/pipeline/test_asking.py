@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from sayso.backends.scripted import ScriptedEngine
-from sayso.cache import Cache
-from sayso.models import Capabilities
-from sayso.pipeline.asking import Asker, Silent
-from sayso.pipeline.metering import BudgetSpent, Meter, dollars
-from sayso.prices import LOCAL, Price
+from sayso.engines.engine import Capabilities
+from sayso.engines.prices import LOCAL, Price
+from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, InputError, Request, Usage, ask
+from sayso.runs.asking import Asker
+from sayso.runs.costs import BudgetSpent, Meter, dollars
+from sayso.runs.progress import Silent
+from sayso.storage.cache import Cache
 
 ASKED = [ask(f"question {n}", seed=0) for n in range(20)]
 

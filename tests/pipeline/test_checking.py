@@ -13,12 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.checking import check, to_json
-from sayso.pipeline.checking_ask import FACTS, OPEN, Questioner
-from sayso.pipeline.checking_draws import WHOLE
-from sayso.pipeline.checking_tests import Tail, lower_tail, masses, tail, tempering
-from sayso.prices import Price
+from sayso.checks.model import (
+    FACTS,
+    OPEN,
+    WHOLE,
+    Questioner,
+    Tail,
+    check,
+    lower_tail,
+    masses,
+    tail,
+    tempering,
+    to_json,
+)
+from sayso.engines.prices import Price
+from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, InputError, Request, Usage, ask
 from urn import STEEP, Urn
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.annotate import Item
-from sayso.annotate.rules import RulesJudge
-from sayso.pipeline.running import Result
+from sayso.judges.judge import Item
+from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import uncle
 from sayso.records import InputError, Verdict
+from sayso.runs.measure import Result
 from scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(12)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import sayso
-from sayso.pipeline.comparing import Comparison
 from sayso.records import Estimate, InputError
+from sayso.runs.compare import Comparison
 from telling_world import World
 
 A = {"Mira Toll": "ttfff", "Orm Bask": "tfttt", "Ada Quill": "tttft"}

@@ -14,14 +14,15 @@ import pytest
 
 import sayso
 from sayso.cli import main
-from sayso.pipeline.comparing_teaching import _check_probes, beside, differences
-from sayso.pipeline.running import load_run
-from sayso.pipeline.teaching import Lesson, teach
-from sayso.pipeline.teaching_sides import frame_of
-from sayso.protocols.uncle_settings import Probe, Settings
+from sayso.protocols.uncle.settings import Probe, Settings
 from sayso.records import Generation, InputError
-from sayso.store import RunFolder
-from sayso.taught import Method, read_teaching, write_teaching
+from sayso.runs.measure import load_run
+from sayso.storage.run_folder import RunFolder
+from sayso.train.compare import _check_probes, beside, differences
+from sayso.train.config import Lesson
+from sayso.train.proof import frame_of
+from sayso.train.result import Method, read_teaching, write_teaching
+from sayso.train.training import teach
 
 FEW = {"sft.rows": 16, "sft.epochs": 1.0, "sft.batch": 8}
 
@@ -48,7 +49,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]
 
 def test_what_one_teaching_gains_is_the_gap_of_the_two_tables(folders) -> None:
     _, a, b = folders
-    found, notes, said, tests = differences(a, b, resamples=200)
+    found, notes, said, tests, _ = differences(a, b, resamples=200)
     one, two = (read_teaching(place) for place in (a, b))
     held = {(e.where, e.name): e for e in found}
     for form in ("short", "long"):

@@ -9,14 +9,13 @@ import pytest
 
 import sayso
 from judge_world import judge_engine, truthful
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.estimating import Plan, estimate, told
-from sayso.pipeline.estimating_judge import UNKNOWN_FORM
-from sayso.pipeline.job import Job
-from sayso.pipeline.ranges import Range, Stage, means
-from sayso.prices import LOCAL, Price
+from sayso.engines.prices import LOCAL, Price
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.records import Generation, Usage, ask
+from sayso.runs import measure
+from sayso.runs.dry_run import UNKNOWN_FORM, Plan, Range, Stage, estimate, means, told
+from sayso.runs.run import Job
 from scripted_world import Mind, facts, records, write
 
 WORLD = facts(6)  # 18 facts, 6 paragraphs
@@ -40,7 +39,7 @@ def stage(plan: Plan, who: str, name: str) -> Stage:
     return found
 
 
-def run(folder: Path, model: Any, judge: Any = "rules") -> sayso.pipeline.running.Result:
+def run(folder: Path, model: Any, judge: Any = "rules") -> measure.Result:
     return sayso.run(
         model=model,
         judge=judge,

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sayso
-from sayso.pipeline.factuality import factuality
-from sayso.pipeline.running import Result
 from sayso.protocols import self_known
 from sayso.records import Claim, Generation, InputError, Passage, Verdict
-from sayso.store import RunFolder
+from sayso.runs.from_files import factuality
+from sayso.runs.measure import Result
+from sayso.storage.run_folder import RunFolder
 
 
 def write(folder: Path, name: str, rows: list[Any]) -> Path:
@@ -300,7 +300,9 @@ def test_the_command(
 
     monkeypatch.chdir(tmp_path)
     write(tmp_path, "t.jsonl", [labeled("Mira", "SSNNN"), labeled("Orm", "SSSSN")])
-    assert cli.run(["factuality", "t.jsonl", "--out", "run", "--resamples", "100", "--json"]) == 0
+    assert (
+        cli.execute(["factuality", "t.jsonl", "--out", "run", "--resamples", "100", "--json"]) == 0
+    )
     found = json.loads(capsys.readouterr().out)
     rows = (
         found if isinstance(found, list) else next(v for v in found.values() if isinstance(v, list))
@@ -308,7 +310,7 @@ def test_the_command(
     scores = {e["where"]: e["value"] for e in rows if e["name"] == "factscore"}
     assert scores == {"method:t": pytest.approx(0.6)}
     assert (tmp_path / "run" / "report.html").exists()
-    assert cli.run(["factuality", "no.jsonl"]) == 2
+    assert cli.execute(["factuality", "no.jsonl"]) == 2
     told = capsys.readouterr().err.strip()
     assert "does not exist" in told
     assert "Traceback" not in told

@@ -13,18 +13,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_world import Shown, judge_engine
-from sayso.annotate import Item, Judge
-from sayso.annotate.cascade import CascadeJudge
-from sayso.annotate.llm import LlmJudge
-from sayso.annotate.rules import RulesJudge
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.judge_check import judge_check, stored
-from sayso.pipeline.judge_check_attacks import ATTACKS, PLAIN, attacked_items, plain_items
-from sayso.pipeline.judge_check_records import result, share
-from sayso.pipeline.judge_check_set import Label, make_item, our_set, read_labelled, spread
-from sayso.pipeline.judge_check_store import cited, place
-from sayso.pipeline.judging import JudgeOptions
+from sayso.checks.judge import (
+    ATTACKS,
+    PLAIN,
+    attacked_items,
+    judge_check,
+    make_item,
+    our_set,
+    plain_items,
+    read_labelled,
+    spread,
+)
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.cascade import CascadeJudge
+from sayso.judges.judge import Item, Judge
+from sayso.judges.model.judge import LlmJudge
+from sayso.judges.reliability import Label, cited, place, result, share, stored
+from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Content, InputError, Stance, Verdict
+from sayso.runs.judge import JudgeOptions
 
 Said = tuple[Stance, Content]
 
@@ -85,9 +92,9 @@ def test_the_shipped_set_is_what_its_description_says() -> None:
 def test_the_stance_part_is_copied_from_our_labelled_set() -> None:
     source = Path(__file__).parents[2] / "benchmarks" / "data" / "stance.jsonl"
     theirs = {row["id"]: row for row in map(json.loads, source.read_text("utf-8").splitlines())}
-    import sayso.annotate
+    import sayso.checks.judge
 
-    ours = Path(sayso.annotate.__file__).with_name("check_set.jsonl").read_text("utf-8")
+    ours = Path(sayso.checks.judge.__file__).with_name("check_set.jsonl").read_text("utf-8")
     for row in map(json.loads, ours.splitlines()):
         if "from" in row:
             assert row["text"] == theirs[row["from"]]["text"]

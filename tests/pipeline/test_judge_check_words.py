@@ -6,12 +6,11 @@ import json
 import re
 from pathlib import Path
 
-from sayso.annotate.llm import LlmJudge
-from sayso.annotate.rules import RulesJudge
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.judge_check import judge_check
-from sayso.pipeline.judge_check_words import CLAIMS, PHRASES, check_words
-from sayso.protocols.faithfulness_reading import RulesWording
+from sayso.checks.judge import CLAIMS, PHRASES, check_words, judge_check
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.model.judge import LlmJudge
+from sayso.judges.rules.judge import RulesJudge
+from sayso.protocols.faithfulness.read import RulesWording
 from sayso.records import Request
 
 SURVEY = json.loads(

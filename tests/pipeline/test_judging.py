@@ -11,16 +11,15 @@ import pytest
 
 import sayso
 from judge_world import judge_engine, truthful
-from sayso.backends.scripted import ScriptedEngine
-from sayso.cache import Cache
-from sayso.pipeline import judging
-from sayso.pipeline.asking import Asker
-from sayso.pipeline.judging import JudgeOptions, check_judge, open_judge
-from sayso.pipeline.metering import BudgetSpent
-from sayso.pipeline.pricing import bill
-from sayso.pipeline.running import Result
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Request, Usage, ask
+from sayso.runs import judge
+from sayso.runs.asking import Asker, bill
+from sayso.runs.costs import BudgetSpent
+from sayso.runs.judge import JudgeOptions, check_judge, open_judge
+from sayso.runs.measure import Result
+from sayso.storage.cache import Cache
 from scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(6)
@@ -157,11 +156,13 @@ def test_what_is_no_judge_is_refused(name: str, options: dict[str, Any], said: s
 
 
 def test_the_options_are_those_of_the_judge() -> None:
-    from sayso.annotate import llm, llm_asking, llm_labels
+    from sayso.judges.model import judge as llm
+    from sayso.judges.model import judge as llm_asking
+    from sayso.judges.model import prompts as llm_labels
 
-    assert judging.Batch == llm_asking.Batch
-    assert judging.Mode == llm.Mode
-    assert judging.Labels == llm_labels.Labels
+    assert judge.Batch == llm_asking.Batch
+    assert judge.Mode == llm.Mode
+    assert judge.Labels == llm_labels.Labels
 
 
 def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.running import Result
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.protocols.settings import replace
 from sayso.records import Generation, InputError, Request
+from sayso.runs.measure import Result
 from scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)  # 12 short questions, 4 long ones

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 import sayso
 from sayso import metrics
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.scoring import score, score_file
-from sayso.pipeline.scoring_write import harmless
+from sayso.cli import execute
+from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError
-from sayso.scores import Samples
+from sayso.score_files.score import score, score_file
+from sayso.score_files.write import harmless
+from sayso.scores.evidence import Samples
 
 
 @pytest.fixture(autouse=True)
@@ -460,11 +461,10 @@ def test_mistakes_on_the_command_line_are_one_line(
     tmp_path: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    from sayso.cli import run
 
     monkeypatch.chdir(tmp_path)
     _lines(tmp_path / "a.jsonl", made(3))
-    assert run(["score", *arguments]) == 2
+    assert execute(["score", *arguments]) == 2
     said = capsys.readouterr()
     assert told in said.err
     assert "Traceback" not in said.err
@@ -473,12 +473,11 @@ def test_mistakes_on_the_command_line_are_one_line(
 def test_everything_as_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sayso.cli import run
 
     monkeypatch.chdir(tmp_path)
     rows = [*made(40), {"answer": "", "token_logprobs": [None]}]
     _lines(tmp_path / "a.jsonl", rows)
-    assert run(["score", "a.jsonl", "--json", "--nli", "rules"]) == 0
+    assert execute(["score", "a.jsonl", "--json", "--nli", "rules"]) == 0
     said = capsys.readouterr()
     told = json.loads(said.out)
     assert told["rows"] == 41

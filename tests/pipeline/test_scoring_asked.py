@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import cli
-from sayso.annotate.collect_asked import confidence_in, truth_in
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.scoring import score, score_file
+from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
+from sayso.score_files.score import score, score_file
+from sayso.scores.collect import confidence_in, truth_in
 
 CODE = "k1f2e"
 
@@ -195,10 +195,10 @@ def test_on_the_command_line(
     monkeypatch.chdir(tmp_path)
     _lines(tmp_path / "a.jsonl", ROWS)
     arguments = ["--methods", "verbalized_two_step", "--model", "builtin", "--ask"]
-    assert cli.run(["score", "a.jsonl", *arguments]) == 0
+    assert cli.execute(["score", "a.jsonl", *arguments]) == 0
     said = capsys.readouterr()
     # the built-in model cannot answer such a question: told, and no value
     assert "2 requests for confidence and truth of answers" in said.err
     assert "0 scores of 3 rows" in said.out
-    assert cli.run(["score", "a.jsonl", "--ask"]) == 2
+    assert cli.execute(["score", "a.jsonl", "--ask"]) == 2
     assert "name it with --model" in capsys.readouterr().err

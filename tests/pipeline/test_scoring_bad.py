@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sayso import cli
-from sayso.pipeline.scoring import score, score_file
+from sayso.score_files.score import score, score_file
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def _write(rows: Sequence[Any]) -> Path:
 
 def _run(rows: Sequence[Any], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     _write(rows)
-    code = cli.run(["score", "a.jsonl", "--nli", "rules"])
+    code = cli.execute(["score", "a.jsonl", "--nli", "rules"])
     said = capsys.readouterr()
     assert "Traceback" not in said.err
     return code, said.out, said.err

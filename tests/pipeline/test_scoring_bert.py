@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sayso import answers
-from sayso.pipeline.scoring import score_file
+from sayso.score_files.score import score_file
 
 
 class Letters:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sayso import cli
-from sayso.datasets.answers import COLUMNS
+from sayso.datasets.answer_rows import COLUMNS
 
 DOC = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text(encoding="utf-8")
 
@@ -33,7 +33,7 @@ def test_the_commands_run(
     commands = [shlex.split(line[1:]) for line in lines if line.startswith("$")]
     assert len(commands) == 5
     for words in commands:
-        assert cli.run(words[1:]) == 0, (words, capsys.readouterr().err)
+        assert cli.execute(words[1:]) == 0, (words, capsys.readouterr().err)
         assert capsys.readouterr().out
     assert Path("answers.scored.jsonl").exists()
     assert '"tokens": ["' in Path("with-tokens.jsonl").read_text(encoding="utf-8")
@@ -57,7 +57,7 @@ def test_the_python_runs(tmp_path: Path) -> None:
 def test_every_column_and_flag_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     for name in COLUMNS:
         assert name == "id" or f"`{name}`" in DOC, name
-    cli.run(["score", "--help"])
+    cli.execute(["score", "--help"])
     flags = set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out))
     known = {"--help", "--version", "--seed", "--cache", "--format", "--config"}
     assert {flag for flag in flags if flag not in DOC} <= known

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.annotate.collect_examples import ONE_OF_THEM
-from sayso.backends.scripted import ScriptedEngine
-from sayso.datasets.answers import open_answers
-from sayso.pipeline.scoring import score_file
-from sayso.pipeline.scoring_rows import PROBLEMS
+from sayso.datasets.answer_files import open_answers
+from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, InputError, Request
+from sayso.score_files.score import score_file
+from sayso.score_files.write import PROBLEMS
+from sayso.scores.collect import ONE_OF_THEM
 
 
 @pytest.fixture(autouse=True)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from judge_world import judge_engine, truthful
-from sayso.annotate.llm import LlmJudge
-from sayso.pipeline import scoring_grade
-from sayso.pipeline.judging import Seat
-from sayso.pipeline.scoring import score_file
+from sayso.judges.model.judge import LlmJudge
+from sayso.runs.judge import Seat
+from sayso.score_files import grade
+from sayso.score_files.score import score_file
 
 PLACES = ("Arles", "Rome")
 
@@ -28,7 +28,7 @@ def test_a_judge_sees_the_question_only_where_it_should(
         opened.append(name)
         return Seat(LlmJudge(engine), None)
 
-    monkeypatch.setattr(scoring_grade, "open_judge", seat)
+    monkeypatch.setattr(grade, "open_judge", seat)
     rows = [
         {
             "question": f"Where was the poet number {n} born?",

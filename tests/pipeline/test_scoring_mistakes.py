@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sayso.cli import run
-from sayso.datasets.answers import open_answers
+from sayso.cli import execute
+from sayso.datasets.answer_files import open_answers
 from sayso.records import InputError
-from sayso.report.leaderboard import render_scores
+from sayso.score_files.leaderboard import render_scores
 from sayso.scores import choose
 
 ROW = {"question": "Who wrote Emma?", "answer": "Jane Austen", "gold": "Jane Austen"}
@@ -53,7 +53,7 @@ def test_the_file_of_a_published_set_without_its_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = _file(tmp_path, {"question": "who", "answer": ["me"]})
-    assert run(["run", "selective", "--data", str(path), "--dry-run"]) == 2
+    assert execute(["run", "selective", "--data", str(path), "--dry-run"]) == 2
     said = capsys.readouterr().err
     assert "--data nq_open:FILE" in said
     assert "--data file:FILE" in said  # a table of one's own looks the same
@@ -64,7 +64,7 @@ def test_one_malformed_list_is_no_reason_for_other_scores(
 ) -> None:
     row = {**ROW, "samples": ["Austen", "Eliot"], "token_logprobs": [-0.5, -0.7]}
     path = _file(tmp_path, {**row, "sample_token_logprobs": [[-1.0]]})
-    assert run(["score", str(path), "--nli", "rules"]) == 0
+    assert execute(["score", str(path), "--nli", "rules"]) == 0
     said = capsys.readouterr()
     scored = json.loads((tmp_path / "answers.scored.jsonl").read_text(encoding="utf-8"))
     assert scored["sequence_probability"] == pytest.approx(1.2)
@@ -79,7 +79,7 @@ def test_one_malformed_list_is_no_reason_for_other_scores(
 def test_a_text_where_samples_belong_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["score", str(_file(tmp_path, {**ROW, "samples": "Austen"}))]) == 0
+    assert execute(["score", str(_file(tmp_path, {**ROW, "samples": "Austen"}))]) == 0
     said = capsys.readouterr().out
     assert "not computed (samples is a text, expected a list of texts): naive_entropy" in said
 
@@ -94,12 +94,12 @@ def test_a_verdict_that_the_file_does_not_hold(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = _file(tmp_path, ROW)
-    assert run(["score", str(path), "--gold-metric", "file:nope"]) == 2
+    assert execute(["score", str(path), "--gold-metric", "file:nope"]) == 2
     assert "no such verdict; it has none (a person's stands" in capsys.readouterr().err
     log = {
         "doc_id": 0, "doc": {"question": "q"}, "target": "a", "arguments": [["q", {}]],
         "resps": [["a"]], "filtered_resps": ["a"], "exact_match": 1.0,
     }  # fmt: skip
-    assert run(["score", str(_file(tmp_path, log)), "--gold-metric", "file:exact"]) == 2
+    assert execute(["score", str(_file(tmp_path, log)), "--gold-metric", "file:exact"]) == 2
     assert "no such verdict; it has exact_match" in capsys.readouterr().err
     assert not (tmp_path / "answers.scored.jsonl").exists()

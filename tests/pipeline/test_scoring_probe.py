@@ -15,13 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.scoring import score_file
-from sayso.pipeline.scoring_columns import Columns
-from sayso.pipeline.scoring_late import add_column
-from sayso.pipeline.scoring_probe import Place
+from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
-from sayso.scores import cross_fit, cross_fit_stored
+from sayso.score_files.score import Place, score_file
+from sayso.score_files.write import Columns, add_column
+from sayso.scores.p_ik import cross_fit, cross_fit_stored
 
 
 @pytest.fixture(autouse=True)
@@ -221,7 +219,7 @@ def test_the_built_in_model_shows_its_states(tmp_path: Path) -> None:
 
 def test_probabilities_entropies_and_states_take_one_pass(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    from sayso.models import open_model
+    from sayso.engines import open_model
 
     forwards, given = [], _lines(tmp_path / "a.jsonl", _rows(40))
     for number, methods in enumerate(

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from sayso.boards import LENGTH, Board
-from sayso.pipeline.scoring import score_file
 from sayso.records import Estimate
-from sayso.report.leaderboard import render_board
+from sayso.score_files.leaderboard import LENGTH, Board, render_board
+from sayso.score_files.score import score_file
 
 TIMES = 9
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sayso.datasets.answers_rows import row_of
-from sayso.pipeline.scoring import FileScores, score_file
-from sayso.report.leaderboard import render_board
+from sayso.datasets.answer_rows import row_of
+from sayso.score_files.leaderboard import render_board
+from sayso.score_files.score import FileScores, score_file
 
 #: answer, votes of three people; the gold is "Paris". Long right answers fail ROUGE-L
 ROWS = [

@@ -9,10 +9,11 @@ import pytest
 import sayso
 from sayso import cli
 from sayso.protocols import selective
+from sayso.runs import measure
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> sayso.pipeline.running.Result:
+def run(tmp_path_factory: pytest.TempPathFactory) -> measure.Result:
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("builtin")
     chosen = selective.Settings(resamples=200)
@@ -43,14 +44,14 @@ def test_commands_work_on_the_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = str(run.path)
-    assert cli.run(["measure", folder, "--rouge-threshold", "0.3"]) == 0
+    assert cli.execute(["measure", folder, "--rouge-threshold", "0.3"]) == 0
     assert "printed only" in capsys.readouterr().out
-    assert cli.run(["report", folder]) == 0
-    assert cli.run(["compare", folder, folder, "--resamples", "100"]) == 0
+    assert cli.execute(["report", folder]) == 0
+    assert cli.execute(["compare", folder, folder, "--resamples", "100"]) == 0
     assert "error rate" in capsys.readouterr().out
-    assert cli.run(["measure", folder, "--probe.k", "3"]) == 2
+    assert cli.execute(["measure", folder, "--probe.k", "3"]) == 2
     assert "probe.k is no setting of this run" in capsys.readouterr().err
-    assert cli.run(["run", "selective", "--nli", "no/such-model-here", "--limit", "2"]) == 2
+    assert cli.execute(["run", "selective", "--nli", "no/such-model-here", "--limit", "2"]) == 2
     assert "no/such-model-here" in capsys.readouterr().err
 
 
@@ -59,6 +60,6 @@ def test_uncle_refuses_data_without_paragraphs_before_it_asks(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("q.jsonl").write_text('{"question": "who", "answer": ["A"]}\n', encoding="utf-8")
-    assert cli.run(["run", "uncle", "--data", "nq_open:q.jsonl"]) == 2
+    assert cli.execute(["run", "uncle", "--data", "nq_open:q.jsonl"]) == 2
     assert "no prompts for paragraphs" in capsys.readouterr().err
     assert not Path("runs").exists()

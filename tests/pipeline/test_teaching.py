@@ -12,28 +12,25 @@ import pytest
 
 import sayso
 from sayso import cli
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.teaching import Lesson, teach
-from sayso.pipeline.teaching_base import Base, Halves, halves, open_base
-from sayso.pipeline.teaching_draws import draw
-from sayso.pipeline.teaching_lesson import begin
-from sayso.pipeline.teaching_measure import measure
-from sayso.pipeline.teaching_proof import prove
-from sayso.pipeline.teaching_rows import BUILTIN, LEAST, Made, Making, counts, keep, make
-from sayso.pipeline.teaching_sides import frame_of, side_of
-from sayso.pipeline.teaching_table import table
-from sayso.pipeline.teaching_training import preset_for, stages_of
+from sayso import records as records_module
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
-from sayso.protocols.uncle_settings import Settings
+from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate, InputError
-from sayso.store import RunFolder
-from sayso.taught import FILE, Method, Teaching, read_teaching
-from sayso.train.pairs import Row
+from sayso.storage.run_folder import RunFolder
+from sayso.train.base import Base, Halves, halves, open_base
+from sayso.train.config import BUILTIN, Lesson, Making, begin, preset_for, stages_of
+from sayso.train.draws import draw
 from sayso.train.presets import preset
+from sayso.train.proof import frame_of, measure, prove, side_of, table
+from sayso.train.recipes import LEAST, Made, counts, keep, make
+from sayso.train.result import FILE, Method, Teaching, read_teaching
+from sayso.train.rows import Row
+from sayso.train.training import teach
 from scripted_world import HEDGE, Fact, Mind, chance, facts, records, word, write
 
 QUICK = Settings(resamples=200)
-INSTRUCTIONS = uncle.instructions(QUICK)
+INSTRUCTIONS = uncle.collect.instructions(QUICK)
 
 
 def half_known(fact: Fact) -> float:
@@ -81,7 +78,7 @@ def names(halves_: Halves, which: str) -> set[str]:
 
 def test_what_is_measured_is_what_the_run_asked_and_the_rest_is_taught(base: Base) -> None:
     parts = halves(base)
-    asked = {q.entity for q in RunFolder.open(base.path).read("questions", sayso.records.Question)}
+    asked = {q.entity for q in RunFolder.open(base.path).read("questions", records_module.Question)}
     assert names(parts, "measured") == asked
     assert len(asked) == 30
     assert len(names(parts, "taught")) == 30
@@ -364,7 +361,7 @@ def test_taught_models_are_never_probed(base: Base, world: list[Fact], tmp_path:
     found = proof(base, tmp_path, sft=[engine])
     assert not any(r.temperature > 0 for r in engine.requests)
     probes = [
-        RunFolder.open(place).read("generations/probe", sayso.records.Generation)
+        RunFolder.open(place).read("generations/probe", records_module.Generation)
         for place in (base.path, tmp_path / "runs" / "sft-0")
     ]
     assert {g.id for g in probes[1]} == {g.id for g in probes[0]}
@@ -521,10 +518,10 @@ def test_a_whole_lesson_on_the_built_in_model(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "cache"))
     quick = "--split dev --limit 10 --resamples 100"
-    assert cli.run(f"run uncle {quick} --out base".split()) == 0
+    assert cli.execute(f"run uncle {quick} --out base".split()) == 0
     sizes = "--train-limit 12 --sft-rows 40 --dpo-rows 20 --sft-epochs 1 --paragraphs 0"
     words = f"train base --out taught {sizes} --methods unc_few --resamples 100".split()
-    assert cli.run(words) == 0, capsys.readouterr().err
+    assert cli.execute(words) == 0, capsys.readouterr().err
     told = capsys.readouterr()
     assert "seed 0: SFT on" in told.err
     assert "hedges" in told.out
@@ -539,7 +536,7 @@ def test_a_whole_lesson_on_the_built_in_model(
     # its numbers are those of a plain run of the folder with the base run's probes
     folder = Path("taught/adapters/dpo-0").resolve()
     again = f"run uncle --model hf:{folder} --known-from base {quick} --out again".split()
-    assert cli.run(again) == 0, capsys.readouterr().err
+    assert cli.execute(again) == 0, capsys.readouterr().err
     other = {(e.name, e.where): e.value for e in _estimates("again")}
     same = [
         (form, name)
@@ -551,16 +548,16 @@ def test_a_whole_lesson_on_the_built_in_model(
     for form, name in same:
         mine = found.get("dpo", form, name).value
         assert mine == pytest.approx(other[name, f"form:{form}"]), (form, name)
-    assert cli.run(["compare", "base", "taught/runs/dpo-0"]) == 0, capsys.readouterr().err
+    assert cli.execute(["compare", "base", "taught/runs/dpo-0"]) == 0, capsys.readouterr().err
     # without the base run's probes it is refused: re-probing cannot happen by accident
     capsys.readouterr()
-    assert cli.run(f"run uncle --model hf:{folder} {quick} --out twice".split()) == 2
+    assert cli.execute(f"run uncle --model hf:{folder} {quick} --out twice".split()) == 2
     assert "known-from" in capsys.readouterr().err
     # the same command again does nothing again
     before = {p: p.stat().st_mtime_ns for p in Path("taught/adapters").rglob("*.safetensors")}
-    assert cli.run(words) == 0
+    assert cli.execute(words) == 0
     assert {p: p.stat().st_mtime_ns for p in before} == before
 
 
-def _estimates(run: str) -> list[sayso.records.Estimate]:
-    return RunFolder.open(run).read("metrics/uncle", sayso.records.Estimate)
+def _estimates(run: str) -> list[records_module.Estimate]:
+    return RunFolder.open(run).read("metrics/uncle", records_module.Estimate)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sayso import cli
-from sayso.report.teaching import ABOUT
-from sayso.taught import read_teaching
+from sayso.train.report import ABOUT
+from sayso.train.result import read_teaching
 
 DOC = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text(encoding="utf-8")
 SECTION = DOC.split("\n## Running\n")[1].split("\n## ")[0]
@@ -25,7 +25,7 @@ def test_commands_and_code_run_in_order(
     for text in console.splitlines():
         words = shlex.split(text.removeprefix("$ "), comments=True)
         assert words[0] == "sayso"
-        assert cli.run(words[1:]) == 0, capsys.readouterr().err
+        assert cli.execute(words[1:]) == 0, capsys.readouterr().err
     rows = read_teaching("runs/rows")
     assert rows.entities["taught"] == 30
     assert rows.entities["measured"] == 20

@@ -11,17 +11,16 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.teaching import Lesson, teach
-from sayso.pipeline.teaching_base import Base, halves, open_base
-from sayso.pipeline.teaching_folder import alone, open_teaching
-from sayso.pipeline.teaching_lesson import begin
-from sayso.pipeline.teaching_proof import prove
-from sayso.protocols.uncle_settings import Settings
+from sayso.engines.scripted import ScriptedEngine
+from sayso.protocols.uncle.settings import Settings
 from sayso.records import Generation, InputError
-from sayso.store import RunFolder
-from sayso.taught import FILE, Teaching, read_teaching
-from sayso.train.card import Card, read_card, write_card
+from sayso.storage.run_folder import RunFolder
+from sayso.train.base import Base, halves, open_base
+from sayso.train.config import Lesson, begin
+from sayso.train.export import Card, read_card, write_card
+from sayso.train.proof import prove
+from sayso.train.result import FILE, Teaching, read_teaching
+from sayso.train.training import alone, open_teaching, teach
 from scripted_world import Fact, Mind, chance, facts, records, word, write
 
 LESSON = Lesson(preset="builtin", resamples=100)
@@ -80,7 +79,7 @@ def test_a_second_process_is_refused_in_one_line(base: Base, tmp_path: Path) -> 
 def test_the_lock_ends_with_its_process(tmp_path: Path) -> None:
     held = (
         "import os, pathlib, sys\n"
-        "from sayso.pipeline.teaching_folder import alone\n"
+        "from sayso.train.training import alone\n"
         "with alone(pathlib.Path(sys.argv[1])):\n"
         "    print('held', flush=True)\n"
         "    sys.stdin.read()\n"

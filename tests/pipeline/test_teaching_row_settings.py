@@ -10,19 +10,20 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.pipeline.teaching_base import Base, halves, open_base
-from sayso.pipeline.teaching_draws import draw, facts_in
-from sayso.pipeline.teaching_rows import BUILTIN, Asked, Made, Making, keep, make
 from sayso.protocols import uncle
-from sayso.protocols.uncle_settings import Settings
+from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question, Verdict
-from sayso.store import RunFolder
-from sayso.train.pairs import Fact as Known
-from sayso.train.pairs_agree import confidences, extremes
+from sayso.storage.run_folder import RunFolder
+from sayso.train.base import Base, halves, open_base
+from sayso.train.config import BUILTIN, Making
+from sayso.train.draws import draw, facts_in
+from sayso.train.recipes import Asked, Made, keep, make
+from sayso.train.rows import Fact as Known
+from sayso.train.rows import confidences, extremes
 from scripted_world import Fact, Mind, chance, facts, records, write
 
 QUICK = Settings(resamples=200)
-SAID = uncle.instructions(QUICK)
+SAID = uncle.collect.instructions(QUICK)
 PAPER = dataclasses.replace(BUILTIN, style="paper")
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.pipeline import teaching_measure
-from sayso.pipeline.teaching import Lesson, teach
-from sayso.protocols.uncle_settings import Settings
+from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
-from sayso.taught import FILE, Teaching, read_teaching
+from sayso.train import proof
+from sayso.train.config import Lesson
+from sayso.train.result import FILE, Teaching, read_teaching
+from sayso.train.training import teach
 
 SMALL = {"paragraphs": 0}
 FEW = {"sft.rows": 16, "sft.epochs": 1.0, "sft.batch": 8}
@@ -75,7 +76,7 @@ def test_further_seeds_alone_are_trained_and_measured(
 
     # killed while it is measured
     with monkeypatch.context() as patch:
-        patch.setattr(teaching_measure, "_chosen", killed)
+        patch.setattr(proof, "_chosen", killed)
         with pytest.raises(KeyboardInterrupt):
             lesson(base, seeds=3)
     assert trained == [0, 1, 2]
@@ -111,7 +112,7 @@ def test_further_seeds_alone_are_trained_and_measured(
 
 def count_requests(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return a list that grows with everything that a model is asked from now on."""
-    from sayso.backends.hf import HfEngine
+    from sayso.engines.hf.engine import HfEngine
 
     asked: list[Any] = []
     complete = HfEngine.complete

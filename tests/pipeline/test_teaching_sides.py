@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.decisive import decisiveness
-from sayso.pipeline.teaching_sides import _decisive
+from sayso.judges.decisiveness import decisiveness
+from sayso.train.proof import _decisive
 
 PERHAPS = decisiveness("Possibly Lyon")
 

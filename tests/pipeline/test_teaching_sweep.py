@@ -9,12 +9,13 @@ import pytest
 
 import sayso
 from sayso.cli import main
-from sayso.pipeline import teaching_sweep
-from sayso.pipeline.teaching import Lesson
-from sayso.pipeline.teaching_sweep import check_values, rows_of, smallest, sweep
-from sayso.protocols.uncle_settings import Settings
+from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
-from sayso.taught import read_teaching
+from sayso.train import sweep
+from sayso.train.config import Lesson
+from sayso.train.result import read_teaching
+from sayso.train.sweep import check_values, rows_of, smallest
+from sayso.train.sweep import sweep as sweep_sweep
 
 FEW = {"sft.epochs": 1.0, "sft.batch": 8}
 
@@ -38,7 +39,7 @@ def lesson(**more: Any) -> Lesson:
 def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, swept = sweep(
+    folder, swept = sweep_sweep(
         base, setting="xi", values=[0.6, 0.2], lesson=lesson(), cache=base.parent / "cache"
     )
     assert [p.value for p in swept.sweep] == [0.2, 0.6]
@@ -54,7 +55,7 @@ def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
         assert point.numbers["short J"].value == one.get("sft", "short", "J").value
     before = {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
     assert len(before) == 2
-    sweep(base, setting="xi", values=[0.2, 0.6], lesson=lesson(), cache=base.parent / "cache")
+    sweep_sweep(base, setting="xi", values=[0.2, 0.6], lesson=lesson(), cache=base.parent / "cache")
     assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
 
 
@@ -101,7 +102,7 @@ def test_sizes_are_those_of_the_stages_that_are_trained() -> None:
 
 
 def test_grids_are_within_their_range() -> None:
-    for setting in teaching_sweep.VALUES:
+    for setting in sweep.VALUES:
         recipe = {"plain_from": "calibrated"}.get(setting, "mix")
         assert len(check_values(setting, [], Lesson(recipe=recipe))) >= 5
 

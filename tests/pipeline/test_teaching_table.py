@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 import sayso
-from sayso.backends.scripted import ScriptedEngine
-from sayso.metrics.within import log_odds_error
-from sayso.pipeline.teaching_sides import Frame, Side, frame_of, side_of
-from sayso.pipeline.teaching_sparse import least_error
-from sayso.pipeline.teaching_table import table
-from sayso.protocols.uncle_settings import Settings
+from sayso.engines.scripted import ScriptedEngine
+from sayso.metrics.within_type import log_odds_error
+from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate, Generation, Question
-from sayso.store import RunFolder
-from sayso.taught import Cell, Method
+from sayso.storage.run_folder import RunFolder
+from sayso.train.proof import Frame, Side, frame_of, least_error, side_of, table
+from sayso.train.result import Cell, Method
 from scripted_world import Fact, Mind, chance, facts, write
 from scripted_world import records as records_of
 

@@ -10,14 +10,12 @@ import pytest
 
 import sayso
 from sayso import cli
-from sayso.pipeline.teaching_base import halves, open_base
-from sayso.pipeline.teaching_defaults import of_preset, of_rows
-from sayso.pipeline.teaching_lesson import Lesson
-from sayso.pipeline.teaching_unread import check_exported
-from sayso.protocols.uncle_settings import Settings
+from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
-from sayso.store import RunFolder
-from sayso.taught import Teaching, write_teaching
+from sayso.storage.run_folder import RunFolder
+from sayso.train.base import halves, open_base
+from sayso.train.config import Lesson, check_exported, of_preset, of_rows
+from sayso.train.result import Teaching, write_teaching
 
 
 @pytest.mark.parametrize(
@@ -105,10 +103,10 @@ def test_a_style_is_no_recipe(capsys: pytest.CaptureFixture[str]) -> None:
         ("known", "--style known"),
         ("paper", "--style paper"),
     ):
-        assert cli.run(["train", "nowhere", "--recipe", name]) == 2
+        assert cli.execute(["train", "nowhere", "--recipe", name]) == 2
         said = " ".join(capsys.readouterr().err.split())
         assert f"is a style of rows: sayso train RUN {flags}" in said
-    assert cli.run(["train", "nowhere", "--recipe", "best"]) == 2
+    assert cli.execute(["train", "nowhere", "--recipe", "best"]) == 2
     assert "expected one of short, long, mix, calibrated, rl" in capsys.readouterr().err
 
 

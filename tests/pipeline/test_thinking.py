@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.pipeline.thinking import shape
 from sayso.protocols import uncle
 from sayso.records import InputError, ask
+from sayso.runs.asking import shape
 from scripted_world import Mind, facts, records, write
 
 WORLD = facts(2)

@@ -11,16 +11,16 @@ from rich.console import Console
 
 import sayso
 from judge_world import Shown, judge_engine, truthful
-from sayso import cli
-from sayso import report as reports
-from sayso.annotate.cascade import CascadeJudge
-from sayso.annotate.llm import LlmJudge
-from sayso.annotate.rules import RulesJudge
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.unread import Seen, cautions
+from sayso import cli, report
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.cascade import CascadeJudge
+from sayso.judges.model.judge import LlmJudge
+from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError
-from sayso.store import RunFolder
+from sayso.runs import run as jobs
+from sayso.runs.stages import Seen, cautions
+from sayso.storage.run_folder import RunFolder
 from scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)  # 12 short questions, 4 paragraphs: 60 probes, 24 short and 8 long answers
@@ -50,7 +50,7 @@ def cascade(engine: ScriptedEngine) -> CascadeJudge:
 def printed(result: Any) -> str:
     out = io.StringIO()
     console = Console(file=out, width=100)
-    reports.render(result.estimates, console, result.manifest, entities=result.entities)
+    report.render(result.estimates, console, result.manifest, entities=result.entities)
     return " ".join(out.getvalue().split())
 
 
@@ -84,7 +84,7 @@ def test_a_judge_that_reads_nothing_has_no_numbers(tmp_path: Path, rules_first: 
 
 def test_the_cascade_tells_what_was_asked_and_what_was_read() -> None:
     judge = cascade(mumbling())
-    from sayso.pipeline.judge_check_attacks import plain_items
+    from sayso.checks.judge import plain_items
 
     items = plain_items()  # wrong, hedged and wrong, ignorant: the rules are certain of the last
     judge.grade(items)
@@ -106,7 +106,7 @@ def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> Non
     assert known.missing
     assert f"; {known.missing} of {known.missing + known.n} have none, and whatever they" in text
     assert "J lies anywhere in [" in text
-    page = reports.write(result.path).read_text()
+    page = report.write(result.path).read_text()
     assert first in page
     assert page.index(first) < page.index("The model knew", page.index("<main>"))
 
@@ -169,14 +169,13 @@ def test_a_failed_start_in_a_folder_that_has_a_run_takes_nothing(tmp_path: Path)
 def test_the_command_ends_with_2_and_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from sayso.pipeline import job as jobs
 
     broken = ScriptedEngine(lambda r: Generation(r, problem="failed: status 500"), "broken")
     monkeypatch.setattr(jobs, "open_model", lambda name, **options: broken)
     data = write(tmp_path / "q.jsonl", records(WORLD))
     argv = ["run", "uncle", "--model", "openai:broken", "--data", str(data)]
     argv += ["--out", str(tmp_path / "run"), "--cache", str(tmp_path / "cache")]
-    assert cli.run(argv) == 2
+    assert cli.execute(argv) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-1].startswith("sayso: broken answered none of 92 requests")

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso import metrics
-from sayso.protocols.uncle_numbers import HEADLINE, _bounds
+from sayso.protocols.uncle.measure import _bounds
+from sayso.protocols.uncle.rows import HEADLINE
 
 #: (known 1, unknown 0, missing -1) x (correct 0, incorrect 1, uncertain 2, missing -1)
 ROWS = list(product((1, 0, -1), (0, 1, 2, -1)))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import sayso
-from sayso.pipeline.running import Result
 from sayso.records import Estimate
+from sayso.runs.measure import Result
 from scripted_world import Fact, Mind, chance, facts, pool, prior, records, write
 
 WORLD = facts()

@@ -12,14 +12,14 @@ from rich.console import Console
 
 import sayso
 from sayso import report
-from sayso.annotate import Item
-from sayso.backends.scripted import ScriptedEngine
-from sayso.models import Capabilities
-from sayso.pipeline.asking import Silent
-from sayso.pipeline.running import Result
+from sayso.engines.engine import Capabilities
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.judge import Item
 from sayso.protocols import uncle
-from sayso.protocols.draws import ALIKE, Draws, count_draws
+from sayso.protocols.probes import ALIKE, Draws, count_draws
 from sayso.records import Generation, Request, Verdict, ask
+from sayso.runs.measure import Result
+from sayso.runs.progress import Silent
 from scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(8)  # 24 facts

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sayso
-from sayso import datasets, methods
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.measuring import measure
-from sayso.pipeline.running import Result
+from sayso import datasets
+from sayso.engines.scripted import ScriptedEngine
+from sayso.prompts import methods
 from sayso.protocols import faithfulness, settings, uncle
-from sayso.protocols.faithfulness_ambiguous import ambiguous
-from sayso.protocols.faithfulness_demos import evaluated, held_out
-from sayso.protocols.faithfulness_evidence import in_paragraph
-from sayso.protocols.faithfulness_join import counted
+from sayso.protocols.faithfulness.collect import evaluated
+from sayso.protocols.faithfulness.read import in_paragraph
+from sayso.protocols.faithfulness.rows import counted
+from sayso.protocols.faithfulness.settings import ambiguous, held_out
 from sayso.protocols.settings import replace
 from sayso.records import Estimate, Gold, InputError, Question, Request, request_key
+from sayso.runs.measure import Result, measure
 from scripted_world import Fact, chance, facts, records, word, write
 
 WORLD = facts(80)
@@ -220,8 +220,8 @@ def test_punts_are_counted_and_enter_no_mean(tmp_path: Path) -> None:
 def test_the_pool_is_shared_with_uncle() -> None:
     found = datasets.load("builtin", limit=3)
     chosen = replace(faithfulness.Settings(), {"methods": "vanilla,uncle"})
-    ours = faithfulness.requests(found.questions, chosen, seed=0)
-    theirs = uncle.requests(found.questions, uncle.Settings(), seed=0)
+    ours = faithfulness.collect.requests(found.questions, chosen, seed=0)
+    theirs = uncle.collect.requests(found.questions, uncle.Settings(), seed=0)
     keys = {request_key(ask.request, "m") for ask in ours}
     assert {request_key(ask.request, "m") for ask in theirs} < keys
     # twenty draws and two answers of 18 facts; two answers of each of 3 paragraphs
@@ -284,7 +284,7 @@ def test_paper_prompts_and_draws_of_each_method() -> None:
         faithfulness.Settings(),
         {"prompts": "paper", "sample_prompt": "same", "methods": "vanilla,granularity"},
     )
-    asks = faithfulness.requests(questions, chosen, seed=0)
+    asks = faithfulness.collect.requests(questions, chosen, seed=0)
     assert len(asks) == 2 + 2 * 20
     text = asks[0].request.messages[0].content
     assert text.endswith("\n\nQuestion: Where is Orm?\nAnswer:")
@@ -353,15 +353,15 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
         "prompt_folder": "x",
     }  # fmt: skip
     found = run(tmp_path, engine(faithful, "signed"), methods="vanilla")
-    from sayso.pipeline.running import load_run
-    from sayso.protocols.faithfulness_numbers import signed
+    from sayso.protocols.faithfulness.measure import signed
+    from sayso.runs.measure import load_run
 
     job, _, _ = load_run(found.path)
     defaults = faithfulness.Settings()
 
     def signature(chosen: faithfulness.Settings) -> str:
         job.parts["prompts"] = (
-            "x" if chosen.prompt_folder else faithfulness.prompts_signature(chosen)
+            "x" if chosen.prompt_folder else faithfulness.collect.prompts_signature(chosen)
         )
         return signed(
             job, chosen, Estimate("x"), "form:short;method:vanilla", "short", {}
@@ -396,7 +396,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
 )
 def test_mistakes_are_told(change: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        faithfulness.check(replace(faithfulness.Settings(), change))
+        faithfulness.settings.check(replace(faithfulness.Settings(), change))
 
 
 def test_a_judge_without_a_model_cannot_read_wording(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import sayso
-from sayso import datasets, judge_rules
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.measuring import measure
-from sayso.pipeline.running import load_run
+from sayso import datasets
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.rules.judge import judge_rules
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness_ambiguous import RULE, ambiguous
+from sayso.protocols.faithfulness.settings import RULE, ambiguous
 from sayso.protocols.settings import replace
 from sayso.records import Gold, Question
+from sayso.runs.measure import load_run, measure
 
 
 @pytest.mark.parametrize(

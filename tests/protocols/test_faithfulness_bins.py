@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sayso.protocols.faithfulness_bins import bins
-from sayso.protocols.faithfulness_rows import Rows
-from sayso.protocols.faithfulness_settings import Settings
+from sayso.protocols.faithfulness.measure import bins
+from sayso.protocols.faithfulness.rows import Rows
+from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.settings import replace
 from sayso.records import Estimate
 

@@ -7,13 +7,18 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sayso.metrics.faithful_bins import cmfg, skill
+from sayso.metrics.cmfg import cmfg, skill
 from sayso.metrics.intervals import bootstrap
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness_beside import references
-from sayso.protocols.faithfulness_gains import compared, corrected
-from sayso.protocols.faithfulness_rows import Row, Rows, arrays_of
-from sayso.protocols.faithfulness_scores import averaged, scores, slices
+from sayso.protocols.faithfulness.measure import (
+    averaged,
+    compared,
+    corrected,
+    references,
+    scores,
+    slices,
+)
+from sayso.protocols.faithfulness.rows import Row, Rows, arrays_of
 from sayso.protocols.settings import replace
 from sayso.records import Question
 

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.annotate import Item
-from sayso.annotate.rules import RulesJudge
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.running import Result, load_run
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.judge import Item
+from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness_reading import RulesCompared, RulesWording
+from sayso.protocols.faithfulness.read import RulesCompared, RulesWording
 from sayso.protocols.settings import replace
 from sayso.records import Request, Verdict
+from sayso.runs.measure import Result, load_run
 from scripted_world import chance, facts, records, word, write
 
 WORLD = facts(50)  # 150 facts

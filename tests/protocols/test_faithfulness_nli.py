@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 import sayso
 from nli_models import ORDERS, make_nli
-from sayso.annotate.collect_meaning import ModelMeaning, RulesMeaning
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.measuring import measure
-from sayso.pipeline.running import Result, load_run
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.meaning import ModelMeaning, RulesMeaning
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness_reading import NliCompared
+from sayso.protocols.faithfulness.read import NliCompared
 from sayso.protocols.settings import replace
 from sayso.records import InputError
+from sayso.runs.measure import Result, load_run, measure
 from scripted_world import facts, records, word, write
 
 Q = "Where is Orm?"
@@ -121,7 +120,7 @@ def leveled(folder: Path, order: Sequence[str]) -> Path:
     import torch
     import transformers
 
-    from sayso.backends.nli import open_nli
+    from sayso.engines.hf.encoders import open_nli
 
     make_nli(folder, order, positions=256)
     pairs = [
@@ -140,8 +139,8 @@ def leveled(folder: Path, order: Sequence[str]) -> Path:
 def test_a_run_with_a_model_reads_its_outputs_by_their_names(tmp_path: Path) -> None:
     """The same weights with outputs in three orders: the same letters, and all three of them."""
     pytest.importorskip("transformers")
-    from sayso.annotate.relations import label_columns
-    from sayso.backends.nli import open_nli
+    from sayso.engines.hf.encoders import open_nli
+    from sayso.judges.meaning import label_columns
 
     found, results = [], []
     for n, order in enumerate(ORDERS):

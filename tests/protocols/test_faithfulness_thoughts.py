@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sayso
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.running import Result, load_run
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness_thoughts import LONGEST_THOUGHT, ending, nearest
+from sayso.protocols.faithfulness.read import LONGEST_THOUGHT, ending, nearest
 from sayso.protocols.settings import replace
 from sayso.records import Generation, Request
+from sayso.runs.measure import Result, load_run
 from scripted_world import Fact, facts, records, write
 
 WORLD = facts(8)  # 24 facts

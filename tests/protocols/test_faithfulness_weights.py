@@ -7,11 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sayso.metrics.faithful import faithfulness
-from sayso.protocols import faithfulness as protocol
-from sayso.protocols.faithfulness_beside import references
-from sayso.protocols.faithfulness_rows import Row, Rows, arrays_of
-from sayso.protocols.faithfulness_scores import scores
+from sayso.metrics.cmfg import faithfulness
+from sayso.protocols.faithfulness import Settings
+from sayso.protocols.faithfulness.measure import references, scores
+from sayso.protocols.faithfulness.rows import Row, Rows, arrays_of
 from sayso.protocols.settings import replace
 from sayso.records import Question
 
@@ -37,7 +36,7 @@ def made(given: list[tuple[str, float, float]]) -> Rows:
 
 
 def values(rows: Rows) -> dict[str, float | None]:
-    settings = replace(protocol.Settings(), {"resamples": 50})
+    settings = replace(Settings(), {"resamples": 50})
     return {
         e.name: e.value
         for e in [*scores(rows.scored(), settings), *references(rows.scored(), settings)]

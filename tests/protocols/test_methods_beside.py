@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sayso
-from sayso import methods
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.comparing import compare
-from sayso.pipeline.running import Result
+from sayso.engines.scripted import ScriptedEngine
+from sayso.prompts import methods
 from sayso.protocols import faithfulness, uncle
 from sayso.protocols.settings import replace
 from sayso.records import Generation, InputError, Message, Question, Request, ask
+from sayso.runs.compare import compare
+from sayso.runs.measure import Result
 from scripted_world import facts, records, write
 from told_world import PROBES, aspect_of, estimate, run_told, value
 
@@ -29,7 +29,7 @@ ALL = "unc_few,pair_few,self_refine"
 
 def asks_of(chosen: str, *questions: Question) -> list[Any]:
     options = replace(uncle.Settings(), {"methods": chosen})
-    asks = uncle.requests(questions or (SHORT, LONG), options, seed=3)
+    asks = uncle.collect.requests(questions or (SHORT, LONG), options, seed=3)
     return [a for a in asks if a.stage.startswith(("methods", "refined"))]
 
 
@@ -45,7 +45,11 @@ def told(
     def reply(request: Request) -> str:
         first = request.messages[0].content
         aspect = aspect_of(first)
-        if aspect is not None and not request.greedy and request.sample < uncle.ANSWER_SAMPLE:
+        if (
+            aspect is not None
+            and not request.greedy
+            and request.sample < uncle.settings.ANSWER_SAMPLE
+        ):
             return PROBES[aspect][request.sample]
         if len(request.messages) == 3:
             name = "self_refine"
@@ -154,7 +158,7 @@ def test_an_unread_revision_is_missing_and_not_wrong(tmp_path: Path) -> None:
 
 
 def test_failed_and_instructed_answers_are_no_drafts() -> None:
-    from sayso.protocols.uncle_methods import drafts_of
+    from sayso.protocols.uncle.collect import drafts_of
 
     plain = Generation(ask("q"), question="a", text="A draft.")
     failed = Generation(ask("q"), question="b", text="", problem="failed: timeout")
@@ -200,7 +204,7 @@ def test_other_examples_are_another_run(tmp_path: Path) -> None:
 )
 def test_methods_that_uncle_cannot_ask_are_refused(chosen: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        uncle.check(replace(uncle.Settings(), {"methods": chosen}))
+        uncle.settings.check(replace(uncle.Settings(), {"methods": chosen}))
 
 
 def test_all_means_those_of_one_request() -> None:
@@ -261,4 +265,4 @@ def test_faithfulness_takes_them_by_name(tmp_path: Path) -> None:
     assert len(drafts) == 48 + 16
     assert all(d.startswith(("It is ", "The ")) for d in drafts)
     with pytest.raises(InputError, match="sample_prompt same"):
-        faithfulness.check(replace(options, {"sample_prompt": "same"}))
+        faithfulness.settings.check(replace(options, {"sample_prompt": "same"}))

@@ -11,10 +11,10 @@ import pytest
 
 import sayso
 from sayso import datasets
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective, settings, uncle
-from sayso.protocols.selective_lexical import references
-from sayso.protocols.selective_numbers import judge_of
+from sayso.protocols.selective.measure import judge_of
+from sayso.protocols.selective.rows import references
 from sayso.records import (
     Estimate,
     Generation,
@@ -209,8 +209,8 @@ def test_other_thresholds_need_no_new_answers(tmp_path: Path, data: str) -> None
 
 def test_the_pool_is_shared_with_uncle() -> None:
     found = datasets.load("builtin", limit=3)
-    ours = selective.requests(found.questions, selective.Settings(), seed=0)
-    theirs = uncle.requests(found.questions, uncle.Settings(), seed=0)
+    ours = selective.collect.requests(found.questions, selective.Settings(), seed=0)
+    theirs = uncle.collect.requests(found.questions, uncle.Settings(), seed=0)
     keys = {request_key(ask.request, "m") for ask in ours}
     assert {request_key(ask.request, "m") for ask in theirs} < keys
     # ten draws, the answer and the told answer of 18 facts; two of each of 3 paragraphs
@@ -223,7 +223,7 @@ def test_the_papers_prompt_is_a_text_to_complete() -> None:
         for i in range(8)
     ]
     chosen = selective.Settings(prompts="paper", mode="short", draws=selective.Draws(k=2))
-    asks = selective.requests(questions, chosen, seed=0)
+    asks = selective.collect.requests(questions, chosen, seed=0)
     assert len({a.question.id for a in asks}) == 8 - 5  # five are examples
     asked = next(a for a in asks if a.stage == "short")
     text = asked.request.messages[0].content
@@ -234,7 +234,9 @@ def test_the_papers_prompt_is_a_text_to_complete() -> None:
     assert (asked.request.temperature, asked.request.max_tokens) == (0.1, 50)
     assert asked.request.stop == ("\n", "Question:", "Context:")
     assert asked.question.text not in text.rpartition("Context:")[0]  # it is no example of itself
-    sentence = selective.requests(questions, dataclasses.replace(chosen, mode="sentence"), seed=0)
+    sentence = selective.collect.requests(
+        questions, dataclasses.replace(chosen, mode="sentence"), seed=0
+    )
     assert len({a.question.id for a in sentence}) == 8
     assert {a.request.max_tokens for a in sentence} == {100}
     assert not any(a.instructed for a in asks)
@@ -269,7 +271,7 @@ def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
 )
 def test_settings_with_which_nothing_could_be_measured(change: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        selective.check(settings.replace(selective.Settings(), change))
+        selective.settings.check(settings.replace(selective.Settings(), change))
 
 
 def test_references_are_texts_that_somebody_says() -> None:
@@ -311,7 +313,7 @@ class Known(Mind):
 def test_semantic_entropy_of_the_run_is_that_of_its_draws(tmp_path: Path, data: str) -> None:
     result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
     from sayso.records import Score
-    from sayso.store import RunFolder
+    from sayso.storage.run_folder import RunFolder
 
     scores = [
         s

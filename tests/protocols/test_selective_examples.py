@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 import sayso
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective
-from sayso.protocols.selective_examples import entity_of, measured, set_apart
+from sayso.protocols.pool import entity_of
+from sayso.protocols.selective.collect import measured, set_apart
 from sayso.protocols.settings import replace
 from sayso.records import Estimate, Generation, InputError, Question, Request, golds_of
-from sayso.store import RunFolder
+from sayso.storage.run_folder import RunFolder
 from scripted_world import write
 
 N = 40
@@ -143,4 +144,4 @@ def test_whole_entities_are_set_apart_and_no_more_than_a_fifth() -> None:
 
 def test_a_number_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(InputError, match=r"p_true\.examples"):
-        selective.check(replace(BASE, {"p_true.examples": -1}))
+        selective.settings.check(replace(BASE, {"p_true.examples": -1}))

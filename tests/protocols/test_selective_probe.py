@@ -14,12 +14,11 @@ import pytest
 
 import sayso
 from sayso.protocols import selective, settings
-from sayso.protocols.selective_probe import fitted, fold_ranks
-from sayso.protocols.selective_rows import Rows
-from sayso.protocols.selective_states import until
+from sayso.protocols.selective.collect import until
+from sayso.protocols.selective.rows import Rows, fitted, fold_ranks
 from sayso.records import Estimate, Generation, InputError, Message, Request
-from sayso.scores import fit
-from sayso.store import RunFolder
+from sayso.scores.p_ik import fit
+from sayso.storage.run_folder import RunFolder
 from scripted_world import Fact, Mind, chance, facts, records, write
 
 CHOSEN = selective.Settings(
@@ -208,9 +207,9 @@ def test_reasons_instead_of_numbers(tmp_path: Path) -> None:
     assert "hidden states" in (share.problem or "")
     for changes in ({"known_by": "probe", "scores": "num_sets"}, {"p_ik.folds": 1}):
         with pytest.raises(InputError):
-            selective.check(settings.replace(CHOSEN, changes))
+            selective.settings.check(settings.replace(CHOSEN, changes))
     with pytest.raises(InputError, match="position"):
-        selective.check(settings.replace(CHOSEN, {"p_ik.position": "middle"}))
+        selective.settings.check(settings.replace(CHOSEN, {"p_ik.position": "middle"}))
 
 
 def test_a_layer_that_the_model_lacks_is_refused_before_anything_is_asked(tmp_path: Path) -> None:

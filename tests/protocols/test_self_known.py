@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.running import Result
+from sayso import records
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
 from sayso.records import Claim, Generation, InputError, Verdict
-from sayso.store import RunFolder
+from sayso.runs.measure import Result
+from sayso.storage.run_folder import RunFolder
 from telling_world import World, sentence
 
 #: fifths of five and six sentences: 12345 and 123455
@@ -262,7 +263,7 @@ def test_draws_give_a_frequency_of_each_claim(tmp_path: Path) -> None:
 
     world.reply = reply  # type: ignore[method-assign]
     result = world.run(tmp_path, modes="none", **{"draws.k": 4})
-    scores = RunFolder.open(tmp_path / "run").read("scores/claims", sayso.records.Score)
+    scores = RunFolder.open(tmp_path / "run").read("scores/claims", records.Score)
     found = sorted(s.value for s in scores if s.method == "frequency" if s.value is not None)
     assert found == [0.0, 0.0, 0.75, 0.75]
     assert value(result, "auroc", "score:frequency") == 1.0
@@ -354,7 +355,7 @@ def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
 
 
 def test_who_compares_by_nli_is_in_the_signature() -> None:
-    from sayso.protocols.self_known_numbers import signed
+    from sayso.protocols.self_known.measure import signed
     from sayso.records import Estimate
 
     class Run:
@@ -435,7 +436,7 @@ class Stopping(ScriptedEngine):
 
 
 def test_each_claim_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sayso.annotate.support import RulesSupport
+    from sayso.judges.support import RulesSupport
 
     seen: list[Any] = []
     plain = RulesSupport.read
@@ -475,12 +476,12 @@ def test_settings_that_cannot_be_are_refused() -> None:
         ({"noa": "x"}, "noa is 'x'"),
     ):
         with pytest.raises(InputError, match=message):
-            self_known.check(dataclasses.replace(self_known.Settings(), **fields))  # type: ignore[arg-type]
+            self_known.settings.check(dataclasses.replace(self_known.Settings(), **fields))  # type: ignore[arg-type]
 
 
 def test_a_dry_run_says_what_comes_after_the_texts(tmp_path: Path) -> None:
-    from sayso.pipeline.estimating import estimate
-    from sayso.pipeline.job import Job
+    from sayso.runs.dry_run import estimate
+    from sayso.runs.run import Job
 
     world = World(TEXTS)
     engine = world.engine()
@@ -504,16 +505,16 @@ def test_a_dry_run_says_what_comes_after_the_texts(tmp_path: Path) -> None:
 
 
 def test_the_public_name_of_texts_that_exist() -> None:
-    from sayso.pipeline.factuality import factuality
+    from sayso.runs.from_files import factuality
 
     assert sayso.factuality is factuality
     assert "factuality" in dir(sayso)
 
 
 def test_a_type_of_fact_is_no_method_of_the_page() -> None:
-    from sayso.report.self_known_found import where_of
+    from sayso.protocols.self_known.report import where_of
 
-    assert where_of(sayso.records.Estimate("x", "method:plain;type:d; a:b/P1")) == {
+    assert where_of(records.Estimate("x", "method:plain;type:d; a:b/P1")) == {
         "method": "plain",
         "type": "d; a:b/P1",
     }

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.annotate.claim_questions import Made
-from sayso.protocols.self_known_cautions import cautions
-from sayso.protocols.self_known_facts import own_questions
-from sayso.protocols.self_known_weighing import _disjoint
+from sayso.judges.claim_questions import Made
+from sayso.protocols import self_known
+from sayso.protocols.self_known.ask_back import _disjoint
+from sayso.protocols.self_known.claims import own_questions
+from sayso.protocols.self_known.measure import cautions
 from sayso.records import Claim, ClaimQuestion, Estimate, Generation, Question, Request, Verdict
-from sayso.store import RunFolder
+from sayso.storage.run_folder import RunFolder
 from telling_world import World
 
 TEXT = "Mira Toll was born in Orm in 1942. She was an artist of the party."
@@ -84,7 +85,7 @@ def test_a_question_that_gives_its_answer_away_is_left_to_be_made() -> None:
 def test_a_run_on_facts_keeps_who_made_each_question(tmp_path: Path) -> None:
     result = sayso.run(
         "self_known", limit=2, out=tmp_path / "run", cache=tmp_path / "cache",
-        options=sayso.protocols.self_known.Settings(modes="qa", resamples=100),
+        options=self_known.Settings(modes="qa", resamples=100),
     )  # fmt: skip
     folder = RunFolder.open(tmp_path / "run")
     rows = folder.read("asked/long", ClaimQuestion)
@@ -204,7 +205,7 @@ def test_a_topic_that_one_side_says_nothing_of_makes_no_difference_of_means(tmp_
 
 
 def test_rogan_and_gladens_value_outside_of_shares_is_said_to_be_none() -> None:
-    from sayso.report.self_known_found import inside
+    from sayso.protocols.self_known.report import inside
 
     assert inside(Estimate("rogan_gladen", value=165.9)) == "none (outside 0 to 1)"
     assert inside(Estimate("rogan_gladen", value=-0.04)) == "none (outside 0 to 1)"

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.running import Result
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import ClaimQuestion, Passage, Request, Verdict
-from sayso.store import RunFolder
+from sayso.runs.measure import Result
+from sayso.storage.run_folder import RunFolder
 from telling_world import World
 
 TEXTS = {"Mira Toll": "ttfff", "Orm Bask": "tfttff", "Ada Quill": "ttttt"}

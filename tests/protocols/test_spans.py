@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.annotate import Item
-from sayso.pipeline.running import Result
-from sayso.protocols.spans import NOWHERE, BlindRules
+from sayso.judges.judge import Item
+from sayso.protocols.probes import NOWHERE, BlindRules
 from sayso.records import Estimate, Generation, Gold, Question, Request, ask
+from sayso.runs.measure import Result
 from scripted_world import Fact, Mind, chance, facts, prior, records, write
 
 

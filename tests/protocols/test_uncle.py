@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.backends.scripted import ScriptedEngine
+from sayso import records as records_module
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import settings, uncle
-from sayso.protocols.aspects import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, probe_state
+from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, probe_state
 from sayso.records import InputError
 from scripted_world import Mind, chance, facts, records, write
 from told_world import PROBES, Told, estimate, run, value
@@ -277,10 +278,10 @@ def test_no_number_is_nan_and_undefined_ones_say_why(tmp_path: Path) -> None:
 
 
 def test_paper_prompts_use_its_lengths() -> None:
-    question = sayso.records.Question("1", "d", "q?", golds=())
-    asked = uncle.requests([question], uncle.Settings(prompts="paper"), seed=0)
+    question = records_module.Question("1", "d", "q?", golds=())
+    asked = uncle.collect.requests([question], uncle.Settings(prompts="paper"), seed=0)
     assert {a.request.max_tokens for a in asked} == {1024}
-    shared = uncle.requests([question], uncle.Settings(), seed=0)
+    shared = uncle.collect.requests([question], uncle.Settings(), seed=0)
     assert {a.request.max_tokens for a in shared} == {256}
     assert [a.request.sample for a in shared if a.stage == "probe"] == [0, 1, 2, 3, 4]
     assert dataclasses.is_dataclass(uncle.Settings)
@@ -288,15 +289,15 @@ def test_paper_prompts_use_its_lengths() -> None:
 
 def test_a_sampled_answer_is_none_of_the_probes() -> None:
     """Else a plain answer to an unknown fact could not be right: it would be one of the draws."""
-    question = sayso.records.Question("1", "d", "q?", golds=())
+    question = records_module.Question("1", "d", "q?", golds=())
     hot = uncle.Settings(answer=uncle.Answer(temperature=1.0))
-    asks = uncle.requests([question], hot, seed=0)
-    assert len({sayso.records.request_key(a.request, "m") for a in asks}) == len(asks) == 7
-    cold = uncle.requests([question], uncle.Settings(), seed=0)
+    asks = uncle.collect.requests([question], hot, seed=0)
+    assert len({records_module.request_key(a.request, "m") for a in asks}) == len(asks) == 7
+    cold = uncle.collect.requests([question], uncle.Settings(), seed=0)
     assert {a.request.sample for a in cold if a.stage == "short"} == {0}
 
 
 @pytest.mark.parametrize("name", ["probe.unc", "prompts", "omit_long", "refusals", "ci"])
 def test_a_word_that_is_no_choice_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is 'exclude'; expected one of"):
-        uncle.check(settings.replace(uncle.Settings(), {name: "exclude"}))
+        uncle.settings.check(settings.replace(uncle.Settings(), {name: "exclude"}))

@@ -13,11 +13,11 @@ from rich.console import Console
 
 import sayso
 from sayso import report
-from sayso.pipeline.running import Result
 from sayso.protocols import settings, uncle
-from sayso.protocols.draws import ALIKE
+from sayso.protocols.probes import ALIKE
+from sayso.protocols.uncle.report import render
 from sayso.records import InputError, Question, Request
-from sayso.report.terminal import render
+from sayso.runs.measure import Result
 from told_world import PROBES, aspect_of, estimate, run, run_told, value
 
 #: by what each wording's instruction is told, in both forms
@@ -43,12 +43,12 @@ def reworded(
         text = request.messages[-1].content
         aspect = aspect_of(text)
         told = [number for number, words in enumerate(SAID) if words in text]
-        draw = request.sample - uncle.PROPENSITY_SAMPLE
+        draw = request.sample - uncle.settings.PROPENSITY_SAMPLE
         if draws and draw >= 0:
             return draws["long"][draw] if aspect is None else draws["short"][aspect][draw]
         if aspect is None:
             return long[told[0] if told else 0]
-        if request.sample < uncle.ANSWER_SAMPLE and not request.greedy:
+        if request.sample < uncle.settings.ANSWER_SAMPLE and not request.greedy:
             return probes["respond to this" in text][aspect][request.sample]
         return short[told[0] if told else 0][aspect]
 
@@ -60,7 +60,7 @@ def texts(asks: Sequence[Any], stage: str) -> list[str]:
 
 
 def test_a_default_run_asks_what_it_always_asked(tmp_path: Path) -> None:
-    asks = uncle.requests([SHORT, LONG], uncle.Settings(), seed=3)
+    asks = uncle.collect.requests([SHORT, LONG], uncle.Settings(), seed=3)
     found = [
         (a.stage, a.method, a.instructed, r.messages[0].content, r.temperature, r.sample)
         for a in asks
@@ -96,7 +96,7 @@ def test_a_folder_from_before_the_checks_goes_on(tmp_path: Path) -> None:
     result = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
     file = result.path / "manifest.json"
     stored = json.loads(file.read_text(encoding="utf-8"))
-    for name in uncle.CHECKS:
+    for name in uncle.settings.CHECKS:
         del stored["settings"][name]
     file.write_text(json.dumps(stored), encoding="utf-8")
     assert sayso.measure(result.path).estimates == result.estimates
@@ -172,7 +172,7 @@ def test_propensity_resamples_entities(tmp_path: Path) -> None:
 
 def test_the_draws_for_propensity_are_none_of_the_others() -> None:
     chosen = settings.replace(uncle.Settings(), {"propensity": 2, "probe.temperature": 0.7})
-    asks = uncle.requests([SHORT, LONG], chosen, seed=0)
+    asks = uncle.collect.requests([SHORT, LONG], chosen, seed=0)
     for form in ("short", "long"):
         drawn = [a for a in asks if a.stage == f"propensity-{form}"]
         assert [(a.request.sample, a.request.temperature) for a in drawn] == [
@@ -226,7 +226,7 @@ def test_wordings_by_hand(tmp_path: Path) -> None:
 
 def test_every_wording_differs_from_every_other() -> None:
     chosen = settings.replace(uncle.Settings(), {"wordings": 4})
-    asks = uncle.requests([SHORT, LONG], chosen, seed=0)
+    asks = uncle.collect.requests([SHORT, LONG], chosen, seed=0)
     for form, question in (("short", "q0.0?"), ("long", "Long e0.")):
         said = [*texts(asks, form)[1:], *texts(asks, f"wordings-{form}")]
         assert len(set(said)) == 4
@@ -257,7 +257,7 @@ def test_probes_can_be_drawn_in_every_wording(tmp_path: Path) -> None:
 def test_a_context_stands_before_the_frame() -> None:
     question = Question("s", "d", "q?", golds=(), context="Given this.")
     chosen = settings.replace(uncle.Settings(), {"wordings": 2})
-    (second,) = texts(uncle.requests([question], chosen, seed=0), "wordings-short")
+    (second,) = texts(uncle.collect.requests([question], chosen, seed=0), "wordings-short")
     assert second.startswith("Given this.\n\nPlease respond to this: q? If you do not know")
 
 
@@ -266,14 +266,16 @@ def test_frames_can_be_your_own_and_must_hold_the_question(tmp_path: Path) -> No
     frame.write_text("{question} {answer} {question}", encoding="utf-8")
     changes = {"wordings": 2, "prompt_folder": str(tmp_path)}
     chosen = settings.replace(uncle.Settings(), changes)
-    (second,) = texts(uncle.requests([SHORT], chosen, seed=0), "wordings-short")
+    (second,) = texts(uncle.collect.requests([SHORT], chosen, seed=0), "wordings-short")
     assert second.startswith("q0.0? {answer} q0.0? If you")
-    before = uncle.extra_signatures(chosen)
-    assert before != uncle.extra_signatures(settings.replace(uncle.Settings(), {"wordings": 2}))
+    before = uncle.collect.extra_signatures(chosen)
+    assert before != uncle.collect.extra_signatures(
+        settings.replace(uncle.Settings(), {"wordings": 2})
+    )
     frame.write_text("Answer {this}.", encoding="utf-8")
     with pytest.raises(InputError, match=r"uncle_frame_2 .* has no \{question\}"):
-        uncle.requests([SHORT], chosen, seed=0)
-    assert uncle.requests([SHORT], settings.replace(chosen, {"wordings": 1}), seed=0)
+        uncle.collect.requests([SHORT], chosen, seed=0)
+    assert uncle.collect.requests([SHORT], settings.replace(chosen, {"wordings": 1}), seed=0)
 
 
 def test_compare_says_what_is_smaller_than_the_spread(tmp_path: Path) -> None:
@@ -322,7 +324,7 @@ def test_the_report_shows_the_checks_where_there_are_any(tmp_path: Path) -> None
 )
 def test_limits_of_the_checks(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        uncle.check(settings.replace(uncle.Settings(), changes))
+        uncle.settings.check(settings.replace(uncle.Settings(), changes))
 
 
 @pytest.mark.parametrize("name", ["propensity", "wordings"])

@@ -15,7 +15,7 @@ from sayso.records import (
     Verdict,
     ask,
 )
-from sayso.store import Manifest, RunFolder
+from sayso.storage.run_folder import Manifest, RunFolder
 
 SENTENCES = ("{e} was born in Ripley.", "{e} painted doors.", "{e} moved to Orvar in 1950.")
 LABELS = ("S", "NS", "IR", None)

@@ -15,7 +15,7 @@ from sayso.records import (
     content_id,
     question_id,
 )
-from sayso.store import Manifest, RunFolder
+from sayso.storage.run_folder import Manifest, RunFolder
 
 SIGNATURE = "{name}|data:builtin-3f2a|form:{form}|known:any-of-5@T1|judge:rules@1|ci:entity|seed:0"
 SAID = (

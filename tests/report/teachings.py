@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sayso.records import Estimate
-from sayso.taught import Cell, Change, Curve, Method, Point, Sample, SweepPoint, Teaching
+from sayso.train.result import Cell, Change, Curve, Method, Point, Sample, SweepPoint, Teaching
 
 METHODS = (
     Method("base", "base, plain prompt", "base"),

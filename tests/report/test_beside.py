@@ -10,13 +10,14 @@ from pathlib import Path
 from report_folders import make_run
 from rich.console import Console
 
+from sayso.protocols.uncle import report
+from sayso.protocols.uncle.report import render
 from sayso.records import Estimate
-from sayso.report import beside, write
+from sayso.report import write
 from sayso.report.numbers import Numbers
-from sayso.report.terminal import render
-from sayso.store import RunFolder
+from sayso.storage.run_folder import RunFolder
 
-NAMES = [name for name, _, _ in beside.COLUMNS]
+NAMES = [name for name, _, _ in report.COLUMNS]
 
 
 def number(name: str, where: str, value: float | None) -> Estimate:
@@ -61,13 +62,13 @@ def test_each_way_to_ask_is_a_row_in_both_forms() -> None:
 
 def test_a_run_of_the_instruction_alone_has_no_such_table() -> None:
     assert "asked otherwise" not in printed(estimates())
-    assert not beside.board(Numbers(estimates()), "short").rows
+    assert not report.board(Numbers(estimates()), "short").rows
 
 
 def test_a_missing_number_is_a_dash_with_its_reason() -> None:
     found = estimates("unc_few", forms=("short",))
     found[-2] = number("odds_ratio_within", "form:short;method:unc_few", None)
-    board = beside.board(Numbers(found), "short")
+    board = report.board(Numbers(found), "short")
     assert [cell.text for cell in board.rows[1]][-2] == "–"
     assert "– odds_ratio_within (Unc-Few): no fact was hedged" in board.notes[-1]
     assert "–" in row(printed(found), "Unc-Few")

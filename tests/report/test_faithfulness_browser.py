@@ -10,7 +10,7 @@ import pytest
 
 import sayso
 from sayso import report
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
 from sayso.protocols.settings import replace
 from sayso.records import Request

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.methods import METHODS as WAYS
+from sayso.prompts.methods import METHOD_LABELS
+from sayso.prompts.methods import METHODS as WAYS
+from sayso.protocols.faithfulness.report import Found, sentences
 from sayso.records import Estimate
-from sayso.report.faithfulness import sentences
-from sayso.report.faithfulness_found import METHODS, Found
 
 OTHER = "form:short;method:self_refine"
 
@@ -43,4 +43,4 @@ def test_one_comparison_needs_no_correction_and_an_older_run_has_none() -> None:
 
 
 def test_every_way_to_ask_has_a_name() -> None:
-    assert set(WAYS) <= set(METHODS)
+    assert set(WAYS) <= set(METHOD_LABELS)

@@ -7,19 +7,24 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sayso.cli import execute
+from sayso.protocols.faithfulness import report
+from sayso.protocols.faithfulness.report import (
+    START,
+    Found,
+    bins,
+    headline,
+    marginals,
+    rows,
+    sentences,
+)
 from sayso.records import Estimate, InputError, Question
-from sayso.report import faithfulness_models as models
-from sayso.report.faithfulness import headline, sentences
-from sayso.report.faithfulness_bins import rows
-from sayso.report.faithfulness_charts import START, marginals
-from sayso.report.faithfulness_found import Found
-from sayso.report.faithfulness_tables import bins
-from sayso.store import Manifest, RunFolder
+from sayso.storage.run_folder import Manifest, RunFolder
 
 WHERE = "form:short;method:vanilla"
 
 
-def side(name: str, skill: float, data: str = "d", signature: str = "") -> models.Side:
+def side(name: str, skill: float, data: str = "d", signature: str = "") -> report.Side:
     found = Found(
         [
             Estimate("skill", WHERE, skill, low=skill - 0.1, high=skill + 0.1, n=50,
@@ -27,11 +32,11 @@ def side(name: str, skill: float, data: str = "d", signature: str = "") -> model
             Estimate("cmfg", WHERE, 0.5, low=0.4, high=0.6, n=50),
         ]
     )  # fmt: skip
-    return models.Side(name, Manifest(data=data), found)
+    return report.Side(name, Manifest(data=data), found)
 
 
 def test_columns_are_models_and_rows_methods() -> None:
-    made = models.tables([side("a", 0.1), side("b", 0.3)], "short")
+    made = report.tables([side("a", 0.1), side("b", 0.3)], "short")
     assert [t.caption for t in made][:2] == [
         "cMFG by method and model, short answers",
         "Skill by method and model, short answers",
@@ -39,11 +44,11 @@ def test_columns_are_models_and_rows_methods() -> None:
     assert made[1].head == ["", "a", "b"]
     assert [[c.text for c in row] for row in made[1].rows] == [["Vanilla", ".10", ".30"]]
     assert [c.text for c in made[2].rows[0]] == ["Vanilla", "–", "–"]  # never a zero
-    assert models.tables([side("a", 0.1)], "short") == []
+    assert report.tables([side("a", 0.1)], "short") == []
 
 
 def test_columns_that_share_a_name_are_told_apart() -> None:
-    made = models.tables([side("m", 0.1), side("m", 0.2), side("m", 0.3, "other")], "short")
+    made = report.tables([side("m", 0.1), side("m", 0.2), side("m", 0.3, "other")], "short")
     assert made[0].head == ["", "m, d", "m, d (2)", "m, other"]
 
 
@@ -57,9 +62,9 @@ def test_what_else_differs_is_said() -> None:
     paper = side(
         "c", 0.1, signature="skill|form:short|method:y|dec:rules@2|prompts:paper-2|model:c"
     )
-    assert models.differences([first, other], "short") == ["dec (rules@1, rules@2)"]
-    assert models.differences([other, paper], "short") == ["prompts (shared, paper)"]
-    notes = models.tables([first, other], "short")[-1].notes
+    assert report.differences([first, other], "short") == ["dec (rules@1, rules@2)"]
+    assert report.differences([other, paper], "short") == ["prompts (shared, paper)"]
+    notes = report.tables([first, other], "short")[-1].notes
     assert notes == ["These runs differ in more than the model: dec (rules@1, rules@2)."]
 
 
@@ -67,7 +72,7 @@ def test_another_protocol_cannot_stand_beside(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run")
     folder.write_manifest(Manifest(protocols=["uncle"]))
     with pytest.raises(InputError, match="only runs of faithfulness"):
-        models.read([folder])
+        report.read([folder])
 
 
 @pytest.mark.parametrize(
@@ -151,7 +156,6 @@ def test_a_page_can_stand_beside_another_run(tmp_path: Path) -> None:
 def test_the_command_takes_runs_to_stand_beside(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from sayso.cli import run
 
     for name, protocol in (("a", "faithfulness"), ("b", "faithfulness"), ("c", "uncle")):
         folder = RunFolder.create(tmp_path / name)
@@ -159,10 +163,10 @@ def test_the_command_takes_runs_to_stand_beside(
         folder.write("metrics/x", [Estimate("skill", WHERE, 0.1, n=9)], Estimate)
         folder.write("questions", [], Question)
     places = {name: str(tmp_path / name) for name in "abc"}
-    assert run(["report", places["a"], "--beside", places["b"]]) == 0
+    assert execute(["report", places["a"], "--beside", places["b"]]) == 0
     assert "model-b" in (tmp_path / "a" / "report.html").read_text("utf-8")
     capsys.readouterr()
-    assert run(["report", places["a"], "--beside", places["c"]]) == 2
+    assert execute(["report", places["a"], "--beside", places["c"]]) == 2
     assert "is a run of uncle" in capsys.readouterr().err
-    assert run(["report", places["c"], "--beside", places["a"]]) == 2
+    assert execute(["report", places["c"], "--beside", places["a"]]) == 2
     assert "nothing can stand beside it" in capsys.readouterr().err

@@ -10,13 +10,13 @@ from rich.console import Console
 
 import sayso
 from sayso import report
-from sayso.backends.scripted import ScriptedEngine
-from sayso.pipeline.job import Job
-from sayso.pipeline.running import Result
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
+from sayso.protocols.faithfulness.report import parse
 from sayso.protocols.settings import replace
 from sayso.records import Estimate, InputError, Request
-from sayso.report.faithfulness_found import parse
+from sayso.runs.measure import Result
+from sayso.runs.run import Job
 from scripted_world import chance, facts, records, write
 
 WORLD = facts(12)
@@ -98,7 +98,7 @@ def test_failed_requests_are_counted_and_shown(tmp_path: Path) -> None:
 
 def test_numbers_of_nothing_render() -> None:
     out = io.StringIO()
-    from sayso.report.faithfulness import render
+    from sayso.protocols.faithfulness.report import render
 
     render([], Console(file=out, width=80))
     render([Estimate("skill", "form:short;method:x", problem="none")], Console(file=out, width=80))
@@ -115,7 +115,7 @@ def test_places_hold_any_text() -> None:
 
 
 def test_a_dry_run_says_what_it_does_not_price(tmp_path: Path) -> None:
-    from sayso.pipeline.estimating import estimate
+    from sayso.runs.dry_run import estimate
 
     data = write(tmp_path / "q.jsonl", records(WORLD))
     engine = ScriptedEngine(evil, name="m", logprob=-0.5)
@@ -137,7 +137,7 @@ def test_a_dry_run_says_what_it_does_not_price(tmp_path: Path) -> None:
 
 
 def test_runs_without_a_common_method_are_told_so(tmp_path: Path) -> None:
-    from sayso.pipeline.comparing import compare
+    from sayso.runs.compare import compare
 
     runs = []
     for method in ("vanilla", "uncertainty"):

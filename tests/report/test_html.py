@@ -15,7 +15,7 @@ from report_folders import estimates_of, make_run
 
 from sayso.records import Estimate, InputError
 from sayso.report import write
-from sayso.store import Manifest, RunFolder
+from sayso.storage.run_folder import Manifest, RunFolder
 
 LIMIT = 1_500_000
 HOSTILE = (

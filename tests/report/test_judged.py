@@ -10,11 +10,12 @@ import pytest
 from report_folders import estimates
 from rich.console import Console
 
-from sayso.pipeline.judge_check import judge_check, stored
-from sayso.report import judged
-from sayso.report.checks import JudgeTables, render_check, render_judge
-from sayso.report.terminal import render
-from sayso.store import Manifest
+from sayso.checks.judge import JudgeTables, judge_check, render_judge
+from sayso.checks.model import render_check
+from sayso.judges.reliability import stored
+from sayso.protocols.uncle.report import render
+from sayso.report import terminal
+from sayso.storage.run_folder import Manifest
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil \ud800"
 CHECKED = {
@@ -75,11 +76,11 @@ def test_a_model_that_was_never_checked_is_warned_of() -> None:
 )
 def test_the_command_checks_the_judge_that_was_used(signature: str, flags: str) -> None:
     found = msgspec.structs.replace(manifest(), judge_signature=signature)
-    assert judged.warned(found) == [
+    assert terminal.warned(found) == [
         f"This judge was never checked: sayso judge-check openai:gpt-4o{flags}"
     ]
     found = msgspec.structs.replace(found, settings={"prompt_folder": "my prompts"})
-    assert judged.warned(found)[0].endswith(f"gpt-4o{flags} --prompt-folder 'my prompts'")
+    assert terminal.warned(found)[0].endswith(f"gpt-4o{flags} --prompt-folder 'my prompts'")
 
 
 def test_a_check_that_cannot_be_read_is_said() -> None:
@@ -91,12 +92,12 @@ def test_a_judge_that_was_talked_over_is_warned_of() -> None:
     found = manifest(**{**CHECKED, "injections_changed": 3})
     assert "! When it was checked, 3 of 12 instructions inside answers changed" in printed(found)
     rules = manifest("rules", **{**CHECKED, "injections_changed": 1})
-    assert judged.warned(rules)[0].startswith("When it was checked, 1 of 12")
+    assert terminal.warned(rules)[0].startswith("When it was checked, 1 of 12")
 
 
 def test_labels_of_the_user_are_cited_too() -> None:
     mine = {"labelled": "mine.jsonl", "labelled_agreed": 45, "labelled_of": 50}
-    lines = judged.cited(manifest(**CHECKED, **mine))
+    lines = terminal.cited(manifest(**CHECKED, **mine))
     assert lines[1] == "With the labels of mine.jsonl it agreed on 45 of 50 answers (90 %)."
 
 
@@ -120,13 +121,19 @@ def test_a_real_check_is_cited(tmp_path: Path) -> None:
 
 
 def test_the_page_cites_the_check(tmp_path: Path) -> None:
+    from sayso.protocols.uncle.report import context
     from sayso.report.answers import Tables
-    from sayso.report.html import pages
+    from sayso.report.page import with_answers
 
     tables = Tables(k=5, questions=[], probe=[], short=[], long=[], verdicts=[])
-    page = pages(manifest(**CHECKED), estimates(), tables)["report.html"].replace("\xa0", " ")
+
+    def written(found: Manifest) -> str:
+        own = context(found, estimates(), tables)
+        return with_answers("sayso.protocols.uncle", found, tables, own)["report.html"]
+
+    page = written(manifest(**CHECKED)).replace("\xa0", " ")
     assert "agreed with our labels on 112 of 120 answers" in page
-    page = pages(manifest("openai:<b>x</b>"), estimates(), tables)["report.html"]
+    page = written(manifest("openai:<b>x</b>"))
     assert "never checked" in page
     assert "<b>x</b>" not in page
 

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from sayso.boards import LENGTH, Board
-from sayso.pipeline.scoring_board import board, resamples_for
-from sayso.pipeline.scoring_columns import Columns
-from sayso.report.leaderboard import render_board, render_scores
+from sayso.score_files.leaderboard import (
+    LENGTH,
+    Board,
+    board,
+    render_board,
+    render_scores,
+    resamples_for,
+)
+from sayso.score_files.write import Columns
 
 
 def _board(scores: int = 3, rows: int = 60, grader: str = "rules", spread: float = 1.0) -> Board:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso import cli, commands
-from sayso.report.clean import plain_json
+from sayso import cli
+from sayso.cli import run
+from sayso.report.numbers import plain_json
 
 
 def test_json_holds_no_character_that_moves_a_cursor() -> None:
@@ -30,7 +31,7 @@ def test_any_text_is_printable_and_reads_back(value: dict[str, str]) -> None:
 
 def test_numbers_of_a_run_are_printed_the_same_way() -> None:
     # names of groups come from questions, which come from files
-    shown = commands._pretty([{"where": "domain:\x9b2J\u202e", "value": 0.5}])
+    shown = run._pretty([{"where": "domain:\x9b2J\u202e", "value": 0.5}])
     assert shown.replace("\n", "").isprintable()
     assert json.loads(shown) == [{"where": "domain:\x9b2J\u202e", "value": 0.5}]
 
@@ -38,7 +39,7 @@ def test_numbers_of_a_run_are_printed_the_same_way() -> None:
 def test_names_of_columns_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "evil\x9b2J.jsonl"
     place.write_text('{"question": "q", "answer": "a"}\n', encoding="utf-8")
-    assert cli.run(["score", str(place), "--nli", "rules", "--json"]) == 0
+    assert cli.execute(["score", str(place), "--nli", "rules", "--json"]) == 0
     out, _ = capsys.readouterr()
     assert out.replace("\n", "").isprintable()
     assert json.loads(out)["path"].endswith("evil\x9b2J.scored.jsonl")

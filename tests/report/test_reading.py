@@ -8,13 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sayso.protocols.uncle import report
 from sayso.records import Estimate, Verdict
-from sayso.report import words
-from sayso.report.answers import Answer, Card, Fact, Reading
-from sayso.report.clean import block, line
-from sayso.report.highlight import SHOWN_CHARACTERS, pieces
-from sayso.report.numbers import Numbers, interval, parse_where, percent, show, signed
-from sayso.report.sample import choose, paginate
+from sayso.report.answers import (
+    SHOWN_CHARACTERS,
+    Answer,
+    Card,
+    Fact,
+    Reading,
+    choose,
+    paginate,
+    pieces,
+)
+from sayso.report.numbers import Numbers, block, interval, line, parse_where, percent, show, signed
 
 
 @given(st.text(st.characters(), max_size=200))
@@ -112,7 +118,7 @@ def test_a_slice_is_taken_apart(where: str, expected: tuple[str, ...]) -> None:
 
 def said(j: float, low: float, high: float, uur: float, over: float) -> str:
     return " ".join(
-        words.headline(
+        report.headline(
             Numbers(
                 [
                     Estimate("p_known", "form:short", 0.5, denominator=10),

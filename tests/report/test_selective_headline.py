@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sayso.protocols.selective.report import Selected, headline
 from sayso.records import Estimate
-from sayso.report.selective_numbers import Selected
-from sayso.report.selective_words import headline
 
 
 def _rate(value: float | None) -> Selected:

@@ -10,13 +10,13 @@ import pytest
 from rich.console import Console
 
 import sayso
+from sayso import report
 from sayso.protocols import selective
+from sayso.protocols.selective import report as selective_charts
+from sayso.protocols.selective.report import Selected, metric_label, parse, render, score_label
 from sayso.records import Estimate, Generation, Request
-from sayso.report import selective_charts
-from sayso.report.selective import render
-from sayso.report.selective_labels import metric_label, score_label
-from sayso.report.selective_numbers import Selected, parse, plain
-from sayso.store import Manifest
+from sayso.report.numbers import plain
+from sayso.storage.run_folder import Manifest
 from scripted_world import Mind, chance, facts, records, write
 
 HOSTILE = "<script>alert(1)</script>"
@@ -50,7 +50,7 @@ def table(estimates: list[Estimate], manifest: Manifest | None = None) -> str:
 
 
 def test_the_page_holds_every_part_and_escapes_answers(finished: Path) -> None:
-    page = sayso.report.write(finished)
+    page = report.write(finished)
     text = page.read_text(encoding="utf-8")
     assert HOSTILE not in text
     assert "&lt;script&gt;" in text
@@ -90,7 +90,7 @@ def test_the_table_fits_a_terminal_and_has_the_length_row(finished: Path) -> Non
     ],
 )
 def test_any_estimates_can_be_printed_and_put_on_a_page(estimates: list[Estimate]) -> None:
-    from sayso.report.selective_page import context
+    from sayso.protocols.selective.report import context
 
     assert table(estimates)
     assert context(Manifest(), estimates)["forms"] is not None

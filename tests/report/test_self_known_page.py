@@ -16,19 +16,24 @@ from rich.console import Console
 
 import sayso
 from sayso import report
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
+from sayso.protocols.self_known.report import (
+    Found,
+    Note,
+    draw,
+    gap,
+    groups,
+    labels,
+    long_texts,
+    pearson,
+    read,
+    where_of,
+)
 from sayso.protocols.settings import replace
 from sayso.records import Claim, Estimate, Generation, Passage, Request, Sentence
-from sayso.report.clean import block
-from sayso.report.html import long_texts
-from sayso.report.self_known_charts import labels
-from sayso.report.self_known_found import Found, where_of
-from sayso.report.self_known_judging import gap
-from sayso.report.self_known_spans import Note, groups
-from sayso.report.self_known_tables import pearson
-from sayso.report.self_known_texts import draw, read
-from sayso.store import RunFolder
+from sayso.report.numbers import block
+from sayso.storage.run_folder import RunFolder
 from scripted_world import facts, records, write
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'

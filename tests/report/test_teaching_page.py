@@ -16,22 +16,20 @@ from hypothesis import strategies as st
 from rich.console import Console
 from teachings import METHODS, teaching
 
-from sayso import cli, report
-from sayso.pipeline.teaching_words import verdict
+from sayso import cli
 from sayso.records import Estimate, InputError
-from sayso.report import teaching_charts as charts
-from sayso.report import teaching_tables as tables
 from sayso.report.numbers import reach
-from sayso.report.teaching import render
-from sayso.report.teaching_page import page
-from sayso.taught import Cell, Change, Method, Point, Teaching, read_teaching, write_teaching
+from sayso.train import report as charts
+from sayso.train.proof import verdict
+from sayso.train.report import page, render_training, write_training
+from sayso.train.result import Cell, Change, Method, Point, Teaching, read_teaching, write_teaching
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'
 
 
 def printed(found: Teaching, width: int = 120) -> str:
     out = io.StringIO()
-    render(found, Console(file=out, width=width, color_system=None))
+    render_training(found, Console(file=out, width=width, color_system=None))
     return out.getvalue()
 
 
@@ -43,7 +41,7 @@ def test_a_teaching_is_read_as_it_was_written_and_has_a_page(tmp_path: Path) -> 
     found = teaching()
     write_teaching(tmp_path, found)
     assert read_teaching(tmp_path) == found
-    made = report.write_teaching(tmp_path)
+    made = write_training(tmp_path)
     text = made.read_text("utf-8")
     assert "default-src 'none'" in html.unescape(text)
     assert "SFT + DPO" in text
@@ -51,17 +49,17 @@ def test_a_teaching_is_read_as_it_was_written_and_has_a_page(tmp_path: Path) -> 
     assert text.count("<svg") == 2 * (2 + 1 + 4 + 1)
     before = made.read_bytes()
     made.unlink()
-    assert cli.run(["report", str(tmp_path)]) == 0
+    assert cli.execute(["report", str(tmp_path)]) == 0
     assert made.read_bytes() == before
     with pytest.raises(InputError, match=r"holds no teaching\.json"):
-        report.write_teaching(tmp_path / "nowhere")
+        write_training(tmp_path / "nowhere")
 
 
 def test_an_unfinished_teaching_says_how_to_go_on(tmp_path: Path, capsys) -> None:
     command = "sayso train <base> --out a"
     some = msgspec.structs.replace(teaching(), finished=None, command=command, cells=(), verdict=())
     write_teaching(tmp_path, some)
-    assert cli.run(["report", str(tmp_path)]) == 0
+    assert cli.execute(["report", str(tmp_path)]) == 0
     told = f"This teaching is not finished: `{command}` goes on with it."
     shown = capsys.readouterr()
     assert told in shown.err
@@ -70,7 +68,7 @@ def test_an_unfinished_teaching_says_how_to_go_on(tmp_path: Path, capsys) -> Non
     assert html.escape(told) in text.split("</header>")[0]
     assert told in " ".join(printed(some).split())
     write_teaching(tmp_path, msgspec.structs.replace(some, command=""))
-    assert cli.run(["report", str(tmp_path)]) == 0
+    assert cli.execute(["report", str(tmp_path)]) == 0
     assert "the same call goes on with it" in capsys.readouterr().err
     assert "not finished" not in page(teaching())
 
@@ -103,10 +101,10 @@ def test_what_seeds_and_trainings_had_to_say_is_on_the_page() -> None:
     assert "training, CPU seconds" in text
     # rows of a stage that was not trained were made for nobody
     only = msgspec.structs.replace(found, curves=found.curves[:2])
-    assert "long" not in " ".join(c.text for row in tables.rows(only).rows for c in row)
-    assert len(tables.rows(found).rows) == 2
+    assert "long" not in " ".join(c.text for row in charts.rows(only).rows for c in row)
+    assert len(charts.rows(found).rows) == 2
     one = tuple(msgspec.structs.replace(m, seeds=(0,)) for m in found.methods)
-    assert not tables.by_seed(msgspec.structs.replace(found, methods=one)).rows
+    assert not charts.by_seed(msgspec.structs.replace(found, methods=one)).rows
 
 
 def test_a_long_curve_is_drawn_as_means() -> None:
@@ -350,7 +348,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 def test_the_page_runs_nothing_and_fits_a_phone(width: int, tmp_path: Path) -> None:
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     write_teaching(tmp_path, teaching(EVIL))
-    report.write_teaching(tmp_path)
+    write_training(tmp_path)
     told: list[str] = []
     with sync_api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -8,9 +8,9 @@ import pytest
 from report_folders import estimates, estimates_of
 from rich.console import Console
 
+from sayso.protocols.uncle.report import LABELS, render
 from sayso.records import Estimate
-from sayso.report.compare import render_compare
-from sayso.report.terminal import render
+from sayso.report.terminal import render_compare
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil\u2066 \ud800 {{7*7}} <script>"
 
@@ -89,6 +89,7 @@ def test_compare_prints_points_and_marks_clear_differences() -> None:
         ],
         Console(file=out, width=80),
         first="runs/a",
+        labels=LABELS,
         second="runs/b",
     )
     text = out.getvalue()

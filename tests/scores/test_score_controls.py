@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sayso import annotate, metrics, scores
+from sayso import metrics, scores
+from sayso.judges import meaning
 from sayso.records import Estimate
 
 TYPES, PER_TYPE, DRAWS = 6, 120, 10
@@ -31,7 +32,7 @@ def world(knows: float, seed: int = 0) -> dict[str, np.ndarray]:
             known = rng.random() < knows
             drawn = np.full(DRAWS, gold) if known else rng.choice(8, size=DRAWS, p=prior)
             answer = gold if known else rng.choice(8, p=prior)
-            ids = annotate.cluster([f"value {v}" for v in drawn], lambda a, b: a == b)
+            ids = meaning.cluster([f"value {v}" for v in drawn], lambda a, b: a == b)
             entropy.append(scores.discrete_semantic_entropy(ids))
             wrong.append(float(answer != gold))
             kind.append(t)

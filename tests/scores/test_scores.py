@@ -14,7 +14,8 @@ import pytest
 
 from sayso import scores
 from sayso.records import Alternative, Generation, InputError, ask
-from sayso.scores import SCORES, Answer, Samples
+from sayso.scores import SCORES
+from sayso.scores.evidence import Answer, Samples
 
 K = 4
 

@@ -24,7 +24,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import sayso
-from sayso import cli
+from sayso import cli, report
 
 PROTOCOLS = ("uncle", "selective", "faithfulness", "self_known")
 ENTITIES = 20
@@ -92,7 +92,7 @@ def page(path: Path) -> Iterator[str]:
 def run(protocol: str, folder: Path) -> dict[str, list[str]]:
     """Run a protocol on the built-in model and return its numbers, tables and page."""
     result = sayso.run(protocol, limit=ENTITIES, out=folder)
-    written = sayso.report.write(folder)
+    written = report.write(folder)
     again = sayso.measure(folder)
     assert list(estimates(again.estimates)) == list(estimates(result.estimates))
     return {
@@ -113,7 +113,7 @@ def scored(selective: Path, folder: Path) -> list[str]:
     source.write_text("".join(f"{json.dumps(row)}\n" for row in _answers(selective)))
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        assert cli.run(["score", str(source), "--out", str(target), "--json"]) == 0
+        assert cli.execute(["score", str(source), "--out", str(target), "--json"]) == 0
     found = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
     names = sorted({name for row in found for name in row})
     columns = {name: [row.get(name) for row in found] for name in names}
@@ -156,7 +156,7 @@ def exported(base: Path, folder: Path, recipe: str) -> list[str]:
     """Return what is in the rows that a recipe makes of a run, for another trainer."""
     command = ["train", str(base), "--recipe", recipe, "--export", "trl", "--train-limit", "20"]
     with contextlib.redirect_stdout(io.StringIO()):
-        assert cli.run([*command, "--out", str(folder)]) == 0
+        assert cli.execute([*command, "--out", str(folder)]) == 0
     lines = []
     for path in sorted((folder / "export").glob("*.jsonl")):
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

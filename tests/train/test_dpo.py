@@ -16,12 +16,11 @@ import transformers
 import trl
 from safetensors.torch import load_file
 
-from sayso.pipeline.teaching_training import curve_of
 from sayso.records import InputError
-from sayso.train import checkpoints
-from sayso.train.card import read_card
-from sayso.train.dpo import dpo
-from sayso.train.sft import sft
+from sayso.train import trainers
+from sayso.train.export import read_card
+from sayso.train.trainers import dpo, sft
+from sayso.train.training import curve_of
 from tiny_training import PRESET, counted_steps, dropouts, rows
 
 
@@ -110,7 +109,7 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
     start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = dpo(start, rows(24, True), PRESET, tmp_path / "whole", seed=2)
-    mark = checkpoints.mark
+    mark = trainers.mark
 
     class Killer(transformers.TrainerCallback):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -121,7 +120,7 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
                 raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "mark", Killer)
+        patch.setattr(trainers, "mark", Killer)
         with pytest.raises(KeyboardInterrupt):
             dpo(start, rows(24, True), PRESET, tmp_path / "killed", seed=2)
     steps = counted_steps(monkeypatch)

@@ -14,11 +14,10 @@ import pytest
 pytest.importorskip("trl")
 
 import sayso
-from sayso.models import open_model
-from sayso.protocols.uncle import Settings
+from sayso.engines import open_model
+from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, ask
-from sayso.train.dpo import merge
-from sayso.train.sft import sft
+from sayso.train.trainers import merge, sft
 from tiny_training import PRESET, PROMPT, rows
 
 

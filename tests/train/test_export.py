@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sayso.records import InputError
 from sayso.train.export import INFO, STYLES, export
-from sayso.train.pairs import Row
+from sayso.train.rows import Row
 
 PAIR = Row("Where was Ann born?", "I am not sure.", "Lyon", "short", "Ann", ("q1",), "idk-unknown")
 SINGLE = Row("Tell of Ann.", "She was\nborn «there».", None, "long", "Ann", ("q2",), "logu-refined")

@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 
 from pair_records import answer, question, short_fact, verdict
 from sayso.records import Claim, InputError, Question, Verdict
-from sayso.train.pairs import (
-    Row,
-    check_apart,
-    check_draws,
-    facts_of,
-    instructed,
-    normal_name,
-)
+from sayso.train.rows import Row, check_apart, check_draws, facts_of, instructed, normal_name
 
 BIRTH = question("place of birth")
 JOB = question("occupation", gold="poet")

@@ -9,13 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pair_records import ASPECTS, paragraph, short_fact
-from sayso import decisiveness
+from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError
-from sayso.train.pairs import Fact
-from sayso.train.pairs_aligned import aligned, permuted
-from sayso.train.pairs_calibrated import Limits, calibrated, fut
-from sayso.train.pairs_hedges import far_off, is_sentence, ladder, nearest
-from sayso.train.pairs_words import REFUSALS
+from sayso.train.recipes.calibrated import (
+    Limits,
+    aligned,
+    calibrated,
+    far_off,
+    fut,
+    is_sentence,
+    ladder,
+    nearest,
+    permuted,
+)
+from sayso.train.rows import REFUSALS, Fact
 
 PLAIN = ladder(False)[0].level
 

@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from pair_records import paragraph, short_fact
-from sayso import decisiveness, methods
+from sayso.judges.decisiveness import decisiveness
+from sayso.prompts import methods
 from sayso.records import InputError
-from sayso.train.pairs import Fact
-from sayso.train.pairs_demos import demonstrations
+from sayso.train.recipes.demos import demonstrations
+from sayso.train.rows import Fact
 
 
 def world() -> list[Fact]:

@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pair_records import ASPECTS, paragraph, short_fact
-from sayso import decisiveness
+from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError
-from sayso.train.pairs import Fact
-from sayso.train.pairs_calibrated import Limits
-from sayso.train.pairs_graded import graded, nearest_word
-from sayso.train.pairs_words import REFUSALS
+from sayso.train.recipes.calibrated import Limits, graded, nearest_word
+from sayso.train.rows import REFUSALS, Fact
 
 HALF = Limits(plain_from=0.5)
 ONE = ("possibly",)

@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 from pair_records import ASPECTS, SAID, answer, paragraph, question, short_fact, verdict
 from sayso.records import InputError, Question
-from sayso.train.pairs import (
+from sayso.train.recipes.calibrated import aligned, calibrated, fut
+from sayso.train.recipes.idk import idk
+from sayso.train.recipes.known import known_rows, plain_rows
+from sayso.train.recipes.logu import logu
+from sayso.train.rows import (
     Checked,
     Fact,
     Paragraph,
@@ -23,12 +27,6 @@ from sayso.train.pairs import (
     in_order,
     normal_name,
 )
-from sayso.train.pairs_aligned import aligned
-from sayso.train.pairs_calibrated import calibrated, fut
-from sayso.train.pairs_idk import idk
-from sayso.train.pairs_known import known_rows
-from sayso.train.pairs_logu import logu
-from sayso.train.pairs_plain import plain_rows
 
 Recipe = Callable[..., list[Row]]
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from pair_records import short_fact
 from sayso.records import InputError
-from sayso.train.pairs import Fact
-from sayso.train.pairs_idk import idk, known_state
-from sayso.train.pairs_words import REFUSALS
+from sayso.train.recipes.idk import idk, known_state
+from sayso.train.rows import REFUSALS, Fact
 
 
 def test_theta_one_refuses_what_is_not_always_right() -> None:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from pair_records import ASPECTS, paragraph, short_fact
 from sayso.records import InputError
-from sayso.train.pairs import Fact
-from sayso.train.pairs_known import WORDS, known_rows
-from sayso.train.pairs_words import REFUSALS
+from sayso.train.recipes.known import known_rows
+from sayso.train.rows import REFUSALS, WORDS, Fact
 
 HEDGE = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
 VALUES = ["Lyon", "1950", "poet"]

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pair_records import paragraph, question, short_fact
-from sayso import judge_rules_long
+from sayso.judges.rules.judge import judge_rules_long
 from sayso.records import InputError, Question
-from sayso.train.pairs import Checked, Fact, Paragraph
-from sayso.train.pairs_logu import by_kind, logu, swapped_right, told_wrong
-from sayso.train.pairs_words import clause_of, noun_of, unsure
+from sayso.train.recipes.logu import by_kind, logu, swapped_right, told_wrong
+from sayso.train.rows import Checked, Fact, Paragraph, clause_of, noun_of, unsure
 
 UNSURE = re.compile(r"not sure|not certain|do not know|cannot say|unsure|unclear|no reliable")
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.records import InputError
-from sayso.train.pairs import Form, Row
-from sayso.train.pairs_mix import largest, mix
+from sayso.train.recipes import largest, mix
+from sayso.train.rows import Form, Row
 
 
 def rows(form: Form, number: int) -> list[Row]:

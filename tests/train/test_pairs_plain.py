@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sayso.records import Question
-from sayso.train.pairs import Fact, Paragraph, Told
-from sayso.train.pairs_plain import plain_rows
+from sayso.train.recipes.known import plain_rows
+from sayso.train.rows import Fact, Paragraph, Told
 
 WHERE = Question(id="w", dataset="d", text="Where was Ada born?", entity="Ada")
 WHEN = Question(id="n", dataset="d", text="When was Ada born?", entity="Ada")

@@ -11,12 +11,11 @@ import sayso
 from sayso.protocols import uncle
 from sayso.protocols.settings import replace
 from sayso.records import Generation, Question, Verdict
-from sayso.store import RunFolder
-from sayso.train.pairs import Fact, Row, facts_of
-from sayso.train.pairs_aligned import aligned
-from sayso.train.pairs_calibrated import calibrated
-from sayso.train.pairs_idk import idk
-from sayso.train.pairs_logu import logu
+from sayso.storage.run_folder import RunFolder
+from sayso.train.recipes.calibrated import aligned, calibrated
+from sayso.train.recipes.idk import idk
+from sayso.train.recipes.logu import logu
+from sayso.train.rows import Fact, Row, facts_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "teaching.md"
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.annotate.rules import judge_rules, judge_rules_long
-from sayso.train.pairs_hedges import AROUND_SENTENCE, AROUND_VALUE, Rung
-from sayso.train.pairs_known import WORDS
-from sayso.train.pairs_words import REFUSALS
+from sayso.judges.rules.judge import judge_rules, judge_rules_long
+from sayso.train.recipes.calibrated import AROUND_SENTENCE, AROUND_VALUE, Rung
+from sayso.train.rows import REFUSALS, WORDS
 
 DOUBT = ("hedged", "abstained")
 #: question, gold, values told: right and wrong ones, dates, numbers, names with commas

@@ -16,11 +16,10 @@ import trl
 from safetensors.torch import load_file
 
 from sayso.records import Gold, InputError, Question
-from sayso.train import checkpoints
-from sayso.train.card import read_card
+from sayso.train import trainers
+from sayso.train.export import read_card
 from sayso.train.presets import Stage
-from sayso.train.rl import Prompt, rl
-from sayso.train.sft import sft
+from sayso.train.trainers import Prompt, rl, sft
 from tiny_training import PRESET, counted_steps, dropouts, rows
 
 TINY = dataclasses.replace(
@@ -60,7 +59,7 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
     assert card is not None
     assert all(set(step.values) == {"mean reward", "KL"} for step in card.curve)
     assert all(-1 <= step.values["mean reward"] <= 1 for step in card.curve)
-    mark = checkpoints.mark
+    mark = trainers.mark
 
     class Killer(transformers.TrainerCallback):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -71,7 +70,7 @@ def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
                 raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "mark", Killer)
+        patch.setattr(trainers, "mark", Killer)
         with pytest.raises(KeyboardInterrupt):
             rl(start, prompts(8), chosen, tmp_path / "killed", seed=1)
     steps = counted_steps(monkeypatch)

@@ -12,12 +12,10 @@ pytest.importorskip("trl")
 from safetensors.torch import load_file
 
 from sayso.records import Gold, InputError, Question
-from sayso.train.card import read_card
-from sayso.train.opening import quiet
+from sayso.train.export import read_card
 from sayso.train.presets import Stage
 from sayso.train.rewards import boosted
-from sayso.train.rl import Prompt, rl
-from sayso.train.sft import sft
+from sayso.train.trainers import Prompt, quiet, rl, sft
 from tiny_training import PRESET, rows
 
 TINY = dataclasses.replace(
@@ -69,7 +67,7 @@ def test_rlmf_scales_what_is_better_than_its_group(
         seen.append((advantages, list(judged), found))
         return found
 
-    monkeypatch.setattr("sayso.train.rl.boosted", recorded)
+    monkeypatch.setattr("sayso.train.trainers.boosted", recorded)
     golds = (Gold("blue"), Gold("red"))
     card = read_card(rl(start, prompts(4, golds), TINY, tmp_path / "rl", reward="rlmf"))
     assert card is not None
@@ -95,7 +93,7 @@ def test_what_a_wrong_answer_costs_does_not_cancel_out(
             made.append(build(4))  # type: ignore[operator]
         return tmp_path
 
-    monkeypatch.setattr("sayso.train.rl.loop.train", stop)
+    monkeypatch.setattr("sayso.train.trainers.train", stop)
     rl(start, prompts(4), TINY, tmp_path / "rl")
     (trainer,) = made
     assert trainer.args.scale_rewards == "batch"  # type: ignore[attr-defined]

@@ -19,11 +19,11 @@ import trl
 from safetensors.torch import load_file
 
 from sayso.records import InputError
-from sayso.train import checkpoints, limits, loop, opening, presets
-from sayso.train.card import Card, read_card, readme, signature
-from sayso.train.pairs import Row
+from sayso.train import presets, trainers
+from sayso.train.export import Card, read_card, readme, signature
 from sayso.train.presets import PAPER, Stage
-from sayso.train.sft import sft
+from sayso.train.rows import Row
+from sayso.train.trainers import sft
 from tiny_training import PRESET, counted_steps, dropouts, rows
 
 
@@ -46,7 +46,7 @@ def same(a: Path, b: Path) -> bool:
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """End a training as a kill would: nothing of ours runs after this step."""
-    whole = checkpoints.mark
+    whole = trainers.mark
 
     class Killer(transformers.TrainerCallback):  # type: ignore[misc]
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -58,7 +58,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
         killer.on_save = marks.on_save  # type: ignore[method-assign]
         return killer
 
-    monkeypatch.setattr(checkpoints, "mark", both)
+    monkeypatch.setattr(trainers, "mark", both)
 
 
 def test_a_killed_training_ends_with_the_weights_of_one_that_was_not(
@@ -108,7 +108,7 @@ def test_a_half_written_checkpoint_is_not_gone_on_from(
         kill_at(patch, 5)
         with pytest.raises(KeyboardInterrupt):
             sft("builtin", rows(24), PRESET, tmp_path / "x")
-    (tmp_path / "x" / "checkpoints" / "checkpoint-4" / checkpoints.WHOLE).unlink()
+    (tmp_path / "x" / "checkpoints" / "checkpoint-4" / trainers.WHOLE).unlink()
     done = sft("builtin", rows(24), PRESET, tmp_path / "x")
     assert same(done, sft("builtin", rows(24), PRESET, tmp_path / "y"))
 
@@ -157,7 +157,7 @@ def test_where_memory_runs_out_half_as_many_rows_are_computed_at_once(
 )
 def test_what_is_computed_at_once_divides_the_batch(batch: int, most: int, micro: int) -> None:
     """8 of 20 at once, twice, would be steps of 16 rows."""
-    assert limits.divisor(batch, most) == micro
+    assert trainers.divisor(batch, most) == micro
 
 
 def test_a_step_has_as_many_rows_as_the_preset_says(
@@ -257,7 +257,7 @@ def test_a_model_without_the_modules_says_which_it_has(tmp_path: Path) -> None:
 def test_a_model_without_q_proj_says_which_modules_it_has(tmp_path: Path) -> None:
     """GPT-2 has c_attn, c_fc and c_proj, in a class that is no linear layer of torch."""
     folder = tmp_path / "gpt2"
-    tokenizer = opening.open_tokenizer(opening.model_folder("builtin"))
+    tokenizer = trainers.open_tokenizer(trainers.model_folder("builtin"))
     tokenizer.save_pretrained(folder)
     config = transformers.GPT2Config(
         n_embd=8, n_layer=1, n_head=2, vocab_size=len(tokenizer), n_positions=64,
@@ -268,15 +268,15 @@ def test_a_model_without_q_proj_says_which_modules_it_has(tmp_path: Path) -> Non
     with pytest.raises(InputError, match=told):
         sft(folder, rows(8), PAPER, tmp_path / "x")
     with pytest.raises(InputError, match=told):
-        opening.check_trainable(str(folder), PAPER.targets)
+        trainers.check_trainable(str(folder), PAPER.targets)
     fitting = dataclasses.replace(PRESET, targets=("c_attn",), cutoff=64)
     assert (sft(folder, rows(8), fitting, tmp_path / "y") / "adapter_model.safetensors").is_file()
 
 
 def test_rows_with_the_tokenizers_marks_are_left_out_and_no_row_is_refused(tmp_path: Path) -> None:
-    tokenizer = opening.open_tokenizer(opening.model_folder("builtin"))
+    tokenizer = trainers.open_tokenizer(trainers.model_folder("builtin"))
     said: list[str] = []
-    kept = opening.unmarked(
+    kept = trainers.unmarked(
         tokenizer, [("a", "b"), ("a<|end|>", "b"), ("a", "<|user|>")], said.append
     )
     assert kept == [("a", "b")]
@@ -286,28 +286,28 @@ def test_rows_with_the_tokenizers_marks_are_left_out_and_no_row_is_refused(tmp_p
 
 
 def test_only_answers_bear_loss_in_the_models_own_template() -> None:
-    tokenizer = opening.open_tokenizer(opening.model_folder("builtin"))
-    made = opening.examples(tokenizer, [("Who?", "Me.")], ("completion",))
+    tokenizer = trainers.open_tokenizer(trainers.model_folder("builtin"))
+    made = trainers.examples(tokenizer, [("Who?", "Me.")], ("completion",))
     assert made[0] == {
         "prompt": [{"role": "user", "content": "Who?"}],
         "completion": [{"role": "assistant", "content": "Me."}],
     }
     tokenizer.chat_template = None
-    made = opening.examples(tokenizer, [("Who?", "Me.")], ("completion",))
+    made = trainers.examples(tokenizer, [("Who?", "Me.")], ("completion",))
     assert made[0] == {"prompt": "Question: Who?\nAnswer:", "completion": " Me."}
 
 
 def test_the_order_holds_every_epoch_and_pads_little() -> None:
     texts = [("p" * (i % 17), "a") for i in range(101)]
-    order = opening.arranged(texts, Stage(rate=1, batch=16, epochs=2, rows=1, micro=4), 5)
+    order = trainers.arranged(texts, Stage(rate=1, batch=16, epochs=2, rows=1, micro=4), 5)
     assert Counter(order) == Counter(texts * 2)
     assert Counter(order[:101]) == Counter(texts)
-    assert order == opening.arranged(texts, Stage(rate=1, batch=16, epochs=2, rows=1, micro=4), 5)
-    assert order != opening.arranged(texts, Stage(rate=1, batch=16, epochs=2, rows=1, micro=4), 6)
+    assert order == trainers.arranged(texts, Stage(rate=1, batch=16, epochs=2, rows=1, micro=4), 5)
+    assert order != trainers.arranged(texts, Stage(rate=1, batch=16, epochs=2, rows=1, micro=4), 6)
     lengths = [len(a + b) for a, b in order]
     padded = sum(max(lengths[i : i + 4]) * 4 for i in range(0, 100, 4))
     assert padded < 1.2 * sum(lengths[:100])
-    part = opening.arranged(texts, Stage(rate=1, batch=16, epochs=0.5, rows=1, micro=4), 5)
+    part = trainers.arranged(texts, Stage(rate=1, batch=16, epochs=0.5, rows=1, micro=4), 5)
     assert len(part) == 50
 
 
@@ -335,8 +335,8 @@ def test_settings_that_train_nothing_are_refused(name: str) -> None:
 
 
 def test_trainers_get_what_the_preset_says(tmp_path: Path) -> None:
-    task = loop.Task("sft", "m", tmp_path, PAPER, PAPER.sft, 7, True, print, {})
-    given = loop.arguments(task, 8)
+    task = trainers.Task("sft", "m", tmp_path, PAPER, PAPER.sft, 7, True, print, {})
+    given = trainers.arguments(task, 8)
     assert given["per_device_train_batch_size"] * given["gradient_accumulation_steps"] == 32
     assert (given["adam_beta1"], given["adam_beta2"], given["weight_decay"]) == (0.9, 0.98, 0.0)
     assert (given["warmup_steps"], given["learning_rate"], given["seed"]) == (0.1, 5e-5, 7)

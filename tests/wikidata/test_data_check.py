@@ -136,18 +136,18 @@ def test_the_command_prints_findings_and_json(
     record = {"entity": "Oslo\x1b[2J", "prompt": prompt, "domain": "d", "individual_qa": [part]}
     file = tmp_path / "x.jsonl"
     file.write_text(json.dumps(record))
-    assert cli.run(["data", "check", str(file)]) == 0
+    assert cli.execute(["data", "check", str(file)]) == 0
     told = capsys.readouterr().out
     assert "1 question, 1 prompt, 1 finding" in told
     assert "gold in question: 1" in told
     assert "\x1b" not in told
-    assert cli.run(["data", "check", str(file), "--json"]) == 0
+    assert cli.execute(["data", "check", str(file), "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert found["kind"] == "gold in question"
     run = ["run", "uncle", "--data", str(file), "--out", str(tmp_path / "run")]
-    assert cli.run(run) == 0
+    assert cli.execute(run) == 0
     capsys.readouterr()
     again = ["data", "check", str(file), "--runs", str(tmp_path / "run")]
-    assert cli.run(again) == 0
+    assert cli.execute(again) == 0
     assert "disputed gold: 0" in capsys.readouterr().out  # one model is no majority
-    assert cli.run(["data", "check", str(tmp_path / "no.jsonl")]) == 2
+    assert cli.execute(["data", "check", str(tmp_path / "no.jsonl")]) == 2

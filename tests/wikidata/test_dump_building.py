@@ -20,13 +20,14 @@ import yaml
 from sayso import cli
 from sayso.datasets import load
 from sayso.records import InputError
-from sayso.wikidata import reading, scanning, workers
-from sayso.wikidata.domains import load_plan
-from sayso.wikidata.dump import read_dump
+from sayso.wikidata import dump as scanning
+from sayso.wikidata import dump as workers
+from sayso.wikidata import unpack
+from sayso.wikidata.dump import Task, read_dump
 from sayso.wikidata.found import Found
-from sayso.wikidata.reading import LONGEST
-from sayso.wikidata.stages import Task
+from sayso.wikidata.plan import load_plan
 from sayso.wikidata.templates import load_templates
+from sayso.wikidata.unpack import LONGEST
 from wikidata_world import DOMAINS, amount, dump, entities, entity, item, statement, when
 
 FILES = ("questions.jsonl", "twins.jsonl", "aspects.yaml", "card.md", "found.msgpack")
@@ -43,7 +44,7 @@ def prepared(folder: Path, data: bytes | None = None, ending: str = ".json") -> 
 def built(folder: Path, source: Path, *flags: str, out: str = "out") -> dict[str, bytes]:
     domains = str(folder / "domains.yaml")
     words = ["build", str(source), "--domains", domains, "--out", str(folder / out)]
-    assert cli.run([*words, "--no-review", *flags]) == 0
+    assert cli.execute([*words, "--no-review", *flags]) == 0
     place = folder / out
     return {name: (place / name).read_bytes() for name in FILES if (place / name).exists()}
 
@@ -163,8 +164,8 @@ def test_an_archive_that_breaks_off_is_built_up_to_there(
 def test_stopped_anywhere_it_goes_on_and_ends_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops: int
 ) -> None:
-    monkeypatch.setattr(reading, "BLOCK", 1000)
-    monkeypatch.setattr(reading, "SIZE", 100)
+    monkeypatch.setattr(unpack, "BLOCK", 1000)
+    monkeypatch.setattr(unpack, "SIZE", 100)
     source = prepared(tmp_path, ending=".json.bz2")
     expected = found_in(tmp_path, source)
     count = 0
@@ -243,9 +244,7 @@ def test_workers_end_with_the_command_that_started_them(tmp_path: Path) -> None:
     job = workers.Job(
         Task("classes", plan), "slow", str(pipe), 0, 0, str(tmp_path / "s" / "0"), 1.0
     )
-    child = subprocess.Popen(
-        [sys.executable, "-m", "sayso.wikidata.workers"], stdin=subprocess.PIPE
-    )
+    child = subprocess.Popen([sys.executable, "-m", "sayso.wikidata.dump"], stdin=subprocess.PIPE)
     assert child.stdin is not None
     child.stdin.write(msgspec.json.encode(job) + b"\n")
     child.stdin.flush()
@@ -345,7 +344,7 @@ def test_the_person_decides_what_is_asked(
     source = prepared(tmp_path)
     out = tmp_path / "out"
     words = ["build", str(source), "--domains", str(tmp_path / "domains.yaml"), "--out", str(out)]
-    assert cli.run(words) == 0
+    assert cli.execute(words) == 0
     assert "look through it" in capsys.readouterr().out
     assert not (out / "questions.jsonl").exists()
     review = yaml.safe_load((out / "aspects.yaml").read_text())
@@ -354,9 +353,9 @@ def test_the_person_decides_what_is_asked(
     review["domains"]["films"]["P57"].update(description="maker", question="Who made {entity}?")
     review["reviewed"] = True
     (out / "aspects.yaml").write_text(yaml.safe_dump(review, sort_keys=False))
-    assert cli.run(words) == 0  # again from the source: the person's file stays
+    assert cli.execute(words) == 0  # again from the source: the person's file stays
     assert "left as it was" in capsys.readouterr().out
-    assert cli.run(["build", str(out)]) == 0
+    assert cli.execute(["build", str(out)]) == 0
     told = capsys.readouterr()
     assert "nobody has reviewed" not in told.err
     films = [row for row in rows(tmp_path) if row["domain"] == "films"]
@@ -397,7 +396,7 @@ def test_a_wrong_review_is_one_line(
     (tmp_path / "out" / "aspects.yaml").write_text(
         "domains: {}\n" * ("domains" not in change) + change
     )
-    assert cli.run(["build", str(tmp_path / "out")]) == 2
+    assert cli.execute(["build", str(tmp_path / "out")]) == 2
     assert told in capsys.readouterr().err
 
 
@@ -409,7 +408,7 @@ def test_a_domain_that_the_review_does_not_know_is_told(
     built(tmp_path, source)
     words = ["build", str(source), "--out", str(tmp_path / "out"), "--domains"]
     (tmp_path / "domains.yaml").write_text(DOMAINS)
-    assert cli.run([*words, str(tmp_path / "domains.yaml")]) == 2
+    assert cli.execute([*words, str(tmp_path / "domains.yaml")]) == 2
     assert "says nothing about the domain 'people'" in capsys.readouterr().err
 
 
@@ -420,7 +419,7 @@ def test_other_peoples_folders_are_left_alone(
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "questions.jsonl").write_text("mine")
     words = ["build", str(source), "--domains", str(tmp_path / "domains.yaml"), "--no-review"]
-    assert cli.run([*words, "--out", str(tmp_path / "mine")]) == 2
+    assert cli.execute([*words, "--out", str(tmp_path / "mine")]) == 2
     assert "it holds 'questions.jsonl'" in capsys.readouterr().err
     assert (tmp_path / "mine" / "questions.jsonl").read_text() == "mine"
 
@@ -443,7 +442,7 @@ def test_a_wrong_plan_is_one_line(
 ) -> None:
     source = prepared(tmp_path)
     (tmp_path / "domains.yaml").write_text(plan)
-    assert cli.run(["build", str(source), "--domains", str(tmp_path / "domains.yaml")]) == 2
+    assert cli.execute(["build", str(source), "--domains", str(tmp_path / "domains.yaml")]) == 2
     assert told in capsys.readouterr().err
 
 
@@ -459,7 +458,7 @@ def test_the_excerpt_builds_and_runs_without_hand_work(
     built(tmp_path, source)
     assert {row["domain"] for row in rows(tmp_path)} == {"people", "lakes"}
     out = tmp_path / "out"
-    assert cli.run(["data", "check", str(out / "questions.jsonl")]) == 0
+    assert cli.execute(["data", "check", str(out / "questions.jsonl")]) == 0
     words = ["run", "uncle", "--data", str(out / "questions.jsonl"), "--limit", "5"]
-    assert cli.run([*words, "--out", str(tmp_path / "run")]) == 0
+    assert cli.execute([*words, "--out", str(tmp_path / "run")]) == 0
     assert (tmp_path / "run" / "report.html").is_file()

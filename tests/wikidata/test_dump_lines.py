@@ -14,22 +14,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.wikidata import lines as lines_module
-from sayso.wikidata import reading
-from sayso.wikidata.closure import EDGE
-from sayso.wikidata.domains import Domain, Plan
+from sayso.wikidata import unpack
+from sayso.wikidata.dump import EDGE, Classes, Members, Stage, Task
 from sayso.wikidata.entities import parse, superclasses
-from sayso.wikidata.lines import (
+from sayso.wikidata.plan import Domain, Plan
+from sayso.wikidata.unpack import (
+    Lines,
+    Place,
     by_line,
+    find_parts,
     item_number,
     no_text,
     own_id,
     places,
     pointing,
+    read_lines,
     statements,
 )
-from sayso.wikidata.reading import Lines, Place, find_parts, read_lines
-from sayso.wikidata.stages import Classes, Members, Stage, Task
 from wikidata_world import amount, entity, item, when
 
 #: item 4242 near "P31" in several ways, and what is none
@@ -158,7 +159,7 @@ def test_what_is_no_utf8_is_told_with_its_byte(pieces: list[bytes], piece: int) 
     except UnicodeDecodeError as error:
         expected = f"is no UTF-8 at its byte {error.start + 1}"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines_module, "PIECE", piece)
+        patch.setattr(unpack, "PIECE", piece)
         assert no_text(data) == expected
 
 
@@ -275,6 +276,6 @@ def test_any_size_of_blocks_finds_the_same(
 
     expected = found()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "SIZE", size)
-        patch.setattr(reading, "BLOCK", block)
+        patch.setattr(unpack, "SIZE", size)
+        patch.setattr(unpack, "BLOCK", block)
         assert found() == expected

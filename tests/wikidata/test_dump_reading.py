@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.records import InputError
-from sayso.wikidata import reading
-from sayso.wikidata.reading import Place, find_parts, read_lines
+from sayso.wikidata import unpack
+from sayso.wikidata.unpack import Place, find_parts, read_lines
 
 zstandard = pytest.importorskip("zstandard")
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -70,8 +70,8 @@ def test_lines_are_those_of_the_text_from_every_place(
         expected.pop()
     patch = pytest.MonkeyPatch()
     for size, block in ((1 << 16, 1 << 20), (5, 7)):
-        patch.setattr(reading, "SIZE", size)
-        patch.setattr(reading, "BLOCK", block)
+        patch.setattr(unpack, "SIZE", size)
+        patch.setattr(unpack, "BLOCK", block)
         assert everything(path) == expected
         (part,) = find_parts(path)
         for given_lines in read_lines(part):
@@ -85,7 +85,7 @@ def test_lines_are_those_of_the_text_from_every_place(
 def test_a_line_that_is_too_long_is_told_and_the_next_one_read(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "LONGEST", 3_000_000)
+    monkeypatch.setattr(unpack, "LONGEST", 3_000_000)
     text = b"a\n" + b"x" * 3_500_000 + b"\nb\n" + b"y" * 3_000_000 + b"\n" + b"z" * 3_000_001
     found = everything(write(tmp_path, text, ending))
     assert [(n, d if isinstance(d, str) else d[:3]) for n, d in found] == [

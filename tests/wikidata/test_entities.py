@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.wikidata.entities import DATATYPES, LineError, parse, superclasses
-from sayso.wikidata.lines import cut, own_id, pointing
+from sayso.wikidata.unpack import cut, own_id, pointing
 from wikidata_world import amount, day, entity, item, statement, when
 
 

@@ -41,7 +41,7 @@ def parts(
     (folder / "d.yaml").write_text(PLAN)
     source = str(test_data / "wikidata" / "entities.dump.json.bz2")
     words = ["build", source, "--domains", str(folder / "d.yaml"), "--no-review"]
-    assert cli.run([*words, "--out", str(folder / "out")]) == 0
+    assert cli.execute([*words, "--out", str(folder / "out")]) == 0
     records = [json.loads(line) for line in (folder / "out" / "questions.jsonl").open()]
     return [(raw[record["id"]], part) for record in records for part in record["individual_qa"]]
 

@@ -10,8 +10,7 @@ import pytest
 
 from sayso import cli
 from sayso.records import InputError
-from sayso.wikidata.sparql import Service, Term, retry_after
-from sayso.wikidata.sparql_found import BATCH, statement
+from sayso.wikidata.sparql import BATCH, Service, Term, retry_after, statement
 from wikidata_world import DOMAINS, dump
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -41,7 +40,7 @@ def service(address: str, folder: Path, waits: list[float] | None = None, **more
 def build(folder: Path, address: str, *flags: str) -> int:
     (folder / "domains.yaml").write_text(DOMAINS)
     words = ["build", "--sparql", "--endpoint", address, "--domains", str(folder / "domains.yaml")]
-    return cli.run([*words, "--out", str(folder / "out"), "--no-review", *flags])
+    return cli.execute([*words, "--out", str(folder / "out"), "--no-review", *flags])
 
 
 def test_the_service_gives_the_benchmark_that_the_dump_gives(tmp_path: Path) -> None:
@@ -59,7 +58,7 @@ def test_the_service_gives_the_benchmark_that_the_dump_gives(tmp_path: Path) -> 
     source = tmp_path / "dump.json"
     source.write_bytes(dump())
     words = ["build", str(source), "--domains", str(tmp_path / "domains.yaml"), "--no-review"]
-    assert cli.run([*words, "--out", str(tmp_path / "from-dump")]) == 0
+    assert cli.execute([*words, "--out", str(tmp_path / "from-dump")]) == 0
 
     def parts(data: bytes) -> dict[str, object]:
         records = [json.loads(line) for line in data.splitlines()]
@@ -188,7 +187,7 @@ def test_members_have_one_of_the_values_that_are_asked_for(tmp_path: Path) -> No
         for source in (["--sparql", "--endpoint", seen.address], [str(tmp_path / "dump.json")]):
             out = tmp_path / str(len(made))
             words = ["build", *source, "--domains", str(tmp_path / "domains.yaml"), "--no-review"]
-            assert cli.run([*words, "--out", str(out)]) == 0
+            assert cli.execute([*words, "--out", str(out)]) == 0
             lines = (out / "questions.jsonl").read_text().splitlines()
             made.append({json.loads(line)["id"] for line in lines})
     assert made == [{"Q2003", "Q2005"}] * 2

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from sayso import cli
 from sayso.wikidata.aspects import Aspect, Aspects, read_aspects, write_aspects
-from sayso.wikidata.domains import Domain, Plan
 from sayso.wikidata.found import Found
+from sayso.wikidata.plan import Domain, Plan
+from sayso.wikidata.questions import invented
 from sayso.wikidata.templates import load_templates, texts, wrong_question
-from sayso.wikidata.twins import invented
 from wikidata_world import DOMAINS, FIRST, WORDS, amount, dump, entity, item, statement, when
 
 
@@ -31,7 +31,7 @@ def build(
     (folder / "d.yaml").write_text(plan or "domains: {cities: {classes: [Q515], least: 1}}")
     (folder / "dump-20240401.json").write_bytes(dump(rows))
     words = ["build", str(folder / "dump-20240401.json"), "--domains", str(folder / "d.yaml")]
-    assert cli.run([*words, "--out", str(folder / "out"), "--no-review", *flags]) == 0
+    assert cli.execute([*words, "--out", str(folder / "out"), "--no-review", *flags]) == 0
     made: dict[str, dict[str, list[Any]]] = {}
     for split in ("questions", "twins"):
         file = folder / "out" / f"{split}.jsonl"
@@ -170,7 +170,7 @@ def test_a_source_without_an_entity_is_told_before_a_review(
     (tmp_path / "dump.json").write_bytes(data)
     (tmp_path / "d.yaml").write_text("domains: {cities: {classes: [Q999999], where: {P17: [Q1]}}}")
     words = ["build", str(tmp_path / "dump.json"), "--domains", str(tmp_path / "d.yaml")]
-    assert cli.run([*words, "--out", str(tmp_path / "out")]) == 2
+    assert cli.execute([*words, "--out", str(tmp_path / "out")]) == 2
     assert told in capsys.readouterr().err
     assert not (tmp_path / "out" / "aspects.yaml").exists()
 
@@ -192,7 +192,7 @@ def test_nothing_to_ask_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[s
     )
     (tmp_path / "d.yaml").write_text("domains: {cities: {classes: [Q515]}}")
     words = ["build", str(tmp_path / "dump.json"), "--domains", str(tmp_path / "d.yaml")]
-    assert cli.run([*words, "--out", str(tmp_path / "out"), "--no-review"]) == 2
+    assert cli.execute([*words, "--out", str(tmp_path / "out"), "--no-review"]) == 2
     error = capsys.readouterr().err
     assert "cities: 1 entities, 0 aspects kept; of others: its name is not known (2)" in error
 
@@ -204,10 +204,10 @@ def test_a_deleted_review_is_proposed_anew(
     (tmp_path / "d.yaml").write_text(DOMAINS)
     out = tmp_path / "out"
     words = ["build", str(tmp_path / "dump.json"), "--domains", str(tmp_path / "d.yaml")]
-    assert cli.run([*words, "--out", str(out)]) == 0
+    assert cli.execute([*words, "--out", str(out)]) == 0
     first = (out / "aspects.yaml").read_bytes()
     (out / "aspects.yaml").unlink()
-    assert cli.run(["build", str(out)]) == 0
+    assert cli.execute(["build", str(out)]) == 0
     assert (out / "aspects.yaml").read_bytes() == first
     assert "look through it" in capsys.readouterr().out
     assert not (out / "questions.jsonl").exists()
@@ -220,7 +220,7 @@ def test_what_is_for_a_source_is_refused_for_a_built_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str, value: str
 ) -> None:
     build(tmp_path, None, plan=DOMAINS)
-    assert cli.run(["build", str(tmp_path / "out"), flag, value]) == 2
+    assert cli.execute(["build", str(tmp_path / "out"), flag, value]) == 2
     assert f"{flag} is for a dump or a service" in capsys.readouterr().err
 
 
@@ -231,9 +231,9 @@ def test_a_review_of_another_plan_is_refused_before_the_source_is_read(
     (tmp_path / "other.yaml").write_text("domains: {cats: {classes: [Q146]}}")
     words = ["build", str(tmp_path / "dump-20240401.json"), "--out", str(tmp_path / "out")]
     before = sorted((tmp_path / "out" / "scan").rglob("*"))
-    assert cli.run([*words, "--domains", str(tmp_path / "other.yaml")]) == 2
+    assert cli.execute([*words, "--domains", str(tmp_path / "other.yaml")]) == 2
     assert "there is no domain 'films' (there are cats)" in capsys.readouterr().err
-    assert cli.run([*words, "--domains", str(tmp_path / "d.yaml"), "--languages", "de"]) == 2
+    assert cli.execute([*words, "--domains", str(tmp_path / "d.yaml"), "--languages", "de"]) == 2
     assert "the questions there are in 'en' and 'de' is asked for" in capsys.readouterr().err
     assert sorted((tmp_path / "out" / "scan").rglob("*")) == before
 
@@ -248,8 +248,8 @@ def test_a_users_table_holds_for_the_second_step_too(
     (tmp_path / "d.yaml").write_text("domains: {cities: {classes: [Q515], least: 1}}")
     words = ["build", str(tmp_path / "dump.json"), "--domains", str(tmp_path / "d.yaml")]
     table = ["--templates", str(tmp_path / "t.yaml")]
-    assert cli.run([*words, "--out", str(tmp_path / "out"), *table]) == 0
-    assert cli.run(["build", str(tmp_path / "out"), "--questions", "builtin"]) == 0
+    assert cli.execute([*words, "--out", str(tmp_path / "out"), *table]) == 0
+    assert cli.execute(["build", str(tmp_path / "out"), "--questions", "builtin"]) == 0
     made = (tmp_path / "out" / "questions.jsonl").read_text()
     assert [name in made for name in ("Old", "New")] == [True, True]
     assert "builtin words nothing; delete it for new ones" in capsys.readouterr().err
@@ -289,7 +289,7 @@ def test_what_a_person_keeps_is_asked_though_it_was_not_proposed(tmp_path: Path)
     assert own["why"] == "its name is not known"
     own.update(keep=True, description="postal code")  # the plain question does
     (out / "aspects.yaml").write_text(yaml.safe_dump(review, sort_keys=False))
-    assert cli.run(["build", str(out)]) == 0
+    assert cli.execute(["build", str(out)]) == 0
     (record,) = (json.loads(line) for line in (out / "questions.jsonl").open())
     asked = {part["question"]: part["answer"] for part in record["individual_qa"]}
     assert asked["What is the postal code of Ro?"] == [{"value": "4711"}]

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso import judge_rules
-from sayso.annotate.dates import gold_dates
+from sayso.judges.rules.dates import gold_dates
+from sayso.judges.rules.judge import judge_rules
 from sayso.records import Gold
-from sayso.wikidata.domains import Domain, Plan
-from sayso.wikidata.entities import Entity, Statement
+from sayso.wikidata.dump import Stratum, ticket
+from sayso.wikidata.entities import Entity, Statement, began, holds_since, is_fresh
 from sayso.wikidata.found import Found
-from sayso.wikidata.freshness import began, holds_since, is_fresh
-from sayso.wikidata.sample import Stratum, ticket
+from sayso.wikidata.plan import Domain, Plan
+from sayso.wikidata.questions import invented
 from sayso.wikidata.templates import load_templates
-from sayso.wikidata.twins import invented
 from sayso.wikidata.values import answer, date_gold, gregorian, plain_number
 
 TABLE = load_templates()

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sayso.backends.scripted import ScriptedEngine
+from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
-from sayso.wikidata.building import found_step
-from sayso.wikidata.domains import load_plan
+from sayso.wikidata.build import found_step
 from sayso.wikidata.dump import read_dump
 from sayso.wikidata.found import Found
+from sayso.wikidata.plan import load_plan
+from sayso.wikidata.questions import Worder
 from sayso.wikidata.templates import Templates, load_templates, texts
-from sayso.wikidata.wording import Worder
 from wikidata_world import DOMAINS, FIRST, WORDS, dump
 
 

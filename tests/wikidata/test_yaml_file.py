@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.records import InputError
-from sayso.wikidata.yaml_file import parse_yaml, read_yaml
+from sayso.wikidata.plan import parse_yaml, read_yaml
 
 
 class Row(msgspec.Struct, forbid_unknown_fields=True):

@@ -2,14 +2,319 @@
 
 from __future__ import annotations
 
+import ast
+import csv
+import datetime
 import json
-from collections.abc import Iterator
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from sayso.datasets.answers_csv import read_csv
-from sayso.records import InputError
-from sayso.store import read_rows
+import msgspec
+
+from sayso.records import Gold, InputError
+
+# Reading the tables that users bring: JSONL, a JSON list, Parquet.
+#
+# Whatever the bytes are, the outcome is rows or one clear line naming the file and the place.
+
+Row = tuple[int, dict[str, object]]
+BOM = b"\xef\xbb\xbf"
+
+
+def read_rows(path: Path | str) -> Iterator[Row]:
+    """Yield (line or row number, object) of a ``.jsonl``, ``.json`` or ``.parquet`` file.
+
+    Numbers start at 1; in JSONL they are lines (blank ones skipped), elsewhere rows. NaN and
+    infinity become ``None``, lone surrogates U+FFFD; a byte order mark is accepted. Errors are
+    raised as :class:`InputError` when the iteration reaches them: a file that is missing, empty
+    or unreadable, bytes that are not UTF-8, wrong JSON (line and column), a row that is no object.
+    """
+    place = Path(path)
+    if os.path.isdir(place):  # Path.is_dir raises for a name that is too long
+        raise InputError(f"{place} is a folder: give one file in it")
+    reader = READERS.get(place.suffix.lower())
+    if reader is None:
+        raise InputError(
+            f"{place}: expected a file ending in {', '.join(READERS)}; convert it to one of these"
+        )
+    empty = True
+    try:
+        for row in reader(place):
+            empty = False
+            yield row
+    except FileNotFoundError:
+        raise InputError(f"{place} does not exist: check the name") from None
+    except OSError as error:
+        raise InputError(f"{place} cannot be read: {error.strerror or error}") from error
+    if empty:
+        raise InputError(f"{place} is empty: expected at least one row")
+
+
+def read_lines(path: Path) -> Iterator[Row]:
+    """Yield the objects of a JSONL file."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            text = decode(line, path, number, first=number == 1).rstrip()
+            if not text:
+                continue
+            hint = "; a file that is one JSON list must end in .json" if number == 1 else ""
+            value = parse(text, path, number, hint)
+            yield number, whole(value, f"{path} line {number}")
+
+
+def read_list(path: Path) -> Iterator[Row]:
+    """Yield the objects of a JSON file that holds one list."""
+    text = decode(path.read_bytes(), path, 1, first=True)
+    if not text.strip():
+        return
+    value = parse(text, path, 1, "; a file with one object per line must end in .jsonl")
+    if not isinstance(value, list):
+        raise InputError(f"{path}: expected a list of objects, got {name_of(value)}")
+    for number, row in enumerate(value, 1):
+        yield number, whole(row, f"{path} row {number}")
+
+
+def read_parquet_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    try:
+        with path.open("rb") as file, pq.ParquetFile(file) as source:
+            for batch in source.iter_batches(batch_size=1000):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, whole(row, f"{path} row {number}")
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{path} cannot be read as Parquet after row {number}: {why}; write it again"
+        ) from error
+
+
+READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
+    ".jsonl": read_lines,
+    ".ndjson": read_lines,
+    ".json": read_list,
+    ".parquet": read_parquet_rows,
+}
+
+
+def decode(data: bytes, path: Path, line: int, *, first: bool) -> str:
+    """Return UTF-8 text; the error names the line, counting from ``line``."""
+    if first:
+        data = data.removeprefix(BOM)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise InputError(
+                f"{path} line {line}, byte 1: UTF-16, not UTF-8; save the file as UTF-8"
+            ) from None
+        line += data.count(b"\n", 0, error.start)
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise InputError(
+            f"{path} line {line}, byte {column}: not UTF-8 (0x{data[error.start]:02x}); "
+            "save the file as UTF-8"
+        ) from None
+
+
+def parse(text: str, path: Path, line: int, hint: str) -> object:
+    """Return the JSON value of a text that starts at ``line``."""
+    try:
+        return json.loads(text, parse_constant=lambda _: None)
+    except json.JSONDecodeError as error:
+        place = f"{path} line {line + error.lineno - 1}, column {error.colno}"
+        raise InputError(f"{place}: wrong JSON: {error.msg}{hint}") from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; deep nesting
+        raise InputError(f"{path} line {line}: wrong JSON: {error}") from None
+
+
+def whole(value: object, place: str) -> dict[str, object]:
+    """Return an object with text and finite numbers only."""
+    if not isinstance(value, dict):
+        raise InputError(f"{place}: expected an object {{...}}, got {name_of(value)}")
+    try:
+        return {str(clean(key)): clean(item) for key, item in value.items()}
+    except RecursionError:
+        raise InputError(f"{place}: nested too deeply") from None
+
+
+def clean(value: object) -> object:
+    """Return the value with ``None`` for NaN and infinity and U+FFFD for lone surrogates."""
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [clean(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): clean(item) for key, item in value.items()}
+    return value
+
+
+def name_of(value: object) -> str:
+    """Return what JSON calls a value."""
+    if value is None:
+        return "null"
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string"}
+    return names.get(type(value), "an object" if isinstance(value, dict) else "a list")
+
+
+# Rows of a CSV or TSV file, read strictly: what does not fit its header is told by its line.
+
+
+@contextmanager
+def any_length() -> Iterator[None]:
+    """Let cells be as long as they are."""
+    limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
+
+
+def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield (line, row) of a CSV or TSV file with a header; cells are texts.
+
+    A .csv whose header has no comma may separate by semicolons or tabs, as spreadsheets do where
+    the comma is the decimal sign. Rows without a single character are skipped, white space around
+    names of columns is dropped. Raises InputError with the line: not UTF-8, no header, a name
+    twice, a row of another length.
+    """
+    line = 0
+    try:
+        with any_length(), path.open(encoding="utf-8-sig", newline="") as file:
+            separator = "\t" if path.suffix.lower() == ".tsv" else _separator(file.readline())
+            file.seek(0)
+            reader = csv.reader(file, delimiter=separator, strict=True)
+            header = [name.strip() for name in next(reader, [])]
+            _check_header(path, header)
+            empty = True
+            for cells in reader:
+                line = reader.line_num
+                if not any(cell.strip() for cell in cells):
+                    continue
+                if len(cells) != len(header):
+                    raise InputError(
+                        f"{path} line {line}: {len(cells)} cells, but the header names "
+                        f"{len(header)}; quote cells that hold a separator"
+                    )
+                empty = False
+                yield line, dict(zip(header, cells, strict=True))
+        if empty:
+            raise InputError(f"{path} has a header and no rows: expected at least one")
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist: check the name") from None
+    except UnicodeDecodeError:
+        decode(path.read_bytes(), path, 1, first=True)  # says where: files are decoded in blocks
+        raise
+    except csv.Error as error:
+        raise InputError(f"{path} after line {line}: wrong CSV ({error})") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _separator(header: str) -> str:
+    """Return what separates the cells of a header: a comma, unless it has none."""
+    bare = re.sub(r'"[^"]*"', "", header)
+    return next((sign for sign in ",;\t" if sign in bare), ",")
+
+
+def _check_header(path: Path, header: Sequence[str]) -> None:
+    if not any(header):
+        raise InputError(f"{path} is empty: expected a header and at least one row")
+    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    if twice:
+        raise InputError(f"{path} line 1: two columns are called {twice[0]!r}; rename one")
+
+
+# What stands in one cell of people's tables: lists written as text, and golds of any type.
+
+_ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|None)"""
+#: a list as Python and pandas write it; texts without a comma between them are no list, though
+#: Python would glue them together
+_PYTHON = re.compile(rf"\[\s*(?:{_ITEM}\s*(?:,\s*{_ITEM}\s*)*,?\s*)?\]", re.DOTALL)
+#: Wikidata writes 1815-12-10T00:00:00Z, pandas 1815-12-10 00:00:00
+_TIMESTAMP = re.compile(r"([+-]?\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0+)?Z?")
+#: 0,5 is no number here, while 1,500 is
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
+#: how a missing value looks once it was written out as a text
+WRITTEN_OUT = frozenset(("nan", "none", "null", "n/a", "<na>"))
+
+
+def list_in(cell: str) -> list[Any] | None:
+    """Return the list that a cell holds, in JSON or as Python writes it; ``None`` for no list."""
+    text = cell.strip()
+    if text[:1] != "[":
+        return None
+    try:
+        found = json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        if not _PYTHON.fullmatch(text):
+            return None
+        try:
+            found = ast.literal_eval(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return None
+    return found if isinstance(found, list) else None
+
+
+def read_cell(cell: str, place: str) -> object:
+    """Return the list that a cell holds, or its text. Raises InputError for a broken list."""
+    found = list_in(cell)
+    if found is not None:
+        return found
+    text = cell.strip()
+    if text[:2] in ('["', "['") or (text[:1] == "[" and text[-1:] == "]"):
+        raise InputError(
+            f"{place}: gold {text!r:.40} looks like a list and cannot be read as one; "
+            'write ["…", "…"], also around a single text in brackets'
+        )
+    return cell
+
+
+def gold_in(value: object, place: str) -> Gold:
+    """Return a gold: a text, a number, a day, or an object with value and aliases.
+
+    Raises InputError for anything else, a truth value too: nobody could tell what says "true".
+    """
+    if isinstance(value, Gold):
+        return value
+    if isinstance(value, str):
+        return _gold_of(value)
+    if isinstance(value, datetime.date):
+        return Gold(f"{value.isoformat()[:10]}T00:00:00Z", kind="date")
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        whole = isinstance(value, float) and value.is_integer()
+        return Gold(f"{value:.0f}" if whole else str(value))
+    try:
+        return msgspec.convert(value, Gold)
+    except msgspec.ValidationError:
+        raise InputError(
+            f"{place}: gold {value!r:.40}: expected a text or a number, a list of them, or "
+            '{"value": "…", "aliases": ["…"]} (yes or no is a text)'
+        ) from None
+
+
+def _gold_of(text: str) -> Gold:
+    """Return a gold: a timestamp is a date, all else is text until a matcher reads it."""
+    text = text.strip()
+    timed = _TIMESTAMP.fullmatch(text)
+    return Gold(f"{timed[1]}T{timed[2]}Z", kind="date") if timed else Gold(text)
+
 
 #: endings that :func:`read_table` reads
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv")

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from importlib import resources
 from pathlib import Path
 
 import msgspec
 
-from sayso.datasets.cells import gold_in
-from sayso.datasets.collection import Dataset, questions_hash
-from sayso.datasets.published import hub_rows
+from sayso.datasets.dataset import Dataset, hub_rows, questions_hash
+from sayso.datasets.tables import gold_in, read_rows
 from sayso.records import Aspect, Gold, InputError, Question, question_id
-from sayso.store import read_rows
 
 HUB_ID = "rhyang2021/UNCLE"
 #: records that the two published versions of the set hold (PROTOCOLS 1.A)
@@ -45,14 +44,14 @@ class _Record(msgspec.Struct):
     domain: str = ""
 
 
-def load_file(path: Path) -> Dataset:
+def load_uncle_file(path: Path) -> Dataset:
     """Load a user's own questions from JSONL, JSON or Parquet."""
     # an undecodable file name must not reach an id
     name = path.stem.encode("utf-8", "replace").decode()
     return from_records(read_rows(path), name=name, source=str(path))
 
 
-def load_published(split: str = "test") -> Dataset:
+def load_uncle(split: str = "test") -> Dataset:
     """Load the published set through ``datasets``. The set has no splits; ``split`` is ignored.
 
     Its rows are taken as they are: a repeated prompt or an aspect without a gold is left out and
@@ -180,3 +179,26 @@ def _short(record: _Record, part: _Part, name: str) -> Question:
         domain=record.domain,
         aspect=Aspect(part.description, part.label, part.property_id),
     )
+
+
+# The invented world that ships with sayso: UNCLE's format, every fact made up.
+#
+# Its files are reached through importlib.resources; licence MIT like the package. What is in it
+# and
+# how often the built-in model has read each fact is described in
+# ``builtin/model/MODEL_CARD.md``.
+
+SPLITS = ("test", "dev", "train")
+
+
+def load_builtin(split: str = "test") -> Dataset:
+    """Load one split of the built-in world: test, dev, train or all."""
+    if split not in (*SPLITS, "all"):
+        raise InputError(f"split {split!r}: expected {', '.join(SPLITS)} or all")
+    source = resources.files("sayso").joinpath("builtin", "data", "questions.jsonl")
+    rows = []
+    for number, line in enumerate(source.read_bytes().splitlines(), start=1):
+        record = msgspec.json.decode(line)
+        if split in ("all", record.pop("split")):
+            rows.append((number, record))
+    return from_records(rows, name="builtin", source="builtin questions.jsonl")

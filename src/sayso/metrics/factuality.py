@@ -8,11 +8,15 @@ irrelevant claims stand beside it (VALIDITY 5).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import overload
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from sayso.metrics.intervals import resample_weights, standard_error, student_interval
+from sayso.metrics.ranking import codes
+from sayso.metrics.uncle_rates import Floats, divide, or_none
 from sayso.records import InputError
 
 
@@ -83,3 +87,338 @@ def equal_length(labels: Sequence[Sequence[str]], first: int) -> tuple[list[int]
     rated = [[x for x in answer if x in ("S", "NS")] for answer in labels]
     kept = [answer[:first] for answer in rated if len(answer) >= first]
     return [a.count("S") for a in kept], [a.count("NS") for a in kept]
+
+
+# How numbers move along a text: relative positions, bins, curves, and a trend that is not
+# mixture.
+#
+# Tu et al., arXiv 2411.15993, section 3 (PROTOCOLS 4.B). Sentence i (from 1) of n lies at i/n,
+# in
+# (0, 1]; bins are right-closed, in integers:
+#
+#     bin = ceil(bins * i / n) - 1 = (bins * i + n - 1) // n - 1
+#
+# "third of six = 50 %" lies in 40-60 %. A text of n < bins sentences leaves bins empty, always
+# the
+# first among them, so a curve over all texts compares different texts at its two ends: it is
+# shown
+# with and without the short ones, and the trend is measured inside texts.
+
+Closed = Literal["right", "left"]
+Average = Literal["sentence", "generation", "micro"]
+
+#: what people and judges say of a claim: supported, not supported, irrelevant
+LABELS = ("S", "NS", "IR")
+
+
+def position_bin(i: int, n: int, bins: int = 5, closed: Closed = "right") -> int:
+    """Return the bin, from 0, of sentence ``i`` (from 1) of ``n``.
+
+    ``closed="right"``: (lo, hi], the default. ``"left"``: [lo, hi), the end of the text in the
+    last bin; then the first bin of a text of ``bins`` sentences is empty.
+    """
+    if not 1 <= i <= n or bins < 1:
+        raise InputError(f"sentence {i} of {n} in {bins} bins: expected 1 <= i <= n, bins >= 1")
+    if closed == "right":
+        return (bins * i + n - 1) // n - 1
+    return min(bins - 1, bins * i // n)
+
+
+def position_fractions(
+    sentences: Sequence[Mapping[str, Any]], bins: int = 5, closed: Closed = "right"
+) -> list[dict[str, float | None]]:
+    """Return one dictionary for each bin, of sentences with their numbers of claims.
+
+    A sentence has ``i`` and ``n``, claims ``S``, ``NS`` and ``IR``, and may have ``generation``.
+    Keys, for each label: ``macro_sentence_S`` the mean over sentences of their share of claims
+    (IR in the denominator; sentences without claims left out), ``macro_generation_S`` the mean
+    over texts of that mean (only where every sentence names its text), ``micro_S`` the pooled
+    share, ``mean_S_count`` claims per sentence that has any, ``mean_S_count_all`` per sentence;
+    besides ``sentences``, ``sentences_with_claims`` and ``claims``. Empty: ``None``.
+    """
+    counts = np.array([[s[x] for x in LABELS] for s in sentences], dtype=np.float64)
+    counts = counts.reshape(len(sentences), len(LABELS))
+    place = np.array([position_bin(s["i"], s["n"], bins, closed) for s in sentences], dtype=int)
+    named = all("generation" in s for s in sentences)
+    text = codes([s["generation"] for s in sentences]) if named and len(sentences) else None
+    return [
+        _fractions(counts[place == b], None if text is None else text[place == b])
+        for b in range(bins)
+    ]
+
+
+def _fractions(counts: Floats, text: NDArray[np.int64] | None) -> dict[str, float | None]:
+    total = counts.sum(axis=1)
+    some = total > 0
+    share = divide(counts[some], total[some, None])
+    found: dict[str, float | None] = {
+        "sentences": float(len(counts)),
+        "sentences_with_claims": float(some.sum()),
+        "claims": float(total.sum()),
+    }
+    for column, label in enumerate(LABELS):
+        own = share[:, column]
+        found[f"macro_sentence_{label}"] = _mean(own)
+        if text is not None:
+            _, unit = np.unique(text[some], return_inverse=True)
+            means = divide(np.bincount(unit, weights=own), np.bincount(unit))
+            found[f"macro_generation_{label}"] = _mean(means)
+        found[f"micro_{label}"] = or_none(divide(counts[:, column].sum(), total.sum()))
+        found[f"mean_{label}_count"] = _mean(counts[some, column])
+        found[f"mean_{label}_count_all"] = _mean(counts[:, column])
+    return found
+
+
+def _mean(values: Floats) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def curve_rows(
+    top: ArrayLike, bottom: ArrayLike, generation: ArrayLike, average: Average = "sentence"
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Return (numerators, denominators, clusters) whose weighted ratio of sums is the average.
+
+    ``top`` and ``bottom`` (n,) are counts of one bin's sentences, such as S and S + NS. Sentences
+    with ``bottom`` 0 are left out. ``sentence``: the mean of their ratios; ``generation``: of the
+    means inside each text; ``micro``: pooled claims. :func:`sayso.metrics.bootstrap_ratio` takes
+    what is returned.
+    """
+    number, of = np.asarray(top, dtype=np.float64), np.asarray(bottom, dtype=np.float64)
+    text = codes(generation) if len(of) else np.zeros(0, dtype=np.int64)
+    some = of > 0
+    number, of, text = number[some], of[some], text[some]
+    if average == "micro":
+        return number, of, text
+    share = divide(number, of)
+    if average == "sentence":
+        return share, np.ones_like(share), text
+    names, unit = np.unique(text, return_inverse=True)
+    means = divide(np.bincount(unit, weights=share), np.bincount(unit))
+    return means, np.ones_like(means), names.astype(np.int64)
+
+
+class Trend(NamedTuple):
+    """The slope of a share along a text, from start (0) to end (1), inside texts.
+
+    ``low, high`` by resampling texts; ``p`` two-sided, by shuffling the order of sentences inside
+    each text. ``texts`` and ``sentences`` that entered: texts with two or more sentences with
+    claims. ``None`` with ``problem`` where there is nothing to fit.
+    """
+
+    slope: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    texts: int
+    sentences: int
+    problem: str | None = None
+
+
+def position_trend(
+    share: ArrayLike,
+    position: ArrayLike,
+    generation: ArrayLike,
+    n: int = 2000,
+    seed: int = 0,
+) -> Trend:
+    """Return the within-text slope of ``share`` (m,) over ``position`` (m,), i/n of a sentence.
+
+    slope = sum (x - mean x of its text)(y - mean y of its text) / sum (x - mean x of its text)^2:
+    a regression with one intercept for each text, so that texts of different length and level
+    cannot make it (PROTOCOLS 4.B). NaN shares are left out. The null hypothesis of ``p`` is that
+    inside a text order does not matter.
+    """
+    y, x = np.asarray(share, dtype=np.float64), np.asarray(position, dtype=np.float64)
+    text = codes(generation) if len(y) else np.zeros(0, dtype=np.int64)
+    some = ~np.isnan(y)
+    x, y, text = x[some], y[some], text[some]
+    size = np.bincount(text, minlength=1)
+    several = size[text] > 1 if len(text) else np.zeros(0, dtype=bool)
+    x, y, text = x[several], y[several], text[several]
+    names, unit = np.unique(text, return_inverse=True)
+    count = len(names)
+    if count == 0:
+        return Trend(None, None, None, None, 0, 0, "no text has two sentences with claims")
+    size = np.bincount(unit)
+    x = x - (np.bincount(unit, weights=x) / size)[unit]
+    y = y - (np.bincount(unit, weights=y) / size)[unit]
+    across = np.bincount(unit, weights=x * y)
+    spread = np.bincount(unit, weights=x * x)
+    slope = float(across.sum() / spread.sum())
+    rng = np.random.default_rng(seed)
+    blocks = [divide(w @ across, w @ spread) for w in resample_weights(count, n, rng)]
+    error = standard_error(np.concatenate(blocks), count)
+    low, high = (None, None) if error is None else student_interval(slope, error, count - 1, None)
+    p = _shuffled(x, y, unit, float(across.sum()), n, np.random.default_rng([seed, 1]))
+    problem = "no interval: a single text" if error is None else None
+    return Trend(slope, low, high, p, count, len(y), problem)
+
+
+def _shuffled(
+    x: Floats, y: Floats, unit: NDArray[np.int64], seen: float, n: int, rng: np.random.Generator
+) -> float:
+    """Return the share of orders, the seen one among them, with a sum x y as far from 0."""
+    order = np.argsort(unit, kind="stable")
+    x, y, unit = x[order], y[order], unit[order]
+    as_far = 0
+    for _ in range(n):
+        mixed = y[np.lexsort((rng.random(len(y)), unit))]
+        as_far += abs(float(x @ mixed)) >= abs(seen) - 1e-12
+    return (1 + as_far) / (1 + n)
+
+
+# Does a model recognise its own true and false claims, and what would that say of factuality?
+#
+# Tu et al., arXiv 2411.15993 (PROTOCOLS 4.B). Of a model's own claims:
+#
+#     SK = share of its supported claims that it judges correct
+#     SU = share of its unsupported claims that it judges not correct
+#     F  = (1 - SU) / (2 - SU - SK)                                      (Equation 3)
+#
+# Equation 3 is where the model's accept rate r on its own claims, r = F SK + (1-F)(1-SU), is
+# put
+# equal to F: right only for a model that accepts as many claims as are true. With the
+# *observed*
+# accept rate the inversion is Rogan and Gladen's (1978), F = (r + SU - 1) / (SK + SU - 1).
+# SK and SU need labels, so an estimate of F is one only if they come from other answers: cross-
+# fit.
+
+#: what "none of the above" says of an unsupported claim (PROTOCOLS 4.B, setting c)
+NoneRule = Literal["incorrect", "b_only", "missing"]
+
+
+def self_knowledge_factuality(self_known: float, self_unknown: float) -> float | None:
+    """Return Equation 3, F = (1 - SU) / (2 - SU - SK), 0..1; ``None`` where SK = SU = 1.
+
+    It falls when SU rises: it is the fixed point of accept rate = F, not a score of quality.
+    """
+    _check(self_known, self_unknown)
+    below = (1 - self_unknown) + (1 - self_known)
+    return (1 - self_unknown) / below if below > 0 else None
+
+
+def accept_rate_factuality(
+    accept_rate: float, self_known: float, self_unknown: float
+) -> float | None:
+    """Return F = (r + SU - 1) / (SK + SU - 1) (Rogan and Gladen 1978), not cut to 0..1.
+
+    ``None`` at SK + SU = 1: a judge that accepts true and false claims alike says nothing.
+    """
+    _check(self_known, self_unknown, accept_rate)
+    below = self_known + self_unknown - 1
+    return (accept_rate + self_unknown - 1) / below if abs(below) > 1e-12 else None
+
+
+def _check(*shares: float) -> None:
+    if not all(0 <= share <= 1 for share in shares):
+        raise InputError(f"shares {', '.join(map(str, shares))}: expected numbers from 0 to 1")
+
+
+def judged(answers: Sequence[str | None], noa: NoneRule = "incorrect") -> tuple[Floats, Floats]:
+    """Return (accepted, rejected), (n,) each: 1, 0, or NaN where the answer does not count.
+
+    ``answers`` are "yes", "no", "none" (none of the above) or ``None`` (unreadable). Only "yes"
+    accepts. ``noa``: "none" rejects, or does not ("b_only"), or is left out ("missing").
+    """
+    accepted = np.full(len(answers), np.nan)
+    rejected = np.full(len(answers), np.nan)
+    for place, answer in enumerate(answers):
+        if answer is None or (answer == "none" and noa == "missing"):
+            continue
+        accepted[place] = answer == "yes"
+        rejected[place] = answer == "no" or (answer == "none" and noa == "incorrect")
+    return accepted, rejected
+
+
+def share_where(value: ArrayLike, where: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    """Return the weighted share of ``value`` (n,) (0, 1, NaN) on rows ``where`` (n,) holds.
+
+    NaN rows are left out. Weights (n,) or (B, n); the result is () or (B,), NaN where empty. SK is
+    accepted where supported, SU rejected where not, the accept rate accepted everywhere.
+    """
+    hit = np.asarray(value, dtype=np.float64)
+    of = np.asarray(where, dtype=bool) & ~np.isnan(hit)
+    w = np.ones(len(hit)) if weights is None else np.asarray(weights, dtype=np.float64)
+    top = np.where(of, np.nan_to_num(hit), 0.0)
+    return divide(w @ top, w @ of.astype(np.float64))
+
+
+def flip_rate(
+    before: Sequence[str | None], after: Sequence[str | None], of_correct: bool = False
+) -> float | None:
+    """Return the share of claims accepted ``before`` and no longer ``after`` (settings b to c).
+
+    The denominator is every claim judged both times, or with ``of_correct`` those accepted
+    before. ``None`` if there is none.
+    """
+    pairs = [(a, b) for a, b in zip(before, after, strict=True) if a is not None and b is not None]
+    below = sum(a == "yes" for a, _ in pairs) if of_correct else len(pairs)
+    return sum(a == "yes" != b for a, b in pairs) / below if below else None
+
+
+class CrossFit(NamedTuple):
+    """Factuality as labels say it, and as two formulas predict it from *other* texts.
+
+    ``factuality`` = S/(S+NS) by the labels; ``accept_rate`` the share of claims that the model
+    accepts; ``equation3`` and ``rogan_gladen`` use SK and SU of the other folds, averaged with
+    the number of claims. ``gap`` = accept_rate - factuality: how far the model is from the
+    assumption of Equation 3. ``claims`` that entered. ``None`` where undefined in every fold.
+    """
+
+    factuality: float | None
+    accept_rate: float | None
+    equation3: float | None
+    rogan_gladen: float | None
+    gap: float | None
+    claims: int
+
+
+def cross_fit(
+    accepted: ArrayLike,
+    rejected: ArrayLike,
+    supported: ArrayLike,
+    groups: ArrayLike,
+    chosen: ArrayLike | None = None,
+    folds: int = 5,
+    seed: int = 0,
+) -> CrossFit:
+    """Predict factuality of the ``chosen`` claims (n,; default all) of each fold from the others.
+
+    ``accepted`` and ``rejected`` (n,) as :func:`judged` returns them, ``supported`` (n,) boolean,
+    ``groups`` (n,) whose claims stay together (entities, texts). SK and SU are of all claims of
+    the other folds, so with ``chosen`` = one fifth of the text they come from other positions
+    too. Fewer groups than ``folds``: each is its own fold; a single one gives ``None``.
+    """
+    yes, no = np.asarray(accepted, dtype=np.float64), np.asarray(rejected, dtype=np.float64)
+    true = np.asarray(supported, dtype=bool)
+    of = np.ones(len(yes), dtype=bool) if chosen is None else np.asarray(chosen, dtype=bool)
+    of = of & ~np.isnan(yes)
+    if not of.any():
+        return CrossFit(None, None, None, None, None, 0)
+    unit = codes(groups)
+    order = np.random.default_rng(seed).permutation(int(unit.max()) + 1)
+    fold = order[unit] % min(folds, len(order))
+    third, gladen = [], []
+    for number in range(int(fold.max()) + 1):
+        own = of & (fold == number)
+        other = fold != number
+        known = or_none(share_where(yes, other & true))
+        unknown = or_none(share_where(no, other & ~true))
+        if not own.any() or known is None or unknown is None:
+            continue
+        size = int(own.sum())
+        third.append((self_knowledge_factuality(known, unknown), size))
+        gladen.append((accept_rate_factuality(float(yes[own].mean()), known, unknown), size))
+    factuality, rate = float(true[of].mean()), float(yes[of].mean())
+    return CrossFit(
+        factuality, rate, _pooled(third), _pooled(gladen), rate - factuality, int(of.sum())
+    )
+
+
+def _pooled(found: Sequence[tuple[float | None, int]]) -> float | None:
+    """Return the mean over folds, weighted by claims; ``None`` if a fold has no value."""
+    if not found or any(value is None for value, _ in found):
+        return None
+    return float(
+        np.average([v for v, _ in found if v is not None], weights=[size for _, size in found])
+    )

@@ -18,17 +18,112 @@ Resampling is by integer weights: a metric takes weights (B, n) and returns (B,)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.distributions import exact_interval, student_quantile
-from sayso.metrics.rates import Floats, or_none
-from sayso.metrics.reasons import undefined
-from sayso.metrics.roc import codes
+from sayso.metrics.ranking import codes
+from sayso.metrics.uncle_rates import Floats, divide, or_none, undefined
 from sayso.records import Estimate, InputError
+
+# The few distribution functions that intervals need, in numpy, so that scipy stays out of core.
+
+
+def beta_cdf(x: float, a: float, b: float) -> float:
+    """Return the regularized incomplete beta function I_x(a, b) for a, b > 0.
+
+    Lentz's continued fraction (Abramowitz & Stegun 26.5.8), on the side where it converges fast.
+    """
+    if x <= 0:
+        return 0.0
+    if x >= 1:
+        return 1.0
+    if x > (a + 1) / (a + b + 2):
+        return 1 - beta_cdf(1 - x, b, a)
+    front = math.exp(
+        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    )
+    tiny = 1e-300
+    c, d = 1.0, 1 / _away(1 - (a + b) * x / (a + 1), tiny)
+    value = d
+    for m in range(1, 10_000):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        step = 1.0
+        for term in (even, odd):
+            d = 1 / _away(1 + term * d, tiny)
+            c = _away(1 + term / c, tiny)
+            step = c * d
+            value *= step
+        if abs(step - 1) < 1e-15:
+            break
+    return min(1.0, front * value / a)
+
+
+def _away(value: float, tiny: float) -> float:
+    """Keep a denominator away from zero."""
+    return tiny if abs(value) < tiny else value
+
+
+def beta_quantile(q: float, a: float, b: float) -> float:
+    """Return x with I_x(a, b) = q, by bisection to full float precision."""
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if beta_cdf(middle, a, b) < q:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+@lru_cache(maxsize=1024)
+def student_quantile(q: float, freedom: float) -> float:
+    """Return the q-quantile of Student's t with ``freedom`` > 0 degrees of freedom.
+
+    From P(|T| > t) = I_x(freedom/2, 1/2) with x = freedom/(freedom + t^2).
+    """
+    if q == 0.5:
+        return 0.0
+    tail = 2 * min(q, 1 - q)
+    # The complement 1 - x is asked for, which keeps its digits for many degrees of freedom.
+    complement = beta_quantile(1 - tail, 0.5, freedom / 2)
+    size = math.sqrt(freedom * complement / (1 - complement))
+    return math.copysign(size, q - 0.5)
+
+
+def binomial_tail(successes: int, trials: int, p: float) -> float:
+    """Return P(Bin(trials, p) >= successes), exactly summed from the smaller terms up."""
+    return math.fsum(
+        math.comb(trials, i) * p**i * (1 - p) ** (trials - i)
+        for i in range(max(successes, 0), trials + 1)
+    )
+
+
+def exact_interval(
+    successes: float, trials: float, level: float = 0.95
+) -> tuple[float | None, float | None]:
+    """Return the Clopper-Pearson interval of a proportion; (None, None) without trials.
+
+    Real-valued counts are accepted (effective sizes, Korn and Graubard 1998).
+    """
+    if trials <= 0:
+        return None, None
+    tail = (1 - level) / 2
+    low, high = 0.0, 1.0
+    if successes > 0:
+        low = beta_quantile(tail, successes, trials - successes + 1)
+    if successes < trials:
+        high = beta_quantile(1 - tail, successes + 1, trials - successes)
+    return low, high
+
 
 Metric = Callable[..., Any]
 Range = tuple[float, float]
@@ -295,3 +390,279 @@ def strata_of_clusters(
     if (of_cluster[unit] != layer).any():
         raise InputError("strata: a cluster lies in two strata; strata must contain whole clusters")
     return of_cluster
+
+
+def student_p(t: float, freedom: float) -> float:
+    """Return P(|T| >= |t|) for Student's t with ``freedom`` > 0 degrees of freedom."""
+    return beta_cdf(freedom / (freedom + t * t), freedom / 2, 0.5)
+
+
+# Intervals of numbers that rest on trained models: entities *and* training seeds are resampled.
+#
+# A method has S seeds (one where nothing was trained), each measured on the same entities. A
+# number
+# is the mean over seeds of the seed's number. A resample draws entities, the same for every
+# seed and
+# every method, and seeds: S - 1 of the S with replacement, weighted by S / (S - 1), since S of
+# S
+# would lose a share 1/S of their variance (Rao and Wu 1988). Methods with equally many seeds
+# get the
+# same draws of both, so that a difference is paired.
+#
+# The error gets Student's t with Satterthwaite's degrees of freedom: those of few seeds weigh
+# as
+# much as the seeds' share of the variance.
+
+#: entity weights (B, E), or None for the number itself, to values (B,); NaN = undefined
+EntityMetric = Callable[[Floats | None], "Floats | float"]
+
+
+class Draws(NamedTuple):
+    """Weights of entities (B, E), and those of S seeds (B, S) by S."""
+
+    entities: Floats
+    seed: int
+
+    def seeds(self, number: int) -> Floats:
+        """Return the weights of ``number`` seeds, mean 1, the same at every call."""
+        B = len(self.entities)
+        if number < 2:
+            return np.ones((B, number))
+        rng = np.random.default_rng([self.seed, number])
+        chosen = rng.multinomial(number - 1, np.full(number, 1 / number), size=B)
+        return np.asarray(chosen * (number / (number - 1)), dtype=np.float64)
+
+
+class Spread(NamedTuple):
+    """A number, each seed's, and its replicates (B,).
+
+    ``least`` is a standard error that theory allows no less than, for numbers that resamples with
+    few events leave undefined, and so understate.
+    """
+
+    value: float
+    by_seed: tuple[float | None, ...]
+    replicates: Floats
+    least: float = 0.0
+
+
+def draw(entities: int, n: int = 2000, seed: int = 0) -> Draws:
+    """Return ``n`` resamples of entities. Seeds are drawn when their number is known."""
+    rng = np.random.default_rng(seed)
+    blocks = list(resample_weights(entities, n, rng))
+    return Draws(np.concatenate(blocks) if blocks else np.zeros((0, entities)), seed)
+
+
+def spread(seeds: Sequence[EntityMetric], draws: Draws, block: int = 200) -> Spread:
+    """Return the mean over seeds of a metric, with replicates. Undefined seeds are left out."""
+    own = [float(metric(None)) for metric in seeds]
+    columns = []
+    for metric, value in zip(seeds, own, strict=True):
+        if np.isnan(value):
+            columns.append(np.full(len(draws.entities), np.nan))
+            continue
+        parts = [
+            np.asarray(metric(draws.entities[at : at + block]), dtype=np.float64)
+            for at in range(0, len(draws.entities), block)
+        ]
+        columns.append(np.concatenate(parts) if parts else np.zeros(0))
+    table = np.stack(columns, axis=1)
+    weights = draws.seeds(len(seeds)) * ~np.isnan(table)
+    total = weights.sum(axis=1)
+    held = np.where(np.isnan(table), 0.0, table) * weights
+    mean = np.where(total > 0, held.sum(axis=1) / np.where(total > 0, total, 1.0), np.nan)
+    defined = [v for v in own if not np.isnan(v)]
+    value = float(np.mean(defined)) if defined else float("nan")
+    return Spread(value, tuple(None if np.isnan(v) else v for v in own), mean)
+
+
+def error_of(found: Spread, entities: int) -> tuple[float, float] | None:
+    """Return (standard error, degrees of freedom); ``None`` for a single entity.
+
+    With V the variance and V_s = var(seeds)/S its part from seeds:
+    V^2 / ((V - V_s)^2 / (E - 1) + V_s^2 / (S - 1)).
+    """
+    held = found.replicates[~np.isnan(found.replicates)]
+    if len(held) < 2 or entities < 2:
+        return None
+    error = max(found.least, float(held.std(ddof=1) * np.sqrt(entities / (entities - 1))))
+    values = np.array([v for v in found.by_seed if v is not None])
+    total = error**2
+    if len(values) < 2 or total == 0:
+        return error, float(entities - 1)
+    of_seeds = min(total, float(values.var(ddof=1)) / len(values))
+    rest = total - of_seeds
+    freedom = total**2 / (rest**2 / (entities - 1) + of_seeds**2 / (len(values) - 1))
+    return error, freedom
+
+
+def estimate(
+    name: str, found: Spread, entities: int, n: int, limits: Range | None = None
+) -> Estimate:
+    """Return a number with its 95 % interval; ``limits`` as in ``bootstrap``. ``n`` rows a seed."""
+    if np.isnan(found.value):
+        return Estimate(name, n=n, problem=undefined(name))
+    made = error_of(found, entities)
+    if made is None:
+        return Estimate(name, value=found.value, n=n, problem="no interval: a single entity")
+    error, freedom = made
+    if limits is None:
+        width = student_quantile((1 + LEVEL) / 2, freedom) * error
+        ends: tuple[float | None, float | None] = (found.value - width, found.value + width)
+    else:
+        ends = student_interval(found.value, error, max(1, int(freedom)), limits)
+    problem = undefined_problem(found.replicates)
+    if ends[0] is None:
+        problem = "no interval: the value is on the end of its range"
+    left_out = sum(v is None for v in found.by_seed)
+    if left_out:
+        problem = f"undefined for {left_out} of {len(found.by_seed)} seeds, which are left out"
+    return Estimate(name, value=found.value, low=ends[0], high=ends[1], n=n, problem=problem)
+
+
+def difference(first: Spread, second: Spread) -> Spread:
+    """Return first - second, resample by resample; seed by seed where both have as many.
+
+    Where many resamples leave it undefined, its error is no less than that of two independent
+    numbers with the least errors of the two.
+    """
+    seeds: tuple[float | None, ...]
+    one, two = first.by_seed, second.by_seed
+    if len(one) == len(two):
+        seeds = tuple(
+            None if a is None or b is None else a - b for a, b in zip(one, two, strict=True)
+        )
+    else:  # the seeds of one side alone: of the only one trained, else of the one with fewer
+        trained = [side for side in (first, second) if len(side.by_seed) > 1]
+        own = min(trained, key=lambda side: len(side.by_seed))
+        other, sign = (second, 1.0) if own is first else (first, -1.0)
+        seeds = tuple(None if v is None else sign * (v - other.value) for v in own.by_seed)
+    replicates = first.replicates - second.replicates
+    left_out = replicates.size and np.isnan(replicates).mean() > UNDEFINED_SHARE
+    least = float(np.hypot(first.least, second.least)) if left_out else 0.0
+    return Spread(first.value - second.value, seeds, replicates, least)
+
+
+def p_value(found: Spread, entities: int) -> float | None:
+    """Return the two-sided p of a difference being 0, the test that belongs to its interval."""
+    made = error_of(found, entities)
+    if np.isnan(found.value) or made is None:
+        return None
+    error, freedom = made
+    if error == 0:
+        return 1.0 if found.value == 0 else None
+    return student_p(found.value / error, freedom)
+
+
+def ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> EntityMetric:
+    """Return the metric sum(top)/sum(bottom) of sums (E,) per entity."""
+
+    def made(weights: Floats | None) -> Floats | float:
+        W = np.ones((1, len(top))) if weights is None else weights
+        over, under = W @ top, W @ bottom
+        found = np.where(under > 0, over / np.where(under > 0, under, 1.0), np.nan)
+        return float(found[0]) if weights is None else found
+
+    return made
+
+
+# Any share or ratio of rows with its cluster interval.
+
+#: clusters below which there is no interval
+LEAST_CLUSTERS = 2
+
+
+def bootstrap_share(
+    name: str,
+    top: ArrayLike,
+    bottom: ArrayLike,
+    clusters: ArrayLike,
+    n: int = 2000,
+    seed: int = 0,
+) -> Estimate:
+    """Return sum(top where bottom) / sum(bottom) with its 95 % interval, clusters resampled.
+
+    ``bottom`` (rows,) is boolean; ``top`` is boolean, or a fraction of each row that ``bottom``
+    counts. Value ``None`` with a problem when ``bottom`` is empty; no interval when all that it
+    counts lies in one cluster. Sparse shares get an exact
+    interval (:mod:`sayso.metrics.intervals`), which is wide for fractions.
+    """
+    of = np.asarray(bottom, dtype=bool)
+    hit = np.where(of, np.asarray(top, dtype=np.float64), 0.0)
+    unit = codes(clusters)
+    count = int(unit.max()) + 1 if len(unit) else 0
+    successes, trials = float(hit.sum()), float(of.sum())
+    if trials == 0:
+        return _empty(name)
+    replicates = _replicates(hit, of, unit, n, seed)
+    error = standard_error(replicates, count)
+    low, high = proportion_interval(successes, trials, error, count)
+    problem = undefined_problem(replicates)
+    if np.unique(unit[of]).size < LEAST_CLUSTERS:
+        # rows of one cluster may all move together: an exact interval over rows would be too small
+        low, high, problem = None, None, "no interval: a single cluster"
+    elif is_sparse(successes, trials):
+        problem = f"sparse ({successes:g} of {trials:g}): exact interval"
+    return Estimate(
+        name=name,
+        value=successes / trials,
+        low=low,
+        high=high,
+        numerator=successes,
+        denominator=trials,
+        n=int(trials),
+        problem=problem,
+    )
+
+
+def bootstrap_ratio(
+    name: str,
+    top: ArrayLike,
+    bottom: ArrayLike,
+    clusters: ArrayLike,
+    n: int = 2000,
+    seed: int = 0,
+    limits: Range | None = (0.0, 1.0),
+) -> Estimate:
+    """Return sum(top) / sum(bottom) with its 95 % interval, clusters resampled.
+
+    ``top`` and ``bottom`` (rows,) are any numbers from 0: claims of a sentence, or values and ones
+    for a mean. ``limits`` is the range of the ratio, (0, inf) for counts.
+    """
+    above, below = np.asarray(top, dtype=np.float64), np.asarray(bottom, dtype=np.float64)
+    if below.sum() <= 0:
+        return _empty(name)
+    unit = codes(clusters)
+    value = float(above.sum() / below.sum())
+    replicates = _replicates(above, below, unit, n, seed)
+    found = make_estimate(name, value, replicates, int(unit.max()) + 1, 1, limits, len(below))
+    return msgspec.structs.replace(
+        found, numerator=float(above.sum()), denominator=float(below.sum())
+    )
+
+
+def within(difference: Estimate) -> Estimate:
+    """Return a difference of two shares with its interval cut to what it can be, -1 to 1."""
+    low, high = difference.low, difference.high
+    if low is None or high is None:
+        return difference
+    return msgspec.structs.replace(difference, low=max(low, -1.0), high=min(high, 1.0))
+
+
+def _empty(name: str) -> Estimate:
+    return Estimate(
+        name=name, numerator=0.0, denominator=0.0, problem="undefined: nothing to count"
+    )
+
+
+def _replicates(
+    top: ArrayLike, bottom: ArrayLike, unit: NDArray[np.int64], n: int, seed: int
+) -> Floats:
+    """Return sum(top) / sum(bottom) of ``n`` resamples of the clusters ``unit`` (rows,)."""
+    count = int(unit.max()) + 1
+    sums = np.stack(
+        [np.bincount(unit, weights=np.asarray(x), minlength=count) for x in (top, bottom)], axis=1
+    )
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([w @ sums for w in resample_weights(count, n, rng)])
+    return divide(drawn[:, 0], drawn[:, 1])

@@ -1,7 +1,6 @@
 """Estimates to something a person reads: a table in the terminal, a page in the browser.
 
-``write(run)`` makes ``report.html``, ``render`` prints a run and ``render_compare`` a comparison.
-Each loads its libraries when it is called.
+``write(run)`` makes ``report.html`` and ``render`` prints a run; what they show is the protocol's.
 """
 
 from __future__ import annotations
@@ -10,95 +9,47 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sayso.records import Estimate, InputError
+from sayso.storage.run_folder import Manifest, RunFolder
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sayso.records import Estimate
-    from sayso.store import Manifest, RunFolder
-    from sayso.taught import Teaching
-
-__all__ = [
-    "render", "render_compare", "render_sweep", "render_teaching", "write", "write_sweep",
-    "write_teaching",
-]  # fmt: skip
-
 
 def write(run: str | Path | RunFolder, beside: Sequence[str | Path | RunFolder] = ()) -> Path:
-    """Write ``report.html`` (and ``answers/`` beside it) into a run folder; return its path.
+    """Write ``report.html``, and ``answers/`` where a run has many; return the page's path.
 
-    ``beside`` are further runs of ``faithfulness``, columns of its tables of methods by models.
+    ``beside`` are further runs whose numbers stand in tables of methods by models, where the
+    protocol has such. Raises :class:`~sayso.records.InputError` for a folder that is no run or
+    holds no numbers yet.
     """
-    from sayso.report.html import write as write_page
+    from sayso.protocols import protocol_of
 
-    return write_page(run, beside)
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    manifest = folder.read_manifest()
+    measured = folder.tables("metrics")
+    if not measured:
+        raise InputError(
+            f"{folder.path} has no numbers yet: the run is not finished; repeat its command: "
+            f"{manifest.command}"
+        )
+    estimates = [e for table in measured for e in folder.read(table, Estimate)]
+    written = protocol_of(manifest).report.pages(folder, manifest, estimates, beside)
+    folder.clear_pages()
+    for name, text in written.items():
+        folder.write_text(name, text)
+    return folder.path / "report.html"
 
 
 def render(
     estimates: Sequence[Estimate],
     console: Console,
-    manifest: Manifest | None = None,
+    manifest: Manifest,
     page: Path | None = None,
     *,
     entities: int | None = None,
 ) -> None:
-    """Print the table of a run; see :func:`sayso.report.terminal.render`."""
-    if manifest is not None and "selective" in manifest.protocols:
-        from sayso.report.selective import render as render_board
+    """Print the table of a run, of so many entities, as its protocol shows it."""
+    from sayso.protocols import protocol_of
 
-        render_board(estimates, console, manifest, page)
-        return
-    if manifest is not None and "faithfulness" in manifest.protocols:
-        from sayso.report.faithfulness import render as render_methods
-
-        render_methods(estimates, console, manifest, page)
-        return
-    if manifest is not None and "self_known" in manifest.protocols:
-        from sayso.report.self_known import render as render_parts
-
-        render_parts(estimates, console, manifest, page)
-        return
-    from sayso.report.terminal import render as render_table
-
-    render_table(estimates, console, manifest, page, entities=entities)
-
-
-def render_compare(
-    differences: Sequence[Estimate],
-    console: Console,
-    first: str = "A",
-    second: str = "B",
-    notes: Sequence[str] = (),
-    told: Sequence[str] = (),
-) -> None:
-    """Print differences of two runs; see :func:`sayso.report.compare.render_compare`."""
-    from sayso.report.compare import render_compare as render_table
-
-    render_table(differences, console, first, second, notes, told)
-
-
-def render_teaching(taught: Teaching, console: Console, page: Path | None = None) -> None:
-    """Print what a teaching found; see :func:`sayso.report.teaching.render`."""
-    from sayso.report.teaching import render as render_table
-
-    render_table(taught, console, page)
-
-
-def write_teaching(folder: str | Path) -> Path:
-    """Write ``report.html`` into the folder of a finished teaching; return its path."""
-    from sayso.report.teaching_page import write as write_page
-
-    return write_page(folder)
-
-
-def render_sweep(taught: Teaching, console: Console, page: Path | None = None) -> None:
-    """Print the values of a sweep; see :func:`sayso.report.teaching_sweep.render`."""
-    from sayso.report.teaching_sweep import render as render_table
-
-    render_table(taught, console, page)
-
-
-def write_sweep(folder: str | Path, taught: Teaching) -> Path:
-    """Write ``report.html`` into the folder of a sweep; return its path."""
-    from sayso.report.teaching_sweep import write as write_page
-
-    return write_page(folder, taught)
+    protocol_of(manifest).report.render(estimates, console, manifest, page, entities=entities)

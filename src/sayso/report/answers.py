@@ -2,13 +2,92 @@
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from sayso.records import Generation, Gold, Question, Verdict
-from sayso.report.clean import block, line
-from sayso.report.highlight import STANCES, Piece, kind_of, pieces
+from sayso.records import Generation, Gold, Question, Value, Verdict
+from sayso.report.numbers import block, line
+
+# An answer cut into pieces that carry verdicts, ready to be marked on a page.
+
+#: longer answers are cut on the page (never in the tables of the run)
+SHOWN_CHARACTERS = 6_000
+
+#: verdict -> (sign, word): told by sign and word, never by colour alone
+LABELS: dict[str, tuple[str, str]] = {
+    "correct": ("✓", "right"),
+    "incorrect": ("✗", "wrong"),
+    "uncertain": ("~", "hedged"),
+    "omitted": ("∅", "not mentioned"),
+    "missing": ("?", "unread"),
+}
+STANCES = {
+    "committed": "committed",
+    "hedged": "hedged",
+    "abstained": "said it does not know",
+    "refused_by_policy": "refused by policy",
+    "asked_back": "asked back",
+    "omitted": "not mentioned",
+}
+
+
+class Piece(NamedTuple):
+    """A stretch of text under one set of verdicts. ``kind`` is a verdict, "mixed" or empty.
+
+    ``value`` marks the words that were compared with the truth; ``tags`` are the numbers (with
+    their verdicts) of the facts whose sentence ends here.
+    """
+
+    text: str
+    kind: str = ""
+    value: bool = False
+    tags: tuple[tuple[int, str], ...] = ()
+
+
+def kind_of(verdict: Verdict | None) -> str:
+    """Return the verdict's name on the page: one of :data:`LABELS`."""
+    value: Value | None = verdict.value if verdict else None
+    return value or "missing"
+
+
+def pieces(text: str, verdicts: Sequence[Verdict | None]) -> tuple[list[Piece], int]:
+    """Cut ``text`` at every border of an aligned sentence or value; also return what was left out.
+
+    ``verdicts`` belong to facts 1, 2, ...; spans that do not lie within the text are ignored. The
+    pieces' texts, before cleaning, join to the shown part of the answer.
+    """
+    shown = min(len(text), SHOWN_CHARACTERS)
+    spans: list[tuple[int, int, int, str]] = []
+    values: list[tuple[int, int]] = []
+    for number, verdict in enumerate(verdicts, start=1):
+        if verdict is None or verdict.start is None or verdict.end is None:
+            continue
+        if 0 <= verdict.start < verdict.end <= len(text):
+            start, end = min(verdict.start, shown), min(verdict.end, shown)
+            spans.append((start, end, number, kind_of(verdict)))
+        first, last = verdict.answer_start, verdict.answer_end
+        if first is not None and last is not None and 0 <= first < last <= len(text):
+            values.append((min(first, shown), min(last, shown)))
+    borders = sorted(
+        {0, shown, *(b for s in spans for b in s[:2]), *(b for v in values for b in v)}
+    )
+    found = []
+    for start, end in pairwise(borders):
+        over = [span for span in spans if span[0] <= start and end <= span[1]]
+        kinds = {span[3] for span in over}
+        found.append(
+            Piece(
+                block(text[start:end]),
+                kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "",
+                any(first <= start and end <= last for first, last in values),
+                tuple((span[2], span[3]) for span in over if span[1] == end),
+            )
+        )
+    return found, len(text) - shown
+
 
 _GOLDS_SHOWN = 6
 _TIMESTAMP = re.compile(r"\+?(-?\d{4,})-(\d\d)-(\d\d)(?:T00:00:00Z)?")
@@ -223,3 +302,64 @@ def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | No
     problem = "no verdict was stored" if verdict is None else (verdict.problem or "")
     stance = STANCES.get((verdict.stance or "") if verdict else "", "")
     return Reading(kind_of(verdict), stance, block(problem)[:200])
+
+
+# Which answers stand on the page itself, and which in the pages beside it.
+
+#: at most so many answers on the page and on each page of answers
+INLINE_ANSWERS = 300
+#: at most so many bytes of cards on one page: the page stays under 1.5 MB
+INLINE_BYTES = 900_000
+
+
+def choose(
+    cards: Sequence[Card], size: Callable[[Card], int], seed: int
+) -> tuple[list[Card], list[Card]]:
+    """Split cards into (on the page, beside it), both in their own order.
+
+    All fit when they hold at most 300 answers. Otherwise a seeded draw, stratified by form,
+    verdict, known and domain: the kinds take turns, rarest first, each giving its next card, so
+    that a kind that occurs at all is seen. Rare kinds are therefore over-represented.
+    """
+    if sum(c.answers for c in cards) <= INLINE_ANSWERS and sum(map(size, cards)) <= INLINE_BYTES:
+        return list(cards), []
+    kinds: dict[tuple[str, ...], list[int]] = {}
+    order = list(range(len(cards)))
+    random.Random(seed).shuffle(order)
+    for place in order:
+        for kind in cards[place].strata or {("", "", "", "")}:
+            kinds.setdefault(kind, []).append(place)
+    taken: set[int] = set()
+    answers = used = 0
+    turns = [iter(kinds[kind]) for kind in sorted(kinds, key=lambda k: (len(kinds[k]), k))]
+    while turns:
+        still = []
+        for turn in turns:
+            found = next((place for place in turn if place not in taken), None)
+            if found is None:
+                continue
+            still.append(turn)
+            card = cards[found]
+            if answers + card.answers > INLINE_ANSWERS or used + size(card) > INLINE_BYTES:
+                continue
+            taken.add(found)
+            answers += card.answers
+            used += size(card)
+        turns = still
+    inline = [card for place, card in enumerate(cards) if place in taken]
+    return inline, [card for place, card in enumerate(cards) if place not in taken]
+
+
+def paginate(cards: Sequence[Card], size: Callable[[Card], int]) -> list[list[Card]]:
+    """Cut the rest into pages of at most 300 answers and 900 kB; a card is never split."""
+    pages: list[list[Card]] = []
+    answers = used = 0
+    for card in cards:
+        full = answers + card.answers > INLINE_ANSWERS or used + size(card) > INLINE_BYTES
+        if not pages or full:
+            pages.append([])
+            answers = used = 0
+        pages[-1].append(card)
+        answers += card.answers
+        used += size(card)
+    return pages

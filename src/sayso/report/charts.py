@@ -7,14 +7,15 @@ replaces them by its own variables, so that a chart follows light and dark mode.
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ET
 from typing import Any
 
 import altair as alt
+import vl_convert
+from markupsafe import Markup
 
-from sayso.records import Estimate
-from sayso.report.clean import line
-from sayso.report.numbers import Numbers
-from sayso.report.words import FORMS, METRICS
+from sayso.report.numbers import FORMS
 
 INK, MUTED, GRID = "#111111", "#666666", "#dddddd"
 SHORT, LONG = "#0072b2", "#e69f01"  # a shade apart from CU below, to have its own variable
@@ -42,76 +43,6 @@ WIDE, NARROW = 860, 340
 PADDING = {"left": 16, "right": 8, "top": 4, "bottom": 4}
 Row = dict[str, Any]
 Drawing = alt.LayerChart | alt.FacetChart
-
-
-def metrics(numbers: Numbers, width: int) -> Drawing | None:
-    """Six metrics by form: points with intervals, and what blind policies would score."""
-    labels = {
-        name: f"{name}  {meaning}" if width > NARROW else name
-        for name, (meaning, _, _) in METRICS.items()
-    }
-    rows = [
-        _row(numbers.get(name, form), metric=labels[name], form=FORMS[form])
-        for name in METRICS
-        for form in numbers.forms
-    ]
-    references = [
-        {"metric": labels[name], "form": FORMS[form], "policy": policy, "value": found.value}
-        for name in METRICS
-        for form in numbers.forms
-        for policy in REFERENCES
-        if (found := numbers.get(name, form, policy=policy)).value is not None
-    ]
-    return _forest(
-        rows,
-        "metric",
-        list(labels.values()),
-        width,
-        "share (J: difference of two shares)",
-        references,
-    )
-
-
-def domains(numbers: Numbers, width: int) -> Drawing | None:
-    """J in each domain, by form, with its interval and a line at 0."""
-    return _sliced(numbers, "domain", {}, width)
-
-
-def types(numbers: Numbers, names: dict[str, str], width: int) -> Drawing | None:
-    """J in each type of fact, those with most facts first; ``names`` are the labels to show."""
-    return _sliced(numbers, "type", names, width)
-
-
-def alignment(numbers: Numbers, width: int) -> Drawing | None:
-    """Shares of the four short/long combinations, for all, known and unknown facts."""
-    rows = []
-    for label, part in (
-        ("all", {}),
-        ("known", {"given": "known"}),
-        ("unknown", {"given": "unknown"}),
-    ):
-        start = 0.0
-        for order, pair in enumerate(PAIRS):
-            found = numbers.get(f"align_{pair}", **part)
-            if found.value is None:
-                continue
-            rows.append(
-                {
-                    "facts": label,
-                    "pair": pair,
-                    "order": order,
-                    "start": start,
-                    "end": start + found.value,
-                    "middle": start + found.value / 2,
-                    "label": f"{100 * found.value:.0f}" if found.value >= 0.05 else "",
-                }
-            )
-            start += found.value
-    if not rows:
-        return None
-    y = alt.Y("facts:N", sort=["all", "known", "unknown"], title=None)
-    bars = pair_bars(rows, y, 26)
-    return _finish(bars, width, 44 * len({r["facts"] for r in rows}))
 
 
 def pair_bars(
@@ -148,30 +79,6 @@ def pair_bars(
         .encode(y=y, x="middle:Q", text="label:N")
     )
     return alt.layer(bars, texts)
-
-
-def _sliced(numbers: Numbers, key: str, names: dict[str, str], width: int) -> Drawing | None:
-    found: dict[str, list[tuple[str, Estimate]]] = {}
-    for form in numbers.forms:
-        for value, estimate in numbers.slices("J", form, key):
-            found.setdefault(value, []).append((form, estimate))
-    largest = sorted(found, key=lambda v: -max(e.n for _, e in found[v]))[:MOST_ROWS]
-    limit = 52 if width > NARROW else 24
-    order: list[str] = []
-    for value in largest:
-        label = line(names.get(value, value), limit)
-        # two names that are cut to the same label must not share a row
-        order.append(label if label not in order else f"{label} {len(order) + 1}")
-    rows = [
-        _row(estimate, metric=label, form=FORMS[form])
-        for value, label in zip(largest, order, strict=True)
-        for form, estimate in found[value]
-    ]
-    return _forest(rows, "metric", order, width, "J (0 = blind hedging)", [])
-
-
-def _row(estimate: Estimate, **fields: str) -> Row:
-    return {**fields, "value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
 def _forest(
@@ -271,3 +178,59 @@ def _finish(chart: Drawing, width: int, height: int) -> Drawing:
         .configure_view(stroke=None)
     )
     return finished
+
+
+# Altair charts to SVG that a page may hold: no fixed colours, fonts, ids, styles or scripts.
+
+_NAMESPACE = "http://www.w3.org/2000/svg"
+_COLORS = {color.lower(): f"var({name})" for color, name in VARIABLES.items()}
+_DROPPED = {"font-family", "style", "href", "id", "clip-path", "pointer-events"}
+_KEPT = {"svg", "g", "path", "line", "rect", "text", "circle"}
+_LONG_NUMBER = re.compile(r"(\.\d\d)\d+")
+
+
+def draw(chart: Drawing, label: str, view: str) -> Markup:
+    """Return a chart as SVG markup with ``label`` as its text alternative.
+
+    ``view`` is a CSS class: the page holds a wide and a narrow drawing and shows one of them.
+    """
+    ET.register_namespace("", _NAMESPACE)
+    # the parsed text is our own renderer's; entities cannot occur in it
+    root = ET.fromstring(vl_convert.vegalite_to_svg(chart.to_dict()))
+    for parent in root.iter():
+        for child in list(parent):
+            if child.tag.removeprefix(f"{{{_NAMESPACE}}}") not in _KEPT:
+                parent.remove(child)
+        for name, value in list(parent.attrib.items()):
+            plain = name.rpartition("}")[2]
+            if plain in _DROPPED or plain.startswith(("aria-", "role")) or plain == "display":
+                del parent.attrib[name]
+            elif plain in ("fill", "stroke"):
+                parent.set(name, _COLORS.get(value.lower(), value))
+            elif plain in ("d", "transform", "x1", "x2", "y1", "y2"):
+                parent.set(name, _LONG_NUMBER.sub(r"\1", value))
+    _prune(root)
+    width, height = root.attrib["width"], root.attrib["height"]
+    root.attrib.clear()
+    root.attrib.update(
+        {
+            "class": f"chart {view}",
+            "viewBox": f"0 0 {width} {height}",
+            "width": width,
+            "height": height,
+            "role": "img",
+            "aria-label": label,
+        }
+    )
+    return Markup(ET.tostring(root, encoding="unicode"))  # serialised, so escaped
+
+
+def _prune(element: ET.Element) -> None:
+    """Take out groups and invisible paths that draw nothing: half of the renderer's output."""
+    for child in list(element):
+        _prune(child)
+        tag = child.tag.rpartition("}")[2]
+        invisible = tag == "path" and child.get("class") in ("background", "foreground")
+        if invisible or (tag == "g" and len(child) == 0):
+            element.remove(child)
+    element.attrib.pop("class", None)

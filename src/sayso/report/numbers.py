@@ -6,10 +6,67 @@ is undefined is written as a dash; the reason stands in its ``problem``.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sayso.records import Estimate
+
+# Text that others wrote, made harmless to look at.
+#
+# Answers of a model, questions and names from a file may hold anything: escape sequences that
+# repaint a terminal, marks that reverse the reading direction, half of a character. What cannot
+# be
+# seen is shown as a visible sign or dropped; what can be seen stays.
+
+_REPLACEMENT = 0xFFFD
+
+
+def _table() -> dict[int, int | str | None]:
+    table: dict[int, int | str | None] = {}
+    # control characters become their pictures, so that a reader sees that something was there
+    table.update({code: 0x2400 + code for code in range(0x20)})
+    table[0x7F] = 0x2421
+    table.update(dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT))
+    # overrides and isolates reorder what follows them, also outside the text they stand in
+    table.update(dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], _REPLACEMENT))
+    # direction marks, soft breaks, tags and byte order marks are invisible and carry nothing here
+    table.update(dict.fromkeys([0x061C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, 0x00AD]))
+    table.update(dict.fromkeys(range(0xE0000, 0xE0080)))
+    table.update(dict.fromkeys([*range(0xD800, 0xE000), 0xFFFE, 0xFFFF], _REPLACEMENT))
+    table.update({ord("\n"): "\n", ord("\t"): " ", ord("\r"): None, 0x2028: "\n", 0x2029: "\n"})
+    return table
+
+
+_BLOCK = _table()
+_LINE = {**_BLOCK, ord("\n"): " ", 0x2028: " ", 0x2029: " "}
+
+
+def block(text: str) -> str:
+    """Return ``text`` with line breaks kept and everything invisible or reordering taken out."""
+    return text.translate(_BLOCK)
+
+
+def line(text: str, limit: int | None = None) -> str:
+    """Return ``text`` on one line, cut to ``limit`` characters with an ellipsis."""
+    if limit is not None:
+        text = text[: limit + 1]
+    flat = text.translate(_LINE)
+    return flat if limit is None or len(flat) <= limit else flat[: max(limit - 1, 0)] + "…"
+
+
+def well_formed(text: str) -> str:
+    """Return ``text`` without lone surrogates, which no file in UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def plain_json(text: str) -> str:
+    """Return JSON with everything escaped that could move a terminal's cursor or reorder text.
+
+    It is read as the same JSON: texts in it may be a model's or a server's.
+    """
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
 
 DASH = "–"
 MINUS = "\N{MINUS SIGN}"
@@ -185,3 +242,38 @@ def compact(value: float) -> str:
     text = f"{size:.2f}" if size < 10 else f"{size:.1f}" if size < 100 else f"{size:.0f}"
     sign = MINUS if value < 0 and float(text) else ""
     return sign + (text[1:] if text.startswith("0.") else text)
+
+
+def number(estimate: Estimate, decimals: int = 2) -> str:
+    """Return the value without its leading zero, .89 or -.03; a dash where there is none."""
+    return plain(estimate.value, decimals)
+
+
+def plain(value: float | None, decimals: int = 2) -> str:
+    """Return a number in -1..1 without its leading zero; a dash where there is none."""
+    if value is None or value != value:
+        return DASH
+    text = f"{abs(value):.{decimals}f}"
+    sign = MINUS if value < 0 and float(text) else ""
+    return sign + (text[1:] if text.startswith("0") else text)
+
+
+def range_of(estimate: Estimate, decimals: int = 2) -> str:
+    """Return the interval in brackets; nothing where there is none."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return ""
+    return f"[{plain(estimate.low, decimals)}, {plain(estimate.high, decimals)}]"
+
+
+def told(estimate: Estimate, decimals: int = 2) -> str:
+    """Return value and interval."""
+    return f"{number(estimate, decimals)} {range_of(estimate, decimals)}".strip()
+
+
+def covers(estimate: Estimate, value: float) -> bool:
+    """Tell whether the interval holds a value; ``False`` without an interval."""
+    low, high = estimate.low, estimate.high
+    return low is not None and high is not None and low <= value <= high
+
+
+FORMS = {"short": "short answers", "long": "paragraphs"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -11,56 +12,106 @@ from rich.table import Table
 from rich.text import Text
 
 from sayso.records import Estimate
-from sayso.report import beside, cautions, judged, robustness, words
-from sayso.report.clean import line
-from sayso.report.numbers import Numbers, counts, interval, reach, show
-from sayso.store import Manifest
+from sayso.report.numbers import COUNTS, FORMS, PLAIN, SIGNED, line, parse_where, points, signed
+from sayso.report.tables import why_undefined
+from sayso.storage.run_folder import Manifest
 
-#: what stands below the six metrics in the same columns
-BEYOND = ("J_within", "unspoken_knowledge", "hedge_precision")
-#: rows of the table of references: (label, arguments that find their estimates)
-REFERENCES: dict[str, dict[str, str]] = {
-    "this model": {},
-    "  not asked for doubt": {"prompt": "plain"},
-    "never hedging": {"policy": "never"},
-    "always hedging": {"policy": "always"},
-    "as often, at random": {"policy": "random"},
-    "as often, by its log-probs": {"policy": "own_logprob"},
+# What must be known before a number is quoted: missing verdicts, few cases, luck.
+
+
+def first(manifest: Manifest | None) -> list[str]:
+    """Return what must be read before any number: results that fall away, and why."""
+    return [line(text, 1_000) for text in manifest.cautions] if manifest is not None else []
+
+
+# What a report says of the judge: how well it did when it was checked, or that it never was.
+
+#: words of a judge's signature -> the flags of ``sayso judge-check`` that say the same
+FLAGS = {
+    "uncle": "--judge-labels uncle",
+    "entity": "--judge-batch entity",
+    "aspect": "--judge-batch aspect",
+    "two_pass": "--judge-mode two_pass",
 }
 
 
-def render(
-    estimates: Sequence[Estimate],
-    console: Console,
-    manifest: Manifest | None = None,
-    page: Path | None = None,
-    *,
-    entities: int | None = None,
-) -> None:
-    """Print the headline, the metrics with intervals and counts, references and warnings.
+def cited(manifest: Manifest | None) -> list[str]:
+    """Return how the judge did when it was checked, as sentences; nothing if it was not."""
+    if manifest is None or not manifest.judge_check or "problem" in manifest.judge_check:
+        return []
+    found = manifest.judge_check
+    said = (
+        f"The judge {line(manifest.judge_signature, 60)} agreed with our labels on "
+        f"{_counts(manifest, '')}"
+    )
+    kappa = found.get("kappa")
+    if isinstance(kappa, int | float):
+        said += f", kappa of the stance {kappa:.2f}"
+    unread = _number(manifest, "unread")
+    if unread:
+        said += f"; {unread} of {_number(manifest, 'aspects')} verdicts were unreadable"
+    tried = _number(manifest, "injections")
+    changed = _number(manifest, "injections_changed")
+    said += f"; {changed} of {tried} injections changed its verdict" if tried else ""
+    lines = [f"{said}. Checked on {line(str(found.get('checked', ''))[:10])}."]
+    if "labelled" in found:
+        name = line(str(found["labelled"]), 60)
+        lines.append(f"With the labels of {name} it agreed on {_counts(manifest, 'labelled_')}.")
+    return lines
 
-    ``manifest`` says what was run, ``page`` where the HTML report stands, ``entities`` how many
-    things were asked about. Holds for any list of estimates, also an empty one; undefined numbers
-    are dashes with a reason.
+
+def warned(manifest: Manifest | None) -> list[str]:
+    """Return what must be known of the judge before a number is quoted."""
+    if manifest is None or not manifest.judge or manifest.judge == "rules":
+        return _fooled(manifest)
+    command = line(f"sayso judge-check {manifest.judge}{_flags(manifest)}", 200)
+    if not manifest.judge_check:
+        return [f"This judge was never checked: {command}"]
+    if "problem" in manifest.judge_check:
+        problem = line(str(manifest.judge_check["problem"]), 200)
+        return [f"Nobody knows how good this judge is, {problem}: {command}"]
+    return _fooled(manifest)
+
+
+def _flags(manifest: Manifest) -> str:
+    """Return what has to be said so that the check is of this judge: its settings, as flags.
+
+    Read from the end of the signature, where every setting stands that is not the default.
     """
-    numbers = Numbers(estimates)
-    begin(console, manifest)
-    say(console, " ".join(words.headline(numbers, entities)), "bold")
-    if numbers.forms:
-        console.print()
-        console.print(_metrics(numbers, console))
-        console.print()
-        console.print(_references(numbers, console))
-        console.print()
-    for table in _beside(numbers, console):
-        console.print(table)
-        console.print()
-    for text in robustness.lines(numbers):
-        say(console, text, "")
-    for text in _undefined(numbers):
-        say(console, text, "dim")
-    found = *cautions.missing_lines(numbers), *cautions.warnings(numbers)
-    end(console, manifest, numbers.all, page, found)
+    said = manifest.judge_signature.rpartition("#p")[2].split("+")[1:]
+    found = [f" {flag}" for word, flag in FLAGS.items() if word in said]
+    prompts = manifest.settings.get("prompt_folder")
+    if prompts:
+        found.append(f" --prompt-folder {shlex.quote(str(prompts))}")
+    return "".join(found)
+
+
+def _fooled(manifest: Manifest | None) -> list[str]:
+    changed = _number(manifest, "injections_changed") if manifest is not None else 0
+    if manifest is None or not changed:
+        return []
+    return [
+        f"When it was checked, {changed} of {_number(manifest, 'injections')} instructions inside "
+        "answers changed this judge's verdict, "
+        f"{_number(manifest, 'injections_obeyed')} of them to what they asked for."
+    ]
+
+
+def _number(manifest: Manifest, name: str) -> int:
+    found = manifest.judge_check.get(name)
+    return found if isinstance(found, int) else 0
+
+
+def _counts(manifest: Manifest, part: str) -> str:
+    """Return "112 of 120 (93 %, 95 % range 87–97 %)"; no share of nothing."""
+    agreed, of = _number(manifest, f"{part}agreed"), _number(manifest, f"{part}of")
+    if not of:
+        return "none, since no verdict could be read"
+    said = f"{agreed:,} of {of:,} answers ({agreed / of:.0%}".replace("%", " %")
+    low, high = (manifest.judge_check.get(f"{part}{end}") for end in ("low", "high"))
+    if isinstance(low, float) and isinstance(high, float):
+        said += f", 95 % range {100 * low:.0f}–{100 * high:.0f} %"
+    return said + ")"
 
 
 def begin(console: Console, manifest: Manifest | None) -> None:
@@ -71,7 +122,7 @@ def begin(console: Console, manifest: Manifest | None) -> None:
         said = {"model": model, "data": manifest.data, "judge": manifest.judge_signature}
         names = [f"{what} {line(name, 60)}" for what, name in said.items() if name]
         say(console, " · ".join(names), "dim")
-    for text in cautions.first(manifest):
+    for text in first(manifest):
         say(console, f"! {text}", "bold yellow")
 
 
@@ -86,9 +137,9 @@ def end(
 
     ``found`` are warnings of the protocol's own, which come before those about the judge.
     """
-    for text in judged.cited(manifest):
+    for text in cited(manifest):
         say(console, text, "dim")
-    for text in (*found, *judged.warned(manifest)):
+    for text in (*found, *warned(manifest)):
         say(console, f"! {text}", "yellow")
     signature = next((e.signature for e in estimates if e.signature), "")
     if signature:
@@ -106,85 +157,9 @@ def asked(manifest: Manifest) -> str:
     )
 
 
-def _metrics(numbers: Numbers, console: Console) -> Table:
-    table = plain_table()
-    table.add_column("", no_wrap=True)
-    table.add_column(data("share [95 % range]  count", console, "dim"))
-    for form in numbers.forms:
-        table.add_column("", no_wrap=True, justify="right")
-        table.add_column(data(words.FORMS[form], console), no_wrap=True)
-    for name, (meaning, _, _) in words.METRICS.items():
-        row = [data(name, console, "bold"), data(meaning, console)]
-        for form in numbers.forms:
-            row += _cells(numbers.get(name, form), console)
-        table.add_row(*row, end_section=name == "J")
-    for name in BEYOND:
-        row = [Text(""), data(words.MORE[name][0], console)]
-        for form in numbers.forms:
-            row += _cells(numbers.get(name, form), console)
-        table.add_row(*row)
-    return table
-
-
 def plain_table() -> Table:
     """Return an empty table as all of a run's tables look: no frame, a line below the heads."""
     return Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-
-
-def _cells(estimate: Estimate, console: Console) -> list[Text]:
-    strong = "bold cyan" if estimate.name == "J" else "bold"
-    detail = data(interval(estimate, 0), console)
-    if counts(estimate):
-        detail.append_text(data(f" {counts(estimate)}", console, "dim"))
-    return [data(show(estimate, 0), console, strong), detail]
-
-
-def _references(numbers: Numbers, console: Console) -> Table:
-    """What others would score on the same facts: a number is worth its distance from these."""
-    table = plain_table()
-    table.add_column(data("for comparison, in %", console, "dim"), width=33)
-    for name in words.METRICS:
-        table.add_column(name, justify="right", no_wrap=True, width=6)
-    for form in numbers.forms:
-        for place, (label, part) in enumerate(REFERENCES.items()):
-            found = [numbers.get(name, form, **part) for name in words.METRICS]
-            if all(e.value is None for e in found) and part:
-                continue
-            head = f"{form:<6} " if place == 0 else " " * 7
-            style = "bold" if place == 0 else ""
-            cells = [data(show(e, 0).removesuffix(" %"), console, style) for e in found]
-            table.add_row(data(head + label, console, style), *cells)
-    return table
-
-
-def _beside(numbers: Numbers, console: Console) -> Iterator[Table]:
-    """Yield a table of other ways to ask for each form, intervals below the numbers."""
-    shares = [share for _, _, share in beside.COLUMNS]
-    for form in numbers.forms:
-        found = list(beside.rows(numbers, form))
-        if not found:
-            continue
-        table = plain_table()
-        table.add_column(data(f"asked otherwise, {words.FORMS[form]}", console, "bold"))
-        for _, head, _ in beside.COLUMNS:
-            table.add_column(data(head, console, "dim"), justify="right")
-        for title, estimates in found:
-            ends = [reach(e, share) for e, share in zip(estimates, shares, strict=True)]
-            table.add_row(data(title, console), *(data(show(e, 0), console) for e in estimates))
-            table.add_row("", *(data(text, console, "dim") for text in ends))
-        yield table
-
-
-def _undefined(numbers: Numbers) -> Iterator[str]:
-    """One line for each reason why a shown number is a dash, with the numbers it concerns."""
-    reasons: dict[str, list[str]] = {}
-    for form in numbers.forms:
-        for name in (*words.METRICS, *BEYOND):
-            estimate = numbers.get(name, form)
-            if estimate.value is None:
-                reasons.setdefault(words.reason(estimate), []).append(f"{name} ({form})")
-    for reason, names in reasons.items():
-        yield f"no value for {', '.join(names)}: {line(reason, 200)}"
 
 
 def say(console: Console, text: str, style: str, copied: bool = False, block: bool = False) -> None:
@@ -204,3 +179,107 @@ def data(text: str, console: Console, style: str = "") -> Text:
         plain = safe.translate({0x2013: "-", 0x2212: "-", 0x2026: "...", 0xB7: "|"})
         safe = plain.encode(console.encoding, "replace").decode(console.encoding)
     return Text(safe, style)
+
+
+#: shares are compared in percentage points; these keep their own unit
+_OWN_UNIT = (
+    SIGNED
+    | PLAIN
+    | COUNTS
+    | {
+        "auroc_incorrect",
+        "auroc_incorrect_within",
+        "auroc",
+        "auroc_within",
+        "claims_per_answer",
+        "trend",
+        "skill",
+        "log_odds_within",
+    }
+)
+
+
+def render_compare(
+    differences: Sequence[Estimate],
+    console: Console,
+    first: str = "A",
+    second: str = "B",
+    notes: Sequence[str] = (),
+    told: Sequence[str] = (),
+    labels: Mapping[str, tuple[str, str]] | None = None,
+) -> None:
+    """Print paired differences, second run minus first, with intervals; the runs are named.
+
+    A difference whose interval leaves out 0 is marked with a star. Undefined or refused ones are
+    dashes with the reason below. ``told`` (what was compared) and ``notes`` (warnings) are printed
+    first. Holds for an empty list.
+    ``labels`` say of a number its symbol, if it is known by itself, and what it means.
+    """
+    say(console, f"\nB minus A\n  A = {first}\n  B = {second}", "bold", block=True)
+    for text in told:
+        say(console, text, "dim")
+    for note in notes:
+        say(console, f"! {note}", "yellow")
+    if not differences:
+        say(console, "Nothing to compare: the two runs share no number.", "")
+        return
+    table = Table(box=SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("", no_wrap=True)
+    table.add_column(data("what it means", console, "dim"))
+    table.add_column("where")
+    table.add_column(data("difference", console), justify="right", no_wrap=True)
+    table.add_column(data("95 % range", console), no_wrap=True)
+    table.add_column("", no_wrap=True)
+    reasons: dict[str, list[str]] = {}
+    for found in differences:
+        symbol, meaning = (labels or {}).get(found.name, ("", found.name.replace("_", " ")))
+        where = _where(found.where)
+        if found.value is None:
+            reasons.setdefault(why_undefined(found), []).append(f"{found.name} ({where})")
+        table.add_row(
+            data(symbol, console, "bold"),
+            data(meaning, console),
+            data(where, console),
+            data(difference(found.name, found.value), console, "bold"),
+            data(_range(found), console),
+            data("*" if _clear(found) else "", console, "bold cyan"),
+        )
+    console.print(table)
+    if any(_clear(found) for found in differences):
+        say(console, f"* the 95 % range leaves out 0{by_chance(differences)}", "dim")
+    for why, names in reasons.items():
+        say(console, f"no value for {', '.join(names)}: {why}", "dim")
+
+
+def by_chance(differences: Sequence[Estimate]) -> str:
+    """Return how many stars to expect where nothing differs, once that is one or more."""
+    ranges = sum(found.low is not None for found in differences)
+    expected = round(ranges / 20)
+    if not expected:
+        return ""
+    return f"; of {ranges:,} ranges about {expected:,} would where nothing differs"
+
+
+def difference(name: str, value: float | None) -> str:
+    """Return a difference with its sign, shares in percentage points (pp)."""
+    if value is None or name in _OWN_UNIT:
+        return signed(value)
+    return points(value)
+
+
+def _clear(found: Estimate) -> bool:
+    return found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+
+
+def _range(found: Estimate) -> str:
+    if found.value is None or found.low is None or found.high is None:
+        return ""
+    ends = [difference(found.name, end).removesuffix(" pp") for end in (found.low, found.high)]
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def _where(where: str) -> str:
+    part = parse_where(where)
+    said = [FORMS.get(part.form, part.form), part.prompt and "not asked for doubt", part.known]
+    said.append(f"{part.key} {part.value}" if part.key else "")
+    return ", ".join(text for text in said if text) or "all"

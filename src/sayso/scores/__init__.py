@@ -15,14 +15,18 @@ import numpy as np
 
 from sayso.records import InputError, Score
 from sayso.scores import asked, consistency, entropy, graph, likelihood
-from sayso.scores.entropy import (
-    discrete_semantic_entropy,
-    naive_entropy,
-    num_sets,
-    semantic_entropy,
-)
-from sayso.scores.evidence import Answer, NoEvidence, Samples, answer_of
-from sayso.scores.probe import Probe, cross_fit, cross_fit_stored, fit
+from sayso.scores.entropy import discrete_semantic_entropy as discrete_semantic_entropy
+from sayso.scores.entropy import naive_entropy as naive_entropy
+from sayso.scores.entropy import num_sets as num_sets
+from sayso.scores.entropy import semantic_entropy as semantic_entropy
+from sayso.scores.evidence import Answer as Answer
+from sayso.scores.evidence import NoEvidence as NoEvidence
+from sayso.scores.evidence import Samples as Samples
+from sayso.scores.evidence import answer_of as answer_of
+from sayso.scores.p_ik import Probe as Probe
+from sayso.scores.p_ik import cross_fit as cross_fit
+from sayso.scores.p_ik import cross_fit_stored as cross_fit_stored
+from sayso.scores.p_ik import fit as fit
 
 
 class Method(NamedTuple):

@@ -9,12 +9,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.records import Generation
+from sayso.records import Generation, Request
+
+
+class Case:
+    """One question with its answers, and what was found out about them so far.
+
+    ``request`` is how the answers were asked for. ``arrays`` and ``draw_arrays`` hold the token
+    arrays of the answer and of each draw by name (as in :class:`~sayso.records.Generation`),
+    ``evidence`` the rest by the names of :class:`sayso.scores.Samples`. ``reasons`` says by need
+    why something could not be found out.
+    """
+
+    def __init__(
+        self, question: str, request: Request, answer: str | None, draws: Sequence[str] = ()
+    ) -> None:
+        self.question = question
+        self.request = request
+        self.answer = answer
+        self.draws = tuple(draws)
+        self.arrays: dict[str, Any] = {}
+        self.draw_arrays: list[dict[str, Any]] = [{} for _ in self.draws]
+        self.evidence: dict[str, Any] = {}
+        self.reasons: dict[str, str] = {}
+
 
 Floats = NDArray[np.float64]
 #: Log-probabilities this far above 0 are rounding, more is a mistake.

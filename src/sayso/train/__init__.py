@@ -1,4 +1,4 @@
-"""Teaching: from a run's records to training rows, and from rows to a model. Loaded on use.
+"""Training: from a run's records to rows, from rows to a model, and the proof that it learned.
 
 ``fit`` does what ``sayso train`` does:
 ``sayso.train.fit("runs/base", lesson=sayso.train.Lesson(recipe="mix"))``.
@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-#: public name -> where it lives; looked up by name, since the steps of a teaching are a pipeline's
-_PUBLIC = {
-    "fit": "sayso.pipeline.teaching:teach",
-    "Lesson": "sayso.pipeline.teaching:Lesson",
-}
+#: public name -> where it lives
+_PUBLIC = {"fit": "sayso.train.training:teach", "Lesson": "sayso.train.config:Lesson"}
 
 
 def __getattr__(name: str) -> object:
@@ -20,5 +17,4 @@ def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'sayso.train' has no attribute {name!r}")
     module, _, attribute = _PUBLIC[name].partition(":")
-    loaded = import_module(module)
-    return getattr(loaded, attribute) if attribute else loaded
+    return getattr(import_module(module), attribute)

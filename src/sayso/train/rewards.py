@@ -17,9 +17,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from sayso.annotate.claims_clauses import has_verb
-from sayso.annotate.decisive import decisiveness
-from sayso.annotate.rules import judge_rules
+from sayso.judges.claims import has_verb
+from sayso.judges.decisiveness import decisiveness
+from sayso.judges.rules.judge import judge_rules
 from sayso.records import Gold, Verdict
 
 Name = Literal["ternary", "brier", "self_judgement", "rlmf"]

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import msgspec
 
-from sayso.atomic import replacing
 from sayso.records import InputError
-from sayso.wikidata.domains import Plan
+from sayso.storage.atomic import replacing
 from sayso.wikidata.entities import Entity
 from sayso.wikidata.found import Found
+from sayso.wikidata.plan import Lines, Plan, read_yaml
 from sayso.wikidata.templates import UNASKABLE, Templates, texts, wrong_question
 from sayso.wikidata.values import answer
-from sayso.wikidata.yaml_file import Lines, read_yaml
 
 FILE = "aspects.yaml"
 #: properties that a proposal keeps in a domain, and names at all
@@ -211,15 +210,3 @@ def reworded(aspects: Aspects, word: Callable[[str, str, Aspect], str | None]) -
         for name, rows in aspects.domains.items()
     }
     return msgspec.structs.replace(aspects, domains=domains)
-
-
-__all__ = [
-    "FILE",
-    "Aspect",
-    "Aspects",
-    "check_review",
-    "propose",
-    "read_aspects",
-    "reworded",
-    "write_aspects",
-]

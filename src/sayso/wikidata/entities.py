@@ -7,23 +7,115 @@ as lists, fields may be missing, and what is wrong with one statement does not c
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from datetime import date
 from typing import Literal, TypeVar
 
 import msgspec
 
-from sayso.wikidata.wire import (
-    ClaimsWire,
-    ClassWire,
-    ItemWire,
-    LineWire,
-    QualifiersWire,
-    QuantityWire,
-    SoundLineWire,
-    StatementWire,
-    TextWire,
-    TimeWire,
-    WordsWire,
-)
+from sayso.records import InputError
+
+# How the JSON dump writes an entity: the fields that are read, decoded without the others.
+#
+# The format is documented under "Wikibase/DataModel/JSON" (mediawiki.org).
+
+
+class TextWire(msgspec.Struct):
+    """A label, a description or an alias."""
+
+    value: str
+
+
+class DataValueWire(msgspec.Struct):
+    """A value, read by its datatype."""
+
+    value: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class SnakWire(msgspec.Struct):
+    """A property with a value, with an unknown one, or with none."""
+
+    snaktype: str = "value"
+    datatype: str = ""
+    datavalue: DataValueWire | None = None
+
+
+class QualifiersWire(msgspec.Struct):
+    """When a statement holds: start time, end time, point in time."""
+
+    P580: list[SnakWire] = []
+    P582: list[SnakWire] = []
+    P585: list[SnakWire] = []
+
+
+class StatementWire(msgspec.Struct):
+    """A statement; what is read of it."""
+
+    mainsnak: SnakWire
+    rank: Literal["preferred", "normal", "deprecated"] = "normal"
+    qualifiers: QualifiersWire | list[msgspec.Raw] = []
+
+
+class LineWire(msgspec.Struct):
+    """An entity; what is read of it. Empty maps may be written as lists."""
+
+    id: str
+    labels: dict[str, TextWire] | list[msgspec.Raw] = {}
+    descriptions: dict[str, TextWire] | list[msgspec.Raw] = {}
+    aliases: dict[str, list[TextWire]] | list[msgspec.Raw] = {}
+    claims: dict[str, list[msgspec.Raw]] | list[msgspec.Raw] = {}
+    sitelinks: dict[str, msgspec.Raw] | list[msgspec.Raw] = {}
+    modified: str = ""
+
+
+class SoundLineWire(LineWire):
+    """An entity of which every statement can be read: all at once is quicker than one by one."""
+
+    claims: dict[str, list[StatementWire]] | list[msgspec.Raw] = {}  # type: ignore[assignment]
+
+
+class ClaimsWire(msgspec.Struct):
+    """What something is a subclass of, of all statements."""
+
+    P279: list[msgspec.Raw] = []
+
+
+class ClassWire(msgspec.Struct):
+    """An entity as far as its superclasses go."""
+
+    id: str
+    claims: ClaimsWire | list[msgspec.Raw] = []
+
+
+class ItemWire(msgspec.Struct):
+    """The value of an item; older dumps have the number only."""
+
+    id: str = ""
+    numeric: int | None = msgspec.field(default=None, name="numeric-id")
+    kind: str = msgspec.field(default="item", name="entity-type")
+
+
+class TimeWire(msgspec.Struct):
+    """The value of a time."""
+
+    time: str
+    precision: int = 11
+    calendarmodel: str = ""
+
+
+class QuantityWire(msgspec.Struct):
+    """The value of a quantity."""
+
+    amount: str
+    unit: str = "1"
+
+
+class WordsWire(msgspec.Struct):
+    """The value of a text in a language."""
+
+    text: str
+    language: str = ""
+
 
 #: datatypes of statements as Wikidata documents them; anything else is counted and left out
 DATATYPES = frozenset(
@@ -270,17 +362,81 @@ def _last(address: str) -> str:
     return address.rpartition("/")[2]
 
 
-__all__ = [
-    "AT",
-    "DATATYPES",
-    "END",
-    "EVERY",
-    "SOMETIME",
-    "START",
-    "Entity",
-    "LineError",
-    "Statement",
-    "known_part",
-    "parse",
-    "superclasses",
-]
+# Since when something is true: what a model that was trained before cannot know.
+#
+# A fact is fresh when all that Wikidata says about its values lies after a day: its start, its
+# point
+# in time, the date that it is itself, or the beginning of its entity. A fact without any date
+# may be
+# old and is never called fresh.
+
+TIME = re.compile(r"([+-]?)0*(\d+)-(\d\d)-(\d\d)")
+#: when an entity began: date of birth, of discovery, of publication, of founding, of opening
+BEGINNINGS = ("P569", "P575", "P577", "P571", "P1619")
+
+
+def sortable(time: str) -> tuple[int, int, int]:
+    """Return a timestamp or a day as numbers that compare; (0, 0, 0) for something else."""
+    parts = TIME.match(time)
+    if parts is None:
+        return (0, 0, 0)
+    year = -int(parts[2]) if parts[1] == "-" else int(parts[2])
+    return year, int(parts[3]), int(parts[4])
+
+
+def checked_day(day: str, flag: str) -> str:
+    """Return a day of the form 2024-01-31; anything else is an InputError."""
+    try:
+        return date.fromisoformat(day).isoformat() if day else ""
+    except ValueError:
+        raise InputError(f"{flag} {day!r}: expected a day such as 2024-01-31") from None
+
+
+def earliest(one: Statement) -> str:
+    """Return the first moment that the value of a time can mean, "" where that is not known.
+
+    The twentieth century is written +2000 (or +1901) and began in 1901.
+    """
+    parts = TIME.match(one.value)
+    if one.precision > 8 or parts is None:
+        return one.value
+    if one.precision < 7 or parts[1] == "-":
+        return ""
+    year = int(parts[2])
+    first = year // 10 * 10 if one.precision == 8 else (year - 1) // 100 * 100 + 1
+    return f"+{first:04}-00-00T00:00:00Z"
+
+
+def holds_since(statements: Sequence[Statement]) -> str:
+    """Return from when on values are true, the earliest of them; "" where one does not say."""
+    times = [s.start or s.at or (earliest(s) if s.kind == "time" else "") for s in statements]
+    if not times or not all(times) or SOMETIME in times:
+        return ""
+    return min(times, key=sortable)
+
+
+def began(entity: Entity) -> str:
+    """Return the earliest beginning of an entity, "" where none is known."""
+    times = [
+        earliest(s)
+        for s in entity.statements
+        if s.property in BEGINNINGS and s.rank != "deprecated" and s.snak == "value"
+    ]
+    return min(times, key=sortable) if times and all(times) else ""
+
+
+def is_fresh(start: str, entity: Entity, day: str) -> bool:
+    """Tell whether a fact that holds since ``start`` ("" unknown) is true only after a day."""
+    return any(bool(time) and sortable(time) > sortable(day) for time in (start, began(entity)))
+
+
+def fresh_facts(entity: Entity, day: str) -> bool:
+    """Tell whether anything about an entity is true only after a day: a quick look at all dates."""
+    after = sortable(day)
+    return any(
+        sortable(time) > after
+        for s in entity.statements
+        if s.rank != "deprecated"
+        for time in (s.start, s.at, s.value if s.kind == "time" else "")
+        if time
+    )

@@ -6,12 +6,20 @@ from pathlib import Path
 
 import msgspec
 
-from sayso.atomic import disk_errors, replacing
 from sayso.records import InputError
-from sayso.wikidata.domains import Plan
+from sayso.storage.atomic import disk_errors, replacing
 from sayso.wikidata.entities import Entity
-from sayso.wikidata.stages import Problem
+from sayso.wikidata.plan import Plan
 from sayso.wikidata.templates import Templates
+
+
+class Problem(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """Something in a dump that was left out, and where."""
+
+    part: str
+    line: int
+    what: str
+
 
 FILE = "found.msgpack"
 #: who says which day the source describes, where a person does
@@ -89,6 +97,3 @@ def wanted_names(entities: list[Entity], properties: set[str]) -> set[str]:
                 if one.unit:
                     wanted.add(one.unit)
     return wanted
-
-
-__all__ = ["AS_OF", "FILE", "Found", "read_found", "wanted_names", "write_found"]

@@ -239,6 +239,3 @@ def card_beside(path: Path) -> Mapping[str, object] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return card if isinstance(card, dict) else None
-
-
-__all__ = ["KINDS", "Finding", "Wrong", "card_beside", "findings"]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.records import InputError
-from sayso.wikidata.yaml_file import Lines, parse_yaml, read_yaml
+from sayso.wikidata.plan import Lines, parse_yaml, read_yaml
 
 #: datatypes that no short answer fits, and why
 UNASKABLE = {
@@ -205,15 +205,3 @@ def texts(templates: Templates, language: str) -> Texts:
             f"(it has them for {', '.join(known)}): give them with --templates FILE"
         )
     return Texts(found, language)
-
-
-__all__ = [
-    "Templates",
-    "Texts",
-    "Wording",
-    "filled",
-    "in_words",
-    "load_templates",
-    "texts",
-    "wrong_question",
-]

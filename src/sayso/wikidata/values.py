@@ -16,9 +16,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal, NamedTuple
 
 from sayso.records import Gold
-from sayso.wikidata.entities import Entity, Statement
+from sayso.wikidata.entities import TIME, Entity, Statement, holds_since, sortable
 from sayso.wikidata.found import AS_OF, Found
-from sayso.wikidata.freshness import TIME, holds_since, sortable
 from sayso.wikidata.templates import MONTHS_EN, Templates
 
 #: a time's precision in Wikidata's numbers -> ours; coarser ones are not asked for
@@ -273,6 +272,3 @@ def year_of(gold: Gold) -> tuple[int, bool]:
     number = re.search(r"\d+(?!.*\d)" if gold.precision == "month" else r"\d+", gold.value)
     before = gold.value.startswith("-") or gold.value.endswith("BC")
     return int(number[0]) if number else 0, before
-
-
-__all__ = ["Answer", "answer", "date_gold", "gregorian", "plain_number", "year_of"]

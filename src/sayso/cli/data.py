@@ -1,0 +1,217 @@
+"""``sayso data list`` and ``show``: which question sets there are, and what stands in one."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import cyclopts
+import msgspec
+from cyclopts import Parameter
+
+from sayso import datasets as datasets_module
+from sayso.datasets import CATALOGUE
+from sayso.datasets.dataset import Dataset
+from sayso.datasets.own_table import with_columns
+from sayso.datasets.tables import read_rows
+from sayso.judges.contradiction import contradicts
+from sayso.records import Generation, Gold, InputError, Question, Verdict
+from sayso.report.numbers import line, plain_json
+from sayso.storage.run_folder import RunFolder
+from sayso.wikidata.quality import KINDS, card_beside, findings
+
+# ``sayso data``: what question sets hold, and what is wrong with them.
+
+data_app = cyclopts.App(name="data", help="Look at question sets before a model is asked.")
+data_app.command(
+    "sayso.cli.data:list_sets",
+    name="list",
+    help="List the question sets: what each holds, its license, what it suits, its hub id.",
+)
+data_app.command(
+    "sayso.cli.data:show",
+    name="show",
+    help="Show the first questions of a set with their golds, as a run would ask them.",
+)
+
+SHOWN = 5
+
+
+@data_app.command(name="check")
+def check(
+    data: Annotated[
+        str, Parameter(help="a set by name, or a file: everything that --data of sayso run takes")
+    ],
+    /,
+    *,
+    runs: Annotated[
+        list[Path] | None,
+        Parameter(
+            help="runs of sayso run uncle on this set, of unrelated models: golds that they agree "
+            "against are listed",
+            consume_multiple=True,
+        ),
+    ] = None,
+    all: Annotated[bool, Parameter(help="print all findings, not five of a kind")] = False,
+    columns: Annotated[
+        str, Parameter(help="names of your columns: question=q,gold=answer (for file:FILE)")
+    ] = "",
+    split: Annotated[str, Parameter(help="part of the set: test, dev or train")] = "test",
+    json: Annotated[bool, Parameter(help="print every finding as JSON", negative="")] = False,
+) -> None:
+    """Find duplicates, golds in questions, ambiguous entities, empty strata, disputed golds."""
+
+    data = with_columns(data, columns)
+    loaded = datasets_module.load(data, split=split, limit=0)
+    path = Path(data.partition(":")[2] if not Path(data).exists() else data)
+    rows = []
+    if path.is_file() and path.suffix in (".jsonl", ".ndjson", ".json", ".parquet"):
+        try:
+            rows = [row for _, row in read_rows(path)]
+        except InputError:  # a published set's own format: its loader has read it
+            rows = []
+    found = findings(
+        loaded.questions,
+        rows,
+        card_beside(path) if rows else None,
+        [_wrong(run) for run in runs or ()],
+        (lambda question, a, b: contradicts(question, a, b) is False) if runs else None,
+    )
+    if json:
+        print(plain_json(msgspec.json.format(msgspec.json.encode(found)).decode()))
+        return
+    sizes = {"question": loaded.short, "prompt": loaded.long, "finding": found}
+    told = (f"{len(many):,} {what}{'s' * (len(many) != 1)}" for what, many in sizes.items())
+    print(f"{line(loaded.name)}: {', '.join(told)}")
+    counts = Counter(one.kind for one in found)
+    for kind, what in KINDS.items():
+        print(f"{kind}: {counts[kind]:,} ({what})")
+        own = [one for one in found if one.kind == kind]
+        for one in own if all else own[:SHOWN]:
+            print(f"   {line(' | '.join(one.about))}: {line(one.why)}")
+    for note in loaded.notes:
+        print("note:", line(note), file=sys.stderr)
+
+
+def _wrong(run: Path) -> tuple[str, dict[str, str]]:
+    """Return a run's base model and its short answers that were committed and judged wrong."""
+
+    folder = RunFolder.open(run)
+    manifest = folder.read_manifest()
+    if not (folder.has("generations/short") and folder.has("verdicts/short")):
+        raise InputError(f"{run}: has no short answers; expected a run of sayso run uncle")
+    wrong = {v.target for v in folder.iter("verdicts/short", Verdict) if v.value == "incorrect"}
+    answers = folder.iter("generations/short", Generation)
+    base = manifest.model_base or manifest.model_identity or manifest.model
+    return base, {one.question: one.text for one in answers if one.id in wrong}
+
+
+#: characters of a text, and ways to write a gold, that are shown
+TEXT, NAMES = 300, 6
+
+
+def list_sets(
+    *,
+    protocol: Annotated[
+        str, Parameter(name="--for", help="only sets that suit this protocol, such as selective")
+    ] = "",
+    json: Annotated[bool, Parameter(help="print everything as JSON", negative="")] = False,
+) -> None:
+    """List the question sets: what each holds, its size and license, what it suits, its hub id."""
+    known = sorted({name for entry in CATALOGUE.values() for name in entry.suits})
+    if protocol and protocol not in known:
+        raise InputError(f"--for {protocol!r}: expected one of {', '.join(known)}")
+    sets = {n: e for n, e in CATALOGUE.items() if not protocol or protocol in e.suits}
+    if json:
+        _print_json({name: msgspec.structs.asdict(entry) for name, entry in sets.items()})
+        return
+    width = max(map(len, sets))
+    for name, entry in sets.items():
+        print(f"{name:{width}}  {entry.what}")
+        place = f"hub {entry.hub}" if entry.hub else "on no hub"
+        told = [entry.size, entry.license, f"for {', '.join(entry.suits)}", place]
+        print(f"{'':{width}}  {'; '.join(told)}")
+        if entry.file:
+            print(f"{'':{width}}  {name}:FILE reads {entry.file}")
+        if entry.notes:
+            print(f"{'':{width}}  {entry.notes}")
+
+
+def show(
+    data: Annotated[
+        str, Parameter(help="a set by name, or a file: everything that --data of sayso run takes")
+    ],
+    /,
+    *,
+    number: Annotated[int, Parameter(name=["-n", "--number"], help="questions to show")] = 3,
+    columns: Annotated[
+        str, Parameter(help="names of your columns: question=q,gold=answer (for file:FILE)")
+    ] = "",
+    split: Annotated[str, Parameter(help="part of the set: test, dev or train")] = "test",
+    domain: Annotated[
+        tuple[str, ...], Parameter(help="only this domain; can be given again", negative="")
+    ] = (),
+    json: Annotated[bool, Parameter(help="print everything as JSON", negative="")] = False,
+) -> None:
+    """Show the first questions of a set with their golds, as a run would ask them."""
+
+    if number < 1:
+        raise InputError(f"-n {number}: expected a number of questions from 1")
+    name = with_columns(data, columns)
+    found = datasets_module.load(name, split=split, domains=domain, limit=0)
+    chosen = [*found.long[:number], *found.short[:number]] if found.long else found.short[:number]
+    if json:
+        _print_json(_told(found, chosen))
+        return
+    short, long = len(found.short), len(found.long)
+    prompts = f", {long:,} prompts for paragraphs" if long else ""
+    print(f"{line(found.name)}: {short:,} question{'s' * (short != 1)}{prompts}, hash {found.hash}")
+    for question in chosen:
+        _print(question)
+    for note in found.notes:
+        print("note:", line(note), file=sys.stderr)
+
+
+def _print(question: Question) -> None:
+    print(f"\n{line(question.text, TEXT)}")
+    about = [("entity", question.entity), ("domain", question.domain)]
+    if question.aspect is not None:
+        about.append(("fact", question.aspect.description))
+    print("  " + "; ".join(f"{what} {line(text, TEXT)}" for what, text in about if text))
+    if question.context:
+        print(f"  context: {line(question.context, TEXT)}")
+    if question.parts:
+        print(f"  asks for {len(question.parts)} facts, each also a question of its own")
+    elif question.answerable is False:
+        print("  cannot be answered: whoever abstains is right")
+    elif not question.golds:
+        print("  no gold")
+    for gold in question.golds or ():
+        print(f"  gold: {_gold(gold)}")
+
+
+def _gold(gold: Gold) -> str:
+    kind = [word for word in (gold.kind, gold.precision, gold.unit) if word and word != "text"]
+    also = [line(name, TEXT) for name in gold.aliases[:NAMES]]
+    rest = len(gold.aliases) - len(also)
+    if rest > 0:
+        also.append(f"{rest:,} more")
+    told = f" ({line(', '.join(kind), TEXT)})" if kind else ""
+    return f"{line(gold.value, TEXT)}{told}" + (f"; also {' | '.join(also)}" if also else "")
+
+
+def _told(found: Dataset, chosen: list[Question] | tuple[Question, ...]) -> dict[str, object]:
+    return {
+        "name": found.name,
+        "hash": found.hash,
+        "questions": len(found.short),
+        "prompts": len(found.long),
+        "notes": found.notes,
+        "shown": chosen,
+    }
+
+
+def _print_json(value: object) -> None:
+    print(plain_json(msgspec.json.format(msgspec.json.encode(value)).decode()))

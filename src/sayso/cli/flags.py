@@ -1,0 +1,228 @@
+"""The flags of every ``sayso run``, in groups for its help."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+from cyclopts import Group, Parameter
+
+from sayso.datasets.own_table import with_columns
+from sayso.protocols import PROTOCOLS, settings
+from sayso.records import InputError
+from sayso.runs.judge import Batch, Labels, Mode
+from sayso.runs.run import Job
+
+ENDPOINT = Group("Endpoints and money", sort_key=2)
+JUDGE = Group("A model as judge", sort_key=3)
+
+
+@dataclasses.dataclass(frozen=True)
+class Common:
+    """The flags of every ``sayso run``."""
+
+    model: Annotated[
+        str,
+        Parameter(
+            help="builtin; hf:FOLDER or hf:HUB_ID of a causal language model; openai:NAME; or the "
+            "URL of an endpoint, http://localhost:8000/v1#NAME (without #NAME: its only model)"
+        ),
+    ] = "builtin"
+    data: Annotated[
+        str,
+        Parameter(
+            help="builtin; a published set by its name, from the hub (sayso data list); a file in "
+            "UNCLE's format, or squad:FILE in that of another set; file:FILE, a table of your own; "
+            "topics:FILE, things to be told about"
+        ),
+    ] = "builtin"
+    columns: Annotated[
+        str,
+        Parameter(help="with --data file:FILE: names of your columns, question=q,gold=answer"),
+    ] = ""
+    judge: Annotated[
+        str,
+        Parameter(
+            help="who reads the answers: rules (offline), a model named as for --model, or "
+            "rules+MODEL, which is asked only where the rules are not certain"
+        ),
+    ] = "rules"
+    out: Annotated[Path | None, Parameter(help="the run folder; without it a name under runs/")] = (
+        None
+    )
+    limit: Annotated[
+        int | None,
+        Parameter(help="entities to ask about, 0 for all; 200 of the built-in world unless told"),
+    ] = None
+    seed: Annotated[int, Parameter(help="of the choice of entities and of the draws")] = 0
+    split: Annotated[
+        str, Parameter(help="part of the set: test, dev or train; all of the built-in world")
+    ] = "test"
+    domain: Annotated[
+        tuple[str, ...], Parameter(help="only this domain; can be given again", negative="")
+    ] = ()
+    cache: Annotated[
+        Path | None,
+        Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
+    ] = None
+    json: Annotated[
+        bool, Parameter(help="print every number as JSON instead of the table", negative="")
+    ] = False
+    thinking: Annotated[
+        str,
+        Parameter(
+            help="on, off, an effort (low, medium, high), or so many tokens of thought, by which "
+            "answers may then be longer; left out: as the model does by itself"
+        ),
+    ] = ""
+    chat_template_kwargs: Annotated[
+        str,
+        Parameter(help='arguments of the chat template as JSON, {"enable_thinking": false}'),
+    ] = ""
+    dry_run: Annotated[
+        bool,
+        Parameter(
+            group=ENDPOINT,
+            negative="",
+            help="print requests, tokens and price, ask nothing and write no run",
+        ),
+    ] = False
+    max_cost: Annotated[
+        float | None,
+        Parameter(
+            group=ENDPOINT,
+            help="dollars that this command may spend on answers and verdicts; it then stops, "
+            "keeps what was paid for, and the same command goes on from there",
+        ),
+    ] = None
+    price: Annotated[
+        str | None,
+        Parameter(
+            group=ENDPOINT,
+            help="dollars per million prompt and answer tokens, 0.15,0.60; else from a dated table",
+        ),
+    ] = None
+    model_version: Annotated[
+        str | None,
+        Parameter(
+            group=ENDPOINT,
+            help="your name for what the endpoint serves now: another one asks everything anew",
+        ),
+    ] = None
+    concurrency: Annotated[
+        int | None, Parameter(group=ENDPOINT, help="most requests at a time (256)")
+    ] = None
+    timeout: Annotated[
+        float | None, Parameter(group=ENDPOINT, help="seconds to wait for one answer")
+    ] = None
+    judge_batch: Annotated[
+        Batch,
+        Parameter(
+            group=JUDGE,
+            help="one call for a paragraph, or for the short answers about an entity: those of one "
+            "draw (item) or of all draws (entity, the cheapest); or one call for each aspect",
+        ),
+    ] = "item"
+    judge_mode: Annotated[
+        Mode,
+        Parameter(group=JUDGE, help="how surely and how rightly it spoke in one call, or in two"),
+    ] = "one_pass"
+    judge_labels: Annotated[
+        Labels,
+        Parameter(group=JUDGE, help="stance and content apart, or the three labels of UNCLE"),
+    ] = "stance"
+    judge_price: Annotated[
+        str | None, Parameter(group=JUDGE, help="as --price, for the judge's tokens")
+    ] = None
+
+    def job(self, protocol: str, options: Any) -> Job:
+        """Return what these flags ask for."""
+        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        del own["json"], own["dry_run"]
+        own["domains"] = own.pop("domain")
+        own["data"] = with_columns(own["data"], own.pop("columns"))
+        return Job(
+            **own,
+            protocol=protocol,
+            options=options,
+            command=shlex.join(["sayso", *sys.argv[1:]]),
+        )
+
+
+@functools.cache
+def counting(kind: type) -> Any:
+    """Return a copy of a settings dataclass whose help shows what ``sayso measure`` can change.
+
+    The other fields are read too, so that each is refused with its reason.
+    """
+    hints = get_type_hints(kind)
+    fields: list[Any] = []
+    for field in dataclasses.fields(kind):
+        hint, default = hints[field.name], field.default
+        if dataclasses.is_dataclass(hint):
+            hint = counting(hint)  # type: ignore[arg-type]
+            fields.append((field.name, hint, dataclasses.field(default_factory=hint)))
+            continue
+        shown = field.metadata["stage"] == "measure" or field.name == "k"
+        said = Parameter(show=shown, help=field.metadata["help"])
+        fields.append((field.name, Annotated[hint, said], dataclasses.field(default=default)))
+    own = {"__doc__": "", "__module__": __name__}
+    return dataclasses.make_dataclass(kind.__name__, fields, frozen=True, namespace=own)
+
+
+@functools.cache
+def counting_any() -> Any:
+    """Return :func:`counting` of all protocols' settings together.
+
+    Which protocol a run is of is known only when it is opened. A group or a field that several
+    have stands once; that a run's protocol has no such field is said by :func:`chosen`.
+    """
+    return counting(_merged(tuple(plan.Settings for plan in PROTOCOLS.values())))
+
+
+def _merged(kinds: tuple[type, ...]) -> type:
+    groups: dict[str, list[type]] = {}
+    fields: dict[str, Any] = {}
+    for kind in kinds:
+        hints = get_type_hints(kind)
+        for field in dataclasses.fields(kind):
+            hint = hints[field.name]
+            if dataclasses.is_dataclass(hint):
+                groups.setdefault(field.name, []).append(hint)  # type: ignore[arg-type]
+            default = dataclasses.field(default=field.default, metadata=field.metadata)
+            fields.setdefault(field.name, (field.name, hint, default))
+    for name, parts in groups.items():
+        merged = _merged(tuple(parts))
+        fields[name] = (name, merged, dataclasses.field(default_factory=merged))
+    return dataclasses.make_dataclass(
+        kinds[0].__name__, fields.values(), frozen=True, namespace={"__doc__": ""}
+    )
+
+
+def chosen(given: Any, kind: type) -> Any:
+    """Return the settings, of one protocol, that flags of :func:`counting_any` stand for.
+
+    Raises InputError for a flag that this protocol does not have.
+    """
+    flat = settings_of(given)
+    known = settings.as_dict(kind())
+    for name, value in flat.items():
+        if name not in known and value != settings_of(counting_any()())[name]:
+            raise InputError(f"{name} is no setting of this run; it has {', '.join(known)}")
+    return settings.replace(kind(), {name: flat[name] for name in known})
+
+
+def settings_of(given: Any, prefix: str = "") -> dict[str, Any]:
+    """Return flat dotted names and values of a dataclass of flags."""
+    flat: dict[str, Any] = {}
+    for field in dataclasses.fields(given):
+        value = getattr(given, field.name)
+        if dataclasses.is_dataclass(value):
+            flat |= settings_of(value, f"{prefix}{field.name}.")
+        else:
+            flat[f"{prefix}{field.name}"] = value
+    return flat

@@ -1,0 +1,341 @@
+"""What each command of ``sayso`` does: call the library, then print. No arithmetic."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import cyclopts
+import msgspec
+from cyclopts import Parameter
+from rich.console import Console
+
+from sayso import report as reports
+from sayso.cli.flags import Common, chosen, counting_any
+from sayso.cli.progress import Bars
+from sayso.protocols import PROTOCOLS
+from sayso.protocols.faithfulness import settings as faithfulness
+from sayso.protocols.protocol import Unsuited
+from sayso.protocols.selective import settings as selective
+from sayso.protocols.self_known import settings as self_known
+from sayso.protocols.self_known.settings import Settings
+from sayso.protocols.uncle import settings as uncle
+from sayso.records import Estimate
+from sayso.report.numbers import plain_json
+from sayso.report.terminal import render_compare
+from sayso.runs.dry_run import estimate, told
+from sayso.runs.from_files import factuality as measure_texts
+from sayso.runs.measure import Result, settings_kind
+from sayso.runs.measure import measure as measure_run
+from sayso.runs.run import Job, execute
+from sayso.train.compare import compare as compare_runs
+from sayso.train.report import unfinished, write_training
+from sayso.train.result import FILE as TEACHING
+from sayso.train.result import read_teaching
+
+NO_FLAGS = Common()
+run_app = cyclopts.App(
+    name="run",
+    help="Ask a model, judge its answers, report whether it voices what it does not know.",
+    help_epilogue="Every option can stand in a YAML file: --config FILE.yaml (probe: {k: 3}).",
+)
+
+
+Uncle = Annotated[uncle.Settings, Parameter(name="*")]
+Selective = Annotated[selective.Settings, Parameter(name="*")]
+Faithfulness = Annotated[faithfulness.Settings, Parameter(name="*")]
+SelfKnown = Annotated[self_known.Settings, Parameter(name="*")]
+Shared = Annotated[Common, Parameter(name="*")]
+#: the settings with only those shown that can change without asking again
+Counting: Any = Annotated[counting_any(), Parameter(name="*")]
+
+
+@run_app.command(name="uncle")
+def run_uncle(
+    *,
+    common: Shared = NO_FLAGS,
+    settings: Uncle = uncle.Settings(),  # noqa: B008 - frozen
+) -> None:
+    """Are knowledge gaps voiced, in short and in long answers? (UNCLE, arXiv 2505.16922)"""
+    _run(common.job("uncle", settings), common)
+
+
+@run_app.command(name="selective")
+def run_selective(
+    *,
+    common: Shared = NO_FLAGS,
+    settings: Selective = selective.Settings(),  # noqa: B008 - frozen
+) -> None:
+    """Which score tells right answers from wrong ones, or is it length? (arXiv 2504.13677)"""
+    _run(common.job("selective", settings), common)
+
+
+@run_app.command(name="faithfulness")
+def run_faithfulness(
+    *,
+    common: Shared = NO_FLAGS,
+    settings: Faithfulness = faithfulness.Settings(),  # noqa: B008 - frozen
+) -> None:
+    """Do its words show as much doubt as it has when asked again? (arXiv 2405.16908)"""
+    _run(common.job("faithfulness", settings), common)
+
+
+@run_app.command(name="self_known")
+def run_self_known(
+    *,
+    common: Shared = NO_FLAGS,
+    settings: SelfKnown = self_known.Settings(),  # noqa: B008 - frozen
+) -> None:
+    """How factual is it along a long text, and does it know its own errors? (arXiv 2411.15993)"""
+    _run(common.job("self_known", settings), common)
+
+
+@run_app.default
+def run_all(*, common: Shared = NO_FLAGS) -> None:
+    """Run every protocol that exists so far, each with its own defaults; --out gets a folder each.
+
+    They share one pool of answers: what one has asked is in the cache for the next.
+    """
+    print(f"sayso: running {', '.join(PROTOCOLS)}: the protocols so far", file=sys.stderr)
+    found: dict[str, object] = {}
+    for name in PROTOCOLS:
+        place = common.out / name if common.out is not None else None
+        own = dataclasses.replace(common, out=place)
+        try:
+            found[name] = _run(own.job(name, PROTOCOLS[name].Settings()), own, quiet=common.json)
+        except Unsuited as reason:
+            print(f"sayso: left out: {reason}", file=sys.stderr)
+    if common.json:
+        print(_pretty(found))
+
+
+def _run(job: Job, common: Common, *, quiet: bool = False) -> object:
+    """Price a job or run it, and print the result unless ``quiet``; return it as JSON's types."""
+    if common.dry_run:
+        plan = estimate(job)
+        if not quiet:
+            print(_pretty(plan) if common.json else told(plan))
+        return msgspec.to_builtins(plan)
+    with Bars() as bars:
+        result = execute(job, bars)
+    for notice in result.manifest.notices:
+        print("note:", "".join(c for c in notice if c.isprintable()), file=sys.stderr)
+    page = reports.write(result.path)
+    if not quiet:
+        show(result, json=common.json, page=page)
+    return [msgspec.structs.asdict(e) for e in result.estimates]
+
+
+def measure(
+    run: Path,
+    /,
+    *,
+    json: bool = False,
+    settings: Counting = counting_any()(),  # noqa: B008 - frozen
+) -> None:
+    """Recompute a run's numbers, with other counting rules if given. Asks no model, no judge.
+
+    Settings that decide what is asked cannot change, except fewer probe draws (--probe.k 3).
+
+    Parameters
+    ----------
+    run
+        A run folder.
+    json
+        Print every number as JSON instead of the table.
+    """
+    result = measure_run(run, chosen(settings, settings_kind(run)))
+    show(result, json=json, page=None)
+    if not result.saved and not json:
+        print("counted with other settings: printed only, the run's own numbers stay as they are")
+
+
+def report(run: Path, /, *, beside: tuple[Path, ...] = ()) -> None:
+    """Write report.html of a finished run, or of a teaching, again.
+
+    Parameters
+    ----------
+    run
+        A run folder.
+    beside
+        Another run of faithfulness, a column of its tables of methods by models; can be given
+        again.
+    """
+    if (run / TEACHING).is_file():
+        print(write_training(run))
+        told = unfinished(read_teaching(run))
+        if told:
+            print(f"sayso: {told}", file=sys.stderr)
+        return
+    print(reports.write(run, beside))
+
+
+def compare(
+    a: Path,
+    b: Path,
+    /,
+    *,
+    json: bool = False,
+    allow: tuple[str, ...] = (),
+    resamples: int = 2000,
+    seed: int = 0,
+    stage: Literal["sft", "dpo", "rl"] | None = None,
+    base: Path | None = None,
+) -> None:
+    """Print what changes from run A to run B on the questions both asked, with paired intervals.
+
+    Parameters
+    ----------
+    a
+        A run folder, or a folder of sayso train.
+    b
+        Another one of its kind.
+    json
+        Print the differences as JSON.
+    allow
+        Settings that may differ besides the model, e.g. --allow judge.
+    resamples
+        Bootstrap resamples of entities.
+    seed
+        Seed of the resampling.
+    stage
+        Of two teachings: the stage to compare; without it the last of each.
+    base
+        Of two teachings: where the run that they were taught from is now.
+    """
+    result = compare_runs(
+        a, b, allow=allow, resamples=resamples, seed=seed, stage=stage or "", base=base
+    )
+    if json:
+        rows = [msgspec.structs.asdict(e) for e in result.estimates]
+        for row, (p, corrected) in zip(rows, result.tests, strict=False):  # none outside teachings
+            row |= {"p": p, "p_holm": corrected}
+        print(_pretty(rows))
+    else:
+        console = Console()
+        labels = PROTOCOLS[result.protocol].report.LABELS
+        render_compare(result.estimates, console, str(a), str(b), result.notes, result.told, labels)
+
+
+def show(result: Result, *, json: bool, page: Path | None) -> None:
+    """Print a finished run as a table, or every number of it as JSON."""
+    if json:
+        _json(result.estimates)
+    else:
+        reports.render(result.estimates, Console(), result.manifest, page, entities=result.entities)
+
+
+def _json(estimates: Sequence[Estimate]) -> None:
+    rows = [msgspec.structs.asdict(e) for e in estimates]
+    print(_pretty(rows))
+
+
+def _pretty(value: object) -> str:
+    return plain_json(msgspec.json.format(msgspec.json.encode(value)).decode())
+
+
+# ``sayso factuality``: long texts that the user already has, claim by claim.
+
+_DEFAULT = Settings()
+
+
+def factuality(
+    *files: Annotated[
+        Path,
+        Parameter(
+            help="long texts, a system each: .jsonl, .json or .parquet with a text (text, output, "
+            "response, answer) and what it is about (topic, entity, title; else prompt); claims "
+            "with labels of people where there are any; FActScore's labeled files as they are"
+        ),
+    ],
+    out: Annotated[Path | None, Parameter(help="the run folder; else a name under runs/")] = None,
+    knowledge: Annotated[
+        str,
+        Parameter(
+            help="what claims are checked against: a file or folder of passages, an index made by "
+            "sayso index, builtin; left out: only labels in the file count"
+        ),
+    ] = "none",
+    passages: Annotated[int, Parameter(help="passages that are read with each claim")] = 5,
+    judge: Annotated[
+        str, Parameter(help="who takes texts apart and checks claims: rules (offline), or a model")
+    ] = "rules",
+    support: Annotated[
+        Literal["auto", "rules", "nli", "judge"],
+        Parameter(help="who checks claims: rules, an NLI model (--nli), the judge's model"),
+    ] = "auto",
+    nli: Annotated[str, Parameter(help="with --support nli: its folder or hub id")] = "auto",
+    average: Annotated[
+        Literal["sentence", "generation", "micro"],
+        Parameter(help="curves: mean over sentences, over texts of their means, pooled claims"),
+    ] = "sentence",
+    bins: Annotated[int, Parameter(help="parts of a text, of equal length in sentences")] = 5,
+    closed: Annotated[
+        Literal["right", "left"], Parameter(help="which edge belongs to a part")
+    ] = "right",
+    gamma: Annotated[
+        float, Parameter(help="claims below which FActScore's length penalty begins")
+    ] = 10.0,
+    k: Annotated[
+        int, Parameter(help="facts one wants, for F1@K; 0: median of the supported claims")
+    ] = 0,
+    resamples: Annotated[int, Parameter(help="bootstrap resamples of texts")] = 1000,
+    seed: Annotated[int, Parameter(help="of the resampling")] = 0,
+    prompt_folder: Annotated[
+        Path | None, Parameter(help="folder with your own prompt texts")
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
+    ] = None,
+    max_cost: Annotated[
+        float | None, Parameter(help="dollars that the judge may cost; it stops then")
+    ] = None,
+    judge_price: Annotated[
+        str | None, Parameter(help="dollars per million tokens of the judge, 0.15,0.60")
+    ] = None,
+    json: Annotated[
+        bool, Parameter(help="print every number as JSON instead of the table", negative="")
+    ] = False,
+) -> None:
+    """How factual are long texts, and does it change from their beginning to their end?
+
+    Labels of people in the file are taken as they are; other texts are taken apart into claims
+    and checked against --knowledge. With both, the checker is held against the people.
+    """
+    options = dataclasses.replace(
+        _DEFAULT,
+        knowledge=knowledge,
+        passages=passages,
+        support=support,
+        nli=nli,
+        average=average,
+        bins=bins,
+        closed=closed,
+        gamma=gamma,
+        k=k,
+        resamples=resamples,
+        ci_seed=seed,
+        modes="none",
+        prompt_folder=str(prompt_folder or ""),
+    )
+    with Bars() as bars:
+        result = measure_texts(
+            files,
+            out,
+            judge=judge,
+            options=options,
+            cache=cache,
+            max_cost=max_cost,
+            judge_price=judge_price,
+            progress=bars,
+            command=shlex.join(["sayso", *sys.argv[1:]]),
+        )
+    for notice in result.manifest.notices:
+        print("note:", "".join(c for c in notice if c.isprintable()), file=sys.stderr)
+    page = reports.write(result.path)
+    show(result, json=json, page=page)

@@ -1,0 +1,206 @@
+"""What the loaders of published short-answer sets share: the hub, golds, and one way to refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sayso.datasets.tables import list_in
+from sayso.records import Gold, GoldKind, InputError, Question, content_id, question_id
+
+# What every loader returns.
+
+
+class Dataset(msgspec.Struct, frozen=True):
+    """Questions with where they come from.
+
+    ``questions`` holds short questions first, then the long ones that cover them. ``hash``
+    depends on the questions and golds alone; ``notes`` say what a reader of the numbers must know
+    (rows found, rows left out and why).
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+    hash: str
+    rows: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> tuple[Question, ...]:
+        """The questions about one aspect."""
+        return tuple(q for q in self.questions if not q.parts)
+
+    @property
+    def long(self) -> tuple[Question, ...]:
+        """The questions that cover several aspects."""
+        return tuple(q for q in self.questions if q.parts)
+
+    def replaced(self, questions: tuple[Question, ...]) -> Dataset:
+        """Return the same set with other questions, and the hash that belongs to them."""
+        return msgspec.structs.replace(self, questions=questions, hash=questions_hash(questions))
+
+
+def questions_hash(questions: tuple[Question, ...]) -> str:
+    """Return a short hash of what is asked and what is true."""
+    return content_id(["questions", sorted(msgspec.json.encode(q).decode() for q in questions)])[:8]
+
+
+#: the split that a set's questions are taken from when nobody says otherwise
+SPLITS: dict[str, str | None] = {
+    "test": "validation", "dev": "validation", "train": "train", "validation": "validation",
+}  # fmt: skip
+_BLANK = re.compile(r"\s+")
+
+
+class Item(NamedTuple):
+    """One question of a set. ``aliases``: ways to write the one right answer, the best first.
+
+    ``others`` are further right answers, each of its own. ``entity`` groups questions that depend
+    on each other (one passage); ``line`` is the place. A question that is not ``answerable`` has
+    no right answer: whoever says so, or abstains, is right. ``domain`` "" is the set's name.
+    """
+
+    line: int
+    text: str
+    aliases: Sequence[str]
+    entity: str
+    context: str | None = None
+    kind: GoldKind = "text"
+    others: Sequence[str] = ()
+    domain: str = ""
+    answerable: bool = True
+
+
+def hub_rows(
+    name: str,
+    repository: str,
+    config: str | None,
+    split: str,
+    splits: Mapping[str, str | None] = SPLITS,
+    advice: str = "",
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (row number, row) of a set on the hub, through ``datasets``. Raises InputError.
+
+    ``name`` is the set's in sayso. A split that ``splits`` maps to ``None`` is every part that the
+    hub has, one after the other. ``advice`` is what to do where the hub cannot be had.
+    """
+    try:
+        import datasets
+    except ImportError:
+        raise InputError(
+            f'data {name!r} needs the extra packages: pip install "sayso[hf]"'
+        ) from None
+    if split not in splits:
+        raise InputError(f"split {split!r}: {repository} has {', '.join(splits)}")
+    try:
+        found = datasets.load_dataset(repository, config, split=splits[split])
+    except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise InputError(
+            f"{repository} could not be loaded from the hub ({reason}); "
+            + (advice or f"download its file and name it: --data {name}:FILE")
+        ) from None
+    parts = found.values() if isinstance(found, Mapping) else [found]
+    for number, row in enumerate(chain.from_iterable(parts), 1):
+        yield number, dict(row)
+
+
+def dataset_of(
+    items: Iterable[Item], *, name: str, source: str, notes: Sequence[str] = ()
+) -> Dataset:
+    """Turn items into a set of short questions. Golds are one value with its aliases, and others.
+
+    A question without a text, or one to be answered without an answer, is an error with its place;
+    one that was asked before (same words, same context) is counted and asked once, with the answers
+    of both rows. Raises InputError.
+    """
+    questions: dict[str, Question] = {}
+    count = repeated = 0
+    for item in items:
+        count += 1
+        text = _BLANK.sub(" ", item.text).strip()
+        names = list(dict.fromkeys(a.strip() for a in item.aliases if a and a.strip()))
+        stripped = (a.strip() for a in item.others)
+        others = dict.fromkeys(a for a in stripped if a and a not in names)
+        golds: tuple[Gold, ...] = ()
+        golds += (Gold(names[0], tuple(names[1:]), kind=item.kind),) if names else ()
+        golds += tuple(Gold(value, kind=item.kind) for value in others)
+        if not text or (item.answerable and not names):
+            what = "question" if not text else "answer"
+            raise InputError(f"{source} line {item.line}: the {what} is empty; every row needs it")
+        context = item.context.strip() if item.context and item.context.strip() else None
+        question = Question(
+            id=question_id(name, item.entity, text, context),
+            dataset=name,
+            text=text,
+            golds=golds if item.answerable else None,
+            answerable=item.answerable,
+            entity=item.entity,
+            domain=item.domain or name,
+            context=context,
+        )
+        known = questions.get(question.id)
+        repeated += known is not None
+        questions[question.id] = _both(known, question) if known else question
+    if not questions:
+        raise InputError(f"{source}: no question with an answer was found")
+    told = [f"{count:,} questions read from {source}", *notes]
+    open_ones = sum(q.answerable is False for q in questions.values())
+    if open_ones:
+        told.append(f"{open_ones:,} cannot be answered: whoever abstains is right")
+    if repeated:
+        told.append(f"{repeated:,} left out: asked before (their answers are kept)")
+    found = tuple(questions.values())
+    return Dataset(name, found, questions_hash(found), count, tuple(told))
+
+
+def _both(known: Question, again: Question) -> Question:
+    """Return a question that was asked twice, with what either row takes for right.
+
+    Where one row has an answer and the other has none, the first one stands.
+    """
+    if not known.golds or not again.golds:
+        return known
+    (first, *others), told = known.golds, {name for gold in known.golds for name in gold.names}
+    new = tuple(n for n in dict.fromkeys(again.golds[0].names) if n not in told)
+    golds = (msgspec.structs.replace(first, aliases=(*first.aliases, *new)), *others)
+    further = tuple(gold for gold in again.golds[1:] if gold.value not in {*told, *new})
+    return msgspec.structs.replace(known, golds=(*golds, *further))
+
+
+def text_of(row: Mapping[str, Any], names: Sequence[str], source: str, line: int) -> str:
+    """Return the first of the fields that holds text. Raises InputError with the place."""
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, str):
+            return value
+    raise InputError(f"{source} line {line}: expected a text under {' or '.join(names)}")
+
+
+def texts_of(value: Any, source: str, line: int) -> list[str]:
+    """Return texts given as one, as a list, or as a list in a cell of CSV. Raises InputError."""
+    if isinstance(value, str) and value.strip()[:1] == "{" and value.strip()[-1:] == "}":
+        raise InputError(
+            f"{source} line {line}: the answer is an object written as a text, {value!r:.40}; "
+            "save the rows as JSONL or Parquet"
+        )
+    if isinstance(value, str):
+        value = [value] if (listed := list_in(value)) is None else listed
+    if isinstance(value, Sequence) and all(isinstance(v, str) for v in value):
+        return list(value)
+    raise InputError(f"{source} line {line}: expected answers as a text or a list of texts")
+
+
+def truth_of(row: Mapping[str, Any], name: str, source: str, line: int) -> bool:
+    """Return a truth value, also one that CSV has as text. Raises InputError with the place."""
+    value = row.get(name)
+    told = value.strip().lower() if isinstance(value, str) else value
+    if told in ("true", "yes", "1", "1.0", 1):
+        return True
+    if told in ("false", "no", "0", "0.0", 0):
+        return False
+    raise InputError(f"{source} line {line}: {name} is {value!r:.40}; expected true or false")

@@ -1,0 +1,238 @@
+"""A table of one's own: ``--data file:mine.csv --columns question=q,gold=answer``.
+
+JSONL, JSON, Parquet, CSV and TSV, a short question in each row. ``--columns`` says what the file
+calls our columns, as in ``sayso score``; it becomes part of the name, which can also be written so
+in full: ``file:mine.csv#question=q,gold=answer``. Several golds are all true values; other ways to
+write a single gold stand under ``aliases``, or in ``{"value": "…", "aliases": ["…"]}``. In CSV a
+list is written as JSON or Python writes it, ``["…", "…"]``. A question that nobody can answer says
+so (``answerable`` false) and has no gold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sayso.datasets.dataset import Dataset, questions_hash, truth_of
+from sayso.datasets.tables import (
+    DECIMAL_COMMA,
+    SUFFIXES,
+    WRITTEN_OUT,
+    gold_in,
+    is_text_table,
+    read_cell,
+    read_table,
+)
+from sayso.records import Aspect, Gold, InputError, Question, content_id, question_id
+
+#: The columns that are read, and what each holds.
+COLUMNS: dict[str, str] = {
+    "question": "what is asked",
+    "gold": "a true value, or a list of all of them (also called answer or answers)",
+    "aliases": "other ways to write the one gold",
+    "entity": "what it is about: questions about one entity depend on each other",
+    "domain": "a slice to report by",
+    "aspect": "the kind of fact, such as date of birth",
+    "context": "a text that the question is about, put before it",
+    "answerable": "false where nobody can answer",
+}
+#: what the file may call a column without saying so
+ALSO = {"gold": ("golds", "answer", "answers"), "domain": ("category",)}
+PREFIX = "file:"
+
+
+def with_columns(data: str, columns: str) -> str:
+    """Return the name of a data set with a map of columns in it. Raises InputError."""
+    if not columns.strip():
+        return data
+    columns_of(columns)
+    name = data if data.startswith(PREFIX) else f"{PREFIX}{data}"
+    if Path(name.removeprefix(PREFIX)).suffix.lower() not in SUFFIXES:
+        raise InputError(
+            f"--columns is for a table of your own, file:FILE ({', '.join(SUFFIXES)}); "
+            f"got --data {data}"
+        )
+    return f"{name}#{columns.strip()}"
+
+
+def columns_of(text: str) -> dict[str, str]:
+    """Read ``question=q,gold=answer``. Raises InputError."""
+    found: dict[str, str] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        ours, equals, theirs = (piece.strip() for piece in part.partition("="))
+        if not equals or not theirs or ours not in COLUMNS:
+            raise InputError(
+                f"--columns {part!r}: expected OURS=YOURS, with one of {', '.join(COLUMNS)}"
+            )
+        if ours in found:
+            raise InputError(f"--columns names {ours} twice")
+        found[ours] = theirs
+    return found
+
+
+def load_own_table(path: Path) -> Dataset:
+    """Load a table; ``FILE#question=q`` maps its columns. Raises InputError naming the line."""
+    place, _, columns = str(path).rpartition("#")
+    if not place or path.exists():  # a file may have such a name
+        place, columns = str(path), ""
+    file, named = Path(place), columns_of(columns)
+    if file.is_dir():
+        raise InputError(f"{file} is a folder: give one file in it")
+    if file.suffix.lower() not in SUFFIXES:
+        raise InputError(
+            f"{file}: expected a file ending in {', '.join(SUFFIXES)}; unpack it, or save it as one"
+        )
+    name = file.stem.encode("utf-8", "replace").decode()
+    return from_rows(read_table(file), named, name, place, loose=is_text_table(file))
+
+
+def from_rows(
+    rows: Iterable[tuple[int, Mapping[str, Any]]],
+    named: Mapping[str, str],
+    name: str,
+    source: str,
+    *,
+    loose: bool = False,
+) -> Dataset:
+    """Turn rows into questions. ``loose``: cells are texts, also where they hold lists."""
+    found: dict[str, tuple[int, Question]] = {}
+    count = 0
+    for line, row in rows:
+        if not count:
+            _check_first(row, named, source)
+        count += 1
+        place = f"{source} line {line}"
+        question = _question(_given(row, named, place, loose=loose), name, place)
+        first, known = found.setdefault(question.id, (line, question))
+        if known != question:
+            raise InputError(
+                f"{place}: question asked on line {first} with other answers: "
+                f"{question.text[:60]!r}; a question with several true values is one row"
+            )
+    questions = tuple(question for _, question in found.values())
+    values = [gold.value for question in questions for gold in question.golds or ()]
+    notes = [f"{count:,} row{'s' * (count != 1)} read from {source}"]
+    if len(found) < count:
+        notes.append(f"{count - len(found):,} left out: asked before")
+    for what, number in (
+        ("cannot be answered: whoever abstains is right", _count(questions, False)),
+        ("have no gold: nobody can say who is right", _count(questions, None)),
+        (
+            "golds read NaN, None, null or N/A: leave the cell empty where there is none",
+            sum(value.casefold() in WRITTEN_OUT for value in values),
+        ),
+        (
+            "golds look like numbers with a decimal comma: they are texts, write a point",
+            sum(DECIMAL_COMMA.fullmatch(value) is not None for value in values),
+        ),
+    ):
+        notes += [f"{number:,} {what}"] if number else []
+    return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
+
+
+def _count(questions: Iterable[Question], answerable: bool | None) -> int:
+    return sum(q.answerable is answerable and not q.golds for q in questions)
+
+
+def _check_first(row: Mapping[str, Any], named: Mapping[str, str], source: str) -> None:
+    names = ", ".join(map(str, row))[:300] or "none"
+    for ours, theirs in named.items():
+        if theirs not in row:
+            raise InputError(
+                f"{source}: --columns {ours}={theirs} names a column that is not there; the file "
+                f"has {names}"
+            )
+    if "question" not in named and _column(row, ("question",)) is None:
+        raise InputError(
+            f"{source}: expected a column 'question', got {names}; name it with "
+            "--columns question=COLUMN (records in UNCLE's format: --data FILE, without file:)"
+        )
+
+
+def _given(
+    row: Mapping[str, Any], named: Mapping[str, str], place: str, *, loose: bool
+) -> dict[str, Any]:
+    """Return what a row has under our names; a column given to one of ours is no other's."""
+    taken = set(named.values())
+    free = {name: value for name, value in row.items() if name not in taken}
+    found: dict[str, Any] = {}
+    for ours in COLUMNS:
+        if ours in named:
+            value = row.get(named[ours])
+        else:
+            column = _column(free, (ours, *ALSO.get(ours, ())))
+            value = None if column is None else free[column]
+        if loose and ours in ("gold", "aliases") and isinstance(value, str):
+            value = read_cell(value, place)
+        found[ours] = None if isinstance(value, str) and not value.strip() else value
+    return found
+
+
+def _column(row: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    """Return the first of the names that a row has, as it writes it: " Answer" for "answer"."""
+    exact = next((name for name in names if name in row), None)
+    if exact is not None:
+        return exact
+    written = {str(name).strip().casefold(): name for name in row}
+    return next((written[name] for name in names if name in written), None)
+
+
+def _question(given: Mapping[str, Any], name: str, place: str) -> Question:
+    def text(column: str) -> str:
+        value = given[column]
+        if value is None or isinstance(value, str):
+            return " ".join((value or "").split()) if column != "context" else (value or "").strip()
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value)
+        raise InputError(f"{place}: {column} is {value!r:.40}; expected a text")
+
+    asked = text("question")
+    if not asked:
+        raise InputError(f"{place}: the question is empty; every row needs one")
+    golds = _golds(given, place)
+    answerable: bool | None = True if golds else None
+    if given["answerable"] is not None:
+        answerable = truth_of(given, "answerable", *_split(place))
+    if answerable is False and golds:
+        raise InputError(f"{place}: it has a gold, and answerable is false; remove one of them")
+    entity = text("entity") or f"question {content_id(asked)[:8]}"
+    context, aspect = text("context") or None, text("aspect")
+    return Question(
+        id=question_id(name, entity, asked, context),
+        dataset=name,
+        text=asked,
+        golds=golds or None,
+        answerable=answerable,
+        entity=entity,
+        domain=text("domain"),
+        aspect=Aspect(aspect) if aspect else None,
+        context=context,
+    )
+
+
+def _split(place: str) -> tuple[str, int]:
+    source, _, line = place.rpartition(" line ")
+    return source, int(line)
+
+
+def _golds(given: Mapping[str, Any], place: str) -> tuple[Gold, ...]:
+    """Return the true values of a row: texts, numbers, or objects with a value and aliases."""
+    value = given["gold"]
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    read = (gold_in(one, place) for one in values if one is not None)
+    golds = tuple(gold for gold in read if gold.value.strip())
+    more = given["aliases"]
+    if more is None:
+        return golds
+    aliases = [more] if isinstance(more, str) else more
+    if not isinstance(aliases, list) or not all(isinstance(a, str) for a in aliases):
+        raise InputError(f"{place}: aliases: expected a text or a list of texts")
+    if len(golds) != 1:
+        raise InputError(
+            f"{place}: aliases are other ways to write one gold, and there are {len(golds)}"
+        )
+    names = dict.fromkeys(a.strip() for a in aliases if a.strip() and a.strip() != golds[0].value)
+    return (msgspec.structs.replace(golds[0], aliases=(*golds[0].aliases, *names)),)

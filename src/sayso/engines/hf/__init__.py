@@ -1,0 +1,1 @@
+"""Models in this process, opened with transformers."""

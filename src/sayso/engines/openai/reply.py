@@ -1,0 +1,582 @@
+"""What an error of an endpoint means: ask again, slow down, leave something out, or give up."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from sayso.engines.openai.request import keeps_schema
+from sayso.engines.prices import Price
+from sayso.records import Generation, Request, Usage
+
+LONGEST_PAUSE = 120.0
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return the seconds that a reply asks to wait, 0 to 120; ``None`` where it says nothing.
+
+    Read from ``retry-after-ms`` or ``Retry-After``, in seconds or as a date. A date is compared
+    with the server's own ``Date``, because its clock need not agree with ours.
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if seconds == seconds:  # not NaN
+            return min(max(seconds, 0.0), LONGEST_PAUSE)
+    until = _date(headers.get("retry-after", ""))
+    if until is None:
+        return None
+    clock = _date(headers.get("date", "")) or now or datetime.now(UTC)
+    return min(max((until - clock).total_seconds(), 0.0), LONGEST_PAUSE)
+
+
+def _date(text: str) -> datetime | None:
+    """Read an HTTP date."""
+    try:
+        found = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+OVER_CONTEXT = re.compile(
+    r"context.?length|maximum context|context.?window|prompt is too long|too many (input )?tokens"
+    r"|max_model_len|exceeds? the (model|maximum)|longer than the maximum|input is too long",
+    re.IGNORECASE,
+)
+CONTEXT_LENGTH = re.compile(r"(?:context|max_model_len)[^.\d]{0,40}?(\d[\d,]{2,9})", re.IGNORECASE)
+FILTERED = re.compile(
+    r"content.?filter|content management policy|responsibleai|content_policy|moderation",
+    re.IGNORECASE,
+)
+
+#: again: ask this call again; late: too, and fewer at once; busy: slow down; away: nobody listens;
+#: refused: a parameter, or the whole request; context and filter: what they say; everyone: no
+#: request can succeed; first and page: none can, if none did so far; unable: the same, else this
+#: one cannot; failed: this one cannot
+FaultKind = Literal[
+    "again",
+    "late",
+    "busy",
+    "away",
+    "refused",
+    "context",
+    "filter",
+    "everyone",
+    "first",
+    "unable",
+    "page",
+    "failed",
+]
+
+
+class Fault(NamedTuple):
+    """Why there is no answer. ``reason`` still holds what the server said, unscrubbed.
+
+    ``page``: it said so in a web page, as no endpoint does, though gateways before one do.
+    """
+
+    kind: FaultKind
+    reason: str
+    wait: float | None = None
+    page: bool = False
+
+
+def decode(body: bytes) -> Any:
+    """Return the JSON value of a body; raises ValueError where it is none."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:  # NaN, lone surrogates: what other writers of JSON let through
+        return json.loads(body.decode("utf-8", "replace"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def error_reply(data: Mapping[str, Any]) -> Fault:
+    """Read an error that came with status 200; gateways put the true status into ``code``."""
+    error = mapping(data["error"])
+    told = (count(error.get("code")), count(error.get("status")))
+    status = next((code for code in told if code is not None and 400 <= code < 600), 200)
+    return read_error(status, {}, error_text(data))
+
+
+def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """Read a reply whose status says that there is no answer."""
+    try:
+        return read_error(status, headers, error_text(decode(body)))
+    except ValueError:
+        page = is_page(body)
+    text = "a web page" if page else body[:500].decode("utf-8", "replace")
+    return read_error(status, headers, text)._replace(page=page)
+
+
+def is_page(body: bytes) -> bool:
+    """Tell a web page (or XML) from what else is no JSON."""
+    return body.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
+
+
+def read_error(status: int, headers: Mapping[str, str], text: str) -> Fault:
+    """Say what to do about an error of this status and text."""
+    reason = f"status {status}: {text}"
+    wait = retry_after(headers)
+    if status == 429:
+        spent = "insufficient_quota" in text
+        return Fault("everyone" if spent else "busy", reason, wait)
+    if status in (401, 402):
+        return Fault("everyone", reason)
+    if status == 501:
+        return Fault("unable", reason)
+    if status in (408, 409, 425) or status >= 500:
+        overloaded = wait is not None or status in (503, 529)
+        return Fault("busy" if overloaded else "again", reason, wait)
+    if FILTERED.search(text):
+        return Fault("filter", reason)
+    if status == 413 or OVER_CONTEXT.search(text):
+        return Fault("context", reason)
+    if status in (403, 404, 405) or 300 <= status < 400:
+        return Fault("first", reason)
+    return Fault("again" if status < 300 else "refused", reason)
+
+
+def context_told(text: str) -> int | None:
+    """Return the context length that an error message states, in tokens."""
+    found = CONTEXT_LENGTH.search(text)
+    return int(found[1].replace(",", "")) if found else None
+
+
+def error_text(data: object) -> str:
+    """Return everything an error body says, in one string; code and parameter first."""
+    error = data.get("error", data) if isinstance(data, Mapping) else data
+    if isinstance(error, Mapping):
+        parts = [error.get(k) for k in ("code", "param", "type", "message", "detail")]
+        said = [p if isinstance(p, str) else _dump(p) for p in parts if p not in (None, "", [], {})]
+        if said:
+            return ": ".join(said)
+    return error if isinstance(error, str) else _dump(error)
+
+
+def _dump(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)[:4000]
+    except (ValueError, RecursionError):
+        return "an error that cannot be shown"
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return a JSON object, or an empty one in place of anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def count(value: object) -> int | None:
+    """Return a count of tokens; ``None`` where it is none."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < 2**40 else None  # type: ignore[operator,return-value]
+
+
+# From the bytes of a reply to choices. Pure, and made for servers that answer anything at all.
+#
+# Whatever JSON comes in, the result is a :class:`Reply` or a :class:`Fault`; no other
+# exception.
+
+#: marks of a thought inside the answer, by the tag's name
+TAGS = ("think", "thinking", "thought", "reasoning")
+FINISHES = {
+    "stop": "stop", "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop",
+    "length": "length", "max_tokens": "length",
+}  # fmt: skip
+
+
+class Choice(NamedTuple):
+    """One answer. ``finish`` is "stop", "stop_string", "length", "filter", "error", "tool" or
+    ``None``; ``tokens`` is the reply's own list of token log-probabilities, unread."""
+
+    text: str
+    thinking: str | None
+    finish: str | None
+    tokens: Sequence[Any] | None
+    unclosed: bool = False
+    implicit: bool = False
+
+
+class Reply(NamedTuple):
+    """A whole reply; token counts are those of all choices together, ``None`` where not told."""
+
+    choices: tuple[Choice, ...]
+    model: str | None
+    fingerprint: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cached_tokens: int
+    thinking_tokens: int | None
+
+
+def read_reply(body: bytes) -> Reply | Fault:
+    """Read the body of a reply with status 200."""
+    try:
+        data = decode(body)
+    except ValueError:
+        if is_page(body):
+            return Fault("page", "a web page instead of JSON", page=True)
+        return Fault("again", "empty reply" if not body.strip() else "invalid or truncated JSON")
+    if not isinstance(data, Mapping):
+        return Fault("again", f"JSON that is no reply: {str(data)[:80]}")
+    choices = data.get("choices")
+    if not isinstance(choices, list) or not choices:
+        if data.get("error"):
+            return error_reply(data)
+        return Fault("again", "a reply without choices")
+    read = [_choice(c) for c in sorted(choices, key=_index) if isinstance(c, Mapping)]
+    if not read:
+        return Fault("again", "choices that are none")
+    usage = mapping(data.get("usage"))
+    cached = count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    if cached is None:
+        cached = count(usage.get("prompt_cache_hit_tokens")) or 0
+    return Reply(
+        choices=tuple(read),
+        model=_string(data.get("model")),
+        fingerprint=_string(data.get("system_fingerprint")),
+        prompt_tokens=count(usage.get("prompt_tokens")),
+        completion_tokens=count(usage.get("completion_tokens")),
+        cached_tokens=cached,
+        thinking_tokens=count(
+            mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
+        ),
+    )
+
+
+def _index(choice: object) -> int:
+    index = choice.get("index") if isinstance(choice, Mapping) else None
+    return index if isinstance(index, int) else 0
+
+
+def _string(value: object) -> str | None:
+    return _clean(value) if isinstance(value, str) and value else None
+
+
+def _clean(text: str) -> str:
+    """Replace half characters, which no file could hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _choice(choice: Mapping[str, Any]) -> Choice:
+    """Read one choice: the answer, the thought apart from it, and why it ended."""
+    message = mapping(choice.get("message"))
+    text, thinking = _content(message.get("content"))
+    for name in ("reasoning_content", "reasoning"):
+        said = message.get(name)
+        if thinking is None and isinstance(said, str) and said:
+            thinking = said
+    refusal = message.get("refusal")
+    if not text and isinstance(refusal, str):
+        text = refusal
+    finish = choice.get("finish_reason")
+    ended = FINISHES.get(finish) if isinstance(finish, str) else None
+    if finish in ("content_filter", "safety"):
+        ended = "filter"
+    elif finish == "error":
+        ended = "error"
+    elif not text and finish in ("tool_calls", "function_call"):
+        ended = "tool"
+    elif ended is None and finish is not None:
+        ended = "stop"
+    if ended == "stop" and isinstance(choice.get("stop_reason"), str):
+        ended = "stop_string"
+    tokens = mapping(choice.get("logprobs")).get("content")
+    unclosed = implicit = False
+    if thinking is None:
+        text, thinking, unclosed, implicit = split_thought(text)
+    elif not text and ended == "length":
+        unclosed = True
+    return Choice(
+        _clean(text),
+        None if thinking is None else _clean(thinking),
+        ended,
+        tokens if isinstance(tokens, list) else None,
+        unclosed,
+        implicit,
+    )
+
+
+def _content(content: object) -> tuple[str, str | None]:
+    """Return text and thought of a message's content: a string, or a list of parts."""
+    if isinstance(content, str):
+        return content, None
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in content if isinstance(content, list) else ():
+        if not isinstance(part, Mapping):
+            continue
+        if isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        thought = part.get("thinking")
+        if isinstance(thought, str):
+            thoughts.append(thought)
+        elif isinstance(thought, list):
+            thoughts += [t["text"] for t in map(mapping, thought) if isinstance(t.get("text"), str)]
+    return "".join(texts), "".join(thoughts) or None
+
+
+def split_thought(text: str) -> tuple[str, str | None, bool, bool]:
+    """Return answer, thought, whether the thought never ended, and whether its beginning was
+    missing (a template that opens the thought itself)."""
+    if "<" not in text:
+        return text, None, False, False
+    start = text.lstrip()
+    for tag in TAGS:
+        opening, closing = f"<{tag}>", f"</{tag}>"
+        if start.startswith(opening):
+            thought, closed, answer = start.removeprefix(opening).partition(closing)
+            return answer.lstrip() if closed else "", thought.strip(), not closed, False
+        if closing in text and opening not in text:
+            thought, _, answer = text.partition(closing)
+            return answer.lstrip(), thought.strip(), False, True
+    return text, None, False, False
+
+
+# From the listed tokens of a reply to arrays over its text.
+
+
+class Arrays(NamedTuple):
+    """Arrays over the tokens of a text. ``margins`` are p(1st) - p(2nd), where two were given."""
+
+    offsets: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    margins: tuple[float, ...] | None
+
+
+def read_tokens(tokens: Sequence[Any], text: str, after_thought: bool) -> Arrays | None:
+    """Return the log-probabilities of ``text``; ``None`` unless the tokens spell exactly it.
+
+    After a thought only the tokens of the answer count; an end-of-text token and what follows a
+    stop string are left off.
+    """
+    entries = [t for t in tokens if isinstance(t, Mapping)]
+    spelled = [_spelling(t) for t in entries]
+    if len(entries) < len(tokens) or None in spelled:
+        return None
+    target = text.encode()
+    parts = [s for s in spelled if s is not None]
+    whole = b"".join(parts)
+    first = 0
+    if not whole.startswith(target) or (after_thought and len(whole) > len(target)):
+        first = _suffix(parts, target)
+        if first < 0:
+            return None
+    offsets: list[int] = []
+    at = 0
+    for part in parts[first:]:
+        if at >= len(target):
+            break
+        offsets.append(at)
+        at += len(part)
+    kept = entries[first : first + len(offsets)]
+    logprobs = [_number(t.get("logprob")) for t in kept]
+    if any(p is None for p in logprobs):
+        return None
+    return Arrays(
+        _characters(text, target, offsets),
+        tuple(p for p in logprobs if p is not None),
+        _margins(kept),
+    )
+
+
+def _suffix(parts: Sequence[bytes], target: bytes) -> int:
+    """Return the token from which on the text is spelled, up to one end-of-text token; or -1."""
+    for dropped in (0, 1):
+        left = len(target)
+        end = len(parts) - dropped
+        if b"".join(parts[:end]).endswith(target):
+            while left > 0 and end > 0:
+                end -= 1
+                left -= len(parts[end])
+            if left == 0:
+                return end
+    return -1
+
+
+def _spelling(token: Mapping[str, Any]) -> bytes | None:
+    """Return the bytes of a token: as told, else those of its text."""
+    raw = token.get("bytes")
+    if isinstance(raw, list):
+        try:
+            return bytes(raw)
+        except (ValueError, TypeError):
+            return None
+    said = token.get("token")
+    try:
+        return said.encode() if isinstance(said, str) else None
+    except UnicodeEncodeError:
+        return None
+
+
+def _characters(text: str, target: bytes, offsets: Sequence[int]) -> tuple[int, ...]:
+    """Turn positions of bytes into positions of characters; inside one, into its own."""
+    if len(text) == len(target):
+        return tuple(offsets)
+    places: list[int] = []
+    for place, character in enumerate(text):
+        places += [place] * len(character.encode())
+    return tuple(places[at] for at in offsets)
+
+
+def _number(value: object) -> float | None:
+    """Return a log-probability, rounded as everywhere; ``None`` where it is none."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return None
+    return round(min(float(value), 0.0), 6) + 0.0 if value < 1e-3 else None
+
+
+def _margins(tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...] | None:
+    found = []
+    for token in tokens:
+        top = token.get("top_logprobs")
+        if not isinstance(top, list) or len(top) < 2:
+            return None
+        values = [_number(mapping(t).get("logprob")) for t in top]
+        known = sorted([v for v in values if v is not None], reverse=True)
+        if len(known) < 2:
+            return None
+        found.append(round(math.exp(known[0]) - math.exp(known[1]), 6))
+    return tuple(found)
+
+
+# From a reply's choices to the records that are stored.
+
+#: Log-probabilities as the endpoint gives them: whether temperature and truncation are already in
+#: them differs between servers and is stated by few, so they are never called the model's own.
+ENDPOINT = "endpoint"
+
+
+def records(
+    requests: Sequence[Request],
+    reply: Reply,
+    said: tuple[str, ...],
+    price: Price | None,
+    *,
+    implicit_thought: bool = False,
+) -> list[Generation]:
+    """Return one record for each choice; there are at most as many choices as requests.
+
+    ``said`` is what was not sent as asked. ``implicit_thought`` says that this model's template
+    opens its thought, so that a cut answer without a closing mark is all thought.
+    """
+    usages = shares(reply, price)
+    return [
+        _record(request, choice, usage, reply, said, implicit_thought)
+        for request, choice, usage in zip(requests, reply.choices, usages, strict=False)
+    ]
+
+
+def shares(reply: Reply, price: Price | None) -> list[Usage]:
+    """Split the usage of a call over its choices, so that the sums are what was billed.
+
+    The prompt is computed once and counts for the first choice. A server tells only the total of
+    the answers' tokens: it is split by the number of listed tokens, else by length of text.
+    """
+    count = len(reply.choices)
+    listed = [len(c.tokens) for c in reply.choices if c.tokens is not None]
+    weights = [len(c.text) + len(c.thinking or "") + 1 for c in reply.choices]
+    if len(listed) == count and all(listed):
+        weights = listed
+    total = reply.completion_tokens or 0
+    found, before, spread = [], 0, 0
+    for place, weight in enumerate(weights):
+        spread += weight
+        until = round(total * spread / sum(weights))
+        first = place == 0
+        usage = Usage(
+            prompt_tokens=(reply.prompt_tokens or 0) if first else 0,
+            completion_tokens=until - before,
+            cached_tokens=reply.cached_tokens if first else 0,
+        )
+        told = reply.prompt_tokens is not None and reply.completion_tokens is not None
+        if price is not None and told:
+            dollars = price.of(usage)
+            usage = Usage(
+                usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, dollars
+            )
+        found.append(usage)
+        before = until
+    return found
+
+
+def _record(
+    request: Request,
+    choice: Choice,
+    usage: Usage,
+    reply: Reply,
+    said: tuple[str, ...],
+    implicit_thought: bool,
+) -> Generation:
+    """Return the record of one choice."""
+    problem = None
+    text, thinking, finish = choice.text, choice.thinking, choice.finish
+    if choice.unclosed:
+        problem = "truncated"
+    elif implicit_thought and thinking is None and finish == "length":
+        text, thinking, problem = "", text, "truncated"
+    elif finish == "length" and not text and reply.thinking_tokens:
+        problem = "truncated"  # the thought itself is not shown
+    elif finish == "filter":
+        text, problem = "", "failed: content filter"
+    elif finish == "tool":
+        problem = "failed: the model called a tool instead of answering"
+    text, cut = _cut(text, request.stop)
+    if (
+        request.response_format is not None
+        and problem is None
+        and not any(what.startswith("response_format") for what in said)
+        and not keeps_schema(text, request.response_format)
+    ):
+        said = (*said, "response_format: the reply does not keep to it")
+    arrays = None
+    if choice.tokens is not None and problem is None:
+        arrays = read_tokens(choice.tokens, text, thinking is not None)
+    kind = ENDPOINT if thinking is None else f"{ENDPOINT}_after_thought"
+    return Generation(
+        request,
+        text=text,
+        thinking=thinking,
+        thinking_tokens=reply.thinking_tokens if len(reply.choices) == 1 else None,
+        logprob_kind=kind if arrays else None,
+        fingerprint=reply.fingerprint,
+        overrides=said,
+        offsets=arrays.offsets if arrays else None,
+        logprobs=arrays.logprobs if arrays else None,
+        margins=arrays.margins if arrays else None,
+        finish="stop_string" if cut else finish if finish in FINISHED else None,
+        usage=usage,
+        problem=problem,
+    )
+
+
+FINISHED = ("stop", "stop_string", "length")
+
+
+def _cut(text: str, stops: Sequence[str]) -> tuple[str, bool]:
+    """End a text before the first stop string; some servers leave it in, some ignore it."""
+    found = [at for at in (text.find(stop) for stop in stops if stop) if at >= 0]
+    return (text[: min(found)], True) if found else (text, False)
+
+
+def unanswered(
+    request: Request, problem: str | None, said: tuple[str, ...] = (), finish: str | None = None
+) -> Generation:
+    """Return the record of a request that has no answer."""
+    return Generation(request, overrides=said, finish=finish, problem=problem)

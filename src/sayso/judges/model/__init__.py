@@ -1,0 +1,1 @@
+"""A language model as judge: its prompts, its replies, what of them counts."""

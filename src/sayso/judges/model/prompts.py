@@ -1,0 +1,346 @@
+"""The requests of a judge model: its prompts, the fenced data, the form of its reply.
+
+Sources of what the prompts ask: ``judge_uncle*`` and the block form PROTOCOLS 1.A step 3 (UNCLE,
+arXiv 2505.16922, section 3 and its released grammar); ``judge_stance*`` and ``judge_second``
+VALIDITY 3 and the project's labelling guide (benchmarks/data/STANCE_GUIDE.md). All in our own
+words; a user overrides one with a file of its name in ``prompt_folder``.
+
+A prompt is: what is shown, the task, how the fence works, the fenced data, the form of the reply.
+What does not change comes first, so that servers can reuse it, and everything is one user message,
+since not every chat template has a system role.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from sayso.prompts import load_prompt, prompt_hash
+from sayso.prompts.fence import Field, clean, fence
+from sayso.records import Content, Gold, InputError, Message, Request, Stance
+
+# What a judge model may answer, and which stance and content each of its labels stands for.
+#
+# A label says stance and content in one go (VALIDITY 3). ``uncle`` are the paper's three labels
+# (arXiv 2505.16922, PROTOCOLS 1.A step 3), with one of ours for an aspect that a paragraph does
+# not
+# mention, which the paper counts as NS without saying so.
+
+Labels = Literal["stance", "uncle"]
+Form = Literal["short", "long"]
+
+#: ``None`` as content: a second call decides it.
+Meaning = tuple[Stance | None, Content | None]
+
+
+class Vocabulary(NamedTuple):
+    """The labels of one kind of call; ``omitted`` is the one for what a text does not mention."""
+
+    names: tuple[str, ...]
+    meaning: Mapping[str, Meaning]
+    omitted: str
+
+    def read(self, label: str) -> str | None:
+        """Return the label that was meant, or ``None``: case and separators do not matter."""
+        plain = _SEPARATOR.sub("-", label.strip().casefold()).strip("-")
+        plain = _SAME.get(plain, plain)
+        return next((n for n in self.names if n.casefold() == plain), None)
+
+    def without_omitted(self) -> Vocabulary:
+        """Return the labels of short answers in the paper's scheme, which has no omission there."""
+        return self._replace(names=tuple(n for n in self.names if n != self.omitted))
+
+
+_SEPARATOR = re.compile(r"[\s_/,:+-]+")
+#: Spellings of a label that mean the same.
+_SAME = {
+    "abstained-none": "abstained",
+    "refused-by-policy": "refused",
+    "refused-none": "refused",
+    "refused-by-policy-none": "refused",
+    "asked-back-none": "asked-back",
+    "omitted-none": "omitted",
+}
+
+
+def _vocabulary(meaning: dict[str, Meaning], omitted: str) -> Vocabulary:
+    return Vocabulary(tuple(meaning), meaning, omitted)
+
+
+_SILENT: dict[str, Meaning] = {
+    "abstained": ("abstained", "none"),
+    "refused": ("refused_by_policy", "none"),
+    "asked-back": ("asked_back", "none"),
+    "omitted": ("omitted", "none"),
+}
+
+#: One call for stance and content.
+ONE_PASS: dict[Labels, Vocabulary] = {
+    "stance": _vocabulary(
+        {
+            "committed-correct": ("committed", "correct"),
+            "committed-incorrect": ("committed", "incorrect"),
+            "hedged-correct": ("hedged", "correct"),
+            "hedged-incorrect": ("hedged", "incorrect"),
+            "hedged-none": ("hedged", "none"),
+            **_SILENT,
+        },
+        "omitted",
+    ),
+    "uncle": _vocabulary(
+        {
+            "S": ("committed", "correct"),
+            "NS": ("committed", "incorrect"),
+            "UNC": ("hedged", "none"),
+            "OMIT": ("omitted", "none"),
+        },
+        "OMIT",
+    ),
+}
+
+#: First of two calls: which aspects are uncertain?
+FIRST: dict[Labels, Vocabulary] = {
+    "stance": _vocabulary(
+        {"committed": ("committed", None), "hedged": ("hedged", None), **_SILENT}, "omitted"
+    ),
+    "uncle": _vocabulary(
+        {
+            "certain": ("committed", None),
+            "UNC": ("hedged", "none"),
+            "OMIT": ("omitted", "none"),
+        },
+        "OMIT",
+    ),
+}
+
+#: Second of two calls: does the value agree with the golds?
+SECOND = _vocabulary(
+    {"correct": (None, "correct"), "incorrect": (None, "incorrect"), "none": (None, "none")}, ""
+)
+
+
+def vocabulary(labels: Labels, step: str, form: Form) -> Vocabulary:
+    """Return the labels of a call; ``step`` is ``one``, ``first`` or ``second``."""
+    if step == "second":
+        return SECOND
+    found = (ONE_PASS if step == "one" else FIRST)[labels]
+    return found.without_omitted() if labels == "uncle" and form == "short" else found
+
+
+def combine(stance: Stance, content: Content | None) -> tuple[Stance, Content] | None:
+    """Return stance and content if they can stand together, else ``None``.
+
+    A committed answer has a value, so its content is never "none"; without a value there is none.
+    """
+    if content is None:
+        return None
+    if stance == "committed":
+        return (stance, content) if content != "none" else None
+    if stance == "hedged":
+        return stance, content
+    return (stance, content) if content == "none" else None
+
+
+Output = Literal["json", "blocks"]
+Step = Literal["one", "first", "second"]
+
+#: Changes when the layout made by this module changes what a judge reads.
+LAYOUT = "1"
+#: Tokens that a judge may use for one question, and for each call beside that.
+TOKENS_PER_PART = 256
+TOKENS_PER_CALL = 256
+#: More names of golds than these are not shown (one aspect may have hundreds of cast members).
+MOST_GOLDS = 60
+MOST_ALIASES = 8
+#: Characters of a question or a gold.
+LONGEST_LINE = 2000
+
+_TASKS = {
+    ("stance", "one"): "judge_stance",
+    ("stance", "first"): "judge_stance_first",
+    ("stance", "second"): "judge_second",
+    ("uncle", "one"): "judge_uncle",
+    ("uncle", "first"): "judge_uncle_first",
+    ("uncle", "second"): "judge_second",
+}
+#: What an overriding prompt must hold for the reply to be readable.
+_NEEDED = {
+    "judge_fence": ("{marker}",),
+    "judge_omitted": ("{omitted}",),
+    "judge_blocks": ("{code}", "{labels}", "{count}"),
+    "judge_json": ("{code}", "{labels}", "{count}"),
+}
+
+
+class Part(NamedTuple):
+    """One thing to be judged: a question, its golds, and the text that may answer it."""
+
+    form: Form
+    question: str
+    golds: tuple[Gold, ...]
+    text: str
+
+
+class Prompts(NamedTuple):
+    """The prompts that one judge uses, by name, and a hash of them all."""
+
+    texts: dict[str, str]
+    hash: str
+
+
+class Sent(NamedTuple):
+    """A request to the judge and what its reply is held against."""
+
+    request: Request
+    parts: tuple[Part, ...]
+    code: str
+    output: Output
+    step: Step
+
+
+def load(labels: Labels, steps: Sequence[Step], output: Output, folder: Path | None) -> Prompts:
+    """Load every prompt that a judge of this kind uses.
+
+    Raises InputError for an override that cannot be read or lacks a placeholder in braces without
+    which no reply could be recognized.
+    """
+    # The block form is always among them: what is no JSON is asked for once more in it.
+    names = [
+        *dict.fromkeys(_TASKS[labels, step] for step in steps),
+        "judge_short", "judge_long", "judge_omitted", "judge_fence", "judge_blocks", "judge_retry",
+    ]  # fmt: skip
+    if output == "json":
+        names.append("judge_json")
+    texts = {name: load_prompt(name, folder) for name in names}
+    for name, needed in _NEEDED.items():
+        lacking = [word for word in needed if name in texts and word not in texts[name]]
+        if lacking:
+            raise InputError(
+                f"{folder}/{name}.txt: must contain {', '.join(lacking)}; "
+                "without it no verdict could be read"
+            )
+    joined = "\0".join([LAYOUT, *(f"{name}\0{text}" for name, text in texts.items())])
+    return Prompts(texts, prompt_hash(joined))
+
+
+def compose(
+    prompts: Prompts,
+    labels: Labels,
+    step: Step,
+    parts: Sequence[Part],
+    output: Output,
+    *,
+    retry: bool = False,
+    tokens: int | None = None,
+) -> Sent:
+    """Return the request for some parts of one form; long parts share one text.
+
+    ``tokens`` limits the reply (default: 256 for the call and 256 for each part).
+    """
+    form = parts[0].form
+    words = vocabulary(labels, step, form)
+    data = fence(_fields(parts, step))
+    texts = prompts.texts
+    known = {
+        "{marker}": data.marker,
+        "{code}": data.code,
+        "{count}": str(len(parts)),
+        "{labels}": ", ".join(words.names),
+        "{omitted}": words.omitted,
+    }
+    pieces = [texts[f"judge_{form}"], texts[_TASKS[labels, step]]]
+    if form == "long" and step != "second":  # the second call only sees what was mentioned
+        pieces.append(_fill(texts["judge_omitted"], known))
+    pieces += [
+        _fill(texts["judge_fence"], known),
+        data.text,
+        _fill(texts[f"judge_{output}"], known),
+    ]
+    if retry:
+        pieces.append(texts["judge_retry"])
+    request = Request(
+        messages=(Message("user", "\n\n".join(pieces)),),
+        temperature=0.0,
+        max_tokens=tokens or TOKENS_PER_CALL + TOKENS_PER_PART * len(parts),
+        response_format=schema(words.names) if output == "json" else None,
+    )
+    return Sent(request, tuple(parts), data.code, output, step)
+
+
+def _fill(text: str, known: dict[str, str]) -> str:
+    """Put our own words for names in braces; data never passes through here."""
+    for name, value in known.items():
+        text = text.replace(name, value)
+    return text
+
+
+def _fields(parts: Sequence[Part], step: Step) -> list[Field]:
+    """Return the data of a call: the paragraph once, or an answer for each question.
+
+    The first of two calls is about wording alone and shows no golds.
+    """
+    fields = []
+    if parts[0].form == "long":
+        fields.append(Field("paragraph", parts[0].text))
+    for number, part in enumerate(parts, 1):
+        fields.append(Field(f"{number} question", one_line(part.question)))
+        if step != "first":
+            golds = golds_shown(part.golds)
+            fields += [Field(f"{number} gold", one_line(gold)) for gold in golds]
+        if part.form == "short":
+            fields.append(Field(f"{number} answer", part.text))
+    return fields
+
+
+def one_line(text: str) -> str:
+    """Return a question or gold as one line of at most 2,000 characters.
+
+    A second line of a gold would look like a second gold, and one of a question cannot be repeated.
+    """
+    return " ".join(clean(text, LONGEST_LINE).split("\n"))
+
+
+def golds_shown(golds: Sequence[Gold]) -> list[str]:
+    """Return one line for each gold: the value, its unit, other names of it."""
+    if not golds:
+        return ["(no gold answer is known)"]
+    lines = []
+    for gold in golds[:MOST_GOLDS]:
+        line = f"{gold.value} {gold.unit}" if gold.unit else gold.value
+        if gold.aliases:
+            line += f" (also: {'; '.join(gold.aliases[:MOST_ALIASES])})"
+        lines.append(line)
+    if len(golds) > MOST_GOLDS:
+        lines.append(f"(and {len(golds) - MOST_GOLDS} more, not shown)")
+    return lines
+
+
+def schema(names: Sequence[str]) -> str:
+    """Return ``Request.response_format``: a named JSON schema of a reply with these labels.
+
+    It holds nothing of the data, so that a server compiles it once.
+    """
+    verdict = {
+        "type": "object",
+        "properties": {
+            "number": {"type": "integer"},
+            "question": {"type": "string"},
+            "analysis": {"type": "string"},
+            "label": {"type": "string", "enum": list(names)},
+        },
+        "required": ["number", "question", "analysis", "label"],
+        "additionalProperties": False,
+    }
+    whole = {
+        "type": "object",
+        "properties": {
+            "code": {"type": "string"},
+            "verdicts": {"type": "array", "items": verdict},
+        },
+        "required": ["code", "verdicts"],
+        "additionalProperties": False,
+    }
+    return json.dumps({"name": "verdicts", "schema": whole}, separators=(",", ":"))

@@ -1,0 +1,318 @@
+"""The records of ``sayso judge-check``, and the numbers in them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import msgspec
+
+from sayso.metrics.agreement import kappa
+from sayso.metrics.intervals import exact_interval
+from sayso.records import LABELS, Content, Stance, Verdict, content_id
+from sayso.storage.atomic import disk_errors, replacing
+from sayso.storage.cache import default_cache_folder
+
+
+class Label(NamedTuple):
+    """What people said of one aspect: a verdict's two parts, or only one of them, or a letter."""
+
+    stance: Stance | None = None
+    content: Content | None = None
+    letter: str | None = None
+    right: bool | None = None
+
+    def agrees(self, verdict: Verdict) -> bool:
+        """Tell whether a verdict that could be read says the same.
+
+        Two parts are compared by UNCLE's projection. "NS" covers an aspect that is not spoken of,
+        as in the paper. "right" is content: an answer can be right and hedged.
+        """
+        if self.right is not None:
+            return (verdict.content == "correct") == self.right
+        value = verdict.value
+        if self.letter is not None:
+            said = "" if value is None else LABELS[value]
+            return said == self.letter or (self.letter == "NS" and said == "OMIT")
+        if self.content is None:
+            return verdict.stance == self.stance
+        return value == Verdict("", "", "", stance=self.stance, content=self.content).value
+
+
+STANCES: tuple[Stance, ...] = get_args(Stance)
+
+
+class Share(msgspec.Struct, frozen=True):
+    """A share with its counts and the exact 95 % interval; ``value`` is ``None`` of nothing."""
+
+    count: int
+    of: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def share(count: int, of: int) -> Share:
+    """Return count/of with the exact (Clopper-Pearson) interval."""
+    low, high = exact_interval(count, of) if of else (None, None)
+    return Share(count, of, count / of if of else None, low, high)
+
+
+class StanceRow(msgspec.Struct, frozen=True):
+    """How a judge did on one stance.
+
+    ``precision``: of those it called so, labelled so. ``recall``: of those labelled so, called so.
+    """
+
+    stance: Stance
+    precision: Share
+    recall: Share
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Agreement on one part of a set."""
+
+    name: str
+    agreed: Share
+
+
+class SetResult(msgspec.Struct, frozen=True):
+    """How a judge did on one set of labels.
+
+    ``agreed`` is over the ``aspects`` whose verdict could be read; ``problems`` counts the others
+    by reason. ``kappa`` is Cohen's, of the stances; ``None`` without stance labels.
+    """
+
+    name: str
+    aspects: int
+    agreed: Share
+    problems: dict[str, int]
+    groups: tuple[Group, ...]
+    stance_agreed: Share
+    kappa: float | None
+    stances: tuple[StanceRow, ...]
+
+    @property
+    def unread(self) -> int:
+        """Verdicts that could not be read."""
+        return sum(self.problems.values())
+
+
+class Injection(msgspec.Struct, frozen=True):
+    """What attacks did: ``changed`` of the ``tried`` moved the verdict, ``unread`` spoiled it.
+
+    ``obeyed`` are those of ``changed`` that got the verdict they asked for; a judge that is
+    unsteady by itself changes without obeying. ``untested`` attacks (not in ``tried``) are on
+    answers that the judge could not read anyway.
+    """
+
+    tried: int
+    untested: int
+    changed: tuple[str, ...]
+    obeyed: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+class Phrase(msgspec.Struct, frozen=True):
+    """One hedge: what people take it to mean, 0..1, and the mean over its ``sentences`` read."""
+
+    phrase: str
+    low: float
+    median: float
+    high: float
+    mean: float | None
+    sentences: int
+
+    @property
+    def inside(self) -> bool:
+        """Whether the mean lies within the quartiles of what people said."""
+        return self.mean is not None and self.low <= self.mean <= self.high
+
+
+class WordsCheck(msgspec.Struct, frozen=True):
+    """How wording and contradictions are read ``by`` the judge's model, or by rules.
+
+    ``inside``: of the phrases that were read, those within people's quartiles. ``rank`` is
+    Spearman's correlation with their medians. ``pairs`` of answers told rightly; both ``unread``
+    count what could not be read.
+    """
+
+    by: str
+    phrases: tuple[Phrase, ...]
+    inside: Share
+    rank: float | None
+    unread: int
+    pairs: Share
+    pairs_unread: int
+
+
+class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check of a judge found. Dollars are ``None`` where nobody knows the price.
+
+    ``checked`` is an ISO time, ``check_set`` the hash of our labels. ``calls``, tokens and
+    ``dollars`` are of the ``graded`` aspects of both sets, without the attacks; ``whole_dollars``
+    is the price of the whole check. ``partial``: --limit left some out.
+    """
+
+    signature: str
+    checked: str
+    sayso: str
+    check_set: str
+    ours: SetResult
+    labelled: SetResult | None
+    injection: Injection
+    graded: int
+    calls: int
+    retried: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float | None
+    whole_dollars: float | None
+    seconds: float
+    partial: bool
+    notices: tuple[str, ...] = ()
+    words: WordsCheck | None = None
+
+    @property
+    def tokens_per_100(self) -> float | None:
+        """Tokens of the judge for 100 graded aspects."""
+        tokens = self.prompt_tokens + self.completion_tokens
+        return 100 * tokens / self.graded if self.graded else None
+
+    @property
+    def dollars_per_100(self) -> float | None:
+        """Dollars for 100 graded aspects; ``None`` = unknown."""
+        known = self.dollars is not None and self.graded
+        return 100 * self.dollars / self.graded if known else None  # type: ignore[operator]
+
+
+def result(
+    name: str,
+    verdicts: Sequence[Verdict],
+    labels: Sequence[Label],
+    groups: Sequence[str],
+    *,
+    stances: bool = True,
+) -> SetResult:
+    """Compare verdicts with labels, one for one. ``stances=False``: the judge tells none apart."""
+    rows = list(zip(verdicts, labels, groups, strict=True))
+    read = [(v, label, group) for v, label, group in rows if v.problem is None]
+    pairs = [
+        (label.stance, v.stance)
+        for v, label, _ in read
+        if stances and label.stance is not None and v.stance is not None
+    ]
+    named = list(dict.fromkeys(groups))
+    found = []
+    for group in named if len(named) > 1 else []:
+        of = [label.agrees(v) for v, label, g in read if g == group]
+        found.append(Group(group, share(sum(of), len(of))))
+    agreed = kappa([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None
+    return SetResult(
+        name=name,
+        aspects=len(rows),
+        agreed=share(sum(label.agrees(v) for v, label, _ in read), len(read)),
+        problems=dict(Counter(v.problem for v, _, _ in rows if v.problem is not None)),
+        groups=tuple(found),
+        stance_agreed=share(sum(a == b for a, b in pairs), len(pairs)),
+        kappa=None if agreed is None else float(agreed),
+        stances=tuple(_row(stance, pairs) for stance in STANCES if pairs),
+    )
+
+
+def _row(stance: Stance, pairs: Sequence[tuple[Stance, Stance]]) -> StanceRow:
+    both = sum(a == b == stance for a, b in pairs)
+    return StanceRow(
+        stance,
+        precision=share(both, sum(b == stance for _, b in pairs)),
+        recall=share(both, sum(a == stance for a, _ in pairs)),
+    )
+
+
+# Where checks of judges are kept: one small JSON file for each judge, beside the cache.
+
+#: added to a judge's signature by a run whose subject is its relative; the judge is the same
+OWN_FAMILY = "+own-family"
+
+Cited = dict[str, str | int | float | None]
+
+
+def place(signature: str, cache: str | Path | None = None) -> Path:
+    """Return the file in which the check of the judge with this signature is kept."""
+    name = content_id(["judge", signature.replace(OWN_FAMILY, "")])
+    return Path(cache or default_cache_folder()) / "judge-checks" / f"{name}.json"
+
+
+def keep(found: JudgeCheck, cache: str | Path | None = None) -> Path:
+    """Write a check in one piece; the one before it is replaced. Returns the file."""
+    path = place(found.signature, cache)
+    with replacing(path) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(found)))
+    return path
+
+
+def stored(signature: str, cache: str | Path | None = None) -> Cited | None:
+    """Return what a report cites of the last check of a judge; ``None`` if there was none.
+
+    A file that cannot be read is ``{"problem": why}``: a run does not stop for it. Keys:
+    signature, checked, sayso, check_set, aspects, agreed, of, low, high, unread, stance_agreed,
+    stance_of, kappa, injections, injections_changed, injections_obeyed, injections_unread,
+    tokens_per_100, dollars_per_100 (``None`` = unknown), and with a user's labels labelled,
+    labelled_agreed, labelled_of, labelled_low, labelled_high.
+    """
+    path = place(signature, cache)
+    if not path.is_file():
+        return None
+    try:
+        with disk_errors(path, "read"):
+            raw = path.read_bytes()
+        found = msgspec.json.decode(raw, type=JudgeCheck)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return {"problem": f"the stored check cannot be read ({' '.join(str(error).split())})"}
+    return cited(found)
+
+
+def cited(found: JudgeCheck) -> Cited:
+    """Return the numbers of a check that a manifest keeps and a report prints."""
+    flat: Cited = {
+        "signature": found.signature,
+        "checked": found.checked,
+        "sayso": found.sayso,
+        "check_set": found.check_set,
+        "aspects": found.ours.aspects,
+        "unread": found.ours.unread,
+        **_flat(found.ours.agreed),
+        "stance_agreed": found.ours.stance_agreed.count,
+        "stance_of": found.ours.stance_agreed.of,
+        "kappa": found.ours.kappa,
+        "injections": found.injection.tried,
+        "injections_changed": len(found.injection.changed),
+        "injections_obeyed": len(found.injection.obeyed),
+        "injections_unread": len(found.injection.unread),
+        "tokens_per_100": found.tokens_per_100,
+        "dollars_per_100": found.dollars_per_100,
+    }
+    if found.labelled is not None:
+        flat["labelled"] = found.labelled.name
+        flat |= {f"labelled_{name}": v for name, v in _flat(found.labelled.agreed).items()}
+    return flat
+
+
+def whole(text: str) -> str:
+    """Return a text without halves of characters, which no file in UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _flat(found: Share) -> Cited:
+    return {"agreed": found.count, "of": found.of, "low": found.low, "high": found.high}
+
+
+def to_json(found: JudgeCheck) -> str:
+    """Return a check as indented JSON, with what is derived from its numbers."""
+    whole = json.loads(msgspec.json.encode(found))
+    whole["tokens_per_100"] = found.tokens_per_100
+    whole["dollars_per_100"] = found.dollars_per_100
+    return json.dumps(whole, indent=2, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""The offline judge: stance by patterns, right or wrong by values."""

@@ -1,0 +1,1220 @@
+"""Does an answer agree with the gold? The content half of the offline judge.
+
+``match`` compares by kind: dates by what both sides state, quantities with units and rounding, and
+everything else by its words. Every place where the answer says a gold is a candidate; candidates
+that are denied, only echo the question or belong to another event are dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from sayso.judges.rules.dates import MONTHS, Date, agree, find_dates, gold_dates
+from sayso.judges.rules.lexicon import Expected, stem
+from sayso.judges.rules.quantities import (
+    Quantity,
+    find_quantities,
+    gold_quantity,
+    ordinal,
+    same_amount,
+)
+from sayso.judges.rules.sentences import AUXILIARY, PAST, Span
+from sayso.judges.rules.text import (
+    CHANGERS,
+    NUMERALS,
+    PARTICLES,
+    STOP,
+    TITLES,
+    Token,
+    content,
+    country_names,
+    keys,
+    person_parts,
+    same_given,
+    slip,
+    stands_alone,
+    tokens,
+    word_set,
+)
+from sayso.records import Content, Gold
+
+# The ways to read one gold: whole, and without what its writer only added for clarity.
+
+ARTICLES = frozenset({"a", "an", "the"})
+_PARENTHESES = re.compile(r"\s*[(\[{]([^()\[\]{}]*)[)\]}]?")
+_CLAUSE = re.compile(r",?\s+(?:who|which|that|whose|where|when)\s.*$", re.DOTALL)
+_DASH = re.compile(r"\s+[-\u2013\u2014]+\s+.*$", re.DOTALL)
+_DATED = re.compile(r"\s+(?:in|of|from|since)\s+(?:the\s+)?\d{3,4}s?$")
+_ORIGIN = re.compile(r"\s+(?:of|from|in)\s+(?:the\s+)?[A-Z][\w.]*(?:\s+[A-Z][\w.]*)*$")
+LISTED = re.compile(r"\band\b|&|;|\bor\b", re.IGNORECASE)
+_LEADING = re.compile(
+    r"^(?:to|of|by|in|on|at|from|as|with|for|because of|due to|about|approximately|over)\s+",
+    re.IGNORECASE,
+)
+# Kinds that a gold names for clarity: "drama film" is well named by "drama".
+_KINDS = word_set(
+    "film movie genre music language company corporation disease disorder syndrome river region"
+    " surname programming"
+)
+# Not the comma inside "2,430".
+_COMMA = re.compile(r",(?!\d)")
+_ONES = re.compile(r"(?<=[a-z]\s)(?:l{1,3}|1{2,3})$")
+
+
+class Form(NamedTuple):
+    """A gold phrase taken apart: tokens without articles, content tokens, glued letters.
+
+    ``whole`` is False for a reading that leaves a part of the gold out.
+    """
+
+    value: str
+    tokens: tuple[Token, ...]
+    content: tuple[Token, ...]
+    glued: str
+    person: tuple[Token, ...] | None
+    whole: bool
+
+
+def _form(value: str, whole: bool) -> Form | None:
+    items = tuple(tokens(value))
+    items = tuple(t for t in items if t.text not in ARTICLES) or items
+    if not items:
+        return None
+    parts = person_parts(items) if not re.search(r"[(),;/]", value) else None
+    return Form(
+        value,
+        items,
+        tuple(content(items)),
+        "".join(t.text for t in items),
+        tuple(parts) if parts else None,
+        whole,
+    )
+
+
+def _capital_run(value: str) -> str | None:
+    """Return the name that lower case introduces: the end of "Swedish botanist Carl Linnaeus"."""
+    words = value.split()
+    at = len(words)
+    while at and words[at - 1][:1].isupper():
+        at -= 1
+    described = at and at < len(words) and words[at - 1].isalpha() and words[at - 1].islower()
+    if not described or words[at - 1] in (
+        "of",
+        "the",
+        "in",
+        "and",
+        "for",
+        "de",
+        "von",
+        "van",
+        "on",
+        "to",
+        "at",
+    ):
+        return None
+    return " ".join(words[at:])
+
+
+@lru_cache(maxsize=8192)
+def readings(value: str) -> tuple[Form, ...]:
+    """Return the ways to read a gold, the whole one first.
+
+    Left out may be: parentheses, what follows a comma or a dash (unless the gold is a list), a
+    relative clause, a year or place at the end, lower-case words before a name. "A or B" is both.
+    """
+    value = " ".join(value.split())
+    whole = [value]
+    bare = " ".join(_PARENTHESES.sub(" ", value).split()).strip(" ,")
+    if bare and bare != value:
+        whole.append(bare)
+        inside = _PARENTHESES.search(value)
+        if inside and re.fullmatch(r"[A-Z]{2,6}", inside[1].strip()):
+            whole.append(inside[1].strip())
+    if _ONES.search(bare):
+        whole.append(_ONES.sub(lambda m: "I" * len(m[0]), bare))
+    halves = re.split(r"\s+or\s+", bare, flags=re.IGNORECASE)
+    if "," not in bare and len(halves) > 1:
+        whole.extend(half for half in halves if re.search(r"\w{2}", half))
+    short: list[str] = list(country_names(bare))
+    for v in dict.fromkeys((value, bare)):
+        shorter = _DASH.sub("", _CLAUSE.sub("", v))
+        head, *comma = _COMMA.split(shorter, maxsplit=1)
+        if comma and not LISTED.search(shorter):
+            short.append(head)
+        words = shorter.split()
+        if len(words) > 1 and words[-1] in _KINDS:
+            short.append(" ".join(words[:-1]))
+        short += [shorter, _LEADING.sub("", shorter), _DATED.sub("", shorter)]
+        if len(shorter.split()) > 2:
+            rest = _ORIGIN.sub("", shorter)
+            if len([t for t in tokens(rest) if t.text not in STOP]) >= 2:
+                short.append(rest)
+        for one in (shorter, head if comma else shorter):
+            name = _capital_run(one)
+            if name:
+                short.append(name)
+                short.append(_ORIGIN.sub("", name))
+    found = [_form(v, True) for v in dict.fromkeys(whole)]
+    found += [_form(v, False) for v in dict.fromkeys(short) if v and v not in whole]
+    return tuple(f for f in found if f is not None)
+
+
+# Is a phrase said in a text: in the same words, glued, reordered, inflected, as a name variant?
+
+_SMALL_WORDS = STOP | word_set("us no me may can all any out up go he it pm am so do")
+
+
+class Text(NamedTuple):
+    """A text taken apart once: tokens without articles, where each form stands, all glued.
+
+    ``starts`` are the tokens' positions in ``glued``, ``at`` those in the text itself.
+    """
+
+    tokens: tuple[Token, ...]
+    places: dict[str, list[int]]
+    glued: str
+    starts: tuple[int, ...]
+    at: tuple[int, ...]
+    letters: dict[str, list[str]]
+    located: dict[str, tuple[int, ...]]
+
+
+class Hit(NamedTuple):
+    """A match: token indices in the text, inclusive, and the rule that found it."""
+
+    first: int
+    last: int
+    why: str
+
+
+@lru_cache(maxsize=512)
+def read(text: str) -> Text:
+    """Take a text apart (cached, as a text is compared with several golds)."""
+    items = tuple(t for t in tokens(text) if t.text not in ARTICLES)
+    places: dict[str, list[int]] = {}
+    starts, at = [], 0
+    letters: dict[str, list[str]] = {}
+    for i, t in enumerate(items):
+        if t.text not in places:
+            letters.setdefault(t.text[0], []).append(t.text)
+        for key in keys(t.text, t.stem):
+            places.setdefault(key, []).append(i)
+        if t.number and t.raw.isalpha():
+            # What reads as a Roman numeral in capitals may be a word in capitals.
+            places.setdefault(t.raw.casefold(), []).append(i)
+        if t.raw in NUMERALS and i and items[i - 1].capital and items[i - 1].text not in STOP:
+            # "Henry V" is Henry the Fifth, though a single letter may also be an initial.
+            places.setdefault(NUMERALS[t.raw], []).append(i)
+        starts.append(at)
+        at += len(t.text)
+    return Text(
+        items,
+        places,
+        "".join(t.text for t in items),
+        tuple(starts),
+        tuple(t.start for t in items),
+        letters,
+        {},
+    )
+
+
+def spelled(text: Text) -> Text:
+    """Return the same text for golds that list their misspellings: no word of it is a slip."""
+    return text._replace(letters={}, located={})
+
+
+def locate(word: Token, text: Text) -> tuple[int, ...]:
+    """Return where a word of a gold stands in a text: itself, inflected, its family, mistyped."""
+    known = text.located.get(word.text)
+    if known is not None:
+        return known
+    found: set[int] = set()
+    for key in keys(word.text, word.stem):
+        found.update(text.places.get(key, ()))
+    if word.number and word.raw.isalpha():
+        found.update(text.places.get(word.raw.casefold(), ()))
+    if word.raw in NUMERALS:
+        found.update(text.places.get(NUMERALS[word.raw], ()))
+    if not found and len(word.text) >= 5 and word.text.isalpha():
+        for other in text.letters.get(word.text[0], ()):
+            if slip(word.text, other):
+                found.update(text.places[other])
+    result = tuple(sorted(found))
+    text.located[word.text] = result
+    return result
+
+
+def phrase(form: Form, text: Text) -> list[Hit]:
+    """The gold's words, one after the other (articles apart), up to inflection and slips."""
+    first, *rest = form.tokens
+    starts = locate(first, text)
+    if not rest and first.raw.isupper() and 2 <= len(first.raw) <= 4 and len(text.tokens) > 3:
+        # "US" is not the pronoun "us", "WHO" not the question word.
+        starts = tuple(i for i in starts if text.tokens[i].raw not in _SMALL_WORDS)
+    if not starts or not rest:
+        return [Hit(i, i, "phrase") for i in starts]
+    others = [frozenset(locate(w, text)) for w in rest]
+    return [
+        Hit(i, i + len(rest), "phrase")
+        for i in starts
+        if all(i + k + 1 in where for k, where in enumerate(others))
+    ]
+
+
+def ambiguous(form: Form, said: Token) -> bool:
+    """Tell whether a short name among many may be another word in a text.
+
+    "He" for helium is mostly a pronoun, "CA" is not calcium's "Ca" and "it" not Italy's "IT".
+    """
+    word = form.tokens[0]
+    if len(form.tokens) > 1 or len(word.raw) > 3:
+        return False
+    if word.text in _SMALL_WORDS:
+        return True
+    return (word.raw.isupper() or len(word.raw) < 3) and said.raw != word.raw
+
+
+def _not_initials(form: Form, said: Token) -> bool:
+    """One word for one word is what phrase() looks for; "us" is not "U.S."."""
+    return len(form.tokens) == 1 or (said.raw in _SMALL_WORDS and form.tokens[0].capital)
+
+
+def glued(form: Form, text: Text) -> list[Hit]:
+    """The gold's letters, wherever the spaces went; inside longer words only if it is long."""
+    size = len(form.glued)
+    found: list[Hit] = []
+    if size < 2:
+        return found
+    at = text.glued.find(form.glued)
+    tries = 0
+    while at >= 0 and tries < 50:
+        first = bisect_right(text.starts, at) - 1
+        last = bisect_right(text.starts, at + size - 1) - 1
+        clean = text.starts[first] == at
+        end = text.starts[last] + len(text.tokens[last].text) == at + size
+        before = text.glued[text.starts[first] : at]
+        after = text.glued[at + size : text.starts[last] + len(text.tokens[last].text)]
+        # What hangs on to it must be a word that lost its space: "isSmith", not "Smithson".
+        long = size >= 8 and all(not rest or rest in STOP | ARTICLES for rest in (before, after))
+        if first == last and clean and end and _not_initials(form, text.tokens[first]):
+            pass
+        elif (clean and end) or long:
+            found.append(Hit(first, last, "glued"))
+        at = text.glued.find(form.glued, at + 1)
+        tries += 1
+    return found
+
+
+def _binomial(form: Form, text: Text) -> list[Hit]:
+    """A species with its genus shortened: "P. falciparum"."""
+    if len(form.tokens) != 2 or not form.tokens[0].raw.istitle() or form.tokens[1].capital:
+        return []
+    genus, species = form.tokens
+    return [
+        Hit(i - 1, i, "initial")
+        for i in locate(species, text)
+        if i and len(species.text) > 3 and text.tokens[i - 1].raw == genus.raw[0]
+    ]
+
+
+def person(form: Form, text: Text) -> list[Hit]:
+    """The same family name with an agreeing given name; middle names, titles, suffixes are free."""
+    found: list[Hit] = []
+    if form.person is None:
+        return _binomial(form, text)
+    given, family = form.person[0], form.person[-1]
+    for i in locate(family, text):
+        k = i - 1
+        while k >= 0 and i - k <= 4:
+            t = text.tokens[k]
+            if not (t.capital or t.text in PARTICLES) or t.text in TITLES or t.number:
+                break
+            if same_given(t.text, given.text):
+                # "George H. W." is not "George W.": the first middle names must agree.
+                middle, said = form.person[1:-1], text.tokens[k + 1 : i]
+                if not (middle and said) or same_given(middle[0].text, said[0].text):
+                    found.append(Hit(k, i, "name"))
+                break
+            k -= 1
+    return found
+
+
+def surname(form: Form, text: Text) -> list[Hit]:
+    """The family name alone, unless the same text also gives it another given name."""
+    if form.person is None or len(form.person[-1].text) < 4:
+        return []
+    family = form.person[-1]
+    where = [i for i in locate(family, text) if text.tokens[i].text == family.text]
+    if not all(stands_alone(text.tokens, i) for i in where):
+        return []
+    return [Hit(i, i, "surname") for i in where if text.tokens[i].capital]
+
+
+def acronym(form: Form, text: Text, asked: Text) -> list[Hit]:
+    """The initials of a gold of three words or more, in capitals, unless the question has them."""
+    initials = {"".join(t.text[0] for t in form.content), "".join(t.text[0] for t in form.tokens)}
+    return [
+        Hit(i, i, "acronym")
+        for letters in initials
+        if len(letters) >= 3 and letters not in asked.places
+        for i in text.places.get(letters, ())
+        if text.tokens[i].raw.isupper()
+    ]
+
+
+def window(words: Collection[Token], text: Text, width: int, least: int) -> Hit | None:
+    """The shortest stretch of at most ``width`` tokens that holds ``least`` different words."""
+    places = sorted({(i, n) for n, w in enumerate(words) for i in locate(w, text)})
+    count: dict[int, int] = {}
+    left = 0
+    best: Hit | None = None
+    for i, n in places:
+        count[n] = count.get(n, 0) + 1
+        while i - places[left][0] > width or count[places[left][1]] > 1:
+            gone = places[left][1]
+            count[gone] -= 1
+            if not count[gone]:
+                del count[gone]
+            left += 1
+        if len(count) >= least and (best is None or i - places[left][0] < best.last - best.first):
+            best = Hit(places[left][0], i, "words")
+    return best
+
+
+def spread(form: Form, new: Sequence[Token], text: Text, asked: Text) -> list[Hit]:
+    """The gold's content words that the question did not say, close together, in any order."""
+    different = tuple({t.stem: t for t in new}.values())
+    if len(form.content) == 1 or not different:
+        return []
+    if len(different) == 1:
+        return _rest(different[0], form, text, asked)
+    hit = window(different, text, 6 + 3 * len(different), len(different))
+    if hit is None:
+        return []
+    if form.person and not _together(different, hit, text):
+        return []
+    return [hit]
+
+
+def _rest(word: Token, form: Form, text: Text, asked: Text) -> list[Hit]:
+    """The one word that the question left to say: "1.3" or "version 1.3" for "TLS 1.3".
+
+    It must be that word itself, and no other may qualify it: "Luna 2" is not "Mars 2".
+    """
+    if word.text in CHANGERS:
+        return []
+    known = {t.stem for t in form.tokens} | STOP
+    found = []
+    for i in locate(word, text):
+        before = text.tokens[i - 1] if i else None
+        free = before is None or before.stem in known or before.text in known
+        same = text.tokens[i].stem == word.stem and ordinal(text.tokens[i].raw) == ordinal(word.raw)
+        if same and (free or (before and locate(before, asked))):
+            found.append(Hit(i, i, "words"))
+    return found
+
+
+def _together(names: Sequence[Token], hit: Hit, text: Text) -> bool:
+    """A person's names stand together ("Lee, Ann"): "John, son of William Lee" is another man."""
+    taken = {i for n in names for i in locate(n, text)}
+    return all(i in taken or text.tokens[i].number for i in range(hit.first, hit.last + 1))
+
+
+# A value that is said is not always the answer: denied, only repeated from the question, of
+# another event, or one of several of which some are wrong.
+
+_NEGATORS = word_set(
+    "not never isnt wasnt arent werent didnt doesnt dont cannot cant neither nor except unlike"
+    " confused mistaken opposed misattributed wrongly incorrectly mistakenly hasnt hadnt wont"
+)
+_AFTER_DENIAL = word_set("isnt wasnt arent werent didnt doesnt")
+_BE = word_set("is was are were did does")
+_RESTART = word_set("but although though however because")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[\n;]")
+_BREAK = re.compile(r"[,;:.!?\n](?=\s|$)")
+_PREDICATE = word_set(
+    "is are was were be been being called named known as by to in at on has have had of from"
+)
+
+_EVENTS = """
+born birth birthplace birthdate birthday|died die dies death dead killed assassinated passed
+deceased buried|founded founder founding established incorporated
+|dissolved closed defunct ended disbanded|discovered discovery discoverer
+|released release premiered premiere published aired debuted written wrote writer screenplay
+screenwriter author composed composer score|married marriage wed spouse
+|studied graduated attended educated|directed director directs|produced producer
+|starred starring stars cast"""
+_EVENT: dict[str, int] = {
+    word: n
+    for n, group in enumerate(_EVENTS.replace("\n", " ").split("|"))
+    for word in group.split()
+}
+
+
+def sentence(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of the sentence around a span; abbreviations may end it early."""
+    before = [m.end() for m in _SENTENCE_END.finditer(text, max(0, start - 400), start)]
+    after = _SENTENCE_END.search(text, end, end + 400)
+    return (before[-1] if before else max(0, start - 400)), (after.start() if after else end + 400)
+
+
+def span_tokens(said: Text, start: int, end: int) -> tuple[int, int]:
+    """Return the indices of the first token in a character span and the first one after it."""
+    starts = said.at
+    return bisect_left(starts, start), bisect_left(starts, end)
+
+
+def denied(text: str, said: Text, start: int, end: int) -> bool:
+    """Tell whether a value is denied: "not X", "rather than X", "X is not"."""
+    first, after = span_tokens(said, start, end)
+    words = said.tokens
+    for k in range(first - 1, max(-1, first - 6), -1):
+        word = words[k].text
+        if word in _RESTART or _BREAK.search(text, words[k].end, words[k + 1].start):
+            break
+        following = words[k + 1].text
+        if word == "not" and following in ("only", "until", "just", "merely", "before", "later"):
+            break
+        close = first - k <= 4
+        if close and (
+            word in _NEGATORS or (word, following) in (("rather", "than"), ("instead", "of"))
+        ):
+            return True
+    if after < len(words) and not _BREAK.search(text, end, words[after].start):
+        if words[after].text in _AFTER_DENIAL:
+            return True
+        if words[after].text in _BE and after + 1 < len(words) and words[after + 1].text == "not":
+            return after + 2 >= len(words) or words[after + 2].text not in ("only", "just")
+    return False
+
+
+def compared(said: Text, start: int, end: int) -> bool:
+    """Tell whether a value is what the answer is measured by: "Muse has more members than X"."""
+    first, _ = span_tokens(said, start, end)
+    return bool(first) and said.tokens[first - 1].text == "than"
+
+
+def denies(tokens: Iterable[Token]) -> bool:
+    """Tell whether a question itself is about what is not the case."""
+    return any(t.text in _NEGATORS for t in tokens)
+
+
+def echoed(text: str, said: Text, asked: Text, start: int, end: int) -> bool:
+    """Tell whether a value is only the question's own words, said again before something new.
+
+    True for a subject that the question named, when the sentence goes on to say something else.
+    """
+    first, after = span_tokens(said, start, end)
+    inside = [t for t in said.tokens[first:after] if t.text not in STOP]
+    if not inside or not all(t.text in asked.places for t in inside):
+        return False
+    low, high = sentence(text, start, end)
+    low_token, high_token = span_tokens(said, low, high)
+    for t in said.tokens[low_token:first]:
+        if t.text in _PREDICATE or (t.text not in STOP and not locate(t, asked)):
+            return False
+    return any(t.text not in STOP and not locate(t, asked) for t in said.tokens[after:high_token])
+
+
+def other_event(text: str, said: Text, asked: Text, start: int, end: int) -> bool:
+    """Tell whether a value belongs to another event than the one asked about.
+
+    "Born in Ripley and died in Paris" says nothing of Paris as a birthplace. The word for the event
+    must stand before the value with only function words, numbers and months between, and the
+    event that was asked about must be in the text too.
+    """
+    wanted = {_EVENT[t.text] for t in asked.tokens if t.text in _EVENT}
+    if len(wanted) != 1 or not any(_EVENT.get(t.text) in wanted for t in said.tokens):
+        return False
+    first, _ = span_tokens(said, start, end)
+    for k in range(first - 1, max(-1, first - 12), -1):
+        word = said.tokens[k].text
+        if word in _EVENT:
+            return _EVENT[word] not in wanted
+        if word in ("and", "but") or not (word in STOP or word[0].isdigit() or word in MONTHS):
+            return False
+    return False
+
+
+_HALVES = word_set(
+    "korea carolina dakota sudan virginia yemen vietnam africa america timor ireland macedonia"
+    " guinea germany wales"
+)
+
+
+def other_place(said: Text, start: int, end: int) -> bool:
+    """Tell whether "New" or a compass point makes another place of the value ("New York")."""
+    first, after = span_tokens(said, start, end)
+    if after != first + 1 or not first or said.tokens[first - 1].end + 1 != start:
+        return False
+    before = said.tokens[first - 1]
+    compass = before.text in ("north", "south", "east", "west", "northern")
+    return before.capital and (
+        (before.text == "new" and said.tokens[first].capital)
+        or (compass and said.tokens[first].text in _HALVES)
+    )
+
+
+_LINK = r"(?P<link>,\s*(?:and|or|&)\s|,\s|;\s|and\s|or\s|&\s|\n)"
+_CAPITAL = r"[A-Z0-9][\w.'\u2019-]*"
+_NAME = rf"(?:(?:the|a|an)\s+)?{_CAPITAL}(?:\s+(?:(?:of|the|de|von|van|la)\s+)?{_CAPITAL}){{0,4}}"
+_NOUN = r"(?:(?:the|a|an)\s+)?[a-z][\w'\u2019-]*(?:\s+[a-z][\w'\u2019-]*){0,2}?"
+_STOPS = r"(?=\s*(?:[,;.!?()&\n]|(?:and|or|in|at|on|for|from|with|who|as|to|during)\s|$))"
+_RIGHT = {
+    True: re.compile(rf"\s*{_LINK}\s*(?P<item>{_NAME}){_STOPS}"),
+    False: re.compile(rf"\s*{_LINK}\s*(?P<item>{_NOUN}){_STOPS}"),
+}
+_LEFT = {
+    True: re.compile(rf"(?P<item>{_NAME})\s*{_LINK}\s*(?:(?:the|a|an)\s+)?$"),
+    False: re.compile(
+        rf"(?P<item>(?:^|(?<=\s))[a-z][\w'\u2019-]*)\s*{_LINK}\s*(?:(?:the|a|an)\s+)?$"
+    ),
+}
+_TRAILING = re.compile(r"[.,'\u2019]+$")
+
+
+def listed(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the spans of the other items of the list that a value stands in.
+
+    A list is what commas and at least one "and", "or" or "&" (or line breaks) join to the value:
+    short items, all written with a capital or all without.
+    """
+    capital = text[start : start + 1].isupper()
+    found: list[tuple[int, int]] = []
+    joined = False
+    at = end
+    for _ in range(40):
+        m = _RIGHT[capital].match(text, at, at + 120)
+        if m is None:
+            break
+        found.append((m.start("item"), m.start("item") + len(_TRAILING.sub("", m["item"]))))
+        joined = joined or m["link"].strip() not in (",", ";")
+        at = m.end()
+    at = start
+    for _ in range(40):
+        low = max(0, at - 80)
+        m = _LEFT[capital].search(text[low:at])
+        if m is None:
+            break
+        found.append((low + m.start("item"), low + m.end("item")))
+        joined = joined or m["link"].strip() not in (",", ";")
+        at = low + m.start("item")
+    return found if joined else []
+
+
+# When a part of the gold is enough, in a short answer, and when a place goes on otherwise.
+
+# What stands before "of" in a name that is often left out: "(the University of) Oxford".
+_INSTITUTION = word_set(
+    "university city republic kingdom state county province isle island commonwealth"
+)
+
+
+def _clips(form: Form, kept: set[str]) -> bool:
+    """Tell whether what is left out makes another thing of the gold.
+
+    A number, a word that changes what follows it, the family name of three names, the thing itself
+    of "walls of the heart", and the noun of "Boston suburbs" or "hydrogen peroxide" may not be.
+    """
+    missing = [t for t in form.content if t.stem not in kept]
+    if any(t.number or t.text in CHANGERS for t in missing):
+        return True
+    if form.person is not None and len(form.person) > 2 and form.person[-1].stem not in kept:
+        return True
+    if len(form.tokens) > 2 and form.tokens[1].text == "of":
+        thing = form.tokens[0]
+        if kept == {thing.stem} or not (thing.stem in kept or thing.text in _INSTITUTION):
+            return True
+    if all(t.number for t in form.content if t.stem in kept):
+        named = any(t.capital for t in missing)  # "III" is not "Henry III"
+        return named or not (form.content[0].number or form.content[-1].number)
+    last = form.content[-1]
+    counted = form.content[0].number and form.content[0].stem in kept
+    return last.stem not in kept and not last.capital and not counted
+
+
+def bare(form: Form, text: Text) -> list[Hit]:
+    """A short answer that says nothing but words of the gold: "Belshazzar" for "king Belshazzar".
+
+    One word of several common ones is too little: "basalts" is not "high-titanium basalts".
+    """
+    said = {i: t for i, t in enumerate(text.tokens) if t.text not in STOP}
+    if not 1 <= len(said) <= 4 or len(text.tokens) > 7 or LISTED.search(form.value):
+        return []
+    kept: set[str] = set()
+    covered: set[int] = set()
+    for t in form.tokens:
+        places = set(locate(t, text)) & said.keys()
+        if places:
+            kept.add(t.stem)
+            covered |= places
+    if covered != said.keys() or _clips(form, kept):
+        return []
+    counted = form.content[0].number and form.content[0].stem in kept
+    if 2 * len(kept) < len({t.stem for t in form.content}) and not counted:
+        return []
+    common = not any((t.capital or t.number) and t.stem in kept for t in form.content)
+    if common and len(kept) == 1 < len(form.content):
+        return []
+    return [Hit(min(said), max(said), "bare part")]
+
+
+def continued(text: str, said: Text, hit: Hit, gold: Form) -> bool:
+    """Tell whether a place goes on otherwise than its gold: "Plymouth, England", "Texas Bowl".
+
+    A capitalized word that is not the gold's follows it, after a space or a comma (in a text
+    without capitals any word after a comma), or stands before it ("Ann Plymouth").
+    """
+
+    def foreign(i: int, capital: bool) -> bool:
+        t = said.tokens[i]
+        if not capital or t.text in STOP or (t.number and t.raw.isdigit()):
+            return False
+        return t.text not in TITLES and not any(t.stem == g.stem for g in gold.tokens)
+
+    first, last = hit.first, hit.last
+    if last + 1 < len(said.tokens):
+        after = said.tokens[last + 1]
+        gap = text[said.tokens[last].end : after.start].strip()
+        lower = gap == "," and text.islower()
+        if gap in ("", ",") and foreign(last + 1, after.capital or lower):
+            return True
+    if first:
+        before = said.tokens[first - 1]
+        touching = not text[before.end : said.tokens[first].start].strip()
+        return touching and foreign(first - 1, before.capital)
+    return False
+
+
+# Which dates of an answer answer the question: birth or death, a year or both ends of a span.
+
+_ANY_YEAR = re.compile(r"\b(?:a|any|one) (?:year|date|decade)\b", re.IGNORECASE)
+_BOTH_ENDS = re.compile(
+    r"\b(?:and|to) (?:\w+ ){0,2}(?:end|finish|complete|stop|close)"
+    r"|from when|between (?:what|which)|how long",
+    re.IGNORECASE,
+)
+_BIRTH = re.compile(r"\b(?:born|birth)", re.IGNORECASE)
+_DEATH = re.compile(r"\b(?:die[sd]?\b|death|dead\b)", re.IGNORECASE)
+
+
+def _lifetime(question: str, text: str, said: Date) -> Date:
+    """Read the years of "(1946-1990)" as the year of birth or death when that was asked."""
+    if said.kind == "span" and text[said.start - 1 : said.start] == "(":
+        if _BIRTH.search(question):
+            return said._replace(last=said.year, kind="point")
+        if _DEATH.search(question):
+            return said._replace(year=said.last, kind="point")
+    return said
+
+
+_WHEN_DASH = re.compile(r"\s*[-\u2013\u2014]\s*")
+
+
+def _living(question: str, text: str, said: list[Date]) -> list[Date]:
+    """Keep one date of "(15 August 1946 - 3 May 2001)" when birth or death was asked."""
+    for a, b in pairwise(said):
+        if text[max(0, a.start - 1) : a.start] == "(" and _WHEN_DASH.fullmatch(
+            text, a.end, max(a.end, b.start)
+        ):
+            if _BIRTH.search(question):
+                return [d for d in said if d.start != b.start]
+            if _DEATH.search(question):
+                return [d for d in said if d.start != a.start]
+    return said
+
+
+def _contradicted(said: Date, exact: list[Date]) -> bool:
+    """Tell whether the day or month that is said is none of those known for its year."""
+    same = [d for d in exact if d.kind == "point" and d.year == said.year and d.month]
+    return bool(said.month and same) and not any(agree(d, said) for d in same)
+
+
+def date_spans(
+    question: str, text: str, want: tuple[Date, ...], names: Iterable[tuple[Date, ...]] = ()
+) -> list[tuple[int, int]]:
+    """Return the spans of the dates in an answer that agree with a gold's dates.
+
+    ``names`` are the dates of all names of the gold: beside "2006" and "30 March 2006" the answer
+    "14 May 2006" is wrong, although it says the year. Of a gold with several dates each must be
+    said, or nothing agrees. A question for "a year" is answered by any year of a span; one for
+    start and end, or for how long, needs both ends.
+    """
+    said = _living(question, text, [_lifetime(question, text, d) for d in find_dates(text)])
+    if len({d.start for d in want}) > 1:
+        ends = [s for s in said if s.kind == "span"]
+        said = [s for s in said if s.kind != "span"]
+        said += [s._replace(last=s.year, kind="point") for s in ends]
+        said += [s._replace(year=s.last, kind="point") for s in ends]
+    exact = [d for name in names if len(name) == 1 for d in name]
+    said = [s for s in said if not _contradicted(s, exact)]
+    loose = bool(_ANY_YEAR.search(question))
+    found: list[tuple[int, int]] = []
+    for place in dict.fromkeys(d.start for d in want):
+        either = [d for d in want if d.start == place]
+        # A year that the question gave says nothing of the month that it asked for.
+        given = {d.year for d in find_dates(question)} if either[0].month else set()
+        hits = [
+            s
+            for s in said
+            if any(agree(d, s, loose) for d in either) and (s.month or s.year not in given)
+        ]
+        if either[0].kind == "span" and _BOTH_ENDS.search(question):
+            years = {y for s in said for y in (s.year, s.last)}
+            hits = [s for s in hits if {either[0].year, either[0].last} <= years]
+        if not hits:
+            return []
+        found.extend((h.start, h.end) for h in hits)
+    return found
+
+
+#: Places in one answer that are looked at for one name of a gold.
+MOST_CANDIDATES = 200
+#: Of a gold with more names than these only the first is also recognized by a part of it.
+MOST_ALIASES = 5
+
+
+class Match(NamedTuple):
+    """What was compared: the content, its span in the text, and the rule that decided."""
+
+    content: Content
+    start: int | None
+    end: int | None
+    why: str
+
+
+class Candidate(NamedTuple):
+    """A place in the answer that says the gold, and the rule that found it."""
+
+    start: int
+    end: int
+    why: str
+
+
+class Case(NamedTuple):
+    """One question and answer, taken apart once for all golds; ``exact`` knows no typing slips."""
+
+    question: str
+    text: str
+    asked: Text
+    said: Text
+    exact: Text
+
+
+_TIMED = re.compile(
+    r"\bwhen\b|\b(?:year|date|decade|century|time|born|died|founded|released|established|day)s?\b",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\bhow (?:many|much|long|tall|high|far|big|large|old|deep|wide|heavy|fast|hot|cold)\b"
+    r"|\bnumbers? of\b|\bpopulation\b|\bpercent",
+    re.IGNORECASE,
+)
+
+
+def _words(case: Case, said: Text, value: str, part: bool) -> Iterator[Candidate]:
+    """Yield where a text gold is said; with ``part``, also by a part of it."""
+    forms = []
+    for form in readings(value):
+        new = [t for t in form.content if not locate(t, case.asked)]
+        dated = gold_dates(form.value) or all(t.text in MONTHS for t in form.content)
+        if form.whole or (part and new and not dated):
+            forms.append((form, new))
+    for form, new in forms:
+        hits = phrase(form, said) or glued(form, said)
+        if not part and len(said.tokens) > 3:
+            hits = [hit for hit in hits if not ambiguous(form, said.tokens[hit.first])]
+        hits = [*hits, *person(form, said)]
+        if part or len(new) > 1:
+            hits = [*hits, *spread(form, new, said, case.asked)]
+        if len(new) >= 2 and not hits:
+            hits = acronym(form, said, case.asked)
+        placed = value.startswith(form.value + ",")
+        for hit in hits:
+            if placed and continued(case.text, said, hit, forms[0][0]):
+                continue
+            why = hit.why if form.whole else hit.why + " of a part"
+            yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, why)
+    if not part:
+        return
+    for form, new in forms:
+        if form.whole:
+            hits = bare(form, said)
+            if form.person and form.person[-1] in new:
+                hits = [*hits, *surname(form, said)]
+            for hit in hits:
+                yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, hit.why)
+
+
+class Comparison(NamedTuple):
+    """Where a gold is said, and where something else of its kind is said instead."""
+
+    found: Iterator[Candidate]
+    other: list[tuple[int, int]]
+    kind: str
+
+
+def _counts(case: Case, gold: Gold) -> bool:
+    """Tell whether a gold in bare digits is a number of something rather than a year."""
+    if gold.kind != "text" or gold.unit:
+        return gold.kind != "date"
+    return bool(_COUNTED.search(case.question)) or not _TIMED.search(case.question)
+
+
+def _amount(text: str, said: Quantity, count: bool) -> bool:
+    """Tell whether a number is an amount: not of a date, nor a rank when "how many" is asked."""
+    if count and ordinal(text[said.start : said.end]):
+        return False
+    dates = (d for d in find_dates(text) if d.month)
+    return not any(d.start < said.end and said.start < d.end for d in dates)
+
+
+def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
+    number = value.strip().isdigit()
+    if not (number and _counts(case, gold)):
+        want = gold_dates(value, gold.precision, gold.kind)
+        if want:
+            other = [(d.start, d.end) for d in find_dates(case.text)]
+            names = (gold_dates(name, gold.precision, gold.kind) for name in gold.names)
+            spans = date_spans(case.question, case.text, want, names)
+            return Comparison((Candidate(*s, "date") for s in spans), other, "date")
+    forms = [form for form in readings(value) if form.whole or part]
+    parts = (gold_quantity(form.value, gold.unit, gold.kind) for form in forms)
+    amount = next((p for p in parts if p is not None), None)
+    if amount is not None:
+        count = "how many" in case.question.casefold()
+        said = [q for q in find_quantities(case.text) if _amount(case.text, q, count)]
+        # A number that could be a year is not rounded: 1946 is not "about 1950".
+        year = 1000 <= amount.value < 2200 and not (gold.unit or amount.unit)
+        exact = year and (number or not _COUNTED.search(case.question))
+        found = (
+            Candidate(q.start, q.end, "quantity")
+            for q in said
+            if same_amount(amount, q) and (not exact or q.unit or q.value == amount.value)
+        )
+        return Comparison(found, [(q.start, q.end) for q in said], "quantity")
+    words = case.said if len(gold.names) <= MOST_ALIASES else case.exact
+    return Comparison(_words(case, words, value, part), [], "words")
+
+
+def _choice(case: Case) -> bool:
+    """Tell whether the question itself offers the answers: "a fish or a mammal?"."""
+    return "or" in case.asked.places
+
+
+def _rejected(case: Case, one: Candidate, kind: str) -> str | None:
+    """Return why a candidate is not the answer, or None when nothing speaks against it."""
+    if not denies(case.asked.tokens) and denied(case.text, case.said, one.start, one.end):
+        return "denied"
+    if (
+        kind != "quantity"
+        and not _choice(case)
+        and echoed(case.text, case.said, case.asked, one.start, one.end)
+    ):
+        return "echo of the question"
+    if kind == "words" and other_place(case.said, one.start, one.end):
+        return "another place"
+    if _choice(case) and compared(case.said, one.start, one.end):
+        return "compared with"
+    if other_event(case.text, case.said, case.asked, one.start, one.end):
+        return "another event"
+    return None
+
+
+def _extra(case: Case, golds: Sequence[Gold], one: Candidate) -> tuple[int, int] | None:
+    """Return the first other item of the candidate's list that no gold names."""
+    names = [n for g in golds for n in g.names]
+    for start, end in listed(case.text, one.start, one.end):
+        words = [t for t in read(case.text[start:end]).tokens if t.text not in STOP]
+        new = [t for t in words if not locate(t, case.asked)]
+        if new and not any(locate(t, read(n)) for t in words for n in names):
+            return start, end
+    return None
+
+
+def _asserted(case: Case, other: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the span of the wrong value: the first of the gold's kind, else a short answer."""
+    for start, end in other:
+        if case.text[start:end].casefold() not in case.question.casefold():
+            return start, end
+    if other:
+        return other[0]
+    if 1 <= len(case.said.tokens) <= 8:
+        return case.said.tokens[0].start, case.said.tokens[-1].end
+    return None
+
+
+def _literal(value: str, text: str) -> Match | None:
+    """Match what needs no reading: the gold as the whole answer, or a gold of symbols alone."""
+    bare, said = value.strip(), text.strip()
+    if not said or not bare:
+        return None
+    symbol = not any(c.isalnum() for c in bare)
+    if said.casefold() == bare.casefold() or (symbol and bare in text):
+        start = text.index(bare if symbol else said)
+        return Match("correct", start, start + len(bare if symbol else said), "same text")
+    return None
+
+
+def match(question: str, golds: Sequence[Gold], text: str) -> Match:
+    """Compare an answer with the golds of its question.
+
+    Aliases of one gold are alternatives; of several golds (all true values) any suffices, as long
+    as the list it stands in names nothing else. ``content`` is "none" for a text that asserts
+    nothing: empty, or only the question's own words. The span indexes ``text``: the value that
+    agreed, or the wrong value where it can be told. Never raises, whatever the text.
+    """
+    case = Case(question, text, read(question), read(text), spelled(read(text)))
+    rejected: Match | None = None
+    wrong: tuple[int, int] | None = None
+    kind = "words"
+    for gold in golds:
+        for value in gold.names:
+            literal = _literal(value, text)
+            if literal is not None:
+                return literal
+            # Many names already hold the short ones; a part of one of them is something else.
+            part = value == gold.value or len(gold.names) <= MOST_ALIASES
+            comparison = _compare(case, gold, value, part)
+            for one in islice(comparison.found, MOST_CANDIDATES):
+                against = _rejected(case, one, comparison.kind)
+                if against is None:
+                    extra = _extra(case, golds, one) if len(golds) > 1 else None
+                    if extra is None:
+                        return Match("correct", one.start, one.end, one.why)
+                    rejected = Match("incorrect", *extra, "extra item")
+                    break
+                rejected = rejected or Match("incorrect", one.start, one.end, against)
+            if wrong is None and (found := _asserted(case, comparison.other)):
+                wrong, kind = found, comparison.kind
+    if rejected is not None:
+        return rejected
+    content = [t for t in case.said.tokens if t.text not in STOP]
+    if not content or (not _choice(case) and all(locate(t, case.asked) for t in content)):
+        return Match("none", None, None, "nothing said")
+    start, end = wrong or (None, None)
+    return Match("incorrect", start, end, "differs" if wrong and kind != "words" else "not found")
+
+
+# Where in a clause does the value stand that is asserted? By the kind of answer expected.
+#
+# Used to place wrong values (right ones are placed by the gold match) and to see whether a
+# clause
+# says anything of the expected kind at all.
+
+_MONTH = (
+    r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|"
+    r"Aug(?:ust|\.)?|"
+    r"Sept?(?:ember|\.)?|Oct(?:ober|\.)?|Nov(?:ember|\.)?|Dec(?:ember|\.)?)"
+)
+_YEAR = r"(?:1\d{3}|20\d{2})"
+_DATE = re.compile(
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{3,4}})?|"
+    rf"{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{3,4}})?|{_MONTH}\s+(?:of\s+)?\d{{3,4}}|"
+    rf"{_YEAR}-\d{{2}}(?:-\d{{2}})?|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|"
+    rf"{_YEAR}s?|\d{{1,4}}\s*(?:BCE|BC|AD|CE)|\d{{1,2}}(?:st|nd|rd|th)\s+century|"
+    rf"{_MONTH}\b)(?!\d)|(?<!\w)'\d{{2}}\b"
+)
+_NUMBER_WORD = (
+    r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|"
+    r"fourteen|fifteen|"
+    r"sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|"
+    r"hundred|thousand|million|billion|dozen|half|once|twice|thrice|single)"
+)
+_NUMBER = re.compile(
+    rf"[$€£]?\b\d[\d,.]*(?:\s*(?:-|–|to)\s*\d[\d,.]*)?(?:\s*(?:%|percent|hundred|thousand|"
+    rf"million|billion|"
+    rf"(?:light[- ]years?|years?|days?|hours?|minutes?|weeks?|months?|km|miles?|meters?|"
+    rf"metres?|people|employees|kg)\b))*|"
+    rf"\b{_NUMBER_WORD}(?:[\s-]+(?:and\s+)?{_NUMBER_WORD})*\b",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"\w+")
+_VALUES_CAPITAL = r"(?:[^\W\d_a-zà-ÿ][\w'’.&-]*|\d+)"
+_VALUES_NAME = re.compile(
+    rf"(?:\b[Tt]he\s+)?[^\W\d_a-zà-ÿ][\w'’&-]*(?:\.(?=\s?[^\W\d_a-z]))?(?:(?:\s+|"
+    rf",\s+(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da|(?:for|"
+    rf"in)(?=\s+[^\W\d]))\s+){{0,2}}{_VALUES_CAPITAL})*"
+)
+_SOMEWHERE = re.compile(
+    r"\b(?:in|at|near|on|aboard|outside)\s+((?:an?|the)\s+(?!year|age|early|late|same|end|"
+    r"\d)[a-z-]+(?:\s+[a-z-]+)?)"
+)
+_AFTER_PREPOSITION = re.compile(
+    r"\b(?:in|at|near|from|by|was|is|to|be)\s+((?!a\b|an\b|the\b|born\b)[^\W\d]{3,}(?:\s[^\W\d]+)?)"
+)
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_COPULA = re.compile(
+    r"\b(?:is|was|are|were|be|been|as|by|became|include[sd]?|including|called|named|won|received|"
+    r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|includes|within|into)\b|:",
+    re.IGNORECASE,
+)
+_NOT_A_NAME_WORDS = """i i'm he she it they his her its their the a an this that these in on at
+    by from as if there
+    we you who when where what which although though but and or so however while after before
+    some according my sources reports records unfortunately sorry perhaps maybe possibly probably
+    yes
+    ai no born date place year answer please both either later also additionally
+    moreover furthermore during since until unknown reportedly apparently allegedly presumably
+    not to for
+    jan feb mar apr jun jul aug sep sept oct nov dec
+    january february march april may june july august september october november december most many
+    several with of one another hmm hm oh ah uh um ugh well let let's hi hello hey sure thanks
+    ok okay yeah actually definitely certainly officials critics experts scientists historians
+    scholars researchers astronomers teacher student q a b
+    """
+_NOT_A_NAME = frozenset(_NOT_A_NAME_WORDS.split())
+
+
+def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]) -> Iterator[Span]:
+    """Yield the values of a kind in ``text[start:end]``: dates, numbers, or capitalized names.
+
+    ``known`` are lower-case words of the question and the entity, which are no values. For the
+    kind "any" nothing can be recognized by form, so nothing is yielded.
+    """
+    if kind == "date":
+        for hit in _DATE.finditer(text, start, end):
+            yield Span(*hit.span())
+    elif kind == "number":
+        for hit in _NUMBER.finditer(text, start, end):
+            token = _TOKEN.match(text, hit.start())
+            if token and token.end() > hit.end() and token.group().lower() in known:
+                continue
+            if hit.group().lower() == "one" or _IN_YEAR.search(
+                text, max(0, hit.start() - 8), hit.end()
+            ):
+                continue
+            yield Span(hit.start(), hit.end() - (text[hit.end() - 1] in ".,"))
+    elif kind in ("place", "person"):
+        # "In Derby" is nobody, "by Ann Bo" is nowhere.
+        strange = _IN if kind == "person" else _BY
+        for name in names(text, start, end, known):
+            if not strange.search(text, max(0, name.start - 12), name.start):
+                yield name
+        pattern = _SOMEWHERE if kind == "place" else None
+        if text[max(0, start - 300) : end + 300].islower():
+            pattern = _AFTER_PREPOSITION
+        for hit in pattern.finditer(text, start, end) if pattern else ():
+            yield Span(*hit.span(1))
+
+
+def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Span]:
+    """Yield runs of capitalized words that are neither ``known`` nor sentence openers."""
+    for hit in _VALUES_NAME.finditer(text, start, end):
+        words = list(_WORD.finditer(hit.group()))
+        if len(words) > 1 and _opens(text, hit.start(), hit.start() + words[0].end(), start):
+            words.pop(0)
+        while len(words) > 1 and (
+            words[0].group()[0].isdigit() or words[0].group().lower() in _NOT_A_NAME
+        ):
+            words.pop(0)
+        while words and words[0].group().lower().split("'")[0] in _NOT_A_NAME | known | {"the"}:
+            words.pop(0)
+        while words and words[-1].group().lower().removesuffix("'s") in _NOT_A_NAME | known | {
+            "and",
+            "of",
+            "the",
+        }:
+            words.pop()
+        if len(words) == 1 and _opens(text, hit.start() + words[0].start(), hit.end(), start):
+            continue
+        if words and not words[0].group()[0].isdigit():
+            yield Span(hit.start() + words[0].start(), hit.start() + words[-1].end())
+
+
+def _opens(text: str, at: int, end: int, low: int) -> bool:
+    """Whether one capitalized word is only the first word of its sentence, and no name."""
+    if text[low:at].strip(" \"'(") and text[:at].rstrip(" \"'(")[-1:] not in ".!?:":
+        return False
+    word = text[at:end].strip(" .,;:!?")
+    if _ORDINARY.fullmatch(word) or (word.endswith("s'")):
+        return True
+    follows = _NEXT_WORD.match(text, end)
+    if follows is None:
+        return False
+    if word.endswith("s") and not _SINGULAR.fullmatch(follows.group(1)):
+        return True
+    # "Amateur astronomers", "Public health": a name alone is followed by its verb.
+    return not _AFTER_NAME.match(text, follows.start(1))
+
+
+_IN_YEAR = re.compile(r"\b(?:in|since|until|from|by|of|early|late|year)\s+(?:1\d{3}|20\d{2})$")
+_IN = re.compile(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|with|named)\s+$", re.IGNORECASE)
+#: Words that open sentences, and plural nouns ("Audiences left") before no singular verb.
+_ORDINARY = re.compile(
+    r"\w+(?:ly|ing|[^aeiou]ed)|Found|Born|Within|Much|Few|Many|Little|Some|All|Both|Among|Behind|"
+    r"Between|Measured|Either|Neither|Credit|Work|Early|Light|Amid|Under|Over|Across|Inside|Look|"
+    r"Only|Just|Then|Now|Today|Here|Despite|Because|Since|Though|Named|Made|Set|Best|First|Last|"
+    r"Music|Drug|Doctor|Treatment|Paper|Salt|Film|Word|Talk|Rumou?r|Each|Every|Other|Another|"
+    r"Like|Once|Owing|Thanks|Due|Nobody|Nothing|Anyone|Someone|Critics|Life|Time|Management|Apart"
+)
+_NEXT_WORD = re.compile(r"\s+([a-z]+)")
+_AFTER_NAME = re.compile(
+    rf"(?:{AUXILIARY}|{PAST}|(?:and|or|in|at|on|of|from|who|which|with|by|as|also|gets?|lends?|"
+    rf"gave|lent|met|won|made|took|then|soon|later|first|once|never|now|both|to|for|\w+ly|"
+    rf"treats|hosts|houses|names|heads|directs|composes|sees|finds|leads)\b)"
+)
+_SINGULAR = re.compile(r"is|was|has|saw|became|gave|lent|\w+s|and|or|in|et")
+
+
+def asserted(
+    text: str, start: int, end: int, kind: Expected, known: frozenset[str], cues: frozenset[str]
+) -> Span | None:
+    """Return the value that ``text[start:end]`` most likely asserts, or ``None``.
+
+    First a value of the expected kind, nearest after a cue word; else, where the kind says
+    nothing, a name or the words after the last verb or preposition.
+    """
+    verb = _TRANSITIVE.search(text, start, end)
+    spans = list(typed(text, start, end, kind, known))
+    after = start
+    for word in _WORD.finditer(text, start, end):
+        if stem(word.group().lower()) in cues:
+            after = word.end()
+            break
+    if spans:
+        return min(spans, key=lambda s: (s.start < after, abs(s.start - after)))
+    if kind != "any":
+        return None
+    if verb and stem(verb.group(1).lower()) in cues:
+        words = list(_WORD.finditer(text, verb.end(), end))
+        if words:
+            edge = _PHRASE_EDGE.search(text, words[0].end(), end)
+            return Span(words[0].start(), edge.start() if edge else words[-1].end())
+    found = [s for s in names(text, start, end, known) if s.start >= after]
+    if found:
+        return found[0]
+    hits = list(_COPULA.finditer(text, after if after < end else start, end))
+    if not hits:
+        return None
+    low = hits[0].end()
+    words = list(_WORD.finditer(text, low, end))
+    while words and words[0].group().lower() in {
+        "a",
+        "an",
+        "the",
+        "probably",
+        "likely",
+        "possibly",
+    }:
+        words.pop(0)
+    if not words:
+        return None
+    edge = _PHRASE_EDGE.search(text, words[0].end(), end)
+    high = edge.start() if edge else words[-1].end()
+    return Span(words[0].start(), high)
+
+
+#: A verb whose object is the value.
+_TRANSITIVE = re.compile(r"\b(made|makes|manufactures|produces|sells|builds)\s+(?=[a-z])")
+#: Where plain words cannot go on as a value.
+_PHRASE_EDGE = re.compile(
+    r"[,;]?\s+(?:and\s+(?:shows?|leads?|has|is|was|it|its|later|then|takes|can)\b|after\b|ever\b|"
+    r"(?:while|although|though|but|because|which|who|where)\b)"
+)

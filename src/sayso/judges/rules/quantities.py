@@ -1,0 +1,570 @@
+"""Numbers with units, in digits or words (:mod:`sayso.judges.rules.quantities` compares them)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from sayso.judges.rules.text import NUMBER_WORDS, Token, comparable, fold, stem, tokens
+
+# Units of measure: their names, their dimensions, and how they convert.
+#
+# Converted is only what one word means one thing by. A bare "ton", "gallon", "pint" or "fluid
+# ounce"
+# is one amount in Britain and another in America (up to 20 percent apart), so it converts into
+# nothing; with its kind beside it ("metric ton", "US gallon") it does. "Mile" is the land mile
+# unless it is called nautical. Factors: the International System of Units, and NIST Special
+# Publication 811, appendix B, for the others; bodies of the sky: IAU 2015 Resolution B3.
+
+
+class Unit(NamedTuple):
+    """One unit: ``value * factor + offset`` is the amount in the dimension's base unit."""
+
+    dimension: str
+    factor: float
+    offset: float = 0.0
+
+
+# unit | dimension | factor | other names
+_TABLE = """
+nanometer|length|1e-9|
+micrometer|length|1e-6|micron
+millimeter|length|1e-3|mm
+centimeter|length|1e-2|cm, cms
+decimeter|length|1e-1|
+meter|length|1|m
+kilometer|length|1e3|km, kms
+inch|length|0.0254|inches
+foot|length|0.3048|feet, ft
+yard|length|0.9144|yd, yds
+mile|length|1609.344|mi, statute mile
+nautical mile|length|1852|nmi, sea mile
+astronomical unit|length|1.495978707e11|au
+lightyear|length|9.4607304725808e15|light year, ly
+parsec|length|3.0856775814914e16|pc
+solar radius|length|6.957e8|
+earth radius|length|6.3781e6|
+jupiter radius|length|7.1492e7|jovian radius
+microgram|mass|1e-9|μg, mcg, ug
+milligram|mass|1e-6|mg
+gram|mass|1e-3|gramme, g
+kilogram|mass|1|kilo, kg, kgs
+tonne|mass|1e3|metric ton, metric tonne
+short ton|mass|907.18474|us ton, american ton
+long ton|mass|1016.0469088|imperial ton, british ton
+pound|mass|0.45359237|lb, lbs
+ounce|mass|0.028349523125|oz
+troy ounce|mass|0.0311034768|troy oz
+solar mass|mass|1.98841e30|
+earth mass|mass|5.97217e24|
+jupiter mass|mass|1.898125e27|jovian mass
+ton|ton|1|
+nanosecond|time|1e-9|
+microsecond|time|1e-6|
+millisecond|time|1e-3|ms
+second|time|1|sec
+minute|time|60|min
+hour|time|3600|hr, hrs, h
+day|time|86400|
+week|time|604800|wk, wks
+month|time|2629800|
+year|time|31557600|yr, yrs
+decade|time|315576000|
+century|time|3155760000|centuries
+millennium|time|31557600000|millennia
+celsius|temperature|1|centigrade
+kelvin|temperature|1|
+fahrenheit|temperature|0.5555555555555556|farenheit
+hectare|area|1e4|ha
+acre|area|4046.8564224|acres
+milliliter|volume|1e-6|ml
+centiliter|volume|1e-5|cl
+liter|volume|1e-3|l
+us gallon|volume|3.785411784e-3|american gallon, u.s. gallon
+imperial gallon|volume|4.54609e-3|british gallon, uk gallon
+us pint|volume|4.73176473e-4|american pint
+imperial pint|volume|5.6826125e-4|british pint, uk pint
+us fluid ounce|volume|2.95735295625e-5|us fl oz
+imperial fluid ounce|volume|2.84130625e-5|imperial fl oz
+gallon|gallon|1|gal
+pint|pint|1|
+fluid ounce|fluid ounce|1|fl oz
+percent|share|1|percentage
+dollar|money in dollars|1|usd, us dollar, united states dollar
+euro|money in euros|1|eur
+pound sterling|money in pounds|1|gbp, quid
+degree|angle|1|deg
+"""
+_OFFSETS = {"kelvin": -273.15, "fahrenheit": -160 / 9}
+#: units whose squares and cubes are units, and the symbols after which a digit is a power
+_POWERED = (
+    "millimeter", "centimeter", "decimeter", "meter", "kilometer", "inch", "foot", "yard", "mile",
+)  # fmt: skip
+_SYMBOLS = ("mm", "cm", "m", "km")
+_MORE = {
+    "square kilometer": ("sqkm",), "square mile": ("sqmi",), "square meter": ("sqm",),
+    "square foot": ("sqft",), "cubic centimeter": ("cc", "ccm"),
+    "kilometer per hour": ("kmh", "kph"), "mile per hour": ("mph",),
+    "nautical mile per hour": ("knot",),
+}  # fmt: skip
+#: Names that may be meant by another: the numbers are compared as if the units were one.
+_MEANT = {
+    "ton": ("tonne", "short ton", "long ton"),
+    "gallon": ("us gallon", "imperial gallon"),
+    "pint": ("us pint", "imperial pint"),
+    "fluid ounce": ("us fluid ounce", "imperial fluid ounce"),
+    "ounce": ("fluid ounce", "us fluid ounce", "imperial fluid ounce", "troy ounce"),
+    "pound": ("pound sterling",),
+    "degree": ("celsius", "fahrenheit", "kelvin"),
+}
+
+UNITS: dict[str, Unit] = {}
+_NAMES: dict[str, str] = {}
+_STEMS: dict[str, str] = {}
+
+
+def _named(name: str, other: str) -> None:
+    """Let a unit be called by another name; symbols of one or two letters are not inflected."""
+    words = tokens(other)
+    _NAMES[" ".join(t.raw.casefold() for t in words)] = name
+    if len(words) > 1 or len(other) > 2:
+        _STEMS[" ".join(map(_stemmed, words))] = name
+
+
+def _stemmed(token: Token) -> str:
+    """Return a word without its inflection; what tokens read as another word, as it is written."""
+    if token.number or len(token.raw) < 4:  # "second" as 2, "ft" as "fort"
+        return stem(token.raw.casefold()) if token.raw[0].isalpha() else token.raw
+    return token.stem
+
+
+for _line in _TABLE.strip().splitlines():
+    _name, _dimension, _factor, _others = _line.split("|")
+    UNITS[_name] = Unit(_dimension, float(_factor), _OFFSETS.get(_name, 0.0))
+    for _other in (_name, *filter(None, _others.split(", "))):
+        _named(_name, _other)
+for _name in _POWERED:
+    for _word, _dimension, _power in (("square", "area", 2), ("cubic", "volume", 3)):
+        UNITS[f"{_word} {_name}"] = Unit(_dimension, UNITS[_name].factor ** _power)
+for _name, _forms in _MORE.items():
+    for _other in _forms:
+        _named(_name, _other)
+
+_LETTERS = {"c": "celsius", "f": "fahrenheit", "k": "kelvin"}
+#: Symbols that stand before a number.
+MONEY = {"$": "dollar", "\u20ac": "euro", "\u00a3": "pound sterling"}
+_BEFORE = {"square": "square", "sq": "square", "cubic": "cubic", "cu": "cubic"}
+_UNITS_AFTER = {"squared": "square", "cubed": "cubic"}
+_UNITS_POWER = re.compile(r"(?:\^|\*\*)([23])(?!\w|[.,]\d)|([\u00b2\u00b3])|([23])(?!\w|[.,]\d)")
+_PER = re.compile(r"\s?/\s?|\s+(?:per|an?)\s+|\s(?=h\b)", re.IGNORECASE)
+_BRIEF = {"s": "second", "h": "hour"}  # after a stroke; "h" also as in "120 km h"
+_GAP = re.compile(r"[\s.\-\u00a0\u2010\u2011]{1,2}")
+
+
+@lru_cache(maxsize=1024)
+def unit(name: str) -> Unit:
+    """Return a unit by its name, also of one "per" another. Raises KeyError for any other name."""
+    if name in UNITS:
+        return UNITS[name]
+    over, _, under = name.partition(" per ")
+    one, two = UNITS[over], UNITS[under]
+    return Unit(f"{one.dimension}/{two.dimension}", one.factor / two.factor)
+
+
+def alike(one: str, two: str) -> bool:
+    """Tell whether two names may be meant as one unit: the same, or one leaves the kind open."""
+    return one == two or two in _MEANT.get(one, ()) or one in _MEANT.get(two, ())
+
+
+def unit_named(text: str) -> str:
+    """Return the unit that a text names and nothing else, such as a gold's; "" for none."""
+    items = tokens(text)
+    name, _, end = unit_at(text, items, 0)
+    return name if not text[end:].strip(" .") else ""
+
+
+def unit_at(text: str, items: Sequence[Token], i: int) -> tuple[str, int, int]:
+    """Return the unit that starts at token ``i``, the index of the token after it, and its end.
+
+    The end is an index of ``text``. ("", i, 0) where no unit starts.
+    """
+    name, k = _simple(text, items, i)
+    if not name:
+        return "", i, 0
+    name, end = _raised(name, text, items[k - 1])
+    below, after = _below(text, items, k, end)
+    if below and _compound(name, below):
+        name, end = f"{name} per {below}", after
+    return name, _from(items, k, end), end
+
+
+def _compound(over: str, under: str) -> bool:
+    """Tell whether one unit per another is a unit of its own: of speed, of density.
+
+    Elsewhere "per" repeats what the question asks for: "8 hours per day" is right for "8 hours".
+    """
+    dimensions = unit(over).dimension, unit(under).dimension
+    speed = dimensions == ("length", "time") and under in ("hour", "second")
+    return speed or (dimensions == ("mass", "volume") and under.startswith("cubic "))
+
+
+def _below(text: str, items: Sequence[Token], k: int, end: int) -> tuple[str, int]:
+    """Return the unit that a "per" or a stroke at ``end`` is followed by, and its end."""
+    under = _PER.match(text, end)
+    k = _from(items, k, under.end()) if under else len(items)
+    if under is None or k == len(items) or items[k].start != under.end():
+        return "", end
+    brief = "" if under[0].strip().isalpha() else _BRIEF.get(items[k].raw.casefold(), "")
+    name, after = (brief, k + 1) if brief else _simple(text, items, k)
+    return _raised(name, text, items[after - 1]) if name else ("", end)
+
+
+def _from(items: Sequence[Token], k: int, end: int) -> int:
+    while k < len(items) and items[k].start < end:
+        k += 1
+    return k
+
+
+def _simple(text: str, items: Sequence[Token], i: int) -> tuple[str, int]:
+    """Return the unit that starts at token ``i``, without a power or a "per" after it."""
+    run = list(items[i : i + 1])
+    for token in items[i + 1 : i + 4]:
+        if not _GAP.fullmatch(text[run[-1].end : token.start]):
+            break
+        run.append(token)
+    words = [t.raw.casefold() for t in run]
+    if len(run) > 1 and words[0] in ("degree", "degrees", "deg"):
+        name = _LETTERS.get(words[1]) or _known(run[1:2])
+        if name and unit(name).dimension == "temperature":
+            return name, i + 2
+    if len(run) > 1 and words[0] in _BEFORE and (name := _known(run[1:2])) in _POWERED:
+        return f"{_BEFORE[words[0]]} {name}", i + 2
+    for size in range(len(run), 0, -1):
+        if (name := _known(run[:size])) is not None:
+            if size < len(run) and words[size] in _UNITS_AFTER and name in _POWERED:
+                return f"{_UNITS_AFTER[words[size]]} {name}", i + size + 1
+            return name, i + size
+    # "5,778 K", while "5K" is five thousand: the space tells, and the caller has seen it.
+    return ("kelvin", i + 1) if run and run[0].raw == "K" else ("", i)
+
+
+def _known(run: Sequence[Token]) -> str | None:
+    written = _NAMES.get(" ".join(t.raw.casefold() for t in run))
+    if written or (len(run) == 1 and len(run[0].raw) < 4):  # "mil" is no mile
+        return written
+    return _STEMS.get(" ".join(map(_stemmed, run)))
+
+
+def _raised(name: str, text: str, last: Token) -> tuple[str, int]:
+    """Return the power of a unit that is written after it ("km²"), and where that ends."""
+    power = _UNITS_POWER.match(text, last.end) if name in _POWERED else None
+    if power is None or (power[3] and last.raw not in _SYMBOLS):
+        return name, last.end
+    square = (power[1] or power[2] or power[3]) in "2\u00b2"
+    return f"{'square' if square else 'cubic'} {name}", power.end()
+
+
+_SCALES: dict[str, float] = {
+    "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
+    "dozen": 12, "crore": 1e7, "lakh": 1e5, "k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9,
+}  # fmt: skip
+_SHORT_SCALES = frozenset({"k", "m", "mn", "bn"})
+_SUPERSCRIPTS = str.maketrans(
+    "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b\u2212", "0123456789--"
+)
+_POWER = re.compile(
+    r"\s?[x\u00d7*\u00b7]\s?10(?:\s?(?:\^|\*\*)\s?([-\u2212]?\d{1,3})"
+    r"|([\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,4}))|[eE]([+-]?\d{1,3})(?!\w)"
+)
+_ABOUT = re.compile(
+    r"\b(?:about|approximately|around|roughly|nearly|almost|over|some|estimated|at|a|an|the)\b",
+    re.IGNORECASE,
+)
+
+
+class Quantity(NamedTuple):
+    """A number as written. ``slack`` is half a step of its last written digit; ``unit`` "" is none.
+
+    ``high`` is the upper end of a range, whose lower end is ``value``.
+    """
+
+    value: float
+    unit: str
+    slack: float
+    start: int
+    end: int
+    high: float | None = None
+
+
+def _step(raw: str, value: float) -> float:
+    """Return half of the place value of the last significant digit that was written."""
+    digits = re.sub(r"[^\d.]", "", raw)
+    if "." in digits:
+        return 0.5 * 10.0 ** -min(len(digits.partition(".")[2]), 300)
+    zeros = min(len(digits) - len(digits.rstrip("0")), 300)
+    if 0 < zeros < len(digits):
+        return 0.5 * 10.0**zeros
+    return 0.5 if value > 20 else 0.0
+
+
+def _in_digits(text: str, token: Token) -> tuple[float, float, int] | None:
+    """Read a number in digits, with a power of ten: value, slack, end of its characters."""
+    if not token.raw[0].isdigit():
+        return None
+    try:
+        value = float(comparable(token.raw))
+    except ValueError:
+        return None
+    slack, end = _step(token.raw, value), token.end
+    power = _POWER.match(text, end)
+    if power is not None:
+        exponent = int((power[1] or power[2] or power[3]).translate(_SUPERSCRIPTS))
+        factor = 10.0 ** max(-300, min(300, exponent))
+        return value * factor, (slack or 0.5) * factor, power.end()
+    return value, slack, end
+
+
+def _in_words(items: list[Token], i: int) -> tuple[float, int] | None:
+    """Read a number in words from token i: ("two hundred and fifty") -> (250, next)."""
+    total, part, seen, k = 0.0, 0.0, False, i
+    while k < len(items):
+        word = fold(items[k].raw)
+        following = fold(items[k + 1].raw) if k + 1 < len(items) else ""
+        if word in NUMBER_WORDS:
+            value = NUMBER_WORDS[word]
+            if part and (part % 10 or (value >= 10 and part % 100)):
+                break
+            part, seen = part + value, True
+        elif word in _SCALES and word not in _SHORT_SCALES and (seen or _bare_scale(items, k)):
+            if word in ("hundred", "dozen"):
+                part = (part or 1) * _SCALES[word]
+            else:
+                total, part = total + (part or 1) * _SCALES[word], 0.0
+            seen = True
+        elif word == "half" and following == "a" and k == i:
+            part, seen, k = 0.5, True, k + 1
+        elif not (word == "and" and seen and part % 100 == 0 and following in NUMBER_WORDS):
+            break
+        k += 1
+    return (total + part, k) if seen else None
+
+
+def _bare_scale(items: list[Token], k: int) -> bool:
+    """ "a million", "hundred" are numbers; "millions" alone and "the million" are not."""
+    counted = k > 0 and items[k - 1].text in ("a", "one")
+    return counted or fold(items[k].raw) == "hundred"
+
+
+_TO = re.compile(r"\s*(?:-|\u2013|\u2014|to|and)\s*", re.IGNORECASE)
+_AND = re.compile(r"\s*,?\s*(?:and)?\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
+# After a larger unit these are minutes and inches.
+_AFTER = {("hour", "m"): "minute", ("foot", "in"): "inch", ("foot", ""): "inch"}
+
+
+_FRACTIONS = {"\u00bc": 0.25, "\u00bd": 0.5, "\u00be": 0.75}
+_FRACTION = re.compile(r"\s?([\u00bc-\u00be])|\s+and\s+a\s+half\b", re.IGNORECASE)
+
+
+def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
+    """Read two neighbors as one: "3 hours 48 minutes" is a sum, "4.5 to 6 liters" a range."""
+    between = text[a.end : b.start]
+    if len(between) > 8:
+        return None
+    if a.unit and b.unit and a.unit != b.unit and _AND.fullmatch(between):
+        one, two = unit(a.unit), unit(b.unit)
+        small = b.value * two.factor < one.factor > two.factor
+        if one.dimension == two.dimension in ("time", "length", "mass") and small:
+            value = round(a.value * one.factor / two.factor + b.value, 6)
+            return Quantity(value, b.unit, b.slack, a.start, b.end)
+    if _TO.fullmatch(between) and a.value < b.value and a.unit in ("", b.unit) and a.high is None:
+        if "and" in between and not _BETWEEN.search(text[max(0, a.start - 12) : a.start]):
+            return None
+        return a._replace(unit=b.unit, end=b.end, high=b.value)
+    return None
+
+
+#: 5'11": feet before inches; after degrees the same marks are minutes and seconds of an angle
+_FEET = re.compile(
+    r"\s?['\u2019\u2032](?=\s?\d{1,2}(?:\.\d+)?\s?(?:[\"\u201d\u2033]|''|in\b|inches))"
+)
+_INCHES = re.compile(r"\s?(?:[\"\u201d\u2033]|'')")
+_SIGN = re.compile(r"\s?(%|\u00b0\s?([CFK]\b)?)")
+
+
+def _mark_after(text: str, end: int, last: str) -> tuple[str, int] | None:
+    """Return the unit that a sign after a number stands for, and where the sign ends."""
+    if (sign := _SIGN.match(text, end)) is not None:
+        degrees = {"C": "celsius", "F": "fahrenheit", "K": "kelvin", None: "degree"}[sign[2]]
+        return ("percent" if sign[1] == "%" else degrees), sign.end()
+    if last == "foot" and (inches := _INCHES.match(text, end)) is not None:
+        return "inch", inches.end()
+    if last != "degree" and (feet := _FEET.match(text, end)) is not None:
+        return "foot", feet.end()
+    return None
+
+
+def _unit_after(text: str, items: list[Token], k: int, end: int, last: str) -> tuple[str, int, int]:
+    """Return the unit after a number that ends at ``end``, where it ends, and the next token."""
+    if (marked := _mark_after(text, end, last)) is not None:
+        return (*marked, k)
+    if k < len(items):
+        between = text[end : items[k].start]
+        raw = items[k].raw.casefold()
+        if len(between) < 3 and not between.strip(" -\u00a0\u00b0/"):
+            if (last, raw) in _AFTER:
+                return _AFTER[last, raw], items[k].end, k + 1
+            name, after, reached = unit_at(text, items, k)
+            if name and not (name == "kelvin" and raw == "k" and not between):
+                return name, reached, after
+    return "", end, k
+
+
+@lru_cache(maxsize=2048)
+def find_quantities(text: str) -> tuple[Quantity, ...]:
+    """Return the numbers of a text with their units, in order of appearance.
+
+    Sums ("3 hours 48 minutes") and ranges ("4.5 to 6 liters", with ``high``) are one quantity.
+    """
+    items = tokens(text)
+    found: list[Quantity] = []
+    i = 0
+    while i < len(items):
+        digits = _in_digits(text, items[i])
+        if digits is not None:
+            (value, slack, end), k = digits, i + 1
+            while k < len(items) and items[k].start < end:
+                k += 1
+        else:
+            words = _in_words(items, i)
+            if words is None:
+                i += 1
+                continue
+            (value, k), slack = words, 0.0
+            end = items[k - 1].end
+        if (half := _FRACTION.match(text, end)) is not None:
+            value, slack, end = value + _FRACTIONS.get(half[1], 0.5), 0.25, half.end()
+            while k < len(items) and items[k].start < end:
+                k += 1
+        start = items[i].start
+        if text[start - 1 : start] in ("-", "\u2212") and not text[max(0, start - 2)].isalnum():
+            value, start = -value, start - 1
+        elif i and items[i - 1].text in ("minus", "negative"):
+            value, start = -value, items[i - 1].start
+        money = MONEY.get(text[start - 1 : start], "")
+        while k < len(items) and (scale := _SCALES.get(fold(items[k].raw))) is not None:
+            glued = items[k].start == end
+            if fold(items[k].raw) in _SHORT_SCALES and not (
+                glued and (money or items[k].raw != "m")
+            ):
+                break
+            slack, value, end, k = (slack or 0.5) * scale, value * scale, items[k].end, k + 1
+        name, end, k = _unit_after(text, items, k, end, found[-1].unit if found else "")
+        one = Quantity(value, money or name, slack, start - bool(money), end)
+        both = _join(text, found[-1], one) if found else None
+        if both is None:
+            found.append(one)
+        else:
+            found[-1] = both
+        i = max(k, i + 1)
+    return tuple(q for q in found if math.isfinite(q.value))
+
+
+_RANK = re.compile(
+    r"\d(?:st|nd|rd|th)$|(?:^|[\s-])(?:first|second|third|fifth|eighth|ninth|twelfth|\w+(?:ieth|[nrvx]th))$",
+    re.IGNORECASE,
+)
+
+
+def ordinal(written: str) -> bool:
+    """Tell whether a number is written as a rank: "third", "21st"."""
+    return bool(_RANK.search(written))
+
+
+@lru_cache(maxsize=4096)
+def gold_quantity(value: str, unit: str | None = None, kind: str = "text") -> Quantity | None:
+    """Read a gold as one quantity: a number with nothing but a unit beside it, else None.
+
+    ``unit`` is the gold's own, where its source keeps it apart; one that is not known is ignored.
+    """
+    value = re.sub(r"(?<=\d)\s?(?:in\.?|\")$", " inches", value.strip())
+    found = find_quantities(value)
+    if len(found) != 1:
+        return None
+    one = found[0]
+    outside = value[: one.start] + " " + value[one.end :]
+    if kind != "quantity" and re.search(r"[^\W_]", _ABOUT.sub(" ", outside)):
+        return None
+    return one._replace(unit=unit_named(unit)) if unit and not one.unit else one
+
+
+# Do two quantities mean the same amount? Rounding, conversion, ranges.
+
+#: how far apart two amounts in one unit, and in different ones, may be, as a share of the larger
+MOST_ROUNDED, MOST_CONVERTED = 0.031, 0.015
+
+
+def _close(a: float, b: float, room: float) -> bool:
+    return a == b or (abs(a - b) < min(room, MOST_ROUNDED * max(abs(a), abs(b))) and a * b > 0)
+
+
+def same_amount(gold: Quantity, said: Quantity) -> bool:
+    """Tell whether two quantities agree, within the rounding that the coarser one was written with.
+
+    Rounding may be at most three percent. A side without a unit agrees with any unit. Units of one
+    dimension are converted; the coarser side may then be off by half a step of its last digit (a
+    half, for a whole number), because people round what they convert, and by at most 1.5 percent.
+    Units of two dimensions contradict. A range agrees with a gold at its ends, with a gold inside
+    it when its ends differ by no more than half, and with an equal range.
+    """
+    if gold.high is not None or said.high is not None:
+        return _same_range(gold, said)
+    differ = gold.unit and said.unit and gold.unit != said.unit
+    if differ and _converted(gold, said):
+        return True
+    one = not differ or alike(gold.unit, said.unit)
+    return one and _close(gold.value, said.value, max(gold.slack, said.slack))
+
+
+def _converted(gold: Quantity, said: Quantity) -> bool:
+    one, two = unit(gold.unit), unit(said.unit)
+    if one.dimension != two.dimension:
+        return False
+    a, b = gold.value * one.factor + one.offset, said.value * two.factor + two.offset
+    most = MOST_CONVERTED * max(abs(a), abs(b))
+    if one.dimension == "temperature":  # 0 degrees are not nothing
+        most = max(most, 0.6)
+    room = max((gold.slack or 0.5) * one.factor, (said.slack or 0.5) * two.factor)
+    return abs(a - b) <= min(room, most) + 1e-9 * max(abs(a), abs(b), 1e-12)
+
+
+def _in_unit(q: Quantity, name: str) -> Quantity | None:
+    """Return a quantity in another unit of its dimension, ``None`` for a unit of another one."""
+    one, two = unit(q.unit), unit(name)
+    if one.dimension != two.dimension:
+        return None
+
+    def turned(value: float) -> float:
+        return (value * one.factor + one.offset - two.offset) / two.factor
+
+    high = None if q.high is None else turned(q.high)
+    slack = (q.slack or 0.5) * one.factor / two.factor
+    return q._replace(value=turned(q.value), unit=name, slack=slack, high=high)
+
+
+def _same_range(gold: Quantity, said: Quantity) -> bool:
+    point: Quantity | None
+    point, wide = (said, gold) if said.high is None else (gold, said)
+    if point.unit and wide.unit and not alike(point.unit, wide.unit):
+        point = _in_unit(point, wide.unit)
+    if point is None or wide.high is None:
+        return False
+    if point.high is not None:
+        room = max(point.slack, wide.slack)
+        return _close(point.value, wide.value, room) and _close(point.high, wide.high, room)
+    if point.value in (wide.value, wide.high):
+        return True
+    return wide.value <= point.value <= wide.high <= 1.5 * wide.value

@@ -1,0 +1,652 @@
+"""cMFG*, noise of k samples, Kendall's tau, and decisiveness as a probability of being right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sayso.metrics.calibration import brier_decomposition, ece_debiased
+from sayso.metrics.ranking import auroc, weight_rows
+from sayso.metrics.uncle_rates import Floats, divide, or_none
+from sayso.records import InputError
+
+# Does a model sound as sure as it is? Decisiveness against intrinsic confidence.
+#
+# Yona, Aharoni and Geva, arXiv 2405.16908 (PROTOCOLS 2.B). ``decisiveness`` (n,) 0..1 is what
+# the
+# words say, ``agreeing`` (n,) counts the samples, of ``k``, that do not contradict; their ratio
+# is
+# the confidence. Counts are binned as integers: the float 1 - x/20 falls off its bin's edge.
+# NaN
+# decisiveness (a punt, a missing verdict) and k = 0 drop the row; nothing defaults to 0.
+
+Punt = Literal["exclude", "dec0"]
+Result = float | Floats | None
+
+
+def confidence(contradictions: int, k: int) -> float | None:
+    """Return 1 - contradictions / k, 0..1 (Equation 2); ``None`` without samples."""
+    if k < 0 or not 0 <= contradictions <= k:
+        raise InputError(f"{contradictions} contradictions of {k} samples: expected 0..k")
+    return None if k == 0 else 1 - contradictions / k
+
+
+def faithfulness(decisiveness: ArrayLike, confidence: ArrayLike) -> float | None:
+    """Return 1 - mean over an answer's assertions of |decisiveness - confidence| (Definition 1).
+
+    Assertions with a NaN on either side are left out; ``None`` when none is left (a punt).
+    """
+    d, c = shares(decisiveness, "decisiveness"), shares(confidence, "confidence")
+    if d.shape != c.shape:
+        raise InputError(f"one confidence for each assertion, got {d.shape} and {c.shape}")
+    gap = np.abs(d - c)
+    gap = gap[~np.isnan(gap)]
+    return float(1 - gap.mean()) if gap.size else None
+
+
+def mfg(faithfulness: ArrayLike, weights: ArrayLike | None = None) -> Result:
+    """Return MFG, the mean faithfulness of the answers that assert something (NaN: left out)."""
+    return _mean(shares(faithfulness, "faithfulness"), weights)
+
+
+def over_claim(
+    decisiveness: ArrayLike, confidence: ArrayLike, weights: ArrayLike | None = None
+) -> Result:
+    """Return the mean of max(decisiveness - confidence, 0): how far words exceed knowledge."""
+    d, c = shares(decisiveness, "decisiveness"), shares(confidence, "confidence")
+    return _mean(np.where(np.isnan(d - c), np.nan, np.maximum(d - c, 0)), weights)
+
+
+def over_hedge(
+    decisiveness: ArrayLike, confidence: ArrayLike, weights: ArrayLike | None = None
+) -> Result:
+    """Return the mean of max(confidence - decisiveness, 0): how far knowledge exceeds words."""
+    return over_claim(1 - np.asarray(decisiveness), 1 - np.asarray(confidence), weights)
+
+
+def with_punts(decisiveness: ArrayLike, punted: ArrayLike, punt: Punt = "exclude") -> Floats:
+    """Return decisiveness with punted rows as NaN (``exclude``) or as 0 (``dec0``).
+
+    ``dec0`` reads "I don't know" as no claim at all, so that it costs the confidence withheld.
+    """
+    if punt not in ("exclude", "dec0"):
+        raise InputError(f"punt: got {punt!r}, expected 'exclude' or 'dec0'")
+    d = shares(decisiveness, "decisiveness").copy()
+    d[np.asarray(punted, dtype=bool)] = np.nan if punt == "exclude" else 0.0
+    return d
+
+
+def as_result(values: Floats, single: bool) -> Result:
+    """Return (B,) values in the shape that the weights ask for."""
+    return or_none(values[0]) if single else values
+
+
+def shares(values: ArrayLike, name: str) -> Floats:
+    """Values as floats; anything outside 0..1 is a mistake (a judge's -1 must not be averaged)."""
+    found = np.asarray(values, dtype=np.float64)
+    if ((found < -1e-12) | (found > 1 + 1e-12)).any():
+        raise InputError(f"{name} must lie in 0..1 or be NaN (missing)")
+    return found
+
+
+def _mean(values: Floats, weights: ArrayLike | None) -> Result:
+    if values.ndim != 1:
+        raise InputError(f"expected one row for each answer, got shape {values.shape}")
+    W, single = weight_rows(weights, len(values))
+    keep = ~np.isnan(values)
+    return as_result(divide(W[:, keep] @ values[keep], W[:, keep].sum(axis=1)), single)
+
+
+# cMFG: faithfulness averaged over confidence, its skill, and the policies it is read against.
+#
+# Arguments as in :mod:`sayso.metrics.cmfg`. Bins are shared by everything on one set of
+# rows.
+
+Closed = Literal["right", "left"]
+Empty = Literal["skip", "zero"]
+
+
+class Rows(NamedTuple):
+    """Usable rows: decisiveness, confidence, group (bin or level), weights (B, m).
+
+    ``edges`` (groups, 2) is each group's stretch of the confidence axis.
+    """
+
+    d: Floats
+    c: Floats
+    group: NDArray[np.int64]
+    W: Floats
+    edges: Floats
+    single: bool
+    use: NDArray[np.bool_]
+
+
+def confidence_bin(
+    agreeing: ArrayLike, k: ArrayLike, bins: int = 10, closed: Closed = "right"
+) -> NDArray[np.int64]:
+    """Return the bin, 0..bins-1, of agreeing / k in integer arithmetic; k > 0 everywhere.
+
+    ``right``: (lo, hi], 0 in the first: max(ceil(bins j / k) - 1, 0); ``left``: [lo, hi), 1 in the
+    last: min(bins j // k, bins - 1).
+    """
+    if bins < 1 or closed not in ("right", "left"):
+        raise InputError(f"bins={bins!r}, closed={closed!r}: expected >= 1, 'right' or 'left'")
+    j, K = np.broadcast_arrays(np.asarray(agreeing, np.int64), np.asarray(k, np.int64))
+    if closed == "left":
+        return np.asarray(np.minimum(bins * j // K, bins - 1), dtype=np.int64)
+    return np.asarray(np.maximum(-(-bins * j // K) - 1, 0), dtype=np.int64)
+
+
+def usable_rows(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int,
+    closed: Closed,
+    levels: bool,
+    use: ArrayLike | None,
+    weights: ArrayLike | None,
+) -> Rows:
+    """Check and keep the rows that have decisiveness, a count and samples; bin them."""
+    d = shares(decisiveness, "decisiveness")
+    j, K = (np.asarray(x, dtype=np.float64) for x in (agreeing, k))
+    if d.ndim != 1 or j.shape != d.shape or K.shape not in ((), d.shape):
+        raise InputError(
+            f"decisiveness and agreeing must be rows of one length, got {d.shape}, {j.shape}"
+        )
+    K = np.broadcast_to(K, d.shape)
+    keep = ~(np.isnan(d) | np.isnan(j) | np.isnan(K)) & (K > 0)
+    W, single = weight_rows(weights, len(d))
+    d, j, K, W = d[keep], j[keep], K[keep], W[:, keep]
+    if ((j != np.round(j)) | (np.round(K) != K) | (j < 0) | (j > K)).any():
+        raise InputError("agreeing must be whole counts between 0 and k, not shares")
+    c = divide(j, K)
+    if levels:
+        values, group = np.unique(np.round(c, 12), return_inverse=True)
+        edges = np.stack([values, values], axis=1)
+    else:
+        group = confidence_bin(j, K, bins, closed)
+        edges = np.stack([np.arange(bins) / bins, (np.arange(bins) + 1) / bins], axis=1)
+    chosen = np.ones(len(edges), dtype=bool)
+    if use is not None:
+        chosen = np.asarray(use, dtype=bool)
+        if chosen.shape != (len(edges),):
+            raise InputError(f"use: one flag for each of {len(edges)} bins, got {chosen.shape}")
+    return Rows(d, c, group.astype(np.int64), W, edges, single, chosen)
+
+
+def _over_bins(rows: Rows, values: Floats, empty: Empty) -> Floats:
+    """Mean over bins of the mean of values (m,) or (B, m) in each, (B,)."""
+    if empty not in ("skip", "zero"):
+        raise InputError(f"empty: got {empty!r}, expected 'skip' or 'zero'")
+    member = (rows.group[:, None] == np.arange(len(rows.edges))).astype(np.float64)
+    mass = rows.W @ member
+    means = divide((rows.W * values) @ member, mass)
+    held = (mass > 0) & rows.use
+    total = np.where(held, np.nan_to_num(means), 0.0).sum(axis=1)
+    count = held.sum(axis=1)
+    size = np.full(len(count), float(rows.use.sum())) if empty == "zero" else count
+    return divide(total, np.where(count > 0, size, 0))
+
+
+def cmfg(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int = 10,
+    closed: Closed = "right",
+    empty: Empty = "skip",
+    levels: bool = False,
+    use: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> Result:
+    """Return cMFG: faithfulness averaged over bins of confidence of equal width, 0..1.
+
+    ``k`` an int or one per row. ``levels`` averages over the attained values of agreeing / k
+    instead, which frees it of edges: always-decisive on uniform levels gets exactly 0.5, where
+    right-closed bins give .495 to .55 and left-closed ones .45 to .505. ``empty`` bins are
+    skipped, or count as 0 (the follow-up's code). ``use`` (bins,) restricts to shared bins. Never
+    a number of its own: constant 1/2 scores about .75, so see :func:`skill` and
+    :func:`cmfg_references`.
+    """
+    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    inside = _inside(rows)
+    faithful = 1 - np.abs(inside.d - inside.c)
+    return as_result(_over_bins(inside, faithful, empty), rows.single)
+
+
+def cmfg_parts(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int = 10,
+    closed: Closed = "right",
+    levels: bool = False,
+    use: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> dict[str, float | None]:
+    """Return ``over_claim`` and ``over_hedge`` over the same bins: together 1 - cMFG.
+
+    ``weights`` (n,).
+    """
+    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    gap = rows.d - rows.c
+    return {
+        "over_claim": or_none(_over_bins(rows, np.maximum(gap, 0), "skip")[0]),
+        "over_hedge": or_none(_over_bins(rows, np.maximum(-gap, 0), "skip")[0]),
+    }
+
+
+def _permuted(rows: Rows, empty: Empty) -> Floats:
+    """The mean over all permutations of decisiveness, exactly: every row meets every other."""
+    here = rows.use[rows.group]
+    values, where = np.unique(rows.c[here], return_inverse=True)
+    total = rows.W.sum(axis=1, keepdims=True)
+    gap = divide(rows.W @ np.abs(rows.d[:, None] - values), total)
+    return _over_bins(_inside(rows), 1 - gap[:, where], empty)
+
+
+def _inside(rows: Rows) -> Rows:
+    """Return the rows of the bins that count; the others weigh nothing there."""
+    here = rows.use[rows.group]
+    return rows._replace(d=rows.d[here], c=rows.c[here], group=rows.group[here], W=rows.W[:, here])
+
+
+def cmfg_permuted(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int = 10,
+    closed: Closed = "right",
+    empty: Empty = "skip",
+    levels: bool = False,
+    use: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> Result:
+    """Return the expected cMFG when decisiveness is dealt out at random over the answers.
+
+    Keeps how decisive the model is and destroys the link to confidence; exact, without drawing.
+    """
+    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    return as_result(_permuted(rows, empty), rows.single)
+
+
+def skill(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int = 10,
+    closed: Closed = "right",
+    empty: Empty = "skip",
+    levels: bool = False,
+    use: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> Result:
+    """Return (cMFG - permuted) / (1 - permuted): 1 = perfectly faithful, 0 = blind, the headline.
+
+    Any constant decisiveness has skill 0, whatever its cMFG. ``None`` without rows or when even
+    the permuted score is 1.
+    """
+    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    inside = _inside(rows)
+    found = _over_bins(inside, 1 - np.abs(inside.d - inside.c), empty)
+    blind = _permuted(rows, empty)
+    room = np.where(1 - blind > 1e-12, 1 - blind, 0.0)
+    return as_result(divide(found - blind, room), rows.single)
+
+
+def cmfg_references(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int = 10,
+    closed: Closed = "right",
+    empty: Empty = "skip",
+    levels: bool = False,
+    use: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> dict[str, float | None]:
+    """Return the cMFG of policies on the same rows and bins, to print beside it.
+
+    ``decisive`` (always 1), ``half`` (always 1/2), ``constant`` (always the mean decisiveness),
+    ``permuted``, ``oracle`` (decisiveness = confidence; below 1 only where empty bins count).
+    ``weights`` (n,).
+    """
+    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    mean = float(np.average(rows.d, weights=rows.W[0])) if rows.W[0].sum() > 0 else 0.0
+    policies = {"decisive": 1.0, "half": 0.5, "constant": mean}
+    found = {
+        name: or_none(_over_bins(rows, 1 - np.abs(value - rows.c), empty)[0])
+        for name, value in policies.items()
+    }
+    found["permuted"] = or_none(_permuted(rows, empty)[0])
+    found["oracle"] = or_none(_over_bins(rows, np.ones(len(rows.d)), empty)[0])
+    return found
+
+
+class ConfidenceBin(NamedTuple):
+    """One bin: its stretch of confidence, rows, and their means (``None`` when empty)."""
+
+    low: float
+    high: float
+    n: int
+    faithfulness: float | None
+    decisiveness: float | None
+    confidence: float | None
+
+
+def cmfg_bins(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int = 10,
+    closed: Closed = "right",
+    levels: bool = False,
+) -> list[ConfidenceBin]:
+    """Return what each bin holds, empty bins included."""
+    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, None, None)
+    found = []
+    for b, (low, high) in enumerate(rows.edges):
+        here = rows.group == b
+        d, c = rows.d[here], rows.c[here]
+        means = (
+            (1 - float(np.abs(d - c).mean()), float(d.mean()), float(c.mean())) if len(d) else ()
+        )
+        found.append(ConfidenceBin(float(low), float(high), len(d), *(means or (None, None, None))))
+    return found
+
+
+def shared_bins(
+    methods: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]],
+    bins: int = 10,
+    closed: Closed = "right",
+    least: int = 10,
+) -> NDArray[np.bool_]:
+    """Return which bins hold ``least`` usable rows of every method, (bins,), for ``use``.
+
+    ``methods``: (decisiveness, agreeing, k) of each. Methods are compared on these bins only.
+    """
+    shared = np.ones(bins, dtype=bool)
+    for d, j, k in methods:
+        rows = usable_rows(d, j, k, bins, closed, False, None, None)
+        shared &= np.bincount(rows.group, minlength=bins) >= least
+    return shared
+
+
+def cmfg_star(
+    faithfulness: ArrayLike,
+    confidence: ArrayLike,
+    bins: int = 10,
+    weights: ArrayLike | None = None,
+) -> Result:
+    """Return cMFG*: bins of equal mass, weighted by their width on the confidence axis, 0..1.
+
+    arXiv 2606.32032. Boundaries lie midway between neighboring confidences, the outer ones at 0
+    and 1, so the score estimates the integral over uniform confidence without empty bins. Ties
+    move it: with k samples there are k + 1 levels, a boundary inside a level sits on the level,
+    a bin inside one level has no width and no say, and a level is spread evenly over the bins it
+    fills, so that row order does not matter. ``None`` without rows.
+    """
+    f, c = shares(faithfulness, "faithfulness"), shares(confidence, "confidence")
+    if f.shape != c.shape or f.ndim != 1 or bins < 1:
+        raise InputError(f"rows of one length and bins >= 1, got {f.shape}, {c.shape}, {bins}")
+    W, single = weight_rows(weights, len(f))
+    keep = ~(np.isnan(f) | np.isnan(c))
+    f, c, W = f[keep], c[keep], W[:, keep]
+    values, where = np.unique(c, return_inverse=True)
+    size = len(values)
+    scores = []
+    for w in W:
+        mass = np.bincount(where, w, size).astype(np.float64)
+        scores.append(_star(values, mass, np.bincount(where, w * f, size).astype(float), bins)[0])
+    return as_result(np.array(scores, dtype=np.float64), single)
+
+
+def _star(values: Floats, mass: Floats, total: Floats, bins: int) -> tuple[float, Floats]:
+    """The score of one weighting and the widths of its bins."""
+    held = mass > 0
+    if not held.any():
+        return math.nan, np.zeros(bins)
+    values, mass, total = values[held], mass[held], total[held]
+    ends = np.append(0.0, np.cumsum(mass))
+    cuts = np.arange(1, bins) * ends[-1] / bins
+    edges = []
+    for cut in cuts:
+        after = int(np.searchsorted(ends, cut * (1 + 1e-12) + 1e-12, side="right")) - 1
+        exact = abs(ends[after] - cut) <= 1e-9 * max(1.0, ends[-1]) and 0 < after < len(values)
+        low = values[after - 1] if exact else values[min(after, len(values) - 1)]
+        edges.append((low + values[min(after, len(values) - 1)]) / 2)
+    width = np.diff(np.concatenate([[0.0], edges, [1.0]]))
+    return float((width * _in_bins(mass, total, bins)).sum()), width
+
+
+def _in_bins(mass: Floats, total: Floats, bins: int) -> Floats:
+    """Means in bins of equal mass, a level spread evenly over the bins that it fills."""
+    ends, sums = (np.append(0.0, np.cumsum(x)) for x in (mass, total))
+    cuts = np.arange(bins + 1) * ends[-1] / bins
+    return np.asarray(np.diff(np.interp(cuts, ends, sums)) * bins / ends[-1], dtype=np.float64)
+
+
+def cmfg_star_error(faithfulness: ArrayLike, confidence: ArrayLike, bins: int = 10) -> float | None:
+    """Return the standard error of cMFG*, strata = bins: sqrt(sum of width^2 s^2 / n).
+
+    A level is spread over its bins as in :func:`cmfg_star`, whatever the order of rows. ``None``
+    with fewer than two rows for each bin.
+    """
+    f, c = shares(faithfulness, "faithfulness"), shares(confidence, "confidence")
+    keep = ~(np.isnan(f) | np.isnan(c))
+    f, c = f[keep], c[keep]
+    if len(f) < 2 * bins:
+        return None
+    values, where = np.unique(c, return_inverse=True)
+    mass = np.bincount(where).astype(np.float64)
+    _, width = _star(values, mass, np.bincount(where, f).astype(np.float64), bins)
+    size = len(f) / bins
+    mean, square = (
+        _in_bins(mass, np.bincount(where, x).astype(np.float64), bins) for x in (f, f * f)
+    )
+    spread = np.maximum(square - mean**2, 0.0) * size / (size - 1)
+    return float(np.sqrt((width**2 * spread / size).sum()))
+
+
+def noise_floor(
+    agreeing: ArrayLike, k: ArrayLike, weights: ArrayLike | None = None
+) -> float | None:
+    """Return the mean |p - X/k| that a faithful model shows, X ~ Bin(k, p), p = agreeing/k.
+
+    About .09 at p = .5, k = 20: what cMFG misses of 1 for no fault of the model's. Exact sum;
+    ``weights`` (n,) of claims, all equal by default.
+    """
+    j, K = np.broadcast_arrays(np.asarray(agreeing, np.int64), np.asarray(k, np.int64))
+    w = _row_weights(weights, j.size)
+    held = (K.ravel() > 0) & (w > 0)
+    found = [
+        _deviation(int(a), int(b)) for a, b in zip(j.ravel()[held], K.ravel()[held], strict=True)
+    ]
+    return float(np.average(found, weights=w[held])) if found else None
+
+
+def _row_weights(weights: ArrayLike | None, n: int) -> Floats:
+    """Weights of rows (n,), 1 each by default."""
+    if weights is not None and np.ndim(weights) != 1:
+        raise InputError(f"weights: one for each of {n} rows, got shape {np.shape(weights)}")
+    return np.asarray(weight_rows(weights, n)[0][0], dtype=np.float64)
+
+
+def _deviation(j: int, k: int) -> float:
+    p = j / k
+    terms = (math.comb(k, x) * p**x * (1 - p) ** (k - x) * abs(x / k - p) for x in range(k + 1))
+    return math.fsum(terms)
+
+
+def _folded(mean: float, variance: float) -> float:
+    """E|X| of a normal X."""
+    if variance <= 0:
+        return abs(mean)
+    s = math.sqrt(variance)
+    return s * math.sqrt(2 / math.pi) * math.exp(-((mean / s) ** 2) / 2) + mean * math.erf(
+        mean / (s * math.sqrt(2))
+    )
+
+
+def cmfg_corrected(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int = 10,
+    closed: Closed = "right",
+    levels: bool = False,
+    use: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> float | None:
+    """Return cMFG less the noise of k samples: what infinitely many would give, about.
+
+    A bin's gaps d - c have the mean of the true gaps and their variance plus p(1-p)/k, which
+    c(1-c)/(k-1) estimates without bias. What that noise adds to the mean size of a normal gap of
+    this mean and variance is taken off. A faithful model gets about 1, and decisiveness of 0 and
+    1 alone is hardly moved. Rows with k < 2 are taken as they are.
+    ``weights`` (n,) of claims.
+    """
+    pairs = _corrected(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    means = [said for said, _ in pairs]
+    return float(np.mean(means)) if means else None
+
+
+def skill_corrected(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int = 10,
+    closed: Closed = "right",
+    levels: bool = False,
+    use: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> float | None:
+    """Return (cMFG - permuted) / (1 - permuted), both less the noise of k samples.
+
+    A faithful model's skill is about .79 with k = 20 draws of uniform confidence: the rest is
+    noise of the draws. Any constant decisiveness still has exactly 0.
+    ``weights`` (n,) of claims.
+    """
+    pairs = _corrected(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    if not pairs:
+        return None
+    found, blind = (float(np.mean(side)) for side in zip(*pairs, strict=True))
+    return (found - blind) / (1 - blind) if 1 - blind > 1e-12 else None
+
+
+def _corrected(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    bins: int,
+    closed: Closed,
+    levels: bool,
+    use: ArrayLike | None,
+    weights: ArrayLike | None,
+) -> list[tuple[float, float]]:
+    """Corrected faithfulness of each bin, and of all decisiveness dealt out over it."""
+    given = _row_weights(weights, int(np.size(decisiveness)))
+    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, given)
+    K = np.broadcast_to(np.asarray(k, dtype=np.float64), np.shape(decisiveness))
+    d, j = np.asarray(decisiveness, dtype=np.float64), np.asarray(agreeing, dtype=np.float64)
+    K = K[~(np.isnan(d) | np.isnan(j) | np.isnan(K)) & (K > 0)]
+    noise = np.where(K > 1, rows.c * (1 - rows.c) / np.maximum(K - 1, 1), 0.0)
+    W = rows.W[0]
+    found = []
+    for b in np.flatnonzero(rows.use):
+        here = (rows.group == b) & (W > 0)
+        if not here.any():
+            continue
+        c, w = rows.c[here], W[here]
+        own, extra = rows.d[here] - c, float(np.average(noise[here], weights=w))
+        attained, place = np.unique(c, return_inverse=True)
+        gaps = [np.average(np.abs(rows.d - value), weights=W) for value in attained]
+        dealt = float(np.average(gaps, weights=np.bincount(place, w)))
+        # a dealt gap has the variance of all decisiveness and that of the bin's confidence
+        said = _less(float(np.average(np.abs(own), weights=w)), *_moments(own, w), extra)
+        (all_mean, all_spread), (mean, spread) = _moments(rows.d, W), _moments(c, w)
+        found.append((1 - said, 1 - _less(dealt, all_mean - mean, all_spread + spread, extra)))
+    return found
+
+
+def _moments(values: Floats, weights: Floats) -> tuple[float, float]:
+    """The weighted mean, and variance about it."""
+    mean = float(np.average(values, weights=weights))
+    return mean, float(np.average((values - mean) ** 2, weights=weights))
+
+
+def _less(size: float, mean: float, spread: float, extra: float) -> float:
+    """A mean gap less what noise of variance ``extra`` adds to gaps of this mean and variance."""
+    added = _folded(mean, spread) - _folded(mean, spread - min(extra, spread))
+    return max(0.0, size - added)
+
+
+_BLOCK = 4_000_000
+
+
+def kendall(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = None) -> Result:
+    """Return Kendall's tau-b, -1..1, ties counted in neither direction.
+
+    (concordant - discordant) / sqrt(pairs untied in first x pairs untied in second). Weights
+    multiply pairs; a row's own repetitions are ties. ``None`` where one side is constant.
+    """
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 1:
+        raise InputError(f"a correlation needs rows of one length, got {x.shape} and {y.shape}")
+    W, single = weight_rows(weights, len(x))
+    keep = ~(np.isnan(x) | np.isnan(y))
+    x, y, W = x[keep], y[keep], W[:, keep]
+    top, left, right = np.zeros(len(W)), np.zeros(len(W)), np.zeros(len(W))
+    step = max(1, _BLOCK // max(1, len(x)))
+    for i in range(0, len(x), step):
+        sx = np.sign(x[i : i + step, None] - x)
+        sy = np.sign(y[i : i + step, None] - y)
+        part = W[:, i : i + step]
+        for total, signs in ((top, sx * sy), (left, sx * sx), (right, sy * sy)):
+            total += ((part @ signs) * W).sum(axis=1)
+    spread = np.sqrt(left * right)
+    return as_result(divide(top, np.where(spread > 0, spread, 0.0)), single)
+
+
+class LinguisticCalibration(NamedTuple):
+    """Decisiveness read as the probability of being right: "70 % sure" should hold in 70 of 100.
+
+    ``brier`` = ``reliability`` - ``resolution`` + ``uncertainty`` + what binning leaves;
+    ``ece`` debiased; ``auroc`` of decisiveness for right against wrong; ``n`` rows used. ``None``
+    where undefined.
+    """
+
+    n: int
+    brier: float | None
+    reliability: float | None
+    resolution: float | None
+    uncertainty: float | None
+    ece: float | None
+    auroc: float | None
+
+
+def linguistic_calibration(
+    decisiveness: ArrayLike, correct: ArrayLike, bins: int = 10
+) -> LinguisticCalibration:
+    """Return how well decisiveness (n,) 0..1 holds as the probability of ``correct`` (n,) 0/1.
+
+    Per claim, whatever its confidence. NaN on either side drops the row.
+    """
+    d, y = shares(decisiveness, "decisiveness"), np.asarray(correct, dtype=np.float64)
+    use = ~(np.isnan(d) | np.isnan(y)) if d.shape == y.shape else np.ones(d.shape, dtype=bool)
+    parts = brier_decomposition(d, y, bins)
+    error, area = ece_debiased(d, y, bins), auroc(1 - d, 1 - y)
+    return LinguisticCalibration(
+        int(use.sum()),
+        parts.brier,
+        parts.reliability,
+        parts.resolution,
+        parts.uncertainty,
+        None if error is None else or_none(error),
+        None if area is None else or_none(area),
+    )

@@ -1,0 +1,488 @@
+"""How much of a score's AUROC comes from refused longer right answers? (VALIDITY 5)
+
+Three AUROCs on the *same rows*: against the answer metric, against the best truth there is, and
+against the metric with its false negatives spread evenly over length. The first less the third is
+what length adds through the metric; the third less the second stays unexplained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sayso.metrics.agreement import agreement, kappa
+from sayso.metrics.intervals import Metric, bootstrap, bootstrap_share
+from sayso.metrics.ranking import (
+    auroc,
+    block_starts,
+    mid_ranks,
+    spearman,
+    weight_rows,
+    within_auroc,
+)
+from sayso.metrics.uncle_rates import Floats, divide, or_none
+from sayso.records import Estimate, InputError
+
+# The length trap: an answer metric that refuses long right answers makes length look like
+# doubt.
+#
+# Many scores grow with the number of tokens. If a metric (ROUGE-L against a two-word reference,
+# say)
+# also calls long right answers wrong, such scores earn an AUROC that they would not have
+# against the
+# truth (Santilli et al., arXiv 2504.13677; PROTOCOLS 3.C).
+
+
+def length_inflation(p_correct: float, q_short: float) -> dict[str, float | None]:
+    """Return the AUROC that length alone earns when long right answers are called wrong.
+
+    Closed form of PROTOCOLS 3.C, for a score that grows with length, length independent of
+    correctness, ``p_correct`` = P(right), ``q_short`` = P(short enough to be accepted | right), no
+    wrong answer accepted: ``auroc_rouge_of_length`` = 1 - q(1-p) / (2(1-pq)) (``None`` if
+    everything or nothing is accepted), ``auroc_true`` = 0.5 (``None`` without both classes),
+    ``agreement`` of metric and truth = 1 - p(1-q).
+    """
+    p, q = float(p_correct), float(q_short)
+    if not (0 <= p <= 1 and 0 <= q <= 1):
+        raise InputError(f"p_correct and q_short are shares, 0..1: got {p_correct} and {q_short}")
+    accepted = p * q
+    both = 0 < accepted < 1
+    return {
+        "auroc_rouge_of_length": 1 - q * (1 - p) / (2 * (1 - accepted)) if both else None,
+        "auroc_true": 0.5 if 0 < p < 1 else None,
+        "agreement": 1 - p * (1 - q),
+    }
+
+
+def length_bins(length: ArrayLike, bins: int = 5) -> NDArray[np.int64]:
+    """Return the quantile bin, 0..bins-1, of each length (n,); equal lengths share a bin.
+
+    -1 for NaN. With many equal lengths some bins stay empty.
+    """
+    if bins < 1:
+        raise InputError(f"length bins: got {bins}, expected at least 1")
+    x = np.asarray(length, dtype=np.float64)
+    found = np.full(len(x), -1, dtype=np.int64)
+    use = ~np.isnan(x)
+    if use.any():
+        edges = np.quantile(x[use], np.arange(1, bins) / bins)
+        found[use] = np.searchsorted(edges, x[use], side="left")
+    return found
+
+
+def strata_auroc(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    length: ArrayLike,
+    weights: ArrayLike | None = None,
+    strata: int = 10,
+) -> float | Floats | None:
+    """Return the AUROC among pairs of answers in the same quantile of length, 0..1.
+
+    Partial AUROC at fixed length by strata (as :func:`~sayso.metrics.within_auroc`). Inside a
+    stratum some length remains; more strata leave less. If length itself causes errors this takes
+    away too much (VALIDITY 5): read it beside the plain AUROC.
+    """
+    stratum = length_bins(length, strata)
+    wrong = np.where(stratum < 0, np.nan, np.asarray(incorrect, dtype=np.float64))
+    return within_auroc(uncertainty, wrong, stratum, weights)
+
+
+def residual_auroc(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    length: ArrayLike,
+    weights: ArrayLike | None = None,
+) -> float | Floats | None:
+    """Return the AUROC of what the score's rank says beyond a straight line in length's rank.
+
+    Partial AUROC at fixed length by residuals: mid-ranks of score and length, least squares of
+    one on the other, AUROC of the residual. Rows with NaN in any of the three are left out.
+    """
+    score = np.asarray(uncertainty, dtype=np.float64)
+    wrong, x = np.asarray(incorrect, dtype=np.float64), np.asarray(length, dtype=np.float64)
+    use = ~(np.isnan(score) | np.isnan(wrong) | np.isnan(x))
+    W, single = weight_rows(weights, len(score))
+    score, wrong, x, W = score[use], wrong[use], x[use], W[:, use]
+    values: Floats = np.full(len(W), np.nan)
+    # A weighted mean of mid-ranks is 1/2 whatever the ties.
+    S, X = mid_ranks(score, W) - 0.5, mid_ranks(x, W) - 0.5
+    slope = np.nan_to_num(divide((W * S * X).sum(axis=1), (W * X * X).sum(axis=1)))
+    # Rounding keeps equal residuals equal, so that ties stay ties.
+    residual = np.round(S - slope[:, None] * X, 12)
+    for row in np.flatnonzero(W.sum(axis=1) > 0):
+        value = auroc(residual[row], wrong, W[row])
+        values[row] = np.nan if value is None else float(np.asarray(value))
+    return or_none(values[0]) if single else values
+
+
+def false_negative_slope(
+    refused: ArrayLike, bins: ArrayLike, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    """Return by how much the share of refused answers rises from one length bin to the next.
+
+    Least-squares slope of ``refused`` (n,) 0/1 on the bin number (n,), over right answers only;
+    NaN or negative bins drop the row. ``None`` unless two bins hold rows.
+    """
+    y, b = np.asarray(refused, dtype=np.float64), np.asarray(bins, dtype=np.float64)
+    W, single = weight_rows(weights, len(y))
+    use = ~(np.isnan(y) | np.isnan(b) | (b < 0))
+    y, b, W = y[use], b[use], W[:, use]
+    total = W.sum(axis=1)
+    x = b - divide(W @ b, total)[:, None]
+    spread = (W * x * x).sum(axis=1)
+    top = (W * x * (y - divide(W @ y, total)[:, None])).sum(axis=1)
+    value = divide(top, np.where(spread > 1e-12, spread, 0.0))
+    return or_none(value[0]) if single else value
+
+
+class FalseNegatives(msgspec.Struct, frozen=True):
+    """What share of the right answers a metric refuses, by length.
+
+    ``overall`` and one estimate for each bin of length (shortest first, ``where`` says from what
+    length to what), and ``slope``, the rise of that share from one bin to the next.
+    """
+
+    overall: Estimate
+    bins: tuple[Estimate, ...]
+    slope: Estimate
+
+
+def false_negatives(
+    refused: ArrayLike,
+    length: ArrayLike,
+    bins: int = 5,
+    clusters: ArrayLike | None = None,
+    n: int = 2000,
+    seed: int = 0,
+) -> FalseNegatives:
+    """Return the false-negative rate of an answer metric by quantile of length, with intervals.
+
+    ``refused`` (n,): 1 where the metric calls an answer wrong *that is right* (give only right
+    answers, by people or by the best truth there is; NaN = the metric gave no verdict), ``length``
+    (n,) in tokens or words. Bins are quantiles of these rows' lengths.
+    """
+    y, x = np.asarray(refused, dtype=np.float64), np.asarray(length, dtype=np.float64)
+    unit = np.arange(len(y)) if clusters is None else np.asarray(clusters)
+    use = ~(np.isnan(y) | np.isnan(x))
+    y, x, unit = y[use], x[use], unit[use]
+    index = length_bins(x, bins)
+    found = []
+    for k in range(bins):
+        here = index == k
+        name = f"length:{x[here].min():g}-{x[here].max():g}" if here.any() else "length:none"
+        part = bootstrap_share("false_negatives", y > 0, here, unit, n, seed)
+        found.append(msgspec.structs.replace(part, where=name))
+    slope = bootstrap(
+        false_negative_slope,
+        y,
+        index,
+        clusters=unit,
+        n=n,
+        seed=seed,
+        limits=None,
+        name="false_negative_slope",
+    )
+    overall = bootstrap_share("false_negatives", y > 0, np.ones(len(y)), unit, n, seed)
+    return FalseNegatives(overall, tuple(found), slope)
+
+
+def soft_auroc(
+    uncertainty: ArrayLike, positive: ArrayLike, negative: ArrayLike
+) -> float | Floats | None:
+    """Return the AUROC of rows that are partly wrong and partly right.
+
+    ``positive`` and ``negative`` (n,) or (B, n): the weight with which a row counts as wrong and
+    as right. Mid-ranks for ties; ``None`` (NaN) where a class has no weight. No NaN scores.
+    """
+    score = np.asarray(uncertainty, dtype=np.float64)
+    (P, single), (N, _) = weight_rows(positive, len(score)), weight_rows(negative, len(score))
+    if not len(score):
+        return None if single else np.full(len(P), np.nan)
+    order = np.argsort(score, kind="stable")
+    starts = block_starts(score[order])
+    P = np.add.reduceat(P[:, order], starts, axis=1)
+    N = np.add.reduceat(N[:, order], starts, axis=1)
+    below = np.cumsum(N, axis=1) - N / 2
+    value = divide((P * below).sum(axis=1), P.sum(axis=1) * N.sum(axis=1))
+    return or_none(value[0]) if single else value
+
+
+def spread_auroc(
+    uncertainty: ArrayLike,
+    incorrect_metric: ArrayLike,
+    incorrect_truth: ArrayLike,
+    bins: ArrayLike,
+    weights: ArrayLike | None = None,
+) -> float | Floats | None:
+    """Return the AUROC against the metric with its false negatives spread evenly over length.
+
+    Among truly right answers, those that the metric refused are weighted so that every length bin
+    refuses the same share, the metric's overall one; inside a bin which answers it refuses stays
+    as it was. In a bin where it refused none, or all, that share of each answer counts as
+    refused. Truly wrong answers keep the metric's verdict. All arrays (n,); ``weights`` as usual.
+    No NaN.
+    """
+    score = np.asarray(uncertainty, dtype=np.float64)
+    refused = np.asarray(incorrect_metric, dtype=np.float64)
+    wrong = np.asarray(incorrect_truth, dtype=np.float64)
+    bin_of = np.asarray(bins, dtype=np.int64)
+    W, single = weight_rows(weights, len(score))
+    right = wrong == 0
+    size = int(bin_of.max()) + 1 if len(bin_of) else 0
+    member = (bin_of[:, None] == np.arange(size)) & right[:, None]
+    held = W @ member.astype(np.float64)
+    share = divide(W @ (member * refused[:, None]), held)
+    overall = divide(W @ (right * refused), held.sum(axis=1))[:, None]
+    mixed = (share > 0) & (share < 1)
+    up = np.where(mixed, divide(overall, np.where(mixed, share, 1)), overall)
+    down = np.where(mixed, divide(1 - overall, np.where(mixed, 1 - share, 1)), overall)
+    mixed_row, up_row, down_row = mixed[:, bin_of], up[:, bin_of], down[:, bin_of]
+    positive = np.where(mixed_row, refused * up_row, up_row)
+    negative = np.where(mixed_row, (1 - refused) * down_row, 1 - down_row)
+    positive = W * np.where(right, np.nan_to_num(positive), refused)
+    negative = W * np.where(right, np.nan_to_num(negative), 1 - refused)
+    value = soft_auroc(score, positive, negative)
+    return None if value is None else (or_none(np.asarray(value)[0]) if single else value)
+
+
+def _difference(first: ArrayLike | None, second: ArrayLike | None) -> float | Floats | None:
+    if first is None or second is None:
+        return None
+    gap = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    return float(gap) if gap.ndim == 0 else gap
+
+
+def _auroc(score: Floats, wrong: Floats, weights: ArrayLike | None) -> float | Floats | None:
+    return auroc(score, wrong) if weights is None else auroc(score, wrong, weights)
+
+
+def _inflation(
+    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    return _difference(_auroc(u, m, weights), _auroc(u, t, weights))
+
+
+def _from_length(
+    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    spread = spread_auroc(u, m, t, b, weights)
+    return _difference(_auroc(u, m, weights), spread)
+
+
+def _unexplained(
+    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    spread = spread_auroc(u, m, t, b, weights)
+    return _difference(spread, _auroc(u, t, weights))
+
+
+class LengthAudit(msgspec.Struct, frozen=True):
+    """One score against one answer metric, with and without a better truth.
+
+    ``against_metric`` the AUROC as usually reported; ``length`` the AUROC of plain length against
+    the same metric; ``score_length`` and ``metric_length`` Spearman correlations of length with
+    the score and with being called wrong; ``at_fixed_length`` and ``beyond_length`` the partial
+    AUROCs by strata and by residuals. With a better truth also ``against_truth``, their
+    ``difference`` = ``from_length`` + ``unexplained``, and the metric's ``agreement`` with it;
+    else ``None``. All on the rows where everything is known.
+    """
+
+    against_metric: Estimate
+    length: Estimate
+    score_length: Estimate
+    metric_length: Estimate
+    at_fixed_length: Estimate
+    beyond_length: Estimate
+    against_truth: Estimate | None = None
+    length_truth: Estimate | None = None
+    difference: Estimate | None = None
+    from_length: Estimate | None = None
+    unexplained: Estimate | None = None
+    agreement: Estimate | None = None
+
+    def sentence(self) -> str:
+        """Return what may be said, and no more."""
+        plain = f"AUROC {_told(self.against_metric)} against this metric"
+        alone = f"plain length has {_told(self.length)}"
+        if self.against_truth is None or self.difference is None or self.from_length is None:
+            return (
+                f"{plain}; {alone}. Without a better truth nothing more can be said of what "
+                "length adds."
+            )
+        rest = self.unexplained
+        return (
+            f"{plain}, {_told(self.against_truth)} against the best truth on the same rows; "
+            f"{alone}. Of the difference of {_told(self.difference, signed=True)}, "
+            f"{_told(self.from_length, signed=True)} comes from refused longer right answers, "
+            f"{_told(rest, signed=True)} stays unexplained."
+        )
+
+
+def _told(estimate: Estimate | None, signed: bool = False) -> str:
+    if estimate is None or estimate.value is None:
+        return "undefined"
+    form = "+.3f" if signed else ".3f"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:{form}}"
+    return f"{estimate.value:{form}} [{estimate.low:{form}}, {estimate.high:{form}}]"
+
+
+def length_audit(
+    uncertainty: ArrayLike,
+    incorrect_metric: ArrayLike,
+    length: ArrayLike,
+    incorrect_truth: ArrayLike | None = None,
+    bins: int = 10,
+    clusters: ArrayLike | None = None,
+    n: int = 2000,
+    seed: int = 0,
+) -> LengthAudit:
+    """Return the length audit of one score (n,) against one answer metric (n,).
+
+    ``length`` (n,) in tokens or words; ``incorrect_truth`` (n,) the best truth there is (people
+    first). ``bins`` quantiles of length, over which false negatives are spread and within which
+    pairs are compared. Rows with NaN anywhere are left out, so every number is of the same rows.
+    The same resamples serve all numbers.
+    """
+    u, m, x = (np.asarray(a, dtype=np.float64) for a in (uncertainty, incorrect_metric, length))
+    t = None if incorrect_truth is None else np.asarray(incorrect_truth, dtype=np.float64)
+    arrays = [u, m, x] if t is None else [u, m, x, t]
+    if len({a.shape for a in arrays}) != 1:
+        raise InputError(f"the audit needs rows of one length, got {[len(a) for a in arrays]}")
+    unit = np.arange(len(u)) if clusters is None else np.asarray(clusters)
+    use = ~np.isnan(np.stack(arrays)).any(axis=0)
+    u, m, x, unit = u[use], m[use], x[use], unit[use]
+    t = None if t is None else t[use]
+
+    def estimate(
+        name: str, metric: Metric, *data: NDArray[Any], low: float | None = 0.0, **keywords: Any
+    ) -> Estimate:
+        limits = None if low is None else (low, 1.0)
+        return bootstrap(
+            metric, *data, clusters=unit, n=n, seed=seed, limits=limits, name=name, **keywords
+        )
+
+    common = {
+        "against_metric": estimate("auroc", auroc, u, m),
+        "length": estimate("auroc_of_length", auroc, x, m),
+        "score_length": estimate("score_length_correlation", spearman, u, x, low=-1.0),
+        "metric_length": estimate("metric_length_correlation", spearman, m, x, low=-1.0),
+        "at_fixed_length": estimate("auroc_at_fixed_length", strata_auroc, u, m, x, strata=bins),
+        "beyond_length": estimate("auroc_beyond_length", residual_auroc, u, m, x),
+    }
+    if t is None:
+        return LengthAudit(**common)
+    b = length_bins(x, bins)
+    return LengthAudit(
+        **common,
+        against_truth=estimate("auroc_truth", auroc, u, t),
+        length_truth=estimate("auroc_of_length_truth", auroc, x, t),
+        difference=estimate("inflation", _inflation, u, m, t, b, low=None),
+        from_length=estimate("inflation_from_length", _from_length, u, m, t, b, low=None),
+        unexplained=estimate("inflation_unexplained", _unexplained, u, m, t, b, low=None),
+        agreement=estimate("agreement", agreement, m, t),
+    )
+
+
+# From a continuous answer metric to right and wrong: which threshold, and what it does.
+#
+# A threshold is a choice that moves every number after it. The sweep shows, at each, how far
+# the
+# metric agrees with people and by how much it inflates the AUROC of a score.
+
+
+class Threshold(msgspec.Struct, frozen=True):
+    """An answer is correct when its value is above ``cut`` (``strict``) or at least ``cut``."""
+
+    cut: float
+    strict: bool = True
+
+    def correct(self, values: ArrayLike) -> Floats:
+        """Return 1 / 0 for values (n,); NaN stays NaN: a missing value is not wrong."""
+        x = np.asarray(values, dtype=np.float64)
+        passed = x > self.cut if self.strict else x >= self.cut
+        return np.where(np.isnan(x), np.nan, passed.astype(np.float64))
+
+
+#: Where a sweep looks by default.
+SWEEP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+#: The thresholds of the papers (PROTOCOLS 3.B); values are fractions.
+THRESHOLDS: dict[str, Threshold] = {
+    "rouge_l": Threshold(0.5, strict=True),
+    "squad_f1": Threshold(0.5, strict=False),
+    "bert_score": Threshold(0.5, strict=True),
+    "exact_match": Threshold(0.5),
+    "squad_em": Threshold(0.5),
+    "contains": Threshold(0.5),
+}
+
+
+class SweepRow(msgspec.Struct, frozen=True):
+    """What one threshold does, on the rows where people gave a verdict.
+
+    ``accepted`` share called correct; ``agreement`` with people and ``kappa``;
+    ``false_negatives`` share of people's correct answers that are refused, ``false_positives``
+    share of their incorrect ones that are accepted; for each score its ``auroc`` against the
+    thresholded metric and its ``inflation`` = that less its AUROC against people.
+    ``None`` = undefined.
+    """
+
+    threshold: float
+    accepted: float | None
+    agreement: float | None
+    kappa: float | None
+    false_negatives: float | None
+    false_positives: float | None
+    auroc: dict[str, float | None]
+    inflation: dict[str, float | None]
+    n: int
+
+
+def threshold_sweep(
+    values: ArrayLike,
+    people: ArrayLike,
+    scores: Mapping[str, ArrayLike] | None = None,
+    thresholds: Sequence[float] = SWEEP,
+    strict: bool = True,
+) -> list[SweepRow]:
+    """Return one row for each threshold of an answer metric.
+
+    ``values`` (n,) of the metric, ``people`` (n,) 1 = correct by people, 0 = not, NaN = no
+    verdict (left out); ``scores`` name -> (n,) uncertainty.
+    """
+    x, y = np.asarray(values, dtype=np.float64), np.asarray(people, dtype=np.float64)
+    if x.shape != y.shape:
+        raise InputError(f"{len(x)} values and {len(y)} verdicts of people: give one for each")
+    use = ~(np.isnan(x) | np.isnan(y))
+    columns = {k: np.asarray(v, dtype=np.float64)[use] for k, v in (scores or {}).items()}
+    x, right = x[use], y[use] > 0
+    real = {k: auroc(v, ~right) for k, v in columns.items()}
+    rows = []
+    for cut in thresholds:
+        passed = Threshold(cut, strict).correct(x) > 0
+        found = {k: auroc(v, ~passed) for k, v in columns.items()}
+        same = kappa(passed, right) if len(x) else None
+        rows.append(
+            SweepRow(
+                threshold=float(cut),
+                accepted=or_none(divide(passed.sum(), len(x))),
+                agreement=or_none(divide((passed == right).sum(), len(x))),
+                kappa=None if same is None else float(np.asarray(same)),
+                false_negatives=or_none(divide((~passed & right).sum(), right.sum())),
+                false_positives=or_none(divide((passed & ~right).sum(), (~right).sum())),
+                auroc=found,
+                inflation={k: _less(found[k], real[k]) for k in columns},
+                n=len(x),
+            )
+        )
+    return rows
+
+
+def _less(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first - second

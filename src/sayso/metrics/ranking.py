@@ -1,0 +1,532 @@
+"""Does an uncertainty score tell wrong answers from right ones? One direction everywhere:
+
+a higher score means less certain, and the positives are the incorrect answers.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sayso.metrics.uncle_rates import Floats, divide, or_none
+from sayso.records import InputError
+
+Weighting = Literal["pairs", "mantel_haenszel"]
+#: Weights handled at once by :func:`auroc`: what fits into a processor's cache.
+CACHED = 65_536
+
+
+def missing_scores(uncertainty: ArrayLike) -> int:
+    """Return how many scores are NaN: the rows that :func:`auroc` leaves out."""
+    return int(np.isnan(np.asarray(uncertainty, dtype=np.float64)).sum())
+
+
+@overload
+def auroc(uncertainty: ArrayLike, incorrect: ArrayLike, weights: None = None) -> float | None: ...
+@overload
+def auroc(
+    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike
+) -> float | Floats | None: ...
+def auroc(
+    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    """Return P(score of a wrong answer > score of a right one) + half P(tie).
+
+    Mann-Whitney with mid-ranks for ties. ``uncertainty`` (n,) floats, higher = less certain;
+    ``incorrect`` (n,) 1 = wrong, 0 = right. ``weights`` (n,), or (B, n) and then the result is
+    (B,), all from one sort. ``None`` (NaN in the (B,) form) when only one class has weight, or
+    without rows. Rows whose score or class is NaN are dropped; count them with
+    :func:`missing_scores`. Raises :class:`InputError` for classes other than 0, 1 and NaN, as
+    where the two arguments were swapped: the scores come first.
+    """
+    score, wrong = _scores_and_classes(uncertainty, incorrect)
+    W = np.ones(len(score)) if weights is None else np.asarray(weights, dtype=np.float64)
+    use = ~(np.isnan(score) | np.isnan(wrong))
+    positive, negative = np.flatnonzero(use & (wrong > 0)), np.flatnonzero(use & (wrong <= 0))
+    rows = np.atleast_2d(W)
+    value: Floats = np.full(len(rows), np.nan)
+    if len(positive) and len(negative):
+        negative = negative[np.argsort(score[negative], kind="stable")]
+        positive = positive[np.argsort(score[positive], kind="stable")]
+        # How many right answers lie below each wrong one, and how many not above it, is the same
+        # in every resample: only their weights change.
+        below = np.searchsorted(score[negative], score[positive], side="left")
+        upto = np.searchsorted(score[negative], score[positive], side="right")
+        tied = bool((below != upto).any())
+        step = max(1, CACHED // len(score))
+        for first in range(0, len(rows), step):
+            part = rows[first : first + step]
+            heavy = np.zeros((len(part), len(negative) + 1))
+            np.cumsum(part.take(negative, axis=1), axis=1, out=heavy[:, 1:])
+            beaten = heavy.take(below, axis=1)
+            if tied:
+                beaten = (beaten + heavy.take(upto, axis=1)) / 2
+            mass = part.take(positive, axis=1)
+            pairs = mass.sum(axis=1) * heavy[:, -1]
+            value[first : first + step] = divide(np.einsum("ij,ij->i", mass, beaten), pairs)
+    return value if W.ndim == 2 else or_none(value[0])
+
+
+@overload
+def within_auroc(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    types: ArrayLike | None,
+    weights: None = None,
+    weighting: Weighting = "pairs",
+) -> float | None: ...
+@overload
+def within_auroc(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    types: ArrayLike | None,
+    weights: ArrayLike | None,
+    weighting: Weighting = "pairs",
+) -> float | Floats | None: ...
+def within_auroc(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    types: ArrayLike | None,
+    weights: ArrayLike | None = None,
+    weighting: Weighting = "pairs",
+) -> float | Floats | None:
+    """Return the AUROC among pairs of the same type (``types=None``: all are one type).
+
+    Type priors alone separate right from wrong across types, so the pooled AUROC of a model
+    without any knowledge can be high (VALIDITY 2); pairs within a type are free of that. With
+    ``weighting="pairs"`` every right-wrong pair of one type counts alike: the share of all such
+    pairs in which the wrong answer has the higher score (ties half), i.e. types are weighted
+    n_wrong * n_right. ``"mantel_haenszel"`` weights a type's AUROC by
+    n_wrong * n_right / (n_wrong + n_right), so that a large type counts linearly. Types with one
+    class only do not enter. Shapes, NaN, errors and undefined as in :func:`auroc`.
+    """
+    score, wrong = _scores_and_classes(uncertainty, incorrect)
+    kind = np.zeros(len(score), dtype=np.int64) if types is None else codes(types)
+    W = np.ones(len(score)) if weights is None else np.asarray(weights, dtype=np.float64)
+    use = np.flatnonzero(~(np.isnan(score) | np.isnan(wrong)))
+    order = use[np.lexsort((score[use], kind[use]))]
+    if len(order) == 0:
+        return None if W.ndim == 1 else np.full(len(W), np.nan)
+    kind, score = kind[order], score[order]
+    positive = np.atleast_2d(W)[:, order] * (wrong[order] > 0)
+    negative = np.atleast_2d(W)[:, order] - positive
+    tie_start, type_start = block_starts(kind, score), block_starts(kind)
+    P = np.add.reduceat(positive, tie_start, axis=1)
+    N = np.add.reduceat(negative, tie_start, axis=1)
+    # Tie blocks are sorted by type, so a block's first type block is found by searching.
+    first = np.searchsorted(tie_start, type_start)
+    below = cumulative_before(N, first)
+    concordant = np.add.reduceat(P * (below + N / 2), first, axis=1)
+    P_type, N_type = (np.add.reduceat(side, first, axis=1) for side in (P, N))
+    pairs = P_type * N_type
+    if weighting == "pairs":
+        value = divide(concordant.sum(axis=1), pairs.sum(axis=1))
+    else:
+        share = divide(pairs, P_type + N_type)
+        share = np.where(pairs > 0, share, 0.0)
+        auc = np.where(pairs > 0, divide(concordant, pairs), 0.0)
+        value = divide((share * auc).sum(axis=1), share.sum(axis=1))
+    return value if W.ndim == 2 else or_none(value[0])
+
+
+def _scores_and_classes(uncertainty: ArrayLike, incorrect: ArrayLike) -> tuple[Floats, Floats]:
+    score = np.asarray(uncertainty, dtype=np.float64)
+    wrong = np.asarray(incorrect, dtype=np.float64)
+    if score.shape != wrong.shape or score.ndim != 1:
+        raise InputError(
+            f"scores and classes must be rows of one length, got {score.shape} and {wrong.shape}"
+        )
+    if not ((wrong == 0) | (wrong == 1) | np.isnan(wrong)).all():
+        raise InputError(
+            "classes must be 1 (incorrect), 0 (correct) or NaN (not known); the scores come first, "
+            "the classes second"
+        )
+    return score, wrong
+
+
+def codes(labels: ArrayLike) -> NDArray[np.int64]:
+    """Return integers 0..T-1 for labels of any kind, in sorted order of the labels."""
+    return np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def block_starts(*keys: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Return where runs of equal keys start in arrays that are already sorted by them."""
+    change = np.zeros(len(keys[0]), dtype=bool)
+    change[:1] = True
+    for key in keys:
+        change[1:] |= key[1:] != key[:-1]
+    return np.flatnonzero(change)
+
+
+def cumulative_before(values: Floats, starts: NDArray[np.int64]) -> Floats:
+    """Return, per column, the sum of the columns before it in its group; rows independent.
+
+    ``values`` (B, m); ``starts`` the columns at which groups start.
+    """
+    before = np.cumsum(values, axis=1) - values
+    sizes = np.diff(np.append(starts, values.shape[1]))
+    return np.asarray(before - np.repeat(before[:, starts], sizes, axis=1), dtype=np.float64)
+
+
+# What the rank metrics share: one sort, tie blocks, and weighted sums over them.
+#
+# A score is sorted once; every resample is then a row of weights summed over the tie blocks, so
+# that
+# 2,000 resamples cost one sort and a few passes. Ties are never broken by row order.
+
+
+class Blocks(NamedTuple):
+    """Tie blocks of one score, most certain first.
+
+    ``value`` (m,) the score of each block; ``mass`` (B, m) the weight in it; ``loss`` (B, m) the
+    weight times ``incorrect`` in it. ``single`` is True when the caller gave no (B, n) weights.
+    """
+
+    value: Floats
+    mass: Floats
+    loss: Floats
+    single: bool
+
+    def result(self, values: Floats) -> float | Floats | None:
+        """Return (B,) values in the shape that the caller's weights ask for."""
+        return or_none(values[0]) if self.single else np.asarray(values, dtype=np.float64)
+
+
+def weight_rows(weights: ArrayLike | None, n: int) -> tuple[Floats, bool]:
+    """Return weights as (B, n), and whether they were (n,) or missing (then B = 1)."""
+    W = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    if W.ndim not in (1, 2) or W.shape[-1] != n:
+        raise InputError(f"weights must have shape ({n},) or (B, {n}), got {W.shape}")
+    return np.atleast_2d(W), W.ndim == 1
+
+
+def tie_blocks(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    weights: ArrayLike | None = None,
+    binary: bool = True,
+) -> Blocks:
+    """Sort by score and sum weights over ties; rows whose score or class is NaN are dropped.
+
+    ``incorrect`` is 1 = wrong, 0 = right, or, unless ``binary``, a loss 0..1. Infinite scores are
+    ordered like any other. Raises :class:`InputError` for values outside.
+    """
+    score = np.asarray(uncertainty, dtype=np.float64)
+    loss = np.asarray(incorrect, dtype=np.float64)
+    if score.shape != loss.shape or score.ndim != 1:
+        raise InputError(
+            f"scores and classes must be rows of one length, got {score.shape} and {loss.shape}"
+        )
+    known = loss[~np.isnan(loss)]
+    if binary and not np.isin(known, (0.0, 1.0)).all():
+        raise InputError("classes must be 1 (incorrect), 0 (correct) or NaN (not known)")
+    if ((known < 0) | (known > 1)).any():
+        raise InputError("losses must lie in 0..1 or be NaN (not known)")
+    W, single = weight_rows(weights, len(score))
+    use = np.flatnonzero(~(np.isnan(score) | np.isnan(loss)))
+    if len(use) == 0:
+        empty: Floats = np.zeros((len(W), 0))
+        return Blocks(np.zeros(0), empty, empty, single)
+    order = use[np.argsort(score[use], kind="stable")]
+    starts = block_starts(score[order])
+    inside = W[:, order]
+    mass = np.add.reduceat(inside, starts, axis=1)
+    lost = np.add.reduceat(inside * loss[order], starts, axis=1)
+    return Blocks(score[order][starts], mass, lost, single)
+
+
+def mid_ranks(values: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    """Return the weighted share below each value plus half the share at it, 0..1.
+
+    (n,), or (B, n) for weights (B, n). NaN for NaN values, which take no part, and for rows
+    without weight.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    W, single = weight_rows(weights, len(x))
+    ranks: Floats = np.full(W.shape, np.nan)
+    use = np.flatnonzero(~np.isnan(x))
+    if len(use):
+        order = use[np.argsort(x[use], kind="stable")]
+        starts = block_starts(x[order])
+        mass = np.add.reduceat(W[:, order], starts, axis=1)
+        total = mass.sum(axis=1, keepdims=True)
+        middle = np.cumsum(mass, axis=1) - mass / 2
+        share = np.divide(middle, total, out=np.full(middle.shape, np.nan), where=total > 0)
+        sizes = np.diff(np.append(starts, len(order)))
+        ranks[:, order] = np.repeat(share, sizes, axis=1)
+    return ranks[0] if single else ranks
+
+
+def spearman(
+    first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    """Return Spearman's rank correlation, -1..1, with mid-ranks for ties.
+
+    Rows with a NaN on either side are dropped. ``weights`` (n,), or (B, n) and then (B,).
+    ``None`` (NaN) without rows or when one side is constant.
+    """
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.shape != y.shape:
+        raise InputError(f"a correlation needs rows of one length, got {x.shape} and {y.shape}")
+    W, single = weight_rows(weights, len(x))
+    both = ~(np.isnan(x) | np.isnan(y))
+    x, y, W = x[both], y[both], W[:, both]
+    value: Floats = np.full(len(W), np.nan)
+    total = W.sum(axis=1)
+    some = total > 0
+    if both.any() and some.any():
+        V = W[some] / total[some, None]
+        # Mid-ranks of a share have the weighted mean 1/2 whatever the ties.
+        p, q = mid_ranks(x, W[some]) - 0.5, mid_ranks(y, W[some]) - 0.5
+        spread = (V * p * p).sum(axis=1) * (V * q * q).sum(axis=1)
+        top = (V * p * q).sum(axis=1)
+        value[some] = np.divide(
+            top, np.sqrt(spread), out=np.full(len(top), np.nan), where=spread > 1e-24
+        )
+    return or_none(value[0]) if single else value
+
+
+def harmonic(x: ArrayLike) -> Floats:
+    """Return the harmonic numbers H(x) for real x >= 0: 1 + 1/2 + ... + 1/x for integers.
+
+    H(x) = H(x+12) - sum_{i=1..12} 1/(x+i), and Euler's expansion of H above (error < 1e-12).
+    """
+    number = np.asarray(x, dtype=np.float64)
+    top = number + 12
+    square = top * top
+    tail = 1 / (12 * square) - 1 / (120 * square**2) + 1 / (252 * square**3) - 1 / (240 * square**4)
+    value = np.log(top) + np.euler_gamma + 1 / (2 * top) - tail
+    for i in range(1, 13):
+        value = value - 1 / (number + i)
+    return np.asarray(value, dtype=np.float64)
+
+
+def steps(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return cumulated mass and loss up to and including each block, (B, m) each."""
+    return np.cumsum(blocks.mass, axis=1), np.cumsum(blocks.loss, axis=1)
+
+
+# How good is a system that abstains where its score is high? Rank metrics of a score.
+#
+# All take ``metric(uncertainty, incorrect, weights=None)``: ``uncertainty`` (n,) floats, higher
+# =
+# less certain; ``incorrect`` (n,) 1 = wrong, 0 = right; NaN in either drops the row;
+# ``weights``
+# (n,), or (B, n) and then the result is (B,), NaN where undefined. Without (B, n) weights the
+# result is a float, ``None`` where undefined (no rows, and what each docstring adds). A
+# monotone
+# transform of the score changes nothing, and ties count in expectation, never by row order,
+# except
+# where a docstring says otherwise.
+
+RejectionKind = Literal["normalised", "official", "trapezoid"]
+
+#: Penalties for a wrong answer at which utilities are printed (0: guessing costs nothing).
+PENALTIES = (0.0, 1.0, 3.0, 9.0)
+
+
+def auprc(
+    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    """Return the area under precision-recall for finding the wrong answers, 0..1, higher = better.
+
+    Average precision: sum over distinct scores, least certain first, of (recall step) x
+    (precision). Blind scores get the share of wrong answers, so read it beside that.
+    ``None`` for one class only.
+    """
+    blocks = tie_blocks(uncertainty, incorrect, weights)
+    mass, wrong = blocks.mass[:, ::-1], blocks.loss[:, ::-1]
+    total = wrong.sum(axis=1)
+    both = (total > 0) & (mass.sum(axis=1) - total > 0)
+    # A resample may have no weight in the first blocks: nothing recalled there, so no term.
+    precision = np.nan_to_num(divide(np.cumsum(wrong, axis=1), np.cumsum(mass, axis=1)))
+    value = divide((wrong * precision).sum(axis=1), total)
+    return blocks.result(np.where(both, value, np.nan))
+
+
+def aurac(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    kind: RejectionKind = "normalised",
+    weights: ArrayLike | None = None,
+) -> float | Floats | None:
+    """Return the area under the rejection-accuracy curve, higher = better.
+
+    Farquhar et al. 2024 with their code's details (PROTOCOLS 3.B): the accuracy among answers
+    whose score is at most the q-quantile (linear, ties kept), at 20 shares q from 0.1 to 1.
+    ``official`` sums the 20 accuracies times the step, so that perfect answers get 0.947;
+    ``trapezoid`` integrates (0.9 for perfect answers); ``normalised`` divides that by 0.9 (0..1).
+    Blind scores get the accuracy. Weights count rows (the quantile sees how many there are).
+    """
+    if kind not in ("normalised", "official", "trapezoid"):
+        raise InputError(f"kind of AURAC: got {kind!r}, expected normalised, official, trapezoid")
+    blocks = tie_blocks(uncertainty, incorrect, weights)
+    if not len(blocks.value):
+        return blocks.result(np.full(len(blocks.mass), np.nan))
+    shares = np.linspace(0.1, 1, 20)
+    mass, wrong = steps(blocks)
+    total = mass[:, -1:]
+    # The interpolated quantile lies between the order statistics floor and ceil of (N-1)q, so
+    # the answers at or below it are those up to the lower one, with its ties.
+    position = np.floor(np.maximum(total - 1, 0) * shares + 1e-9)
+    accuracy: Floats = np.full((len(mass), 20), np.nan)
+    for row, at in enumerate(position):
+        if total[row, 0] > 0:
+            block = np.minimum(np.searchsorted(mass[row], at, side="right"), mass.shape[1] - 1)
+            accuracy[row] = 1 - wrong[row, block] / mass[row, block]
+    step = shares[1] - shares[0]
+    if kind == "official":
+        return blocks.result(accuracy.sum(axis=1) * step)
+    area = (accuracy.sum(axis=1) - (accuracy[:, 0] + accuracy[:, -1]) / 2) * step
+    return blocks.result(area if kind == "trapezoid" else area / 0.9)
+
+
+def _area(blocks: Blocks) -> Floats:
+    """The mean over k of the expected risk among the k most certain answers; (B,)."""
+    mass, lost = steps(blocks)
+    before, lost_before = mass - blocks.mass, lost - blocks.loss
+    rate = np.nan_to_num(divide(blocks.loss, blocks.mass))
+    # Inside a tie block starting after K answers with A wrong, the expected risk at K + j is
+    # (A + rate j)/(K + j) = rate + (A - rate K)/(K + j), summed over j with harmonic numbers.
+    extra = (lost_before - rate * before) * (harmonic(mass) - harmonic(before))
+    return divide((rate * blocks.mass + extra).sum(axis=1), mass[:, -1])
+
+
+def aurc(
+    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    """Return the area under the risk-coverage curve, 0..1, lower = better.
+
+    (1/n) sum_{k=1..n} (share of wrong answers among the k most certain), ties in expectation
+    (Geifman et al. 2019). ``incorrect`` may be a loss 0..1. Weights count rows.
+    """
+    blocks = tie_blocks(uncertainty, incorrect, weights, binary=False)
+    if not len(blocks.value):
+        return blocks.result(np.full(len(blocks.mass), np.nan))
+    return blocks.result(_area(blocks))
+
+
+def prr(
+    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    """Return the prediction-rejection ratio: 1 = oracle, 0 = random, negative = misleading.
+
+    (area - random)/(oracle - random), where the area is the mean quality of the k most certain
+    answers over k = 1..n, random is the mean quality and the oracle rejects the worst first
+    (Malinin et al. 2017; Vashurin et al. 2025). ``incorrect`` may be a loss 0..1 (1 - quality).
+    ``None`` where all losses are equal. Weights count rows.
+    """
+    blocks = tie_blocks(uncertainty, incorrect, weights, binary=False)
+    if not len(blocks.value):
+        return blocks.result(np.full(len(blocks.mass), np.nan))
+    loss = np.asarray(incorrect, dtype=np.float64)
+    loss = np.where(np.isnan(np.asarray(uncertainty, dtype=np.float64)), np.nan, loss)
+    best = _area(tie_blocks(loss, loss, weights, binary=False))
+    random = divide(blocks.loss.sum(axis=1), blocks.mass.sum(axis=1))
+    room = random - best
+    return blocks.result(divide(random - _area(blocks), np.where(room > 1e-12, room, 0.0)))
+
+
+class RiskCoverage(NamedTuple):
+    """A risk-coverage curve with one point for each distinct score.
+
+    ``coverage`` share answered, ``risk`` share wrong among them, ``threshold`` the largest score
+    that is answered. All (m,), coverage rising.
+    """
+
+    coverage: Floats
+    risk: Floats
+    threshold: Floats
+
+
+def risk_coverage(
+    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
+) -> RiskCoverage:
+    """Return what share is wrong when the answers up to each score are given (weights (n,)).
+
+    A threshold cannot separate equal scores, so a tie block is one point. Empty without rows.
+    """
+    blocks = tie_blocks(uncertainty, incorrect, weights, binary=False)
+    if not blocks.single:
+        raise InputError("risk_coverage draws one curve: weights must have shape (n,)")
+    mass, lost = (part[0] for part in steps(blocks))
+    held = mass > 0
+    total = mass[-1] if len(mass) else 0.0
+    return RiskCoverage(
+        divide(mass[held], total), divide(lost[held], mass[held]), blocks.value[held]
+    )
+
+
+def accuracy_at_coverage(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    weights: ArrayLike | None = None,
+    coverage: float = 0.8,
+) -> float | Floats | None:
+    """Return the accuracy among the most certain ``coverage`` of the answers, 0..1.
+
+    Inside the tie block at the cut the expected share counts.
+    """
+    if not 0 < coverage <= 1:
+        raise InputError(f"coverage: got {coverage}, expected a share above 0 and at most 1")
+    blocks = tie_blocks(uncertainty, incorrect, weights)
+    if not len(blocks.value):
+        return blocks.result(np.full(len(blocks.mass), np.nan))
+    kept = blocks.mass.sum(axis=1) * coverage
+    before = np.cumsum(blocks.mass, axis=1) - blocks.mass
+    taken = np.clip(kept[:, None] - before, 0, blocks.mass)
+    wrong = (taken * np.nan_to_num(divide(blocks.loss, blocks.mass))).sum(axis=1)
+    return blocks.result(1 - divide(wrong, kept))
+
+
+def selective_utility(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    weights: ArrayLike | None = None,
+    penalty: float = 1.0,
+    threshold: float | None = None,
+) -> float | Floats | None:
+    """Return the utility per question: +1 right, 0 abstained, -penalty wrong; -penalty..1.
+
+    Answers whose score is at most ``threshold`` are given. ``threshold=None`` takes the best one
+    in hindsight, abstaining from all included: an upper bound of what the score can do, which is
+    never negative; for an honest number choose the threshold on other rows
+    (:func:`fit_threshold`). With penalty c, answering pays where P(wrong) < 1/(1+c).
+    """
+    if penalty < 0:
+        raise InputError(f"penalty of a wrong answer: got {penalty}, expected 0 or more")
+    blocks = tie_blocks(uncertainty, incorrect, weights)
+    mass, wrong = steps(blocks)
+    total = blocks.mass.sum(axis=1)
+    gain = mass - (1 + penalty) * wrong
+    if threshold is None:
+        best = np.maximum(gain.max(axis=1, initial=0.0), 0.0)
+    else:
+        given = int(np.searchsorted(blocks.value, threshold, side="right"))
+        best = gain[:, given - 1] if given else np.zeros(len(gain))
+    return blocks.result(divide(best, total))
+
+
+def fit_threshold(
+    uncertainty: ArrayLike, incorrect: ArrayLike, penalty: float = 1.0
+) -> float | None:
+    """Return the largest score worth answering at this penalty, on these rows.
+
+    ``None``: no threshold beats abstaining from everything. Among equally good ones the one that
+    answers most. For use on other rows.
+    """
+    blocks = tie_blocks(uncertainty, incorrect)
+    mass, wrong = steps(blocks)
+    gain = (mass - (1 + penalty) * wrong)[0]
+    if not len(gain) or gain.max() < 0:
+        return None
+    return float(blocks.value[np.flatnonzero(gain == gain.max())[-1]])
+
+
+def utilities(
+    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
+) -> dict[float, float | Floats | None]:
+    """Return :func:`selective_utility` in hindsight at each of :data:`PENALTIES`."""
+    return {c: selective_utility(uncertainty, incorrect, weights, c) for c in PENALTIES}

@@ -1,0 +1,465 @@
+"""All rates of a 2x3 matrix with their intervals at once, from cells summed per entity.
+
+The rates depend on the rows only through the cells, so a resample is one weighted sum of
+per-entity cells: 2,000 resamples of 20,000 aspects are one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sayso.metrics.intervals import (
+    Interval,
+    binomial_tail,
+    difference_interval,
+    is_sparse,
+    make_estimate,
+    proportion_interval,
+    resample_weights,
+    standard_error,
+    undefined_problem,
+)
+from sayso.metrics.ranking import codes
+from sayso.metrics.uncle_rates import (
+    RATES,
+    RATIOS,
+    Floats,
+    cell_index,
+    cell_rates,
+    divide,
+    or_none,
+    rate_counts,
+)
+from sayso.metrics.within_type import log_odds_error, within_rates
+from sayso.records import Estimate
+
+# How far each rate could move if the missing verdicts were known (refusal 3 of the design).
+#
+# A missing verdict has no default. Instead the lowest and the highest value of each rate over
+# *all*
+# assignments of correct / incorrect / uncertain to the missing verdicts are given, exactly.
+#
+# Why the corners are enough. Say m_known known and m_unknown unknown aspects lack a verdict. An
+# assignment adds (x_c, x_i, x_u), summing to m_known, to the known row and (y_c, y_i, y_u),
+# summing
+# to m_unknown, to the unknown row: a point of a product of two simplices with nine vertices, at
+# each of which every group goes to one label as a whole. A plain ratio is N/D with N and D
+# linear, 0 <= N <= D. Write an assignment as a convex combination of the vertices: N/D of it is
+# a
+# mediant of the N/D of the vertices, i.e. lies between their smallest and their largest; a
+# vertex
+# with D = 0 also has N = 0 and adds to neither. So the extremes over all assignments for which
+# the
+# rate is defined are attained at the vertices for which it is defined. J, balanced_EA and
+# lift_UA
+# have fixed p_known and fixed row totals, hence are themselves linear or such a ratio.
+
+Bound = tuple[float | None, float | None]
+
+
+def rate_bounds(
+    cells: ArrayLike,
+    missing_known: int = 0,
+    missing_unknown: int = 0,
+    probe_missing: Sequence[int] | None = None,
+) -> dict[str, Bound]:
+    """Return (lowest, highest) of every rate over all assignments of the missing verdicts.
+
+    ``cells`` (6,) are the counts with a verdict; ``missing_known`` and ``missing_unknown`` the
+    aspects without one. Aspects whose *probe* is missing are not in the cells and normally are
+    excluded and counted, not bounded. ``probe_missing`` = (correct, incorrect, uncertain) counts
+    of such aspects includes them as known or unknown in every possible way; then lift_UA and
+    balanced_EA, which are no longer such ratios, are left out. (None, None) where a rate is
+    undefined under every assignment; a rate is bounded over the assignments that define it.
+    """
+    base = np.asarray(cells, dtype=np.float64)
+    corners = [
+        base + _row(0, label, missing_known) + _row(3, other, missing_unknown)
+        for label, other in product(range(3), repeat=2)
+    ]
+    names = [*RATIOS, "J", "balanced_EA", "lift_UA"]
+    if probe_missing is not None:
+        # Each of the three label groups goes to one row as a whole. J stays at a corner although
+        # it is a difference of two ratios with free denominators: both parts pull every group
+        # the same way (uncertain aspects to the unknown row raise UUR and lower over_hedge,
+        # committed ones the other way round). Only if a row is otherwise empty must one aspect
+        # stay behind for J to be defined, hence the splits that leave one.
+        names = [*RATIOS, "J"]
+        corners = [
+            corner + move for corner in corners for move in _moves(np.asarray(probe_missing))
+        ]
+    rates = cell_rates(np.stack(corners))
+    return {name: _range(rates[name]) for name in names}
+
+
+def j_bounds(
+    cells: ArrayLike,
+    missing_known: int = 0,
+    missing_unknown: int = 0,
+    probe_missing: Sequence[int] = (0, 0, 0),
+    both_missing: int = 0,
+) -> Bound:
+    """Return (lowest, highest) J when some aspects lack both their probe and their verdict.
+
+    Arguments as in :func:`rate_bounds`; ``both_missing`` aspects may be anything. These alone
+    trade the two parts of J against each other: one that is called unknown and hedged raises UUR,
+    one that is called known and committed lowers over_hedge, so every split of them is tried. All
+    the others pull one way. (None, None) where J is undefined under every split.
+    """
+    base = np.asarray(cells, dtype=np.float64)
+    committed, hedged = probe_missing[0] + probe_missing[1], probe_missing[2]
+    unknown = np.arange(both_missing + 1, dtype=np.float64)  # of those that lack both
+    known = both_missing - unknown
+    rows = base[:3].sum(), base[3:].sum()
+    ends = []
+    for best in (True, False):
+        first, second = (hedged, committed) if best else (committed, hedged)
+        size_unknown = rows[1] + missing_unknown + first + unknown
+        size_known = rows[0] + missing_known + second + known
+        more_unknown = missing_unknown + first + unknown if best else 0 * unknown
+        more_known = 0 * known if best else missing_known + second + known
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends.append(
+                (base[5] + more_unknown) / size_unknown - (base[2] + more_known) / size_known
+            )
+    low, high = _range(ends[1])[0], _range(ends[0])[1]
+    return low, high
+
+
+def _moves(counts: NDArray[np.int64]) -> list[Floats]:
+    """List what the label groups may add to the cells: all, none, one or all but one known."""
+    ways = [sorted({0, min(1, count), max(0, count - 1), count}) for count in counts.tolist()]
+    return [
+        np.concatenate([np.asarray(known), counts - known]).astype(np.float64)
+        for known in product(*ways)
+    ]
+
+
+def _row(first: int, label: int, count: int) -> Floats:
+    cells = np.zeros(6)
+    cells[first + label] = count
+    return cells
+
+
+def _range(values: Floats) -> Bound:
+    defined = values[~np.isnan(values)]
+    if len(defined) == 0:
+        return None, None
+    return float(defined.min()), float(defined.max())
+
+
+#: F1 is a ratio but not a share of countable things, so it gets no exact interval.
+PROPORTIONS = tuple(name for name in RATIOS if name != "F1")
+LIMITS: dict[str, tuple[float, float] | None] = {
+    "J": (-1.0, 1.0),
+    "J_within": (-1.0, 1.0),
+    "lift_UA": (0.0, float("inf")),
+    "log_odds_within": None,
+}
+
+
+def cluster_cells(
+    known: ArrayLike, label: ArrayLike, clusters: ArrayLike, types: ArrayLike | None = None
+) -> Floats:
+    """Return the 2x3 matrix of every cluster: (C, 6), or (C, T, 6) by type.
+
+    Clusters and types in sorted order of their names. Aspects with a missing probe or verdict
+    (code -1) are left out; their cluster keeps its row.
+    """
+    unit = codes(clusters)
+    kind = np.zeros(len(unit), dtype=np.int64) if types is None else codes(types)
+    index = cell_index(known, label)
+    use = index >= 0
+    C, T = (int(x.max()) + 1 if len(x) else 0 for x in (unit, kind))
+    slot = (unit[use] * T + kind[use]) * 6 + index[use]
+    table = np.bincount(slot, minlength=C * T * 6).reshape(C, T, 6).astype(np.float64)
+    return table[:, 0] if types is None and T else table
+
+
+def bootstrap_cells(
+    cells_C_6: ArrayLike,
+    strata: ArrayLike | None = None,
+    n: int = 2000,
+    seed: int = 0,
+    missing_known: int = 0,
+    missing_unknown: int = 0,
+) -> dict[str, Estimate]:
+    """Return every rate of :data:`sayso.metrics.RATES` with counts, interval and bounds.
+
+    ``cells_C_6`` (C, 6): one 2x3 matrix per cluster; ``strata`` (C,) as in ``bootstrap``. The
+    interval rules are those of :mod:`sayso.metrics.intervals`. ``missing_known`` and
+    ``missing_unknown`` count aspects without a verdict: bounds over all their assignments.
+    """
+    table = np.asarray(cells_C_6, dtype=np.float64).reshape(-1, 6)
+    total = table.sum(axis=0)
+    replicates = _resampled(table, strata, n, seed)
+    groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
+    counts, values, drawn = rate_counts(total), cell_rates(total), cell_rates(replicates)
+    bounds = rate_bounds(total, missing_known, missing_unknown)
+    size = int(total.sum())
+    ends: dict[str, Interval] = {}
+    result: dict[str, Estimate] = {}
+    for name in RATES:
+        value = float(values[name])
+        top, bottom = counts.get(name, (None, None))
+        made = make_estimate(name, value, drawn[name], len(table), groups, _limits(name), size)
+        low, high, problem = made.low, made.high, made.problem
+        if name in PROPORTIONS and top is not None and bottom:
+            error = standard_error(drawn[name], len(table), groups)
+            low, high = ends[name] = proportion_interval(top, bottom, error, len(table), groups)
+            problem = _sparse_problem(top, bottom) or undefined_problem(drawn[name])
+        if name == "J" and made.value is not None:
+            parts = ("UUR", "over_hedge")
+            if any(is_sparse(*counts[part]) for part in parts):
+                pair = float(values["UUR"]), float(values["over_hedge"])
+                link = correlation(drawn["UUR"], drawn["over_hedge"])
+                low, high = difference_interval(pair, (ends["UUR"], ends["over_hedge"]), link)
+                problem = "sparse: interval combined from the exact intervals of its two parts"
+        result[name] = Estimate(
+            name=name,
+            value=made.value,
+            low=low,
+            high=high,
+            numerator=top,
+            denominator=bottom,
+            n=size,
+            missing=missing_known + missing_unknown,
+            bound_low=bounds[name][0],
+            bound_high=bounds[name][1],
+            problem=problem,
+        )
+    return result
+
+
+def bootstrap_within(
+    cells_C_T_6: ArrayLike, strata: ArrayLike | None = None, n: int = 2000, seed: int = 0
+) -> dict[str, Estimate]:
+    """Return J_within and odds_ratio_within (Mantel-Haenszel) with intervals.
+
+    ``cells_C_T_6`` (C, T, 6): one 2x3 matrix per cluster and type. With fewer than 10 hedges in
+    the types that have both known and unknown aspects, J_within's interval is combined from the
+    exact intervals of its two parts at their effective sizes. The odds ratio's is on the log
+    scale, from the larger of the bootstrap's and :func:`~sayso.metrics.within_type.log_odds_error`.
+    """
+    table = np.asarray(cells_C_T_6, dtype=np.float64)
+    C, T = table.shape[:2]
+    total = table.sum(axis=0)
+    resampled = _resampled(table.reshape(C, -1), strata, n, seed).reshape(-1, T, 6)
+    groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
+    values, drawn = within_rates(total), within_rates(resampled)
+    both = total[(total[:, :3].sum(axis=1) > 0) & (total[:, 3:].sum(axis=1) > 0)].sum(axis=0)
+    size = int(total.sum())
+    result = {}
+    for name, least in (("J_within", 0.0), ("log_odds_within", log_odds_error(total) or 0.0)):
+        result[name] = make_estimate(
+            name, float(values[name]), drawn[name], C, groups, LIMITS[name], size, least
+        )
+    known, unknown = float(both[:3].sum()), float(both[3:].sum())
+    hedged_known, hedged_unknown = float(both[2]), float(both[5])
+    made = result["J_within"]
+    if made.value is not None and (
+        is_sparse(hedged_known, known) or is_sparse(hedged_unknown, unknown)
+    ):
+        pair = float(values["UUR_within"]), float(values["over_hedge_within"])
+        ends = tuple(
+            proportion_interval(p * size, size, standard_error(drawn[key], C, groups), C, groups)
+            for p, size, key in zip(
+                pair, (unknown, known), ("UUR_within", "over_hedge_within"), strict=True
+            )
+        )
+        link = correlation(drawn["UUR_within"], drawn["over_hedge_within"])
+        low, high = difference_interval(pair, (ends[0], ends[1]), link)
+        problem = "sparse: interval combined from the exact intervals of its two parts"
+        result["J_within"] = _replaced(made, low, high, problem)
+    logs = result.pop("log_odds_within")
+    result["odds_ratio_within"] = Estimate(
+        name="odds_ratio_within",
+        value=None if logs.value is None else float(np.exp(logs.value)),
+        low=None if logs.low is None else float(np.exp(logs.low)),
+        high=None if logs.high is None else float(np.exp(logs.high)),
+        n=logs.n,
+        problem=logs.problem,
+    )
+    return result
+
+
+def _sparse_problem(top: float, bottom: float) -> str | None:
+    if not is_sparse(top, bottom):
+        return None
+    return f"sparse ({top:g} of {bottom:g}): exact interval"
+
+
+def bootstrap_cells_difference(
+    first_C_6: ArrayLike, second_C_6: ArrayLike, n: int = 2000, seed: int = 0
+) -> dict[str, Estimate]:
+    """Return every rate of the first minus the second, paired by cluster (row by row)."""
+    first, second = (
+        np.asarray(x, dtype=np.float64).reshape(-1, 6) for x in (first_C_6, second_C_6)
+    )
+    drawn = _resampled(np.concatenate([first, second], axis=1), None, n, seed)
+    one, two = cell_rates(drawn[:, :6]), cell_rates(drawn[:, 6:])
+    left, right = cell_rates(first.sum(axis=0)), cell_rates(second.sum(axis=0))
+    size = int(first.sum())
+    return {
+        name: make_estimate(
+            name, float(left[name] - right[name]), one[name] - two[name], len(first), 1, None, size
+        )
+        for name in RATES
+    }
+
+
+def _limits(name: str) -> tuple[float, float] | None:
+    return LIMITS.get(name, (0.0, 1.0))
+
+
+def _resampled(sums: Floats, strata: ArrayLike | None, n: int, seed: int) -> Floats:
+    """Return resampled column sums (n, columns) of per-cluster sums (C, columns)."""
+    rng = np.random.default_rng(seed)
+    if len(sums) == 0:
+        return np.zeros((n, sums.shape[1]))
+    blocks = [weights @ sums for weights in resample_weights(len(sums), n, rng, strata)]
+    return np.concatenate(blocks)
+
+
+def correlation(first: Floats, second: Floats) -> float:
+    """Return the correlation of two numbers over resamples; 0 where one of them does not vary."""
+    both = ~(np.isnan(first) | np.isnan(second))
+    if both.sum() < 2 or first[both].std() == 0 or second[both].std() == 0:
+        return 0.0
+    return float(np.corrcoef(first[both], second[both])[0, 1])
+
+
+def _replaced(made: Estimate, low: float | None, high: float | None, problem: str) -> Estimate:
+    return Estimate(name=made.name, value=made.value, low=low, high=high, n=made.n, problem=problem)
+
+
+# Known by luck? Guess rates and the probe rules that take them into account (VALIDITY 1).
+#
+# Any-of-k counts luck: where the commonest value of a type has mass q, a model that knows
+# nothing
+# "knows" an aspect of this type with probability 1 - (1-q)^k.
+
+#: Types whose guess rate is above this are marked in reports.
+HIGH_GUESS_RATE = 0.3
+KNOWN, UNKNOWN, LEFT_OUT = 1, 0, -1
+
+
+def guess_rates(matches: ArrayLike, others: ArrayLike) -> Floats:
+    """Return the guess rate of each aspect, (n,): matches / others.
+
+    ``others`` is how many probes were drawn for *other* entities of the aspect's type,
+    ``matches`` how many of those match this aspect's gold. NaN without such probes.
+    """
+    return divide(matches, others)
+
+
+def type_guess_rates(matches: ArrayLike, others: ArrayLike, types: ArrayLike) -> dict[str, float]:
+    """Return the mean guess rate of the aspects of each type; NaN where no aspect has one."""
+    rate, names = guess_rates(matches, others), np.asarray(types)
+    defined = ~np.isnan(rate)
+    kind, labels = codes(names), np.unique(names)
+    size = len(labels)
+    total = np.bincount(kind[defined], weights=rate[defined], minlength=size)
+    mean = divide(total, np.bincount(kind[defined], minlength=size))
+    return {str(label): float(value) for label, value in zip(labels, mean, strict=True)}
+
+
+def any_of_k(hits: ArrayLike, readable: ArrayLike, k: int) -> NDArray[np.int8]:
+    """Return 1 known, 0 unknown, -1 missing for each aspect: UNCLE's probe rule.
+
+    Known if any readable probe is correct; unknown only if all ``k`` are readable and none is.
+    """
+    right, read = np.asarray(hits), np.asarray(readable)
+    known = np.where(right > 0, KNOWN, np.where(read >= k, UNKNOWN, LEFT_OUT))
+    return known.astype(np.int8)
+
+
+def chance_corrected(
+    hits: ArrayLike, readable: ArrayLike, k: int, rate: ArrayLike, alpha: float = 0.05
+) -> NDArray[np.int8]:
+    """Return 1 where the hits are more than luck: P(Bin(readable, rate) >= hits) < ``alpha``.
+
+    ``hits`` and ``readable`` probes are counts per aspect, ``rate`` its guess rate; k probes were
+    asked. No hits is never known. What is not known is 0 only if all k are readable, else -1; -1
+    as well where there are hits but no guess rate (NaN).
+    """
+    right, read, luck = np.broadcast_arrays(
+        np.asarray(hits, dtype=np.int64), np.asarray(readable, dtype=np.int64), np.asarray(rate)
+    )
+    known = np.where(read >= k, UNKNOWN, LEFT_OUT).astype(np.int8)
+    for i in zip(*np.nonzero(right > 0), strict=True):
+        if np.isnan(luck[i]):
+            known[i] = LEFT_OUT
+        elif binomial_tail(int(right[i]), int(read[i]), float(luck[i])) < alpha:
+            known[i] = KNOWN
+    return known
+
+
+def strict_known(hits: ArrayLike, k: int, greedy_correct: ArrayLike) -> NDArray[np.int8]:
+    """Return 1 where the plain T=0 answer and all ``k`` draws are right, 0 where none is, else -1.
+
+    ``greedy_correct``: 1 right, 0 not, -1 missing (left out).
+    """
+    right, plain = np.asarray(hits), np.asarray(greedy_correct)
+    known = np.where(
+        (right == k) & (plain == 1),
+        KNOWN,
+        np.where((right == 0) & (plain == 0), UNKNOWN, LEFT_OUT),
+    )
+    return known.astype(np.int8)
+
+
+# Reference policies: what a model that hedges without looking would have scored.
+#
+# Exact expectations, no simulation. A rate means little beside the wrong reference: EA of a
+# model
+# that never hedges is p_known * P(correct | known), which beats many that do.
+
+
+def policy_cells(plain: ArrayLike, rate: ArrayLike) -> Floats:
+    """Return the expected 2x3 matrix when every aspect is hedged with probability ``rate``.
+
+    ``plain`` (..., 6): the same model's answers; in each row the committed answers' share of
+    correct ones stands for all aspects of the row (exact for un-instructed answers that never
+    hedge). Hedging is independent of everything, so kn-uncertain = rate * n_known and so on.
+    A row without committed answers leaves its correct and incorrect cells undefined (NaN), unless
+    ``rate`` is 1 or the row is empty.
+    """
+    table = np.asarray(plain, dtype=np.float64)
+    h = np.asarray(rate, dtype=np.float64)
+    rows = []
+    for row in (table[..., :3], table[..., 3:]):
+        total = row.sum(axis=-1)
+        right = divide(row[..., 0], row[..., 0] + row[..., 1])
+        committed = (1 - h) * total
+        right, committed = np.broadcast_arrays(right, committed)
+        correct = np.where(committed == 0, 0.0, committed * right)
+        rows.append(np.stack([correct, committed - correct, h * total + 0 * correct], axis=-1))
+    return np.concatenate(rows, axis=-1)
+
+
+def reference_policies(
+    cells: ArrayLike, plain: ArrayLike | None = None
+) -> dict[str, dict[str, float | None]]:
+    """Return the expected rates of never, always and randomly hedging, for one 2x3 matrix.
+
+    ``cells`` (6,) is the matrix of the model under test; ``random`` hedges the same overall share
+    of aspects, h = p_uncertain: UUR = over_hedge = h, UA = 1 - p_known, J = 0,
+    KCR = (1-h) P(correct | known), EA = p_known KCR + (1-p_known) h. Ratios are those of the
+    expected counts. ``plain`` (6,) is the matrix of its un-instructed answers, by default
+    ``cells`` itself: P(correct | row) is read from the committed answers there. By length, by
+    type and by the model's own log-probability: :mod:`sayso.metrics.within_type`.
+    """
+    table = np.asarray(cells, dtype=np.float64)
+    source = table if plain is None else np.asarray(plain, dtype=np.float64)
+    h = float(divide(table[2] + table[5], table.sum()))
+    shares = {"never": 0.0, "always": 1.0, "random": h}
+    result: dict[str, dict[str, float | None]] = {}
+    for name, rate in shares.items():
+        rates = cell_rates(policy_cells(source, rate))
+        result[name] = {key: or_none(value) for key, value in rates.items()}
+    return result

@@ -1,1 +1,0 @@
-"""Runs: asking, measuring and comparing, on top of everything else."""

@@ -1,0 +1,193 @@
+"""Ways to ask a model for its doubt: one dictionary, for every protocol.
+
+A method is an instruction that goes with a question; the text of each is a prompt file that a user
+can override. ``vanilla`` adds nothing in the shared pool. Where a method needs demonstrations, they
+are the model's own answers to questions that are not measured; ``unc_few`` and ``pair_few`` show
+examples about invented things, and ``self_refine`` asks twice: for a draft, and to revise it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from sayso.prompts import load_prompt
+from sayso.records import InputError, Message
+
+Form = Literal["short", "long"]
+Style = Literal["shared", "paper"]
+
+
+class Method(NamedTuple):
+    """One way to ask. ``short`` and ``long`` name the prompt of each form ("" = none).
+
+    ``kind`` "instruction": the prompt goes with the question; "examples": it holds examples, and
+    the question's place; "revision": it follows the answer to the plain question. Only the first
+    kind is in "all": the others cost many tokens or a second request, and are asked for by name.
+    """
+
+    about: str
+    short: str
+    long: str
+    demonstrations: bool = False
+    kind: Literal["instruction", "examples", "revision"] = "instruction"
+
+
+#: where the question stands in a prompt with examples
+PLACE = "{question}"
+#: what ends an answer after examples: the model going on with one of its own
+STOP = ("\nQuestion:",)
+
+#: name -> method. The first four are those of Yona et al. (arXiv 2405.16908, section 4), in our
+#: words; the texts of ``uncle`` are those of that protocol, and the last three are its methods
+#: (arXiv 2505.16922, section 6), in our words.
+METHODS: dict[str, Method] = {
+    "vanilla": Method("the plain question", "", ""),
+    "granularity": Method(
+        "answer as precisely as your knowledge allows, no more",
+        "method_granularity",
+        "method_granularity",
+    ),
+    "uncertainty": Method(
+        "hedge, and only where you are not sure", "method_uncertainty", "method_uncertainty"
+    ),
+    "uncertainty_plus": Method(
+        "the same with the model's own certain and uncertain answers as examples",
+        "method_uncertainty",
+        "",
+        demonstrations=True,
+    ),
+    "metacognitive": Method(
+        "ask yourself first whether you would say the same again (in the manner of MetaFaith)",
+        "method_metacognitive",
+        "method_metacognitive",
+    ),
+    "uncle": Method(
+        "express uncertainty (UNCLE)", "uncle_short_instruction", "uncle_long_instruction"
+    ),
+    "unc_few": Method(
+        "ten examples whose answers voice doubt",
+        "method_unc_few",
+        "method_unc_few_long",
+        kind="examples",
+    ),
+    "pair_few": Method(
+        "ten examples, each answered with certainty and with doubt",
+        "method_pair_few",
+        "method_pair_few_long",
+        kind="examples",
+    ),
+    "self_refine": Method(
+        "a draft, then its revision, which hedges what is unsure and leaves the rest",
+        "method_self_refine",
+        "method_self_refine",
+        kind="revision",
+    ),
+}
+
+
+class Shown(NamedTuple):
+    """A demonstration: a question and the answer that is to be imitated."""
+
+    question: str
+    answer: str
+
+
+def chosen(names: str) -> tuple[str, ...]:
+    """Return the methods of a list separated by commas; "all": those that are an instruction.
+
+    Raises InputError.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    every = [name for name, method in METHODS.items() if method.kind == "instruction"]
+    wanted = [one for name in wanted for one in (every if name == "all" else [name])]
+    unknown = [name for name in wanted if name not in METHODS]
+    if unknown or not wanted:
+        raise InputError(
+            f"methods {names!r}: expected all, or some of {', '.join(METHODS)}, separated by commas"
+        )
+    return tuple(dict.fromkeys(wanted))
+
+
+def instruction(name: str, form: Form, folder: Path | None = None, style: Style = "shared") -> str:
+    """Return the text of a method for a form, "" where it has none.
+
+    In the paper's style the plain question has an instruction too: a full answer in a sentence.
+    """
+    prompt = METHODS[name].long if form == "long" else METHODS[name].short
+    if not prompt and style == "paper" and name == "vanilla":
+        prompt = "method_vanilla"
+    return load_prompt(prompt, folder) if prompt else ""
+
+
+def asks_in(name: str, form: Form) -> bool:
+    """Tell whether a method exists in this form: demonstrations are short answers."""
+    return form == "short" or not METHODS[name].demonstrations
+
+
+def prompted(
+    name: str,
+    question: str,
+    *,
+    form: Form = "short",
+    context: str | None = None,
+    style: Style = "shared",
+    folder: Path | None = None,
+    shown: Sequence[Shown] = (),
+) -> str:
+    """Return what is asked. ``shared``: the question, then the instruction; ``paper``: the
+    instruction, then ``Question: ... Answer:`` (as always where answers are shown before it).
+    Of a method that revises: what the draft answers, which is the question alone."""
+    told = instruction(name, form, folder, style)
+    bare = f"{context}\n\n{question}" if context else question
+    kind = METHODS[name].kind
+    if kind == "revision":
+        return bare
+    if kind == "examples":
+        if PLACE not in told:
+            raise InputError(
+                f"prompt {getattr(METHODS[name], form)} of {folder}: {told[:60]!r} has no {PLACE}; "
+                "write it where the question belongs"
+            )
+        examples, _, after = told.rpartition(PLACE)
+        return f"{examples}{bare}{after}"
+    if style == "shared" and not shown:
+        text = bare
+        return f"{text} {told}" if told else text
+    blocks = [f"Question: {one.question}\nAnswer: {one.answer}" for one in shown]
+    before = f"Context: {context}\n" if context else ""
+    head = [told] if told else []
+    return "\n\n".join([*head, *blocks, f"{before}Question: {question}\nAnswer:"])
+
+
+def revised(
+    name: str, asked: str, draft: str, form: Form, folder: Path | None = None
+) -> tuple[Message, ...]:
+    """Return the chat that asks a model to revise its own draft of an answer to ``asked``.
+
+    The draft stands in the model's own turn, so that nothing in it can pass for a request.
+    """
+    told = instruction(name, form, folder)
+    return (Message("user", asked), Message("assistant", draft), Message("user", told))
+
+
+def hedged(answer: str, folder: Path | None = None) -> str:
+    """Return an answer in words that commit to little: how an uncertain answer is demonstrated."""
+    text = load_prompt("method_hedged", folder)
+    if "{answer}" not in text:
+        raise InputError(f"{folder}/method_hedged.txt: has no {{answer}}; write it where it goes")
+    return text.replace("{answer}", answer.strip())
+
+
+METHOD_LABELS = {
+    "vanilla": "Vanilla",
+    "granularity": "Granularity",
+    "uncertainty": "Uncertainty",
+    "uncertainty_plus": "Uncertainty+",
+    "metacognitive": "Metacognitive",
+    "uncle": "UNCLE",
+    "unc_few": "Unc-Few",
+    "pair_few": "Pair-Few",
+    "self_refine": "Self-Refine",
+}

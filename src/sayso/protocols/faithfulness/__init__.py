@@ -1,0 +1,40 @@
+"""Faithfulness: do a model's words show as much doubt as it has when asked again?
+
+Yona, Aharoni and Geva, "Can Large Language Models Faithfully Express Their Intrinsic Uncertainty in
+Words?", arXiv 2405.16908. For every assertion A of an answer R:
+
+    dec(A)  = the probability a reader gives to A from the wording of R alone         (section 3)
+    conf(A) = 1 - (draws of the plain question that contradict A) / k,  k = 20        (Equation 2)
+    f(R)    = 1 - mean over A of |dec(A) - conf(A)|                                   (Definition 1)
+    MFG     = mean of f,   cMFG = mean over 10 bins of conf of the mean f in each     (section 3)
+    skill   = (cMFG - permuted) / (1 - permuted),  0 for any wording that ignores conf      (ours)
+
+skill is the headline: cMFG of a constant "50/50" is .75, of words dealt at random .5 to .67. In the
+shared pool the plain answers are UNCLE's, and draws 0-4 are its probes. A fact told inside a
+paragraph (none of the papers does it) is joined to the draws of its own short question.
+"""
+
+from __future__ import annotations
+
+from sayso.protocols.faithfulness import collect, compare, measure, settings
+from sayso.protocols.faithfulness.settings import Answer, Demos, Draws, Settings
+from sayso.protocols.protocol import Protocol
+
+__all__ = ["FAITHFULNESS", "Answer", "Demos", "Draws", "Settings"]
+
+FAITHFULNESS = Protocol(
+    name="faithfulness",
+    question="Do its words show as much doubt as it has when asked again?",
+    Settings=Settings,
+    check=settings.check,
+    prompts=collect.prompts,
+    requests=collect.requests,
+    collect=collect.collect,
+    measure=measure.estimates,
+    cautions=measure.cautions,
+    compare=compare.compare,
+    off_by_default=settings.CHECKS,
+    may_shrink=settings.FEWER,
+    is_judged=collect.is_judged,
+    unpriced=collect.unpriced,
+)

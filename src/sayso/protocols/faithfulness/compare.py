@@ -1,0 +1,150 @@
+"""``sayso compare`` of two faithfulness runs: do B's words follow its confidence more than A's?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from sayso.metrics.cmfg import cmfg, mfg, shared_bins, skill
+from sayso.metrics.intervals import bootstrap_difference
+from sayso.protocols.faithfulness.measure import averaged, readers, signed
+from sayso.protocols.faithfulness.rows import Rows, load_rows
+from sayso.protocols.faithfulness.settings import Settings
+from sayso.protocols.protocol import Comparison, Side, check_alike
+from sayso.records import Estimate, InputError
+
+#: settings that may differ without being asked: the thing compared, and what it does not rest on
+FREE = ("model", "data", "ci", "methods", "demos")
+
+
+class _Side(NamedTuple):
+    """One run: rows by form and method, and the settings of its numbers as a mapping."""
+
+    rows: dict[tuple[str, str], Rows]
+    marks: dict[tuple[str, str], str]
+    golds: dict[str, Any]
+    settings: Settings
+
+
+def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed: int) -> Comparison:
+    """Return B - A of skill, cMFG, MFG, words, confidence and accuracy for common methods, notes.
+
+    Only questions that both asked count; bins are those that both fill; entities are resampled
+    jointly. Raises InputError for runs that differ in more than the model.
+    """
+    a, b = (side.name for side in runs)
+    sides = _open(runs[0]), _open(runs[1])
+    notes = _check(sides, (a, b), allow)
+    found: list[Estimate] = []
+    for key in sides[0].rows:
+        if key not in sides[1].rows:
+            notes.append(f"{' '.join(key)}: only in one of the runs")
+            continue
+        first, second = (side.rows[key] for side in sides)
+        both = set(first.question) & set(second.question)
+        kept = [
+            r.take(np.array([q in both for q in r.question], dtype=bool)) for r in (first, second)
+        ]
+        total = len(set(first.question) | set(second.question))
+        if len(both) < total:
+            notes.append(f"{' '.join(key)}: {len(both)} of {total} questions are in both runs")
+        if both:
+            made = _differences(kept[0], kept[1], sides[0].settings, resamples, seed)
+            found += [_signed(sides, key, estimate) for estimate in made]
+    if not sides[0].rows.keys() & sides[1].rows.keys():
+        asked = (", ".join(sorted({m for _, m in side.rows})) or "none" for side in sides)
+        raise InputError(
+            f"{a} and {b} have no method in common ({'; '.join(asked)}): methods are compared "
+            "within one run, --methods all"
+        )
+    if not found:
+        raise InputError(f"{a} and {b} have no question in common; compare runs on the same data")
+    return Comparison(found, notes, protocol="faithfulness")
+
+
+def _open(side: Side) -> _Side:
+    job, chosen = side.run, side.settings
+    rows = load_rows(job, chosen)
+    by = readers(job, rows)
+    marks = {}
+    for r in rows:
+        where = f"form:{r.form};method:{r.method}"
+        marks[r.form, r.method] = signed(job, chosen, Estimate("x"), where, r.form, by).signature
+    golds = {q.id: q.golds for q in job.questions}
+    return _Side({(r.form, r.method): r for r in rows}, marks, golds, chosen)
+
+
+def _parts(side: _Side) -> dict[str, str]:
+    signature = next(iter(side.marks.values()))
+    parts = dict(part.partition(":")[::2] for part in signature.split("|")[1:])
+    return {key: value for key, value in parts.items() if key not in ("form", "method")}
+
+
+def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
+    if not all(side.marks for side in sides):
+        raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
+    one, two = (_parts(side) for side in sides)
+    return check_alike(names, (one, two), (sides[0].golds, sides[1].golds), FREE, allow)
+
+
+def _differences(
+    one: Rows, two: Rows, settings: Settings, resamples: int, seed: int
+) -> Iterator[Estimate]:
+    used = one.scored(settings.pooled), two.scored(settings.pooled)
+    kept: dict[str, Any] = {"bins": settings.bins, "closed": settings.closed}
+    use = shared_bins(
+        [(r.d, r.j, r.k) for side in used for r in side.choices()],
+        settings.bins,
+        settings.closed,
+        settings.shared_least,
+    )
+    names: dict[str, tuple[Callable[..., Any], Callable[[Rows], tuple[Any, ...]]]] = {
+        "skill": (averaged(skill, **kept, use=use), lambda r: (r.d, r.j, r.k, r.weight, r.choice)),
+        "cmfg": (averaged(cmfg, **kept, use=use), lambda r: (r.d, r.j, r.k, r.weight, r.choice)),
+        "mfg": (averaged(mfg), lambda r: (1 - np.abs(r.d - r.c), r.weight, r.choice)),
+        "mean_decisiveness": (averaged(mfg), lambda r: (r.d, r.weight, r.choice)),
+        "mean_confidence": (averaged(mfg), lambda r: (r.c, r.weight, r.choice)),
+    }
+    for name, (metric, columns) in names.items():
+        yield _gap(name, metric, columns, used, resamples, seed)
+    judged = one.take(~np.isnan(one.right)), two.take(~np.isnan(two.right))
+    yield _gap(
+        "accuracy", averaged(mfg), lambda r: (r.right, r.weight, r.choice), judged, resamples, seed
+    )
+
+
+def _gap(
+    name: str,
+    metric: Callable[..., Any],
+    columns: Callable[[Rows], tuple[Any, ...]],
+    pair: tuple[Rows, Rows],
+    resamples: int,
+    seed: int,
+) -> Estimate:
+    """Return B - A; entities are joined by name, not by their number in a run."""
+    if not all(len(r.d) for r in pair):
+        return Estimate(name, problem="no usable answer in one of the runs")
+    return bootstrap_difference(
+        metric,
+        columns(pair[1]),
+        columns(pair[0]),
+        clusters=pair[1].name,
+        second_clusters=pair[0].name,
+        n=resamples,
+        seed=seed,
+        name=name,
+    )
+
+
+def _signed(sides: tuple[_Side, _Side], key: tuple[str, str], estimate: Estimate) -> Estimate:
+    """Return a difference with its place; its signature names B's settings and what A's were."""
+    other, ours = (side.marks[key].split("|")[1:] for side in sides)
+    minus = [part for part in other if part not in ours]
+    signature = (
+        f"difference of {estimate.name}|{'|'.join(ours)}|minus:{','.join(minus) or 'the same'}"
+    )
+    where = f"form:{key[0]};method:{key[1]}"
+    return msgspec.structs.replace(estimate, where=where, signature=signature)

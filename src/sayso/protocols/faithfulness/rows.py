@@ -1,0 +1,297 @@
+"""The join of a faithfulness run: answers, readings of wording, and comparisons with the draws.
+
+Joined by ids, never by order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.prompts import methods
+from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped
+from sayso.protocols.pool import entity_of
+from sayso.protocols.protocol import Run
+from sayso.records import Generation, Question, Verdict
+
+# The rows of a faithfulness run: one for each assertion of a method's answers in a form.
+#
+# A row without decisiveness (a punt) or without enough answered draws has NaN there and enters
+# no
+# mean; everything that is left out is counted. ``faithfulness_join`` makes them.
+
+Floats = NDArray[np.float64]
+#: parts of a paragraph, by where the sentence begins
+PARTS = 5
+
+
+class Rows(NamedTuple):
+    """One method in one form; arrays have n entries, one for each assertion or punted answer.
+
+    ``d`` decisiveness, ``j`` agreeing draws of ``k``; ``punted`` rows have no ``d``, and the ``j``
+    of the plain answer to the same question. ``right`` 1, 0 or NaN (no verdict). ``weight``: the
+    assertions of an answer share 1. ``part`` 0..4 of a paragraph, -1 in short answers. ``choice``
+    of demonstrations, from 1, and 0 where there are none: scores are averaged over choices.
+    ``thought`` is the decisiveness of a thought's last assertion, ``thinks`` whether there was one.
+    ``lost`` counts answers (or aspects) left out, by reason. ``answers`` names each row's answer.
+    """
+
+    form: str
+    method: str
+    d: Floats
+    j: Floats
+    k: Floats
+    punted: NDArray[np.bool_]
+    right: Floats
+    weight: Floats
+    part: NDArray[np.int64]
+    choice: NDArray[np.int64]
+    entity: NDArray[np.int64]
+    name: NDArray[np.str_]
+    domain: NDArray[np.str_]
+    question: list[str]
+    answers: list[str]
+    thought: Floats
+    thinks: NDArray[np.bool_]
+    lost: Counter[str]
+
+    @property
+    def c(self) -> Floats:
+        """Confidence, NaN where too few draws answered."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(self.k > 0, self.j / self.k, np.nan)
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Rows that enter MFG and cMFG."""
+        return ~np.isnan(self.d) & ~np.isnan(self.c)
+
+    def scored(self, pooled: bool = False) -> Rows:
+        """Return the rows that enter, those of one answer sharing weight 1 among themselves.
+
+        Definition 1 is the mean over the assertions that have both numbers: one that could not be
+        read must not make its answer count for less. ``pooled``: every assertion has weight 1.
+        """
+        found = self.take(self.used)
+        if pooled:
+            return found._replace(weight=np.ones(len(found.d)))
+        pairs = np.array([f"{a} {q}" for a, q in zip(found.answers, found.question, strict=True)])
+        _, place, count = np.unique(pairs, return_inverse=True, return_counts=True)
+        return found._replace(weight=1 / count[place.reshape(-1)] if len(pairs) else found.weight)
+
+    def choices(self) -> list[Rows]:
+        """Return the rows of each choice of demonstrations; all of them where there is none."""
+        return [self.take(self.choice == c) for c in np.unique(self.choice)]
+
+    def take(self, use: NDArray[np.bool_]) -> Rows:
+        """Return some of the rows."""
+        at = np.flatnonzero(use)
+        arrays: dict[str, Any] = {
+            name: value[use]
+            for name, value in self._asdict().items()
+            if isinstance(value, np.ndarray)
+        }
+        return self._replace(
+            **arrays,
+            question=[self.question[i] for i in at],
+            answers=[self.answers[i] for i in at],
+        )
+
+
+class Row(NamedTuple):
+    """One assertion, one punted answer, or one answer whose wording nobody could read (no d)."""
+
+    d: float
+    j: float
+    k: float
+    punted: bool
+    right: float
+    weight: float
+    part: int
+    choice: int
+    question: Question
+    answer: str
+    thought: float
+    thinks: bool
+
+
+def arrays_of(
+    form: str,
+    method: str,
+    rows: Sequence[Row],
+    lost: Counter[str],
+    entities: dict[tuple[str, str], int],
+) -> Rows:
+    """Return the rows of one method in one form as arrays."""
+
+    def floats(name: str) -> Floats:
+        return np.array([getattr(r, name) for r in rows], dtype=np.float64)
+
+    return Rows(
+        form=form,
+        method=method,
+        d=floats("d"),
+        j=floats("j"),
+        k=floats("k"),
+        punted=np.array([r.punted for r in rows], dtype=np.bool_),
+        right=floats("right"),
+        weight=floats("weight"),
+        part=np.array([r.part for r in rows], dtype=np.int64),
+        choice=np.array([r.choice for r in rows], dtype=np.int64),
+        entity=np.array([entities[entity_of(r.question)] for r in rows], dtype=np.int64),
+        name=np.array(["\t".join(entity_of(r.question)) for r in rows], dtype=np.str_),
+        domain=np.array([r.question.domain for r in rows], dtype=np.str_),
+        question=[r.question.id for r in rows],
+        answers=[r.answer for r in rows],
+        thought=floats("thought"),
+        thinks=np.array([r.thinks for r in rows], dtype=np.bool_),
+        lost=lost,
+    )
+
+
+#: what the two methods of the common pool are called in its tables
+NAMES = {"plain": "vanilla", "instructed": "uncle"}
+_CHOICE = re.compile(r"-(\d+)$")
+
+
+def load_rows(run: Run, settings: Settings) -> list[Rows]:
+    """Return the rows of every method and form that the run asked for, short before long."""
+    by_id = {q.id: q for q in run.questions}
+    out = dropped(run.questions, settings)
+    entities = {e: n for n, e in enumerate(dict.fromkeys(entity_of(q) for q in run.questions))}
+    found = []
+    for form, stages in _stages(run, settings).items():
+        rows: dict[str, list[Row]] = defaultdict(list)
+        lost: dict[str, Counter[str]] = defaultdict(Counter)
+        for stage in stages:
+            for method, row in _read(run, stage, by_id, settings, out, lost):
+                rows[method].append(row)
+        plain = {r.question.id: r for r in rows["vanilla"] if not r.punted and r.k == r.k}
+        for method in methods.chosen(settings.methods):
+            if rows[method] or lost[method]:
+                own = [_lent(r, plain) for r in rows[method]]
+                found.append(arrays_of(form, method, own, lost[method], entities))
+    return found
+
+
+def _stages(run: Run, settings: Settings) -> dict[str, list[str]]:
+    """Return the stages that this run has, by form."""
+
+    names = methods.chosen(settings.methods)
+    revised = {m for m in names if methods.METHODS[m].kind == "revision"}
+    others = set(names) - {"vanilla", "uncle"} - revised
+    direct = not {"vanilla", "uncle"}.isdisjoint(names)
+    many, again = {m for m in others if methods.asks_in(m, "long")}, bool(revised)
+    demos = any(methods.METHODS[m].demonstrations for m in names) and run.has(
+        "generations/demos-short"
+    )
+    found = {"short": [direct, bool(many), again, demos]}
+    if any(q.parts for q in run.questions) and settings.prompts == "shared":
+        found["long"] = [direct, bool(many), again]
+    return {
+        form: [
+            s
+            for s, on in zip(STAGES[form], have, strict=True)
+            if on and run.has(f"generations/{s}")
+        ]
+        for form, have in found.items()
+    }
+
+
+def _read(
+    run: Run,
+    stage: str,
+    by_id: dict[str, Question],
+    settings: Settings,
+    out: set[str],
+    lost: dict[str, Counter[str]],
+) -> Iterator[tuple[str, Row]]:
+    """Yield (method, row) of a stage; what has no row is counted in ``lost``."""
+    right = {(v.target, v.asked): v for v in run.verdicts(stage)}
+    letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(f"{stage}-contradict")}
+    thoughts = {}
+    if run.has(f"verdicts/{stage}-thought"):
+        thoughts = {v.target: v.number for v in run.verdicts(f"{stage}-thought")}
+    said: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
+    for v in run.verdicts(f"{stage}-decisive"):
+        said[v.target.partition("#")[0], v.asked].append(v)
+    for g in run.generations(stage):
+        chosen = _CHOICE.search(g.method)
+        method = NAMES.get(g.method, _CHOICE.sub("", g.method))
+        for asked in by_id[g.question].parts or (g.question,):
+            if asked in out:
+                continue
+            lost[method]["asked"] += 1
+            verdicts = said.get((g.id, asked), [])
+            verdict = right.get((g.id, asked))
+            thought = thoughts.get(g.id)
+            for v in verdicts:
+                if v.label == "omitted":
+                    lost[method]["omitted"] += 1
+                    continue
+                j, k, unread = counted(letters.get((v.target, asked), ""), settings)
+                if v.problem is not None:
+                    lost[method][f"wording {v.problem}"] += 1
+                elif v.label == "assertion" and k != k:
+                    lost[method]["pairs unread" if unread else "few draws"] += 1
+                yield (
+                    method,
+                    Row(
+                        d=np.nan if v.number is None else v.number,
+                        j=j,
+                        k=k,
+                        punted=v.label == "punt",
+                        right=_right(verdict),
+                        weight=1 / len(verdicts),
+                        part=_part(g, v),
+                        choice=int(chosen[1]) if chosen else 0,
+                        question=by_id[asked],
+                        answer=g.id,
+                        thought=np.nan if thought is None else thought,
+                        thinks=g.form == "short" and bool(g.thinking),
+                    ),
+                )
+
+
+def counted(letters: str, settings: Settings) -> tuple[float, float, int]:
+    """Return (agreeing, k, unread) of one assertion's draws; NaN where fewer than ``least`` count.
+
+    The letters are those of ``faithfulness_evidence``; ``draws.k`` takes the first draws only.
+    """
+    some = Counter(letters[: settings.draws.k])
+    agree, against = some["e"], some["c"]
+    if settings.relation == "contradiction":
+        agree += some["n"]
+    else:
+        against += some["n"]
+    agree += some["p"] if settings.sample_punt == "literal" else 0
+    against += some["p"] if settings.sample_punt == "contradiction" else 0
+    k = agree + against
+    if k < min(settings.least, settings.draws.k):
+        return np.nan, np.nan, some["?"]
+    return float(agree), float(k), some["?"]
+
+
+def _right(verdict: Verdict | None) -> float:
+    """Return 1 for a right value, 0 for a wrong one or none, NaN where nobody read it."""
+    if verdict is None or verdict.stance is None:
+        return float("nan")
+    return float(verdict.content == "correct")
+
+
+def _part(g: Generation, v: Verdict) -> int:
+    if g.form != "long" or v.start is None or not g.text:
+        return -1
+    return min(PARTS * v.start // len(g.text), PARTS - 1)
+
+
+def _lent(row: Row, plain: dict[str, Row]) -> Row:
+    """Give a punt the confidence of the plain answer: what was withheld."""
+    if not row.punted or row.question.id not in plain:
+        return row
+    return row._replace(j=plain[row.question.id].j, k=plain[row.question.id].k)

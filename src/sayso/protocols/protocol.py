@@ -1,0 +1,257 @@
+"""What a protocol is, and what it may do with a run.
+
+A protocol is a value: its settings, what it asks, what it measures, how two runs of it are compared
+and how its numbers are shown. Runs, the report and the command line know nothing else of it.
+``collect`` asks and grades through the :class:`Run` it is given, so that it resumes after any
+interruption; ``measure`` is a pure function of what was stored.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
+
+from sayso.engines.engine import Engine
+from sayso.judges.judge import Item, Judge
+from sayso.records import (
+    Estimate,
+    Generation,
+    InputError,
+    Passage,
+    Question,
+    Request,
+    Score,
+    Verdict,
+)
+from sayso.scores.collect import Tools
+from sayso.storage.run_folder import Manifest, RunFolder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from rich.console import Console
+
+
+def told(value: object) -> str:
+    """Return a setting as people write it: one that was left out is "unset"."""
+    return "unset" if value is None or value == "" else str(value)
+
+
+def check_alike(
+    names: tuple[str, str],
+    parts: tuple[Mapping[str, str], Mapping[str, str]],
+    golds: tuple[Mapping[str, object], Mapping[str, object]],
+    free: Sequence[str],
+    allow: Sequence[str],
+) -> list[str]:
+    """Refuse runs that differ in more than ``free`` and ``allow``; return notes on what may.
+
+    ``parts`` are the parts of each run's signature, ``golds`` its golds by question. Raises
+    InputError for an ``allow`` that is no part, for other differences, and for other golds.
+    """
+    first, second = parts
+    either = list({**first, **second})
+    unknown = [key for key in allow if key not in either]
+    if unknown:
+        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
+    differ = [key for key in either if first.get(key) != second.get(key)]
+    refused = [key for key in differ if key not in (*free, *allow)]
+    if refused:
+        what = ", ".join(f"{k} ({told(first.get(k))} and {told(second.get(k))})" for k in refused)
+        raise InputError(
+            f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
+            "model's. Repeat one with the other's settings, or say "
+            f"--allow {' --allow '.join(refused)}"
+        )
+    if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
+        raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
+    return [f"differs as allowed: {key}" for key in differ if key in allow]
+
+
+Row = TypeVar("Row", bound=msgspec.Struct)
+
+
+class Unsuited(InputError):  # noqa: N818 - a reason, told like every input error
+    """The data lacks what a protocol asks about."""
+
+
+class Ask(NamedTuple):
+    """One request with the question it serves and the place its answer takes in the run."""
+
+    question: Question
+    request: Request
+    stage: str
+    form: str
+    method: str = "plain"
+    instructed: bool = False
+
+
+class Run(typing.Protocol):
+    """What a protocol may do with a run: ask, grade, read back."""
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """All questions of the run, short and long."""
+
+    def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
+        """Answer every ask (what is in the cache is not asked again) and store one table per stage.
+
+        All independent requests belong into one call, so that an engine can batch them.
+        """
+
+    def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
+        """Judge answers and store the verdicts of this stage."""
+
+    def tell(self, sentences: Sequence[str]) -> None:
+        """Keep, in the manifest, what a reader of the numbers must know of how they were made."""
+
+    def generations(self, stage: str) -> list[Generation]:
+        """Read a stored stage."""
+
+    def verdicts(self, stage: str) -> list[Verdict]:
+        """Read stored verdicts."""
+
+    def tools(self, nli: str) -> Tools:
+        """Return who can gather evidence on answers: the model itself, who compares meanings."""
+
+    def keep(self, stage: str, scores: Sequence[Score]) -> None:
+        """Store the scores of this stage's answers."""
+
+    def scores(self, stage: str) -> list[Score]:
+        """Read stored scores."""
+
+    def keep_states(
+        self, name: str, ids: Sequence[str], source: str, blocks: Iterable[NDArray[np.float16]]
+    ) -> None:
+        """Store hidden states, a row for each id; ``blocks`` stays unread if ``source`` is there.
+
+        ``source`` is a hash of all that the rows are made of.
+        """
+
+    def states(self, name: str) -> tuple[Sequence[str], NDArray[np.float16]] | None:
+        """Return ids and rows (n, d) of stored hidden states, mapped from the disk; or None."""
+
+    def put(self, table: str, rows: Sequence[Row], kind: type[Row]) -> None:
+        """Store a table of other records, such as ``claims/long``."""
+
+    def table(self, table: str, kind: type[Row]) -> list[Row]:
+        """Read a table of other records; empty where there is none."""
+
+    def search(
+        self, source: str, queries: Sequence[tuple[str, str]], k: int
+    ) -> list[tuple[Passage, ...]]:
+        """Return the ``k`` passages of a knowledge source for each (title, text)."""
+
+    def has(self, table: str) -> bool:
+        """Tell whether a table, such as ``generations/short``, is stored."""
+
+    def freeze(self, stage: str, base: str) -> None:
+        """Copy a stage's answers and verdicts from the run folder ``base`` into this one."""
+
+    def signature(self, **parts: str) -> str:
+        """Return the settings string of a number: run-wide parts and the given ones."""
+
+
+class Side(NamedTuple):
+    """One of two runs that are compared: its name, what it stored, and its settings."""
+
+    name: str
+    run: Run
+    manifest: Manifest
+    settings: Any
+
+
+class Comparison(NamedTuple):
+    """Differences, B minus A, and what a reader must know about them.
+
+    ``notes`` are warnings, ``told`` is what was compared; ``tests`` has p and its correction for
+    many tests of every difference, where they were tested.
+    """
+
+    estimates: list[Estimate]
+    notes: list[str]
+    told: Sequence[str] = ()
+    tests: Sequence[tuple[float | None, float | None]] = ()
+    protocol: str = "uncle"
+
+
+class Report(typing.Protocol):
+    """How a protocol's numbers are shown: the module ``report`` of its package.
+
+    ``LABELS`` says of numbers that are compared their symbol and what they mean.
+    """
+
+    LABELS: Mapping[str, tuple[str, str]]
+
+    def render(
+        self,
+        estimates: Sequence[Estimate],
+        console: Console,
+        manifest: Manifest | None = None,
+        page: Path | None = None,
+        *,
+        entities: int | None = None,
+    ) -> None:
+        """Print the table that a run of so many entities ends with. Holds for any estimates."""
+
+    def pages(
+        self,
+        folder: RunFolder,
+        manifest: Manifest,
+        estimates: list[Estimate],
+        beside: Sequence[str | Path | RunFolder] = (),
+    ) -> dict[str, str]:
+        """Return every file of the page by name; ``report.html`` is one of them.
+
+        ``beside`` are other runs of the protocol, for tables of several models. Raises InputError
+        where it has none.
+        """
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """One published protocol.
+
+    ``question`` is what it answers. ``requests`` returns all that can be known beforehand of what
+    is asked, ``prompts`` what a manifest keeps of the texts (with their ``signature``).
+    ``off_by_default`` names settings that ask nothing unless they are changed, ``may_shrink``
+    settings that ``sayso measure`` may lower.
+    """
+
+    name: str
+    question: str
+    Settings: type
+    check: Callable[[Any], None]
+    prompts: Callable[[Any], dict[str, str]]
+    requests: Callable[[Sequence[Question], Any, int], list[Ask]]
+    collect: Callable[[Sequence[Question], Engine, Judge, Run, Any, int], None]
+    measure: Callable[[Run, Any], list[Estimate]]
+    cautions: Callable[[Sequence[Estimate], bool | None], list[str]]
+    compare: Callable[[tuple[Side, Side], Sequence[str], int, int], Comparison]
+    off_by_default: tuple[str, ...] = ()
+    may_shrink: tuple[str, ...] = ()
+    needs_paragraphs: bool = False
+    needs_golds: bool = False
+    #: refuses a model that cannot do what the settings want
+    check_model: Callable[[Engine, Any], None] = lambda model, settings: None
+    #: refuses other runs that the settings build on; returns what a reader must know of them
+    check_other_runs: Callable[[Any, Manifest, Sequence[Question]], tuple[str, ...]] = (
+        lambda settings, manifest, questions: ()
+    )
+    #: tells whether an answer goes to the judge, so that a dry run can price it
+    is_judged: Callable[[Ask, Any], bool] = lambda ask, settings: True
+    #: what a dry run cannot price
+    unpriced: Callable[[Sequence[Question], Any, Judge], list[str]] = (
+        lambda questions, settings, judge: []
+    )
+
+    @property
+    def report(self) -> Report:
+        """How its numbers are shown; loaded on use, since drawing loads much."""
+        return typing.cast(Report, import_module(f"sayso.protocols.{self.name}.report"))

@@ -1,0 +1,41 @@
+"""Selective answering: which score tells right answers from wrong ones, and is it only length?
+
+Santilli et al., workshop paper and arXiv 2504.13677. One scored answer and S draws at T=1 of every
+question; every score u (higher = less certain) against every answer metric, incorrect = 1:
+
+    AUROC(u)  = P(u of a wrong answer > u of a right one) + P(equal)/2         (section 3)
+    PRR(u)    = (area(u) - area(random)) / (area(oracle) - area(random))
+    risk(c)   = share wrong among the share c of answers with the lowest u
+    ROUGE-L of an answer of N words that holds its m-word reference = 2m/(m+N), so "correct at
+    > .5" means N < 3m: length alone then has AUROC 1 - q(1-p) / (2(1-pq)), q = P(N < 3m | right)
+
+Therefore plain length is a mandatory row, and every metric's false negatives are shown by length.
+In the shared pool the answer is UNCLE's T=0 row and draws 0-4 are its probes; with ``paper`` it is
+a draw at T=0.1 with the paper's prompt and stop strings. A fact asked inside a paragraph is scored
+by the tokens of its aligned value, and by the draws of its own short question.
+"""
+
+from __future__ import annotations
+
+from sayso.protocols.protocol import Protocol
+from sayso.protocols.selective import collect, compare, measure, settings
+from sayso.protocols.selective.settings import Answer, Draws, Settings
+
+__all__ = ["SELECTIVE", "Answer", "Draws", "Settings"]
+
+SELECTIVE = Protocol(
+    name="selective",
+    question="Which uncertainty score tells its right answers from its wrong ones?",
+    Settings=Settings,
+    check=settings.check,
+    prompts=collect.prompts,
+    requests=collect.requests,
+    collect=collect.collect,
+    measure=measure.estimates,
+    cautions=measure.cautions,
+    compare=compare.compare,
+    off_by_default=settings.CHECKS,
+    needs_golds=True,
+    check_model=collect.check_model,
+    is_judged=collect.is_judged,
+)

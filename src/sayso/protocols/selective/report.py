@@ -1,0 +1,1010 @@
+"""The charts of a selective run's page: leaderboard, length, risk against coverage, rankings.
+
+Told by shape and label as well as by color; each function returns ``None`` where there is nothing
+to draw. Colors are those of :mod:`sayso.report.charts`, so that they follow light and dark mode.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sayso.records import Estimate
+from sayso.report import terminal
+from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, _finish
+from sayso.report.numbers import FORMS, covers, line, number, percent, plain, range_of, signed, told
+from sayso.report.page import refuse_beside, stored_answers, with_answers
+from sayso.report.tables import Cell, figure_of
+from sayso.report.tables import Table as tables_Table
+from sayso.report.terminal import asked, begin, data, plain_table, say
+from sayso.report.terminal import end as print_footer
+from sayso.storage.run_folder import Manifest, RunFolder
+
+# Finding a number among the estimates of a selective run: ``form:short;against:rules;score:x``.
+
+LENGTH, WORDS = "length_words", "words"
+#: keys of a place that any text may follow, to its end
+LAST = ("type", "length")
+
+
+def parse(where: str) -> dict[str, str]:
+    """Take a place apart; what follows ``type:`` or ``length:`` may itself hold ``;`` and ``:``."""
+    found: dict[str, str] = {}
+    rest = where
+    while rest:
+        key, _, tail = rest.partition(":")
+        if key in LAST:
+            found[key] = tail
+            return found
+        found[key], _, rest = tail.partition(";")
+    return found
+
+
+class Selected:
+    """The estimates of a run by name, form, answer metric and score."""
+
+    def __init__(self, estimates: Iterable[Estimate]) -> None:
+        self.all = list(estimates)
+        self.parsed = [(e, parse(e.where)) for e in self.all]
+        self._index = {
+            (e.name, p.get("form", ""), p.get("against", ""), p.get("score", "")): e
+            for e, p in self.parsed
+            if not p.keys() - {"form", "against", "score"}
+        }
+
+    @property
+    def forms(self) -> list[str]:
+        """The forms that this run measured, short before long."""
+        present = {p.get("form") for _, p in self.parsed}
+        return [form for form in ("short", "long") if form in present]
+
+    def get(self, name: str, form: str, against: str = "", score: str = "") -> Estimate:
+        """Return an estimate; one that was not computed comes back undefined, with the reason."""
+        found = self._index.get((name, form, against, score))
+        return found or Estimate(name, problem="not computed in this run")
+
+    def each(self, name: str, **where: str) -> Iterator[tuple[Estimate, dict[str, str]]]:
+        """Yield (estimate, place) of every estimate of this name whose place has these parts."""
+        for estimate, place in self.parsed:
+            if estimate.name == name and where.items() <= place.items():
+                yield estimate, place
+
+    def metrics(self, form: str) -> list[str]:
+        """Return the answer metrics of a form, the run's judge first."""
+        return [p["against"] for _, p in self.each("error_rate", form=form)]
+
+    def judge(self, form: str) -> str:
+        """Return the answer metric that the run's judge is."""
+        return next(iter(self.metrics(form)), "")
+
+    def best(self, form: str, score: str, against: str = "") -> Estimate:
+        """Return the AUROC within type of fact, or the plain one where there are no types."""
+        by = against or self.judge(form)
+        within = self.get("auroc_within", form, by, score)
+        return within if within.value is not None else self.get("auroc", form, by, score)
+
+    def ranked(self, form: str) -> list[str]:
+        """Return the scores that have a value, the best first."""
+        judge = self.judge(form)
+        held = [
+            p["score"]
+            for e, p in self.each("auroc", form=form, against=judge)
+            if e.value is not None
+        ]
+        return sorted(dict.fromkeys(held), key=lambda n: -(self.best(form, n).value or 0.0))
+
+
+# Names of scores and answer metrics in words.
+
+#: scores whose name with spaces is not yet in words; all others read well with spaces
+SCORE_NAMES = {
+    "length_words": "plain length (words)",
+    "length_tokens": "plain length (tokens)",
+    "words": "its own words",
+    "p_true": "P(True)",
+    "p_true_few": "P(True), with examples",
+    "p_true_raw": "P(True), unnormalized",
+    "p_true_sampled": "P(True), by sampling",
+    "p_ik": "P(IK)",
+    "p_ik_other_data": "P(IK), learned on other data",
+    "pmi": "mutual information",
+    "conditional_pmi": "conditional mutual information",
+    "num_sets": "number of meanings",
+    "naive_entropy_eq4": "naive entropy, equation 4",
+    "mc_mean_token_entropy": "token entropy of the draws",
+    "cocoa_probability": "CoCoA on probability",
+    "cocoa_perplexity": "CoCoA on perplexity",
+    "cocoa_entropy": "CoCoA on entropy",
+    "fisher_rao": "Fisher-Rao distance",
+    "renyi_divergence": "Rényi divergence",
+    "selfcheck_nli": "SelfCheck, NLI",
+    "verbalized_two_step": "stated confidence, asked after",
+    "verbalized_two_step_reasoned": "stated confidence, asked after reasons",
+    "verbalized_top_k": "stated confidence, several guesses",
+    "luq": "LUQ",
+    "luq_draws": "LUQ of the draws",
+}
+#: first words of a family of scores
+FAMILIES = {
+    "semantic_entropy_mc": "semantic entropy, Monte Carlo",
+    "semantic_entropy": "semantic entropy",
+    "naive_entropy": "naive entropy",
+    "eigv": "graph eigenvalues",
+    "degree": "graph degree",
+    "eccentricity": "graph eccentricity",
+    "selfcheck_ngram": "SelfCheck n-gram",
+    "selfcheck": "SelfCheck",
+    "verbalized": "stated confidence",
+}
+METRIC_NAMES = {
+    "rouge_l": "ROUGE-L",
+    "squad_f1": "SQuAD F1",
+    "exact_match": "exact match",
+    "contains": "contains reference",
+    "unknown": "unknown",
+}
+_OURS = re.compile(r"[a-z0-9_]{1,60}")
+
+
+def score_label(name: str) -> str:
+    """Return a score's name in words; a name that is not ours stays as it is."""
+    if name in SCORE_NAMES:
+        return SCORE_NAMES[name]
+    if not _OURS.fullmatch(name):
+        return line(name, 60)
+    for start, said in FAMILIES.items():
+        if name == start:
+            return said
+        if name.startswith(f"{start}_"):
+            return f"{said}, {name.removeprefix(start)[1:].replace('_', ', ')}"
+    return name.replace("_", " ")
+
+
+def metric_label(name: str, judge: str = "") -> str:
+    """Return an answer metric's name in words; the run's judge is called so."""
+    label = METRIC_NAMES.get(name) or line(name, 40)
+    return f"{label} (judge)" if name == judge else label
+
+
+# Sentences about a selective run: each says what may be said, and no more (VALIDITY 5).
+
+
+def headline(found: Selected, form: str) -> str:
+    """Return the first sentence of a form: how many facts, how many wrong, what tells them.
+
+    The best of many scores was chosen on the answers it is shown on, which flatters it: the
+    sentence says of how many.
+    """
+    judge = found.judge(form)
+    rate = found.get("error_rate", form, judge)
+    ranked = [name for name in found.ranked(form) if name not in (LENGTH, WORDS)]
+    if rate.value is None:
+        return f"{FORMS[form].capitalize()}: no answer has a verdict, so nothing could be ranked."
+    if not ranked:
+        why = " no pair of a right and a wrong answer to rank" if rate.value in (0, 1) else ""
+        return (
+            f"{FORMS[form].capitalize()}: of {rate.n:,} judged answers {percent(rate.value, 0)} "
+            f"are wrong by {line(judge, 40)}:{why or ' no score could be ranked'}."
+        )
+    best = ranked[0]
+    estimate = found.best(form, best)
+    among = f", the best of {len(ranked)} scores on these answers," if len(ranked) > 1 else ""
+    within = " about the same type of fact" if estimate.name == "auroc_within" else ""
+    return (
+        f"{FORMS[form].capitalize()}: of {rate.n:,} judged answers {percent(rate.value, 0)} are "
+        f"wrong by {line(judge, 40)}. {capital(score_label(best))}{among} gives the wrong one of "
+        f"two answers{within} the higher value in {_share(estimate)} of pairs (50 % is chance); "
+        f"plain length in {_share(found.best(form, LENGTH))}."
+    )
+
+
+def capital(text: str) -> str:
+    """Return a text that can begin a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def length_sentences(found: Selected, form: str) -> Iterator[str]:
+    """Yield what the mandatory row says, and which types move it where it is not .5."""
+    row = found.best(form, LENGTH)
+    if row.value is None:
+        yield f"Plain length has no AUROC: {line(row.problem or 'not computed', 200)}."
+        return
+    kind = "within type" if row.name == "auroc_within" else "pooled"
+    if covers(row, 0.5):
+        yield f"Plain length, {kind}: {told(row)}: its interval holds .5."
+        return
+    parts = [
+        (e, p) for e, p in found.each("length_share", form=form) if e.value is not None and e.n
+    ]
+    named = ", ".join(f"{line(p['type'], 40)} (AUROC {plain(e.value)})" for e, p in parts[:3])
+    reason = f" Most of it comes from {named}." if named else ""
+    yield (
+        f"! Plain length, {kind}: {told(row)}: wrong answers differ from right ones in length "
+        f"here, so part of any score that grows with length is this.{reason}"
+    )
+
+
+def unread_sentences(found: Selected, form: str) -> Iterator[str]:
+    """Yield how many answers have no readable verdict, and what they could make of the errors."""
+    facts, rate = found.get("facts", form), found.get("error_rate", form, found.judge(form))
+    if facts.missing and rate.bound_low is not None and rate.bound_high is not None:
+        yield (
+            f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are in no "
+            f"number; whatever they are, {percent(rate.bound_low, 0)} to "
+            f"{percent(rate.bound_high, 0)} are wrong."
+        )
+
+
+def words_sentences(found: Selected, form: str) -> Iterator[str]:
+    """Yield what the model's own words do as a policy: how much they commit to, how often wrong."""
+    judge = found.judge(form)
+    coverage = found.get("coverage_of_words", form, judge, WORDS)
+    risk = found.get("risk_of_words", form, judge, WORDS)
+    rate = found.get("error_rate", form, judge)
+    if coverage.value is None or rate.value is None:
+        return
+    given = (
+        "it hedges all of them"
+        if risk.value is None
+        else f"{_share(risk)} of those are wrong (of all: {_share(rate)})"
+    )
+    yield (
+        f"Its words: told to voice doubt, it commits to {_share(coverage)} of the answers; {given}."
+    )
+
+
+def _share(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return percent(estimate.value, 0)
+    ends = f"{percent(estimate.low, 0)}, {percent(estimate.high, 0)}".replace(" %", "")
+    return f"{percent(estimate.value, 0)} [{ends}]"
+
+
+def audit_sentences(found: Selected, form: str, most: int = 3) -> Iterator[str]:
+    """Yield the careful sentence of the length audit, of so many scores."""
+    names = [p["score"] for _, p in found.each("audit_against_metric", form=form)]
+    for name in names[:most]:
+        part = {
+            field: found.get(f"audit_{field}", form, "rouge_l", name)
+            for field in ("against_metric", "against_truth", "difference", "from_length")
+        }
+        rest = found.get("audit_unexplained", form, "rouge_l", name)
+        if part["difference"].value is None:
+            continue
+        yield (
+            f"{capital(score_label(name))}: AUROC {told(part['against_metric'])} against ROUGE-L, "
+            f"{told(part['against_truth'])} against {line(found.judge(form), 40)} on the same "
+            f"rows. Of the difference of {signed(part['difference'].value)}, "
+            f"{_signed_told(part['from_length'])} comes from refused longer right answers, "
+            f"{_signed_told(rest)} stays unexplained."
+        )
+
+
+def _signed_told(estimate: Estimate) -> str:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return signed(estimate.value)
+    return f"{signed(estimate.value)} [{signed(estimate.low)}, {signed(estimate.high)}]"
+
+
+def refused_sentences(found: Selected, form: str) -> Iterator[str]:
+    """Yield what share of the right answers each metric refuses, and how that rises with length."""
+    said = []
+    for estimate, place in found.each("false_negatives", form=form):
+        slope = found.get("false_negative_slope", form, place["against"])
+        if estimate.value is None:
+            continue
+        rise = f", slope {_signed_told(slope)}" if slope.value is not None else ""
+        said.append(f"{metric_label(place['against'])} {percent(estimate.value, 0)}{rise}")
+    if said:
+        yield (
+            f"Right answers (by {line(found.judge(form), 40)}) that a metric refuses, and the rise "
+            f"from one fifth of length to the next: {'; '.join(said)}."
+        )
+
+
+def agreement_sentences(found: Selected, form: str) -> Iterator[str]:
+    """Yield how often each answer metric says what most of the others say."""
+    judge = found.judge(form)
+    said = [
+        f"{metric_label(p['against'], judge)} {_share(e)}"
+        for e, p in found.each("metric_against_others", form=form)
+        if e.value is not None
+    ]
+    if said:
+        yield (
+            f"Each answer metric against the majority of the others: {', '.join(said)}. Metrics "
+            "that compare words share their mistakes: a majority of them is no truth."
+        )
+
+
+def flip_sentences(found: Selected, form: str, most: int) -> Iterator[str]:
+    """Yield how many pairs of scores swap places between answer metrics, the clear ones first."""
+    total = found.get("rank_flips", form)
+    if not total.value:
+        if total.value == 0:
+            yield "No two scores swap places when the answer metric changes."
+        return
+    clear = total.numerator or 0
+    yield (
+        f"{total.value:.0f} rankings of two scores turn around with the answer metric, "
+        f"{clear:.0f} of them clear of chance{':' if clear and most else '.'}"
+    )
+    for estimate, place in list(found.each("auroc_difference", form=form, clear="yes"))[: 2 * most]:
+        if "under" in place:
+            yield (
+                f"  {score_label(place['first'])} beats {score_label(place['second'])} by "
+                f"{number(estimate, 3)} under {metric_label(place['under'])}, and loses under "
+                f"{metric_label(place['other'])}"
+            )
+
+
+def not_computed(found: Selected) -> Iterator[str]:
+    """Yield one line for each reason why scores have no value, with the scores it concerns."""
+    told: dict[tuple[str, ...], list[str]] = {}
+    for reason, names in reasons(found).items():
+        for score, forms in names.items():
+            told.setdefault((reason, *forms), []).append(score)
+    for (reason, *forms), scores in told.items():
+        where = "" if len(forms) == len(found.forms) else f" ({', '.join(FORMS[f] for f in forms)})"
+        yield f"not computed{where}: {', '.join(scores)}: {reason}"
+
+
+def reasons(found: Selected) -> dict[str, dict[str, list[str]]]:
+    """Return reason -> score -> forms, of scores without a value."""
+    missing: dict[str, dict[str, list[str]]] = {}
+    for form in found.forms:
+        for estimate, place in found.each("auroc", form=form, against=found.judge(form)):
+            if estimate.value is None:
+                reason = line(estimate.problem or "no value", 200)
+                missing.setdefault(reason, {}).setdefault(place.get("score", ""), []).append(form)
+    return missing
+
+
+# The selective protocol in the terminal: a leaderboard, plain length always, what may be said.
+
+#: rows of a form's table; the page has them all
+SHOWN = 12
+HEADS = ("within type", "pooled", "unkn.", "PRR", "len.")
+
+
+def render(
+    estimates: Sequence[Estimate],
+    console: Console,
+    manifest: Manifest | None = None,
+    page: Path | None = None,
+    *,
+    entities: int | None = None,
+) -> None:
+    """Print the leaderboard of each form and what must be known of it. Holds for any estimates."""
+    found = Selected(estimates)
+    begin(console, manifest)
+    for form in found.forms:
+        say(console, headline(found, form), "bold")
+    for form in found.forms:
+        console.print()
+        text = (
+            f"AUROC for a wrong answer, {FORMS[form]} (.5 = blind); unkn.: for an unknown fact; "
+            "len.: rank correlation with the number of words"
+        )
+        say(console, text, "")
+        console.print(board(found, form, console))
+        for text in _below(found, form):
+            say(console, text, "")
+    for text in not_computed(found):
+        say(console, text, "dim")
+    if manifest is not None:
+        say(console, asked(manifest), "dim")
+    print_footer(console, manifest, found.all, page)
+
+
+def board(found: Selected, form: str, console: Console) -> Table:
+    """Return the leaderboard of a form: the best scores, plain length, the model's words."""
+    table = plain_table()
+    table.add_column(data("score", console, "dim"), no_wrap=True)
+    for head in HEADS:
+        table.add_column(data(head, console, "dim"), justify="right", no_wrap=True)
+    ranked = found.ranked(form)
+    shown = ranked[:SHOWN]
+    shown += [name for name in (LENGTH, WORDS) if name in ranked and name not in shown]
+    for name in shown:
+        style = "bold cyan" if name == LENGTH else "bold" if name == ranked[0] else ""
+        table.add_row(data(name, console, style), *_cells(found, form, name, console))
+    left = len(ranked) - len(shown)
+    if left > 0:
+        table.add_row(data(f"{left} more on the page", console, "dim"))
+    return table
+
+
+def _cells(found: Selected, form: str, name: str, console: Console) -> list[Text]:
+    judge = found.judge(form)
+    within, pooled = (
+        found.get("auroc_within", form, judge, name),
+        found.get("auroc", form, judge, name),
+    )
+    unknown = found.get("auroc_within", form, "unknown", name)
+    if unknown.value is None:
+        unknown = found.get("auroc", form, "unknown", name)
+    return [
+        data(f"{number(within)} {range_of(within)}".strip(), console),
+        data(f"{number(pooled)} {range_of(pooled)}".strip(), console),
+        data(number(unknown), console),
+        data(number(found.get("prr", form, judge, name)), console),
+        data(number(found.get("length_correlation", form, judge, name)), console),
+    ]
+
+
+def _below(found: Selected, form: str) -> Iterator[str]:
+    yield from unread_sentences(found, form)
+    yield from length_sentences(found, form)
+    yield from words_sentences(found, form)
+    yield from audit_sentences(found, form, most=1)
+    yield from refused_sentences(found, form)
+    yield from agreement_sentences(found, form)
+    yield from flip_sentences(found, form, most=2)
+
+
+COLORS = (SHORT, LONG, PAIRS["UC"], PAIRS["UU"], INK, MUTED)
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 4])
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
+#: rows of the bars
+MOST_BARS = 16
+WORDS_OF_ANSWER = "words of the answer"
+FIFTHS = ("shortest", "2nd", "3rd", "4th", "longest")
+
+
+def bars(found: Selected, width: int) -> Drawing | None:
+    """AUROC of the best scores and of plain length, by form, with intervals and a line at .5."""
+    names: list[str] = []
+    for form in found.forms:
+        names += found.ranked(form)[: MOST_BARS // 2]
+    names = list(dict.fromkeys([*names, LENGTH, WORDS]))
+    rows = [
+        _row(name, FORMS[form], e)
+        for name in names
+        for form in found.forms
+        if (e := found.best(form, name)).value is not None
+    ]
+    kinds = [FORMS[form] for form in found.forms]
+    return _points(rows, kinds, width, "AUROC for a wrong answer") if rows else None
+
+
+def targets(found: Selected, form: str, width: int) -> Drawing | None:
+    """AUROC of scores against *wrong* and against *unknown*, the model's words among them."""
+    judge = found.judge(form)
+    names = list(dict.fromkeys([*found.ranked(form)[:MOST_BARS], LENGTH, WORDS]))
+    kinds = {judge: "a wrong answer", "unknown": "an unknown fact"}
+    rows = [
+        _row(name, kind, e)
+        for name in names
+        for by, kind in kinds.items()
+        if (e := found.best(form, name, by)).value is not None
+    ]
+    if len({r["kind"] for r in rows}) < 2:
+        return None  # nothing to set against the errors: the bars show them
+    return _points(rows, list(kinds.values()), width, "AUROC", legend=True)
+
+
+def _row(name: str, kind: str, e: Estimate) -> Row:
+    return {
+        "score": score_label(name),
+        "kind": kind,
+        "value": e.value,
+        "low": e.low,
+        "high": e.high,
+    }
+
+
+def _points(
+    rows: list[Row], kinds: list[str], width: int, title: str, *, legend: bool = False
+) -> Drawing:
+    """A point with its interval for each score and kind, the best of the first kind on top."""
+    first = {str(r["score"]): r["value"] for r in rows if r["kind"] == kinds[0]}
+    order = sorted({str(r["score"]) for r in rows}, key=lambda n: -float(first.get(n) or 0))
+    limit = width * 2 // 5 if width > NARROW else width // 2
+    y = alt.Y("score:N", sort=order, title=None, axis=alt.Axis(labelLimit=limit))
+    offset = alt.YOffset("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, paddingOuter=0.5))
+    columns = 2 if width > NARROW else 1
+    shown = (
+        alt.Legend(title=None, orient="bottom", columns=columns, columnPadding=24)
+        if legend
+        else None
+    )
+    known = kinds if legend else list(FORMS.values())
+    color = alt.Color("kind:N", scale=alt.Scale(domain=known, range=[SHORT, LONG]), legend=shown)
+    marks = alt.Scale(domain=known, range=["circle", "diamond"])
+    shape = alt.Shape("kind:N", scale=marks, legend=shown)
+    ends = [v for r in rows for k in ("value", "low", "high") if isinstance(v := r[k], float)]
+    scale = alt.Scale(domain=[min(0.4, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
+    axis = alt.Axis(tickCount=6 if width > NARROW else 3, format=".1f")
+    x = alt.X("value:Q", title=title, scale=scale, axis=axis)
+    data = alt.InlineData(values=rows)
+    chance = alt.Chart(alt.InlineData(values=[{"x": 0.5}])).mark_rule(color=MUTED).encode(x="x:Q")
+    spans = (
+        alt.Chart(data)
+        .transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .mark_rule(strokeWidth=2)
+        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=offset, color=color)
+    )
+    points = (
+        alt.Chart(data)
+        .mark_point(size=70, filled=True, opacity=1)
+        .encode(x=x, y=y, yOffset=offset, color=color, shape=shape)
+    )
+    step = 22 if len(kinds) == 1 else 30
+    finished = _finish(alt.layer(chance, spans, points), width, step * len(order))
+    named: Drawing = finished.configure_legend(labelColor=INK, labelFontSize=12, labelLimit=320)
+    return named
+
+
+def risk(found: Selected, form: str, width: int) -> Drawing | None:
+    """Share wrong among the share answered, by score; the model's words as one point."""
+    rows = [
+        {"score": score_label(p["score"]), "x": float(p["coverage"]), "y": e.value}
+        for e, p in found.each("risk", form=form)
+        if e.value is not None
+    ]
+    judge = found.judge(form)
+    spot = (
+        found.get("coverage_of_words", form, judge, WORDS),
+        found.get("risk_of_words", form, judge, WORDS),
+    )
+    point: list[Row] = []
+    if spot[0].value is not None and spot[1].value is not None:
+        point = [{"score": "its words", "x": spot[0].value, "y": spot[1].value}]
+    titles = ("share of answers given", "share wrong among them")
+    return _lines(rows, width, titles, point, formats=("%", "%"))
+
+
+def score_by_length(found: Selected, form: str, width: int) -> Drawing | None:
+    """Mean rank of scores among right and among wrong answers, by fifths of length."""
+    rows = [
+        _at(f"{score_label(p['score'])}, {p['answers']} answers", e, p)
+        for e, p in found.each("score_rank", form=form)
+    ]
+    return _lines(rows, width, (WORDS_OF_ANSWER, "mean rank of the score (1 = least certain)"))
+
+
+def metric_by_length(found: Selected, form: str, width: int) -> Drawing | None:
+    """Mean of the continuous answer metrics over right answers, by fifths of length."""
+    rows = [
+        _at(metric_label(p["against"]), e, p) for e, p in found.each("metric_of_right", form=form)
+    ]
+    return _lines(rows, width, (WORDS_OF_ANSWER, "value for right answers, mean (0 to 1)"))
+
+
+def reference_by_length(found: Selected, form: str, width: int) -> Drawing | None:
+    """Mean length of the reference by fifths of the answer's length, beside equal lengths."""
+    rows = [_at("the reference", e, p) for e, p in found.each("reference_words", form=form)]
+    equal = [{"score": "as long as the answer", "x": r["x"], "y": r["x"]} for r in rows]
+    return _lines([*rows, *equal], width, (WORDS_OF_ANSWER, "words of the reference, mean"))
+
+
+def _at(name: str, e: Estimate, place: dict[str, str]) -> Row:
+    """A mean of a fifth of the answers, at their mean length."""
+    length = float(place["length"])
+    return {"score": name, "x": length, "y": e.value, "low": e.low, "high": e.high}
+
+
+def refused(found: Selected, form: str, width: int) -> Drawing | None:
+    """Share of right answers that each metric refuses, by fifths of length, with intervals."""
+    rows = [
+        {
+            "score": metric_label(p["against"]),
+            "x": FIFTHS[int(p["fifth"]) - 1],
+            "y": e.value,
+            "low": e.low,
+            "high": e.high,
+        }
+        for e, p in found.each("false_negatives_fifth", form=form)
+        if e.value is not None
+    ]
+    titles = ("answers by length, a fifth of the right ones each", "right answers refused")
+    held = [name for name in FIFTHS if name in {r["x"] for r in rows}]
+    return _lines(rows, width, titles, order=held, formats=("", "%"))
+
+
+def rankings(found: Selected, form: str, width: int) -> Drawing | None:
+    """AUROC of the scores that swap places, under each answer metric."""
+    swapped: list[str] = []
+    for clear in ("yes", "no"):
+        for _, p in found.each("auroc_difference", form=form, clear=clear):
+            swapped += [p["first"], p["second"]]
+    metrics, judge = found.metrics(form), found.judge(form)
+    names = list(dict.fromkeys(swapped))[: len(COLORS)]
+    rows = [
+        {
+            "score": score_label(name),
+            "x": metric_label(by, judge),
+            "y": e.value,
+            "low": e.low,
+            "high": e.high,
+        }
+        for name in names
+        for by in metrics
+        if (e := found.get("auroc", form, by, name)).value is not None
+    ]
+    named = [metric_label(by, judge) for by in metrics]
+    return _lines(rows, width, ("answer metric", "AUROC"), order=named)
+
+
+def _lines(
+    rows: list[Row],
+    width: int,
+    titles: tuple[str, str],
+    points: list[Row] | None = None,
+    order: list[str] | None = None,
+    formats: tuple[str, str] = ("", ""),
+) -> Drawing | None:
+    """One line for each ``score`` over ``x``, named in the legend, intervals if any.
+
+    ``formats`` are those of the numbers on the axes.
+    """
+    names = list(dict.fromkeys(str(r["score"]) for r in rows))[: len(COLORS)]
+    rows = [r for r in rows if r["score"] in names]
+    if len({r["x"] for r in rows}) < 2:
+        return None
+    ends = [
+        v
+        for r in [*rows, *(points or [])]
+        for k in ("y", "low", "high")
+        if (v := r.get(k)) is not None
+    ]
+    y_scale = alt.Scale(domain=[min(ends), max(ends)], nice=True, padding=6)
+    kind = "O" if order else "Q"
+    tight = width <= NARROW and len(order or []) > 3
+    x: Any = alt.X(
+        f"x:{kind}",
+        title=titles[0],
+        sort=order or None,
+        axis=alt.Axis(
+            labelAngle=-35 if tight else 0,
+            labelLimit=110 if tight else width // max(len(order or []), 1),
+            titlePadding=26 if tight else alt.Undefined,
+            tickCount=6,
+            tickMinStep=alt.Undefined if formats[0] else 1,
+            format=formats[0] or alt.Undefined,
+        ),
+        scale=alt.Scale(zero=False) if not order else alt.Undefined,
+    )
+    y_axis = alt.Axis(tickCount=5, titleLimit=240, format=formats[1] or alt.Undefined)
+    y = alt.Y("y:Q", title=titles[1], scale=y_scale, axis=y_axis)
+    legend = alt.Legend(
+        title=None,
+        orient="bottom",
+        columns=2 if width > NARROW else 1,
+        columnPadding=40,
+        symbolOpacity=1,
+    )
+
+    def told(kind: Any, styles: tuple[Any, ...]) -> Any:
+        scale = alt.Scale(domain=names, range=list(styles[: len(names)]))
+        return kind("score:N", scale=scale, legend=legend)
+
+    palette, dash, mark = (
+        told(alt.Color, COLORS),
+        told(alt.StrokeDash, DASHES),
+        told(alt.Shape, SHAPES),
+    )
+    base = alt.Chart(alt.InlineData(values=rows))
+    layers: list[alt.Chart] = [
+        base.mark_line(strokeWidth=2).encode(x=x, y=y, color=palette, strokeDash=dash)
+    ]
+    if any(r.get("low") is not None for r in rows):
+        layers.append(
+            base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+            .mark_rule(strokeWidth=1, opacity=0.6)
+            .encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=palette)
+        )
+    layers.append(
+        base.mark_point(size=40, filled=True, opacity=1).encode(x=x, y=y, color=palette, shape=mark)
+    )
+    if points:
+        spots = alt.Chart(alt.InlineData(values=points))
+        layers.append(
+            spots.mark_point(size=130, shape="cross", color=INK, strokeWidth=2).encode(x=x, y=y)
+        )
+        layers.append(
+            spots.mark_text(align="right", dx=-10, dy=-10, color=INK).encode(
+                x=x, y=y, text="score:N"
+            )
+        )
+    finished = _finish(alt.layer(*layers), width, 300 if width > NARROW else 260)
+    named: Drawing = finished.configure_legend(labelColor=INK, labelFontSize=12, labelLimit=320)
+    return named
+
+
+# The tables of a selective run's page: leaderboards, answer metrics, refusals, rankings.
+
+#: rows of a form's first table; the others stand below it, folded
+SHOWN_ON_PAGE = 12
+BOARD = ("AUROC within type", "AUROC", "unknown, within type", "PRR", "AURAC", "with length")
+
+
+def board_table(found: Selected, form: str, most: int | None = None) -> tables_Table:
+    """Return the scores that have a value, the best first; plain length is there and marked."""
+    judge = found.judge(form)
+    ranked, rows = found.ranked(form), []
+    for place, name in enumerate(ranked):
+        if most is not None and place >= most and name not in (LENGTH, WORDS):
+            continue
+        style = "own" if name in (LENGTH, WORDS) else ""
+        cells = []
+        for key, by in (
+            ("auroc_within", judge),
+            ("auroc", judge),
+            ("auroc_within", "unknown"),
+            ("prr", judge),
+            ("aurac", judge),
+            ("length_correlation", judge),
+        ):
+            estimate = found.get(key, form, by, name)
+            cells.append(Cell(number(estimate), _range(estimate), style=style))
+        rows.append([_named(name, style), *cells])
+    which = "Scores" if most is None else f"The best {most} of {len(ranked)} scores, and length,"
+    caption = f"{which} against {line(judge, 60)}: value and 95 % interval"
+    return tables_Table(caption, ["", *BOARD], rows, [])
+
+
+def _named(name: str, style: str = "") -> Cell:
+    """Return a score's name in words and, below it, what ``--scores`` calls it."""
+    label = score_label(name)
+    return Cell(label, "" if label == name else name, head=True, style=style)
+
+
+def agreement(found: Selected, form: str) -> tables_Table:
+    """Return how often every two answer metrics agree, and each with most of the others."""
+    judge = found.judge(form)
+    pairs: dict[tuple[str, str], Estimate] = {}
+    for estimate, p in found.each("metric_agreement", form=form):
+        pairs[p["against"], p["metric"]] = pairs[p["metric"], p["against"]] = estimate
+    names = list(dict.fromkeys(name for name, _ in pairs))
+    rows = []
+    for name in names:
+        cells = [
+            _percent_cell(pairs[name, other]) if name != other else Cell("–") for other in names
+        ]
+        others = found.get("metric_against_others", form, name)
+        rows.append([Cell(metric_label(name, judge), head=True), *cells, _percent_cell(others)])
+    head = ["", *(metric_label(name, judge) for name in names), "most others"]
+    note = (
+        "most others: how often it says what the majority of the other metrics says, itself left "
+        "out; ties are left out. Metrics that compare words share their mistakes, so a majority of "
+        "them is no truth. People who judged the same answers stand beside them in sayso score."
+    )
+    return tables_Table("Same verdict on an answer: share and 95 % interval", head, rows, [note])
+
+
+def _percent_cell(estimate: Estimate) -> Cell:
+    low, high = estimate.low, estimate.high
+    ends = "" if low is None or high is None else f"[{percent(low, 0)}, {percent(high, 0)}]"
+    return Cell(
+        percent(estimate.value, 0), ends.replace(" %", "").replace(" ", "\N{NO-BREAK SPACE}")
+    )
+
+
+def by_metric(found: Selected, form: str) -> tables_Table:
+    """Return the main scores under every answer metric, shaded by their place in its ranking."""
+    metrics = [*found.metrics(form)]
+    names = [p["score"] for _, p in found.each("auroc", form=form, against="rouge_l")]
+    held = [
+        n for n in dict.fromkeys(names) if found.get("auroc", form, metrics[0], n).value is not None
+    ]
+    rows = []
+    for name in sorted(held, key=lambda n: -(found.get("auroc", form, metrics[0], n).value or 0)):
+        cells = []
+        for by in metrics:
+            estimate = found.get("auroc", form, by, name)
+            value = estimate.value if estimate.value is not None else 0.5
+            level = round(min(9, max(0.0, 18 * (value - 0.5))))
+            cells.append(Cell(number(estimate), _range(estimate), level=level))
+        rows.append([_named(name), *cells])
+    shares = [found.get("error_rate", form, by) for by in metrics]
+    wrong = [Cell("share of answers called wrong", head=True)]
+    wrong += [Cell(percent(e.value, 0), f"{e.n:,} answers") for e in shares]
+    return tables_Table(
+        "AUROC by answer metric",
+        ["", *(metric_label(m, metrics[0]) for m in metrics)],
+        [wrong, *rows],
+        [],
+    )
+
+
+def refusals(found: Selected, form: str) -> tables_Table:
+    """Return what share of the right answers each metric refuses, by fifths of length."""
+    rows = []
+    for overall, place in found.each("false_negatives", form=form):
+        by = place["against"]
+        fifths: dict[str, Estimate] = {
+            p["fifth"]: e for e, p in found.each("false_negatives_fifth", form=form, against=by)
+        }
+        cells = [_percent_cell(overall)]
+        for fifth in "12345":
+            estimate = fifths.get(fifth, Estimate(""))
+            cells.append(
+                Cell(percent(estimate.value, 0), f"of {estimate.n:,}" if estimate.n else "")
+            )
+        slope = found.get("false_negative_slope", form, by)
+        closed = found.get("auroc_length_closed_form", form, by)
+        cells += [Cell(number(slope), _range(slope)), Cell(plain(closed.value))]
+        rows.append([Cell(metric_label(by), head=True), *cells])
+    head = [
+        "",
+        "all",
+        "shortest fifth",
+        "2nd",
+        "3rd",
+        "4th",
+        "longest",
+        "rise a fifth",
+        "length alone",
+    ]
+    note = (
+        "rise a fifth: the slope from one fifth to the next. length alone: the AUROC that plain "
+        "length would earn against this metric if length had nothing to do with being right. A "
+        "fifth without right answers of its length is a dash."
+    )
+    title = f"Right answers, by {line(found.judge(form), 40)}, that a metric refuses"
+    return tables_Table(title, head, rows, [note])
+
+
+def flips(found: Selected, form: str) -> tables_Table:
+    """Return the pairs of scores that swap places, with both differences of AUROC."""
+    pairs: dict[tuple[str, ...], dict[str, Estimate]] = {}
+    for estimate, p in found.each("auroc_difference", form=form):
+        role = "under" if "under" in p else "against"
+        under, against = (p["under"], p["other"]) if role == "under" else (p["other"], p["against"])
+        pairs.setdefault((p["first"], p["second"], under, against, p["clear"]), {})[role] = estimate
+    rows = [
+        [
+            Cell(f"{score_label(first)} – {score_label(second)}", head=True),
+            Cell(told(both.get("under", Estimate("")), 3), metric_label(under)),
+            Cell(told(both.get("against", Estimate("")), 3), metric_label(against)),
+            Cell("clear" if clear == "yes" else "may be chance"),
+        ]
+        for (first, second, under, against, clear), both in pairs.items()
+    ]
+    title = "Rankings that turn around: difference of AUROC"
+    return tables_Table(title, ["", "under", "but under", ""], rows, [])
+
+
+def _range(estimate: Estimate) -> str:
+    """Return the interval, which a narrow cell must not break."""
+    return range_of(estimate).replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def missing(found: Selected) -> tables_Table:
+    rows = [
+        [_named(score), Cell(", ".join(FORMS[f] for f in forms)), Cell(reason)]
+        for reason, names in reasons(found).items()
+        for score, forms in names.items()
+    ]
+    return tables_Table("Scores that could not be computed", ["", "in", "why"], rows, [])
+
+
+# The page of a selective run: leaderboards, the length audit, what flips, and the answers.
+
+SIGNED = {"auroc_within": "AUROC within type", "auroc": "AUROC"}
+DEFINITIONS = {
+    "AUROC": "the share of pairs of a wrong and a right answer in which the wrong one has the "
+    "higher score, ties half; .5 is chance.",
+    "within type": "only pairs about the same type of fact: a model without any knowledge, which "
+    "answers by the habits of each type, has a high pooled AUROC and .5 here.",
+    "unknown": "the same against facts that no draw got right, whatever the answer said. The "
+    "draws that decide this are among those that scores of several draws compare.",
+    "PRR": "prediction-rejection ratio: 1 = rejects wrong answers first, 0 = at random.",
+    "AURAC": "area under accuracy against the share answered, normalized.",
+    "with length": "rank correlation of the score with the number of words of the answer.",
+    "its own words": "the model's words as a score: 1 where it hedged when told to voice doubt.",
+    "ROUGE-L, SQuAD F1": "overlap of words with the reference; an answer counts as right above .5 "
+    "and from .5, unless the signature (cuts) says otherwise.",
+    "judge": "the answer metric that this run's judge is; all else is measured against it.",
+    "risk": "the share wrong among the answers given, when those with the lowest score are given.",
+}
+
+
+def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]:
+    """Return what the template of the page needs beside the answers."""
+    found = Selected(estimates)
+    return {
+        "headline": [headline(found, form) for form in found.forms],
+        "warnings": [
+            *(
+                text.removeprefix("! ")
+                for form in found.forms
+                for text in (*unread_sentences(found, form), *length_sentences(found, form))
+                if text.startswith("!")
+            ),
+            *terminal.warned(manifest),
+        ],
+        "bars": figure_of(
+            lambda width: bars(found, width),
+            "AUROC of scores with 95 % intervals; the values stand in the tables that follow.",
+        ),
+        "forms": [_form(found, form) for form in found.forms],
+        "not_computed": missing(found),
+        "asked": asked(manifest),
+        "judged": terminal.cited(manifest),
+        "definitions": DEFINITIONS,
+        "signatures": _signatures(found),
+    }
+
+
+def _form(found: Selected, form: str) -> dict[str, Any]:
+    drawn: dict[str, tuple[Callable[[Selected, str, int], Drawing | None], str]] = {
+        "targets": (
+            targets,
+            "AUROC of scores against wrong answers and against unknown facts, with intervals.",
+        ),
+        "risk": (risk, "Share wrong among the answers given, by score."),
+        "score_by_length": (
+            score_by_length,
+            "Mean rank of scores by length, of right and of wrong answers.",
+        ),
+        "reference_by_length": (
+            reference_by_length,
+            "Words of the reference by words of the answer.",
+        ),
+        "metric_by_length": (
+            metric_by_length,
+            "ROUGE-L and SQuAD F1 of right answers by length.",
+        ),
+        "refused": (refused, "Share of right answers refused, by length."),
+        "rankings": (rankings, "AUROC of scores under each answer metric."),
+    }
+    return {
+        "name": form,
+        "title": FORMS[form].capitalize(),
+        "board": board_table(found, form, SHOWN_ON_PAGE),
+        "whole": board_table(found, form) if len(found.ranked(form)) > SHOWN_ON_PAGE else None,
+        "agreement": agreement(found, form),
+        "metrics": by_metric(found, form),
+        "refusals": refusals(found, form),
+        "flips": flips(found, form),
+        "sentences": [
+            *(t for t in length_sentences(found, form) if not t.startswith("!")),
+            *words_sentences(found, form),
+        ],
+        "audits": list(audit_sentences(found, form)),
+        "refused_text": list(refused_sentences(found, form)),
+        "flip_text": list(flip_sentences(found, form, most=0)),
+        "figures": {
+            name: figure_of(partial(make, found, form), label)
+            for name, (make, label) in drawn.items()
+        },
+    }
+
+
+def _signatures(found: Selected) -> list[tuple[str, str]]:
+    told_of = []
+    for form in found.forms:
+        judge, best = found.judge(form), next(iter(found.ranked(form)), LENGTH)
+        for name in ("auroc_within", "auroc"):
+            estimate = found.get(name, form, judge, best)
+            if estimate.signature:
+                told_of.append((f"{SIGNED[name]}, {FORMS[form]}", line(estimate.signature, 1_000)))
+    return told_of
+
+
+#: names are said as they are in tables of differences
+LABELS: dict[str, tuple[str, str]] = {}
+
+
+def pages(
+    folder: RunFolder,
+    manifest: Manifest,
+    estimates: list[Estimate],
+    beside: Sequence[str | Path | RunFolder] = (),
+) -> dict[str, str]:
+    """Return every file of the page by name: the pages of answers, then ``report.html``."""
+    refuse_beside(folder, beside)
+    k = manifest.settings.get("known_k")
+    tables = stored_answers(folder, "draws", k if isinstance(k, int) else 5)
+    return with_answers(__package__, manifest, tables, context(manifest, estimates))

@@ -1,0 +1,38 @@
+"""Factuality along a long text, and whether the model recognises its own claims.
+
+Tu et al., "Knowledge Boundary and Factuality of Long-Form Generation", arXiv 2411.15993. A text is
+cut into sentences and claims; each claim is supported (S), not supported (NS) or irrelevant (IR):
+
+    factuality of a part of the text = S / (S + NS) of the sentences with i/n in (lo, hi]
+    SK = share of supported claims that the model judges correct                    (section 4)
+    SU = share of unsupported claims that it judges not correct
+    F  = (1 - SU) / (2 - SU - SK)                                             (Equation 3)
+
+In the shared pool the text is UNCLE's T=0 paragraph. The model judges its claims without the
+source, alone and as question and answer; Equation 3 is fitted on other texts than it predicts.
+"""
+
+from __future__ import annotations
+
+from sayso.protocols.protocol import Protocol
+from sayso.protocols.self_known import claims, collect, compare, measure, settings
+from sayso.protocols.self_known.settings import Answer, Draws, Settings
+
+__all__ = ["SELF_KNOWN", "Answer", "Draws", "Settings"]
+
+SELF_KNOWN = Protocol(
+    name="self_known",
+    question="How factual is it along a long text, and does it know its own errors?",
+    Settings=Settings,
+    check=settings.check,
+    prompts=collect.prompts,
+    requests=collect.requests,
+    collect=collect.collect,
+    measure=measure.estimates,
+    cautions=measure.cautions,
+    compare=compare.compare,
+    off_by_default=settings.CHECKS,
+    may_shrink=settings.FEWER,
+    is_judged=collect.is_judged,
+    unpriced=claims.unpriced,
+)

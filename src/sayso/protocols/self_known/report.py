@@ -1,0 +1,1372 @@
+"""The charts of a self_known page: along the text, one panel a model, with and without passages.
+
+Methods or systems stand side by side within a part of the text, told by shape as well as by color;
+a hollow point rests on fewer than :data:`FEW` sentences or claims. Each function returns ``None``
+where there is nothing to draw.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import altair as alt
+import numpy as np
+from markupsafe import Markup
+from rich.console import Console
+from rich.table import Table as Table_
+
+from sayso.records import Claim, Estimate, Generation, Passage, Question, Score, Sentence, Verdict
+from sayso.report import terminal
+from sayso.report.answers import INLINE_BYTES, SHOWN_CHARACTERS
+from sayso.report.charts import (
+    FOURTH,
+    INK,
+    LONG,
+    MUTED,
+    NARROW,
+    SHORT,
+    THIRD,
+    Drawing,
+    Row,
+    _finish,
+)
+from sayso.report.numbers import DASH, block, covers, line, number, percent, plain, range_of
+from sayso.report.page import environment, refuse_beside, seed_of, shared_context
+from sayso.report.page import page as filled
+from sayso.report.tables import Cell, Figure, Table, figure_of
+from sayso.report.terminal import asked as terminal_asked
+from sayso.report.terminal import begin, data, plain_table, say
+from sayso.report.terminal import end as print_footer
+from sayso.storage.run_folder import Manifest, RunFolder
+
+# Finding the numbers of a self_known run by method, setting and part of the text.
+
+#: how a model is asked of its own claims, in words
+MODES = {
+    "direct": "whether the statement is true",
+    "qa": "whether this answers the question",
+    "qa_none": "the same with none of the above",
+}
+NONE = Estimate("", problem="not measured")
+
+
+#: what may follow a method in a place; the last three are any text, to the end
+_NEXT = re.compile(r";(?=(?:part|mode|k|first|score|class|claims|factuality|domain|problem|type):)")
+_LAST = ("domain", "problem", "type")
+
+
+def where_of(estimate: Estimate) -> dict[str, str]:
+    """Return the parts of a place, "method:plain;part:1/5", by name.
+
+    A method is a system's file name and a domain any text: both may hold ";" and ":".
+    """
+    found: dict[str, str] = {}
+    rest = estimate.where
+    while rest:
+        key, _, tail = rest.partition(":")
+        cut = None if key in _LAST else _NEXT.search(tail)
+        found[key], rest = (tail[: cut.start()], tail[cut.end() :]) if cut else (tail, "")
+    return found
+
+
+class Found:
+    """Estimates by name and place."""
+
+    def __init__(self, estimates: Sequence[Estimate]) -> None:
+        self.all = list(estimates)
+        self._by: dict[tuple[str, frozenset[tuple[str, str]]], Estimate] = {}
+        self.methods: list[str] = []
+        parts: list[str] = []
+        self._named: dict[str, list[Estimate]] = {}
+        for e in estimates:
+            place = where_of(e)
+            self._named.setdefault(e.name, []).append(e)
+            self._by.setdefault((e.name, frozenset(place.items())), e)
+            if "method" in place and place["method"] not in self.methods:
+                self.methods.append(place["method"])
+            if "part" in place and place["part"] not in parts:
+                parts.append(place["part"])
+        self.part_names = parts
+
+    def get(self, name: str, method: str, **place: str) -> Estimate:
+        """Return one number, or an empty one that says that it was not measured."""
+        return self._by.get((name, frozenset({"method": method, **place}.items())), NONE)
+
+    def first(self, name: str, method: str) -> Estimate:
+        """Return the first number of a name, whatever else stands in its place."""
+        own = (e for e in self._named.get(name, ()) if where_of(e).get("method") == method)
+        return next(own, NONE)
+
+    def each(self, name: str, method: str, key: str) -> Iterator[tuple[str, Estimate]]:
+        """Yield (value of ``key``, number) of every number of a name whose place has that key."""
+        for e in self._named.get(name, ()):
+            place = where_of(e)
+            if place.get("method") == method and key in place:
+                yield place[key], e
+
+    def parts(self, name: str, method: str, mode: str = "qa_none") -> list[Estimate]:
+        """Return a number for each part of the text."""
+        place = {"mode": mode} if name in ("SK", "SU", "accept_rate") else {}
+        return [self.get(name, method, part=part, **place) for part in self.part_names]
+
+    def scores(self, method: str) -> list[Estimate]:
+        """Return the AUROC of every score of a claim, the best first."""
+        own = [
+            e
+            for e in self._named.get("auroc", ())
+            if where_of(e).get("method") == method and e.value is not None
+        ]
+        return sorted(own, key=lambda e: -(e.value or 0))
+
+
+def inside(e: Estimate) -> str:
+    """Return an estimated share; in words where the formula's value is none."""
+    if e.value is not None and not 0 <= e.value <= 1:
+        return "none (outside 0 to 1)"
+    return number(e)
+
+
+COLORS = (SHORT, LONG, THIRD, FOURTH, INK, MUTED)
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
+#: sentences or claims below which a point is hollow
+FEW = 10
+#: panel of a model: (estimate, what it is); factuality and its opposite first
+PANEL = {
+    "factuality": "factuality",
+    "unsupported_share": "unsupported share",
+    "SK": "Self-Known",
+    "SU": "Self-Unknown",
+}
+#: what is compared with and without passages: (estimate, what it is, setting of its place)
+PAIRED: tuple[tuple[str, str, dict[str, str]], ...] = (
+    ("factscore", "claims supported", {}),
+    ("recall", "facts told rightly", {}),
+    ("SK", "Self-Known", {"mode": "qa_none"}),
+    ("SU", "Self-Unknown", {"mode": "qa_none"}),
+    ("accept_rate", "own claims accepted", {"mode": "qa_none"}),
+)
+
+
+class Quantity(NamedTuple):
+    """One quantity by part: its estimates, the axis, whether the axis is 0 to 1, its variant."""
+
+    name: str
+    axis: str
+    share: bool = True
+    variant: str = ""
+    height: int = 320
+
+
+FACTUALITY = Quantity("factuality", "supported, of S and NS", variant="factuality_long")
+ERRORS = Quantity(
+    "unsupported_per_sentence", "unsupported claims a sentence", share=False, height=240
+)
+WORDING = Quantity("decisiveness", "decisiveness of the words", height=200)
+
+
+def named(method: str) -> str:
+    """Return what a method or system is called on the page."""
+    return line(method, 40) or "–"
+
+
+def labels(methods: Sequence[str]) -> dict[str, str]:
+    """Return a name for each method, no two the same."""
+    found: dict[str, str] = {}
+    for method in methods:
+        name = named(method)
+        found[method] = name if name not in found.values() else f"{name} {len(found) + 1}"
+    return found
+
+
+def _rows(series: Sequence[tuple[str, Sequence[Estimate]]]) -> list[Row]:
+    """Return a row for each value: part (from 1), shifted so that series do not overlap."""
+    made: list[Row] = []
+    for at, (label, own) in enumerate(series):
+        shift = 0.5 * ((at + 0.5) / len(series) - 0.5)
+        made += [
+            {
+                "series": label,
+                "x": part + shift,
+                "y": e.value,
+                "low": e.low,
+                "high": e.high,
+                "n": e.n,
+            }
+            for part, e in enumerate(own, start=1)
+            if e.value is not None
+        ]
+    return made
+
+
+def curves(found: Found, quantity: Quantity, width: int) -> Drawing | None:
+    """Draw one quantity along the text for every method; dotted its variant, where it differs."""
+    methods = found.methods[: len(COLORS)]
+    names = labels(methods)
+    series = [(names[m], found.parts(quantity.name, m)) for m in methods]
+    points = _rows(series)
+    variant: list[Row] = []
+    if quantity.variant:
+        variant = _rows([(names[m], found.parts(quantity.variant, m)) for m in methods])
+    return _drawn(points, variant, list(names.values()), quantity, len(found.part_names), width)
+
+
+def panel(found: Found, method: str, width: int) -> Drawing | None:
+    """Draw factuality, unsupported share, SK and SU of one method along the text."""
+    series = [(label, found.parts(name, method)) for name, label in PANEL.items()]
+    if not any(e.value is not None for _, own in series[2:] for e in own):
+        return None  # nobody asked the model: the curves above say the rest
+    quantity = Quantity("", "share")
+    names = list(PANEL.values())
+    return _drawn(_rows(series), [], names, quantity, len(found.part_names), width)
+
+
+def _drawn(
+    points: list[Row],
+    variant: list[Row],
+    names: list[str],
+    quantity: Quantity,
+    parts: int,
+    width: int,
+) -> Drawing | None:
+    if not points:
+        return None
+    ends = [float(v) for r in points for k in ("y", "low", "high") if (v := r[k]) is not None]
+    top = 1.0 if quantity.share else 1.05 * max(0.1, *ends)
+    step = max(1, -(-parts // (12 if width > NARROW else 6)))
+    x = alt.X(
+        "x:Q",
+        title=f"part of the text, of {parts} equal in sentences",
+        scale=alt.Scale(domain=[0.6, parts + 0.4], nice=False),
+        axis=alt.Axis(values=list(range(1, parts + 1, step)), format="d"),
+    )
+    y = alt.Y(
+        "y:Q",
+        title=quantity.axis,
+        scale=alt.Scale(
+            domain=[0, top], nice=False, clamp=True, padding=4 if quantity.share else 0
+        ),
+        axis=alt.Axis(tickCount=6, titleLimit=300, format=".1f"),
+    )
+    present = [name for name in names if any(r["series"] == name for r in points)]
+    legend = alt.Legend(
+        title=None,
+        orient="bottom",
+        columns=6 if width > NARROW else 2,
+        columnPadding=28,
+        symbolOpacity=1,
+        labelColor=INK,
+        labelFontSize=12,
+        labelLimit=240 if width > NARROW else 120,
+    )
+
+    def told(kind: Any, styles: tuple[str, ...]) -> Any:
+        domain = alt.Scale(domain=present, range=list(styles[: len(present)]))
+        return kind("series:N", scale=domain, legend=legend)
+
+    color, shape = told(alt.Color, COLORS), told(alt.Shape, SHAPES)
+    base = alt.Chart(alt.InlineData(values=points))
+    layers = []
+    if variant:
+        layers.append(
+            alt.Chart(alt.InlineData(values=variant))
+            .mark_line(strokeWidth=1.8, strokeDash=[2, 3])
+            .encode(x=x, y=y, color=color)
+        )
+    layers += [
+        base.mark_line(strokeWidth=1.2, opacity=0.6).encode(x=x, y=y, color=color),
+        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .mark_rule(strokeWidth=1.6)
+        .encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=color),
+        base.transform_filter(f"datum.n >= {FEW}")
+        .mark_point(size=58, filled=True, opacity=1)
+        .encode(x=x, y=y, color=color, shape=shape),
+        base.transform_filter(f"datum.n < {FEW}")
+        .mark_point(size=50, filled=False, strokeWidth=1.4, opacity=1)
+        .encode(x=x, y=y, color=color, shape=shape),
+    ]
+    return _finish(alt.layer(*layers), width, min(quantity.height, width))
+
+
+def paired(found: Found, width: int, plain: str = "plain", shown: str = "retrieval") -> (
+    Drawing | None
+):  # fmt: skip
+    """Draw what passages before the prompt change: a row each, two points joined by a line."""
+    if plain not in found.methods or shown not in found.methods:
+        return None
+    points: list[Row] = []
+    joined: list[Row] = []
+    for name, label, place in PAIRED:
+        pair = [found.get(name, method, **place) for method in (plain, shown)]
+        if any(e.value is None for e in pair):
+            continue
+        points += [
+            {"row": label, "series": series, "x": e.value, "low": e.low, "high": e.high}
+            for series, e in zip(("without passages", "with passages"), pair, strict=True)
+        ]
+        joined.append({"row": label, "x": pair[0].value, "x2": pair[1].value})
+    if not points:
+        return None
+    order = [str(r["row"]) for r in joined]
+    names = ["without passages", "with passages"]
+    x = alt.X(
+        "x:Q",
+        title="share",
+        scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
+        axis=alt.Axis(tickCount=6, format=".1f"),
+    )
+    y = alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
+    offset = alt.YOffset("series:N", sort=names, scale=alt.Scale(domain=names, paddingOuter=0.6))
+    legend = alt.Legend(
+        title=None, orient="bottom", columnPadding=28, labelColor=INK, labelFontSize=12
+    )
+    color = alt.Color("series:N", scale=alt.Scale(domain=names, range=[SHORT, LONG]), legend=legend)
+    shape = alt.Shape(
+        "series:N", scale=alt.Scale(domain=names, range=["circle", "diamond"]), legend=legend
+    )
+    base = alt.Chart(alt.InlineData(values=points))
+    layers = [
+        alt.Chart(alt.InlineData(values=joined))
+        .mark_rule(color=MUTED, strokeDash=[3, 3])
+        .encode(x=x, x2="x2:Q", y=y),
+        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .mark_rule(strokeWidth=2)
+        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=offset, color=color),
+        base.mark_point(size=70, filled=True, opacity=1).encode(
+            x=x, y=y, yOffset=offset, color=color, shape=shape
+        ),
+    ]
+    return _finish(alt.layer(*layers), width, 44 * len(order))
+
+
+# The tables of a self_known page: averages of whole answers, and parts of the text.
+
+NBSP = "\N{NO-BREAK SPACE}"
+#: rows of the table of averages: (estimate, what it is, digits, whether it is a percentage)
+AVERAGES = (
+    ("factscore", "FActScore: mean over answers", 2, False),
+    ("factscore_penalized", "with length penalty", 2, False),
+    ("f1_at_k", "F1@K", 2, False),
+    ("factuality_micro", "all claims pooled", 2, False),
+    ("precision_at_length", "precision at equal length", 2, False),
+    ("trend", "slope along the text", 2, False),
+    ("last_minus_first", "last part minus first", 2, False),
+    ("claims_per_answer", "claims an answer", 1, False),
+    ("claims_per_sentence", "claims a sentence", 1, False),
+    ("sentences_per_answer", "sentences an answer", 1, False),
+    ("irrelevant_share", "irrelevant claims", 1, True),
+    ("response_rate", "answers that answer", 1, True),
+    ("recall", "wanted facts told rightly", 1, True),
+    ("aspects_hedged", "wanted facts hedged", 1, True),
+    ("aspects_omitted", "wanted facts left out", 1, True),
+)
+#: names whose place says what they rest on
+PLACED = {"f1_at_k": "k", "precision_at_length": "first"}
+TABLES_BY_PART = (
+    ("factuality", "S/(S+NS), mean over sentences", 2),
+    ("factuality_by_sentence", "mean over sentences", 2),
+    ("factuality_by_generation", "mean over answers", 2),
+    ("factuality_by_micro", "claims pooled", 2),
+    ("factuality_long", "only answers that reach every part", 2),
+    ("supported_per_sentence", "supported a sentence", 2),
+    ("unsupported_per_sentence", "unsupported a sentence", 2),
+    ("irrelevant_per_sentence", "irrelevant a sentence", 2),
+    ("unsupported_share", "unsupported, of S, NS and IR", 2),
+    ("irrelevant_share", "irrelevant, of S, NS and IR", 2),
+    ("decisiveness", "decisiveness of the words", 2),
+    ("SK", "Self-Known", 2),
+    ("SU", "Self-Unknown", 2),
+    ("accept_rate", "own claims accepted", 2),
+    ("sentences", "sentences", 0),
+)
+
+
+def cell(e: Estimate, digits: int = 2, share: bool = False, count: bool = False) -> Cell:
+    """Return a number with its interval, and where labels are missing what they could change."""
+    text = percent(e.value, digits) if share else plain(e.value, digits)
+    span = ""
+    if e.value is not None and e.low is not None and e.high is not None:
+        ends = [percent(v, digits) if share else plain(v, digits) for v in (e.low, e.high)]
+        span = f"[{ends[0].removesuffix(' %')}, {ends[1].removesuffix(' %')}]"
+    known = e.bound_low is not None and e.bound_high is not None
+    if e.missing and known:
+        span += f" bounds {plain(e.bound_low, digits)} to {plain(e.bound_high, digits)}"
+    if count and e.n:
+        span += f" n{NBSP}{e.n:,}"
+    return Cell(text, span.strip().replace(", ", f",{NBSP}"))
+
+
+def table(
+    title: str, heads: list[str], rows: list[list[Cell]], notes: list[str] | None = None
+) -> Table:
+    """Return a table without the rows in which every cell is a dash."""
+    some = [row for row in rows if any(c.text not in (DASH, "") for c in row[1:])]
+    return Table(title, ["", *heads], some, (notes or []) if some else [])
+
+
+def averages(found: Found) -> Table:
+    """Return the numbers of whole answers, a column for each method."""
+    names = labels(found.methods)
+    rows = []
+    for name, label, digits, share in AVERAGES:
+        cells = []
+        for method in found.methods:
+            key = PLACED.get(name)
+            e = next(found.each(name, method, key), ("", Estimate("")))[1] if key else None
+            e = found.get(name, method) if e is None else e
+            made = cell(e, digits, share)
+            if key and e.value is not None:
+                at = next(iter(found.each(name, method, key)))[0]
+                word = "K" if key == "k" else "first"
+                made = made._replace(detail=f"{made.detail} {word}{NBSP}{line(at, 12)}".strip())
+            cells.append(made)
+        rows.append([Cell(label, head=True), *cells])
+    return table(
+        "Whole answers: value and 95 % interval", list(names.values()), rows, _notes(found)
+    )
+
+
+def _notes(found: Found) -> list[str]:
+    """Return what must be known of the averages."""
+    notes = []
+    if any(found.get("factscore", m).missing for m in found.methods):
+        notes.append(
+            "Bounds: FActScore if every claim without a label were unsupported, or supported."
+        )
+    wanted = {k for m in found.methods for k, _ in found.each("f1_at_k", m, "k")}
+    if len(wanted) > 1:
+        notes.append(
+            "F1@K does not compare here: each K is the median of that method's own supported "
+            "claims. Set --k to compare."
+        )
+    return notes
+
+
+def by_part(found: Found, method: str, average: str) -> Table:
+    """Return everything that is known of each part of the text."""
+    rows = []
+    for name, label, digits in TABLES_BY_PART:
+        if name == "factuality":
+            means = {"generation": "mean over answers", "micro": "claims pooled"}
+            label = f"S/(S+NS), {means.get(average, 'mean over sentences')}"
+        cells = [
+            cell(e, digits, count=name in ("factuality", "SK", "SU"))
+            for e in found.parts(name, method)
+        ]
+        rows.append([Cell(label, head=True), *cells])
+    return table(
+        f"By part of the text: {labels(found.methods)[method]}",
+        [line(part, 12) for part in found.part_names],
+        rows,
+    )
+
+
+def correlations(found: Found) -> Table:
+    """Return Pearson's r of each pair of curves across the parts of the text."""
+    names = labels(found.methods)
+    rows = []
+    for (a, first), (b, second) in combinations(PANEL.items(), 2):
+        cells = []
+        for method in found.methods:
+            pairs = [
+                (x.value, y.value)
+                for x, y in zip(found.parts(a, method), found.parts(b, method), strict=True)
+                if x.value is not None and y.value is not None
+            ]
+            r = pearson([x for x, _ in pairs], [y for _, y in pairs])
+            cells.append(Cell(plain(r), f"{len(pairs)} parts" if r is not None else ""))
+        rows.append([Cell(f"{first} and {second}", head=True), *cells])
+    note = (
+        "Pearson's r over as many points as there are parts: a handful, so that even a large r "
+        "may be luck. A dash: one of the two does not move. Factuality and the unsupported share "
+        "mirror each other wherever few claims are irrelevant."
+    )
+    return table("How the curves move together", list(names.values()), rows, [note])
+
+
+def pearson(x: list[float], y: list[float]) -> float | None:
+    """Return Pearson's r; ``None`` for fewer than three points or a curve that does not move."""
+    if len(x) < 3 or max(x) - min(x) < 1e-12 or max(y) - min(y) < 1e-12:
+        return None
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def unlabeled(found: Found) -> Table:
+    """Return which claims have no label, and why."""
+    names = labels(found.methods)
+    rows = []
+    for method in found.methods:
+        for problem, e in found.each("claims_without_label", method, "problem"):
+            rows.append(
+                [
+                    Cell(names[method], line(problem, 60), head=True),
+                    Cell(f"{e.numerator or 0:,.0f} of {e.n:,}"),
+                ]
+            )
+        e = found.get("claims_without_sentence", method)
+        if e.value is not None:
+            rows.append(
+                [
+                    Cell(names[method], "in no sentence", head=True),
+                    Cell(f"{e.numerator or 0:,.0f} of {e.denominator or 0:,.0f}"),
+                ]
+            )
+    return table("Claims without a label", ["claims"], rows)
+
+
+def domains(found: Found) -> Table:
+    """Return FActScore by domain, or by how rare the subject is."""
+    held = {m: dict(found.each("factscore", m, "domain")) for m in found.methods}
+    every = list(dict.fromkeys(d for own in held.values() for d in own))
+    rows = [
+        [
+            Cell(line(d, 60), head=True),
+            *(cell(held[m].get(d, Estimate("")), count=True) for m in found.methods),
+        ]
+        for d in every[:100]
+    ]
+    heads = list(labels(found.methods).values())
+    return table("FActScore by kind of subject (n: answers)", heads, rows)
+
+
+# What passages, or a revision, changed: method minus plain on the same topics.
+
+#: (name, its mode, what it is, digits), in order
+GAINS = (
+    ("factscore", "", "FActScore", 2),
+    ("factuality_micro", "", "all claims pooled", 2),
+    ("claims_per_answer", "", "claims an answer", 1),
+    ("trend", "", "slope along the text", 2),
+    ("SK", "qa_none", "Self-Known, none of the above offered", 2),
+    ("SU", "qa_none", "Self-Unknown, none of the above offered", 2),
+    ("SK", "direct", "Self-Known, is it true?", 2),
+    ("SU", "direct", "Self-Unknown, is it true?", 2),
+)
+#: how many of these the terminal tells
+SHOWN_GAINS = 6
+TITLE = "Minus plain, on the same topics: difference and 95 % interval"
+
+
+def _gain(found: Found, method: str, name: str, mode: str) -> Estimate:
+    place = {"mode": mode} if mode else {}
+    return found.get(f"{name}_minus_plain", method, **place)
+
+
+def _change(e: Estimate, digits: int) -> str:
+    text = plain(e.value, digits)
+    return f"+{text}" if e.value is not None and float(f"{e.value:.{digits}f}") > 0 else text
+
+
+def _range(e: Estimate, digits: int) -> str:
+    if e.value is None or e.low is None or e.high is None:
+        return ""
+    return f"[{plain(e.low, digits)}, {plain(e.high, digits)}]"
+
+
+def sentence(found: Found, method: str) -> str:
+    """Return how a method differs from plain, or nothing."""
+    told = []
+    for name, mode, label, digits in GAINS[:SHOWN_GAINS]:
+        e = _gain(found, method, name, mode)
+        if e.value is not None:
+            told.append(f"{label} {_change(e, digits)} {_range(e, digits)}".strip())
+    return f"{method} minus plain, on the same topics: {'; '.join(told)}." if told else ""
+
+
+def gains(found: Found) -> Table:
+    """Return the differences, a column for each method that has them."""
+    methods = [m for m in found.methods if _gain(found, m, "factscore", "").n]
+    rows = []
+    for name, mode, label, digits in GAINS:
+        every = [_gain(found, m, name, mode) for m in methods]
+        cells: Sequence[Cell] = [
+            Cell(_change(e, digits), _range(e, digits).replace(", ", ",\N{NO-BREAK SPACE}"))
+            if e.value is not None
+            else Cell(DASH)
+            for e in every
+        ]
+        rows.append([Cell(label, head=True), *cells])
+    return table(TITLE, [labels(found.methods)[m] for m in methods], rows)
+
+
+# The self_known protocol in the terminal: factuality along the text, and of what it knows.
+
+#: rows of the table by part of the text: (name of the estimate, what it is)
+ROWS = (
+    ("factuality", "S/(S+NS)"),
+    ("unsupported_per_sentence", "NS a sentence"),
+    ("decisiveness", "decisiveness"),
+    ("SK", "Self-Known *"),
+    ("SU", "Self-Unknown *"),
+)
+NOTE = (
+    "S, NS: supported and unsupported claims. Parts of a text are equal in sentences; values are "
+    "means over the sentences in a part, with 95 % ranges over resampled texts."
+)
+#: beside the rows with a star
+STARRED = "* Asked with none of the above offered."
+
+
+def render(
+    estimates: Sequence[Estimate],
+    console: Console,
+    manifest: Manifest | None = None,
+    page: Path | None = None,
+    *,
+    entities: int | None = None,
+) -> None:
+    """Print a table for each method: by part of the text. Holds for any estimates."""
+    found = Found(estimates)
+    begin(console, manifest)
+    for method in found.methods:
+        say(console, headline(found, method), "bold")
+    for method in found.methods:
+        console.print()
+        console.print(board(found, method, console))
+        for text in filter(None, (*sentences(found, method), sentence(found, method))):
+            say(console, text, "")
+    starred = any(
+        e.value is not None
+        for method in found.methods
+        for name in ("SK", "SU")
+        for e in found.parts(name, method)
+    )
+    say(console, f"{NOTE} {STARRED}" if starred else NOTE, "dim")
+    if manifest is not None and manifest.tokens:
+        say(console, terminal_asked(manifest), "dim")
+    print_footer(console, manifest, [e for e in found.all if e.name == "factscore"], page)
+
+
+def headline(found: Found, method: str) -> str:
+    """Return the first sentence of a method: how factual, and how that moves."""
+    score = found.get("factscore", method)
+    if score.value is None:
+        return f"{method}: no claim has a label ({score.problem or 'nothing to count'})."
+    parts = found.parts("factuality", method)
+    ends = [e for e in parts if e.value is not None]
+    trend = found.get("trend", method)
+    moves = "whether it changes along the text cannot be told"
+    if trend.value is not None and trend.low is not None and trend.high is not None:
+        moves = "no trend along the text is clear"
+        if not covers(trend, 0):
+            way = "falls" if trend.value < 0 else "rises"
+            moves = f"it {way} along the text (slope {plain(trend.value)} {range_of(trend)})"
+    first_last = ""
+    if len(ends) > 1:
+        first_last = f", {percent(ends[0].value, 0)} in the first part to "
+        first_last += f"{percent(ends[-1].value, 0)} in the last"
+    return (
+        f"{method}: {percent(score.value, 0)} of an answer's claims are supported{first_last}; "
+        f"{moves}."
+    )
+
+
+def board(found: Found, method: str, console: Console) -> Table_:
+    """Return what is known of each part of the text, a column each."""
+    table = plain_table()
+    parts = found.part_names
+    table.add_column(data(method, console, "bold"), no_wrap=True)
+    for part in parts:
+        table.add_column(data(part, console, "dim"), justify="right", no_wrap=True)
+    for name, label in ROWS:
+        own = found.parts(name, method)
+        if not any(e.value is not None for e in own):
+            continue
+        table.add_row(data(label, console), *(data(number(e), console) for e in own))
+        if name == "factuality":
+            ranges = [range_of(e) or "" for e in own]
+            table.add_row("", *(data(text, console, "dim") for text in ranges))
+    return table
+
+
+def sentences(found: Found, method: str) -> Iterator[str]:
+    """Yield what stands beside the table: lengths, what the model says of its claims, scores."""
+    per, rate = found.get("claims_per_answer", method), found.get("response_rate", method)
+    if per.value is not None:
+        penalized, f1 = found.get("factscore_penalized", method), found.first("f1_at_k", method)
+        wanted = next((k for k, _ in found.each("f1_at_k", method, "k")), "K")
+        yield (
+            f"{plain(per.value, 1)} claims an answer; {percent(rate.value, 0)} of the texts answer "
+            f"at all. FActScore with length penalty {number(penalized)}, F1@{wanted} {number(f1)}."
+        )
+    recall = found.get("recall", method)
+    if recall.value is not None:
+        yield (
+            f"Of the facts asked for it tells {percent(recall.value, 0)} rightly, hedges "
+            f"{percent(found.get('aspects_hedged', method).value, 0)} and leaves out "
+            f"{percent(found.get('aspects_omitted', method).value, 0)}."
+        )
+    for mode, words in MODES.items():
+        sk, su = (found.get(name, method, mode=mode) for name in ("SK", "SU"))
+        if sk.value is None and su.value is None:
+            continue
+        third = found.get("equation3", method, mode=mode)
+        gladen = found.get("rogan_gladen", method, mode=mode)
+        labels = found.get("labeled_factuality", method, mode=mode)
+        yield (
+            f"Asked {words}: it accepts {number(sk)} of its supported claims (Self-Known) and "
+            f"rejects {number(su)} of its unsupported ones (Self-Unknown). Factuality estimated "
+            f"from that: {number(third)} by Equation 3, {inside(gladen)} by Rogan and Gladen; "
+            f"{number(labels)} by the labels."
+        )
+    ranked = [(e.where.rpartition("score:")[2], e) for e in found.scores(method)]
+    told = [f"{name} {number(e)} {range_of(e)}".strip() for name, e in ranked[:4]]
+    if told:
+        yield f"AUROC of a claim's scores for unsupported: {', '.join(told)}."
+    agreement = found.get("verifier_agreement", method)
+    if agreement.value is not None:
+        bias = found.get("verifier_bias", method)
+        yield (
+            f"The checker agrees with people on {percent(agreement.value, 0)} of the claims; "
+            f"factuality by it is {plain(bias.value)} {range_of(bias)} from people's."
+        )
+
+
+# The tables of what a model says of its own claims, of scores of claims, and of the checker.
+
+#: what the columns of a table of the ways of asking are called
+HEADS = {"direct": "is it true?", "qa": "is this the answer?", "qa_none": "or none of these?"}
+MODE_COLUMNS = (
+    ("SK", "Self-Known: accepts, of supported"),
+    ("SU", "Self-Unknown: rejects, of unsupported"),
+    ("accept_rate", "accepts, of all"),
+    ("labeled_factuality", "factuality by the labels"),
+    ("equation3", "factuality by Equation 3"),
+    ("rogan_gladen", "factuality by Rogan and Gladen"),
+    ("overconfidence", "gap: accepts minus labels"),
+    ("order_flips", "answers that turn with the order"),
+    ("not_understood", "not taken for a choice"),
+)
+DROPPED = (
+    ("dropped_factscore", "factscore", "claims supported"),
+    ("dropped_claims_kept", "", "claims kept"),
+    ("dropped_recall", "recall", "facts told rightly"),
+)
+#: what each score of a claim is
+SCORES = {
+    "span_nll": "mean surprise of the claim's words",
+    "span_max_nll": "largest surprise in the claim's words",
+    "p_true": "1 minus P(true), asked of the statement",
+    "p_qa_none": "1 minus P(true), asked with none of the above",
+    "frequency": "share of further answers without the claim",
+    "wording": "1 minus the decisiveness of the wording",
+    "position": "place in the text: a reference",
+    "length": "words of the claim: a reference",
+}
+VERIFIED = (
+    ("verifier_agreement", "agreement"),
+    ("verifier_kappa", "kappa"),
+    ("verifier_precision", "right, of those it calls supported"),
+    ("verifier_recall", "found, of those people call supported"),
+    ("verifier_false_support", "called supported, of people's unsupported"),
+)
+
+
+def _asked(found: Found, method: str, mode: str) -> list[Estimate]:
+    return [found.get(name, method, mode=mode) for name, _ in MODE_COLUMNS]
+
+
+def asked(found: Found, method: str) -> Table:
+    """Return what the model says of its claims, a column for each way of asking."""
+    modes = [m for m in MODES if any(e.n or e.missing for e in _asked(found, method, m))]
+    rows = []
+    for name, label in MODE_COLUMNS:
+        share = name in ("order_flips", "not_understood")
+        cells = [cell(found.get(name, method, mode=m), 0 if share else 2, share) for m in modes]
+        if name == "rogan_gladen":
+            cells = [Cell(inside(found.get(name, method, mode=m))) for m in modes]
+        rows.append([Cell(label, head=True), *cells])
+    rates = [found.get("accept_rate", method, mode=m) for m in modes]
+    if any(e.missing for e in rates):
+        counts = [Cell(f"{e.missing:,} of {e.n + e.missing:,}") for e in rates]
+        rows.append([Cell("claims it gave no readable answer to", head=True), *counts])
+    flips = ", ".join(
+        f"{percent(e.value, 0)} of the {line(label, 20)} claims"
+        for label, e in found.each("none_flips", method, "class")
+        if e.value is not None
+    )
+    notes = [f"Offered none of the above, it no longer accepts {flips}."] if flips else []
+    gladen = [found.get("rogan_gladen", method, mode=m) for m in modes]
+    if all(e.value is None for e in gladen):
+        notes.append(
+            "Rogan and Gladen's estimate does not exist: the model accepts supported and "
+            "unsupported claims alike, or there are too few texts."
+        )
+    notes.append(
+        "Equation 3 and Rogan and Gladen use Self-Known and Self-Unknown of other texts "
+        "(cross-fitted)."
+    )
+    return table(
+        f"Three ways of asking: {labels(found.methods)[method]}",
+        [HEADS[m] for m in modes],
+        rows,
+        notes,
+    )
+
+
+def gap(found: Found, method: str) -> str:
+    """Return one sentence on why Equation 3 misses the labels, or nothing."""
+    for mode in reversed(MODES):
+        third = found.get("equation3", method, mode=mode)
+        truth = found.get("labeled_factuality", method, mode=mode)
+        rate = found.get("accept_rate", method, mode=mode)
+        if third.value is None or truth.value is None or rate.value is None:
+            continue
+        off = rate.value - truth.value
+        side = "too many" if off > 0 else "too few"
+        why = (
+            f"here it accepts {percent(rate.value, 0)} where {percent(truth.value, 0)} are true, "
+            f"{abs(100 * off):.0f} points {side}"
+        )
+        return (
+            f"{labels(found.methods)[method]}: Equation 3 says {plain(third.value)} where labels "
+            f"say {plain(truth.value)}. It assumes that a model accepts as many of its claims as "
+            f"are true; {why}."
+        )
+    return ""
+
+
+def remedy(found: Found, method: str) -> Table:
+    """Return what dropping every claim that the model rejects would do."""
+    modes = [m for m in MODES if found.get("dropped_claims_kept", method, mode=m).n]
+    rows = []
+    for name, before, label in DROPPED:
+        own = Cell(DASH) if before else Cell("1.00")
+        if before:
+            own = cell(found.get(before, method))
+        cells = [cell(found.get(name, method, mode=m)) for m in modes]
+        if any(c.text != DASH for c in cells):
+            rows.append([Cell(label, head=True), own, *cells])
+    heads = ["as written", *(HEADS[m] for m in modes)]
+    return table(f"Rejected claims dropped: {labels(found.methods)[method]}", heads, rows)
+
+
+def scores(found: Found, method: str, alpha: object) -> Table:
+    """Return each score's AUROC for unsupported claims, and what conformal filtering keeps."""
+    rows = []
+    best = {e.where.rpartition("score:")[2]: e for e in found.scores(method)}
+    for name, e in best.items():
+        kept = [
+            found.get(label, method, score=name)
+            for label in ("kept_claims", "kept_supported", "texts_right", "texts_right_unfiltered")
+        ]
+        meaning = SCORES.get(name, "")
+        rows.append(
+            [
+                Cell(line(name, 40), meaning, head=True),
+                cell(e, count=True),
+                *(Cell(percent(k.value, 0)) for k in kept),
+            ]
+        )
+    promised = f"{1 - alpha:.0%}".replace("%", " %") if isinstance(alpha, float) else "as set"
+    heads = [
+        "AUROC",
+        "claims kept",
+        "supported kept",
+        f"texts without error (promised {promised})",
+        "the same unfiltered",
+    ]
+    missing = {
+        line(score, 40): line(e.problem or "", 100)
+        for score, e in found.each("auroc", method, "score")
+        if e.value is None
+    }
+    notes = [f"No value: {name} ({why})." for name, why in missing.items()]
+    return table(f"Scores of a claim: {labels(found.methods)[method]}", heads, rows, notes)
+
+
+def verifier(found: Found) -> list[Table]:
+    """Return the checker against people: agreement, and its bias where it matters."""
+    heads = list(labels(found.methods).values())
+
+    def row(label: str, name: str, **place: str) -> list[Cell]:
+        own = (found.get(name, method, **place) for method in found.methods)
+        return [Cell(label, head=True), *(cell(e, count=True) for e in own)]
+
+    thirds = [
+        row(f"{word}: {third}", "verifier_bias", **{key: third})
+        for key, word in (("claims", "number of claims"), ("factuality", "people's factuality"))
+        for third in ("low", "middle", "high")
+    ]
+    parts = [row(f"part {line(p, 12)}", "verifier_bias", part=p) for p in found.part_names]
+    note = "A bias that changes along the text bends the curve. Below 0 the checker is too strict."
+    return [
+        table(
+            "The checker against people",
+            heads,
+            [row(label, name) for name, label in VERIFIED],
+        ),
+        table(
+            "Its bias: the share it calls supported minus people's",
+            heads,
+            [row("all claims", "verifier_bias"), *parts, *thirds],
+            [note],
+        ),
+    ]
+
+
+# A long text cut into runs of overlapping claims, ready to be marked on a page.
+#
+# What marks a claim is told by line style and sign, never by color alone.
+
+#: characters of a passage that the page shows
+PASSAGE = 400
+#: label -> (sign, words, class of the style sheet)
+CLAIM_MARKS = {
+    "S": ("✓", "supported", "c-s"),
+    "NS": ("✗", "not supported", "c-ns"),
+    "IR": ("○", "irrelevant", "c-ir"),
+    "": ("?", "no label", "c-no"),
+}
+#: how lines are stacked below the words: a wave last, since it reaches into a line below it
+STACKED = ("S", "IR", "", "NS")
+#: steps of shading
+LEVELS = 10
+
+
+class Note(NamedTuple):
+    """One claim of a text: its number from 1, verdict, place, and what is known of it."""
+
+    number: int
+    label: str
+    claim: str
+    place: str
+    self_said: str
+    sure: float | None
+    level: int
+    passages: tuple[str, ...]
+    titles: tuple[str, ...]
+    remark: str
+
+    @property
+    def told(self) -> tuple[str, str, str]:
+        """Sign, words and class of the verdict."""
+        return CLAIM_MARKS[self.label]
+
+    @property
+    def shown_sure(self) -> str:
+        """How sure the model is, as a number or a dash."""
+        return plain(self.sure) if self.sure is not None else DASH
+
+
+class Piece(NamedTuple):
+    """A stretch of text under the same claims: classes of their verdicts, and a level of shade."""
+
+    text: str
+    styles: tuple[str, ...] = ()
+    level: int = -1
+
+
+class Group(NamedTuple):
+    """Claims whose words overlap, with all they rest on; no notes: text without a claim."""
+
+    pieces: list[Piece]
+    notes: list[Note]
+    passages: list[tuple[str, str]]
+
+
+def groups(
+    text: str,
+    notes: Sequence[Note],
+    spans: Sequence[tuple[int, int] | None],
+    passages: dict[str, Passage],
+) -> list[Group]:
+    """Cut a text into runs of overlapping claims and what lies between; the pieces join to it."""
+    shown = min(len(text), SHOWN_CHARACTERS)
+    placed = sorted(
+        (span[0], min(span[1], shown), at)
+        for at, span in enumerate(spans)
+        if span is not None and span[0] < shown
+    )
+    runs: list[list[tuple[int, int, int]]] = []
+    end = -1
+    for span in placed:
+        if not runs or span[0] >= end:
+            runs.append([])
+            end = -1
+        runs[-1].append(span)
+        end = max(end, span[1])
+    found: list[Group] = []
+    at = 0
+    for run in runs:
+        start, end = run[0][0], max(s[1] for s in run)
+        if at < start:
+            found.append(Group([Piece(block(text[at:start]))], [], []))
+        own = [notes[n] for _, _, n in sorted(run, key=lambda s: s[2])]
+        cited = dict.fromkeys(p for note in own for p in note.passages)
+        found.append(
+            Group(
+                list(_pieces(text, run, notes)),
+                own,
+                [
+                    (line(passages[p].title, 120), line(passages[p].text, PASSAGE))
+                    for p in cited
+                    if p in passages
+                ],
+            )
+        )
+        at = end
+    if at < shown:
+        found.append(Group([Piece(block(text[at:shown]))], [], []))
+    return found
+
+
+def _pieces(
+    text: str, run: Sequence[tuple[int, int, int]], notes: Sequence[Note]
+) -> Iterator[Piece]:
+    borders = sorted({border for start, end, _ in run for border in (start, end)})
+    for start, end in pairwise(borders):
+        over = [notes[n] for first, last, n in run if first <= start and end <= last]
+        labels = {note.label for note in over}
+        level = min((note.level for note in over if note.level >= 0), default=-1)
+        yield Piece(
+            block(text[start:end]),
+            tuple(CLAIM_MARKS[label][2] for label in STACKED if label in labels),
+            level,
+        )
+
+
+# Long texts to read: every claim marked by its verdict and by how sure the model is of it.
+#
+# Topics are drawn with a seed, each with the texts of every method, so that they can be
+# compared;
+# only what is drawn is read into memory.
+
+#: the stage of the texts, and who labeled their claims (see sayso.protocols.self_known.claims)
+STAGE, PEOPLE, SUPPORT, RESPONSIVE = "long", "long-people", "long-support", "answered"
+#: at most so many texts on the page, claims of a text, passages of a claim, characters of a claim
+MOST_TEXTS, MOST_CLAIMS, MOST_PASSAGES, CLAIM = 60, 80, 2, 300
+#: short names of the three ways of asking
+MODE_NAMES = {"direct": "true?", "qa": "the answer?", "qa_none": "or none?"}
+#: scores that say how sure the model is, the one to use first; and what they are
+SURE = {"span_nll": "probability of its words", "p_true": "P(true), asked of the claim"}
+
+
+class Text(NamedTuple):
+    """One text ready to be read; ``counts`` has (sign, words, class, how many) of each verdict."""
+
+    method: str
+    topic: str
+    prompt: str
+    excerpt: str
+    errors: str
+    groups: list[Group]
+    notes: list[Note]
+    counts: list[tuple[str, str, str, int]]
+    cut: int
+    more: int
+
+
+class Texts(NamedTuple):
+    """The drawn texts, how many there are in all, and what shades them."""
+
+    drawn: list[Text]
+    total: int
+    shade: str
+
+
+NO_TEXTS = Texts([], 0, "")
+
+
+def read(folder: RunFolder, seed: int = 0, most: int = MOST_TEXTS) -> Texts:
+    """Draw texts of a run that answer, and return them with all that is known of their claims."""
+    table = f"generations/{STAGE}"
+    if not folder.has(table):
+        return NO_TEXTS
+    questions = {q.id: q for q in folder.read("questions", Question)}
+    answered = {v.target for v in _verdicts(folder, STAGE) if v.label == RESPONSIVE}
+    by_topic: dict[str, list[str]] = defaultdict(list)
+    for g in folder.iter(table, Generation):
+        if g.id in answered and g.question in questions:
+            q = questions[g.question]
+            by_topic[q.entity or q.text].append(g.id)
+    wanted = draw(by_topic, seed, most)
+    order = {target: at for at, target in enumerate(wanted)}
+    generations = [g for g in folder.iter(table, Generation) if g.id in order]
+    generations.sort(key=lambda g: order[g.id])
+    about = _About(folder, set(order))
+    return Texts(
+        [about.text(g, questions[g.question]) for g in generations],
+        sum(map(len, by_topic.values())),
+        SURE.get(about.shade, ""),
+    )
+
+
+def draw(by_topic: dict[str, list[str]], seed: int, most: int) -> list[str]:
+    """Return the ids of texts of topics in a seeded order, whole topics first, up to ``most``."""
+    topics = list(by_topic)
+    random.Random(seed).shuffle(topics)
+    return [target for topic in topics for target in by_topic[topic]][:most]
+
+
+def _verdicts(folder: RunFolder, stage: str) -> Iterable[Verdict]:
+    table = f"verdicts/{stage}"
+    return folder.iter(table, Verdict) if folder.has(table) else ()
+
+
+class _About:
+    """What is stored of the claims of some texts."""
+
+    def __init__(self, folder: RunFolder, wanted: set[str]) -> None:
+        self.claims: dict[str, list[Claim]] = defaultdict(list)
+        self.sentences: dict[str, dict[int, Sentence]] = defaultdict(dict)
+        if folder.has(f"sentences/{STAGE}"):
+            for s in folder.iter(f"sentences/{STAGE}", Sentence):
+                if s.generation in wanted:
+                    self.sentences[s.generation][s.number] = s
+        if folder.has(f"claims/{STAGE}"):
+            for c in folder.iter(f"claims/{STAGE}", Claim):
+                if c.generation in wanted:
+                    self.claims[c.generation].append(c)
+        mine = {c.id for own in self.claims.values() for c in own}
+        self.people = {v.target: v for v in _verdicts(folder, PEOPLE) if v.target in mine}
+        self.checked = {v.target: v for v in _verdicts(folder, SUPPORT) if v.target in mine}
+        self.selves = {
+            mode: {v.target: v for v in _verdicts(folder, f"self-{mode}") if v.target in mine}
+            for mode in MODES
+        }
+        cited = {p for v in self.checked.values() for p in v.evidence[:MOST_PASSAGES]}
+        self.passages: dict[str, Passage] = {}
+        if folder.has(f"passages/{STAGE}"):
+            for p in folder.iter(f"passages/{STAGE}", Passage):
+                if p.id in cited:
+                    self.passages[p.id] = p
+        values: dict[str, dict[str, float]] = defaultdict(dict)
+        if folder.has("scores/claims"):
+            for score in folder.iter("scores/claims", Score):
+                if score.method in SURE and score.target in mine and score.value is not None:
+                    values[score.method][score.target] = score.value
+        self.shade = next((name for name in SURE if values[name]), "")
+        self.unsure = values[self.shade] if self.shade else {}
+        self.ranked = sorted(sure for c in self.unsure if (sure := self.sure(c)) is not None)
+
+    def sure(self, claim: str) -> float | None:
+        """Return how sure the model is of a claim, 0..1."""
+        value = self.unsure.get(claim)
+        if value is None or math.isnan(value):
+            return None
+        made = math.exp(-value) if self.shade == "span_nll" else 1 - value
+        return min(1.0, max(0.0, made))
+
+    def level(self, sure: float | None) -> int:
+        """Return the step of shading, by rank among the claims shown: equal ones are equal."""
+        if sure is None:
+            return -1
+        low, high = bisect_left(self.ranked, sure), bisect_right(self.ranked, sure)
+        return min(LEVELS - 1, (low + high) * LEVELS // (2 * len(self.ranked)))
+
+    def text(self, g: Generation, q: Question) -> Text:
+        """Return one text with its claims marked."""
+        own = self.claims[g.id]
+        notes = [self.note(at, c, g) for at, c in enumerate(own[:MOST_CLAIMS], start=1)]
+        spans = [self.span(c, g) for c in own[:MOST_CLAIMS]]
+        counts = [
+            (*CLAIM_MARKS[label], number)
+            for label in CLAIM_MARKS
+            if (number := sum(n.label == label for n in notes))
+        ]
+        return Text(
+            line(g.method, 60),
+            line(q.entity or q.text, 200),
+            line(f"{q.context}\n\n{q.text}" if q.context else q.text, 400),
+            line(g.text, 90),
+            "some" if any(n.label == "NS" for n in notes) else "none",
+            groups(g.text, notes, spans, self.passages),
+            notes,
+            counts,
+            max(0, len(g.text) - SHOWN_CHARACTERS),
+            len(own) - len(notes),
+        )
+
+    def span(self, c: Claim, g: Generation) -> tuple[int, int] | None:
+        """Return where a claim stands in its text: its words, else its sentence, else nowhere."""
+        s = self.sentences[g.id].get(c.sentence)
+        for start, end in ((c.start, c.end), (s.start, s.end) if s else (0, 0)):
+            if 0 <= start < end <= len(g.text):
+                return start, end
+        return None
+
+    def note(self, number: int, c: Claim, g: Generation) -> Note:
+        """Return what is known of a claim."""
+        person, checker = self.people.get(c.id), self.checked.get(c.id)
+        cited = tuple((checker.evidence if checker else ())[:MOST_PASSAGES])
+        verdict = person if person is not None and person.label is not None else checker
+        verdict = verdict or person
+        label = verdict.label if verdict is not None and verdict.label in CLAIM_MARKS else ""
+        remarks = []
+        if not label:
+            remarks.append((verdict.problem if verdict else None) or "unchecked")
+        if person and checker and verdict is person:
+            read = CLAIM_MARKS[checker.label if checker.label in CLAIM_MARKS else ""][1]
+            remarks.append(f"people; the checker: {read}")
+        if self.span(c, g) is None:
+            remarks.append("its words are not in the text")
+        every, sure = self.sentences[g.id], self.sure(c.id)
+        place = f"sentence {c.sentence} of {len(every)}" if c.sentence in every else "no sentence"
+        return Note(
+            number,
+            label or "",
+            line(c.text, CLAIM),
+            place,
+            self.said(c.id),
+            sure,
+            self.level(sure),
+            cited,
+            tuple(line(self.passages[p].title, 120) for p in cited if p in self.passages),
+            line("; ".join(remarks), 200),
+        )
+
+    def said(self, claim: str) -> str:
+        """Return what the model said of a claim in each way of asking."""
+        found = []
+        for mode in MODES:
+            v = self.selves[mode].get(claim)
+            if v is None:
+                continue
+            words = {"yes": "yes", "no": "no", "none": "none of these"}
+            answer = words.get(v.label or "", line(v.problem or "unread", 40))
+            weight = f" ({plain(v.number)})" if v.number is not None else ""
+            found.append(f"{MODE_NAMES[mode]} {answer}{weight}")
+        return " · ".join(found)
+
+
+# The page of a self_known run: along the text, does it know its errors, texts to read.
+
+_HOLLOW = f"Bars are 95 % intervals over resampled texts; a hollow point rests on fewer than {FEW}."
+CHARTS_BY_PART = (
+    (
+        FACTUALITY,
+        "Factuality along the text",
+        "Supported claims, of supported and unsupported ones. Dotted: only texts with a sentence "
+        "in every part, so that short texts do not make the shape; no dotted line where all "
+        f"texts have one. {_HOLLOW}",
+    ),
+    (ERRORS, "Unsupported claims a sentence", f"Errors by count, not by share. {_HOLLOW}"),
+    (
+        WORDING,
+        "Hedging along the text",
+        "How sure the words sound, 1 = no doubt voiced: does it hedge more where it errs more? "
+        f"{_HOLLOW}",
+    ),
+)
+#: what is only there if the model was asked of its claims
+NEEDS_ASKING = ("SK", "SU", "accept_rate")
+DEFINITIONS = {
+    "supported, S": "a claim that a passage of the knowledge source, or a person, bears out.",
+    "unsupported, NS": "a claim that nothing bears out. It need not be false: a source that is "
+    "silent counts against it.",
+    "irrelevant, IR": "a claim that has nothing to do with the subject; it enters no factuality.",
+    "factuality": "S/(S+NS).",
+    "part of the text": "sentence i of n lies at i/n; parts are closed on the right. A text with "
+    "fewer sentences than parts never reaches the first one.",
+    "trend": "slope of factuality over 0 to 1 within texts; its p is from shuffling the sentences "
+    "of each text.",
+    "Self-Known": "share of the supported claims that the model, asked again, accepts.",
+    "Self-Unknown": "share of the unsupported claims that it rejects.",
+    "Equation 3": "(1 - SU) / (2 - SU - SK): factuality, were the model to accept as many claims "
+    "as are true. It falls when Self-Unknown rises and is no score of quality.",
+    "Rogan and Gladen": "(r + SU - 1) / (SK + SU - 1) from the observed accept rate r; it may lie "
+    "outside 0 to 1, and does not exist for a model that accepts true and false alike.",
+    "length penalty": "exp(1 - 10/n) for an answer of fewer than 10 rated claims, after FActScore.",
+    "F1@K": "precision and the share of K wanted facts that are told, as SAFE has it.",
+    "promised": "conformal filtering drops uncertain claims so that this share of the texts keeps "
+    "no unsupported one; the threshold comes from other texts.",
+}
+
+
+def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> dict[str, Any]:
+    """Return what the template needs beside the rendered texts."""
+    found = Found(estimates)
+    names = labels(found.methods)
+    average = str(manifest.settings.get("average", "sentence"))
+    return {
+        "subject": line(manifest.model, 120) if manifest.data == "texts" else "",
+        "headline": [line(headline(found, m), 400) for m in found.methods],
+        "warnings": terminal.warned(manifest),
+        "methods": list(names.values()),
+        "undrawn": max(0, len(found.methods) - len(COLORS)),
+        "by_part": _curves(found),
+        "parts": [by_part(found, m, average) for m in found.methods],
+        "averages": averages(found),
+        "gains": gains(found),
+        "domains": domains(found),
+        "unlabeled": unlabeled(found),
+        "panels": [
+            (names[m], figure)
+            for m in found.methods
+            if (figure := figure_of(partial(panel, found, m), f"Self-knowledge, {names[m]}."))
+        ],
+        "correlations": correlations(found),
+        "paired": figure_of(
+            partial(paired, found), "With and without passages, with 95 % intervals."
+        ),
+        "asking": [(asked(found, m), gap(found, m), remedy(found, m)) for m in found.methods],
+        "scores": [scores(found, m, manifest.settings.get("alpha")) for m in found.methods],
+        "verifier": verifier(found),
+        "asked": terminal_asked(manifest) if manifest.tokens else "",
+        "judged": terminal.cited(manifest),
+        "definitions": DEFINITIONS,
+        "knows": any(e.name in NEEDS_ASKING and (e.n or e.missing) for e in found.all),
+        "scored": any(e.name == "auroc" for e in found.all),
+        "checked": any(e.name == "verifier_agreement" for e in found.all),
+        "total_texts": texts.total,
+        "text_methods": list(dict.fromkeys(t.method for t in texts.drawn)),
+        "told": list(CLAIM_MARKS.values()),
+        "shade": texts.shade,
+        "signatures": [
+            (f"FActScore, {names[m]}", line(e.signature, 1_500))
+            for m in found.methods
+            if (e := found.get("factscore", m)).signature
+        ],
+    }
+
+
+def _curves(found: Found) -> list[tuple[str, Figure, str]]:
+    drawn = []
+    for quantity, title, caption in CHARTS_BY_PART:
+        figure = figure_of(
+            partial(curves, found, quantity), f"{title}, with intervals; numbers below."
+        )
+        if figure is not None:
+            drawn.append((title, figure, caption))
+    return drawn
+
+
+#: names are said as they are in tables of differences
+LABELS: dict[str, tuple[str, str]] = {}
+
+
+def pages(
+    folder: RunFolder,
+    manifest: Manifest,
+    estimates: list[Estimate],
+    beside: Sequence[str | Path | RunFolder] = (),
+) -> dict[str, str]:
+    """Return the page of a run: one file, with as many texts as fit."""
+    refuse_beside(folder, beside)
+    texts = read(folder, seed_of(manifest))
+    return {"report.html": long_texts(manifest, estimates, texts)}
+
+
+def long_texts(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts = NO_TEXTS) -> str:
+    """Return the page with some texts to read."""
+    drawn = environment(__package__).get_template("text.html.j2")
+    rendered: list[Markup] = []
+    room = INLINE_BYTES
+    for text in texts.drawn:
+        made = Markup(drawn.render(text=text))
+        room -= len(made.encode("utf-8", "replace"))
+        if room < 0 and rendered:
+            break
+        rendered.append(made)
+    own = context(manifest, estimates, texts)
+    shared = {**shared_context(manifest), **own}
+    return filled("page.html.j2", shared, __package__, rendered=rendered)

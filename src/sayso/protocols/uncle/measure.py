@@ -1,0 +1,763 @@
+"""How far UNCLE's numbers hang on one greedy draw, and on one wording of the prompt.
+
+One greedy answer hedges or not, however close the call; the *hedge propensity* of an aspect is the
+share of m instructed draws that hedge. Beside each rate stands its mean over several wordings, and
+how far these lie apart (VALIDITY 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sayso.metrics.agreement import kappa, kappa_of_table
+from sayso.metrics.intervals import bootstrap, bootstrap_share, difference_interval, is_sparse
+from sayso.metrics.ranking import within_auroc
+from sayso.metrics.uncle_known import (
+    Bound,
+    bootstrap_cells,
+    bootstrap_cells_difference,
+    bootstrap_within,
+    cluster_cells,
+    j_bounds,
+    rate_bounds,
+    reference_policies,
+    type_guess_rates,
+)
+from sayso.metrics.uncle_rates import (
+    CELLS,
+    CORRECT,
+    INCORRECT,
+    MISSING,
+    UNCERTAIN,
+    cell_rates,
+    count_cells,
+    divide,
+    or_none,
+    undefined,
+    utility,
+)
+from sayso.metrics.uncle_rates import Floats as uncle_rates_Floats
+from sayso.metrics.uncle_rates import expression_rates_3row as rates_3row
+from sayso.metrics.within_type import j_within, policy_by_rate, policy_j, unspoken_knowledge
+from sayso.protocols.probes import ALIKE, HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE
+from sayso.protocols.protocol import Run
+from sayso.protocols.uncle.rows import (
+    HEADLINE,
+    LEFT_OUT,
+    Context,
+    Ints,
+    View,
+    label_codes,
+    load,
+    pairs_of,
+    view_of,
+)
+from sayso.protocols.uncle.settings import FORMS, PROPENSITY_SAMPLE, Settings, names_of, stage_of
+from sayso.records import Estimate, Generation, Verdict
+
+# What must be read before any number of UNCLE: results that fall away, by name, and why.
+
+NO_LOGPROBS = "no log-probabilities were recorded for these answers"
+NO_SPANS = (
+    "this run does not store where answers state their values; run the same command again, which "
+    "takes the answers from the cache"
+)
+#: which numbers rest on log-probabilities, as the report calls them
+BY_LOGPROBS = {
+    "unspoken_knowledge": "unspoken knowledge",
+    "auroc_incorrect": "AUROC of the answers' own log-probabilities",
+    "own_logprob": "the policies that hedge by them or by length in tokens",
+}
+BY_DRAWS = (
+    "known by any of several draws (it is one draw asked several times)",
+    "the chance-corrected known set (no value)",
+    "the strict known set (it rests on two answers)",
+)
+
+
+def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> list[str]:
+    """Return what falls away in a run whose draws never differ, or that has no log-probabilities.
+
+    ``draws_vary`` is what the engine saw for itself; ``None`` where it does not know.
+    """
+    found = list(estimates)
+    drawn = next((e for e in found if e.name == "draws_alike"), None)
+    lines = []
+    if drawn is not None and drawn.problem == ALIKE:
+        alike = "draws of every question are equal"
+    elif draws_vary is False:
+        alike = "the model was seen to repeat the same text at a temperature above 0"
+    else:
+        alike = ""
+    if alike:
+        retest = any(e.name == "propensity_retest" for e in found)
+        fallen = [*BY_DRAWS, *["test-retest of hedge propensity (no value)"] * retest]
+        lines.append(
+            f"The draws never vary: {alike}. Either the server repeats one answer whatever the "
+            "temperature, or the model is certain of every answer; its text cannot tell which. "
+            f"What rests on several draws falls away: {'; '.join(fallen)}."
+        )
+    scored = [e for e in found if e.name == "auroc_incorrect"]
+    if scored and all(e.problem == NO_LOGPROBS for e in scored):
+        lines.append(
+            "There are no log-probabilities, so these have no value: "
+            f"{', '.join(BY_LOGPROBS.values())}."
+        )
+    return lines
+
+
+# What other ways of hedging would have scored on the same facts.
+#
+# Blind ones (never, always, as often at random) are exact expectations; the others hedge,
+# within each
+# fact type, as many facts as the model did: those that its own log-probabilities, the length of
+# its
+# answer, or chance would pick (VALIDITY 2).
+
+
+def blind_policies(context: Context, form: str) -> list[Estimate]:
+    """Return what never, always and randomly hedging would have scored (exact expectations)."""
+    known = context.known["any"]
+    cells = count_cells(known, context.labels(form))
+    plain = count_cells(known, context.labels(form, False))
+    found = []
+    for policy, rates in reference_policies(cells, plain).items():
+        for name in HEADLINE:
+            made = Estimate(
+                name=name,
+                value=rates[name],
+                n=int(cells.sum()),
+                problem=None if rates[name] is not None else "undefined for this policy",
+            )
+            found.append(context.signed(made, f"form:{form};policy:{policy}", form))
+    return found
+
+
+def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estimate]]]:
+    """Yield the rates of hedging by own log-prob, type and length at each type's own rate.
+
+    On the same aspects as the model: one whose answer carries no value, hence no score, ranks in
+    the middle of its type.
+    """
+    a, known, label = context.aspects, context.known["any"], context.labels(form)
+    plain = context.labels(form, False)
+    view = a.views[form, False]
+    scores = {"own_logprob": -view.logprob, "length": view.length, "type": np.zeros(a.size)}
+    usable = (known >= 0) & (label >= 0) & (plain >= 0)
+    hedged = np.where(usable, (label == UNCERTAIN).astype(np.float64), np.nan)
+    for policy, score in scores.items():
+        if not (usable & ~np.isnan(score)).any():
+            score = np.full(a.size, np.nan)
+        else:
+            score = _filled(score, a.type)
+        member = policy_by_rate(np.where(usable, score, np.nan), a.type, hedged)
+        rows = ~np.isnan(member)
+        cells = np.zeros(6)
+        for column in range(3):
+            weight = np.where(plain == column, 1 - member, 0.0) + (column == UNCERTAIN) * member
+            for row, state in enumerate((KNOWN, UNKNOWN)):
+                cells[3 * row + column] = weight[rows & (known == state)].sum()
+        rates = cell_rates(cells)
+        absent = "no score was recorded for these answers" if view.placed else NO_SPANS
+        note = None if rows.any() else absent
+        made = [
+            Estimate(
+                name,
+                value=None if np.isnan(rates[name]) else float(rates[name]),
+                n=int(rows.sum()),
+                problem=note or ("undefined for this policy" if np.isnan(rates[name]) else None),
+            )
+            for name in HEADLINE
+        ]
+        value = policy_j(score, known, np.where(usable, label, -1), a.type)
+        made.append(
+            Estimate(
+                "J_within",
+                value=None if value is None else float(np.asarray(value)),
+                n=int(rows.sum()),
+                problem=None if value is not None else "no type has known and unknown aspects",
+            )
+        )
+        yield policy, made
+
+
+def _filled(score: uncle_rates_Floats, types: NDArray[np.str_]) -> uncle_rates_Floats:
+    """Replace missing scores by the median of their type, or of all where a type has none."""
+    filled = np.where(np.isnan(score), np.nanmedian(score), score)
+    for kind in np.unique(types):
+        rows = types == kind
+        known = score[rows][~np.isnan(score[rows])]
+        if len(known):
+            filled[rows & np.isnan(score)] = np.median(known)
+    return filled
+
+
+# What qualifies UNCLE's rates: knowledge within type, hedges that hit, short against long.
+#
+# VALIDITY: pooled rates reward hedging whole aspect types. So J is repeated within type, beside
+# what the model's own probabilities would have allowed at the same hedge rates.
+
+Bools = NDArray[np.bool_]
+SPLIT = {
+    "UUR_hedged": "hedged",
+    "UUR_abstained": "abstained",
+    "UUR_refused": "refused_by_policy",
+    "UUR_asked_back": "asked_back",
+}
+
+
+def beyond(context: Context) -> list[Estimate]:
+    """Return everything that stands below the headline."""
+    found: list[Estimate] = []
+    for form in ("short", "long"):
+        place = f"form:{form}"
+        found += [context.signed(e, place, form) for e in _shares(context, form)]
+        plain = _shares(context, form, instructed=False)
+        found += [context.signed(e, f"{place};prompt:plain", form, "plain") for e in plain]
+        found += [context.signed(e, place, form) for e in _hedges_that_hit(context, form)]
+        found += [context.signed(e, place, form) for e in _within(context, form)]
+        for policy, estimates in own_policies(context, form):
+            found += [context.signed(e, f"{place};policy:{policy}", form) for e in estimates]
+    found += _alignment(context)
+    matches, others = context.guesses
+    for kind, rate in type_guess_rates(matches, others, context.aspects.type).items():
+        rows = context.aspects.type == kind
+        value = None if np.isnan(rate) else rate
+        made = Estimate(
+            name="guess_rate",
+            value=value,
+            n=int(others[rows].sum()),
+            problem=None if value is not None else "no other entity of this type was asked about",
+        )
+        found.append(context.signed(made, f"type:{kind}"))
+    return found
+
+
+def _share(context: Context, name: str, top: Bools, bottom: Bools) -> Estimate:
+    s = context.settings
+    return bootstrap_share(name, top, bottom, context.aspects.entity, s.resamples, s.ci_seed)
+
+
+def _boot(context: Context, name: str, metric: Any, *arrays: Any, **kw: Any) -> Estimate:
+    s, a = context.settings, context.aspects
+    crossed = a.type if s.ci == "entity-by-type" else None
+    return bootstrap(
+        metric,
+        *arrays,
+        clusters=a.entity,
+        crossed=crossed,
+        n=s.resamples,
+        seed=s.ci_seed,
+        name=name,
+        **kw,
+    )
+
+
+def _stances(context: Context, form: str, instructed: bool = True) -> NDArray[np.str_]:
+    verdicts = context.aspects.views[form, instructed].verdicts
+    return np.array([(v.stance if v else None) or "" for v in verdicts], dtype=np.str_)
+
+
+def _shares(context: Context, form: str, instructed: bool = True) -> Iterator[Estimate]:
+    """Yield accuracy, omissions, UUR by stance, and hedges that were right after all."""
+    label, stance = context.labels(form, instructed), _stances(context, form, instructed)
+    unknown = (context.known["any"] == UNKNOWN) & (label >= 0)
+    yield _share(context, "accuracy", label == CORRECT, label >= 0)
+    yield _share(context, "omission", stance == "omitted", stance != "")
+    for name, wanted in SPLIT.items():
+        yield _share(context, name, stance == wanted, unknown)
+    verdicts = context.aspects.views[form, instructed].verdicts
+    right = np.array([bool(v and v.content == "correct") for v in verdicts], dtype=bool)
+    yield _share(context, "hedged_and_correct", right, label == UNCERTAIN)
+
+
+def _hedges_that_hit(context: Context, form: str) -> Iterator[Estimate]:
+    """Yield hedge precision and recall on wrong un-instructed answers; the instruction's cost."""
+    s = context.settings
+    label, plain = context.labels(form), context.labels(form, False)
+    committed = (plain == CORRECT) | (plain == INCORRECT)
+    hedged, wrong = label == UNCERTAIN, plain == INCORRECT
+    yield _share(context, "hedge_precision", wrong, hedged & committed)
+    yield _share(context, "hedge_recall", hedged, wrong & (label >= 0))
+    both = np.where((label >= 0) & (plain >= 0), context.known["any"], -1)
+    first, second = (cluster_cells(both, x, context.aspects.entity) for x in (plain, label))
+    cost = bootstrap_cells_difference(first, second, s.resamples, s.ci_seed)["KCR"]
+    yield Estimate(
+        "instruction_cost", value=cost.value, low=cost.low, high=cost.high, n=cost.n,
+        problem=cost.problem,
+    )  # fmt: skip
+    pays = utility(count_cells(both, label), 1.0, never=count_cells(both, plain))["break_even"]
+    note = None if pays is not None else "hedging does not reduce the number of wrong answers"
+    yield Estimate("break_even_cost", value=pays, n=int((both >= 0).sum()), problem=note)
+
+
+def _within(context: Context, form: str) -> Iterator[Estimate]:
+    """Yield J and the odds ratio within type, AUROC of the own log-prob, unspoken knowledge."""
+    s, a = context.settings, context.aspects
+    known, label, plain = context.known["any"], context.labels(form), context.labels(form, False)
+    cells = cluster_cells(known, label, a.entity, a.type)
+    if s.ci == "entity-by-type":
+        yield _boot(context, "J_within", j_within, known, label, a.type, limits=(-1.0, 1.0))
+    else:
+        within = bootstrap_within(cells, n=s.resamples, seed=s.ci_seed)
+        yield from (within[name] for name in ("J_within", "odds_ratio_within"))
+    view = a.views[form, False]
+    score = -view.logprob
+    wrong = np.where(plain == INCORRECT, 1.0, np.where(plain == CORRECT, 0.0, np.nan))
+    rows = ~np.isnan(score) & ~np.isnan(wrong)
+    if not rows.any():
+        silent = "no answer to the bare question states a value that could be judged"
+        note = silent if np.isnan(wrong).all() else NO_LOGPROBS if view.placed else NO_SPANS
+        yield Estimate("auroc_incorrect", problem=note)
+        yield Estimate("auroc_incorrect_within", problem=note)
+        yield Estimate("unspoken_knowledge", problem=note)
+        return
+    yield _boot(context, "auroc_incorrect", within_auroc, score, wrong, types=None)
+    yield _boot(context, "auroc_incorrect_within", within_auroc, score, wrong, types=a.type)
+    yield _boot(
+        context, "unspoken_knowledge", unspoken_knowledge, score, known, label, a.type, limits=None
+    )
+
+
+def _alignment(context: Context) -> Iterator[Estimate]:
+    """Yield how hedging agrees between the forms (7.1): overall, given known, given unknown.
+
+    ``align_CU``: the share that is certain in short and uncertain in long form, and so on.
+    """
+    s, known = context.settings, context.known["any"]
+    short, long = context.labels("short"), context.labels("long")
+    hedged = short == UNCERTAIN, long == UNCERTAIN
+    both = (short >= 0) & (long >= 0)
+    sets = {"all": both, "given:known": both & (known == 1), "given:unknown": both & (known == 0)}
+    for where, rows in sets.items():
+        for name in ("CC", "CU", "UC", "UU"):
+            top = (hedged[0] == (name[0] == "U")) & (hedged[1] == (name[1] == "U"))
+            yield context.signed(_share(context, f"align_{name}", top, rows), where)
+        made = bootstrap(
+            kappa,
+            hedged[0][rows],
+            hedged[1][rows],
+            clusters=context.aspects.entity[rows],
+            n=s.resamples,
+            seed=s.ci_seed,
+            limits=(-1.0, 1.0),
+            name="kappa",
+        )
+        yield context.signed(made, where)
+
+
+Floats = NDArray[np.float64]
+#: rates that are repeated for every wording
+REWORDED = ("UUR", "over_hedge", "KCR", "J")
+
+
+def robustness(context: Context) -> Iterator[Estimate]:
+    """Yield the numbers of both checks, form by form; nothing for a check that is off."""
+    for form in ("short", "long"):
+        found: list[Estimate] = []
+        if context.settings.propensity:
+            found += _propensity(context, form)
+        if context.settings.wordings > 1:
+            found += _wordings(context, form)
+        yield from (context.signed(estimate, f"form:{form}", form) for estimate in found)
+
+
+def _labels(
+    context: Context, stage: str, form: str, kind: Callable[[Generation], str], kinds: list[str]
+) -> Ints:
+    """Return the label codes (A, kinds) of a stage that answers each question once per kind."""
+    pairs, verdicts = pairs_of(context.run), context.run.verdicts(stage)
+    answers: dict[str, list[Generation]] = {name: [] for name in kinds}
+    for generation in context.run.generations(stage):
+        answers[kind(generation)].append(generation)
+    views = [view_of(pairs, answers[name], verdicts, form) for name in kinds]
+    return np.stack([label_codes(view, context.settings) for view in views], axis=1)
+
+
+def _propensity(context: Context, form: str) -> Iterator[Estimate]:
+    """Yield the mean share of hedging draws of known and unknown aspects, and test-retest.
+
+    An aspect's share is of its readable draws; ``missing`` counts the unread ones, and all draws
+    of aspects whose probe could not be read. The numerator is the sum of the shares.
+    """
+    s, entity, known = context.settings, context.aspects.entity, context.known["any"]
+    samples = range(PROPENSITY_SAMPLE, PROPENSITY_SAMPLE + s.propensity)
+    draws = _labels(
+        context, f"propensity-{form}", form, lambda g: str(g.request.sample), [*map(str, samples)]
+    )
+    readable, unread = draws >= 0, draws == MISSING
+    share = divide((draws == UNCERTAIN).sum(axis=1), readable.sum(axis=1))
+    adrift = int((draws[known == MISSING] != LEFT_OUT).sum())
+    parts = []
+    for name, state in (("known", KNOWN), ("unknown", UNKNOWN)):
+        rows = (known == state) & ~np.isnan(share)
+        made = bootstrap_share(f"propensity_{name}", share, rows, entity, s.resamples, s.ci_seed)
+        missing = int(unread[known == state].sum()) + adrift
+        parts.append(msgspec.structs.replace(made, missing=missing))
+    yield from parts
+    missing = parts[0].missing + parts[1].missing - adrift
+    yield msgspec.structs.replace(_difference(context, share, parts), missing=missing)
+    yield msgspec.structs.replace(_retest(context, draws), missing=int(unread.sum()))
+
+
+def _difference(context: Context, share: Floats, parts: list[Estimate]) -> Estimate:
+    """Return mean propensity of unknown minus of known aspects: J without the rounding to 0 or 1.
+
+    Its interval is combined from those of its parts where one is sparse, as J's is.
+    """
+    s, known = context.settings, context.known["any"]
+    name, values = "propensity_difference", [part.value for part in parts]
+    if values[0] is None or values[1] is None:
+        return Estimate(name, problem="it takes both known and unknown aspects with draws read")
+    rows = (known >= 0) & ~np.isnan(share)
+    made = bootstrap(
+        _contrast,
+        share[rows],
+        known[rows],
+        clusters=context.aspects.entity[rows],
+        n=s.resamples,
+        seed=s.ci_seed,
+        limits=(-1.0, 1.0),
+        name=name,
+    )
+    if any(is_sparse(part.numerator or 0.0, part.denominator or 0.0) for part in parts):
+        ends = (parts[1].low, parts[1].high), (parts[0].low, parts[0].high)
+        low, high = difference_interval((values[1], values[0]), ends, 0.0)
+        note = "sparse: interval combined from the exact intervals of its two parts"
+        made = msgspec.structs.replace(made, low=low, high=high, problem=note)
+    return made
+
+
+def _contrast(
+    share: ArrayLike, known: ArrayLike, weights: ArrayLike | None = None
+) -> float | Floats | None:
+    """Return the mean share where ``known`` is 0 minus that where it is 1; (B,) for weights."""
+    values, state = np.asarray(share, dtype=np.float64), np.asarray(known)
+    W = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    means = [
+        divide(W @ np.where(state == code, values, 0.0), W @ (state == code).astype(np.float64))
+        for code in (UNKNOWN, KNOWN)
+    ]
+    found = means[0] - means[1]
+    return or_none(found) if found.ndim == 0 else found
+
+
+def _retest(context: Context, draws: Ints) -> Estimate:
+    """Return Cohen's kappa of hedging or not between two draws of one aspect, all pairs pooled.
+
+    1: every draw of an aspect decides alike; 0: draws of one aspect agree no more than draws of
+    any two. ``n`` is the number of aspects with two readable draws.
+    """
+    s, entity = context.settings, context.aspects.entity
+    name, hedged = "propensity_retest", (draws == UNCERTAIN).astype(np.int64)
+    table = np.zeros((int(entity.max()) + 1 if len(entity) else 0, 4))
+    for i, j in combinations(range(draws.shape[1]), 2):
+        both = (draws[:, i] >= 0) & (draws[:, j] >= 0)
+        slot = entity * 4 + hedged[:, i] * 2 + hedged[:, j]
+        table += np.bincount(slot[both], minlength=table.size).reshape(table.shape)
+    size = int(((draws >= 0).sum(axis=1) >= 2).sum())
+    repeat = context.redrawn().repeat
+    if repeat or _kappa(table) is None:
+        why = "no aspect has two readable draws" if not size else "no draw was hedged, or all were"
+        return Estimate(name, n=size, problem=ALIKE if repeat else why)
+    made = bootstrap(_kappa, table, n=s.resamples, seed=s.ci_seed, limits=(-1.0, 1.0), name=name)
+    return msgspec.structs.replace(made, n=size)
+
+
+def _kappa(tables: ArrayLike, weights: ArrayLike | None = None) -> float | Floats | None:
+    """Return kappa of the summed 2x2 tables of clusters (C, 4); (B,) for weights (B, C)."""
+    counts = np.asarray(tables, dtype=np.float64)
+    if weights is None:
+        return or_none(kappa_of_table(counts.sum(axis=0).reshape(2, 2)))
+    drawn = np.asarray(weights, dtype=np.float64) @ counts
+    return kappa_of_table(drawn.reshape(-1, 2, 2))
+
+
+def wording_labels(context: Context, form: str) -> Ints:
+    """Return the label codes of the instructed answers in every wording, (A, W)."""
+    names = [f"wording-{number}" for number in range(2, context.settings.wordings + 1)]
+    first = context.labels(form)[:, None]
+    if not names:
+        return first
+    more = _labels(context, f"wordings-{form}", form, lambda g: g.method, names)
+    return np.concatenate([first, more], axis=1)
+
+
+def wording_rates(known: Ints, labels: Ints) -> dict[str, Floats]:
+    """Return the rates of :data:`REWORDED` in each wording, (W,); NaN where undefined.
+
+    ``known`` (A,) codes and ``labels`` (A, W) from :func:`wording_labels`.
+    """
+    rates = cell_rates(np.stack([count_cells(known, label) for label in labels.T]))
+    return {name: rates[name] for name in REWORDED}
+
+
+def spread(values: Floats) -> float | None:
+    """Return the standard deviation of a rate over wordings (W - 1); ``None`` if undefined."""
+    return or_none(values.std(ddof=1)) if len(values) > 1 else None
+
+
+def _wordings(context: Context, form: str) -> Iterator[Estimate]:
+    """Yield each rate's mean over wordings, its spread, and its lowest and highest value.
+
+    ``n`` is the smallest number of aspects that a wording counts, ``missing`` the number of
+    (aspect, wording) pairs without a verdict or a probe that could be read.
+    """
+    known, labels = context.known["any"], wording_labels(context, form)
+    counted = (known[:, None] >= 0) & (labels >= 0)
+    lost = ((known == MISSING)[:, None] & (labels != LEFT_OUT)) | (
+        (known >= 0)[:, None] & (labels == MISSING)
+    )
+    size, missing = int(counted.sum(axis=0).min()), int(lost.sum())
+    for name, values in wording_rates(known, labels).items():
+        undefined = [str(number) for number, value in enumerate(values, 1) if np.isnan(value)]
+        note = f"undefined in wording {', '.join(undefined)}" if undefined else None
+        numbers = {
+            "": or_none(values.mean()),
+            "_spread": spread(values),
+            "_lowest": or_none(values.min()),
+            "_highest": or_none(values.max()),
+        }
+        for part, value in numbers.items():
+            title = f"{name}_wordings{part}"
+            yield Estimate(title, value=value, n=size, missing=missing, problem=note)
+
+
+# UNCLE's numbers: the 2x3 matrix and its rates, overall and by slice, with intervals.
+#
+# What qualifies them (within type, own log-probabilities, short against long) is in
+# ``uncle_beyond.py``; the formulas are in ``sayso.metrics``.
+
+
+def estimates(run: Run, settings: Settings) -> list[Estimate]:
+    """Return every number of the protocol, in the order of the report."""
+
+    context = load(run, settings)
+    numbers = (
+        headline(context),
+        slices(context),
+        beyond(context),
+        beside(context),
+        robustness(context),
+    )
+    return [*(e for part in numbers for e in part), context.signed(draws_alike(context), "all")]
+
+
+def draws_alike(context: Context) -> Estimate:
+    """Return the share of questions whose probe draws are all equal; all of them is a problem."""
+    drawn, alike = context.draws
+    note = "no question was drawn twice" if not drawn else None
+    return Estimate(
+        "draws_alike",
+        value=alike / drawn if drawn else None,
+        numerator=alike,
+        denominator=drawn,
+        n=drawn,
+        problem=ALIKE if context.draws.repeat else note,
+    )
+
+
+def headline(context: Context) -> list[Estimate]:
+    """Return the matrix and the rates of both forms: instructed, plain, by each known set."""
+    found: list[Estimate] = []
+    for form in ("short", "long"):
+        for prompt in ("instructed", "plain"):
+            for known in ("any", "corrected", "strict"):
+                if prompt == "plain" and known != "any":
+                    continue
+                where = ";".join(
+                    [f"form:{form}"]
+                    + ["prompt:plain"] * (prompt == "plain")
+                    + [f"known:{known}"] * (known != "any")
+                )
+                label = context.labels(form, prompt == "instructed")
+                rates = rates_of(context, context.known[known], label)
+                only = (*HEADLINE, "over_hedge", "p_known") if known != "any" else tuple(rates)
+                if known == "corrected" and context.draws.repeat:
+                    rates = {name: Estimate(name, problem=ALIKE) for name in only}
+                found += [context.signed(rates[n], where, form, prompt, known) for n in only]
+                if known == "any":
+                    found += _matrix(context, label, where, form, prompt)
+        found += blind_policies(context, form)
+    return found
+
+
+def slices(context: Context) -> list[Estimate]:
+    """Return the headline rates by domain and by aspect type."""
+    found: list[Estimate] = []
+    groups: Iterable[tuple[str, NDArray[np.str_]]] = (
+        ("domain", context.aspects.domain),
+        ("type", context.aspects.type),
+    )
+    for key, names in groups:
+        for name in sorted(set(names.tolist())):
+            rows = names == name
+            for form in ("short", "long"):
+                rates = rates_of(context, context.known["any"], context.labels(form), rows)
+                where = f"form:{form};{key}:{name}"
+                wanted = (*HEADLINE, "over_hedge", "p_known")
+                found += [context.signed(rates[n], where, form) for n in wanted]
+    return found
+
+
+def rates_of(
+    context: Context, known: Ints, label: Ints, rows: NDArray[np.bool_] | None = None
+) -> dict[str, Estimate]:
+    """Return all rates of some rows, with intervals over entities, counts and bounds."""
+    s = context.settings
+    if rows is None:
+        rows = np.ones(len(known), dtype=bool)
+    k, lab, entity = known[rows], label[rows], context.aspects.entity[rows]
+    lost = {state: int(((k == state) & (lab == MISSING)).sum()) for state in (KNOWN, UNKNOWN)}
+    rates = bootstrap_cells(
+        cluster_cells(k, lab, entity),
+        n=s.resamples,
+        seed=s.ci_seed,
+        missing_known=lost[KNOWN],
+        missing_unknown=lost[UNKNOWN],
+    )
+    unread = int(((k == MISSING) & (lab != LEFT_OUT)).sum())
+    if unread:
+        bounds = _bounds(k, lab, lost)
+        rates = {
+            name: msgspec.structs.replace(
+                estimate,
+                missing=estimate.missing + unread,
+                bound_low=bounds.get(name, (None, None))[0],
+                bound_high=bounds.get(name, (None, None))[1],
+            )
+            for name, estimate in rates.items()
+        }
+    if s.probe.unc == "dropped_official":
+        rates = _official(context, lab, rows, rates)
+    return rates
+
+
+def _bounds(known: Ints, label: Ints, lost: dict[int, int]) -> dict[str, Bound]:
+    """Return the bounds over missing probes and verdicts, and over aspects that lack both.
+
+    Those go to one label as a whole: by the argument of :mod:`sayso.metrics` the extremes
+    of every rate but J lie there.
+    """
+    cells = count_cells(known, label)
+    free = [int(((known == MISSING) & (label == code)).sum()) for code in range(3)]
+    neither = int(((known == MISSING) & (label == MISSING)).sum())
+    found: dict[str, list[float]] = {}
+    for code in range(3 if neither else 1):
+        moved = [count + neither * (code == place) for place, count in enumerate(free)]
+        for name, ends in rate_bounds(cells, lost[KNOWN], lost[UNKNOWN], moved).items():
+            found.setdefault(name, []).extend(end for end in ends if end is not None)
+    if neither:  # J trades them against each other: no corner is its extreme
+        ends = j_bounds(cells, lost[KNOWN], lost[UNKNOWN], free, neither)
+        found.setdefault("J", []).extend(end for end in ends if end is not None)
+    return {name: (min(ends), max(ends)) if ends else (None, None) for name, ends in found.items()}
+
+
+def _official(
+    context: Context, label: Ints, rows: NDArray[np.bool_], rates: dict[str, Estimate]
+) -> dict[str, Estimate]:
+    """Replace the rates that the released script counts over hedged probes as well."""
+    state = context.aspects.known[rows]
+    table = [
+        [float(((state == row) & (label == column)).sum()) for column in range(3)]
+        for row in (KNOWN, UNKNOWN, HEDGED_PROBE)
+    ]
+    official = rates_3row(table, "dropped_official")
+    counted = int(np.sum(table))
+    missing = int(((state == UNREADABLE) & (label != LEFT_OUT)).sum())
+    missing += int(((state != UNREADABLE) & (label == MISSING)).sum())
+    note = "no interval or bounds under probe.unc=dropped_official"
+    changed = {
+        name: Estimate(
+            name=name,
+            value=official[name],
+            n=counted,
+            missing=missing,
+            problem=note if official[name] is not None else undefined(name),
+        )
+        for name in ("FA", "UA", "F1", "lift_UA", "p_uncertain")
+    }
+    return {**rates, **changed}
+
+
+def _matrix(context: Context, label: Ints, where: str, form: str, prompt: str) -> list[Estimate]:
+    """Return the six counts of the 2x3 matrix."""
+    counts = count_cells(context.known["any"], label)
+    return [
+        context.signed(
+            Estimate(name=f"cell_{cell}", value=float(count), n=int(counts.sum())),
+            where,
+            form,
+            prompt,
+        )
+        for cell, count in zip(CELLS, counts, strict=True)
+    ]
+
+
+# The numbers of other ways to ask, beside the instruction's: same facts, same frozen probes.
+
+#: rates of each method and form
+RATES = (*HEADLINE, "over_hedge", "p_uncertain")
+
+
+def beside(context: Context) -> Iterator[Estimate]:
+    """Yield each method's rates, J and odds ratio within type, and answers wrong and sure.
+
+    The last also for the instructed and the plain answers. Nothing for a run without methods.
+    """
+    s, a, known = context.settings, context.aspects, context.known["any"]
+    names = names_of(s)
+    for form in FORMS if names else ():
+        for instructed, where, prompt in (
+            (True, f"form:{form}", "instructed"),
+            (False, f"form:{form};prompt:plain", "plain"),
+        ):
+            view = a.views[form, instructed]
+            yield context.signed(_wrong_and_sure(context, view), where, form, prompt)
+        for name in names:
+            view = method_view(context, form, name)
+            label = label_codes(view, s)
+            rates = rates_of(context, known, label)
+            cells = cluster_cells(known, label, a.entity, a.type)
+            within = bootstrap_within(cells, n=s.resamples, seed=s.ci_seed)
+            found = [rates[rate] for rate in RATES]
+            found += [within["J_within"], within["odds_ratio_within"]]
+            for estimate in (*found, _wrong_and_sure(context, view)):
+                yield context.signed(estimate, f"form:{form};method:{name}", form, name)
+
+
+def method_view(context: Context, form: str, name: str) -> View:
+    """Return the verdicts of a method's answers in the order of the aspects."""
+    stage, run = stage_of(name, form), context.run
+    said = [g for g in run.generations(stage) if g.method == name]
+    return view_of(pairs_of(run), said, run.verdicts(stage), form)
+
+
+def sure_wrong(verdicts: Sequence[Verdict | None]) -> uncle_rates_Floats:
+    """Return 1 for what is told wrongly and without a hedge, else 0; NaN where nobody could read.
+
+    A fact that a paragraph leaves out misleads nobody: 0, though UNCLE counts it as wrong.
+    """
+    return np.array(
+        [
+            float(v.stance == "committed" and v.content == "incorrect")
+            if v is not None and v.value is not None
+            else np.nan
+            for v in verdicts
+        ],
+        dtype=np.float64,
+    )
+
+
+def _wrong_and_sure(context: Context, view: View) -> Estimate:
+    """Return the share of all aspects that are told wrongly and without a hedge."""
+    s, entity = context.settings, context.aspects.entity
+    top = sure_wrong(view.verdicts)
+    read = ~np.isnan(top)
+    return bootstrap_share("wrong_and_sure", top == 1, read, entity, s.resamples, s.ci_seed)

@@ -1,0 +1,1002 @@
+"""The tables of the page: rows of written numbers, each dash with its reason below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import altair as alt
+from rich.console import Console
+from rich.table import Table as Table_
+from rich.text import Text
+
+from sayso.prompts.methods import METHOD_LABELS
+from sayso.records import Estimate, Question
+from sayso.report import charts, terminal
+from sayso.report import numbers as words
+from sayso.report.answers import Tables
+from sayso.report.charts import NARROW, PAIRS, Drawing, Row, _finish, _forest, pair_bars
+from sayso.report.numbers import (
+    DASH,
+    FORMS,
+    GUESSABLE,
+    Numbers,
+    bounds,
+    counts,
+    interval,
+    line,
+    percent,
+    reach,
+    show,
+    sparse,
+)
+from sayso.report.page import refuse_beside, stored_answers, with_answers
+from sayso.report.tables import Cell, Figure, Notes, Table, figure_of, why_undefined
+from sayso.report.terminal import begin, data, plain_table, say
+from sayso.report.terminal import end as print_footer
+from sayso.storage.run_folder import Manifest, RunFolder
+
+# What the numbers say, in plain words that claim no more than the intervals allow.
+
+#: a headline whose facts lack more than this share of the verdicts says what they could change
+MANY = 0.03
+
+#: the headline metrics: a name for strangers, what it counts, and where it is defined
+METRICS: dict[str, tuple[str, str, str]] = {
+    "FA": (
+        "right when it commits",
+        "Of the facts it stated without a hedge, the share that is right.",
+        "factual accuracy, UNCLE section 3",
+    ),
+    "UA": (
+        "hedges well placed",
+        "Of the facts it hedged, the share it indeed did not know. Blind hedging scores the share "
+        "of unknown facts.",
+        "uncertain accuracy, UNCLE section 3",
+    ),
+    "UUR": (
+        "unknown, and hedged",
+        "Of the facts it did not know, the share it hedged.",
+        "unknown-to-uncertain rate, UNCLE section 3",
+    ),
+    "KCR": (
+        "known, and told right",
+        "Of the facts it knew, the share it stated, right and without a hedge.",
+        "known-to-correct rate, UNCLE section 3",
+    ),
+    "EA": (
+        "did as it should",
+        "Known facts told right plus unknown facts hedged, of all facts. A model that never "
+        "hedges can score high here.",
+        "expression accuracy, UNCLE section 3",
+    ),
+    "J": (
+        "tells the two apart",
+        "UUR minus the share of known facts that were hedged too. 0 for any hedging that does not "
+        "look at the fact, 1 at best.",
+        "Youden's J of hedging",
+    ),
+}
+
+#: the other numbers, in the order in which they are shown
+MORE: dict[str, tuple[str, str]] = {
+    "J_within": (
+        "J within fact type",
+        "J inside each type of fact (a birth date, a director), averaged: hedging every fact of a "
+        "hard type earns nothing here.",
+    ),
+    "odds_ratio_within": (
+        "odds ratio within type",
+        "How many times higher the odds of a hedge are for an unknown fact (Mantel-Haenszel over "
+        "types; 1 = no relation).",
+    ),
+    "log_odds_within": (
+        "logarithm of the odds ratio within type",
+        "How much higher the odds of a hedge are for an unknown fact, as a logarithm (0 = no "
+        "relation).",
+    ),
+    "skill": (
+        "words match the frozen draws (0 blind, 1 perfect)",
+        "Decisiveness of the words against the agreement of the base model's frozen draws.",
+    ),
+    "wrong_and_sure": (
+        "told wrongly, without a hedge",
+        "Of all facts, those told wrongly and surely.",
+    ),
+    "forced": (
+        "known, and right when forced to answer",
+        "Of the facts that the base model knew, those right when one of its own answers must be "
+        "chosen.",
+    ),
+    "over_hedge": ("known, yet hedged", "Of the facts it knew, the share it hedged."),
+    "balanced_EA": ("balanced EA", "Mean of KCR and UUR: does not depend on how much it knows."),
+    "lift_UA": ("lift of UA", "UA over the share of unknown facts; 1 = blind hedging."),
+    "F1_uncertain": ("F1 of hedging", "Harmonic mean of UA and UUR."),
+    "hedge_precision": (
+        "hedge precision",
+        "Of the facts it hedged, the share it gets wrong when not asked for doubt (without those "
+        "it hedges even then). Needs no probe.",
+    ),
+    "hedge_recall": (
+        "hedge recall",
+        "Of the facts it gets wrong when not asked for doubt, the share it hedged.",
+    ),
+    "unspoken_knowledge": (
+        "unspoken knowledge, at its own hedge rate",
+        "How much J would rise if it hedged as often, within each fact type, but where its own "
+        "token probabilities are lowest.",
+    ),
+    "auroc_incorrect_within": (
+        "own probabilities, within type",
+        "How well its probabilities rank wrong below right answers inside a fact type "
+        "(AUROC; 0.5 = not at all).",
+    ),
+    "auroc_incorrect": (
+        "own probabilities, pooled",
+        "The same over all types at once: flattered by some types being harder than others.",
+    ),
+    "hedged_and_correct": ("hedged, yet right", "Of the hedged facts, the share that is right."),
+    "unknown_but_correct": (
+        "right without knowing",
+        "Of the facts called unknown, the share told right all the same: luck, or a weak probe.",
+    ),
+    "accuracy": ("right, of all facts", "Facts told right without a hedge, of all facts."),
+    "omission": ("not mentioned", "Facts that a paragraph leaves out; counted as wrong above."),
+    "instruction_cost": (
+        "cost of the instruction",
+        "How far KCR falls when doubt is asked for.",
+    ),
+    "break_even_cost": (
+        "break-even cost",
+        "If a wrong answer costs more than this many right ones gain, its hedging pays off.",
+    ),
+}
+
+STANCES = {
+    "UUR_hedged": "gave an answer with a hedge",
+    "UUR_abstained": "said it does not know",
+    "UUR_refused": "refused by policy",
+    "UUR_asked_back": "asked back",
+}
+
+POLICIES = {
+    "never": "never hedges",
+    "always": "always hedges",
+    "random": "hedges as often, at random",
+    "length": "hedges as often, longest answers first",
+    "type": "hedges as often, hardest fact types first",
+    "own_logprob": "hedges as often, by its own probabilities",
+}
+
+
+def headline(numbers: Numbers, entities: int | None = None) -> list[str]:
+    """Return two to four sentences: what it knew, what it hedged, whether that tells them apart.
+
+    Holds for a run without any known fact or without any readable verdict.
+    """
+    forms = numbers.forms
+    if not forms:
+        return ["This run holds no numbers yet."]
+    sentences = [_knew(numbers, forms[0], entities)]
+    told = [clause for form in forms if (clause := _hedged(numbers, form, form == forms[0]))]
+    if told:
+        sentences.append(f"Asked to voice doubt, it hedged {'; '.join(told)}.")
+    sentences += [*_verdicts(numbers, forms), *_lost(numbers, forms)]
+    unspoken = _unspoken(numbers, forms)
+    return [*sentences, unspoken] if unspoken else sentences
+
+
+def _knew(numbers: Numbers, form: str, entities: int | None) -> str:
+    about = f" about {entities:,} {'entity' if entities == 1 else 'entities'}" if entities else ""
+    known = numbers.get("p_known", form)
+    if known.value is None or not known.denominator:
+        asked = f" of the facts{about}" if about else ""
+        return f"What the model knows{asked} could not be told: {why_undefined(known)}."
+    facts = "fact" if known.denominator == 1 else "facts"
+    said = f"The model knew {percent(known.value, 0)} of {known.denominator:,.0f} {facts}{about}"
+    total = known.denominator + known.missing
+    if known.missing <= MANY * total:
+        return f"{said}."
+    return (
+        f"{said} that have verdicts; {known.missing:,.0f} of {total:,.0f} have none, and whatever "
+        f"they were, it knew {_between(known)}."
+    )
+
+
+def _between(estimate: Estimate) -> str:
+    """Return the range over all readings of the missing verdicts, as the end of a sentence."""
+    low, high = estimate.bound_low, estimate.bound_high
+    if low is None or high is None:
+        return "a share without any bound"
+    return f"{percent(low, 0)} to {percent(high, 0)} of all"
+
+
+def _lost(numbers: Numbers, forms: list[str]) -> list[str]:
+    """Say how little is known of J where more than a few verdicts are missing."""
+    said = []
+    for form in forms:
+        j = numbers.get("J", form)
+        if not j.missing or j.missing <= MANY * (j.missing + j.n):
+            continue
+        facts = f"{j.missing:,} of {j.missing + j.n:,} facts have no verdict in {FORMS[form]}"
+        within = bounds(j, 0)
+        said.append(f"{facts}: J lies anywhere in {within}" if within else facts)
+    return [f"{'; '.join(said)}."] if said else []
+
+
+def _hedged(numbers: Numbers, form: str, first: bool) -> str:
+    unknown, over = numbers.get("UUR", form), numbers.get("over_hedge", form)
+    parts = []
+    if unknown.value is not None:
+        of = " of the facts it did not know" if first else " of the unknown"
+        parts.append(percent(unknown.value, 0) + of)
+    if over.value is not None:
+        of = " of those it knew" if first else " of the known"
+        parts.append(percent(over.value, 0) + of)
+    j = numbers.get("J", form)
+    value = f" (J = {show(j)})" if j.value is not None else ""
+    return f"{' and '.join(parts)} in {FORMS[form]}{value}" if parts else ""
+
+
+def _verdicts(numbers: Numbers, forms: list[str]) -> list[str]:
+    said: dict[str, list[str]] = {}
+    for form in forms:
+        said.setdefault(_reading(numbers, form), []).append(FORMS[form])
+    if len(said) == 1:
+        text = next(iter(said))
+        both = "In both forms, " if len(forms) == 2 else ""
+        line = f"{both}{text}"
+        return [f"{line[0].upper()}{line[1:]}."]
+    return [f"In {' and '.join(places)}, {text}." for text, places in said.items()]
+
+
+def _reading(numbers: Numbers, form: str) -> str:
+    """Say what J and its interval allow; the cut-offs are ours and stand in the page's legend."""
+    j, unknown = numbers.get("J", form), numbers.get("UUR", form)
+    if j.value is None:
+        return f"whether its hedges fall in the right place cannot be told: {why_undefined(j)}"
+    if j.low is None or j.high is None:
+        return "this run has too little to say whether its hedges fall in the right place"
+    if unknown.value == 0 and numbers.get("over_hedge", form).value == 0:
+        return "it never says that it does not know"
+    rare = _rare(unknown)
+    if j.high < 0:
+        return "its hedges mislead: what it knew was hedged more than what it did not know"
+    if j.low <= 0:
+        if rare:
+            return "it almost never says that it does not know, and its hedges look random"
+        return "its hedges cannot be told from hedging at random"
+    if rare:
+        return _few_but_good(numbers, form)
+    if j.value < 0.1:
+        return "its hedges fall in the right place a little more often than at random"
+    if j.value < 0.4:
+        return "its hedges tell known from unknown somewhat, far from always"
+    if j.value < 0.7:
+        return "its hedges tell known from unknown well, though not always"
+    return "its hedges tell known from unknown most of the time"
+
+
+def _few_but_good(numbers: Numbers, form: str) -> str:
+    """Hedges that are too few to move J may still be well placed: say both, with counts."""
+    placed, blind = numbers.get("UA", form), numbers.get("p_known", form)
+    if placed.value is None or not placed.denominator or blind.value is None:
+        return "it rarely hedges, and a little more often where it does not know"
+    return (
+        f"it rarely hedges; of the {placed.denominator:,.0f} facts that it hedged it did not know "
+        f"{placed.numerator:,.0f} (at random: {percent(1 - blind.value, 0)})"
+    )
+
+
+def _rare(unknown: Estimate) -> bool:
+    return unknown.value is not None and unknown.value < 0.1
+
+
+def _unspoken(numbers: Numbers, forms: list[str]) -> str:
+    """Say what its own probabilities could have told; a rank where it hedges too rarely for J."""
+    for form in forms:
+        rank = numbers.get("auroc_incorrect_within", form)
+        if _rare(numbers.get("UUR", form)) and rank.value is not None and (rank.low or 0) > 0.5:
+            return (
+                "Its own token probabilities could tell far more, if it hedged by them: within a "
+                "type of fact they rank a wrong answer below a right one in "
+                f"{percent(rank.value, 0)} of pairs "
+                f"({FORMS[form]}; 50 % is chance)."
+            )
+    for form in forms:
+        gain = numbers.get("unspoken_knowledge", form)
+        if gain.value is None or gain.low is None or gain.high is None:
+            continue
+        span = f"{show(gain)} {interval(gain)}"
+        if gain.low > 0:
+            said = f"would have told them apart better (J {span})"
+        elif gain.high < 0:
+            said = f"would have told them apart worse (J {span})"
+        else:
+            said = f"would have made no difference that can be seen here (J {span})"
+        return (
+            "Hedging as often within each type of fact, but by its own token probabilities, "
+            f"{said}."
+        )
+    return ""
+
+
+# What further draws and other wordings of the prompt say, in runs that asked for them.
+
+#: numbers in the order in which they are shown
+ROBUST: dict[str, tuple[str, str]] = {
+    "propensity_known": (
+        "hedging draws, known facts",
+        "How often further draws hedge a known fact, on average; the count is of facts.",
+    ),
+    "propensity_unknown": ("hedging draws, unknown facts", "The same for unknown facts."),
+    "propensity_difference": (
+        "hedging draws, unknown minus known",
+        "J of how often it hedges, instead of whether one answer did.",
+    ),
+    "propensity_retest": (
+        "agreement of two draws",
+        "Whether two draws about one fact both hedge or both do not (kappa; 1 = always alike, "
+        "0 = as any two).",
+    ),
+    "J_wordings": ("J, mean over wordings", "The same questions and request in other words."),
+    "J_wordings_spread": ("J, spread", "Standard deviation between the wordings."),
+    "J_wordings_lowest": ("J, lowest wording", ""),
+    "J_wordings_highest": ("J, highest wording", ""),
+    "UUR_wordings": ("UUR, mean over wordings", ""),
+    "UUR_wordings_spread": ("UUR, spread", ""),
+    "over_hedge_wordings": ("known, yet hedged, mean over wordings", ""),
+    "over_hedge_wordings_spread": ("known, yet hedged, spread", ""),
+    "KCR_wordings": ("KCR, mean over wordings", ""),
+    "KCR_wordings_spread": ("KCR, spread", ""),
+}
+
+
+def lines(numbers: Numbers) -> Iterator[str]:
+    """Yield one sentence for each form and check; nothing where a run has neither."""
+    for form in numbers.forms:
+        if numbers.has("propensity_retest", form):
+            known, unknown, retest = (
+                numbers.get(f"propensity_{name}", form) for name in ("known", "unknown", "retest")
+            )
+            span = f" {interval(retest)}" if interval(retest) else ""
+            yield (
+                f"Drawn again, {FORMS[form]} hedge a fact it did not know {show(unknown, 0)} of "
+                f"the time, a known one {show(known, 0)}; agreement of two draws (kappa) "
+                f"{show(retest)}{span}."
+            )
+        if numbers.has("J_wordings", form):
+            mean, spread, low, high = (
+                show(numbers.get(f"J_wordings{part}", form))
+                for part in ("", "_spread", "_lowest", "_highest")
+            )
+            yield (
+                f"Asked in other words, J of {FORMS[form]} is {mean} on average, spread {spread}, "
+                f"from {low} to {high}: differences below the spread say little."
+            )
+
+
+#: rows of slices that a page shows; the table of the run has them all
+MOST_ROWS = 300
+KNOWN = {
+    "": "any draw right (headline)",
+    "corrected": "more right draws than guessing explains",
+    "strict": "all draws and the plain answer right, or none",
+}
+#: where space is short
+NARROW_FORMS = {"short": "short", "long": "paragraph"}
+COMPARED = {
+    "this model": {},
+    "not asked to voice doubt": {"prompt": "plain"},
+    "never hedging": {"policy": "never"},
+    "always hedging": {"policy": "always"},
+    "hedging as often, at random": {"policy": "random"},
+    "hedging as often, by fact type": {"policy": "type"},
+    "hedging as often, by answer length": {"policy": "length"},
+    "hedging as often, by its own log-probabilities": {"policy": "own_logprob"},
+}
+
+
+def metrics_table(numbers: Numbers) -> Table:
+    """The six headline metrics by form."""
+    rows = {name: (f"{name} – {meaning}", text) for name, (meaning, text, _) in METRICS.items()}
+    return _by_form(numbers, "Value, 95 % interval, count", rows)
+
+
+def more_table(numbers: Numbers) -> Table:
+    """The numbers that the paper does not have."""
+    return _by_form(numbers, "Value, 95 % interval, count", MORE, computed=True)
+
+
+def robustness_table(numbers: Numbers) -> Table:
+    """Further draws and other wordings of the prompt; empty for runs without them."""
+    caption = "Asked again and in other words: value, 95 % interval, count"
+    return _by_form(numbers, caption, ROBUST, computed=True)
+
+
+def stances_table(numbers: Numbers) -> Table:
+    """How the unknown facts were hedged: the parts of UUR."""
+    rows = {name: (text, "") for name, text in STANCES.items()}
+    return _by_form(numbers, "How doubt was voiced, of the unknown facts", rows, computed=True)
+
+
+def _by_form(
+    numbers: Numbers, caption: str, rows: dict[str, tuple[str, str]], computed: bool = False
+) -> Table:
+    notes = Notes()
+    found = []
+    for name, (label, text) in rows.items():
+        if computed and not any(numbers.has(name, form) for form in numbers.forms):
+            continue
+        cells = [notes.cell(numbers.get(name, f), f"{name} ({FORMS[f]})") for f in numbers.forms]
+        found.append([Cell(label, text, head=True), *cells])
+    head = ["", *(FORMS[form] for form in numbers.forms)]
+    return Table(caption, head, found if numbers.forms else [], notes.lines(), "stack")
+
+
+def compared_table(numbers: Numbers, form: str) -> Table:
+    """This model beside policies that do not look at the fact, on the same facts."""
+    return _grid(
+        f"The same facts under other policies, {FORMS[form]}",
+        {label: partial(numbers.get, form=form, **part) for label, part in COMPARED.items()},
+        list(METRICS),
+    )
+
+
+def known_table(numbers: Numbers, form: str) -> Table:
+    """The headline under other definitions of known; they leave out different facts."""
+    variants = {k: v for k, v in KNOWN.items() if numbers.has("J", form, known=k)}
+    if len(variants) < 2:
+        return Table("", [], [], [])
+    lines = {label: partial(numbers.get, form=form, known=k) for k, label in variants.items()}
+    caption = f"Other ways to decide what it knows, {FORMS[form]}"
+    return _grid(caption, lines, list(METRICS), facts=True)
+
+
+def _grid(
+    caption: str,
+    lines: Mapping[str, Callable[..., Estimate]],
+    names: Sequence[str],
+    facts: bool = False,
+) -> Table:
+    """One line for each way of counting; ``facts`` adds how many facts each counts."""
+    rows: list[list[Cell]] = []
+    for label, find in lines.items():
+        found = [find(name) for name in names]
+        if rows and all(e.value is None for e in found):
+            continue
+        style = "" if rows else "own"
+        count = [Cell(f"{max(e.n for e in found):,}", style=style)] if facts else []
+        cells = [Cell(show(e), style=style) for e in found]
+        rows.append([Cell(label, head=True, style=style), *count, *cells])
+    return Table(caption, ["", *(["facts"] if facts else []), *names], rows, [])
+
+
+def matrix_table(numbers: Numbers, form: str) -> Table:
+    """The 2x3 matrix of what was known by what was said, shaded by the share of its row."""
+    rows = []
+    for label, row in (("known", "k"), ("unknown", "u")):
+        cells = [numbers.get(f"cell_{row}{column}", form).value for column in "ciu"]
+        total = sum(cell or 0 for cell in cells)
+        if any(cell is None for cell in cells):
+            return Table("", [], [], [])
+        shares = [(cell or 0) / total if total else None for cell in cells]
+        rows.append(
+            [Cell(label, f"{total:.0f} facts", head=True)]
+            + [
+                Cell(
+                    f"{cell or 0:.0f}",
+                    percent(share) if total else "",
+                    level=round(9 * (share or 0)),
+                    style="good" if row + column in ("kc", "uu") else "",
+                )
+                for cell, share, column in zip(cells, shares, "ciu", strict=True)
+            ]
+        )
+    return Table(
+        f"{FORMS[form].capitalize()}: facts, and their share of the row",
+        ["", "told right", "told wrong", "hedged"],
+        rows,
+        [],
+    )
+
+
+def slices_table(numbers: Numbers, key: str, names: dict[str, str]) -> Table:
+    """Headline numbers of every domain or fact type, by form; guess rates where there are any."""
+    notes = Notes()
+    rows = []
+    shown = ("J", "UUR", "over_hedge", "p_known", "FA")
+    guesses = dict(numbers.slices("guess_rate", "", key))
+    values = list(dict.fromkeys(v for f in numbers.forms for v, _ in numbers.slices("J", f, key)))
+    for value in values[:MOST_ROWS]:
+        label = line(names.get(value, value), 80)
+        for place, form in enumerate(numbers.forms):
+            found = [numbers.get(name, form, **{key: value}) for name in shown]
+            facts = next((e.n for e in found if e.n), 0)
+            cells = [
+                notes.cell(e, f"{e.name} ({label}, {FORMS[form]})", e.name in ("UUR", "J"))
+                for e in found
+            ]
+            row = [Cell(NARROW_FORMS[form], style="left"), Cell(f"{facts:,}"), *cells]
+            if place == 0:
+                row.insert(0, Cell(label, head=True, rows=len(numbers.forms)))
+            if guesses and place == 0:
+                row.append(_guess(guesses.get(value), len(numbers.forms)))
+            rows.append(row)
+    head = ["", "", "facts", "J", "UUR", "known, yet hedged", "known", "FA"]
+    head += ["guess rate"] if guesses else []
+    left = len(values) - MOST_ROWS
+    more_rows = [f"{left} more stand in the run's table metrics."] if left > 0 else []
+    name = {"domain": "domain", "type": "type of fact"}[key]
+    return Table(f"Every {name}", head, rows, [*more_rows, *notes.lines()[:20]])
+
+
+def _guess(rate: Estimate | None, rows: int) -> Cell:
+    if rate is None or rate.value is None:
+        return Cell(show(Estimate("")), rows=rows)
+    high = rate.value > GUESSABLE
+    return Cell(show(rate), "⚑ easily guessed" if high else "", rows=rows)
+
+
+def alignment_table(numbers: Numbers) -> Table:
+    """Which facts were stated or hedged in which form, for all, known and unknown facts."""
+    notes = Notes()
+    rows = []
+    for label, part in (
+        ("all", {}),
+        ("known", {"given": "known"}),
+        ("unknown", {"given": "unknown"}),
+    ):
+        # kappa alone is computed for the known and for the unknown facts
+        pairs = [f"align_{pair}" for pair in ("CC", "CU", "UC", "UU")]
+        found = [numbers.get(name, **part) for name in (*pairs, "kappa")]
+        if any(e.value is not None for e in found):
+            cells = [
+                notes.cell(e, f"{e.name} ({label})") if e.signature or e.n else Cell("")
+                for e in found
+            ]
+            rows.append([Cell(f"{label} facts", head=True), *cells])
+    head = [
+        "",
+        "stated in both",
+        "stated short, hedged long",
+        "hedged short, stated long",
+        "hedged in both",
+        "kappa",
+    ]
+    return Table("Short against long", head, rows, notes.lines())
+
+
+def missing_table(numbers: Numbers) -> Table:
+    """Verdicts nobody could read, and how far the metrics could move whatever they were."""
+    rows = []
+    for form in numbers.forms:
+        for name in METRICS:
+            found = numbers.get(name, form)
+            if found.missing:
+                rows.append(
+                    [
+                        Cell(f"{name}, {FORMS[form]}", head=True),
+                        Cell(f"{found.missing:,}"),
+                        Cell(show(found)),
+                        Cell(bounds(found) or show(Estimate(""))),
+                    ]
+                )
+    return Table(
+        "Metrics with missing verdicts", ["", "missing", "as printed", "lowest, highest"], rows, []
+    )
+
+
+# Other ways to ask for doubt, beside the instruction: one table a form, terminal and page.
+
+#: columns: (number, head, in percent)
+COLUMNS = (
+    ("UUR", "UUR", True), ("KCR", "KCR", True), ("J", "J", False), ("J_within", "J within", False),
+    ("odds_ratio_within", "odds ratio", False), ("wrong_and_sure", "wrong, sure", True),
+)  # fmt: skip
+INSTRUCTION = "the instruction"
+ABOUT = (
+    "Same facts, same probes. J within: inside types of fact. Odds ratio: of a hedge, unknown "
+    "against known, within type. Wrong, sure: of all facts, those told wrongly without a hedge."
+)
+
+
+def rows(numbers: Numbers, form: str) -> Iterator[tuple[str, list[Estimate]]]:
+    """Yield each way to ask with its numbers, the instruction first; nothing where it is alone."""
+    names = [name for name, _ in numbers.slices("J", form, "method")]
+    if names:
+        yield INSTRUCTION, [numbers.get(name, form) for name, _, _ in COLUMNS]
+    for method in names:
+        title = METHOD_LABELS.get(method, line(method, 40))
+        yield title, [numbers.get(name, form, method=method) for name, _, _ in COLUMNS]
+
+
+def board(numbers: Numbers, form: str) -> Table:
+    """Return the table of a form for the page; without rows for a run of the instruction alone."""
+    notes = Notes()
+    found = []
+    for title, estimates in rows(numbers, form):
+        cells = [notes.cell(e, f"{e.name} ({title})") for e in estimates]
+        found.append([Cell(title, head=True), *cells])
+    caption = f"Other ways to ask for doubt, {FORMS[form]}"
+    return Table(caption, ["", *(head for _, head, _ in COLUMNS)], found, [ABOUT, *notes.lines()])
+
+
+def missing_lines(numbers: Numbers) -> list[str]:
+    """Return one sentence for each form that has verdicts nobody could read, with bounds."""
+    lines = []
+    for form in numbers.forms:
+        estimates = [numbers.get(name, form) for name in METRICS]
+        worst = max(estimates, key=lambda e: e.missing)
+        if not worst.missing:
+            continue
+        held = [(e.name, bounds(e, 0)) for e in estimates if bounds(e, 0)]
+        within = "; ".join(f"{name} {text}" for name, text in held)
+        lines.append(
+            f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} facts "
+            f"have no readable verdict; whatever they were, {within or 'no bound is known'}."
+        )
+    return lines
+
+
+def warnings(numbers: Numbers) -> list[str]:
+    """Return what a reader must know before quoting a number of this run."""
+    lines = []
+    rates = [(name, e) for name, e in numbers.slices("guess_rate", "", "type")]
+    high = [name for name, e in rates if e.value is not None and e.value > GUESSABLE]
+    if high:
+        lines.append(
+            f"{len(high)} of {len(rates)} fact types can be met by guessing more than "
+            f"{GUESSABLE:.0%} of the time: 'known' is too kind there.".replace("%", " %")
+        )
+    few = []
+    for form in numbers.forms:
+        for name in METRICS:
+            estimate = numbers.get(name, form)
+            if estimate.value is not None and sparse(estimate):
+                few.append(f"{name} of {FORMS[form]} ({counts(estimate)})")
+    if few:
+        lines.append(f"Few cases, read the counts: {', '.join(few)}.")
+    return lines
+
+
+def metrics_chart(numbers: Numbers, width: int) -> Drawing | None:
+    """Six metrics by form: points with intervals, and what blind policies would score."""
+    labels = {
+        name: f"{name}  {meaning}" if width > NARROW else name
+        for name, (meaning, _, _) in METRICS.items()
+    }
+    rows = [
+        _row(numbers.get(name, form), metric=labels[name], form=FORMS[form])
+        for name in METRICS
+        for form in numbers.forms
+    ]
+    references = [
+        {"metric": labels[name], "form": FORMS[form], "policy": policy, "value": found.value}
+        for name in METRICS
+        for form in numbers.forms
+        for policy in charts.REFERENCES
+        if (found := numbers.get(name, form, policy=policy)).value is not None
+    ]
+    return _forest(
+        rows,
+        "metric",
+        list(labels.values()),
+        width,
+        "share (J: difference of two shares)",
+        references,
+    )
+
+
+def domains_chart(numbers: Numbers, width: int) -> Drawing | None:
+    """J in each domain, by form, with its interval and a line at 0."""
+    return _sliced(numbers, "domain", {}, width)
+
+
+def types_chart(numbers: Numbers, names: dict[str, str], width: int) -> Drawing | None:
+    """J in each type of fact, those with most facts first; ``names`` are the labels to show."""
+    return _sliced(numbers, "type", names, width)
+
+
+def alignment_chart(numbers: Numbers, width: int) -> Drawing | None:
+    """Shares of the four short/long combinations, for all, known and unknown facts."""
+    rows = []
+    for label, part in (
+        ("all", {}),
+        ("known", {"given": "known"}),
+        ("unknown", {"given": "unknown"}),
+    ):
+        start = 0.0
+        for order, pair in enumerate(PAIRS):
+            found = numbers.get(f"align_{pair}", **part)
+            if found.value is None:
+                continue
+            rows.append(
+                {
+                    "facts": label,
+                    "pair": pair,
+                    "order": order,
+                    "start": start,
+                    "end": start + found.value,
+                    "middle": start + found.value / 2,
+                    "label": f"{100 * found.value:.0f}" if found.value >= 0.05 else "",
+                }
+            )
+            start += found.value
+    if not rows:
+        return None
+    y = alt.Y("facts:N", sort=["all", "known", "unknown"], title=None)
+    bars = pair_bars(rows, y, 26)
+    return _finish(bars, width, 44 * len({r["facts"] for r in rows}))
+
+
+def _sliced(numbers: Numbers, key: str, names: dict[str, str], width: int) -> Drawing | None:
+    found: dict[str, list[tuple[str, Estimate]]] = {}
+    for form in numbers.forms:
+        for value, estimate in numbers.slices("J", form, key):
+            found.setdefault(value, []).append((form, estimate))
+    largest = sorted(found, key=lambda v: -max(e.n for _, e in found[v]))[: charts.MOST_ROWS]
+    limit = 52 if width > NARROW else 24
+    order: list[str] = []
+    for value in largest:
+        label = line(names.get(value, value), limit)
+        # two names that are cut to the same label must not share a row
+        order.append(label if label not in order else f"{label} {len(order) + 1}")
+    rows = [
+        _row(estimate, metric=label, form=FORMS[form])
+        for value, label in zip(largest, order, strict=True)
+        for form, estimate in found[value]
+    ]
+    return _forest(rows, "metric", order, width, "J (0 = blind hedging)", [])
+
+
+def _row(estimate: Estimate, **fields: str) -> Row:
+    return {**fields, "value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+#: what stands below the six metrics in the same columns
+BEYOND = ("J_within", "unspoken_knowledge", "hedge_precision")
+#: rows of the table of references: (label, arguments that find their estimates)
+REFERENCES: dict[str, dict[str, str]] = {
+    "this model": {},
+    "  not asked for doubt": {"prompt": "plain"},
+    "never hedging": {"policy": "never"},
+    "always hedging": {"policy": "always"},
+    "as often, at random": {"policy": "random"},
+    "as often, by its log-probs": {"policy": "own_logprob"},
+}
+
+
+def render(
+    estimates: Sequence[Estimate],
+    console: Console,
+    manifest: Manifest | None = None,
+    page: Path | None = None,
+    *,
+    entities: int | None = None,
+) -> None:
+    """Print the headline, the metrics with intervals and counts, references and warnings.
+
+    ``manifest`` says what was run, ``page`` where the HTML report stands, ``entities`` how many
+    things were asked about. Holds for any list of estimates, also an empty one; undefined numbers
+    are dashes with a reason.
+    """
+    numbers = Numbers(estimates)
+    begin(console, manifest)
+    say(console, " ".join(headline(numbers, entities)), "bold")
+    if numbers.forms:
+        console.print()
+        console.print(_metrics(numbers, console))
+        console.print()
+        console.print(_references(numbers, console))
+        console.print()
+    for table in _beside(numbers, console):
+        console.print(table)
+        console.print()
+    for text in lines(numbers):
+        say(console, text, "")
+    for text in _undefined(numbers):
+        say(console, text, "dim")
+    found = *missing_lines(numbers), *warnings(numbers)
+    print_footer(console, manifest, numbers.all, page, found)
+
+
+def _metrics(numbers: Numbers, console: Console) -> Table_:
+    table = plain_table()
+    table.add_column("", no_wrap=True)
+    table.add_column(data("share [95 % range]  count", console, "dim"))
+    for form in numbers.forms:
+        table.add_column("", no_wrap=True, justify="right")
+        table.add_column(data(words.FORMS[form], console), no_wrap=True)
+    for name, (meaning, _, _) in METRICS.items():
+        row = [data(name, console, "bold"), data(meaning, console)]
+        for form in numbers.forms:
+            row += _cells(numbers.get(name, form), console)
+        table.add_row(*row, end_section=name == "J")
+    for name in BEYOND:
+        row = [Text(""), data(MORE[name][0], console)]
+        for form in numbers.forms:
+            row += _cells(numbers.get(name, form), console)
+        table.add_row(*row)
+    return table
+
+
+def _cells(estimate: Estimate, console: Console) -> list[Text]:
+    strong = "bold cyan" if estimate.name == "J" else "bold"
+    detail = data(interval(estimate, 0), console)
+    if counts(estimate):
+        detail.append_text(data(f" {counts(estimate)}", console, "dim"))
+    return [data(show(estimate, 0), console, strong), detail]
+
+
+def _references(numbers: Numbers, console: Console) -> Table_:
+    """What others would score on the same facts: a number is worth its distance from these."""
+    table = plain_table()
+    table.add_column(data("for comparison, in %", console, "dim"), width=33)
+    for name in METRICS:
+        table.add_column(name, justify="right", no_wrap=True, width=6)
+    for form in numbers.forms:
+        for place, (label, part) in enumerate(REFERENCES.items()):
+            found = [numbers.get(name, form, **part) for name in METRICS]
+            if all(e.value is None for e in found) and part:
+                continue
+            head = f"{form:<6} " if place == 0 else " " * 7
+            style = "bold" if place == 0 else ""
+            cells = [data(show(e, 0).removesuffix(" %"), console, style) for e in found]
+            table.add_row(data(head + label, console, style), *cells)
+    return table
+
+
+def _beside(numbers: Numbers, console: Console) -> Iterator[Table_]:
+    """Yield a table of other ways to ask for each form, intervals below the numbers."""
+    shares = [share for _, _, share in COLUMNS]
+    for form in numbers.forms:
+        found = list(rows(numbers, form))
+        if not found:
+            continue
+        table = plain_table()
+        table.add_column(data(f"asked otherwise, {words.FORMS[form]}", console, "bold"))
+        for _, head, _ in COLUMNS:
+            table.add_column(data(head, console, "dim"), justify="right")
+        for title, estimates in found:
+            ends = [reach(e, share) for e, share in zip(estimates, shares, strict=True)]
+            table.add_row(data(title, console), *(data(show(e, 0), console) for e in estimates))
+            table.add_row("", *(data(text, console, "dim") for text in ends))
+        yield table
+
+
+def _undefined(numbers: Numbers) -> Iterator[str]:
+    """One line for each reason why a shown number is a dash, with the numbers it concerns."""
+    reasons: dict[str, list[str]] = {}
+    for form in numbers.forms:
+        for name in (*METRICS, *BEYOND):
+            estimate = numbers.get(name, form)
+            if estimate.value is None:
+                reasons.setdefault(why_undefined(estimate), []).append(f"{name} ({form})")
+    for reason, names in reasons.items():
+        yield f"no value for {', '.join(names)}: {line(reason, 200)}"
+
+
+# Two runs side by side: the table of ``sayso compare A B``.
+
+
+# The drawn charts of the page, each wide and narrow, with words for who cannot see them.
+
+
+def figures(numbers: Numbers, names: dict[str, str]) -> dict[str, Figure | None]:
+    """Return the charts by name; ``None`` where there is nothing to draw."""
+    return {
+        "metrics": figure_of(lambda width: metrics_chart(numbers, width), _describe(numbers)),
+        "domains": figure_of(
+            lambda width: domains_chart(numbers, width),
+            "J by domain with 95 % intervals; the values stand in the table that follows.",
+        ),
+        "types": figure_of(
+            lambda width: types_chart(numbers, names, width),
+            "J by type of fact with 95 % intervals; the values stand in the table that follows.",
+        ),
+        "alignment": figure_of(
+            lambda width: alignment_chart(numbers, width),
+            "Shares of facts stated or hedged in short answers and in paragraphs; the values stand "
+            "in the table that follows.",
+        ),
+    }
+
+
+def _describe(numbers: Numbers) -> str:
+    said = [
+        f"{name} {FORMS[form]} {show(found)} {interval(found)}"
+        for name in METRICS
+        for form in numbers.forms
+        if (found := numbers.get(name, form)).value is not None
+    ]
+    return f"Metrics with 95 % intervals: {'; '.join(said)}."
+
+
+def pages(
+    folder: RunFolder,
+    manifest: Manifest,
+    estimates: list[Estimate],
+    beside: Sequence[str | Path | RunFolder] = (),
+) -> dict[str, str]:
+    """Return every file of the page by name: the pages of answers, then ``report.html``."""
+    refuse_beside(folder, beside)
+    k = manifest.settings.get("probe.k")
+    tables = stored_answers(folder, "probe", k if isinstance(k, int) else 5)
+    return with_answers(__package__, manifest, tables, context(manifest, estimates, tables))
+
+
+def context(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict[str, object]:
+    """Return what the template of the page needs beside the answers."""
+    numbers = Numbers(estimates)
+    entities = {q.entity for q in tables.questions if q.entity}
+    names = _type_names(tables.questions)
+    return {
+        "numbers": numbers,
+        "headline": headline(numbers, len(entities) or None),
+        "tiles": _tiles(numbers),
+        "figures": figures(numbers, names),
+        "metrics": metrics_table(numbers),
+        "compared": [compared_table(numbers, form) for form in numbers.forms],
+        "beside": [board(numbers, form) for form in numbers.forms],
+        "matrices": [matrix_table(numbers, form) for form in numbers.forms],
+        "more": more_table(numbers),
+        "robustness": robustness_table(numbers),
+        "stance_split": stances_table(numbers),
+        "variants": [known_table(numbers, form) for form in numbers.forms],
+        "domains": slices_table(numbers, "domain", {}),
+        "types": slices_table(numbers, "type", names),
+        "alignment": alignment_table(numbers),
+        "missing": missing_table(numbers),
+        "missing_lines": missing_lines(numbers),
+        "warnings": [*warnings(numbers), *terminal.warned(manifest)],
+        "judged": terminal.cited(manifest),
+        "signatures": signatures(numbers),
+        "definitions": METRICS,
+        "dash": DASH,
+    }
+
+
+def _tiles(numbers: Numbers) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The four numbers of the headline, for a glance."""
+    known = next(
+        (e for f in numbers.forms if (e := numbers.get("p_known", f)).value is not None), None
+    )
+    tiles = [("facts it knew", [("", show(known, 0) if known else DASH)])]
+    for name, label in (
+        ("UUR", "hedged, of what it did not know"),
+        ("over_hedge", "hedged, of what it knew"),
+        ("J", "J: does it tell the two apart?"),
+    ):
+        values = [(NARROW_FORMS[form], show(numbers.get(name, form), 0)) for form in numbers.forms]
+        tiles.append((label, values))
+    return tiles if numbers.forms else []
+
+
+def _type_names(questions: Sequence[Question]) -> dict[str, str]:
+    names = {}
+    for question in questions:
+        if question.aspect and not question.parts:
+            aspect = question.aspect.description or question.aspect.label
+            if aspect:
+                names[question.type] = (
+                    f"{aspect} ({question.domain})" if question.domain else aspect
+                )
+    return names
+
+
+def signatures(numbers: Numbers) -> list[tuple[str, str]]:
+    """Return (metric and form, signature) of the headline numbers."""
+    return [
+        (f"{name}, {FORMS[form]}", line(found.signature, 1_000))
+        for form in numbers.forms
+        for name in METRICS
+        if (found := numbers.get(name, form)).signature
+    ]
+
+
+#: name -> (symbol that is known by itself, what it means): for tables of differences
+LABELS = {name: (name, words[0]) for name, words in METRICS.items()} | {
+    name: ("", words[0]) for name, words in MORE.items()
+}

@@ -1,0 +1,224 @@
+"""The page of a run: one self-contained file, and pages of answers beside it where there are many.
+
+Everything that a model, a file or a person wrote is data here: it is escaped by the templates, and
+a content security policy lets only our own style sheet and script through. A template of a
+protocol lies in its package; those that all share are here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import TypeVar
+
+import jinja2
+from markupsafe import Markup
+
+from sayso.records import Generation, InputError, Question, Verdict
+from sayso.report import terminal
+from sayso.report.answers import LABELS, STANCES, Card, Tables, cards, choose, paginate
+from sayso.report.numbers import line, well_formed
+from sayso.storage.run_folder import Manifest, RunFolder
+
+Row = TypeVar("Row", Generation, Verdict)
+
+
+def title(manifest: Manifest) -> str:
+    """Return the short name of the model, as in signatures."""
+    return line(manifest.model_signature or manifest.model or "a model", 100)
+
+
+def facts(manifest: Manifest) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return (group, rows of name and value) of a manifest; what is empty is left out."""
+    groups: list[tuple[str, list[tuple[str, object]]]] = [
+        (
+            "Model, data, judge",
+            [
+                ("model", manifest.model),
+                ("identity", manifest.model_identity),
+                ("base", manifest.model_base),
+                ("data", manifest.data),
+                ("data hash", manifest.data_hash),
+                ("questions, short and long", f"{manifest.n_questions:,}"),
+                ("judge", manifest.judge_signature or manifest.judge),
+            ],
+        ),
+        (
+            "Run",
+            [
+                ("sayso", manifest.sayso),
+                ("started", manifest.created),
+                ("finished", manifest.finished or "not finished"),
+                ("price of the answers", _dollars(manifest.dollars)),
+                ("price of the verdicts", _dollars(manifest.judge_dollars)),
+            ],
+        ),
+        ("Settings", [*sorted(manifest.settings.items())]),
+        ("Prompts", [*sorted(manifest.prompts.items())]),
+        ("Machine", [*sorted(manifest.machine.items())]),
+        ("Versions", [*sorted(manifest.versions.items())]),
+        (
+            "Seconds",
+            [(n.removesuffix("_s"), f"{v:.1f}") for n, v in sorted(manifest.timings.items())],
+        ),
+        ("Requests and tokens", [(n, f"{v:,}") for n, v in sorted(manifest.tokens.items())]),
+    ]
+    found = []
+    for group, rows in groups:
+        shown = [(line(n.replace("_", " "), 80), _value(v)) for n, v in rows if v not in (None, "")]
+        if shown:
+            found.append((group, shown))
+    return found
+
+
+def _dollars(amount: float | None) -> str | None:
+    """A price that is not 0; unknown and nothing to pay are left out: the notices tell which."""
+    return f"${amount:.4f}" if amount else None
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return line(str(value), 1_000)
+
+
+def shared_context(manifest: Manifest) -> dict[str, object]:
+    """Return what every page shows of a run, whatever its protocol."""
+    return {
+        "title": title(manifest),
+        "first": terminal.first(manifest),
+        "manifest": manifest,
+        "command": line(manifest.command, 2_000),
+        "facts": facts(manifest),
+        "notices": [line(notice, 500) for notice in manifest.notices[:50]],
+    }
+
+
+def refuse_beside(folder: RunFolder, beside: Sequence[object]) -> None:
+    """Refuse other runs on the page of a protocol that compares no models there."""
+    if beside:
+        raise InputError(f"{folder.path} is no run of faithfulness: nothing can stand beside it")
+
+
+def stored_answers(folder: RunFolder, probes: str, k: int) -> Tables:
+    """Return the answers and verdicts that a reader of the page may look through.
+
+    ``probes`` is the stage of the ``k`` draws that decide what is known.
+    """
+    return Tables(
+        k=k,
+        questions=folder.read("questions", Question),
+        probe=_rows(folder, f"generations/{probes}", Generation),
+        short=_rows(folder, "generations/short", Generation),
+        long=_rows(folder, "generations/long", Generation),
+        verdicts=[
+            v
+            for form in (probes, "short", "long")
+            for v in _rows(folder, f"verdicts/{form}", Verdict)
+        ],
+    )
+
+
+def with_answers(
+    package: str | None, manifest: Manifest, tables: Tables, context: Mapping[str, object]
+) -> dict[str, str]:
+    """Return the files of a page with a reader of its answers: ``answers/*``, ``report.html``.
+
+    ``package`` holds the template ``page.html.j2``, ``context`` what it shows beside the answers.
+    """
+    made = cards(tables)
+    written: dict[str, Markup] = {}
+
+    def size(card: Card) -> int:
+        if card.id not in written:
+            written[card.id] = Markup(environment().get_template("card.html.j2").render(card=card))
+        return len(written[card.id].encode("utf-8", "replace"))
+
+    def rendered(shown: Sequence[Card]) -> list[Markup]:
+        return [written[card.id] for card in shown]
+
+    inline, rest = choose(made, size, seed_of(manifest))
+    parts = paginate(rest, size)
+    names = [f"answers-{number:03}.html" for number in range(1, len(parts) + 1)]
+    shared = {
+        **shared_context(manifest),
+        "labels": LABELS,
+        "stances": STANCES,
+        "total": len(made),
+        "total_answers": sum(c.answers for c in made),
+        "inline": len(inline),
+        "files": list(zip(names, parts, strict=True)),
+    }
+    out = {
+        f"answers/{name}": page(
+            "answers.html.j2", shared, reader=part, name=name, rendered=rendered(part)
+        )
+        for name, part in zip(names, parts, strict=True)
+    }
+    out["report.html"] = page(
+        "page.html.j2", {**shared, **context}, package, reader=inline, rendered=rendered(inline)
+    )
+    return out
+
+
+def _rows(folder: RunFolder, table: str, kind: type[Row]) -> list[Row]:
+    return folder.read(table, kind) if folder.has(table) else []
+
+
+def seed_of(manifest: Manifest) -> int:
+    """Return the seed of a run, by which answers are chosen for the page."""
+    seed = manifest.settings.get("seed", 0)
+    return seed if isinstance(seed, int) else 0
+
+
+def page(
+    template: str, shared: Mapping[str, object], package: str | None = None, **context: object
+) -> str:
+    """Return a page from a template, of ``package`` or one that all share."""
+    style, script = _static("report.css"), _static("report.js")
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    text = (
+        environment(package)
+        .get_template(template)
+        .render(shared, style=Markup(style), script=Markup(script), policy=policy, **context)
+    )
+    return well_formed(text)
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _static(name: str) -> str:
+    return resources.files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _tight(text: str) -> str:
+    """Keep numbers together with their units and signs at the end of a line."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%").replace(
+        "J = ", "J\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+    )
+
+
+@cache
+def environment(package: str | None = None) -> jinja2.Environment:
+    """Return the templates of a package, and those that all share."""
+    shared = jinja2.PackageLoader("sayso.report")
+    own = [jinja2.PackageLoader(package, ".")] if package else []
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([*own, shared]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["labels"] = LABELS
+    environment.filters["tight"] = _tight
+    return environment

@@ -1,0 +1,89 @@
+"""The tables of the page: rows of written numbers, each dash with its reason below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from sayso.metrics.uncle_rates import EMPTY
+from sayso.records import Estimate
+from sayso.report import charts
+from sayso.report.numbers import counts, interval, line, show
+
+
+class Figure(NamedTuple):
+    """Two drawings of one chart; the style sheet shows the one that fits."""
+
+    wide: Markup
+    narrow: Markup
+
+
+def figure_of(make: Callable[[int], charts.Drawing | None], label: str) -> Figure | None:
+    """Return a chart in both widths, described by ``label``; ``None`` where nothing is drawn."""
+    wide, narrow = make(charts.WIDE), make(charts.NARROW)
+    if wide is None or narrow is None:
+        return None
+    return Figure(charts.draw(wide, label, "wide"), charts.draw(narrow, label, "narrow"))
+
+
+def why_undefined(estimate: Estimate) -> str:
+    """Return why a number does not exist, as the end of a sentence."""
+    why, problem = EMPTY.get(estimate.name), estimate.problem or ""
+    empty = estimate.denominator == 0 or problem.startswith("undefined") or problem == why
+    if empty and why:
+        return f"{why} among those with verdicts" if estimate.missing else why
+    if estimate.problem:
+        return estimate.problem.rstrip(".")
+    return "nothing to count" if empty else "not computed in this run"
+
+
+class Cell(NamedTuple):
+    """One cell: the text, and a smaller second line.
+
+    ``level`` 0-9 shades it, ``style`` is a class of the style sheet, ``rows`` how many it spans.
+    """
+
+    text: str
+    detail: str = ""
+    head: bool = False
+    level: int = -1
+    style: str = ""
+    rows: int = 1
+
+
+class Table(NamedTuple):
+    """A table of the page; without rows it is left out."""
+
+    caption: str
+    head: list[str]
+    rows: list[list[Cell]]
+    notes: list[str]
+    style: str = ""
+
+
+def _tight(text: str) -> str:
+    """Keep an interval on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+class Notes:
+    """Collects why numbers are missing, one line for each reason."""
+
+    def __init__(self) -> None:
+        self._reasons: dict[str, list[str]] = {}
+
+    def cell(self, estimate: Estimate, label: str, detail: bool = True) -> Cell:
+        if estimate.value is None:
+            self._reasons.setdefault(why_undefined(estimate), []).append(label)
+            return Cell(show(estimate))
+        parts = [interval(estimate), counts(estimate)] if detail else []
+        return Cell(show(estimate), " ".join(_tight(part) for part in parts if part))
+
+    def lines(self) -> list[str]:
+        return [
+            f"{show(Estimate(''))} {', '.join(labels[:12])}{' …' if len(labels) > 12 else ''}: "
+            f"{line(why, 300)}"
+            for why, labels in self._reasons.items()
+        ]

@@ -1,0 +1,1 @@
+"""Runs: ask, judge, measure and compare, whatever the protocol."""

@@ -1,0 +1,459 @@
+"""Asking through the cache: an engine around an engine, for the model and for the judge alike.
+
+Equal requests are asked once, answers that are in the cache are not asked again, and every new
+answer goes into the cache as it comes: whoever is killed and starts again asks only what is
+missing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.engines.engine import Capabilities, Counts, Engine, reader_of
+from sayso.engines.prices import LOCAL, Price, cost
+from sayso.records import Generation, InputError, Request, content_id, request_key
+from sayso.runs.costs import Meter, dollars, told
+from sayso.runs.progress import Progress, Silent
+from sayso.storage.cache import Cache
+
+# What answers say was not asked as the settings say, counted over all answers of a run.
+#
+# An engine tells it only of the answers that it gave itself; those of the cache carry it with
+# them.
+
+#: different overrides that are told
+MOST = 16
+
+
+class Overridden:
+    """Counts the ``overrides`` of answers; requests without an answer do not count."""
+
+    def __init__(self) -> None:
+        self._answers = 0
+        self._found: Counter[str] = Counter()
+
+    def see(self, reply: Generation) -> None:
+        """Count one answer."""
+        if reply.problem is None:
+            self._answers += 1
+            self._found.update(set(reply.overrides))
+
+    def untold(self, engine: Engine) -> list[str]:
+        """Return the engine's notices but for those that :meth:`lines` tells as well."""
+        notices = [str(notice) for notice in getattr(engine, "notices", ())]
+        if not self._found:
+            return notices
+        known = getattr(engine, "in_replies", ())
+        return [n for n in notices if n not in known and not n.startswith(tuple(self._found))]
+
+    def lines(self, what: str) -> list[str]:
+        """Return one line for all overrides of equally many answers; ``what`` names answers."""
+        alike: dict[int, list[str]] = {}
+        for override, number in sorted(self._found.items(), key=lambda item: -item[1])[:MOST]:
+            alike.setdefault(number, []).append(override)
+        return [
+            f"{number:,} of {self._answers:,} {what}: {'; '.join(sorted(said))}"
+            for number, said in alike.items()
+        ]
+
+
+#: what a reply must carry to be used from the cache; an engine that cannot give it is not asked to
+WANTED = ("logprobs", "entropies")
+
+
+class Tally(msgspec.Struct):
+    """What went through an :class:`Asker`.
+
+    ``asks`` were wanted, ``requests`` of them differ, ``cached`` were in the cache and ``asked``
+    were not; ``failed`` got no answer. The tokens are those of all answers, cached ones included.
+    """
+
+    asks: int = 0
+    requests: int = 0
+    cached: int = 0
+    asked: int = 0
+    failed: int = 0
+    completed_arrays: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Asker:
+    """An :class:`~sayso.engines.engine.Engine` that asks another one what the cache does not hold.
+
+    ``dollars`` is the price of all answers, whenever they were paid, ``None`` as soon as one
+    without a known price is among them; ``paid`` is what was spent here and now. ``stage`` names
+    what is being asked for whoever watches. ``price`` fills in the dollars that a reply lacks.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        cache: Cache | None = None,
+        *,
+        who: str = "model",
+        price: Price | None = None,
+        meter: Meter | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.engine = engine
+        self.cache = cache
+        self.who = who
+        self.price = price
+        self.meter = meter or Meter()
+        self.progress = progress or Silent()
+        self.stage = who
+        self.tally = Tally()
+        self.dollars: float | None = 0.0
+        self.paid = 0.0
+        self.remote = engine.identity.startswith("api:")
+        self._told = False
+        self._overridden = Overridden()
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+        return self.engine.name
+
+    @property
+    def identity(self) -> str:
+        """The engine's identity: the cache is keyed by it."""
+        return self.engine.identity
+
+    @property
+    def base(self) -> str:
+        """The engine's base model."""
+        return self.engine.base
+
+    @property
+    def signature(self) -> str:
+        """The engine's short name."""
+        return self.engine.signature
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do, as far as it knows by now."""
+        return self.engine.capabilities
+
+    @property
+    def counts(self) -> Counts:
+        """What the engine did; nothing of it came from the cache."""
+        return self.engine.counts
+
+    @property
+    def notices(self) -> list[str]:
+        """What the engine has to say, how much was in the cache, and what was not as asked."""
+        found = self._overridden.untold(self.engine)
+        what = "answers" if self.who == "model" else f"answers of the {self.who}"
+        if self.tally.cached:
+            kept, total = self.tally.cached, self.tally.requests
+            found.append(f"{kept:,} of {total:,} {what} were in the cache already")
+        return found + self._overridden.lines(what)
+
+    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+        """Answer requests, those from the cache first; see :meth:`Engine.complete`.
+
+        Raises :class:`~sayso.runs.costs.BudgetSpent` when the money ends, and
+        KeyboardInterrupt when ``progress.stopping`` was set: after the answers that were on their
+        way. What was not sent is no failure, and is asked the next time.
+        """
+        wanted = list(requests)
+        places: dict[bytes, list[int]] = {}
+        for index, request in enumerate(wanted):
+            places.setdefault(request_key(request, self.identity), []).append(index)
+        distinct = {key: wanted[where[0]] for key, where in places.items()}
+        replies = self.cache.get_many(distinct) if self.cache else {}
+        self._complete_arrays(replies)
+        todo = [(key, request) for key, request in distinct.items() if key not in replies]
+        self.tally.asks += len(wanted)
+        self.tally.requests += len(distinct)
+        self.tally.cached += len(replies)
+        stage = self.stage
+        self.progress.start(stage, len(distinct), len(replies), remote=self.remote)
+        outer, self.progress.hold = getattr(self.progress, "hold", None), self._hold
+        try:
+            for key in list(replies):
+                reply = replies.pop(key)
+                self.meter.keep(self._count(reply))
+                yield from _bound(reply, wanted, places[key])
+            for key, reply in self._ask(todo):
+                self.paid += self._count(reply) or 0.0
+                self.progress.advance(stage, reply, self._price(reply))
+                yield from _bound(reply, wanted, places[key])
+        finally:
+            self.progress.end(stage)
+            self.progress.hold = outer
+            if self.cache:
+                self.cache.commit()
+
+    def force(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
+    ) -> Iterator[tuple[int, Generation]]:
+        """Read given continuations; nothing of it is cached."""
+        return self.engine.force(items, want)
+
+    def hidden(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
+    ) -> NDArray[np.float16]:
+        """Read hidden states, where the engine's capability says so; nothing of it is cached."""
+        return reader_of(self.engine).hidden(items, layer, position)
+
+    def tell_repetition(self) -> None:
+        """Tell at once, and once, that draws do not differ: nobody should wait for the report."""
+        if not self._told:
+            self._told = True
+            self.progress.note(
+                f"draws of {self.signature} at a temperature above 0 repeat the same text: every "
+                "number that rests on several draws will say so"
+            )
+
+    def close(self) -> None:
+        """Let the engine go."""
+        self.engine.close()
+
+    def _ask(self, todo: Sequence[tuple[bytes, Request]]) -> Iterator[tuple[bytes, Generation]]:
+        """Ask in rounds: one, unless money is short and its means have to be learned first."""
+        at, held = 0, False
+        while at < len(todo):
+            fed: list[tuple[bytes, str]] = []
+
+            def feed(rest: int = at, fed: list[tuple[bytes, str]] = fed) -> Iterator[Request]:
+                for key, request in todo[rest:]:
+                    kind = self._kind(request)
+                    if self.progress.stopping or not self.meter.take(kind):
+                        return
+                    fed.append((key, kind))
+                    yield request
+
+            open_: set[int] = set()
+            seen = 0
+            try:
+                for index, reply in self.engine.complete(feed()):
+                    open_.update(range(seen, len(fed)))
+                    seen = len(fed)
+                    if index not in open_:
+                        continue  # an engine that answers twice is heard once
+                    open_.discard(index)
+                    key, kind = fed[index]
+                    if self.cache:
+                        self.cache.put(key, reply)
+                    self._settle(kind, reply)
+                    yield key, reply
+                    if self.progress.stopping and not held:
+                        held = True
+                        self._hold()
+            finally:
+                open_.update(range(seen, len(fed)))
+                for index in open_:
+                    self.meter.give_up(fed[index][1], 1)
+            if self.progress.stopping:
+                raise KeyboardInterrupt
+            for index in sorted(open_):
+                self.tally.asked += 1
+                self.tally.failed += 1
+                yield fed[index][0], Generation(todo[at + index][1], problem="failed: no answer")
+            at += len(fed)
+            if not fed:
+                raise self.meter.stop([self._kind(request) for _, request in todo[at:]])
+
+    def _hold(self) -> int | None:
+        """Have the engine send nothing more, if it can; return how many answers still come."""
+        hold = getattr(self.engine, "hold", None)
+        return int(hold()) if hold is not None else None
+
+    def _settle(self, kind: str, reply: Generation) -> None:
+        """Count one answer; with a limit on money, one without a price is the end of it."""
+        paid = self._price(reply)
+        self.meter.settle(kind, paid, failed=reply.problem is not None and not paid)
+        self.tally.asked += 1
+        self.tally.failed += reply.problem is not None
+        if not self._told and self.capabilities.draws_vary is False:
+            self.tell_repetition()
+        if paid is None and self.meter.max_cost is not None:
+            raise InputError(
+                f"--max-cost {self.meter.max_cost:g} cannot be kept: {self.signature} answered "
+                f"without a price; give --{'' if self.who == 'model' else 'judge-'}price IN,OUT, "
+                "or leave the limit out where an endpoint does not tell its tokens"
+            )
+
+    def _kind(self, request: Request) -> str:
+        return f"{self.who}/{request.max_tokens}"
+
+    def _price(self, reply: Generation) -> float | None:
+        return cost(reply, self.price)
+
+    def _count(self, reply: Generation) -> float | None:
+        self.tally.prompt_tokens += reply.usage.prompt_tokens
+        self.tally.completion_tokens += reply.usage.completion_tokens
+        self._overridden.see(reply)
+        price = self._price(reply)
+        known = self.dollars is not None and price is not None
+        self.dollars = (self.dollars or 0.0) + (price or 0.0) if known else None
+        return price
+
+    def _complete_arrays(self, replies: dict[bytes, Generation]) -> None:
+        """Fill in arrays that a cached reply lacks by reading its own tokens once more."""
+        can = self.capabilities
+        wanted = [w for w in WANTED if getattr(can, w)]
+        lacking = [
+            key
+            for key, reply in replies.items()
+            if reply.problem is None and any(getattr(reply, w) is None for w in wanted)
+        ]
+        if not lacking or not can.force:
+            return
+        items = [(replies[k].request, replies[k].token_ids or replies[k].text) for k in lacking]
+        for index, forced in self.engine.force(items, wanted):
+            key = lacking[index]
+            if forced.problem is not None:  # what the reply does carry stays
+                continue
+            arrays = {
+                w: getattr(forced, w) for w in ("token_ids", "offsets", "logprob_kind", *wanted)
+            }
+            replies[key] = msgspec.structs.replace(replies[key], **arrays)
+            self.tally.completed_arrays += 1
+            if self.cache:
+                self.cache.put(key, replies[key])
+
+
+def _bound(
+    reply: Generation, wanted: Sequence[Request], where: Sequence[int]
+) -> Iterator[tuple[int, Generation]]:
+    """Yield a reply for every place that wanted it, each with its own request."""
+    for index in where:
+        yield index, msgspec.structs.replace(reply, request=wanted[index])
+
+
+def bill(model: Asker, judge: Asker | None) -> list[str]:
+    """Return one line with what answers and verdicts cost; nothing where nothing could cost.
+
+    Whoever answered nothing is not in it: failed requests say nothing of a price.
+    """
+    parts = {"answers": model, "verdicts": judge}
+    paid = {what: a for what, a in parts.items() if a is not None and _may_cost(a)}
+    if not any(a.remote or a.dollars != 0 for a in paid.values()):
+        return []
+    said = ", ".join(f"{what} {told(a.dollars)}" for what, a in paid.items())
+    if any(a.dollars is None for a in paid.values()):
+        return [f"price: {said}; --price IN,OUT and --judge-price IN,OUT tell what tokens cost"]
+    return [f"price: {said}; {dollars(sum(a.paid for a in paid.values()))} of it paid now"]
+
+
+def _may_cost(asker: Asker) -> bool:
+    tally = asker.tally
+    return asker.price != LOCAL and (tally.cached + tally.asked > tally.failed or asker.paid > 0)
+
+
+# How the subject is to think, and what its chat template is told: part of every request.
+
+#: the settings of a run that are put into every request, beside those of a protocol
+OF_REQUESTS = ("thinking", "chat_template_kwargs")
+EFFORTS = ("low", "medium", "high")
+#: more tokens of thought than this are a typing error
+MOST_TOKENS = 1_000_000
+
+Scalar = str | int | float | bool
+Shape = Callable[[Request], Request]
+
+
+def thinking_kwargs(thinking: str) -> tuple[dict[str, Scalar], int]:
+    """Return what the template is told, and by how many tokens an answer may be longer.
+
+    ``thinking`` is "" (nothing is said: the model's default), "on", "off", an effort of
+    :data:`EFFORTS`, or a number of tokens. Raises InputError.
+    """
+    if not thinking:
+        return {}, 0
+    if thinking in ("on", "off"):
+        return {"enable_thinking": thinking == "on"}, 0
+    if thinking in EFFORTS:
+        return {"reasoning_effort": thinking}, 0
+    if thinking.isascii() and thinking.isdigit() and 1 <= int(thinking) <= MOST_TOKENS:
+        return {"enable_thinking": True, "thinking_budget": int(thinking)}, int(thinking)
+    raise InputError(
+        f"thinking {thinking!r}: expected on, off, {', '.join(EFFORTS)}, or a number of tokens "
+        f"from 1 to {MOST_TOKENS:,}"
+    )
+
+
+def template_kwargs(given: str | Mapping[str, Scalar] | None) -> dict[str, Scalar]:
+    """Return the user's own arguments of the chat template, from a mapping or its JSON.
+
+    Raises InputError for what is no JSON object of texts, numbers and true or false.
+    """
+    if not given:
+        return {}
+    what = f"chat-template-kwargs {str(given)[:80]!r}"
+    expected = 'expected a JSON object such as {"enable_thinking": false}'
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{what}: not JSON ({error}); {expected}") from None
+    if not isinstance(given, Mapping):
+        raise InputError(f"{what}: {expected}")
+    for name, value in given.items():
+        plain = isinstance(value, str | int | float | bool)
+        if not isinstance(name, str) or not plain or _endless(value):
+            raise InputError(
+                f"{what}: {name!r} is {value!r}; {expected}, with texts, numbers, true or false"
+            )
+    return dict(given)
+
+
+def _endless(value: Scalar) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def shape(thinking: str, given: str | Mapping[str, Scalar] | None) -> Shape:
+    """Return the function that puts thinking and template arguments into a request.
+
+    A number of tokens to think is added to the longest answer. Raises InputError.
+    """
+    wanted, longer = thinking_kwargs(thinking)
+    own = template_kwargs(given)
+    both = sorted(wanted.keys() & own.keys())
+    if both:
+        raise InputError(
+            f"thinking {thinking!r} sets {both[0]}, and chat-template-kwargs does too; "
+            "leave one of them out"
+        )
+    told = {**wanted, **own}
+
+    def shaped(request: Request) -> Request:
+        if not told:
+            return request
+        merged = {**dict(request.chat_template_kwargs), **told}
+        return msgspec.structs.replace(
+            request,
+            chat_template_kwargs=tuple(sorted(merged.items())),
+            max_tokens=request.max_tokens + longer,
+        )
+
+    return shaped
+
+
+def stored(thinking: str, given: str | Mapping[str, Scalar] | None) -> dict[str, str]:
+    """Return both as a manifest keeps them; nothing where nothing was said."""
+    own = template_kwargs(given)
+    found = {"thinking": thinking} if thinking else {}
+    if own:
+        found["chat_template_kwargs"] = json.dumps(own, sort_keys=True, ensure_ascii=False)
+    return found
+
+
+def signed(settings: Mapping[str, object]) -> dict[str, str]:
+    """Return what they add to every signature, from a manifest's settings."""
+    found = {}
+    if thinking := settings.get("thinking"):
+        found["thinking"] = str(thinking)
+    if own := settings.get("chat_template_kwargs"):
+        found["template"] = content_id(own)[:8]
+    return found

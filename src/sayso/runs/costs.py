@@ -1,0 +1,166 @@
+"""What a run has paid, what it may still pay, and when it has to stop."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from sayso.engines.engine import Engine
+from sayso.engines.prices import Price
+from sayso.records import InputError
+
+#: requests of a kind that may wait for an answer: 1, and this many for each one answered
+GROWTH = 4
+#: failed requests, which cost nothing and tell no price, let no more than these wait
+MOST_UNPRICED = 8
+
+
+class BudgetSpent(InputError):  # noqa: N818 - a name that the command line's reader understands
+    """The money of ``--max-cost`` is spent; everything that was paid for is kept."""
+
+
+def dollars(amount: float) -> str:
+    """Return an amount as people write it: cents, and more digits where it is small."""
+    if amount >= 0.9995 or amount == 0:
+        return f"${amount:,.2f}"
+    return f"${amount:.3f}" if amount >= 0.01 else f"${amount:.2g}"
+
+
+@dataclass
+class _Kind:
+    answered: int = 0
+    failed: int = 0
+    waiting: int = 0
+    spent: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        return self.spent / self.answered if self.answered else 0.0
+
+
+class Meter:
+    """Adds up dollars and says whether one more request may be asked.
+
+    ``max_cost`` is in dollars, ``None`` for no limit. A *kind* of request is a name for those that
+    cost alike (who is asked, and the longest answer allowed). What waits for an answer is reserved
+    at the mean of its kind so far. Of a kind without an answer only one request is asked, and the
+    number that may wait grows with those answered: so a mean is known before it is relied upon.
+    Failed requests say nothing of what an answer costs and count for neither.
+    What was spent can exceed the limit by what the last answers cost above the mean, no more.
+    Requests may be taken in another thread than the one that counts replies.
+    """
+
+    def __init__(self, max_cost: float | None = None) -> None:
+        self.max_cost = max_cost
+        self.spent = 0.0
+        self.kept: float | None = 0.0
+        self._kinds: dict[str, _Kind] = {}
+        self._lock = threading.Lock()
+
+    def take(self, kind: str) -> bool:
+        """Reserve the price of one request; False when it must not be asked (now)."""
+        with self._lock:
+            of = self._kinds.setdefault(kind, _Kind())
+            if self.max_cost is not None:
+                reserved = sum(k.waiting * k.mean for k in self._kinds.values())
+                limit = self.max_cost * (1 + 1e-9)  # sums of cents are a little off
+                if self.spent + reserved + of.mean > limit or self.spent >= self.max_cost:
+                    return False
+                if of.waiting > GROWTH * of.answered + min(of.failed, MOST_UNPRICED):
+                    return False
+            of.waiting += 1
+            return True
+
+    def settle(self, kind: str, paid: float | None, *, failed: bool = False) -> None:
+        """Count the reply to a request that was taken; ``None`` where nobody knows its price.
+
+        ``failed``: it has no answer and cost nothing.
+        """
+        with self._lock:
+            of = self._kinds.setdefault(kind, _Kind())
+            of.waiting -= 1
+            of.answered += not failed
+            of.failed += failed
+            of.spent += paid or 0.0
+            self.spent += paid or 0.0
+
+    def keep(self, paid: float | None) -> None:
+        """Count what an answer from the cache cost when it was paid for; ``None``: unknown."""
+        with self._lock:
+            self.kept = None if self.kept is None or paid is None else self.kept + paid
+
+    def give_up(self, kind: str, number: int) -> None:
+        """Free what was reserved for requests that will not be answered."""
+        with self._lock:
+            self._kinds[kind].waiting -= number
+
+    def price(self, kinds: list[str]) -> float | None:
+        """Return what requests of these kinds would cost at the means so far; None if unknown."""
+        with self._lock:
+            known = [self._kinds[kind] for kind in kinds if kind in self._kinds]
+            if len(known) < len(kinds) or not all(k.answered for k in known):
+                return None
+            return sum(k.mean for k in known)
+
+    def stop(self, left: list[str]) -> BudgetSpent:
+        """Return the exception that says what was spent and what is left to ask."""
+        about = self.price(left)
+        before = ""
+        if self.kept:  # what the answers of earlier commands cost, where that is known
+            before = f" ({dollars(self.spent + self.kept)} for all answers of this run so far)"
+        rest = f", about {dollars(about)}" if about is not None else ""
+        return BudgetSpent(
+            f"stopped at --max-cost {self.max_cost:g}: {dollars(self.spent)} spent by this command"
+            f"{before}, at least {len(left):,} requests left to ask{rest}; every answer so far is "
+            "kept, and the same command goes on from here and may spend another "
+            f"{dollars(self.max_cost or 0.0)}"
+        )
+
+
+# What a run may cost: which options an endpoint takes, and which limits can be kept.
+
+#: how the name of a model begins that is asked over a network
+ENDPOINTS = ("openai:", "http:", "https:")
+
+
+def is_endpoint(model: str) -> bool:
+    """Tell whether a model's name is that of an endpoint."""
+    return model.startswith(ENDPOINTS)
+
+
+def endpoint_options(model: str, **given: str | float | None) -> dict[str, object]:
+    """Return the options that were given, for an endpoint.
+
+    ``concurrency`` and ``timeout`` may be meant for another model of the same run, so a model in
+    this process ignores them; a price or a version for it is refused. Raises InputError.
+    """
+    chosen: dict[str, object] = {k: v for k, v in given.items() if v is not None}
+    if is_endpoint(model):
+        return chosen
+    for name in ("price", "model_version"):
+        if name in chosen:
+            raise InputError(
+                f"{name.replace('_', '-')} {chosen[name]!r} is for endpoints, and the model "
+                f"{model!r} runs on this machine; leave it out"
+            )
+    return {}
+
+
+def check_price(max_cost: float | None, model: str, price: Price | None, flag: str) -> None:
+    """Refuse a limit on money that cannot be kept since nobody knows the price of ``model``."""
+    if max_cost is not None and price is None:
+        raise InputError(
+            f"--max-cost {max_cost:g} cannot be kept: the price of {model!r} is unknown; give "
+            f"{flag} IN,OUT in dollars per million tokens, such as {flag} 0.15,0.60"
+        )
+
+
+def known_price(engine: Engine) -> Price | None:
+    """Return the ``price`` that an engine of the caller's own carries, if it has one."""
+    found = getattr(engine, "price", None)
+    return found if isinstance(found, Price) else None
+
+
+def told(amount: float | None) -> str:
+    """Return an amount of dollars as people write it; what nobody knows is "unknown"."""
+    return "unknown" if amount is None else dollars(amount)

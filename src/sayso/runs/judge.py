@@ -1,0 +1,210 @@
+"""Opening whoever reads the answers: the offline rules, a model, or rules and a model."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+from sayso.engines import open_model
+from sayso.engines.engine import Engine
+from sayso.engines.prices import price_of
+from sayso.judges.cascade import CascadeJudge
+from sayso.judges.judge import Judge
+from sayso.judges.model.judge import LlmJudge
+from sayso.judges.rules.judge import RulesJudge
+from sayso.records import InputError, ask, request_key
+from sayso.runs.asking import Asker
+from sayso.runs.costs import Meter, check_price, endpoint_options, known_price
+from sayso.runs.progress import Progress
+from sayso.storage.cache import Cache
+
+Batch = Literal["item", "entity", "aspect"]
+Mode = Literal["one_pass", "two_pass"]
+Labels = Literal["stance", "uncle"]
+
+PROSE = "Is tea better than coffee? Answer in one plain English sentence."
+CHOICES = ("tea", "coffee")
+SCHEMA = json.dumps(
+    {
+        "name": "preference",
+        "schema": {
+            "type": "object",
+            "properties": {"choice": {"type": "string", "enum": CHOICES}},
+            "required": ["choice"],
+            "additionalProperties": False,
+        },
+    }
+)
+
+#: problems of a question that will be the same tomorrow
+REFUSED = re.compile(r"failed: (?:status 4|content filter)")
+EXPECTED = (
+    "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
+    "name of a model, which is then asked where the rules are not certain"
+)
+
+
+class JudgeOptions(NamedTuple):
+    """How a model judges. The defaults are those of the command line.
+
+    ``batch``: one call for a paragraph, or for an entity's short answers of one draw ("item") or of
+    all draws ("entity"), or one for each aspect. ``mode``: stance and content
+    in one call or in two. ``labels``: ours, or the three of UNCLE's paper. ``price`` is
+    "in,out" dollars per million tokens.
+    """
+
+    batch: Batch = "item"
+    mode: Mode = "one_pass"
+    labels: Labels = "stance"
+    price: str | None = None
+    prompt_folder: str = ""
+    concurrency: int | None = None
+    timeout: float | None = None
+
+
+class Seat(NamedTuple):
+    """An open judge; ``asker`` is the engine it asks through, ``None`` for one without a model."""
+
+    judge: Judge
+    asker: Asker | None
+    borrowed: bool = False
+
+    def close(self) -> None:
+        """Let go of the judge's model, unless it is the caller's own."""
+        if self.asker is not None and not self.borrowed:
+            self.asker.close()
+
+
+def check_judge(name: str, options: JudgeOptions | None = None) -> None:
+    """Refuse a name or options that are no judge's, before anything is opened.
+
+    Raises InputError.
+    """
+    chosen = options or JudgeOptions()
+    for what, value, allowed in (
+        ("judge-batch", chosen.batch, get_args(Batch)),
+        ("judge-mode", chosen.mode, get_args(Mode)),
+        ("judge-labels", chosen.labels, get_args(Labels)),
+    ):
+        if value not in allowed:
+            raise InputError(f"{what} is {value!r}; expected {' or '.join(allowed)}")
+    if name == "rules":
+        if chosen._replace(prompt_folder="", concurrency=None, timeout=None) != JudgeOptions():
+            raise InputError(
+                "judge 'rules' is no model: leave --judge-batch, --judge-mode, --judge-labels and "
+                "--judge-price out"
+            )
+        return
+    model = name.removeprefix("rules+")
+    kind, _, rest = model.partition(":")
+    if model != "builtin" and not (kind in ("hf", "openai", "http", "https") and rest):
+        raise InputError(f"judge {name!r}: {EXPECTED}")
+
+
+def open_judge(
+    name: str | Engine,
+    options: JudgeOptions | None = None,
+    *,
+    subject: Engine | None = None,
+    cache: Cache | None = None,
+    meter: Meter | None = None,
+    progress: Progress | None = None,
+    learn: bool = True,
+) -> Seat:
+    """Open ``rules``, ``<model>``, ``rules+<model>``, or an engine of the caller's own as judge.
+
+    A model is asked through the cache, if one is given, and counted apart from the ``subject``,
+    of whose family it should not be: if it is, the judge says so. An endpoint is first asked one
+    question, whether it holds replies to a schema; with ``learn=False``, for those who only count,
+    only the cache is asked. Raises InputError for a name that is no judge, for a limit on money
+    with a model whose price nobody knows, and for an endpoint that does not answer that question.
+    """
+    chosen, meter = options or JudgeOptions(), meter or Meter()
+    if not isinstance(name, str):
+        price = price_of("", chosen.price) if chosen.price else known_price(name)
+        asker = Asker(name, cache, who="judge", price=price, meter=meter, progress=progress)
+        return Seat(model_judge(asker, chosen, subject, learn), asker, borrowed=True)
+    check_judge(name, chosen)
+    if name == "rules":
+        return Seat(RulesJudge(), None)
+    model = name.removeprefix("rules+")
+    price = price_of(model, chosen.price)
+    given = endpoint_options(
+        model, price=chosen.price, concurrency=chosen.concurrency, timeout=chosen.timeout
+    )
+    check_price(meter.max_cost, model, price, "--judge-price")
+    engine = open_model(model, **given)
+    asker = Asker(engine, cache, who="judge", price=price, meter=meter, progress=progress)
+    try:
+        judge = model_judge(asker, chosen, subject, learn)
+        return Seat(_cascade(judge) if name != model else judge, asker)
+    except BaseException:
+        asker.close()
+        raise
+
+
+def _cascade(judge: LlmJudge) -> Judge:
+
+    return CascadeJudge(RulesJudge(), judge)
+
+
+def model_judge(
+    engine: Engine, options: JudgeOptions, subject: Engine | None, learn: bool = False
+) -> LlmJudge:
+    """Return a model as judge of the ``subject``'s answers; ``learn`` as in :func:`open_judge`."""
+
+    held = engine.capabilities.json_schema or holds_to_schema(engine, learn)
+    return LlmJudge(
+        engine,
+        labels=options.labels,
+        batch=options.batch,
+        mode=options.mode,
+        prompt_folder=Path(options.prompt_folder) if options.prompt_folder else None,
+        family=subject.name if subject is not None else None,
+        output="json" if held else "blocks",
+    )
+
+
+def holds_to_schema(engine: Engine, learn: bool = True) -> bool | None:
+    """Ask an endpoint for prose with a JSON schema: JSON is then the schema's doing.
+
+    One short question, from the cache the next time, so that a run that goes on reads its judge
+    in the same form. Any other engine is known beforehand and not asked. With ``learn=False``
+    only the cache is looked into; ``None`` where it does not know.
+
+    Raises InputError where no answer comes: to guess would be to judge everything once more, in
+    the other form, when it does.
+    """
+    if not engine.identity.startswith("api:"):
+        return False
+    request = ask(PROSE, temperature=0, max_tokens=64, response_format=SCHEMA)
+    if learn:
+        ((_, reply),) = engine.complete([request])
+    else:
+        key = request_key(request, engine.identity)
+        cache = engine.cache if isinstance(engine, Asker) else None
+        found = cache.get_many([key]) if cache is not None else {}
+        if key not in found:
+            return None
+        reply = found[key]
+    if learn and reply.problem is not None and REFUSED.match(reply.problem):
+        # The schema may be what it refuses; if it is everything, nobody should be paid first.
+        ((_, plain),) = engine.complete([ask(PROSE, temperature=0, max_tokens=64)])
+        if plain.problem is None or not plain.problem.startswith("failed: status"):
+            return False
+        reply = plain
+    if reply.problem is not None:
+        if reply.problem.startswith("failed") and (learn or not REFUSED.match(reply.problem)):
+            reason = reply.problem.removeprefix("failed: ")
+            raise InputError(
+                f"the judge {engine.name} did not answer a first short question ({reason}); the "
+                "same command goes on once it does"
+            )
+        return False
+    try:
+        value = json.loads(reply.text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("choice") in CHOICES

@@ -1,0 +1,120 @@
+"""``sayso.measure``: every number again, offline, from stored answers and verdicts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sayso.protocols import PROTOCOLS, settings
+from sayso.records import Estimate, InputError, Question
+from sayso.runs.asking import OF_REQUESTS
+from sayso.runs.stages import FolderRun, signature_parts
+from sayso.storage.run_folder import Manifest, RunFolder
+
+
+class Result(NamedTuple):
+    """A finished run: where it lies, what it says, and about how many entities."""
+
+    path: Path
+    estimates: list[Estimate]
+    manifest: Manifest
+    entities: int
+    saved: bool = True
+
+    def get(self, name: str, where: str = "all") -> Estimate:
+        """Return one number, e.g. ``result.get("J", "form:long")``. Raises KeyError."""
+        for estimate in self.estimates:
+            if estimate.name == name and estimate.where == where:
+                return estimate
+        raise KeyError(f"{name} {where}")
+
+
+def entities_of(questions: Sequence[Question]) -> int:
+    """Return how many things were asked about."""
+    return len({(q.domain, q.entity) for q in questions})
+
+
+def load_run(path: str | Path) -> tuple[FolderRun, Manifest, Any]:
+    """Open a finished run for measuring: no cache, no model."""
+    folder = RunFolder.open(Path(path))
+    manifest = folder.read_manifest()
+    if manifest.finished is None:
+        raise InputError(
+            f"{path}: this run is not finished; repeat its command: {manifest.command}"
+        )
+    if "seed" not in manifest.settings or "signature" not in manifest.prompts:
+        raise InputError(f"{path}: its manifest.json is incomplete; run again into another --out")
+    if len(manifest.protocols) != 1 or manifest.protocols[0] not in PROTOCOLS:
+        raise InputError(
+            f"{path}: a run of {', '.join(manifest.protocols) or 'no protocol'}, which this sayso "
+            f"does not know; it knows {', '.join(PROTOCOLS)}"
+        )
+    plan = PROTOCOLS[manifest.protocols[0]]
+    own = ("seed", *OF_REQUESTS)
+    stored = {k: v for k, v in manifest.settings.items() if k not in own}
+    try:
+        chosen = settings.replace(plan.Settings(), stored)
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: made by sayso {manifest.sayso}, whose setting {error} this one does not know"
+        ) from None
+    plan.check(chosen)
+    questions = folder.read("questions", Question)
+    job = FolderRun(folder, questions, parts=signature_parts(manifest))
+    return job, manifest, dataclasses.replace(chosen)
+
+
+def measure(run: str | Path, options: Any = None, **changes: settings.Value) -> Result:
+    """Recompute a run's numbers, with other settings if given: ``measure(run, **{"probe.k": 3})``.
+
+    ``options`` replaces all settings at once. Settings that decide what was asked are refused,
+    except fewer probe draws. The run's own table is rewritten only when no setting was changed.
+    Raises InputError.
+    """
+    job, manifest, stored = load_run(run)
+    try:
+        chosen: Any = settings.replace(options or stored, changes)
+    except KeyError as error:
+        known = ", ".join(settings.as_dict(stored))
+        raise InputError(f"setting {error} is unknown; known: {known}") from None
+    except TypeError as error:
+        raise InputError(str(error)) from None
+    plan = PROTOCOLS[manifest.protocols[0]]
+    plan.check(chosen)
+    old = settings.as_dict(stored)
+    for name, value, stage in settings.flatten(chosen):
+        if stage == "measure" or value == old[name]:
+            continue
+        had = old[name]
+        if (
+            name in plan.may_shrink
+            and isinstance(had, int)
+            and isinstance(value, int)
+            and 0 < value < had
+        ):
+            continue
+        raise InputError(
+            f"setting {name} decides what is asked: this run has {old[name]!r}, and {value!r} "
+            "needs a new `sayso run`"
+        )
+    estimates = plan.measure(job, chosen)
+    if chosen == stored:
+        job.folder.write(f"metrics/{manifest.protocols[0]}", estimates, Estimate)
+    entities = len({(q.domain, q.entity) for q in job.questions})
+    return Result(Path(run), estimates, manifest, entities, saved=chosen == stored)
+
+
+def stored_settings(run: str | Path) -> dict[str, object]:
+    """Return a run's settings as nested keys: the defaults of ``sayso measure``."""
+    _, _, chosen = load_run(run)
+    return msgspec.to_builtins(chosen)  # type: ignore[no-any-return]
+
+
+def settings_kind(run: str | Path) -> type:
+    """Return the dataclass of a run's settings: that of its protocol."""
+    _, _, chosen = load_run(run)
+    return type(chosen)

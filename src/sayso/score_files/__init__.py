@@ -1,0 +1,1 @@
+"""``sayso score``: uncertainty scores for answers that the user already has."""

@@ -1,0 +1,215 @@
+"""Is an answer right? Every answer metric that a gold allows, as 1, 0, or nothing.
+
+Content counts: a hedged answer with the right value is right. An answer that gives no value
+(it abstains, asks back, refuses) is neither: it has no verdict, and is counted.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sayso.answers.lexical import ANSWER_METRICS, rouge_l, rouge_tokens
+from sayso.datasets.answer_rows import AnswerRow
+from sayso.judges.judge import Item
+from sayso.judges.rules.judge import judge_rules
+from sayso.metrics.length_audit import THRESHOLDS
+from sayso.records import Generation, Gold, InputError, Message, Question, Request
+from sayso.runs.costs import Meter
+from sayso.runs.judge import JudgeOptions, open_judge
+from sayso.scores.collect import LEAST, Examples, Shown, choose_examples
+from sayso.storage.cache import Cache
+
+#: Metrics that need nothing but the text.
+OFFLINE = ("rules", *ANSWER_METRICS)
+#: Answers of this length are judged by their beginning.
+LONGEST = 20_000
+#: What a judge is shown in the question's place when it is to compare with the gold alone.
+UNSEEN = "(the question is not shown: does the answer say what the gold says?)"
+
+
+class Grade(NamedTuple):
+    """What a metric says of one answer: ``correct`` 1, 0 or NaN; ``value`` 0..1 if it has one."""
+
+    correct: float
+    value: float = math.nan
+
+
+NONE = Grade(math.nan)
+Grader = Callable[[Sequence[AnswerRow]], list[Grade]]
+
+
+def graders(
+    chosen: str,
+    cache: Path,
+    stack: ExitStack,
+    price: str | None = None,
+    meter: Meter | None = None,
+) -> dict[str, Grader]:
+    """Return every offline metric, and the chosen one where it is another.
+
+    ``chosen`` may also be ``bert_score``, ``bert_score:MODEL``, ``llm:MODEL``, ``llm_blind:MODEL``
+    (the same without the question, as Santilli et al. ask), or ``file:NAME`` (a verdict that came
+    with the file). What is opened is closed by ``stack``. ``price`` and ``meter``
+    are for a model that costs money.
+    """
+    found: dict[str, Grader] = {"rules": _each(_rules)}
+    for name in ANSWER_METRICS:
+        found[name] = _each(_lexical(name))
+    if chosen in found:
+        return found
+    kind, _, rest = chosen.partition(":")
+    if kind == "file" and rest:
+        found[chosen] = _each(lambda row: Grade(row.recorded.get(rest, math.nan)))
+    elif kind == "bert_score":
+        found[chosen] = _bert(rest)
+    elif kind in ("llm", "llm_blind") and rest:
+        kept = stack.enter_context(Cache(cache))
+        seat = open_judge(rest, JudgeOptions(price=price), cache=kept, meter=meter)
+        stack.callback(seat.close)
+        found[chosen] = _judge(seat.judge, blind=kind == "llm_blind")
+    else:
+        raise InputError(
+            f"--gold-metric {chosen!r}: expected one of {', '.join(OFFLINE)}, bert_score, "
+            "llm:MODEL, llm_blind:MODEL, or file:NAME for a verdict in the file"
+        )
+    return found
+
+
+def check_recorded(chosen: str, rows: Sequence[AnswerRow]) -> None:
+    """Refuse ``file:NAME`` where none of the first rows has such a verdict. Raises InputError."""
+    kind, _, name = chosen.partition(":")
+    if kind != "file" or not rows or any(name in row.recorded for row in rows):
+        return
+    there = dict.fromkeys(held for row in rows for held in row.recorded)
+    raise InputError(
+        f"--gold-metric {chosen}: the file holds no such verdict; "
+        + (
+            f"it has {', '.join(there)[:300]}"
+            if there
+            else "it has none (a person's stands under 'human')"
+        )
+    )
+
+
+def _each(grade: Callable[[AnswerRow], Grade]) -> Grader:
+    def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
+        return [grade(row) for row in rows]
+
+    return grade_all
+
+
+def _graded(row: AnswerRow) -> bool:
+    return bool(row.gold and row.answer and row.answer.strip())
+
+
+def _rules(row: AnswerRow) -> Grade:
+    if not _graded(row):
+        return NONE
+    verdict = judge_rules(row.question[:LONGEST], row.gold or (), (row.answer or "")[:LONGEST])
+    if verdict.problem is not None or verdict.content not in ("correct", "incorrect"):
+        return NONE
+    return Grade(float(verdict.content == "correct"))
+
+
+def _lexical(name: str) -> Callable[[AnswerRow], Grade]:
+    metric, threshold = ANSWER_METRICS[name], THRESHOLDS[name]
+
+    def grade(row: AnswerRow) -> Grade:
+        if not row.gold or row.answer is None:
+            return NONE
+        if name == "rouge_l" and not any(map(rouge_tokens, row.gold)):
+            # the official tokenizer finds no word in other scripts, and so no right answer
+            value = rouge_l(row.gold, row.answer[:LONGEST], tokenizer="unicode")
+        else:
+            value = metric(row.gold, row.answer[:LONGEST])
+        return Grade(float(threshold.correct([value])[0]), value)
+
+    return grade
+
+
+def _bert(model: str) -> Grader:
+    def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
+        # found by name: the public module of answer metrics stands above this one
+        bert_score = import_module("sayso.answers").bert_score
+        named = {"model": model} if model else {}
+        places = [n for n, row in enumerate(rows) if _graded(row)]
+        found = [NONE] * len(rows)
+        if not places:
+            return found
+        golds, said = [rows[n].gold for n in places], [rows[n].answer for n in places]
+        for n, value in zip(places, bert_score(golds, said, **named), strict=True):
+            found[n] = Grade(float(THRESHOLDS["bert_score"].correct([value])[0]), value)
+        return found
+
+    return grade_all
+
+
+def _judge(judge: Any, *, blind: bool) -> Grader:
+    def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
+        places = [n for n, row in enumerate(rows) if _graded(row)]
+        items = [_item(rows[n], n, blind) for n in places]
+        found = [NONE] * len(rows)
+        for n, verdict in zip(places, judge.grade(items), strict=True):
+            if verdict.problem is None and verdict.content in ("correct", "incorrect"):
+                found[n] = Grade(float(verdict.content == "correct"))
+        return found
+
+    return grade_all
+
+
+def _item(row: AnswerRow, number: int, blind: bool) -> Item:
+    golds = tuple(Gold(text) for text in row.gold or ())
+    asked = UNSEEN if blind else row.question
+    context = None if blind else row.context
+    question = Question(f"q{number}", "file", asked, golds, context=context)
+    request = Request(messages=(Message("user", asked),))
+    made = Generation(
+        request, id=f"g{number}", question=question.id, form="short", text=row.answer or ""
+    )
+    return Item(made, (question,))
+
+
+# Labeled examples for P(True) from the rows of a file: a few of them, then not scored by it.
+
+#: rows drawn for each example: several may answer one question, or have no verdict
+SPARE = 3
+#: at most one row in so many is an example
+SHARE = 5
+
+
+def examples_of(rows: Iterable[AnswerRow], grade: Grader, count: int, seed: int) -> Examples:
+    """Return up to ``count`` examples of the rows with a gold or a person's verdict.
+
+    Rows are drawn evenly from the whole file by ``seed``, with few in memory at a time; where no
+    person said, ``grade`` decides. One row of a question, and a fifth of the labeled rows at most.
+    """
+    rng = random.Random(f"rows {seed}")
+    held: list[AnswerRow] = []
+    labeled = 0
+    for row in rows:
+        if not (row.answer and row.answer.strip() and (row.gold or row.human is not None)):
+            continue
+        labeled += 1
+        if len(held) < SPARE * count:
+            held.append(row)
+        elif (place := rng.randrange(labeled)) < len(held):
+            held[place] = row
+    count = min(count, labeled // SHARE)
+    if count < LEAST:
+        return Examples(
+            problem=f"takes examples with gold or human, one row in {SHARE} at most: needs "
+            f"{LEAST * SHARE} such rows, got {labeled:,}"
+        )
+    pool: dict[str, Shown] = {}
+    for row, found in zip(held, grade(held), strict=True):
+        right = row.human if row.human is not None else found.correct
+        question = " ".join(row.question.split()).casefold()
+        if right in (0.0, 1.0) and question not in pool:
+            pool[question] = Shown(row.question, row.samples, row.answer or "", right == 1.0)
+    return choose_examples([*pool.values()], count, seed)

@@ -1,0 +1,770 @@
+"""The leaderboard of ``sayso score`` in the terminal: scores, length, what may be claimed."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sayso import metrics
+from sayso.datasets.answer_rows import AnswerRow, rows_of
+from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
+from sayso.metrics.compare_scores import ScoreDifference
+from sayso.metrics.length_audit import FalseNegatives, LengthAudit, SweepRow
+from sayso.records import Estimate, InputError
+from sayso.report.numbers import line
+from sayso.score_files.grade import Grade, check_recorded, graders
+from sayso.score_files.write import QUESTION_NUMBER, Columns, group_of
+from sayso.scores import SCORES
+from sayso.storage.cache import default_cache_folder
+
+# The leaderboard of scores on one file, as it is computed, printed and written.
+
+#: The mandatory row.
+LENGTH = "length_words"
+#: The share of questions answered at which accuracy is printed.
+COVERAGE = 0.8
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One score on the leaderboard.
+
+    ``n`` rows with a score and a verdict, ``missing`` rows with a verdict and no score (they are
+    in none of the numbers). ``length`` is the rank correlation of the score with the number of
+    words, ``fixed`` the AUROC among answers of like length, ``versus_length`` the AUROC less that
+    of length on the same rows. ``utility`` by penalty is in hindsight.
+    """
+
+    method: str
+    n: int
+    missing: int
+    auroc: Estimate
+    prr: Estimate
+    aurac: Estimate
+    accuracy: Estimate
+    auprc: float | None
+    length: float | None
+    fixed: float | None
+    utility: dict[str, float | None]
+    versus_length: ScoreDifference | None = None
+    ece: float | None = None
+    brier: float | None = None
+
+
+class Judge(msgspec.Struct, frozen=True):
+    """One answer metric against the best truth: how often it refuses right answers, by length.
+
+    ``p`` the share of truly right answers, ``q`` the share of them that it accepts, and what
+    PROTOCOLS 3.C then expects length alone to score (``inflation``). ``closed`` says by how much.
+    """
+
+    name: str
+    n: int
+    agreement: float | None
+    false_negatives: FalseNegatives
+    p: float | None
+    q: float | None
+    inflation: float | None
+
+
+class Raters(msgspec.Struct, frozen=True):
+    """People and answer metrics as graders of the same answers.
+
+    ``pairs`` every two of them; ``others`` how often each says what the majority of ``panel`` says,
+    itself left out of it (:func:`sayso.metrics.against_others`).
+    """
+
+    pairs: tuple[Pairing, ...]
+    panel: tuple[str, ...]
+    others: dict[str, Estimate]
+
+
+class Board(msgspec.Struct, frozen=True):
+    """The leaderboard of a file. ``against`` is whose verdict decides, ``truth`` the best truth.
+
+    ``left_out`` counts rows without a verdict; ``resamples`` those of AUROC (the other intervals
+    take at most 500): of ``questions`` where some have several answers, else (``None``) of answers.
+    ``audits`` by score and metric; ``sweeps`` by metric, where people gave verdicts. ``problem``
+    says why there is no AUROC, ``raters`` how far people and metrics agree.
+    """
+
+    against: str
+    truth: str
+    rows: int
+    judged: int
+    wrong: int
+    left_out: int
+    resamples: int
+    entries: tuple[Entry, ...]
+    audits: dict[str, dict[str, LengthAudit]]
+    judges: tuple[Judge, ...]
+    sweeps: dict[str, tuple[SweepRow, ...]]
+    problem: str | None = None
+    raters: Raters | None = None
+    questions: int | None = None
+
+
+# How far people and answer metrics agree on the rows of a file, each with most of the others.
+
+#: people of one row whose votes are told apart; a list of votes has a place for each of them
+MOST_PEOPLE = 10
+VOTES = tuple(f"vote:{person}" for person in range(1, MOST_PEOPLE + 1))
+#: resamples of an interval
+RATER_RESAMPLES = 500
+#: those who have a majority without one of them
+LEAST_RATERS = 3
+
+
+def votes_of(row: AnswerRow) -> dict[str, float]:
+    """Return the votes of a row by person; a vote that could not be read is NaN."""
+    return dict(zip(VOTES, row.votes, strict=False))
+
+
+def raters(
+    columns: Columns,
+    graders: Sequence[str],
+    unit: NDArray[np.float64] | None,
+    n: int,
+    seed: int = 0,
+) -> Raters | None:
+    """Return the agreement of all who gave verdicts; ``None`` where fewer than two did.
+
+    Several people stand one by one, and three or more of them are the panel that the others are
+    compared with; else everybody is. ``unit`` (rows,) names what is resampled, ``None`` = rows.
+    """
+    said: dict[str, NDArray[np.float64]] = {}
+    voters = {
+        name.replace("vote:", "person "): columns.column(name) for name in VOTES if name in columns
+    }
+    voters = {name: votes for name, votes in voters.items() if not np.isnan(votes).all()}
+    people = {"people": columns.column("correct:people")}
+    said |= voters if len(voters) > 1 else people
+    said |= {name: columns.column(f"correct:{name}") for name in graders}
+    said = {name: votes for name, votes in said.items() if not np.isnan(votes).all()}
+    if len(said) < 2:
+        return None
+    times = min(n, RATER_RESAMPLES)
+    panel = tuple(voters) if len(voters) >= LEAST_RATERS else tuple(said)
+    return Raters(
+        pairs=agreement_matrix(said, unit, n=times, seed=seed),
+        panel=panel,
+        others=against_others(said, panel, unit, n=times, seed=seed)
+        if len(panel) >= LEAST_RATERS
+        else {},
+    )
+
+
+# Which score tells wrong answers from right ones in this file, and how much of it is length?
+#
+# The leaderboard with intervals, always with the row of plain length, and the length audit of
+# VALIDITY 5: against the answer metric, and against the best truth there is on the same rows.
+
+Floats = NDArray[np.float64]
+#: Resamples x rows of one interval; fewer resamples on long files, never below the least.
+WORK, MOST, LEAST = 4_000_000, 2000, 200
+#: Resamples of the metrics beside AUROC.
+OTHERS = 500
+#: Scores that are audited in full, and the row count up to which pairs are compared.
+AUDITED, PAIRED = 3, 20_000
+#: Why an AUROC of .5 has no interval.
+EQUAL = "all scores are equal"
+#: Scores that are probabilities of being wrong.
+PROBABILITIES = (
+    "p_true", "p_true_few", "p_true_raw", "p_true_sampled", "verbalized", "verbalized_two_step",
+    "verbalized_two_step_reasoned", "verbalized_top_k", "judge_panel",
+)  # fmt: skip
+
+
+def resamples_for(rows: int) -> int:
+    """Return how many resamples an interval over so many rows takes."""
+    return max(LEAST, min(MOST, WORK // max(rows, 1)))
+
+
+def board(
+    columns: Columns,
+    methods: Sequence[str],
+    graders: Sequence[str],
+    against: str,
+    people: bool,
+    seed: int = 0,
+) -> Board:
+    """Return the leaderboard and the audit of a table of scores and verdicts.
+
+    ``columns`` holds each method, ``correct:<grader>``, ``value:<grader>`` where it has one,
+    ``words``, ``correct:people``, and ``probability:<method>`` where ranks stand for a method.
+    ``against`` is the grader that decides where no person did. Answers to one question are right
+    or wrong together, so that questions are resampled, not answers.
+    """
+    decides = "people" if people else against
+    truth = "people" if people else "rules" if "rules" in graders else against
+    right = columns.column(f"correct:{decides}")
+    words = columns.column("words")
+    judged = ~np.isnan(right)
+    n = resamples_for(int(judged.sum()))
+    wrong = np.where(judged, 1 - right, np.nan)
+    unit = _questions(columns, judged)
+    entries = []
+    for name in dict.fromkeys([LENGTH, *methods]):
+        score = words if name == LENGTH else columns.column(name)
+        if (~np.isnan(score) & judged).any():
+            chance = columns.column(p) if (p := f"probability:{name}") in columns else None
+            entries.append(_entry(name, score, wrong, words, unit, n, seed, chance))
+    entries.sort(key=lambda e: -(e.auroc.value if e.auroc.value is not None else -1.0))
+    entries = _compared(entries, columns, wrong, words, unit, n, seed)
+    return Board(
+        against=decides,
+        truth=truth,
+        rows=columns.rows,
+        judged=int(judged.sum()),
+        wrong=int(np.nansum(wrong)),
+        left_out=int((~judged).sum()),
+        resamples=n,
+        entries=tuple(entries),
+        audits=_audits(entries, columns, graders, against, truth, words, unit, n, seed),
+        judges=tuple(
+            _judge(name, columns, truth, words, unit, n, seed) for name in graders if name != truth
+        ),
+        sweeps=_sweeps(entries, columns, graders) if people else {},
+        problem=_one_class(wrong),
+        raters=raters(columns, graders, unit, n, seed),
+        questions=None if unit is None else len(np.unique(unit[judged])),
+    )
+
+
+def _questions(columns: Columns, judged: NDArray[np.bool_]) -> Floats | None:
+    """Return the question (rows,) of each answer; ``None`` where every answer stands alone.
+
+    So it does where all answers are to one question: their spread is all there is to resample.
+    """
+    if QUESTION_NUMBER not in columns:
+        return None
+    unit = columns.column(QUESTION_NUMBER)
+    return unit if 1 < len(np.unique(unit[judged])) < int(judged.sum()) else None
+
+
+def _one_class(wrong: Floats) -> str | None:
+    held = wrong[~np.isnan(wrong)]
+    if not len(held):
+        return "no answer has a verdict: nothing to compare scores with"
+    if held.min() == held.max():
+        kind = "wrong" if held[0] else "correct"
+        return f"all {len(held):,} answers are {kind}: with one class only no AUROC exists"
+    return None
+
+
+def _entry(
+    name: str,
+    score: Floats,
+    wrong: Floats,
+    words: Floats,
+    unit: Floats | None,
+    n: int,
+    seed: int,
+    chance: Floats | None = None,
+) -> Entry:
+    """One row; ``chance`` is the probability where the score itself is its rank (P(IK))."""
+    use = ~(np.isnan(score) | np.isnan(wrong))
+    u, y, x = score[use], wrong[use], words[use]
+    asked = None if unit is None else unit[use]
+
+    def estimate(
+        metric: Callable[..., Any], times: int = min(n, OTHERS), **keywords: Any
+    ) -> Estimate:
+        limits = metrics.LIMITS.get(metric.__name__, (0.0, 1.0))
+        return metrics.bootstrap(
+            metric, u, y, clusters=asked, n=times, seed=seed, limits=limits, name=metric.__name__,
+            **keywords,
+        )  # fmt: skip
+
+    auroc = estimate(metrics.auroc, n)
+    if auroc.value is not None and len(u) and u.min() == u.max():
+        auroc = msgspec.structs.replace(auroc, low=None, high=None, problem=EQUAL)
+    probable = name in PROBABILITIES or chance is not None
+    p = u if chance is None else chance[use]
+    return Entry(
+        method=name,
+        n=int(use.sum()),
+        missing=int((np.isnan(score) & ~np.isnan(wrong)).sum()),
+        auroc=auroc,
+        prr=estimate(metrics.prr),
+        aurac=estimate(metrics.aurac),
+        accuracy=estimate(metrics.accuracy_at_coverage, coverage=COVERAGE),
+        auprc=_board_plain(metrics.auprc(u, y)),
+        length=_board_plain(metrics.spearman(u, x)),
+        fixed=_board_plain(metrics.strata_auroc(u, y, x)),
+        utility={f"{c:g}": _board_plain(v) for c, v in metrics.utilities(u, y).items()},
+        ece=_board_plain(metrics.ece(1 - p, 1 - y)) if probable else None,
+        brier=_board_plain(metrics.brier(1 - p, 1 - y)) if probable else None,
+    )
+
+
+def _board_plain(value: Any) -> float | None:
+    return None if value is None or not math.isfinite(float(value)) else float(value)
+
+
+def _compared(
+    entries: list[Entry],
+    columns: Columns,
+    wrong: Floats,
+    words: Floats,
+    unit: Floats | None,
+    n: int,
+    seed: int,
+) -> list[Entry]:
+    """Each score against plain length on the same rows, corrected over the table (Holm)."""
+    names = [e.method for e in entries if e.method != LENGTH and e.auroc.value is not None]
+    if not names or len(wrong) > PAIRED:
+        return entries
+    scores = {name: columns.column(name) for name in names} | {LENGTH: words}
+    found = metrics.paired_differences(
+        scores, wrong, pairs=[(name, LENGTH) for name in names], clusters=unit, n=n, seed=seed
+    )
+    by = {difference.first: difference for difference in found}
+    return [msgspec.structs.replace(e, versus_length=by.get(e.method)) for e in entries]
+
+
+def _audits(
+    entries: Sequence[Entry],
+    columns: Columns,
+    graders: Sequence[str],
+    against: str,
+    truth: str,
+    words: Floats,
+    unit: Floats | None,
+    n: int,
+    seed: int,
+) -> dict[str, dict[str, LengthAudit]]:
+    """The full audit of the best scores, against the chosen metric and ROUGE-L where it is."""
+    named = [
+        e.method
+        for e in entries
+        if e.method != LENGTH and e.auroc.value is not None and e.auroc.problem != EQUAL
+    ]
+    audited = dict.fromkeys([*named[:AUDITED], *("sequence_probability",)])
+    chosen = [g for g in dict.fromkeys([against, "rouge_l"]) if g in graders]
+    best = 1 - columns.column(f"correct:{truth}")
+    found: dict[str, dict[str, LengthAudit]] = {}
+    for method in audited:
+        if method not in named:
+            continue
+        score = columns.column(method)
+        for grader in chosen or [truth]:
+            metric = 1 - columns.column(f"correct:{grader}")
+            better = best if grader != truth else None
+            both = metric if better is None else metric + better
+            if not (~np.isnan(score) & ~np.isnan(both)).any():
+                continue
+            found.setdefault(method, {})[grader] = metrics.length_audit(
+                score, metric, words, better, clusters=unit, n=min(n, 1000), seed=seed
+            )
+    return found
+
+
+def _judge(
+    name: str,
+    columns: Columns,
+    truth: str,
+    words: Floats,
+    unit: Floats | None,
+    n: int,
+    seed: int,
+) -> Judge:
+    said, best = columns.column(f"correct:{name}"), columns.column(f"correct:{truth}")
+    both = ~(np.isnan(said) | np.isnan(best))
+    right = both & (best > 0)
+    refused = np.where(right, 1 - said, np.nan)[right]
+    p = float(best[both].mean()) if both.any() else None
+    q = float(1 - refused.mean()) if len(refused) else None
+    closed = metrics.length_inflation(p, q) if p is not None and q is not None else {}
+    return Judge(
+        name=name,
+        n=int(both.sum()),
+        agreement=float((said[both] == best[both]).mean()) if both.any() else None,
+        false_negatives=metrics.false_negatives(
+            refused, words[right], clusters=None if unit is None else unit[right], n=n, seed=seed
+        ),
+        p=p,
+        q=q,
+        inflation=closed.get("auroc_rouge_of_length"),
+    )
+
+
+def _sweeps(
+    entries: Sequence[Entry], columns: Columns, graders: Sequence[str]
+) -> dict[str, tuple[SweepRow, ...]]:
+    """What each threshold of a continuous metric does, for the best score and for length."""
+    best = [e.method for e in entries if e.method != LENGTH][:1]
+    scores: Mapping[str, Floats] = {
+        **{name: columns.column(name) for name in best},
+        LENGTH: columns.column("words"),
+    }
+    found = {}
+    for name in graders:
+        values = columns.column(f"value:{name}")
+        if (~np.isnan(values)).any() and len(np.unique(values[~np.isnan(values)])) > 2:
+            people = columns.column("correct:people")
+            found[name] = tuple(metrics.threshold_sweep(values, people, scores))
+    return found
+
+
+# The numbers of one row that a leaderboard is made of, and the columns that hold them.
+
+
+def columns_for(methods: Iterable[str], judges: Iterable[str]) -> Columns:
+    """Return an empty table for these scores and answer metrics."""
+    graded = [f"{what}:{name}" for name in judges for what in ("correct", "value")]
+    kept = [name for name in methods if name != LENGTH]
+    return Columns(["words", "correct:people", QUESTION_NUMBER, *VOTES, *kept, *graded])
+
+
+def numbers_of(
+    row: AnswerRow,
+    values: Mapping[str, float],
+    grades: Mapping[str, Grade],
+    methods: Sequence[str],
+) -> dict[str, float]:
+    """Return a row of the table: scores, verdicts, how long the answer is, whose question."""
+    found = {m: values[m] for m in methods if m in values and m != LENGTH}
+    found[QUESTION_NUMBER] = group_of(row)
+    if row.answer is not None:
+        found["words"] = float(len(row.answer.split()))
+    if row.human is not None:
+        found["correct:people"] = row.human
+    found |= votes_of(row)
+    for name, grade in grades.items():
+        found[f"correct:{name}"] = grade.correct
+        found[f"value:{name}"] = grade.value
+    return found
+
+
+# ``sayso.leaderboard``: which score of these rows tells wrong answers from right ones.
+
+
+def leaderboard(
+    rows: Iterable[Mapping[str, object]],
+    methods: Iterable[str] | None = None,
+    *,
+    gold_metric: str = "rules",
+    columns: Mapping[str, str] | None = None,
+    cache: str | Path | None = None,
+    seed: int = 0,
+) -> Board:
+    """Return the leaderboard and the length audit of rows that have scores, as ``score`` gives.
+
+    A row is as in :func:`~sayso.score_files.score.score`, with ``gold`` or ``human``, and a column
+    for each score; higher = less certain. ``methods`` are the columns to compare, scores of your
+    own too; left out: those that are scores of ours (a stored P(IK) is ranked within its folds
+    only, by ``sayso score``). Plain length is always there. ``gold_metric`` decides who is right
+    where no person did. ``sayso.score_files.leaderboard.render_board`` prints it. Raises
+    :class:`~sayso.records.InputError` for rows without verdicts or without any of the scores.
+    """
+    read = list(rows_of(rows, columns))
+    names = [methods] if isinstance(methods, str) else list(methods or ())
+    there = {name for row in read for name in row.own}
+    absent = [name for name in names if name not in there and name != LENGTH]
+    names = names or [name for name in SCORES if name in there]
+    if absent or not names:
+        told = f"no row has {absent[0]!r}" if absent else "no row has a score"
+        raise InputError(f"leaderboard: {told}; sayso.score(rows) adds a column for each")
+    with contextlib.ExitStack() as stack:
+        folder = Path(cache) if cache is not None else default_cache_folder()
+        judges = graders(gold_metric, folder, stack)
+        check_recorded(gold_metric, read)
+        graded = {name: judge(read) for name, judge in judges.items()}
+    people = any(row.human is not None for row in read)
+    judged = any(not math.isnan(g.correct) for found in graded.values() for g in found)
+    if not people and not judged:
+        raise InputError(
+            "leaderboard: no row could be judged; expected 'gold' (a true value, or a list) or "
+            "'human' (a person's verdict) beside the answers"
+        )
+    with columns_for(names, judges) as table:
+        for n, row in enumerate(read):
+            values = {name: _leaderboard_number(row.own.get(name), name, n) for name in names}
+            held = {name: value for name, value in values.items() if value is not None}
+            table.add(numbers_of(row, held, {k: v[n] for k, v in graded.items()}, names))
+        return board(table, names, list(judges) if judged else [], gold_metric, people, seed)
+
+
+def _leaderboard_number(value: object, name: str, place: int) -> float | None:
+    """Return a score of a row; what is missing or not finite is none."""
+    if value is None:
+        return None
+    try:
+        found = float(value)  # type: ignore[arg-type]  # whatever a data frame holds
+    except (TypeError, ValueError):
+        raise InputError(
+            f"leaderboard: {name} of row {place + 1} is {str(value)[:40]!r}; expected a number"
+        ) from None
+    return found if math.isfinite(found) else None
+
+
+#: Rows of the table unless all are asked for.
+SHOWN = 15
+#: Answers of the rarer kind below which a ranking is called uncertain.
+FEW = 10
+#: Scores that are in every table: plain length, and those that a reader looks for first.
+ALWAYS = (LENGTH, "sequence_probability", "perplexity", "semantic_entropy", "p_true")
+
+
+def render_board(found: Board, console: Console, shown: int = SHOWN) -> None:
+    """Print the leaderboard, the row of plain length always, and the length audit.
+
+    Holds for any board, also one without a single AUROC.
+    """
+    console.print()
+    _say(console, headline(found), "bold")
+    if found.problem is not None:
+        _say(console, f"! {found.problem}", "yellow")
+    if found.entries:
+        console.print(_table(found, shown))
+        hidden = len(found.entries) - len(_chosen(found, shown))
+        if hidden:
+            _say(console, f"{_of(hidden, 'more row')} with --json", "dim")
+        _say(console, explained(found), "dim")
+    for text in warnings(found):
+        _say(console, f"! {text}", "yellow")
+    for method, by in found.audits.items():
+        for grader, audit in by.items():
+            _say(console, f"{method} against {line(grader, 40)}: {audit.sentence()}", "")
+    if any(judge.n for judge in found.judges):
+        console.print()
+        _say(
+            console,
+            f"Right answers that a metric refuses, by length (truth: {found.truth})",
+            "bold",
+        )
+        console.print(_judges(found.judges))
+        _say(console, REFUSED, "dim")
+    if found.raters is not None and found.raters.pairs:
+        console.print()
+        _say(console, "Who agrees with whom: share of answers given the same verdict, %", "bold")
+        console.print(_raters(found.raters))
+        _say(console, _others(found.raters), "dim")
+
+
+EXPLAINED = (
+    "AUROC: a wrong answer scores higher than a right one (.5 = blind). fixed: among answers of "
+    "like length. length: rank correlation with the number of words. PRR: 1 = oracle, 0 = blind. "
+    "acc: accuracy when the most certain {coverage} are answered. *: the AUROC differs from that "
+    "of length on the same rows (p < .05, Holm over the table). 95 % intervals, {n:,} resamples"
+)
+REFUSED = (
+    "q: share of right answers that it accepts; Q1-Q5: share that it refuses, from the shortest "
+    "fifth of the right answers to the longest; slope: the rise from one fifth to the next; "
+    "expects: the AUROC that length alone would earn against it if length said nothing about "
+    "being right."
+)
+
+
+#: graders that are columns of the matrix; of more the last column alone is printed
+MOST_RATERS = 10
+
+
+def explained(found: Board) -> str:
+    """Return how to read the table."""
+    text = EXPLAINED.format(coverage=f"{COVERAGE:.0%}", n=found.resamples)
+    if found.questions is None:
+        return f"{text}."
+    return f"{text} of {found.questions:,} questions, each with all its answers."
+
+
+def headline(found: Board) -> str:
+    """Return what was compared with what."""
+    whose = "people" if found.against == "people" else line(found.against, 60)
+    text = f"{found.judged:,} of {found.rows:,} answers judged by {whose}: {found.wrong:,} wrong"
+    if found.left_out:
+        text += f"; {found.left_out:,} without a verdict or a value are left out"
+    return text
+
+
+def warnings(found: Board) -> list[str]:
+    """Return what a reader must know before quoting a row."""
+    told = []
+    rare, kind = min((found.wrong, "wrong"), (found.judged - found.wrong, "right"))
+    if 0 < rare < FEW:
+        told.append(
+            f"only {_of(rare, f'{kind} answer')}: a ranking of scores that rests on so few may be "
+            "another one with the next answers"
+        )
+    rows = {entry.method: entry for entry in found.entries}
+    length = rows.get(LENGTH)
+    if length is not None and not _covers(length.auroc, 0.5):
+        told.append(
+            f"plain length alone has AUROC {_number(length.auroc)}: a score that grows with "
+            "length shares in that; read the column 'fixed'"
+        )
+    partial = [e.method for e in found.entries if e.missing]
+    if partial:
+        most = max(found.entries, key=lambda e: e.missing)
+        told.append(
+            f"{_counted(len(partial))} on some rows (most: "
+            f"{line(most.method, 40)} on {most.missing:,}): other rows than the rest stand behind "
+            "such a number"
+        )
+    return told
+
+
+def _counted(scores: int) -> str:
+    return "1 score misses" if scores == 1 else f"{scores} scores miss"
+
+
+def _chosen(found: Board, shown: int) -> list[Entry]:
+    """The best scores, and wherever they stand plain length and the scores everybody knows."""
+    return [e for n, e in enumerate(found.entries) if n < shown or e.method in ALWAYS]
+
+
+def _covers(estimate: Estimate, value: float) -> bool:
+    """Whether an interval holds a value; one that is not known does."""
+    if estimate.low is None or estimate.high is None:
+        return True
+    return estimate.low <= value <= estimate.high
+
+
+def _table(found: Board, shown: int) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
+    table.add_column("score", no_wrap=True)
+    uneven = len({entry.n for entry in found.entries}) > 1
+    for name in ("AUROC", "fixed", "length", "PRR", "AURAC", "acc", *("n",) * uneven):
+        table.add_column(name, justify="right", no_wrap=True)
+    for entry in _chosen(found, shown):
+        versus = entry.versus_length
+        p = versus.p_holm if versus is not None else None
+        mark = "*" if p is not None and p < 0.05 else " "
+        style = "italic" if entry.method == LENGTH else ""
+        name = "plain length (words)" if entry.method == LENGTH else line(entry.method, 27)
+        table.add_row(
+            Text(name, style),
+            _number(entry.auroc) + mark,
+            _plain(entry.fixed),
+            _plain(entry.length, signed=True),
+            _point(entry.prr),
+            _point(entry.aurac),
+            _point(entry.accuracy),
+            *(f"{entry.n:,}",) * uneven,
+        )
+    return table
+
+
+def _judges(judges: tuple[Judge, ...]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
+    table.add_column("metric", no_wrap=True)
+    for name in ("agrees", "q", "Q1", "Q2", "Q3", "Q4", "Q5", "slope", "expects"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for judge in judges:
+        if not judge.n:
+            continue
+        refused = judge.false_negatives
+        table.add_row(
+            Text(line(judge.name, 32)),
+            _plain(judge.agreement),
+            _plain(judge.q),
+            *(_point(part) for part in refused.bins),
+            _number(refused.slope, signed=True),
+            _plain(judge.inflation),
+        )
+    return table
+
+
+def _raters(found: Raters) -> Table:
+    """Every two graders, and how often each says what the majority of the others says."""
+    names = list(dict.fromkeys(name for p in found.pairs for name in (p.first, p.second)))
+    same = {(p.first, p.second): p.same for p in found.pairs}
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
+    table.add_column("", no_wrap=True)
+    columns = names if len(names) <= MOST_RATERS else []
+    for place, _ in enumerate(columns, 1):
+        table.add_column(str(place), justify="right", no_wrap=True)
+    table.add_column("most others", justify="right", no_wrap=True)
+    for place, name in enumerate(names, 1):
+        cells = [
+            "" if name == other else _share(same.get((name, other)) or same[other, name])
+            for other in columns
+        ]
+        others = found.others.get(name)
+        last = "-" if others is None else _share(others)
+        if others is not None and others.low is not None and others.high is not None:
+            last += f" [{100 * others.low:.0f}, {100 * others.high:.0f}]"
+        table.add_row(Text(f"{place} {line(name, 22)}"), *(f" {cell}" for cell in cells), last)
+    return table
+
+
+def _share(estimate: Estimate) -> str:
+    return "-" if estimate.value is None else f"{100 * estimate.value:.0f}"
+
+
+def _others(found: Raters) -> str:
+    if not found.others:
+        return "most others needs verdicts of three graders."
+    whose = "people" if all(name.startswith("person ") for name in found.panel) else "graders"
+    text = (
+        f"most others: how often it says what the majority of the {len(found.panel)} {whose} says, "
+        "itself left out (a metric faces people with each left out in turn); ties are left out."
+    )
+    if whose == "graders":
+        text += " Metrics that compare words share their mistakes: a majority of them is no truth."
+    return text
+
+
+def _number(estimate: Estimate, signed: bool = False) -> str:
+    if estimate.value is None:
+        return "-"
+    value = _short(estimate.value, 3, signed)
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} [{_short(estimate.low, 3, signed)}, {_short(estimate.high, 3, signed)}]"
+
+
+def _point(estimate: Estimate) -> str:
+    return _plain(estimate.value)
+
+
+def _plain(value: float | None, signed: bool = False) -> str:
+    return "-" if value is None else _short(value, 2, signed)
+
+
+def _short(value: float, digits: int, signed: bool) -> str:
+    """A fraction without its leading zero."""
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    return (
+        text.replace("0.", ".", 1) if abs(value) < 0.995 and text.lstrip("+-")[0] == "0" else text
+    )
+
+
+def render_scores(
+    console: Console, rows: int, values: Mapping[str, int], missing: Mapping[str, str]
+) -> None:
+    """Print which scores there are, on how many rows, and why the others are not there."""
+    full = [m for m, n in values.items() if n == rows]
+    _say(console, f"{_of(len(values), 'score')} of {_of(rows, 'row')}", "bold")
+    if full:
+        _say(console, f"on all rows: {', '.join(full)}", "")
+    some: dict[int, list[str]] = {}
+    for method, n in values.items():
+        if n < rows:
+            some.setdefault(n, []).append(method)
+    for n in sorted(some, reverse=True):
+        _say(console, f"on {_of(n, 'row')}: {', '.join(some[n])}", "")
+    by: dict[str, list[str]] = {}
+    for method, reason in missing.items():
+        by.setdefault(reason, []).append(method)
+    for reason, methods in by.items():
+        _say(console, f"not computed ({line(reason, 120)}): {', '.join(methods)}", "dim")
+
+
+def _of(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
+def _say(console: Console, text: str, style: str) -> None:
+    console.print(Text(line(text), style), soft_wrap=True)

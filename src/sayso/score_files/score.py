@@ -1,0 +1,717 @@
+"""From rows of a user's file to scores: cases for the collectors, evidence for the scores."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_rows import AnswerRow, rows_of
+from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
+from sayso.judges.rules.text import forget_texts
+from sayso.metrics.calibration import fold_rows
+from sayso.metrics.ranking import mid_ranks
+from sayso.records import InputError, Message, Request
+from sayso.runs.costs import Meter
+from sayso.runs.tools import Toolbox
+from sayso.score_files.grade import check_recorded, examples_of, graders
+from sayso.score_files.leaderboard import EQUAL, LENGTH, Board, board, columns_for, numbers_of
+from sayso.score_files.write import (
+    PROBLEMS,
+    QUESTION_NUMBER,
+    Columns,
+    add_column,
+    output_of,
+    writing,
+)
+from sayso.scores import Method, choose, value_of
+from sayso.scores.asked import LEAST_MASS
+from sayso.scores.collect import ASKED, collect, lacking, provided
+from sayso.scores.collect import NEED as FEW
+from sayso.scores.evidence import Answer, Case, Samples
+from sayso.scores.p_ik import cross_fit_stored
+from sayso.storage.cache import default_cache_folder
+
+#: Questions that are collected for and scored together.
+BLOCK = 128
+_MEANING = {"clusters", "nli", "nli:answer", "nli:sentences"}
+_ENGINE = {
+    "logprobs", "entropies", "margins", "self_certainty", "renyi", "draws.logprobs",
+    "draws.entropies", "unconditional", "ptrue", FEW,
+}  # fmt: skip
+_ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
+#: What differs from row to row in a reason: numbers, and texts in quotes.
+_NUMBER = re.compile(r"""-?\d[\d.,e+-]*|\bnan\b|\binf\b|'[^']*'|"[^"]*\"""")
+#: what is known of asking whether an answer is true, and how it was asked
+_ASKED_TRUE = {"true_false": "", "true_false_few": " behind examples"}
+_NOT_READ = "a relation of meaning could not be read"
+#: The evidence that lies in a column, and how a problem names the column.
+_HELD = {
+    "sample_token_logprobs": "draws.logprobs", "sample_token_entropies": "draws.entropies",
+    "token_logprobs": "logprobs", "token_entropies": "entropies", "samples": "draws",
+    "stated_confidence": "stated:one_step",
+}  # fmt: skip
+_COLUMN = re.compile(rf"\b(?:{'|'.join(_HELD)})\b")
+
+
+class Scored(NamedTuple):
+    """One row with its scores. ``reasons``: by method, why it has no value.
+
+    ``own`` are those of the reasons that lie in this row and not in what the file or the tools
+    lack altogether.
+    """
+
+    row: AnswerRow
+    values: dict[str, float]
+    reasons: dict[str, str]
+    own: frozenset[str]
+    case: Case
+
+
+class Summary:
+    """What became of each method over all rows, in memory that does not grow with them."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.values: Counter[str] = Counter()
+        self.reasons: dict[str, Counter[str]] = {}
+        self.worded: dict[str, str] = {}  # a reason with its numbers, where they were taken out
+        self.problems: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
+        self.asked_true: Counter[str] = Counter()
+        self.not_understood: Counter[str] = Counter()
+
+    def add(self, scored: Scored) -> None:
+        """Count one row."""
+        self.rows += 1
+        self.values.update(scored.values.keys())
+        for name in _ASKED_TRUE:
+            options = scored.case.evidence.get(name)
+            if options is not None:
+                self.asked_true[name] += 1
+                self.not_understood[name] += sum(options) < LEAST_MASS
+        for method, reason in scored.reasons.items():
+            counted = self.reasons.setdefault(method, Counter())
+            kind = _NUMBER.sub("#", reason)
+            if kind in counted or len(counted) < 20:
+                counted[kind] += 1
+                self.worded.setdefault(kind, reason)
+        for problem in scored.row.problems:
+            kind = _NUMBER.sub("#", problem)[:160]
+            if kind in self.problems or len(self.problems) < 50:
+                self.problems[kind] += 1
+                self.examples.setdefault(kind, f"{scored.row.place}: {problem}"[:200])
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should know of all rows together."""
+        return [
+            f"on {self.not_understood[name]:,} of {asked:,} rows the model put less than half of "
+            f"its probability on 'true' or 'false' when asked{how}: P(True) says little there"
+            for name, how in _ASKED_TRUE.items()
+            if (asked := self.asked_true[name]) and self.not_understood[name]
+        ]
+
+    def why(self, method: str) -> str:
+        """Return the commonest reason for a method without a value, as the first row has it."""
+        counted = self.reasons.get(method)
+        return self.worded[counted.most_common(1)[0][0]] if counted else "no rows"
+
+
+def prompt_of(row: AnswerRow) -> Request:
+    """Return how an answer is taken to have been asked for: the prompt, or context and question."""
+    text = row.prompt if row.prompt is not None else row.question
+    if row.prompt is None and row.context:
+        text = f"{row.context}\n\n{row.question}"
+    return Request(messages=(Message("user", text),))
+
+
+def case_of(row: AnswerRow) -> Case:
+    """Return a case with what the row already holds."""
+    answer = row.answer if row.answer is not None and row.answer.strip() else None
+    case = Case(row.question, prompt_of(row), answer, row.samples)
+    given = {"logprobs": row.logprobs, "entropies": row.entropies}
+    case.arrays.update({name: value for name, value in given.items() if value is not None})
+    if row.stated is not None:
+        case.evidence["stated"] = {"one_step": row.stated}
+    for name, lists in (("logprobs", row.sample_logprobs), ("entropies", row.sample_entropies)):
+        for kept, value in zip(case.draw_arrays, lists or (), strict=False):
+            if value is not None:
+                kept[name] = value
+    return case
+
+
+def samples_of(row: AnswerRow, case: Case) -> Samples:
+    """Return the evidence as scores see it."""
+    answer = None
+    if row.answer is not None:
+        answer = Answer(row.answer, **{n: case.arrays.get(n) for n in _ARRAYS})
+        if case.answer is None:
+            answer = msgspec.structs.replace(answer, problem="empty")
+    draws = tuple(
+        Answer(text, logprobs=kept.get("logprobs"), entropies=kept.get("entropies"))
+        for text, kept in zip(case.draws, case.draw_arrays, strict=True)
+    )
+    return Samples(target=row.place, answer=answer, draws=draws, **case.evidence)
+
+
+def score_rows(
+    rows: Iterable[AnswerRow], methods: Mapping[str, Method], tools: Toolbox, block: int = BLOCK
+) -> Iterator[Scored]:
+    """Yield every row with its scores, in order; a block of rows is in memory at a time."""
+    wanted = {need for method in methods.values() for need in method.needs}
+    engine, meaning = bool(wanted & {*_ENGINE, *ASKED}), bool(wanted & _MEANING)
+    source = iter(rows)
+    while part := list(islice(source, block)):
+        cases = [case_of(row) for row in part]
+        several = meaning and any(len(case.draws) > 0 for case in cases)
+        open_ = tools.tools(engine=engine, meaning=several)
+        collect(cases, wanted, open_)
+        can = provided(open_)
+        for row, case in zip(part, cases, strict=True):
+            values: dict[str, float] = {}
+            reasons: dict[str, str] = {}
+            own = set()
+            samples = samples_of(row, case)
+            there = present(row, case)
+            for name, method in methods.items():
+                absent = [need for need in method.needs if need not in there]
+                if absent:
+                    reason, mine = _why(absent, case, row, can, open_)
+                else:
+                    result = value_of(method, samples)
+                    if isinstance(result, float):
+                        values[name] = result
+                        continue
+                    reason, mine = result, True
+                    if "contra was recorded" in reason:
+                        reason, mine = lacking("nli", open_), False
+                    elif reason.endswith("not finite") and _MEANING & set(method.needs):
+                        reason = _NOT_READ
+                reasons[name] = reason
+                if mine:
+                    own.add(name)
+            yield Scored(row, values, reasons, frozenset(own), case)
+
+
+def present(row: AnswerRow, case: Case) -> frozenset[str]:
+    """Return the kinds of evidence that are there, whatever they are worth."""
+    held = case.evidence
+    found = {name for name in _ARRAYS if name in case.arrays}
+    if row.answer is not None:
+        found.add("answer")
+    if case.draws:
+        found.add("draws")
+        for name in ("logprobs", "entropies"):
+            if all(name in kept for kept in case.draw_arrays):
+                found.add(f"draws.{name}")
+    for need, name in (
+        ("clusters", "clusters"),
+        ("nli", "entail"),
+        ("nli:answer", "answer_entail"),
+        ("nli:sentences", "sentence_entail"),
+        ("similarity", "similarity"),
+        ("similarity:answer", "answer_similarity"),
+        ("ptrue", "true_false"),
+        (FEW, "true_false_few"),
+        ("said_true", "said_true"),
+    ):
+        if name in held:
+            found.add(need)
+    found |= {f"stated:{way}" for way in held.get("stated", ())}
+    return frozenset(found)
+
+
+def possible(
+    rows: Iterable[AnswerRow], methods: Mapping[str, Method], tools: Toolbox, model: bool
+) -> list[str]:
+    """Return the methods that some of these rows may have, before anything is asked."""
+    kinds: set[str] = {"answer"}
+    for row in rows:
+        kinds |= present(row, case_of(row))
+    if "draws" in kinds:
+        kinds |= {"clusters", "nli", "nli:answer", "similarity", "similarity:answer"}
+        kinds |= {"nli:sentences"} if tools.three else set()
+    if model:
+        shown = tools.examples is not None and tools.examples.problem is None
+        kinds |= _ENGINE if shown else _ENGINE - {FEW}
+    if tools.asks:
+        kinds |= {*ASKED}
+    return [name for name, method in methods.items() if kinds.issuperset(method.needs)]
+
+
+def _why(
+    absent: Sequence[str], case: Case, row: AnswerRow, can: frozenset[str], tools: Any
+) -> tuple[str, bool]:
+    """Why a method has no value, and whether that lies in this row alone."""
+    told = next((case.reasons[need] for need in absent if need in case.reasons), None)
+    if told is not None:
+        return told, True
+    if row.answer is not None and case.answer is None and "draws" not in absent:
+        return "the answer is empty", True
+    if "answer" in absent:
+        return "no answer", False
+    named = ((p, _COLUMN.search(p)) for p in row.problems)
+    broken = next((p for p, column in named if column and _HELD[column[0]] in absent), None)
+    if broken is not None:
+        return broken, True
+    if "draws" in absent or (not case.draws and any(n.startswith("draws") for n in absent)):
+        return "no samples", False
+    if all(need in can for need in absent):
+        return f"needs at least 2 samples, got {len(case.draws)}", True
+    need = next(need for need in absent if need not in can)
+    return lacking(need, tools), False
+
+
+def new_columns(scored: Scored, *, named: bool, token_level: bool) -> dict[str, object]:
+    """Return what a row gains: scores, why some are missing, and tokens where wanted.
+
+    ``named``: the user named the methods, so that each has a column.
+    """
+    found: dict[str, object] = dict(scored.values)
+    if named:
+        found |= dict.fromkeys(scored.reasons)
+    told = {m: r for m, r in scored.reasons.items() if named or m in scored.own}
+    if scored.row.problems:
+        told["row"] = "; ".join(scored.row.problems)
+    if told:
+        found[PROBLEMS] = told
+    if token_level:
+        found |= tokens_of(scored)
+    return found
+
+
+def tokens_of(scored: Scored) -> dict[str, object]:
+    """Return the tokens of the answer as text, and their log-probabilities and entropies.
+
+    All are of one tokenization: the file's where it has log-probabilities, else the model's.
+    """
+    arrays, row = scored.case.arrays, scored.row
+    found: dict[str, object] = {}
+    tokens, offsets = row.tokens, arrays.get("offsets")
+    if offsets is not None and row.answer is not None and row.logprobs is None:
+        ends = [*offsets[1:], len(row.answer)]
+        tokens = tuple(row.answer[a:b] for a, b in zip(offsets, ends, strict=True))
+    if tokens is not None:
+        found["tokens"] = list(tokens)
+    count = len(arrays["logprobs"]) if "logprobs" in arrays else None
+    for name in ("logprobs", "entropies"):
+        values = arrays.get(name)
+        if values is not None and count in (None, len(values)):
+            found[f"token_{name}"] = [v if math.isfinite(v) else None for v in values]
+    return found
+
+
+# P(IK) of a user's file: hidden states beside its rows, a probe by cross-fitting over
+# questions.
+#
+# The probe learns from the rows' own verdicts, so it comes when all rows were read. An answer
+# is
+# predicted by a probe that saw no answer to its question, and ranked among those of the same
+# fold:
+# between folds chance alone ranks them the wrong way around (``protocols/selective_probe``).
+
+Floats = NDArray[np.float64]
+P_IK = "p_ik"
+FOLDS = 5
+#: Answers with a verdict, and of either kind, below which no probe is fitted.
+FEWEST, FEWEST_OF_A_KIND = 20, 5
+NO_MODEL = "needs hidden states: --model hf:NAME"
+NO_TRUTH = "learns from right and wrong answers: needs gold or human in the first rows"
+
+
+NO_STATE = "no hidden state: the model could not read the answer behind its prompt"
+
+
+class Place(NamedTuple):
+    """Which hidden state: layer (0 = embeddings, -1 = the last) and position."""
+
+    layer: int = -1
+    position: str = "second_last_answer"
+
+
+class ProbeReport(msgspec.Struct, frozen=True):
+    """How P(IK) came about: ``converged`` of ``folds`` fits, each on ``fitted`` answers or more.
+
+    ``rows`` with a state; ``problem`` says that fits did not converge.
+    """
+
+    layer: int
+    position: str
+    rows: int
+    folds: int
+    converged: int
+    fitted: int
+    problem: str | None = None
+
+    def sentence(self) -> str:
+        """Say it on one line."""
+        ended = self.problem or f"all {self.folds} fits converged"
+        return (
+            f"p_ik: a probe on the model's hidden states (layer {self.layer}, {self.position}), "
+            f"fitted in {self.folds} folds on {self.fitted:,} answers to other questions; {ended}; "
+            "ranked within folds"
+        )
+
+
+class Fitted(NamedTuple):
+    """P(incorrect) of each row, NaN without one, its rank within its fold, and how it came."""
+
+    value: Floats
+    ranks: Floats
+    report: ProbeReport
+
+    def add_to(self, table: Columns) -> int:
+        """Give a table the ranks as the score and the values as its probability; count them."""
+        table.put(P_IK, self.ranks)
+        table.put(f"probability:{P_IK}", self.value)
+        return int((~np.isnan(self.value)).sum())
+
+    def cells(self) -> tuple[list[float | None], dict[int, str]]:
+        """Return the value of each row for a file, and by row why there is none."""
+        found = [None if math.isnan(value) else value for value in self.value.tolist()]
+        return found, {n: NO_STATE for n, value in enumerate(found) if value is None}
+
+
+class Probe:
+    """Reads hidden states block by block into a file, float16, and fits when all are there."""
+
+    def __init__(self, engine: Engine, place: Place) -> None:
+        self._reader = reader_of(engine)
+        self._place = place
+        if isinstance(engine, StateWatcher):
+            engine.watch(*place)
+        # as long as the object lives, and gone from the disk with it
+        self._file = tempfile.TemporaryFile(prefix="sayso-states-")  # noqa: SIM115
+        self._width = 0
+        self._rows = 0
+
+    def read(self, block: Sequence[Scored]) -> None:
+        """Read the state of each answer once; what cannot be read has none."""
+        texts = {
+            (one.case.request, one.case.answer): None
+            for one in block
+            if one.case.answer is not None
+        }
+        places = {key: n for n, key in enumerate(texts)}
+        found = self._reader.hidden(list(places), *self._place)
+        if found.shape[1]:
+            self._width = found.shape[1]
+        rows = np.full((len(block), self._width), np.nan, dtype=np.float16)
+        for n, one in enumerate(block):
+            if one.case.answer is not None:
+                rows[n] = found[places[one.case.request, one.case.answer]]
+        self._file.write(rows.tobytes())
+        self._rows += len(block)
+
+    def fit(self, wrong: Floats, groups: Floats, seed: int) -> Fitted | str:
+        """Return P(IK), or why there is none.
+
+        ``wrong`` (rows,) 1, 0 or NaN; ``groups`` (rows,) says which rows share a question.
+        """
+        self._file.flush()
+        if not self._width:
+            return "no answer could be read"
+        shape = (self._rows, self._width)
+        states = np.memmap(self._file, dtype=np.float16, mode="r", shape=shape)
+        held = np.concatenate(
+            [np.isfinite(states[n : n + 2048]).all(axis=1) for n in range(0, self._rows, 2048)]
+        )
+        judged = held & ~np.isnan(wrong)
+        count, bad = int(judged.sum()), int(np.nansum(wrong[judged]))
+        if count < FEWEST or min(bad, count - bad) < FEWEST_OF_A_KIND:
+            return (
+                f"learns from right and wrong answers: needs {FEWEST} judged ones with "
+                f"{FEWEST_OF_A_KIND} of each kind, got {count - bad:,} right and {bad:,} wrong"
+            )
+        folds = min(FOLDS, len(np.unique(groups[judged])))
+        if folds < 2:
+            return "learns from other questions: all judged answers are to one"
+        rng = np.random.default_rng(seed)
+        fold = np.full(self._rows, -1)
+        fold[held] = fold_rows(int(held.sum()), folds, rng, groups[held])
+        value, probes = cross_fit_stored(states, wrong, fold, rng)
+        if not probes:
+            return "the questions outside each fold have answers of one kind only"
+        ranks: Floats = np.full(self._rows, np.nan)
+        for k in range(folds):
+            mine = (fold == k) & ~np.isnan(value)
+            if mine.any():
+                ranks[mine] = mid_ranks(value[mine])
+        short = sum(not probe.converged for probe in probes)
+        report = ProbeReport(
+            layer=self._place.layer,
+            position=self._place.position,
+            rows=int(held.sum()),
+            folds=len(probes),
+            converged=len(probes) - short,
+            fitted=min(probe.n for probe in probes),
+            problem=f"{short} of {len(probes)} fits did not converge" if short else None,
+        )
+        return Fitted(value, ranks, report)
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
+
+
+def probing(tools: Toolbox, truth: bool, place: Place) -> Probe | str:
+    """Return who reads hidden states, or why nobody does. ``truth``: there are verdicts."""
+    if not tools.has_model:
+        return NO_MODEL
+    if not truth:
+        return NO_TRUTH
+    engine = tools.tools(engine=True, meaning=False).engine
+    if engine is None or not engine.capabilities.hidden:
+        name = engine.name if engine is not None else "the model"
+        return f"{name} shows no hidden states: that takes a model in this process (hf:NAME)"
+    return Probe(engine, place)
+
+
+# ``sayso.score`` and ``sayso score FILE``: every score that the rows at hand allow.
+
+#: Characters after which the rules forget what they read: rows of a file rarely come twice.
+FORGET = 1_000_000
+Names = Iterable[str] | Mapping[str, Method] | None
+
+
+class FileScores(NamedTuple):
+    """What became of a file: where its scores lie, which there are, and how good they are.
+
+    ``values`` counts rows by method, ``missing`` says of each method without any why;
+    ``board`` is ``None`` without golds and verdicts of people. ``notices`` are sentences for the
+    user, ``signature`` names the tools that the scores owe something to, ``asked`` counts requests
+    that were made for confidences. ``probe`` says how P(IK) came about.
+    """
+
+    path: Path
+    rows: int
+    values: dict[str, int]
+    missing: dict[str, str]
+    problems: dict[str, int]
+    examples: dict[str, str]
+    board: Board | None
+    notices: list[str]
+    signature: str
+    asked: dict[str, int]
+    probe: ProbeReport | None
+
+
+def score(
+    rows: Iterable[Mapping[str, object]],
+    methods: Names = None,
+    *,
+    model: str | Engine | None = None,
+    nli: str | Classifier | None = None,
+    columns: Mapping[str, str] | None = None,
+    token_level: bool = False,
+    ask: bool = False,
+    cache: str | Path | None = None,
+) -> list[dict[str, object]]:
+    """Return the rows, each with a column for every score that could be computed of it.
+
+    A row is a mapping with some of ``question, answer, samples, token_logprobs,
+    sample_token_logprobs, context, prompt`` (see :mod:`sayso.datasets.answer_rows`; ``columns``
+    maps our names to yours). ``methods`` are names of :data:`sayso.scores.SCORES` (all), or a
+    mapping of names to methods of your own; every one that is named has a column, ``None`` where
+    it has no value. ``score_problems`` says why. Higher = less certain.
+
+    ``model`` (a name, or an engine) fills in token probabilities by reading the text, ``nli``
+    compares meanings (``rules``, a folder or hub id, ``llm:MODEL``, or a classifier). ``ask``: the
+    model is also asked for its confidence. P(IK) learns from all rows: :func:`score_file`. Raises
+    :class:`~sayso.records.InputError` for unknown methods, rows without any answer, and tools that
+    cannot be opened.
+    """
+    chosen = choose(methods)
+    read = rows_of(rows, columns)
+    tools = Toolbox(model, nli, cache, ask=ask)
+    with contextlib.closing(tools):
+        return [
+            {**one.row.own, **new_columns(one, named=methods is not None, token_level=token_level)}
+            for one in score_rows(read, chosen, tools)
+        ]
+
+
+def score_file(
+    path: str | Path,
+    out: str | Path | None = None,
+    methods: Names = None,
+    *,
+    model: str | Engine | None = None,
+    nli: str | Classifier | None = None,
+    gold_metric: str = "rules",
+    columns: Mapping[str, str] | None = None,
+    requests: str | Path | None = None,
+    golds: str | Path | None = None,
+    kind: str | None = None,
+    token_level: bool = False,
+    strict: bool = True,
+    condition: bool = True,
+    cache: str | Path | None = None,
+    ask: bool = False,
+    prompts: Path | None = None,
+    place: Place = Place(),  # noqa: B008 - frozen
+    price: str | None = None,
+    max_cost: float | None = None,
+    examples: int = 0,
+    seed: int = 0,
+) -> FileScores:
+    """Score a file of answers row by row, write it back with a column for each score, compare.
+
+    See :func:`score`; ``gold_metric`` decides who is right where no person did, ``strict`` and
+    ``condition`` how meanings are compared; ``price`` and ``max_cost`` are for language models that
+    compare, grade or are asked. ``prompts`` is a folder of prompts of your own, ``place`` the
+    hidden state that P(IK) learns from. ``golds`` is a file of golds by id, ``examples`` how many
+    labeled rows are shown to ``model`` before it says whether another answer is true. Memory does
+    not grow with the file. Raises InputError.
+    """
+    if examples and model is None:
+        raise InputError(
+            "--examples are shown to the model that gave the answers: name it (--model)"
+        )
+    source = Path(path)
+    named = methods is not None
+    if methods is not None and not isinstance(methods, Mapping):
+        methods = methods.split(",") if isinstance(methods, str) else list(methods)
+        methods = [name.strip() for name in methods if name.strip()]
+    learns = methods is None or (P_IK in methods and not isinstance(methods, Mapping))
+    chosen = choose([m for m in methods if m != P_IK] if isinstance(methods, list) else methods)
+    folder = Path(cache) if cache is not None else default_cache_folder()
+    summary = Summary()
+    with contextlib.ExitStack() as stack:
+        meter = Meter(max_cost)
+        judges = graders(gold_metric, folder, stack, price, meter)
+        answers = open_answers(source, columns, requests, kind, golds)
+        target = output_of(source, Path(out) if out is not None else None, answers.kind)
+        tools = Toolbox(
+            model, nli, folder, strict=strict, condition=condition, price=price, meter=meter,
+            ask=ask, prompts=prompts,
+        )  # fmt: skip
+        stack.enter_context(contextlib.closing(tools))
+        rows, first = _peek(answers.rows)
+        check_recorded(gold_metric, first)
+        if examples:
+            labeled = open_answers(source, columns, requests, kind, golds).rows
+            tools.examples = examples_of(labeled, judges[gold_metric], examples, seed)
+        verdict = f"correct_{gold_metric}"
+        gold = any(row.gold for row in first) or gold_metric.startswith("file:")
+        truth = gold or any(row.human is not None for row in first)
+        probe = probing(tools, truth, place) if learns else None
+        if isinstance(probe, Probe):
+            stack.callback(probe.close)
+        names = [*chosen] if named or target.suffix == ".jsonl" else []
+        if not names:  # a table has its columns before its rows: look what they hold
+            again = open_answers(source, columns, requests, kind, golds).rows
+            names = possible(again, chosen, tools, model is not None)
+        names += [P_IK] * isinstance(probe, Probe) + [PROBLEMS, *[verdict] * gold]
+        names += ["tokens", "token_logprobs", "token_entropies"] * token_level
+        kept = [m for m in chosen if m != LENGTH]
+        table = stack.enter_context(columns_for(kept, judges))
+        judged = people = seen = held = 0
+        with writing(source, target, names) as sink:
+            for block in _blocks(score_rows(rows, chosen, tools)):
+                of_block = [one.row for one in block]
+                seen += sum(map(_characters, of_block))
+                if seen > FORGET:
+                    forget_texts()
+                    seen = 0
+                has_gold = any(row.gold for row in of_block) or gold_metric.startswith("file:")
+                held += has_gold
+                graders_here = judges if has_gold else {}
+                graded = {name: judge(of_block) for name, judge in graders_here.items()}
+                if isinstance(probe, Probe):
+                    probe.read(block)
+                for n, one in enumerate(block):
+                    summary.add(one)
+                    grades = {name: found[n] for name, found in graded.items()}
+                    table.add(numbers_of(one.row, one.values, grades, kept))
+                    judged += any(not math.isnan(g.correct) for g in grades.values())
+                    people += one.row.human is not None
+                    new = new_columns(one, named=named, token_level=token_level)
+                    if named and learns:
+                        new[P_IK] = None
+                    if gold_metric in grades:
+                        said = grades[gold_metric].correct
+                        new[verdict] = None if math.isnan(said) else said
+                    sink(one.row, new)
+            if not summary.rows:
+                raise InputError(f"{source}: no answers in it")
+        if held and not judged and not people:
+            answers.notices.append(
+                "no answer could be judged against its gold: there is no leaderboard"
+            )
+        values = {m: summary.values[m] for m in chosen if summary.values[m]}
+        missing = {m: summary.why(m) for m in chosen if not summary.values[m]}
+        fitted = None
+        if isinstance(probe, Probe):
+            decides = "people" if people else gold_metric
+            fitted = probe.fit(
+                1 - table.column(f"correct:{decides}"), table.column(QUESTION_NUMBER), seed
+            )
+        if isinstance(fitted, Fitted):
+            values[P_IK] = fitted.add_to(table)
+            add_column(target, P_IK, *fitted.cells())
+        elif learns:
+            missing[P_IK] = str(fitted or probe)
+        found = None
+        if judged or people:
+            used = list(judges) if judged else []
+            found = board(table, [*values], used, gold_metric, people > 0, seed)
+        return FileScores(
+            path=target,
+            rows=summary.rows,
+            values=values,
+            missing=missing,
+            problems=dict(summary.problems),
+            examples=summary.examples,
+            board=found,
+            notices=[*answers.notices, *tools.notices, *summary.notices, *_on(found, tools)],
+            signature=tools.signature,
+            asked=tools.asked,
+            probe=fitted.report if isinstance(fitted, Fitted) else None,
+        )
+
+
+def _on(found: Board | None, tools: Toolbox) -> list[str]:
+    """What a reader must know of a leaderboard: scores that rank nothing, verdicts of one kind."""
+    told = []
+    flat = [e.method for e in found.entries if e.auroc.problem == EQUAL] if found else []
+    if flat:
+        told.append(
+            f"equal on all rows, so that they rank nothing (AUROC .5 by definition): "
+            f"{', '.join(flat)}"
+        )
+    if found and found.against == "rules" and "nli:rules" in tools.signature.split("|"):
+        told.append(
+            "verdicts and meanings both come from the rules: scores that compare meanings agree "
+            "with this judge more than with another; --nli or verdicts of people make them "
+            "independent"
+        )
+    return told
+
+
+def _peek(rows: Iterator[AnswerRow]) -> tuple[Iterator[AnswerRow], list[AnswerRow]]:
+    """Return the rows, and the first of them."""
+    first = list(islice(rows, BLOCK))
+    return chain(first, rows), first
+
+
+def _blocks(scored: Iterable[Scored]) -> Iterator[list[Scored]]:
+    source = iter(scored)
+    while block := list(islice(source, BLOCK)):
+        yield block
+
+
+def _characters(row: AnswerRow) -> int:
+    return len(row.question) + len(row.answer or "") + sum(map(len, row.samples))

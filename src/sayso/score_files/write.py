@@ -1,0 +1,353 @@
+"""Writing scored rows in the form in which they came: JSONL, Parquet, or CSV.
+
+A file is written beside its name and takes it at the end, so that an interrupted run leaves what
+was there. Parquet keeps the columns of the input as they are and gains ours.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.datasets.answer_rows import AnswerRow
+from sayso.datasets.tables import any_length
+from sayso.records import InputError
+from sayso.storage.atomic import disk_errors, replacing
+
+# Numbers of many rows on disk while they come, and column by column when they are all there.
+
+Floats = NDArray[np.float64]
+#: Rows written at a time.
+CHUNK = 2048
+
+
+class Columns:
+    """A table of floats in a temporary file: memory does not grow with its rows.
+
+    A missing value is NaN.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(dict.fromkeys(names))
+        self._place = {name: n for n, name in enumerate(self.names)}
+        # opened for as long as the object lives, and gone from the disk with it
+        self._file = tempfile.TemporaryFile(prefix="sayso-columns-")  # noqa: SIM115
+        self._buffer = np.full((CHUNK, len(self.names)), np.nan)
+        self._filled = 0
+        self.rows = 0
+        self._later: dict[str, Floats] = {}
+
+    def put(self, name: str, values: Floats) -> None:
+        """Add a whole column (rows,) that was found out when all rows were there."""
+        self._later[name] = values
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._place or name in self._later
+
+    def add(self, values: Mapping[str, float]) -> None:
+        """Add one row."""
+        row = self._buffer[self._filled]
+        row[:] = math.nan
+        for name, value in values.items():
+            row[self._place[name]] = value
+        self._filled += 1
+        self.rows += 1
+        if self._filled == CHUNK:
+            self._flush()
+
+    def column(self, name: str) -> Floats:
+        """Return one column (rows,)."""
+        if name in self._later:
+            return self._later[name]
+        self._flush()
+        if not self.rows:
+            return np.zeros(0)
+        shape = (self.rows, len(self.names))
+        table = np.memmap(self._file, dtype=np.float64, mode="r", shape=shape)
+        return np.array(table[:, self._place[name]])
+
+    def _flush(self) -> None:
+        if self._filled:
+            self._file.seek(0, 2)
+            self._file.write(self._buffer[: self._filled].tobytes())
+            self._file.flush()
+            self._filled = 0
+
+    def __enter__(self) -> Columns:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+#: The column that says why a row lacks a score.
+PROBLEMS = "score_problems"
+
+#: What makes a spreadsheet run a cell instead of showing it.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: Rows of one Parquet row group.
+ROW_GROUP = 4096
+
+Put = Callable[[AnswerRow, Mapping[str, object]], None]
+Writer = Callable[[Path, Path, Sequence[str]], Any]
+
+
+def output_of(path: Path, out: Path | None, kind: str) -> Path:
+    """Return where to write: ``out``, else ``<name>.scored<ending>`` beside the input.
+
+    Raises InputError for the input itself, and for an ending that does not fit.
+    """
+    suffix = path.suffix.lower()
+    if suffix in (".eval", ".json", ".ndjson"):
+        suffix = ".jsonl"
+    place = out if out is not None else path.with_name(f"{path.stem}.scored{suffix}")
+    ending = place.suffix.lower()
+    if ending not in WRITERS:
+        raise InputError(f"--out {place}: expected a name ending in {', '.join(WRITERS)}")
+    if ending == ".parquet" and path.suffix.lower() != ".parquet":
+        raise InputError(f"--out {place}: rows of {path.name} are written as .jsonl or .csv")
+    if ending != ".parquet" and path.suffix.lower() == ".parquet":
+        raise InputError(f"--out {place}: rows of a Parquet file are written as .parquet")
+    if place.exists() and place.samefile(path):
+        raise InputError(f"--out {place} is the input itself: give another name")
+    if place.is_dir():
+        raise InputError(f"--out {place} is a folder: give a file in it")
+    return place
+
+
+@contextmanager
+def writing(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
+    """Give a function that takes each row with its new values, in the order of the input.
+
+    ``columns`` are the names that every row of a table gets (JSONL takes what comes).
+    """
+    with WRITERS[out.suffix.lower()](source, out, columns) as put:
+        yield put
+
+
+@contextmanager
+def _json_lines(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
+    with replacing(out) as file:
+
+        def put(row: AnswerRow, values: Mapping[str, object]) -> None:
+            line = json.dumps({**row.own, **values}, ensure_ascii=False)
+            with disk_errors(out):
+                file.write(line.encode("utf-8", "replace") + b"\n")
+
+        yield put
+
+
+@contextmanager
+def _table(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
+    separator = "\t" if out.suffix.lower() == ".tsv" else ","
+    with replacing(out) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", errors="replace")
+        writer: Any = csv.writer(text, delimiter=separator)
+        header: list[str] = []
+
+        def put(row: AnswerRow, values: Mapping[str, object]) -> None:
+            if not header:
+                header.extend([*map(str, row.own), *(c for c in columns if c not in row.own)])
+                writer.writerow([harmless(name) for name in header])
+            with disk_errors(out):
+                writer.writerow([cell({**row.own, **values}.get(name)) for name in header])
+
+        try:
+            yield put
+            with disk_errors(out):
+                text.flush()
+        finally:
+            text.detach()  # the file is not ours to close
+
+
+def cell(value: object) -> object:
+    """Return a value as a cell of CSV: lists and objects as JSON, text without formulas."""
+    if value is None or isinstance(value, int | float):
+        return value
+    if not isinstance(value, str):
+        value = json.dumps(value, ensure_ascii=False)
+    return harmless(value)
+
+
+def harmless(text: str) -> str:
+    """Return text that no spreadsheet runs: a quote goes before what would begin a formula.
+
+    Numbers stay as they are.
+    """
+    if not text.lstrip(" ").startswith(_FORMULA):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
+@contextmanager
+def _parquet(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = {PROBLEMS: pa.map_(pa.string(), pa.string()), "tokens": pa.list_(pa.string())}
+    lists = {"token_logprobs": pa.list_(pa.float64()), "token_entropies": pa.list_(pa.float64())}
+    waiting: list[Mapping[str, object]] = []
+    with source.open("rb") as stream, pq.ParquetFile(stream) as original, replacing(out) as file:
+        old = original.schema_arrow
+        kept = [field for field in old if field.name not in columns]
+        new = [pa.field(name, {**kinds, **lists}.get(name, pa.float64())) for name in columns]
+        schema = pa.schema([*kept, *new])
+        batches = original.iter_batches(batch_size=ROW_GROUP)
+        with disk_errors(out):
+            table = pq.ParquetWriter(file, schema, compression="zstd")
+        batch = next(batches, None)
+
+        def put(row: AnswerRow, values: Mapping[str, object]) -> None:
+            nonlocal batch
+            waiting.append(values)
+            if batch is None or len(waiting) < batch.num_rows:
+                return
+            added = [
+                pa.array([_arrow(row.get(field.name)) for row in waiting], type=field.type)
+                for field in new
+            ]
+            arrays = [batch.column(field.name) for field in kept] + added
+            with disk_errors(out):
+                table.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+            waiting.clear()
+            batch = next(batches, None)
+
+        try:
+            yield put
+        finally:
+            with disk_errors(out):
+                table.close()
+
+
+def _arrow(value: object) -> object:
+    return list(value.items()) if isinstance(value, dict) else value
+
+
+WRITERS: dict[str, Writer] = {
+    ".jsonl": _json_lines,
+    ".parquet": _parquet,
+    ".csv": _table,
+    ".tsv": _table,
+}
+
+
+# A column that is known only when all rows are: put into a scored file, row by row again.
+
+
+def add_column(
+    path: Path, name: str, values: Sequence[float | None], reasons: Mapping[int, str]
+) -> None:
+    """Put a column that was found out last into a file that :func:`writing` wrote.
+
+    ``values`` by row, ``reasons`` why a row has none. A table has the column already, JSONL gets
+    it where there is a value. The file is replaced in one piece, and read row by row.
+    """
+    ADDERS[path.suffix.lower()](path, name, values, reasons)
+
+
+def _add_to_lines(
+    path: Path, name: str, values: Sequence[float | None], reasons: Mapping[int, str]
+) -> None:
+    known = json.dumps(name).encode()
+    with path.open("rb") as lines, replacing(path) as file:
+        for number, (text, value) in enumerate(zip(lines, values, strict=True)):
+            line = text.rstrip(b"\n")
+            if known in line or number in reasons:
+                row = json.loads(line)
+                if value is not None or name in row:
+                    row[name] = value
+                if number in reasons:
+                    row[PROBLEMS] = {**(row.get(PROBLEMS) or {}), name: reasons[number]}
+                line = json.dumps(row, ensure_ascii=False).encode("utf-8", "replace")
+            elif value is not None:
+                comma = b", " if line != b"{}" else b""
+                line = line[:-1] + comma + known + b": " + json.dumps(value).encode() + b"}"
+            with disk_errors(path):
+                file.write(line + b"\n")
+
+
+def _add_to_table(
+    path: Path, name: str, values: Sequence[float | None], reasons: Mapping[int, str]
+) -> None:
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    with path.open(encoding="utf-8", newline="") as lines, replacing(path) as file, any_length():
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer: Any = csv.writer(text, delimiter=separator)
+        reader = csv.reader(lines, delimiter=separator)
+        header = next(reader)
+        writer.writerow(header)
+        at, why = header.index(name), header.index(PROBLEMS)
+        for number, (cells, value) in enumerate(zip(reader, values, strict=True)):
+            cells[at] = "" if value is None else repr(value)
+            if number in reasons:
+                held = json.loads(cells[why] or "{}")
+                cells[why] = json.dumps({**held, name: reasons[number]}, ensure_ascii=False)
+            with disk_errors(path):
+                writer.writerow(cells)
+        with disk_errors(path):
+            text.flush()
+        text.detach()  # the file is not ours to close
+
+
+def _add_to_parquet(
+    path: Path, name: str, values: Sequence[float | None], reasons: Mapping[int, str]
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with path.open("rb") as stream, pq.ParquetFile(stream) as old, replacing(path) as file:
+        schema = old.schema_arrow
+        at, why = schema.get_field_index(name), schema.get_field_index(PROBLEMS)
+        first = 0
+        with pq.ParquetWriter(file, schema, compression="zstd") as table:
+            for batch in old.iter_batches(batch_size=ROW_GROUP):
+                last = first + batch.num_rows
+                columns = list(batch.columns)
+                columns[at] = pa.array(values[first:last], type=schema.field(at).type)
+                here = {n - first: reasons[n] for n in range(first, last) if n in reasons}
+                if here:
+                    held = columns[why].to_pylist()
+                    for n, reason in here.items():
+                        held[n] = [*(held[n] or []), (name, reason)]
+                    columns[why] = pa.array(held, type=schema.field(why).type)
+                with disk_errors(path):
+                    table.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+                first = last
+
+
+ADDERS: dict[str, Callable[[Path, str, Sequence[float | None], Mapping[int, str]], None]] = {
+    ".jsonl": _add_to_lines,
+    ".parquet": _add_to_parquet,
+    ".csv": _add_to_table,
+    ".tsv": _add_to_table,
+}
+#: The column of a row's question, as a number.
+QUESTION_NUMBER = "question:number"
+
+
+def group_of(row: AnswerRow) -> float:
+    """Return a number for a row's question (its prompt or place where it names none)."""
+    text = " ".join(row.question.split()).casefold() or row.prompt or row.place
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return float(int.from_bytes(digest, "big") >> 12)  # 52 bits, which a float holds exactly

@@ -1,0 +1,1 @@
+"""Everything that sayso keeps on disk: run folders, tables, the cache of replies."""

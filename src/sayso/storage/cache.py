@@ -1,0 +1,710 @@
+"""The live store: every reply of a model, by the hash of what was asked.
+
+A reply is *acknowledged* when it is committed, and from then on nothing loses it: not kill -9, not
+another process. Replies are committed in batches: when ``batch`` of them wait, when ``pause``
+seconds have passed since the last commit, and on ``commit()`` and ``close()``.
+
+Which replies are kept: those without a problem, and ``truncated`` ones, which are what the model
+said (asking them again until they end would choose among its draws). Every other problem is a
+request that failed: the next run asks again. That includes ``context``, which costs no tokens to
+find again and depends on a server's window, which is not in the key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import json
+import os
+import sqlite3
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+import msgspec
+
+from sayso.records import Generation, InputError, Request
+
+# The SQLite file under the cache: opening and locking it.
+#
+# Every process holds a shared lock on ``<file>.lock`` while it has the file open. Salvaging
+# needs
+# that lock alone, because SQLite deletes write-ahead logs by name: replacing a database under a
+# living connection could delete the log of its successor.
+
+VERSION = 1
+APPLICATION = 0x73617973  # "says"
+PAGE = 4096  # bytes; salvage reads pages by itself
+SCHEMA = (
+    "CREATE TABLE replies (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, "
+    "crc INTEGER NOT NULL, reply BLOB NOT NULL)"
+)
+NETWORK = {
+    "9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fuse.glusterfs", "fuse.rclone", "fuse.sshfs",
+    "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs", "virtiofs",
+}  # fmt: skip
+# Primary result codes that a sound file never gives to the statements of this program.
+DAMAGE_CODES = {
+    sqlite3.SQLITE_ERROR, sqlite3.SQLITE_INTERNAL, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG,
+    sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_NOTFOUND,
+}  # fmt: skip
+# What reading a damaged file may raise: a huge length asks for memory, names are no UTF-8.
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError, MemoryError)
+
+
+class DamagedError(Exception):
+    """The file is not a sound cache."""
+
+
+def disk_error(error: OSError, path: Path) -> InputError:
+    """Return the one line for a file that could not be written or read."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return full_disk(path)
+    why = error.strerror or str(error)
+    return InputError(
+        f"cannot use the cache {path}: {why}; choose another folder with --cache DIR or SAYSO_CACHE"
+    )
+
+
+@contextlib.contextmanager
+def os_errors(path: Path) -> Iterator[None]:
+    """Turn the system's errors into a line for the user."""
+    try:
+        yield
+    except OSError as error:
+        raise disk_error(error, path) from error
+
+
+def full_disk(path: Path) -> InputError:
+    """Return the one line for a full disk."""
+    return InputError(
+        f"disk is full while writing {path}; free some space and run again: "
+        "everything committed so far is kept"
+    )
+
+
+@contextlib.contextmanager
+def sqlite_errors(path: Path, wait: float) -> Iterator[None]:
+    """Turn SQLite's errors into :class:`DamagedError` or a line for the user."""
+    try:
+        yield
+    except (UnicodeDecodeError, MemoryError) as error:
+        raise DamagedError(str(error)) from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is None:  # a mistake in this program, not in the file
+            raise
+        primary = code & 0xFF
+        if primary in DAMAGE_CODES:
+            raise DamagedError(str(error)) from error
+        if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise locked(path, wait) from error
+        if primary == sqlite3.SQLITE_FULL:
+            raise full_disk(path) from error
+        raise disk_error(OSError(None, str(error)), path) from error
+
+
+def locked(path: Path, wait: float) -> InputError:
+    """Return the one line for a cache that another process does not let go."""
+    return InputError(
+        f"the cache {path} stayed locked by another process for {wait:g} s; "
+        "wait for that process to end, or choose another folder with --cache DIR"
+    )
+
+
+def hold(path: Path, *, alone: bool, wait: float) -> int | None:
+    """Take the lock of a cache, shared or alone, and return it; ``None`` where there are no locks.
+
+    Raises :class:`InputError` when others keep it for ``wait`` seconds.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: it refuses to rename an open file, which is lock enough
+        return None
+    with os_errors(path):
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(handle, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            return handle
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                os.close(handle)
+                raise locked(path, wait) from None
+            time.sleep(0.02)
+        except OSError:  # a file system without locks
+            os.close(handle)
+            return None
+
+
+def file_system(path: Path) -> str:
+    """Return the type of the file system that holds ``path``, or "" where it cannot be told."""
+    try:
+        mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    place, best, kind = path.resolve(), Path("/"), ""
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        point = Path(fields[1].replace("\\040", " ")) if len(fields) > 2 else None
+        # A later mount on the same folder hides an earlier one.
+        if point and place.is_relative_to(point) and len(point.parts) >= len(best.parts):
+            best, kind = point, fields[2]
+    return kind
+
+
+def connect(path: Path, wait: float) -> tuple[sqlite3.Connection, str | None]:
+    """Open or create the cache file; return the connection and a notice, if there is one.
+
+    Raises :class:`DamagedError` or :class:`InputError`. Only its owner can read the file.
+    """
+    with os_errors(path):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    with sqlite_errors(path, wait):
+        db = sqlite3.connect(path, timeout=wait, isolation_level=None)
+        try:
+            db.text_factory = bytes
+            db.execute("PRAGMA trusted_schema=OFF")
+            prepare(db, path)
+            notice = set_journal(db, path, wait)
+        except BaseException:
+            db.close()
+            raise
+    return db, notice
+
+
+def prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Create the table in an empty file; refuse the files of others and of later versions."""
+    schema = db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    if not schema:
+        db.execute(f"PRAGMA page_size={PAGE}")
+        db.execute("BEGIN IMMEDIATE")
+        if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            db.execute(SCHEMA)
+            db.execute(f"PRAGMA application_id={APPLICATION}")
+            db.execute(f"PRAGMA user_version={VERSION}")
+        db.execute("COMMIT")
+        return
+    ours = db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if ours and version > VERSION:
+        raise InputError(
+            f"the cache {path} was written by a newer sayso (format {version}, this one reads "
+            f"{VERSION}): update sayso, or choose another folder with --cache DIR"
+        )
+    if not ours and all(name != b"replies" for name, _ in schema):
+        raise InputError(
+            f"{path} is an SQLite file of another program: choose another folder with --cache DIR"
+        )
+    if not ours or schema != [(b"replies", SCHEMA.encode())]:
+        raise DamagedError("unexpected schema")
+
+
+def set_journal(db: sqlite3.Connection, path: Path, wait: float) -> str | None:
+    """Turn on the write-ahead log, or a rollback journal where shared memory does not work."""
+    # FULL: a commit survives a power cut too; with batched commits it costs nothing to speak of.
+    db.execute("PRAGMA synchronous=FULL")
+    kind = file_system(path)
+    mode = b"delete" if kind in NETWORK else b"wal"
+    deadline = time.monotonic() + wait
+    while True:  # changing the mode does not wait for others by itself
+        try:
+            got = db.execute(f"PRAGMA journal_mode={mode.decode()}").fetchone()[0]
+            break
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+    if got == b"wal":
+        return None
+    if kind in NETWORK:
+        return f"the cache {path} is on a network file system ({kind}): slower, safer journal used"
+    db.execute("PRAGMA journal_mode=DELETE")
+    return f"the cache {path} allows no write-ahead log here: slower journal used"
+
+
+def checksum(key: bytes, reply: bytes) -> int:
+    """Return the checksum of a row: crc32 over key and reply, so a swapped row shows too."""
+    return zlib.crc32(reply, zlib.crc32(key))
+
+
+def sound(key: object, crc: object, reply: object) -> bool:
+    """Tell whether a row is what was written."""
+    return (
+        isinstance(key, bytes)
+        and len(key) == 32
+        and isinstance(reply, bytes)
+        and crc == checksum(key, reply)
+    )
+
+
+# What the cache keeps of a generation: the reply alone, as compressed JSON, exactly.
+
+ARRAYS = (
+    "token_ids", "offsets", "logprobs", "entropies", "margins", "self_certainty", "renyi",
+    "alternatives",
+)  # fmt: skip
+NOTHING = Request(messages=())
+DECODER = msgspec.json.Decoder(Generation)
+
+
+def unbind(generation: Generation) -> Generation:
+    """Return the reply alone: without the request and without what a run added to it."""
+    return msgspec.structs.replace(
+        generation,
+        request=NOTHING, id="", question="", stage="", form="", method="", instructed=False,
+    )  # fmt: skip
+
+
+def encode(generation: Generation) -> bytes:
+    """Return a reply as compressed JSON, exactly: NaN and lone surrogates included."""
+    try:
+        text = msgspec.json.encode(generation)
+    except UnicodeEncodeError:
+        text = b"null"
+    if b"null" in text:  # a NaN or infinity was written as null, or a text says "null"
+        text = json.dumps(msgspec.to_builtins(generation), separators=(",", ":")).encode()
+    return zlib.compress(text, 1)
+
+
+def decode(data: bytes) -> Generation | None:
+    """Return the reply, or ``None`` when it is not one."""
+    try:
+        text = zlib.decompress(data)
+    except (zlib.error, MemoryError):
+        return None
+    try:
+        return DECODER.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    try:
+        return msgspec.convert(json.loads(text), Generation)
+    except (ValueError, RecursionError):  # JSON and msgspec errors are ValueErrors
+        return None
+
+
+def arrays_of(generation: Generation) -> frozenset[str]:
+    """Return the names of the arrays that were recorded."""
+    return frozenset(name for name in ARRAYS if getattr(generation, name) is not None)
+
+
+def merge(old: Generation, new: Generation) -> Generation | None:
+    """Return what to store in place of ``old``; ``None`` to keep it.
+
+    The same tokens: the union of both records. Other tokens (an endpoint need not repeat itself):
+    the old reply stays, unless the new one has all of its arrays and more.
+    """
+    if (old.problem is None) != (new.problem is None):
+        return new if new.problem is None else None
+    before, after = arrays_of(old), arrays_of(new)
+    if after <= before:
+        return None
+    same = old.token_ids is not None and old.token_ids == new.token_ids
+    if same and old.text == new.text and old.logprob_kind in (None, new.logprob_kind):
+        added = {name: getattr(new, name) for name in after - before}
+        return msgspec.structs.replace(old, logprob_kind=new.logprob_kind, **added)
+    return new if before < after else None
+
+
+# Out of a damaged cache file into a new one, row by row.
+#
+# First by row id, through SQLite; then from the pages themselves, because one damaged page at
+# the
+# root of the tree hides every row below it. Each row carries a checksum over its key and reply,
+# so
+# nothing that was not written can get in.
+#
+# Pages are read as https://www.sqlite.org/fileformat2.html says (sections 1.6, 2.1, 4.1).
+
+SMALLEST_ROW = 100  # bytes of a row and its index entry, to bound row ids when they are unreadable
+TABLE_LEAF = 13
+Row = tuple[bytes, int, bytes]
+
+
+def salvage(path: Path) -> str:
+    """Move what can be read of a damaged cache into a new file; return what to tell the user.
+
+    The old file is kept as ``<name>.damaged-<n>``. The caller holds the lock alone.
+    """
+    fresh = path.with_name(path.name + ".new")
+    try:
+        drop(fresh)
+        with sqlite_errors(fresh, 0), contextlib.closing(sqlite3.connect(fresh)) as new:
+            fresh.chmod(0o600)
+            new.isolation_level = None
+            prepare(new, fresh)
+            new.execute("BEGIN IMMEDIATE")
+            # The row-id pass goes first: a page may still hold an older version of a reply.
+            for row in itertools.chain(rows_by_id(path), carved_rows(path)):
+                new.execute("INSERT OR IGNORE INTO replies(key, crc, reply) VALUES(?, ?, ?)", row)
+            new.execute("COMMIT")
+            count = new.execute("SELECT count(*) FROM replies").fetchone()[0]
+        number = 1
+        while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+            number += 1
+        try:
+            os.link(path, aside)  # the cache's name never stands empty
+        except OSError:
+            path.rename(aside)
+        log = Path(f"{path}-wal")
+        if log.exists():
+            log.rename(f"{aside}-wal")
+        Path(f"{path}-shm").unlink(missing_ok=True)
+        fresh.replace(path)
+    except OSError as error:
+        raise disk_error(error, path) from error
+    finally:
+        with contextlib.suppress(OSError):
+            drop(fresh)
+    return (
+        f"the cache {path} was damaged: {count} replies were salvaged, the others will be asked "
+        f"again; the old file is kept as {aside.name}"
+    )
+
+
+def drop(path: Path) -> None:
+    """Remove a database of ours with its side files."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+def rows_by_id(path: Path) -> Iterator[Row]:
+    """Yield the sound rows that SQLite still reaches.
+
+    A scan that meets a damaged page fails, or ends early on a row id that is none: either way it
+    starts again one row id further, until it is past the page.
+    """
+    with contextlib.closing(sqlite3.connect(path, timeout=5, isolation_level=None)) as old:
+        last = path.stat().st_size // SMALLEST_ROW
+        try:
+            old.text_factory = bytes
+            old.execute("PRAGMA trusted_schema=OFF")
+            last = min(last, old.execute("SELECT max(id) FROM replies").fetchone()[0] or last)
+        except UNREADABLE:
+            return  # the pages say more, and faster
+        query = "SELECT id, key, crc, reply FROM replies WHERE id BETWEEN ? AND ? ORDER BY id"
+        start = 1
+        while start <= last:
+            with contextlib.suppress(*UNREADABLE):
+                for row_id, key, crc, reply in old.execute(query, (start, last)):
+                    if sound(key, crc, reply):
+                        start = max(start, row_id)
+                        yield key, crc, reply
+            start += 1
+
+
+def carved_rows(path: Path) -> Iterator[Row]:
+    """Yield the sound rows on the leaf pages of a file and of its write-ahead log."""
+    logged = logged_pages(Path(f"{path}-wal"))
+    with path.open("rb") as file:
+
+        def page(number: int) -> bytes:
+            if number in logged:
+                return logged[number]
+            file.seek((number - 1) * PAGE)
+            return file.read(PAGE).ljust(PAGE, b"\0")
+
+        for number in {*range(2, path.stat().st_size // PAGE + 2), *logged}:
+            leaf = page(number)
+            if leaf[0] != TABLE_LEAF:
+                continue
+            for cell in range(min(int.from_bytes(leaf[3:5]), (PAGE - 8) // 2)):
+                with contextlib.suppress(IndexError):
+                    row = read_cell(leaf, int.from_bytes(leaf[8 + 2 * cell : 10 + 2 * cell]), page)
+                    if row is not None and sound(*row):
+                        yield row
+
+
+def logged_pages(log: Path) -> dict[int, bytes]:
+    """Return the last version of each page in a write-ahead log."""
+    pages = {}
+    with contextlib.suppress(FileNotFoundError), log.open("rb") as file:
+        file.seek(32)
+        while len(frame := file.read(24 + PAGE)) == 24 + PAGE:
+            pages[int.from_bytes(frame[:4])] = frame[24:]
+    return pages
+
+
+def read_cell(leaf: bytes, at: int, page: Callable[[int], bytes]) -> Row | None:
+    """Return key, checksum and reply of the cell at an offset of a leaf page, if it is a row."""
+    size, at = varint(leaf, at)
+    _, at = varint(leaf, at)
+    # What does not fit on the page goes to a chain of overflow pages.
+    least = (PAGE - 12) * 32 // 255 - 23
+    local = least + (size - least) % (PAGE - 4)
+    local = size if size <= PAGE - 35 else local if local <= PAGE - 35 else least
+    parts = [leaf[at : at + local]]
+    following, left = int.from_bytes(leaf[at + local : at + local + 4]), size - local
+    seen = {0}
+    while left > 0 and following not in seen:
+        seen.add(following)
+        data = page(following)
+        parts.append(data[4 : 4 + left])
+        following, left = int.from_bytes(data[:4]), left - (PAGE - 4)
+    record = b"".join(parts)
+    header, at = varint(record, 0)
+    types = []
+    while at < header:
+        kind, at = varint(record, at)
+        types.append(kind)
+    # id (null: it is the row id), key (blob of 32 bytes), checksum (integer), reply (blob)
+    if len(types) != 4 or types[0] or types[1] != 12 + 2 * 32 or types[2] not in INTEGERS:
+        return None
+    crc_at = header + 32
+    reply_at = crc_at + INTEGERS[types[2]]
+    crc = {8: 0, 9: 1}.get(types[2], int.from_bytes(record[crc_at:reply_at], signed=True))
+    return record[header:crc_at], crc, record[reply_at : reply_at + (types[3] - 12) // 2]
+
+
+INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}  # serial type: bytes
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a variable-length integer and where it ends."""
+    value = 0
+    for count in range(9):
+        byte = data[at + count]
+        if count == 8:
+            return value << 8 | byte, at + 9
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + count + 1
+    raise IndexError(at)
+
+
+FILE_NAME = "replies.sqlite"
+KEPT_PROBLEMS = frozenset({"truncated"})
+CHUNK = 500  # keys in one query
+T = TypeVar("T")
+
+
+def default_cache_folder() -> Path:
+    """Return ``SAYSO_CACHE``, else sayso's folder among the user's caches on this platform."""
+    if chosen := os.environ.get("SAYSO_CACHE"):
+        return Path(chosen).expanduser()
+    try:
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "sayso"
+        if sys.platform == "win32":
+            local = os.environ.get("LOCALAPPDATA")
+            return (Path(local) if local else Path.home() / "AppData" / "Local") / "sayso"
+        xdg = os.environ.get("XDG_CACHE_HOME", "")
+        return (Path(xdg) if Path(xdg).is_absolute() else Path.home() / ".cache") / "sayso"
+    except RuntimeError:
+        raise InputError(
+            "no home folder to keep the cache in: set SAYSO_CACHE to a folder, or use --cache DIR"
+        ) from None
+
+
+class Cache:
+    """Replies on disk, shared by runs and safe for several processes at once.
+
+    ``path`` is a folder (the file is ``replies.sqlite`` in it) or a file ending in ``.sqlite``;
+    ``None`` is :func:`default_cache_folder`. ``wait`` is how many seconds to wait for a lock.
+    ``notices`` holds what the user should be told: damage, salvage, a network file system.
+    Raises :class:`InputError` for a file that cannot be used, a full disk, a lock that stays.
+    """
+
+    def __init__(
+        self,
+        path: Path | str | None = None,
+        *,
+        wait: float = 30.0,
+        batch: int = 256,
+        pause: float = 1.0,
+    ) -> None:
+        place = Path(path) if path is not None else default_cache_folder()
+        self.path = place if place.suffix == ".sqlite" else place / FILE_NAME
+        self.notices: list[str] = []
+        self.damaged_rows = 0
+        self._wait, self._batch, self._pause = wait, batch, pause
+        self._pending: dict[bytes, Generation] = {}
+        self._last_commit = time.monotonic()
+        self._db: sqlite3.Connection | None = None
+        self._lock: int | None = None
+        self._inode: int | None = None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise disk_error(error, self.path) from error
+        self._open()
+
+    def get_many(self, keys: Iterable[bytes] | Mapping[bytes, Request]) -> dict[bytes, Generation]:
+        """Return the replies that are known, uncommitted ones included.
+
+        A reply comes without its request (empty messages) and without what a run adds; given a
+        mapping of keys to requests, each reply carries the request. Damaged rows are absent.
+        """
+        requests = keys if isinstance(keys, Mapping) else {}
+        wanted = list(dict.fromkeys(keys))
+        found = {key: self._pending[key] for key in wanted if key in self._pending}
+        asked = [key for key in wanted if key not in found]
+        found |= self._run(lambda db: self._read(db, asked)) if asked else {}
+        return {
+            key: msgspec.structs.replace(found[key], request=requests[key])
+            if key in requests
+            else found[key]
+            for key in wanted
+            if key in found
+        }
+
+    def put(self, key: bytes, generation: Generation) -> None:
+        """Keep a reply, soon: it is acknowledged at the next commit.
+
+        An existing reply is replaced only by one with more arrays (:func:`merge`); a reply with
+        a problem other than ``truncated`` is not kept.
+        """
+        if generation.problem is not None and generation.problem not in KEPT_PROBLEMS:
+            return
+        reply = unbind(generation)
+        waiting = self._pending.get(key)
+        reply = reply if waiting is None else merge(waiting, reply) or waiting
+        self._pending[key] = reply
+        late = time.monotonic() - self._last_commit >= self._pause
+        if late or len(self._pending) >= self._batch:
+            self.commit()
+
+    def commit(self) -> None:
+        """Write the waiting replies; when this returns they are safe."""
+        if self._pending:
+            if not self._in_place():
+                self._close_file()
+                self._open()
+            self._run(self._write)
+            self._pending.clear()
+        self._last_commit = time.monotonic()
+
+    def close(self) -> None:
+        """Commit and let go of the file. Closing twice does nothing."""
+        try:
+            if self._db is not None:
+                self.commit()
+        finally:
+            self._close_file()
+
+    def __enter__(self) -> Cache:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        """Do something with the file; once more after salvaging it, if it turns out damaged."""
+        for _ in range(2):
+            if self._db is None:
+                raise ValueError("this cache is closed")
+            try:
+                with sqlite_errors(self.path, self._wait):
+                    return action(self._db)
+            except DamagedError:
+                self._heal()
+        raise InputError(
+            f"the cache {self.path} is damaged beyond repair: delete it, or choose another folder "
+            "with --cache DIR"
+        )
+
+    def _read(self, db: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, Generation]:
+        found: dict[bytes, Generation] = {}
+        for key, crc, data in rows_of(db, keys):
+            reply = decode(data) if sound(key, crc, data) else None
+            if reply is None:
+                self._count_damage()
+            else:
+                found[key] = reply
+        return found
+
+    def _write(self, db: sqlite3.Connection) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            known = self._read(db, list(self._pending))
+            rows = []
+            for key, new in self._pending.items():
+                reply = merge(known[key], new) if key in known else new
+                if reply is not None:
+                    data = encode(reply)
+                    rows.append((key, checksum(key, data), data))
+            db.executemany(
+                "INSERT INTO replies(key, crc, reply) VALUES(?, ?, ?) "
+                "ON CONFLICT(key) DO UPDATE SET crc=excluded.crc, reply=excluded.reply",
+                rows,
+            )
+            # A damaged index takes a row and never finds it again: look before acknowledging.
+            if sum(sound(*row) for row in rows_of(db, [row[0] for row in rows])) < len(rows):
+                raise DamagedError("a row that was written is not found")
+            db.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                db.execute("ROLLBACK")
+            raise
+
+    def _count_damage(self) -> None:
+        told = f"damaged replies in the cache {self.path}, asked again:"
+        self.damaged_rows += 1
+        self.notices[:] = [notice for notice in self.notices if not notice.startswith(told)]
+        self.notices.append(f"{told} {self.damaged_rows}")
+
+    def _in_place(self) -> bool:
+        """False when somebody deleted or replaced the file under us."""
+        try:
+            return self.path.stat().st_ino == self._inode
+        except OSError:
+            return False
+
+    def _open(self) -> None:
+        for _ in range(3):
+            self._lock = hold(self.path, alone=False, wait=self._wait)
+            try:
+                self._db, notice = connect(self.path, self._wait)
+                self._inode = self.path.stat().st_ino
+            except DamagedError:
+                self._inode = self.path.stat().st_ino
+                self._heal(reopen=False)
+            except BaseException:
+                self._close_file()
+                raise
+            else:
+                if notice and notice not in self.notices:
+                    self.notices.append(notice)
+                return
+        raise InputError(f"the cache {self.path} cannot be opened: delete it and run again")
+
+    def _heal(self, *, reopen: bool = True) -> None:
+        """Salvage the file, unless another process did it while we waited for the lock."""
+        self._close_file()
+        self._lock = hold(self.path, alone=True, wait=self._wait)
+        try:
+            if self._in_place():
+                self.notices.append(salvage(self.path))
+        finally:
+            self._close_file()
+        if reopen:
+            self._open()
+
+    def _close_file(self) -> None:
+        if self._db is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._db.close()
+            self._db = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def rows_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes, int, bytes]]:
+    """Yield the stored rows of some keys, unchecked: key, checksum, compressed reply."""
+    for start in range(0, len(keys), CHUNK):
+        chunk = keys[start : start + CHUNK]
+        marks = ",".join("?" * len(chunk))
+        yield from db.execute(f"SELECT key, crc, reply FROM replies WHERE key IN ({marks})", chunk)

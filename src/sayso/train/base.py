@@ -1,0 +1,224 @@
+"""The run that a teaching starts from, and which of its data is taught and which measured.
+
+The base run's model, data, judge and settings are taken over. Of the built-in world its split
+``train`` is taught. Of other data the entities that the run did not ask about are taught; where it
+asked about all of them, a seeded part is set apart for measuring (both by the seed of the run).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sayso import datasets
+from sayso.datasets.dataset import Dataset
+from sayso.protocols.uncle.settings import Settings
+from sayso.records import InputError, Question
+from sayso.runs.asking import OF_REQUESTS
+from sayso.runs.measure import entities_of, load_run
+from sayso.runs.progress import Progress
+from sayso.runs.run import Job, opened
+from sayso.storage.cache import default_cache_folder
+from sayso.storage.run_folder import Manifest
+from sayso.train.result import FILE, read_teaching
+from sayso.train.rows import normal_name
+
+#: the part of the entities that is measured where a run asked about all of them
+HELD_OUT = 0.4
+#: splits of the built-in world that a run may measure: its train split is what is taught
+MEASURED = ("dev", "test")
+
+
+class Base(NamedTuple):
+    """A finished run of the base model and how to ask it again."""
+
+    path: Path
+    manifest: Manifest
+    settings: Settings
+    model: Any
+    data: str
+    judge: Any
+    cache: Path
+
+    def job(self, **changed: Any) -> Job:
+        """Return a job with the run's model, data, judge and seed, changed where given."""
+        chosen = self.manifest.chosen
+        own: dict[str, Any] = {
+            "model": self.model,
+            "data": self.data,
+            "judge": self.judge,
+            "cache": self.cache,
+            "limit": chosen.get("limit"),
+            "split": str(chosen.get("split") or "test"),
+            "domains": tuple(d for d in str(chosen.get("domain") or "").split(",") if d),
+            "seed": int(self.manifest.settings["seed"] or 0),
+            "options": self.settings,
+            "command": self.manifest.command,
+        }
+        return Job(**(own | changed))
+
+
+class Halves(NamedTuple):
+    """What is taught, and how many entities are measured; ``notes`` for the reader."""
+
+    taught: Dataset
+    measured: Dataset
+    limit: int
+    notes: tuple[str, ...]
+
+
+def open_base(
+    run: str | Path,
+    *,
+    model: Any = None,
+    data: str | None = None,
+    judge: Any = None,
+    cache: str | Path | None = None,
+) -> Base:
+    """Open a finished uncle run of a base model. Raises InputError for anything else.
+
+    ``model``, ``data``, ``judge`` and ``cache`` replace what the run's own command said; they are
+    needed where it cannot be repeated from its manifest (an engine from Python, a moved file).
+    """
+    if (Path(run) / FILE).is_file():
+        raise InputError(
+            f"{run} is a teaching, started from {_named(read_teaching(run).base_run)}: say that run"
+        )
+    job, manifest, chosen = load_run(run)
+    if manifest.protocols != ("uncle",):
+        raise InputError(
+            f"{run} is a run of {'+'.join(manifest.protocols)}; a teaching starts from "
+            "`sayso run uncle`"
+        )
+    if chosen.known_from != "self":
+        raise InputError(
+            f"{run} was itself measured with the probes of {chosen.known_from}: teach from that one"
+        )
+    if any(manifest.settings.get(name) for name in OF_REQUESTS):
+        raise InputError(
+            f"{run} asked with thinking or arguments of the chat template, which training rows "
+            "do not have; run the base model without"
+        )
+    said = _flags(manifest.command)
+    where = data or said.get("data") or manifest.data
+    folder = Path(cache or said.get("cache") or default_cache_folder())
+    settings = dataclasses.replace(chosen, methods="")
+    base = Base(
+        Path(run), manifest, settings, model or manifest.model, where, judge or manifest.judge,
+        folder,
+    )  # fmt: skip
+    del job
+    return base
+
+
+def _named(run: str) -> str:
+    return (
+        shlex.quote("".join(c for c in run if c.isprintable())) if run else "a run it does not name"
+    )
+
+
+def check_still(base: Base, progress: Progress | None = None) -> None:
+    """Refuse a model or judge that is not the run's any more, before anything is asked. InputError.
+
+    Known and unknown are what that model's probes and that judge said; a taught model's answers
+    must be judged alike.
+    """
+    with opened(base.job(limit=1), progress, learn=False) as found:
+        now = found.model.identity, found.seat.judge.signature
+    before = base.manifest.model_identity, base.manifest.judge_signature
+    for what, own, other in zip(("model", "judge"), before, now, strict=True):
+        if own != other:
+            raise InputError(
+                f"{base.path} was run with {what} {own}, which is {other} now: run the base model "
+                "again into another --out (stored replies are used), and teach from that"
+            )
+
+
+def _flags(command: str) -> dict[str, str]:
+    """Return ``--name value`` and ``--name=value`` of a command line."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return {}
+    found: dict[str, str] = {}
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            found[name] = value if equals else after
+    return found
+
+
+def halves(base: Base, limit: int | None = None, taught: int | None = None) -> Halves:
+    """Divide the data; ``limit`` entities are measured, at most ``taught`` trained on.
+
+    Raises InputError where nothing is left to teach, or the data are not what the run asked.
+    """
+    for name, number in (("limit", limit), ("train-limit", taught)):
+        if number is not None and number < 1:
+            raise InputError(f"{name} is {number}; expected at least 1 entity")
+    asked = load_run(base.path)[0].questions
+    job = base.job()
+    count = entities_of(asked)
+    if limit is not None and limit > count:
+        raise InputError(
+            f"limit {limit}: {base.path} asked about {count} entities, and only those have frozen "
+            "probes; run the base model about more"
+        )
+    notes: list[str] = []
+    if base.manifest.data == "builtin":
+        if job.split not in MEASURED:
+            raise InputError(
+                f"{base.path} asked about split {job.split} of the built-in world; its split train "
+                f"is what is taught: measure {' or '.join(MEASURED)}"
+            )
+        train = datasets.load("builtin", split="train", domains=job.domains, limit=0)
+        wanted = limit or count
+    else:
+        train, wanted = _others(base, limit, notes)
+    held = datasets.load(
+        base.data, split=job.split, domains=job.domains, limit=wanted, seed=job.seed
+    )
+    known = {q.id for q in asked}
+    strange = [q for q in held.questions if q.id not in known]
+    if strange:
+        raise InputError(
+            f"{base.data} is not what {base.path} asked: {len(strange)} questions differ, first "
+            f"{strange[0].text!r}; say --data with the file that it was run on"
+        )
+    names = {normal_name(q.entity or q.text) for q in held.questions}
+    kept = [q for q in train.questions if normal_name(q.entity or q.text) not in names]
+    left = _whole(kept)
+    if not left:
+        raise InputError(f"{base.data} has no entity left to teach beside the {wanted} measured")
+    if taught is not None:
+        if taught > (there := entities_of(left)):
+            notes.append(
+                f"train-limit {taught}: there are {there} entities to teach, all are taken"
+            )
+        data = datasets.subset(train.replaced(left), domains=(), limit=taught, seed=job.seed)
+        left = data.questions
+    return Halves(train.replaced(left), held, wanted, tuple(notes))
+
+
+def _others(base: Base, limit: int | None, notes: list[str]) -> tuple[Dataset, int]:
+    """Return all the data, and how many entities of it are measured."""
+    job = base.job()
+    every = datasets.load(base.data, split=job.split, domains=job.domains, limit=0, seed=job.seed)
+    asked = load_run(base.path)[0].questions
+    total, count = entities_of(every.questions), entities_of(asked)
+    wanted = limit or count
+    if wanted >= total:
+        wanted = max(1, round(HELD_OUT * total))
+        notes.append(
+            f"the run asked about all {total} entities: {wanted} of them, drawn with its seed, are "
+            f"measured, and the other {total - wanted} taught"
+        )
+    return every, wanted
+
+
+def _whole(questions: list[Question]) -> tuple[Question, ...]:
+    """Return questions without paragraphs whose parts are gone."""
+    ids = {q.id for q in questions}
+    return tuple(q for q in questions if all(part in ids for part in q.parts))

@@ -1,0 +1,181 @@
+"""What a teaching asks the base model: K draws of each short question, and its paragraphs.
+
+Everything comes through the reply cache: what a run has drawn is not drawn again, and five stored
+draws are the first five of ten. With ``evidence`` its paragraphs are taken apart into claims, and
+each is held against a knowledge source, as ``sayso run self_known`` does it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from pathlib import Path
+
+import msgspec
+
+from sayso.datasets.dataset import Dataset
+from sayso.judges.judge import Item
+from sayso.protocols.probes import BlindRules
+from sayso.protocols.protocol import Ask
+from sayso.protocols.self_known.claims import check_claims, checker_of, splitter_of, take_apart
+from sayso.protocols.self_known.collect import source_of
+from sayso.protocols.self_known.rows import SUPPORT
+from sayso.protocols.self_known.settings import Settings
+from sayso.protocols.uncle import UNCLE
+from sayso.protocols.uncle import Settings as UncleSettings
+from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
+from sayso.runs.progress import Progress
+from sayso.runs.run import Opened, Toolboxes, discard, manifest_of, open_folder, opened
+from sayso.runs.stages import FolderRun, Knowing, now, signature_parts
+from sayso.storage.run_folder import RunFolder
+from sayso.train.base import Base
+from sayso.train.rows import PARAGRAPHS, Fact, check_draws, facts_of
+
+#: stages that hold what rows are made of
+STAGES = ("probe", "short", "long", PARAGRAPHS)
+
+
+def draw(
+    base: Base,
+    data: Dataset,
+    out: Path,
+    *,
+    k: int = 10,
+    paragraphs: int = 0,
+    evidence: bool = False,
+    progress: Progress | None = None,
+) -> list[Fact]:
+    """Ask about ``data`` and return its facts; the answers stay in the run folder ``out``.
+
+    Each short question is drawn ``k`` times at T=1 and asked once at T=0; each paragraph is asked
+    once at T=0 and ``paragraphs`` times at T=1; nothing with the instruction. ``evidence``: claims
+    of the paragraphs are checked, against the built-in world for its own questions, else against
+    the data's own golds. Raises InputError for a model that answers fewer than ``k`` draws.
+    """
+    if k < 2:
+        raise InputError(f"k is {k}; expected at least 2 draws of each question")
+    options = dataclasses.replace(
+        base.settings,
+        probe=dataclasses.replace(base.settings.probe, k=k),
+        propensity=0,
+        wordings=1,
+        probe_wordings=False,
+    )
+    job = base.job(options=options, out=out, limit=1)
+    with opened(job, progress) as held:
+        found = held._replace(data=data)
+        manifest = manifest_of(found)
+        chosen = {**manifest.chosen, "limit": None, "split": "train", "paragraphs": paragraphs}
+        manifest = msgspec.structs.replace(manifest, chosen=chosen)
+        new = not RunFolder.exists(out)
+        folder = open_folder(out, manifest)
+        if folder.read_manifest().finished is None if not new else True:
+            folder.write("questions", data.questions, Question)
+            folder.write_manifest(manifest)
+            work = FolderRun(
+                folder,
+                data.questions,
+                parts=signature_parts(manifest),
+                shape=found.shape,
+                judge_asker=found.seat.asker,
+            )
+            try:
+                _ask(found, work, options, paragraphs)
+            except BaseException:
+                if new and not folder.tables("generations"):
+                    with contextlib.suppress(OSError):
+                        discard(folder, [out])
+                raise
+            finished = msgspec.structs.replace(
+                manifest, finished=now(), timings=work.timings, notices=tuple(work.notices)
+            )
+            folder.write_manifest(finished)
+        if evidence and not folder.has(f"verdicts/{SUPPORT}"):
+            _check(found, folder)
+    facts = facts_in(folder)
+    check_draws(facts, k)
+    return facts
+
+
+def _ask(found: Opened, work: FolderRun, options: UncleSettings, paragraphs: int) -> None:
+    """Answer and judge everything, in one call of the model."""
+    questions, seed = found.data.questions, found.job.seed
+    asks = [a for a in UNCLE.requests(questions, options, seed) if not a.instructed]
+    asks += [
+        _drawn(a, sample) for a in asks if a.stage == "long" for sample in range(1, paragraphs + 1)
+    ]
+    by_id = {q.id: q for q in questions}
+
+    def item(generation: Generation) -> Item:
+        question = by_id[generation.question]
+        return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
+
+    blind = BlindRules(questions)
+    for stage, generations in work.stage(asks, found.model).items():
+        items = [item(g) for g in generations]
+        work.grade(stage, items, found.seat.judge)
+        if stage != "probe":
+            work.grade(f"{stage}-spans", items, blind)
+
+
+def _check(found: Opened, folder: RunFolder) -> None:
+    """Store the claims of every paragraph, and whether the evidence supports them."""
+    questions, chosen = found.data.questions, Settings()
+    source = source_of(questions, chosen)
+    if not source:
+        raise InputError(
+            f"veracity evidence: {found.data.name} has no golds to check claims against; say "
+            "veracity consistency"
+        )
+    by_id = {q.id: q for q in questions}
+    stages = [s for s in ("long", PARAGRAPHS) if folder.has(f"generations/{s}")]
+    texts = [g for s in stages for g in folder.read(f"generations/{s}", Generation)]
+    plain = [g for g in texts if g.problem is None and not g.instructed]
+    manifest = folder.read_manifest()
+    with contextlib.ExitStack() as stack:
+        knowing = stack.enter_context(
+            contextlib.closing(Knowing(questions, found.job.cache_folder))
+        )
+        box = stack.enter_context(contextlib.closing(Toolboxes(None, found.job.cache_folder)))
+        work = FolderRun(
+            folder,
+            questions,
+            parts=signature_parts(manifest),
+            judge_asker=found.seat.asker,
+            search=knowing.search,
+        )
+        splitter = splitter_of(chosen, found.seat.judge)
+        checker = checker_of(chosen, found.seat.judge, box.open)
+        claims = take_apart(work, plain, by_id, splitter)
+        asked = {g.id: by_id[g.question] for g in plain}
+        check_claims(work, claims, asked, checker, source, chosen.passages)
+        told = (*manifest.notices, *work.notices, *knowing.notices)
+        folder.write_manifest(msgspec.structs.replace(manifest, notices=told))
+
+
+def _drawn(greedy: Ask, sample: int) -> Ask:
+    """Return a draw of a paragraph that was asked at T=0."""
+    request = ask(
+        greedy.request.messages[-1].content,
+        temperature=1.0,
+        max_tokens=greedy.request.max_tokens,
+        seed=greedy.request.seed,
+        sample=sample,
+    )
+    return greedy._replace(request=request, stage=PARAGRAPHS)
+
+
+def facts_in(folder: RunFolder) -> list[Fact]:
+    """Return the facts of a run folder: its questions with draws, answers, verdicts and claims."""
+    stages = [stage for stage in STAGES if folder.has(f"generations/{stage}")]
+    spans = [f"{stage}-spans" for stage in stages]
+    read = [stage for stage in (*stages, *spans) if folder.has(f"verdicts/{stage}")]
+    claims = folder.read("claims/long", Claim) if folder.has("claims/long") else []
+    checked = folder.has(f"verdicts/{SUPPORT}")
+    return facts_of(
+        folder.read("questions", Question),
+        {stage: folder.read(f"generations/{stage}", Generation) for stage in stages},
+        {stage: folder.read(f"verdicts/{stage}", Verdict) for stage in read},
+        claims=claims,
+        labels=folder.read(f"verdicts/{SUPPORT}", Verdict) if checked else (),
+    )

@@ -1,0 +1,1021 @@
+"""A teaching in words: a verdict that does not oversell, and facts before and after."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import exp, inf
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.engines.engine import Engine
+from sayso.judges.contradiction import contradicts
+from sayso.judges.decisiveness import decisiveness
+from sayso.metrics.cmfg import skill
+from sayso.metrics.compare_scores import holm
+from sayso.metrics.intervals import (
+    Draws,
+    EntityMetric,
+    Interval,
+    Spread,
+    difference,
+    difference_interval,
+    draw,
+    error_of,
+    estimate,
+    is_sparse,
+    p_value,
+    proportion_interval,
+    ratio,
+    spread,
+)
+from sayso.metrics.ranking import codes
+from sayso.metrics.uncle_known import cluster_cells, correlation
+from sayso.metrics.uncle_rates import (
+    CORRECT,
+    INCORRECT,
+    MISSING,
+    UNCERTAIN,
+    Floats,
+    cell_rates,
+    rate_counts,
+)
+from sayso.metrics.within_type import (
+    log_odds_error,
+    policy_by_rate,
+    policy_j,
+    unspoken_knowledge,
+    within_rates,
+)
+from sayso.prompts import methods
+from sayso.protocols.probes import draws_by_question
+from sayso.protocols.uncle.measure import sure_wrong
+from sayso.protocols.uncle.rows import Context, View, label_codes, load, pairs_of, view_of
+from sayso.records import Estimate, Generation, InputError, Question, Request, Verdict, content_id
+from sayso.runs.measure import Result, entities_of, load_run
+from sayso.runs.progress import Progress
+from sayso.runs.run import Job, execute, manifest_of, open_folder, opened
+from sayso.runs.stages import FolderRun
+from sayso.storage.atomic import replacing
+from sayso.storage.run_folder import RunFolder
+from sayso.train.base import Base, Halves
+from sayso.train.result import Cell, Change, Method, Sample, Teaching
+
+# Measuring taught models: the same questions, the base run's frozen probes, and forced answers.
+#
+# Nothing probes a taught model: a model that learned to hedge also hedges its probes, and would
+# look
+# ignorant (VALIDITY 1). *Forced answers* tell whether teaching destroyed knowledge: among the
+# distinct committed answers that the base model itself gave to a question, the one that a model
+# finds
+# most probable (sum of log-probabilities behind the plain question, teacher-forced) is its
+# answer; no
+# word of it can be a hedge. Base and taught model choose among the same; where the base model
+# gave
+# one answer only, every model "chooses" it, which is why the others are also counted alone.
+
+#: question id -> whether the forced answer is right
+Forced = dict[str, bool]
+
+
+class Choices(msgspec.Struct, frozen=True):
+    """What a forced answer is chosen from: a plain request, texts, and which are right."""
+
+    question: str
+    request: Request
+    texts: tuple[str, ...]
+    right: tuple[bool, ...]
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """Forced answers on disk, with a hash of what they were chosen from and by whom."""
+
+    source: str
+    right: Forced
+
+
+def measure(
+    base: Base,
+    model: Any,
+    out: Path,
+    *,
+    limit: int,
+    progress: Progress | None = None,
+    methods: str = "",
+) -> Result:
+    """Run uncle on the measured entities with the base run's probes.
+
+    Resumes; what is finished is read, not asked or judged again.
+    """
+    options = dataclasses.replace(base.settings, known_from=str(base.path), methods=methods)
+    job = base.job(model=model, out=out, limit=limit, options=options)
+    return _finished(job, out) or execute(
+        dataclasses.replace(job, command=f"sayso train {base.path}"), progress
+    )
+
+
+def _finished(job: Job, out: Path) -> Result | None:
+    """Return what a folder holds, if it is this job and finished. InputError for another one."""
+    if not RunFolder.exists(out):
+        return None
+    with opened(job) as found:
+        manifest = manifest_of(found)
+        folder = open_folder(out, manifest)
+    before = folder.read_manifest()
+    if before.finished is None or before.judge_signature != manifest.judge_signature:
+        return None
+    estimates = folder.read("metrics/uncle", Estimate)
+    return Result(out, estimates, before, entities_of(found.data.questions))
+
+
+def choices(base: str | Path, wanted: Sequence[Question]) -> list[Choices]:
+    """Return the choices of every short question to which the base run gave a committed answer."""
+    job = load_run(base)[0]
+    ids = {q.id for q in wanted if not q.parts}
+    texts: dict[str, dict[str, bool]] = {}
+    requests: dict[str, Request] = {}
+    for stage in ("short", "probe"):
+        read = {v.target: v for v in job.folder.iter(f"verdicts/{stage}", Verdict)}
+        for g in job.folder.iter(f"generations/{stage}", Generation):
+            verdict = read.get(g.id)
+            if g.question not in ids or g.instructed or g.method not in ("plain", ""):
+                continue
+            if stage == "short":
+                requests[g.question] = g.request
+            text = g.text.strip()
+            if text and verdict and verdict.stance == "committed" and verdict.value:
+                texts.setdefault(g.question, {})[text] = verdict.value == "correct"
+    return [
+        Choices(q, requests[q], tuple(sorted(said)), tuple(said[t] for t in sorted(said)))
+        for q, said in sorted(texts.items())
+        if q in requests
+    ]
+
+
+def forced(
+    base: Base, model: Any, given: Sequence[Choices], place: Path, progress: Progress | None = None
+) -> Forced:
+    """Return which forced answers are right; empty for a model that cannot be forced.
+
+    Kept in ``place``, so that a resumed teaching does not force again.
+    """
+    options = dataclasses.replace(base.settings, known_from=str(base.path))
+    with opened(base.job(model=model, limit=1, options=options), progress) as found:
+        source = content_id([found.model.identity, given])
+        if place.is_file():
+            try:
+                held = msgspec.json.decode(place.read_bytes(), type=Stored)
+            except msgspec.DecodeError:
+                held = Stored("", {})
+            if held.source == source:
+                return held.right
+        if not found.model.capabilities.force:
+            return {}
+        right = _chosen(found.model, given)
+    with replacing(place) as file:
+        file.write(msgspec.json.encode(Stored(source, right)))
+    return right
+
+
+def _chosen(model: Engine, given: Sequence[Choices]) -> Forced:
+    """Return whether the most probable choice of each question is right; ties go to the first."""
+    items = [(one.request, text) for one in given for text in one.texts]
+    scores = [float("-inf")] * len(items)
+    for index, reply in model.force(items, ("logprobs",)):
+        if reply.problem is None and reply.logprobs:
+            scores[index] = sum(reply.logprobs)
+    found: Forced = {}
+    at = 0
+    for one in given:
+        own = scores[at : at + len(one.texts)]
+        at += len(one.texts)
+        if max(own) > float("-inf"):
+            found[one.question] = one.right[own.index(max(own))]
+    return found
+
+
+def check_measured(base: Base, result: Result) -> None:
+    """Refuse a run whose model does not say that it comes from the base run's. InputError."""
+    if result.manifest.model_base != base.manifest.model_base:
+        raise InputError(
+            f"{result.path}: its model was trained from {result.manifest.model_base}, not from "
+            f"{base.manifest.model_base} of {base.path}"
+        )
+
+
+# What each method answered, joined fact by fact: the arrays that the table is made of.
+
+FORMS = ("short", "long")
+Ints = NDArray[np.int64]
+Pair = tuple[str, str]
+
+
+class Answers(NamedTuple):
+    """One method's answers in one form; arrays have A entries, in the order of the frame.
+
+    ``label`` codes as in ``Context.labels``; ``plain`` the same of the same model's answers to the
+    plain prompt, which asks for no doubt; ``sure_wrong`` is 0, 1 or NaN (unread): committed and
+    incorrect. ``logprob`` is that of the same model's plain answers. ``decisive`` is what the words
+    say (0 where no value is said), ``agreeing`` of ``draws`` frozen draws agree with what is said.
+    """
+
+    label: Ints
+    plain: Ints
+    sure_wrong: Floats
+    logprob: Floats
+    decisive: Floats
+    agreeing: Floats
+    draws: Floats
+    texts: list[str]
+
+
+class Side(NamedTuple):
+    """One method with one seed. ``forced`` (A,) is 0, 1 or NaN."""
+
+    answers: dict[str, Answers]
+    forced: Floats
+
+
+class Frame(NamedTuple):
+    """What all methods share: aspects, their entities and types, and what is known.
+
+    ``several`` marks facts to which the base model gave more than one committed answer.
+    """
+
+    pairs: list[Pair]
+    questions: list[Question]
+    entity: NDArray[np.str_]
+    type: NDArray[np.str_]
+    known: Ints
+    probes: dict[str, list[str]]
+    said: dict[str, str]
+    several: NDArray[np.bool_]
+
+    @property
+    def entities(self) -> int:
+        """How many entities there are."""
+        return len(np.unique(self.entity))
+
+
+def frame_of(base: str | Path, measured: Sequence[Question]) -> Frame:
+    """Return the aspects of ``measured`` with what the base run's probes say of them."""
+    job, _, chosen = load_run(base)
+    context = load(job, chosen, guesses=False)
+    place = {pair: row for row, pair in enumerate(_pairs(job))}
+    wanted = {q.id for q in measured}
+    held = [pair for pair in place if pair[0] in wanted and pair[1] in wanted]
+    if not held:
+        raise InputError(f"{base} has no aspect of what is measured")
+    rows = np.array([place[pair] for pair in held])
+    by_id = {q.id: q for q in job.questions}
+    shorts = [by_id[pair[1]] for pair in held]
+    drawn = draws_by_question(job.generations("probe"), chosen.probe.k)
+    plain = {
+        g.question: g.text.strip()
+        for g in job.generations("short")
+        if not g.instructed and g.problem is None
+    }
+    many = {one.question for one in choices(base, shorts) if len(one.texts) > 1}
+    return Frame(
+        held,
+        shorts,
+        np.array([f"{q.domain}/{q.entity}" for q in shorts], dtype=np.str_),
+        context.aspects.type[rows],
+        context.known["any"][rows],
+        {q: [g.text.strip() for g in some] for q, some in drawn.items()},
+        plain,
+        np.array([q.id in many for q in shorts], dtype=np.bool_),
+    )
+
+
+def _pairs(job: FolderRun) -> list[Pair]:
+    return [(q.id, part) for q in job.questions for part in q.parts]
+
+
+def side_of(
+    frame: Frame, run: str | Path, forced: Forced, *, instructed: bool = True, method: str = ""
+) -> Side:
+    """Return a method's side: a run's instructed or plain answers, or those of a further method."""
+    job, _, chosen = load_run(run)
+    context = load(job, chosen, guesses=False)
+    place = {pair: row for row, pair in enumerate(_pairs(job))}
+    missing = [pair for pair in frame.pairs if pair not in place]
+    if missing:
+        raise InputError(f"{run} lacks {len(missing)} of the {len(frame.pairs)} measured aspects")
+    rows = np.array([place[pair] for pair in frame.pairs])
+    answers = {}
+    for form in FORMS:
+        view, said = _view(context, job, form, instructed, method)
+        answers[form] = _answers(frame, context, form, view, said, rows)
+    right = [forced.get(q.id) for q in frame.questions]
+    return Side(answers, np.array([np.nan if r is None else float(r) for r in right]))
+
+
+def _view(
+    context: Context, job: FolderRun, form: str, instructed: bool, method: str
+) -> tuple[View, dict[str, str]]:
+    """Return the verdicts of a method's answers, and their texts by question."""
+    if not method:
+        said = [g for g in job.generations(form) if g.instructed is instructed]
+        return context.aspects.views[form, instructed], _texts(said)
+    stage = "refined" if methods.METHODS[method].kind == "revision" else "methods"
+    said = [g for g in job.generations(f"{stage}-{form}") if g.method == method]
+    return view_of(pairs_of(job), said, job.verdicts(f"{stage}-{form}"), form), _texts(said)
+
+
+def _texts(said: Sequence[Generation]) -> dict[str, str]:
+    return {g.question: g.text for g in said}
+
+
+def _answers(
+    frame: Frame,
+    context: Context,
+    form: str,
+    view: View,
+    texts: dict[str, str],
+    rows: Ints,
+) -> Answers:
+    label = label_codes(view, context.settings)[rows]
+    verdicts = [view.verdicts[row] for row in rows]
+    said = [texts.get(pair[form == "short"], "") for pair in frame.pairs]
+    words = [
+        _worded(frame, row, form, verdict, text)
+        for row, (verdict, text) in enumerate(zip(verdicts, said, strict=True))
+    ]
+    table = np.array(words, dtype=np.float64).reshape(len(words), 3)
+    plain = context.aspects.views[form, False]
+    return Answers(
+        label,
+        label_codes(plain, context.settings)[rows],
+        sure_wrong(verdicts),
+        plain.logprob[rows],
+        table[:, 0],
+        table[:, 1],
+        table[:, 2],
+        said,
+    )
+
+
+def _worded(
+    frame: Frame, row: int, form: str, verdict: Verdict | None, text: str
+) -> tuple[float, float, float]:
+    """Return (decisiveness, agreeing draws, comparable draws) of what is said about an aspect.
+
+    Where it says that it does not know, nothing is claimed: 0, against the draws' agreement with
+    the base model's own plain answer, which is what was withheld. Omitted: left out.
+    """
+    nothing = (np.nan, np.nan, np.nan)
+    if verdict is None or verdict.stance is None or verdict.stance == "omitted":
+        return nothing
+    question = frame.questions[row]
+    sentence, value = text, text
+    if form == "long":
+        if verdict.start is None or verdict.end is None:
+            return nothing
+        sentence = value = text[verdict.start : verdict.end]
+    if verdict.answer_start is not None and verdict.answer_end is not None:
+        value = text[verdict.answer_start : verdict.answer_end]
+    claims = verdict.stance == "committed" or (
+        verdict.stance == "hedged" and verdict.answer_start is not None
+    )
+    if not claims:
+        level: float | None = 0.0
+        value = frame.said.get(question.id, "")
+    else:
+        level = _decisive(sentence.strip(), value.strip())
+    if level is None or not value.strip():
+        return nothing
+    agreeing, counted = _agreement(question.text, value.strip(), tuple(frame.probes[question.id]))
+    return (level, float(agreeing), float(counted)) if counted else nothing
+
+
+def _decisive(sentence: str, value: str) -> float | None:
+    """Return how decisively a sentence says a value: "born in possibly Lyon" doubts the place.
+
+    Where the value's words are not found in it, that of the whole sentence.
+    """
+    level = None if value == sentence else decisiveness(sentence, value)
+    return decisiveness(sentence) if level is None else level
+
+
+@lru_cache(maxsize=200_000)
+def _agreement(question: str, value: str, draws: tuple[str, ...]) -> tuple[int, int]:
+    """Return how many draws agree with a value, of those that can be compared with it."""
+    found = [contradicts(question, value, draw) for draw in draws]
+    return sum(f is False for f in found), sum(f is not None for f in found)
+
+
+# Few hedges: exact intervals, and an odds ratio whose resamples say too little.
+#
+# As ``sayso run uncle`` does it for one run (:mod:`sayso.metrics`), with counts that are
+# means
+# over training seeds.
+
+#: the hedged share of the answers to the plain prompt
+UNASKED = "unasked"
+#: numbers that are differences of two shares
+PARTS = {"J": ("UUR", "over_hedge"), "J_within": ("UUR_within", "over_hedge_within")}
+
+
+def exact(
+    frame: Frame, spreads: Mapping[str, Spread], labels: Sequence[Ints], made: Estimate
+) -> Estimate:
+    """Return a rate with its counts; where they are few, with an exact interval, J with its parts'.
+
+    ``spreads`` are the numbers of one method and form by name, ``labels`` one array a seed.
+    """
+    counts = rate_counts(np.mean([_typed(frame, x).sum(axis=0) for x in labels], axis=0))
+    own = "p_uncertain" if made.name == UNASKED else made.name
+    if own in counts:
+        top, bottom = counts[own]
+        made = msgspec.structs.replace(made, numerator=top, denominator=bottom)
+        if not bottom or not is_sparse(top, bottom):
+            return made
+        low, high = _ends(spreads[made.name], top, bottom, frame.entities)
+        return msgspec.structs.replace(
+            made, low=low, high=high,
+            problem=f"sparse: {top:.0f} of {bottom:.0f}, exact interval",
+        )  # fmt: skip
+    if made.name not in PARTS or made.value is None:
+        return made
+    if made.name == "J_within":
+        counts = rate_counts(np.mean([_within(frame, x) for x in labels], axis=0))
+    sizes = [counts[name] for name in PARTS["J"]]
+    if not any(is_sparse(*size) for size in sizes):
+        return made
+    parts = [spreads[name] for name in PARTS[made.name]]
+    ends = [
+        _ends(part, part.value * bottom, bottom, frame.entities)
+        for part, (_, bottom) in zip(parts, sizes, strict=True)
+    ]
+    link = correlation(parts[0].replicates, parts[1].replicates)
+    low, high = difference_interval((parts[0].value, parts[1].value), (ends[0], ends[1]), link)
+    problem = "sparse: interval combined from the exact intervals of its two parts"
+    return msgspec.structs.replace(made, low=low, high=high, problem=problem)
+
+
+def _ends(found: Spread, top: float, bottom: float, entities: int) -> Interval:
+    error = error_of(found, entities)
+    return proportion_interval(float(top), float(bottom), error[0] if error else None, entities)
+
+
+def _typed(frame: Frame, label: Ints) -> Floats:
+    """Return the matrix of every type (T, 6)."""
+    cells = cluster_cells(frame.known, label, frame.entity, frame.type)
+    return np.asarray(cells.sum(axis=0), dtype=np.float64)
+
+
+def _within(frame: Frame, label: Ints) -> Floats:
+    """Return the matrix (6,) of the types that have known and unknown facts."""
+    table = _typed(frame, label)
+    both = (table[:, :3].sum(axis=1) > 0) & (table[:, 3:].sum(axis=1) > 0)
+    return np.asarray(table[both].sum(axis=0), dtype=np.float64)
+
+
+def least_error(frame: Frame, labels: Sequence[Ints]) -> float:
+    """Return the least standard error of the mean log odds ratio over seeds; 0 where undefined.
+
+    That of independent facts (Robins, Breslow and Greenland 1986). Seeds answer the same facts:
+    where hedges are few, the mean over seeds has no less an error than each of them.
+    """
+    found = [log_odds_error(_typed(frame, label)) for label in labels]
+    errors = np.array([error for error in found if error is not None])
+    if not len(errors):
+        return 0.0
+    both = np.mean([_within(frame, label) for label in labels], axis=0)
+    if is_sparse(both[5], both[3:].sum()) or is_sparse(both[2], both[:3].sum()):
+        return float(errors.mean())
+    return float(np.sqrt((errors**2).mean() / len(errors)))
+
+
+# The table of a teaching: every method's numbers, and what each gains on the instruction alone.
+#
+# Names of numbers: FA UA UUR KCR EA J over_hedge (UNCLE); J_within, odds_ratio_within (Mantel-
+# Haenszel, mean of the logarithm over seeds); policy_J and policy_UUR, what hedging by the
+# model's
+# own log-probabilities would have given at its own hedge rate of each type, and
+# ``unspoken_knowledge`` = policy_J - J_within on the same rows; ``forced`` (base-known facts of
+# which
+# the most probable of the base model's own answers is right; ``forced_several``: of those to
+# which it
+# gave several); ``skill`` (words against the frozen draws, 0 = blind);
+# ``wrong_and_sure`` (committed and wrong, of all facts); ``unasked`` (facts answered with a
+# hedge to
+# the plain prompt: ``p_uncertain`` where nobody asks for doubt).
+
+RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_uncertain")
+#: parts of J within type, for its interval alone
+UNSHOWN = ("UUR_within", "over_hedge_within")
+#: certain or uncertain in short and in long form (UNCLE, 7.1): UC is uncertain in short form only
+ALIGNED = ("align_CC", "align_CU", "align_UC", "align_UU")
+#: what methods are tested for, against the instruction: one family of tests (Holm)
+TESTED = (
+    "UUR", "KCR", "EA", "J", "J_within", "log_odds_within", "unspoken_knowledge", "forced",
+    "skill", "wrong_and_sure",
+)  # fmt: skip
+#: the range that an interval may not leave; None: none
+_RANGE: dict[str, tuple[float, float] | None] = {
+    "J": (-1.0, 1.0), "J_within": (-1.0, 1.0), "policy_J": (-1.0, 1.0),
+    "unspoken_knowledge": None, "skill": None, "log_odds_within": None,
+}  # fmt: skip
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """A method with the spread of each number by (form, name)."""
+
+    method: Method
+    spreads: Mapping[tuple[str, str], Spread]
+
+
+def table(
+    frame: Frame,
+    methods: Sequence[Method],
+    sides: Mapping[str, Sequence[Side]],
+    *,
+    against: str,
+    signature: str,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[list[Cell], list[Change]]:
+    """Return the cells of every method and the changes against one of them, Holm-corrected.
+
+    ``sides`` has one side a seed. Trained methods are also compared with the one before them.
+    """
+    draws = draw(frame.entities, resamples, seed)
+    found = [Measured(m, _spreads(frame, sides[m.name], draws)) for m in methods]
+    cells = [
+        _cell(frame, one, sides[one.method.name], form, name, signature)
+        for one in found
+        for form, name in one.spreads
+        if name not in UNSHOWN
+    ]
+    return cells, _changes(frame, found, against, signature)
+
+
+def _spreads(frame: Frame, sides: Sequence[Side], draws: Draws) -> dict[tuple[str, str], Spread]:
+    found: dict[tuple[str, str], Spread] = {}
+    for form in FORMS:
+        metrics: dict[str, list[EntityMetric]] = {}
+        for side in sides:
+            for name, metric in _metrics(frame, side, side.answers[form], form).items():
+                metrics.setdefault(name, []).append(metric)
+        for name, own in metrics.items():
+            found[form, name] = spread(own, draws)
+        least = least_error(frame, [side.answers[form].label for side in sides])
+        odds = found[form, "log_odds_within"]
+        found[form, "log_odds_within"] = odds._replace(least=least)
+    rows = codes(frame.entity)
+    for name in ALIGNED:
+        own = [_share(rows, _alike(side, name)) for side in sides]
+        found["both", name] = spread(own, draws)
+    return found
+
+
+def _alike(side: Side, name: str) -> Floats:
+    """Return 1 where short and long form are certain (C) or uncertain (U) as ``name`` ends."""
+    labels = [side.answers[form].label for form in FORMS]
+    fits = [
+        (label == UNCERTAIN) == (letter == "U")
+        for label, letter in zip(labels, name[-2:], strict=True)
+    ]
+    both = (labels[0] >= 0) & (labels[1] >= 0)
+    return np.where(both, (fits[0] & fits[1]).astype(np.float64), np.nan)
+
+
+def _metrics(frame: Frame, side: Side, a: Answers, form: str) -> dict[str, EntityMetric]:
+    """Return every number of one side as a function of entity weights."""
+    made: dict[str, EntityMetric] = {}
+    flat = cluster_cells(frame.known, a.label, frame.entity)
+    for name in RATES:
+        made[name] = _of_rates(flat, name)
+    made[UNASKED] = _of_rates(cluster_cells(frame.known, a.plain, frame.entity), "p_uncertain")
+    typed = cluster_cells(frame.known, a.label, frame.entity, frame.type)
+    for name in ("J_within", "log_odds_within", *UNSHOWN):
+        made[name] = _of_types(typed, name)
+    rows = codes(frame.entity)
+    score = -a.logprob
+    if not np.isnan(score).all():
+        made["policy_J"] = _of_rows(rows, policy_j, score, frame.known, a.label, frame.type)
+        made["unspoken_knowledge"] = _of_rows(
+            rows, unspoken_knowledge, score, frame.known, a.label, frame.type
+        )
+        made["policy_UUR"] = _policy_uur(frame, score, a.label)
+    made["skill"] = _of_rows(rows, skill, a.decisive, a.agreeing, a.draws)
+    made["wrong_and_sure"] = _share(rows, a.sure_wrong)
+    if form == "short":
+        known = np.where(frame.known == 1, side.forced, np.nan)
+        made["forced"] = _share(rows, known)
+        made["forced_several"] = _share(rows, np.where(frame.several, known, np.nan))
+    return made
+
+
+def _of_rates(cells: Floats, name: str) -> EntityMetric:
+    def made(weights: Floats | None) -> Floats | float:
+        W = np.ones((1, len(cells))) if weights is None else weights
+        found = np.asarray(cell_rates(W @ cells)[name], dtype=np.float64)
+        return float(found[0]) if weights is None else found
+
+    return made
+
+
+def _of_types(cells: Floats, name: str) -> EntityMetric:
+    wide = cells.reshape(len(cells), -1)
+
+    def made(weights: Floats | None) -> Floats | float:
+        W = np.ones((1, len(cells))) if weights is None else weights
+        found = within_rates((W @ wide).reshape(len(W), *cells.shape[1:]))[name]
+        return float(found[0]) if weights is None else found
+
+    return made
+
+
+def _of_rows(unit: np.ndarray, metric: object, *arrays: object) -> EntityMetric:
+    def made(weights: Floats | None) -> Floats | float:
+        if weights is None:
+            value = metric(*arrays)  # type: ignore[operator]
+            return float("nan") if value is None else float(value)
+        found = metric(*arrays, weights=weights[:, unit])  # type: ignore[operator]
+        nothing = np.full(len(weights), np.nan)
+        return nothing if found is None else np.asarray(found, dtype=np.float64)
+
+    return made
+
+
+def _share(unit: np.ndarray, values: Floats) -> EntityMetric:
+    """Return the share of 1 among values that are not NaN."""
+    held = ~np.isnan(values)
+    count = int(unit.max()) + 1 if len(unit) else 0
+    top = np.bincount(unit[held], values[held], minlength=count).astype(np.float64)
+    return ratio(top, np.bincount(unit[held], minlength=count).astype(np.float64))
+
+
+def _policy_uur(frame: Frame, score: Floats, label: np.ndarray) -> EntityMetric:
+    """Return the UUR of hedging by ``score`` as often as the words do, within each type.
+
+    Facts without a score are hedged or not as the words have it, so that UUR and this count the
+    same facts.
+    """
+    counted = (frame.known >= 0) & (label >= 0)
+    words = np.where(counted, (label == UNCERTAIN).astype(np.float64), np.nan)
+    scored = np.where(np.isnan(score), np.nan, words)
+    unit = codes(frame.entity)
+    use = counted & (frame.known == 0)
+
+    def made(weights: Floats | None) -> Floats | float:
+        W = np.ones((1, len(score))) if weights is None else weights[:, unit]
+        member = policy_by_rate(score, frame.type, scored, W)[:, use]
+        member = np.where(np.isnan(member), words[use], member)
+        total = W[:, use].sum(axis=1)
+        top = (member * W[:, use]).sum(axis=1)
+        found = np.where(total > 0, top / np.where(total > 0, total, 1.0), np.nan)
+        return float(found[0]) if weights is None else found
+
+    return made
+
+
+def _cell(
+    frame: Frame, one: Measured, sides: Sequence[Side], form: str, name: str, signature: str
+) -> Cell:
+    found = one.spreads[form, name]
+    forms = FORMS if form == "both" else (form,)
+    labels = [[_labels(side.answers[f], name) for f in forms] for side in sides]
+    known = [frame.known] if form != "both" else []
+    usable = [np.all([np.asarray(x) >= 0 for x in (*known, *own)], axis=0) for own in labels]
+    n = round(float(np.mean([u.sum() for u in usable])))
+    made = estimate(name, found, frame.entities, n, _RANGE.get(name, (0.0, 1.0)))
+    by_seed = found.by_seed
+    if form != "both":
+        own = {n: spread for (f, n), spread in one.spreads.items() if f == form}
+        made = exact(frame, own, [one_form for (one_form,) in labels], made)
+    if name == "log_odds_within":
+        made, by_seed = _odds(made), tuple(None if v is None else exp(v) for v in by_seed)
+    missing = max(
+        int(np.any([x == MISSING for x in (*known, *own)], axis=0).sum()) for own in labels
+    )
+    where = f"form:{form};method:{one.method.name}"
+    title = made.name
+    made = msgspec.structs.replace(
+        made, where=where, missing=missing, signature=f"{title}|form:{form}|{signature}"
+    )
+    return Cell(one.method.name, form, made, by_seed)
+
+
+def _labels(answers: Answers, name: str) -> np.ndarray:
+    return answers.plain if name == UNASKED else answers.label
+
+
+def _odds(log: Estimate) -> Estimate:
+    """Return an odds ratio in place of its logarithm."""
+    value, low, high = (None if x is None else exp(x) for x in (log.value, log.low, log.high))
+    return msgspec.structs.replace(log, name="odds_ratio_within", value=value, low=low, high=high)
+
+
+def _changes(frame: Frame, found: Sequence[Measured], against: str, signature: str) -> list[Change]:
+    by_name = {one.method.name: one for one in found}
+    pairs = [(one, by_name[against]) for one in found if one.method.name != against]
+    trained = [one for one in found if one.method.kind == "trained"]
+    pairs += list(zip(trained[1:], trained[:-1], strict=True))
+    made: list[Change] = []
+    for one, other in pairs:
+        for form, name in one.spreads:
+            if name not in TESTED or (form, name) not in other.spreads:
+                continue
+            gap = difference(one.spreads[form, name], other.spreads[form, name])
+            where = f"form:{form};method:{one.method.name};minus:{other.method.name}"
+            told = estimate(name, gap, frame.entities, len(frame.pairs))
+            told = msgspec.structs.replace(
+                told, where=where, signature=f"difference of {name}|form:{form}|{signature}"
+            )
+            p = p_value(gap, frame.entities)
+            made.append(Change(one.method.name, other.method.name, form, told, p))
+    corrected = holm([one.p for one in made])
+    return [msgspec.structs.replace(one, p_holm=p) for one, p in zip(made, corrected, strict=True)]
+
+
+VALUES = {CORRECT: "correct", INCORRECT: "incorrect", UNCERTAIN: "uncertain"}
+#: facts shown of each kind and form
+SHOWN = 6
+#: a corrected p below which a change is called one
+CLEAR = 0.05
+#: hedged facts below which nothing is said of where hedges stand, and of all facts the share below
+#: which a model is said to hedge almost nothing
+FEW_HEDGES, FEW_SHARE = 5, 0.01
+#: entities below which a verdict says that they are few: t quantiles and exact intervals are rough
+FEW_ENTITIES = 30
+#: of what it hedges when asked, the share from which it is said to hedge as much unasked
+AS_OFTEN = 0.75
+PLACES = {"short": "short answers", "long": "paragraphs"}
+MINUS = "\N{MINUS SIGN}"
+BUILTIN = (
+    "The built-in model shows that the instrument works; it says nothing about what a recipe does "
+    "to a language model of real size."
+)
+
+
+def verdict(taught: Teaching, against: str) -> Iterator[str]:
+    """Yield what heads the table: each form, then knowledge, then what is not shown."""
+    trained = [m for m in taught.methods if m.kind == "trained"]
+    if not trained:
+        return
+    last = trained[-1]
+    for form in FORMS:
+        yield _hedging(taught, last, form, against)
+    yield from _unasked(taught, last, against)
+    yield from _knowledge(taught, last, against)
+    if len(last.seeds) < 2:
+        yield "One training seed: the intervals say nothing about what another seed would give."
+    measured = taught.entities.get("measured", FEW_ENTITIES)
+    if measured < FEW_ENTITIES:
+        each = "1 entity was" if measured == 1 else f"{measured} entities were"
+        yield f"Only {each} measured: too few for intervals and tests to be more than rough."
+    if taught.model == "builtin":
+        yield BUILTIN
+
+
+def _hedging(taught: Teaching, method: Method, form: str, against: str) -> str:
+    uur, over, allowed, j = (
+        taught.get(method.name, form, name) for name in ("UUR", "over_hedge", "policy_UUR", "J")
+    )
+    who = f"{method.title}, {form} form"
+    if uur.value is None and over.value is None:
+        return f"{who}: no fact of which it could be said whether it was known."
+    if uur.value is None:
+        return f"{who}: hedges {_percent(over)} of known facts; there was no unknown one to hedge."
+    if over.value is None:
+        return f"{who}: hedges {_percent(uur)} of unknown facts; there was no known one."
+    text = f"{who}: hedges {_percent(uur)} of unknown and {_percent(over)} of known facts"
+    hedged, facts = _hedged(taught, method, form)
+    nothing = hedged < max(FEW_HEDGES, FEW_SHARE * facts)
+    if nothing:
+        count = f"{hedged:.0f}" if float(hedged).is_integer() else f"{hedged:.1f}"
+        text += f"; it hedges almost nothing: {count} of {facts:,.0f} facts"
+    if allowed.value is not None and hedged >= FEW_HEDGES:
+        text += (
+            "; hedging as often within each type, but by its own probabilities, it would reach "
+            f"{_percent(allowed)} of the unknown"
+        )
+    text += f". J {_number(j)}"
+    before = taught.get(against, form, "J")
+    if before.value is not None:
+        text += f", with the instruction alone {_number(before)}"
+    return f"{text}{_gain(taught.change(method.name, against, form, 'J'))}{_blind(j, nothing)}."
+
+
+def _hedged(taught: Teaching, method: Method, form: str) -> tuple[float, float]:
+    """Return how many facts are hedged (the mean over seeds) of how many."""
+    found = taught.get(method.name, form, "p_uncertain")
+    if found.numerator is None or found.denominator is None:
+        return inf, inf  # a table without counts: nothing is said of them
+    return found.numerator, found.denominator
+
+
+def _unasked(taught: Teaching, method: Method, against: str) -> Iterator[str]:
+    """Yield how much is hedged where nobody asks for doubt, beside where somebody does."""
+    parts: list[str] = []
+    alike: list[str] = []
+    base: list[str] = []
+    for form in FORMS:
+        own, asked, before = (
+            taught.get(name, form, number)
+            for name, number in (
+                (method.name, "unasked"), (method.name, "p_uncertain"), (against, "unasked"),
+            )
+        )  # fmt: skip
+        if own.value is None or asked.value is None:
+            continue
+        told = "" if parts else " of facts"
+        parts.append(f"{_percent(own)}{told} in {PLACES[form]} (asked: {_percent(asked)})")
+        base.append(_percent(before))
+        hedged, facts = _hedged(taught, method, form)
+        if own.value >= AS_OFTEN * asked.value and hedged >= max(FEW_HEDGES, FEW_SHARE * facts):
+            alike.append(PLACES[form])
+    if parts:
+        text = f"Unasked it hedges {' and '.join(parts)}, the base model {' and '.join(base)}."
+        if alike:
+            text += f" In {' and '.join(alike)} it hedges about as often unasked as asked."
+        yield text
+
+
+def _gain(change: Change | None) -> str:
+    """Return what a change of J is called; nothing where it could not be tested."""
+    if change is None or change.difference.value is None or change.p_holm is None:
+        return ""
+    if change.p_holm >= CLEAR:
+        return ": no difference beyond chance"
+    return ": a gain" if change.difference.value > 0 else ": a loss"
+
+
+def _blind(j: Estimate, nothing: bool) -> str:
+    """Return what J itself does not show. ``nothing``: almost nothing is hedged, blindly or not."""
+    if nothing or j.low is None or j.high is None:
+        return ""
+    if j.high < 0:
+        return "; J is below 0: it hedges what was known more than what was not"
+    if j.low <= 0:
+        return "; J's interval holds 0, as it does for a model that hedges blindly"
+    return ""
+
+
+def _knowledge(taught: Teaching, method: Method, against: str) -> Iterator[str]:
+    after, before = (taught.get(m, "short", "forced") for m in (method.name, against))
+    if after.value is None or before.value is None:
+        known = taught.get(against, "short", "KCR").value is not None
+        why = "this model cannot be forced to answer" if known else "no fact was known before"
+        yield f"Whether knowledge was lost is not known: {why}."
+        return
+    text = (
+        f"Forced to answer, it is right on {_percent(after)} of the facts that the base model "
+        f"knew (the base model itself: {_percent(before)}"
+    )
+    change = taught.change(method.name, against, "short", "forced")
+    gap = change.difference if change is not None else Estimate("forced")
+    if gap.value is not None and gap.low is not None and gap.high is not None:
+        text += (
+            f"; difference {_points(gap.value)} [{_points(gap.low)}, {_points(gap.high)}] points"
+        )
+    text += ")"
+    several = [taught.get(m, "short", "forced_several") for m in (method.name, against)]
+    if all(e.value is not None for e in several):
+        own, base = (_percent(e) for e in several)
+        text += f"; of those to which the base model gave several answers, on {own} ({base})"
+    if change is not None and change.p_holm is not None and change.p_holm < CLEAR:
+        lost = (change.difference.value or 0.0) < 0
+        text += ": knowledge was lost" if lost else ": it got better at it"
+    yield f"{text}."
+
+
+def _points(value: float) -> str:
+    text = f"{100 * value:+.1f}"
+    return "0.0" if float(text) == 0 else text.replace("-", MINUS)
+
+
+def _percent(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "an unknown share"
+    return "<1 %" if 0 < estimate.value < 0.005 else f"{100 * estimate.value:.0f} %"
+
+
+def _number(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "undefined"
+    if estimate.low is None or estimate.high is None:
+        return _two(estimate.value)
+    return f"{_two(estimate.value)} [{_two(estimate.low)}, {_two(estimate.high)}]"
+
+
+def _two(value: float) -> str:
+    text = f"{value:.2f}"
+    return "0.00" if float(text) == 0 else text.replace("-", MINUS)
+
+
+def samples(frame: Frame, before: Side, after: Side, seed: int = 0) -> Iterator[Sample]:
+    """Yield facts of every kind (known or not, hedged after or not), drawn by a hash."""
+    for form in FORMS:
+        one, two = before.answers[form], after.answers[form]
+        groups: dict[tuple[bool, bool], list[int]] = {}
+        for row in range(len(frame.pairs)):
+            if frame.known[row] >= 0 and one.label[row] >= 0 and two.label[row] >= 0:
+                key = bool(frame.known[row]), bool(two.label[row] == UNCERTAIN)
+                groups.setdefault(key, []).append(row)
+        for key in sorted(groups):
+            rows = sorted(groups[key], key=lambda r: content_id([seed, form, *frame.pairs[r]]))
+            for row in rows[:SHOWN]:
+                question = frame.questions[row]
+                yield Sample(
+                    form,
+                    question.entity,
+                    question.text,
+                    tuple(gold.value for gold in question.golds or ()),
+                    key[0],
+                    one.texts[row],
+                    two.texts[row],
+                    VALUES[int(one.label[row])],
+                    VALUES[int(two.label[row])],
+                )
+
+
+# The proof of a teaching: base, prompted and taught models on the same facts, one table.
+
+Say = Callable[[str], None]
+#: what trained methods are compared with
+AGAINST = "instruction"
+TITLES = {
+    "base": "base, plain prompt",
+    "instruction": "base, instruction",
+    "unc_few": "Unc-Few",
+    "pair_few": "Pair-Few",
+    "self_refine": "Self-Refine",
+    "sft": "SFT",
+    "dpo": "SFT + DPO",
+    "rl": "SFT + RL",
+}
+
+
+def prove(
+    base: Base,
+    parts: Halves,
+    trained: Mapping[str, Sequence[Any]],
+    folder: Path,
+    begun: Teaching,
+    seeds: Sequence[int],
+    *,
+    methods: str = "",
+    resamples: int = 2000,
+    progress: Progress | None = None,
+    say: Say = lambda text: None,
+) -> Teaching:
+    """Measure taught models (by stage, a list over seeds) with frozen probes; return it all."""
+    frame = frame_of(base.path, parts.measured.questions)
+    given = choices(base.path, parts.measured.questions)
+    say(f"measuring: {entities_of(parts.measured.questions)} entities, probes of {base.path}")
+    own = forced(base, base.model, given, folder / "forced" / "base.json", progress)
+    sides: dict[str, list[Side]] = {
+        "base": [side_of(frame, base.path, own, instructed=False)],
+        AGAINST: [side_of(frame, base.path, own)],
+    }
+    shown = [Method("base", TITLES["base"], "base"), Method(AGAINST, TITLES[AGAINST], "prompted")]
+    asked = str(base.manifest.settings.get("methods") or "")
+    place: Path = base.path
+    if methods and methods != asked:
+        place = folder / "runs" / "methods"
+        measure(base, base.model, place, limit=parts.limit, progress=progress, methods=methods)
+        asked = methods
+    for name in (n.strip() for n in asked.split(",") if n.strip()):
+        sides[name] = [side_of(frame, place, own, method=name)]
+        shown.append(Method(name, TITLES.get(name, name), "prompted"))
+    folders = {"base": str(base.path)}
+    for stage, models in trained.items():
+        sides[stage] = []
+        for seed, model in zip(seeds, models, strict=True):
+            say(f"measuring: {TITLES.get(stage, stage)}, seed {seed}")
+            run = folder / "runs" / f"{stage}-{seed}"
+            result = measure(base, model, run, limit=parts.limit, progress=progress)
+            check_measured(base, result)
+            kept = folder / "forced" / f"{stage}-{seed}.json"
+            right = forced(base, model, given, kept, progress)
+            sides[stage].append(side_of(frame, run, right))
+            folders[f"{stage}-{seed}"] = str(run.relative_to(folder))
+        shown.append(Method(stage, TITLES.get(stage, stage), "trained", tuple(seeds)))
+    say("table: intervals over seeds and entities")
+    cells, changes = table(
+        frame, shown, sides, against=AGAINST, signature=begun.signature, resamples=resamples
+    )
+    found = msgspec.structs.replace(
+        begun,
+        methods=tuple(shown),
+        cells=tuple(cells),
+        changes=tuple(changes),
+        folders=folders,
+        entities={**begun.entities, "facts": len(frame.pairs)},
+    )
+    last = list(trained)[-1] if trained else AGAINST
+    return msgspec.structs.replace(
+        found,
+        verdict=tuple(verdict(found, AGAINST)),
+        samples=tuple(samples(frame, sides[AGAINST][0], sides[last][0])),
+    )

@@ -1,0 +1,298 @@
+"""Which training rows a recipe makes of a run's facts, for SFT and for DPO.
+
+    short       rows of the short questions
+    long        rows of the paragraphs
+    mix         both, a share ``xi`` of them long
+    calibrated  ours: wording as sure as the draws agree, and pairs that align the two forms;
+                with style "known" a word of doubt at the value, and no pairs that align
+    rl          starts from what mix starts from; its own rows are prompts (sayso.train.trainers)
+
+The first three are Idk and LoGU rows (``style`` "paper", as UNCLE trains), or rows of which one
+label a fact decides the wording in both forms (``style`` "known", ours). ``style`` "fut" is a peer:
+every draw hedged as its consistency with the others says, short questions and SFT alone.
+
+Rows ask for doubt as the evaluation does (the instruction behind the prompt). Beside them stand the
+model's own answers to plain prompts (``plain``), so that teaching it to hedge when asked to does
+not teach it to hedge always.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from sayso.records import InputError, Question, content_id
+from sayso.storage.atomic import replacing
+from sayso.train import rows as training
+from sayso.train.config import Making, check_making, check_recipe
+from sayso.train.recipes.calibrated import Limits, aligned, calibrated, fut, graded, is_plain
+from sayso.train.recipes.idk import idk, known_state
+from sayso.train.recipes.known import known_rows, plain_rows
+from sayso.train.recipes.logu import logu
+from sayso.train.rewards import Name
+from sayso.train.rows import Fact, Form, Row, chance, check_apart, extremes, in_order, instructed
+
+# Mix rows: short and long form in one training set of a fixed size (UNCLE, section 6).
+#
+# xi is the share of long-form rows, .7 in the paper. Every xi gives the same number of rows, or
+# the
+# sets could not be compared: too few rows of a form are refused, never repeated.
+
+
+def shares(xi: float, size: int) -> tuple[int, int]:
+    """Return (short, long) rows of a set. Raises InputError for a share outside 0..1."""
+    if not 0 <= xi <= 1:
+        raise InputError(f"xi is {xi:g}; expected the share of long-form rows, 0 to 1")
+    if size < 1:
+        raise InputError(f"size is {size}; expected at least 1 row")
+    long = round(xi * size)
+    return size - long, long
+
+
+def largest(short: int, long: int, xis: Sequence[float]) -> int:
+    """Return the largest size that ``short`` and ``long`` rows allow for every xi."""
+    size = short + long
+    while size and any(s > short or g > long for s, g in (shares(xi, size) for xi in xis)):
+        size -= 1
+    return size
+
+
+def mix(
+    short: Sequence[Row], long: Sequence[Row], xi: float, size: int, seed: int = 0
+) -> list[Row]:
+    """Return ``size`` distinct rows of which round(xi * size) are long. Raises InputError.
+
+    A larger share holds the long rows of every smaller one, so that sets differ by as little as
+    they must.
+    """
+    wanted = shares(xi, size)
+    rows: list[Row] = []
+    for form, given, number in (("short", short, wanted[0]), ("long", long, wanted[1])):
+        strange = next((r for r in given if r.form != form), None)
+        if strange is not None:
+            raise InputError(f"mix: a {strange.form} row among the {form} ones: {strange.prompt!r}")
+        distinct = sorted(set(given), key=content_id)
+        if len(distinct) < number:
+            raise InputError(
+                f"mix: xi {xi:g} of {size} rows takes {number} {form} ones, and there are "
+                f"{len(distinct)}; a size of {largest(len(set(short)), len(set(long)), [xi])} "
+                "would do, or a run over more entities"
+            )
+        chance("mix", seed, form).shuffle(distinct)
+        rows += distinct[:number]
+    return in_order(rows, seed)
+
+
+#: a model that is ignorant (or sure) of fewer training facts than this has nothing to be taught
+LEAST = 10
+
+
+class Asked(NamedTuple):
+    """What reinforcement learning asks: a prompt, and the question it is judged by."""
+
+    prompt: str
+    question: Question
+
+
+class Made(NamedTuple):
+    """The rows of one seed, what was left out and why, and what RL asks and rewards."""
+
+    sft: list[Row]
+    dpo: list[Row]
+    notes: list[str]
+    asked: list[Asked]
+    reward: Name = "ternary"
+    cost: float = 1.0
+
+
+def check_enough(facts: Sequence[Fact], making: Making, recipe: str = "mix") -> tuple[int, int]:
+    """Return how many short facts are known and unknown; refuse too few of either. InputError."""
+    states = [_state(f, making) for f in facts if f.form == "short"]
+    known, unknown = states.count(True), states.count(False)
+    other = "" if recipe == "calibrated" or making.style == "fut" else ", another --theta"
+    for word, number, data in (("unknown", unknown, "harder"), ("known", known, "easier")):
+        if number < LEAST:
+            raise InputError(
+                f"only {number} of {len(states)} training facts are {word} "
+                f"({known} known, {unknown} unknown, {len(states) - known - unknown} between or "
+                f"unread, theta {making.theta:g}): teaching needs at least {LEAST}; take more "
+                f"entities (--train-limit){other}, or {data} data"
+            )
+    return known, unknown
+
+
+def _state(fact: Fact, making: Making) -> bool | None:
+    right = fact.right[: making.k]
+    if making.low is None:
+        return known_state(right, making.theta)
+    return known_state(right, low=making.low, high=making.theta)
+
+
+def make(
+    recipe: str,
+    facts: Sequence[Fact],
+    making: Making,
+    instructions: Mapping[Form, str],
+    size: tuple[int, int, int],
+    seed: int,
+) -> Made:
+    """Return the rows of a recipe, at most ``size`` for (SFT, DPO, RL). Raises InputError."""
+    check_making(making)
+    check_recipe(recipe, making)
+    check_enough(facts, making, recipe)
+    notes: list[str] = []
+    sides: dict[training.Want, list[Row]] = {}
+    wants: tuple[training.Want, ...] = ("sft", "dpo")
+    for want, most in zip(wants, size[:2], strict=True):
+        if not most or (want == "dpo" and making.style == "fut"):
+            sides[want] = []
+            continue
+        said: list[str] = []
+        rows = _rows(recipe, facts, making, want, most, seed, said)
+        if not rows:
+            raise InputError(
+                f"recipe {recipe} makes no {want.upper()} row of {len(facts)} facts: "
+                f"{'; '.join(said) or 'none has what it needs'}"
+            )
+        notes += [f"{want.upper()}: {note}" for note in dict.fromkeys(said)]
+        sides[want] = instructed(rows, instructions, 1.0, seed)
+    distinct = making.style != "fut"  # equal draws of a fact are why it is sure
+    for want in wants:
+        beside = _plain(sides[want], facts, making, want, seed)
+        sides[want] = in_order([*sides[want], *beside], seed, distinct=distinct)
+    asked = _asked(facts, making, instructions.get("short", ""), size[2], seed)
+    return Made(sides["sft"], sides["dpo"], notes, asked, making.reward, making.cost)
+
+
+def _asked(facts: Sequence[Fact], making: Making, told: str, most: int, seed: int) -> list[Asked]:
+    """Return what RL asks: at most so many short questions with golds, in an order of the seed."""
+    short = [f for f in facts if f.form == "short" and f.question.golds]
+    if making.choose == "extremes":
+        short = extremes(short, most, making.k)
+    short.sort(key=lambda fact: content_id(["rl", seed, fact.question.id]))
+    return [Asked(f"{f.prompt} {told}".strip(), f.question) for f in short[:most]]
+
+
+def _rows(
+    recipe: str,
+    facts: Sequence[Fact],
+    making: Making,
+    want: training.Want,
+    most: int,
+    seed: int,
+    notes: list[str],
+) -> list[Row]:
+    """Return a recipe's rows of one sort, without the instruction."""
+    if recipe == "calibrated":
+        limits = Limits(plain_from=making.plain_from, refuse_below=making.refuse_below)
+        if making.style == "known":
+            rows = graded(
+                facts, k=making.k, limits=limits, words=making.words, against=making.against,
+                want=want, seed=seed, notes=notes,
+            )  # fmt: skip
+            return in_order(rows, seed)[:most]
+        rows = calibrated(facts, k=making.k, limits=limits, want=want, seed=seed, notes=notes)
+        if want == "dpo":
+            rows += aligned(facts, k=making.k, limits=limits, want=want, seed=seed, notes=notes)
+        return in_order(rows, seed)[:most]
+    if making.style == "fut":
+        each = making.k if making.each == 1 else making.each
+        rows = fut(facts, k=making.k, each=each, seed=seed, notes=notes)
+        return rows[:most]
+    short, long = _both(recipe, facts, making, want, seed, notes)
+    if recipe in ("mix", "rl"):
+        total = min(most, largest(len(set(short)), len(set(long)), [making.xi]))
+        if total < most:
+            notes.append(
+                f"mix: {total} of {most} rows, all that xi {making.xi:g} allows: "
+                "teachings are of equal size only if each reaches the number asked for"
+            )
+        if not total:
+            raise InputError(
+                f"mix: {len(short)} short and {len(long)} long rows give no set with xi "
+                f"{making.xi:g}; a run with paragraphs and probes is needed"
+            )
+        return mix(short, long, making.xi, total, seed)
+    return in_order(short or long, seed)[:most]
+
+
+def _both(
+    recipe: str,
+    facts: Sequence[Fact],
+    making: Making,
+    want: training.Want,
+    seed: int,
+    notes: list[str],
+) -> tuple[list[Row], list[Row]]:
+    """Return short and long rows of a style; none of a form that the recipe does not take."""
+    if making.style == "known":
+        high, low = making.theta, 0.0 if making.low is None else making.low
+        rows = known_rows(
+            facts, low=low, high=high, k=making.k, each=making.each,
+            each_unknown=making.each_unknown, words=making.words, against=making.against, want=want,
+            seed=seed, notes=notes,
+        )  # fmt: skip
+        short, long = ([r for r in rows if r.form == form] for form in ("short", "long"))
+        return [] if recipe == "long" else short, [] if recipe == "short" else long
+    middle = making.low is not None
+    upper = making.theta if middle else None
+    short = long = []
+    if recipe != "long":
+        short = idk(
+            facts, theta=1.0 if middle else making.theta, k=making.k, each=making.each,
+            want=want, seed=seed, notes=notes, low=making.low, high=upper,
+        )  # fmt: skip
+    if recipe != "short":
+        long = logu(
+            facts, veracity=making.veracity, cut=making.cut, variants=making.variants,
+            cap=making.variants * (1 + making.paragraphs), k=making.k, want=want, seed=seed,
+            notes=notes,
+        )  # fmt: skip
+    return short, long
+
+
+def _plain(
+    beside: Sequence[Row], facts: Sequence[Fact], making: Making, want: training.Want, seed: int
+) -> list[Row]:
+    """Return rows that keep plain prompts answered as they were: a share of each form's.
+
+    Pairs: a share of those that prefer a hedge.
+    """
+    share = making.plain if want == "sft" else making.plain_pairs
+    found: list[Row] = []
+    forms: tuple[Form, ...] = ("short", "long")
+    for form in forms:
+        own = [row for row in beside if row.form == form]
+        if want == "dpo" and form == "short":
+            own = [row for row in own if not is_plain(row.chosen)]
+        number = round(share * len(own))
+        found += plain_rows(facts, form, number, words=making.words, want=want, seed=seed)
+    return found
+
+
+def counts(made: Made) -> dict[str, int]:
+    """Return how many rows there are by "stage form kind"."""
+    found: Counter[str] = Counter()
+    for stage, rows in (("sft", made.sft), ("dpo", made.dpo)):
+        found.update(f"{stage} {row.form} {row.kind}" for row in rows)
+    return dict(sorted(found.items()))
+
+
+def keep(made: Made, folder: Path, seed: int, measured: Sequence[str | Question]) -> None:
+    """Write the rows of a seed, after a check that none is about what is measured. InputError.
+
+    What RL asks is checked too. Questions tell more than names: see ``check_apart``.
+    """
+    asked = [
+        Row(one.prompt, "", None, "short", one.question.entity or one.question.text,
+            (one.question.id,), "rl")
+        for one in made.asked
+    ]  # fmt: skip
+    check_apart([*made.sft, *made.dpo, *asked], measured)
+    for stage, rows in (("sft", made.sft), ("dpo", made.dpo)):
+        with replacing(folder / f"{stage}-{seed}.jsonl") as file:
+            file.writelines(msgspec.json.encode(row) + b"\n" for row in rows)

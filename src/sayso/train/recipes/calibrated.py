@@ -1,0 +1,753 @@
+"""Calibrated rows (ours): the wording is as decisive as the model is sure.
+
+    confidence   the share of the model's other draws that agree with the answer (no truth enters)
+    chosen       the answer in a wording of that decisiveness, from a ladder of hedges
+    rejected     the same answer in a wording that is far off, bolder or more timid
+
+In paragraphs every sentence gets the confidence of its own aspect, from the draws of the aspect's
+short question. Where no draw was right but the answer may be, chosen holds no value at all, so
+that luck is not taught. ``fut`` is the recipe to compare with: supervised rows of all draws.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from sayso.judges.claims import has_verb
+from sayso.judges.contradiction import contradicts
+from sayso.judges.decisiveness import decisiveness
+from sayso.records import InputError
+from sayso.train.recipes.logu import Stretch, by_aspects
+from sayso.train.rows import (
+    REFUSALS,
+    WORDS,
+    Compare,
+    Fact,
+    Paragraph,
+    Row,
+    Told,
+    Want,
+    agreement,
+    chance,
+    check_draws,
+    confidences,
+    in_order,
+    lowered,
+    lucky,
+    told_confidence,
+    unsure,
+)
+
+# A ladder of hedges: wordings around an answer, each scored by ``annotate.decisive``.
+#
+# One ladder goes with bare values ("Paris"), one with sentences. Scores are computed, not
+# written
+# down: when the reading of words changes, so does the ladder.
+
+#: around a bare value; our words
+AROUND_VALUE = (
+    "{answer}",
+    "Almost certainly {answer}",
+    "I am fairly sure it is {answer}",
+    "Most likely {answer}",
+    "I am fairly confident it is {answer}",
+    "Very likely {answer}",
+    "I believe it is {answer}",
+    "I think it is {answer}",
+    "Probably {answer}",
+    "Chances are it is {answer}",
+    "It seems to be {answer}",
+    "If I had to guess, {answer}",
+    "I would guess {answer}",
+    "More likely than not {answer}",
+    "My guess is {answer}",
+    "It could be {answer}",
+    "Maybe {answer}",
+    "Perhaps {answer}",
+    "It may be {answer}",
+    "It might be {answer}",
+    "I can only guess: {answer}",
+    "I am not sure, but it may be {answer}",
+    "I am not sure, but perhaps {answer}",
+    "I am far from sure, but it might be {answer}",
+    "This is a wild guess: {answer}",
+    "It is unlikely, but my best guess is {answer}",
+    "I doubt it, but it could be {answer}",
+)
+#: around a sentence
+AROUND_SENTENCE = (
+    "{answer}",
+    "It is almost certain that {answer}",
+    "I am fairly sure that {answer}",
+    "Most likely, {answer}",
+    "It is very likely that {answer}",
+    "I believe that {answer}",
+    "I think {answer}",
+    "It is likely that {answer}",
+    "Probably, {answer}",
+    "I would guess that {answer}",
+    "More likely than not, {answer}",
+    "It could be that {answer}",
+    "Perhaps {answer}",
+    "It is possible that {answer}",
+    "It might be that {answer}",
+    "I am not sure, but it may be that {answer}",
+    "I am not sure, but perhaps {answer}",
+    "I am far from sure, but it might be that {answer}",
+    "I have little confidence that {answer}",
+    "This is a wild guess: {answer}",
+    "I doubt it, but it could be that {answer}",
+)
+#: wordings this much further from the level than the nearest one are as good
+ALIKE = 0.02
+#: an answer that is less decisive by itself is hedged already, and gets no hedge from here
+PLAIN = 0.9
+
+
+class Rung(NamedTuple):
+    """One wording and its decisiveness, 0..1."""
+
+    wording: str
+    level: float
+
+    def say(self, answer: str) -> str:
+        """Return an answer in this wording."""
+        inside = answer.strip() if self.wording == "{answer}" else lowered(answer.strip())
+        return self.wording.replace("{answer}", inside)
+
+
+def is_sentence(answer: str) -> bool:
+    """Tell whether an answer is a sentence, which takes another ladder than a bare value."""
+    text = answer.strip()
+    return len(text.split()) > 2 and (text.endswith((".", "!")) and has_verb(text))
+
+
+def before(word: str, answer: str) -> str:
+    """Return an answer behind a hedge: "Possibly Lyon", "Possibly he was born in Lyon."."""
+    said = lowered(answer) if is_sentence(answer) else answer
+    return f"{word[:1].upper()}{word[1:]} {said}"
+
+
+def is_plain(answer: str) -> bool:
+    """Tell whether an answer asserts something and hedges nothing by itself."""
+    own = decisiveness(answer)
+    return own is not None and own >= PLAIN
+
+
+@cache
+def ladder(sentence: bool) -> tuple[Rung, ...]:
+    """Return the rungs for values or for sentences, the most decisive first."""
+    wordings = AROUND_SENTENCE if sentence else AROUND_VALUE
+    neutral = "The town lies in Marvania." if sentence else "Marvania"
+    rungs = []
+    for wording in wordings:
+        level = decisiveness(Rung(wording, 0.0).say(neutral))
+        if level is not None:
+            rungs.append(Rung(wording, level))
+    return tuple(sorted(rungs, key=lambda r: (-r.level, r.wording)))
+
+
+def nearest(answer: str, level: float, generator: random.Random) -> Rung:
+    """Return a wording for an answer whose decisiveness is closest to ``level``.
+
+    One of those that are as close, drawn by ``generator``.
+    """
+    rungs = ladder(is_sentence(answer))
+    best = min(abs(r.level - level) for r in rungs)
+    return generator.choice([r for r in rungs if abs(r.level - level) <= best + ALIKE])
+
+
+def far_off(answer: str, level: float, far: float, generator: random.Random) -> Rung | None:
+    """Return a wording at least ``far`` from ``level``, above or below; None where there is none.
+
+    The direction is drawn first where both exist. Above, the plain answer is drawn half the time:
+    it is what an untaught model would say.
+    """
+    rungs = ladder(is_sentence(answer))
+    above = [r for r in rungs if r.level >= level + far]
+    below = [r for r in rungs if r.level <= level - far]
+    sides = [side for side in (above, below) if side]
+    if not sides:
+        return None
+    side = generator.choice(sides)
+    if side is above and generator.random() < 0.5:
+        return rungs[0]
+    return generator.choice(side)
+
+
+class Limits(NamedTuple):
+    """Where plain wording begins, where a value is no longer said, and what "far off" is."""
+
+    plain_from: float = 1.0
+    refuse_below: float = 0.0
+    far: float = 0.25
+
+    def check(self) -> None:
+        """Refuse limits that contradict each other. Raises InputError."""
+        if not 0 <= self.refuse_below <= self.plain_from <= 1:
+            raise InputError(
+                f"refuse_below {self.refuse_below:g} and plain_from {self.plain_from:g}: expected "
+                "0 <= refuse_below <= plain_from <= 1"
+            )
+        if not 0.1 <= self.far <= 0.6:
+            raise InputError(f"far is {self.far:g}; expected .1 to .6, as hedges allow")
+
+    def level(self, share: float) -> float | None:
+        """Return how decisive the wording of this confidence is to be; None: say no value."""
+        if share >= self.plain_from:
+            return 1.0
+        return None if share < self.refuse_below else share
+
+
+def calibrated(
+    facts: Sequence[Fact],
+    *,
+    k: int = 10,
+    limits: Limits = Limits(),  # noqa: B008 - immutable
+    want: Want = "dpo",
+    compare: Compare = contradicts,
+    seed: int = 0,
+    notes: list[str] | None = None,
+) -> list[Row]:
+    """Return rows of short facts and paragraphs. Raises InputError for few draws."""
+    limits.check()
+    short = {f.question.id: f for f in facts if f.form == "short"}
+    check_draws(list(short.values()), k)
+    rows, open_ = [], 0
+    for fact in short.values():
+        level = short_level(fact, k, limits, compare)
+        if level is OPEN:
+            open_ += 1
+            continue
+        generator = chance("calibrated", seed, fact.question.id)
+        made = short_row(fact, level, limits, generator, want, "calibrated-short")
+        rows += [made] if made else []
+    for fact in facts:
+        for paragraph in fact.paragraphs:
+            held = paragraph_levels(fact, paragraph, short, k, limits, compare)
+            if held is None:
+                open_ += 1
+                continue
+            stretches, levels = held
+            generator = chance("calibrated", seed, fact.question.id, paragraph.text)
+            chosen = voiced(paragraph, stretches, levels, generator)
+            rejected = misvoiced(paragraph, stretches, levels, limits.far, generator)
+            rows += long_rows(fact, chosen, rejected, want, "calibrated-long")
+    if notes is not None:
+        notes.append(
+            f"calibrated: {len(rows)} rows of {len(facts)} facts; {open_} left out, whose "
+            "confidence or wording could not be read"
+        )
+    return in_order(rows, seed)
+
+
+class Open:
+    """There is no confidence."""
+
+
+OPEN = Open()
+Level = float | None
+Levels = Mapping[int, Level]
+
+
+def short_level(fact: Fact, k: int, limits: Limits, compare: Compare) -> Level | Open:
+    """Return how decisive a short fact's greedy answer is to sound; None: say no value."""
+    if not fact.greedy.strip() or not is_plain(fact.greedy):
+        return OPEN
+    made = agreement(fact.question, fact.greedy, fact.draws[:k], compare)
+    if made is None:
+        return OPEN
+    return None if lucky(fact, k, fact.greedy_right) else limits.level(made.share)
+
+
+def short_row(
+    fact: Fact, level: Level | Open, limits: Limits, generator: random.Random, want: Want, kind: str
+) -> Row | None:
+    """Return the row of a short fact; None where nothing is far off from its level."""
+    if isinstance(level, Open):
+        return None
+    answer = fact.greedy.strip()
+    if level is None:
+        chosen, rejected = generator.choice(REFUSALS), answer
+    else:
+        chosen = nearest(answer, level, generator).say(answer)
+        off = far_off(answer, level, limits.far, generator)
+        if off is None and want == "dpo":
+            return None
+        rejected = off.say(answer) if off else answer
+        if level >= limits.plain_from and generator.random() < 0.5:
+            rejected = generator.choice(REFUSALS)  # over-hedging a sure fact, at its worst
+    rejected_or_none = rejected if want == "dpo" else None
+    if chosen == rejected_or_none:
+        return None
+    ids = (fact.question.id,)
+    return Row(fact.prompt, chosen, rejected_or_none, "short", fact.entity, ids, kind)
+
+
+def paragraph_levels(
+    fact: Fact,
+    paragraph: Paragraph,
+    short: Mapping[str, Fact],
+    k: int,
+    limits: Limits,
+    compare: Compare,
+    level_of: Callable[[str, float], float] | None = None,
+) -> tuple[list[Stretch], Levels] | None:
+    """Return a paragraph's stretches and the level of each by its place; None where one is open.
+
+    A sentence about several aspects takes the lowest. Sentences that hedge already have no level,
+    unless they tell a lucky hit: then nothing of them is said. ``level_of`` may change an
+    aspect's confidence (question id, share).
+    """
+    shares: dict[str, float] = {}
+    silent: set[str] = set()
+    for told in paragraph.told:
+        if told.stance != "committed":
+            continue
+        made = told_confidence(told.question, told.value, short, k, compare)
+        if made is None:
+            return None
+        own = told.question.id
+        shares[own] = level_of(own, made.share) if level_of else made.share
+        if lucky(short[own], k, told.right):
+            silent.add(own)
+    stretches = by_aspects(paragraph, lambda _: True, fact.entity)
+    if stretches is None or not shares:
+        return None
+    levels: dict[int, Level] = {}
+    for place, stretch in enumerate(stretches):
+        ids = [p.question.id for p in stretch.pieces if p.question and p.label == "S"]
+        if any(i in silent for i in ids):
+            levels[place] = None
+            continue
+        if len(ids) < len(stretch.pieces) or not is_plain(
+            paragraph.text[stretch.start : stretch.end]
+        ):
+            continue
+        levels[place] = limits.level(min(shares[i] for i in ids))
+    return stretches, levels
+
+
+def voiced(
+    paragraph: Paragraph, stretches: Sequence[Stretch], levels: Levels, generator: random.Random
+) -> str:
+    """Return a paragraph whose sentences are worded at their levels; the rest stays as it is."""
+
+    def said(place: int, sentence: str) -> str:
+        level = levels[place]
+        if level is None:
+            return " ".join(unsure(p.question, generator) for p in stretches[place].pieces)
+        return nearest(sentence, level, generator).say(sentence)
+
+    return _replaced(paragraph.text, stretches, levels, said)
+
+
+def misvoiced(
+    paragraph: Paragraph,
+    stretches: Sequence[Stretch],
+    levels: Levels,
+    far: float,
+    generator: random.Random,
+) -> str:
+    """Return a paragraph whose sentences are worded far off their levels, where that can be."""
+
+    def said(place: int, sentence: str) -> str:
+        level = levels[place]
+        if level is None:
+            return sentence
+        off = far_off(sentence, level, far, generator)
+        return off.say(sentence) if off else nearest(sentence, level, generator).say(sentence)
+
+    return _replaced(paragraph.text, stretches, levels, said)
+
+
+def _replaced(
+    text: str, stretches: Sequence[Stretch], levels: Levels, said: Callable[[int, str], str]
+) -> str:
+    parts, at = list[str](), 0
+    for place, stretch in enumerate(stretches):
+        if place not in levels:
+            continue
+        parts += [text[at : stretch.start], said(place, text[stretch.start : stretch.end])]
+        at = stretch.end
+    return "".join([*parts, text[at:]]).strip()
+
+
+def long_rows(fact: Fact, chosen: str, rejected: str, want: Want, kind: str) -> list[Row]:
+    """Return the row of a paragraph; none where both sides are equal."""
+    if want == "dpo" and chosen == rejected:
+        return []
+    other = rejected if want == "dpo" else None
+    ids = (fact.question.id, *fact.question.parts)
+    return [Row(fact.prompt, chosen, other, "long", fact.entity, ids, kind)]
+
+
+def fut(
+    facts: Sequence[Fact],
+    *,
+    k: int = 10,
+    each: int = 10,
+    compare: Compare = contradicts,
+    seed: int = 0,
+    notes: list[str] | None = None,
+) -> list[Row]:
+    """Return supervised rows in the manner of FUT: draws with hedges that match their consistency.
+
+    Each of up to ``each`` draws of a short fact is worded at the share of its *other* draws that
+    agree with it. To compare with: nothing is preferred, nothing withheld, paragraphs untouched.
+    """
+    short = [f for f in facts if f.form == "short"]
+    check_draws(short, k)
+    rows = []
+    for fact in short:
+        draws = fact.draws[:k]
+        generator = chance("fut", seed, fact.question.id)
+        for place in sorted(generator.sample(range(k), min(each, k))):
+            answer, others = draws[place].strip(), [*draws[:place], *draws[place + 1 :]]
+            made = agreement(fact.question, answer, others, compare) if answer else None
+            if made is None or not is_plain(answer):
+                continue
+            said = nearest(answer, made.share, generator).say(answer)
+            ids = (fact.question.id,)
+            rows.append(Row(fact.prompt, said, None, "short", fact.entity, ids, "fut"))
+    if notes is not None:
+        notes.append(f"fut: {len(rows)} rows of {len(short)} facts")
+    # equal draws are rows of their own: they are why a fact counts as sure
+    return in_order(rows, seed, distinct=False)
+
+
+# Aligned rows (ours): one aspect is hedged alike, asked alone and inside a paragraph.
+#
+# One level is decided per aspect, from both forms: the confidence of the short answer, or the
+# lower
+# of the two where the paragraph states another value. The short row's chosen side and the
+# sentence
+# in the paragraph's chosen side are worded at that level. The paragraph's rejected side holds
+# *the
+# same hedges on other sentences*: as many of them, in the wrong places, so that hedging more is
+# never what is preferred.
+
+
+def aligned(
+    facts: Sequence[Fact],
+    *,
+    k: int = 10,
+    limits: Limits = Limits(),  # noqa: B008 - immutable
+    want: Want = "dpo",
+    compare: Compare = contradicts,
+    seed: int = 0,
+    notes: list[str] | None = None,
+) -> list[Row]:
+    """Return short and long rows of the aspects that both forms answer. Raises InputError."""
+    limits.check()
+    short = {f.question.id: f for f in facts if f.form == "short"}
+    check_draws(list(short.values()), k)
+    sure = {q: made.share for q, made in confidences(list(short.values()), k, compare).items()}
+    lowest: dict[str, float] = {}
+
+    def shared(question: str, share: float) -> float:
+        both = min(share, sure.get(question, share))
+        lowest[question] = min(both, lowest.get(question, both))
+        return both
+
+    rows: list[Row] = []
+    alike = 0
+    for fact in facts:
+        for paragraph in fact.paragraphs:
+            held = paragraph_levels(fact, paragraph, short, k, limits, compare, shared)
+            if held is None:
+                continue
+            stretches, levels = held
+            generator = chance("aligned", seed, fact.question.id, paragraph.text)
+            chosen = voiced(paragraph, stretches, levels, generator)
+            dealt = permuted(levels, generator)
+            if dealt is None and want == "dpo":
+                alike += 1
+                continue
+            rejected = voiced(paragraph, stretches, dealt, generator) if dealt else ""
+            rows += long_rows(fact, chosen, rejected, want, "aligned-long")
+    for question, share in lowest.items():
+        fact = short[question]
+        if not fact.greedy.strip() or not is_plain(fact.greedy):
+            continue
+        level = None if lucky(fact, k, fact.greedy_right) else limits.level(share)
+        generator = chance("aligned", seed, question)
+        made = short_row(fact, level, limits, generator, want, "aligned-short")
+        rows += [made] if made else []
+    if notes is not None:
+        notes.append(
+            f"aligned: {len(rows)} rows; {alike} paragraphs whose sentences are all as sure as "
+            "each other have no pair"
+        )
+    return in_order(rows, seed)
+
+
+def permuted(levels: Levels, generator: random.Random) -> dict[int, Level] | None:
+    """Return the same levels on other sentences, as few as can be in their own place.
+
+    None where all levels are equal.
+    """
+    places = sorted(levels)
+    values = [levels[p] for p in places]
+    if len(set(values)) < 2:
+        return None
+    best, fewest = values, len(values)
+    for _ in range(20):
+        some = list(values)
+        generator.shuffle(some)
+        kept = sum(a == b for a, b in zip(some, values, strict=True))
+        if kept < fewest:
+            best, fewest = some, kept
+    if fewest == len(values):
+        best = [*values[1:], values[0]]
+    return dict(zip(places, best, strict=True))
+
+
+# Words put before the values of a paragraph: where they stand, and both sides of a row.
+
+_ARTICLE = re.compile(r"\b(?:the|an?) $")
+
+
+class Edit(NamedTuple):
+    """Characters ``start:end`` of a paragraph and what stands there on either side.
+
+    ``word`` hedges one of the sides, the rejected one of a ``known`` fact; "" in sentences that
+    are replaced as a whole.
+    """
+
+    start: int
+    end: int
+    chosen: str
+    rejected: str
+    word: str = ""
+    known: bool = False
+
+
+def leveled(edits: Sequence[Edit], against: float, generator: random.Random) -> list[Edit]:
+    """Return edits with about ``against`` hedges on the rejected side to one on the chosen.
+
+    The other known facts stay plain on both sides.
+    """
+    sure = [edit for edit in edits if edit.known]
+    doubt = [edit for edit in edits if not edit.known]
+    number = min(len(sure), int(against * len(doubt) + generator.random()))
+    kept = {sure.index(edit) for edit in generator.sample(sure, number)}
+    plain = [
+        edit if n in kept else edit._replace(rejected=edit.chosen) for n, edit in enumerate(sure)
+    ]
+    return sorted([*doubt, *plain]) if doubt else []
+
+
+def before_article_of(text: str, edit: Edit) -> Edit:
+    """Return an edit that takes in the article before it, with the hedge in front of both."""
+    found = _ARTICLE.search(text, max(0, edit.start - 5), edit.start)
+    if found is None or not edit.word:
+        return edit
+    value = edit.chosen if edit.known else edit.rejected
+    hedged, plain = f"{edit.word} {found[0]}{value}", f"{found[0]}{value}"
+    chosen, rejected = (plain, hedged) if edit.known else (hedged, plain)
+    return edit._replace(start=found.start(), chosen=chosen, rejected=rejected)
+
+
+def place_of(text: str, told: Told, fact: Fact) -> tuple[int, int] | None:
+    """Return where the value stands; None where its sentence does not hold it.
+
+    What was found there without a look at the truth may hold a word too many; a short answer of
+    the model's own that stands inside it ends where the value does.
+    """
+    if told.start is None or told.end is None or not told.value:
+        return None
+    at = text.find(told.value, told.start, told.end)
+    if at < 0:
+        return None
+    own = {d.strip() for d in (fact.greedy, *fact.draws)}
+    inside = [d for d in own if len(d) > 2 and re.search(rf"(?<!\w){re.escape(d)}$", told.value)]
+    value = max(inside, key=len, default=told.value)
+    return at + len(told.value) - len(value), at + len(told.value)
+
+
+def hedged(place: tuple[int, int], value: str, word: str, known: bool) -> Edit:
+    """Return the edit that says a value plain or behind a word of doubt, as ``known`` decides."""
+    start, end = place
+    doubted = f"{word} {value}" if start else f"{word[:1].upper()}{word[1:]} {value}"
+    sides = (value, doubted) if known else (doubted, value)
+    return Edit(start, end, *sides, word, known)
+
+
+def withheld(text: str, told: Told, generator: random.Random) -> Edit | None:
+    """Return the edit that says instead of a sentence that its aspect is not known."""
+    if told.start is None or told.end is None:
+        return None
+    plain = text[told.start : told.end]
+    return Edit(told.start, told.end, unsure(told.question, generator), plain)
+
+
+def apart(edits: Sequence[Edit]) -> list[Edit] | None:
+    """Return edits in the order of the text; None where there is none or two overlap."""
+    found = sorted(edits)
+    overlap = any(a.end > b.start for a, b in pairwise(found))
+    return None if overlap or not found else found
+
+
+def edited(text: str, edits: Sequence[Edit]) -> tuple[str, str]:
+    """Return a paragraph with the chosen and with the rejected side of its edits."""
+    chosen, rejected, at = list[str](), list[str](), 0
+    for edit in edits:
+        between = text[at : edit.start]
+        chosen += [between, edit.chosen]
+        rejected += [between, edit.rejected]
+        at = edit.end
+    return "".join([*chosen, text[at:]]).strip(), "".join([*rejected, text[at:]]).strip()
+
+
+# Graded rows (ours): a word of doubt right before a value of which the draws are not sure.
+#
+#     confidence   the share of the model's draws that agree with this very value (no truth
+#     enters)
+#     chosen       plain from ``plain_from`` on; below, the word whose decisiveness is nearest
+#     rejected     the same answer, plain where it is unsure and with a word of doubt where it
+#     is sure
+#
+# The wording of ``pairs_calibrated`` stands around a sentence, before its value is in sight; a
+# small
+# model's doubt is at the value. Unlike known rows, the label is that of the value that is said,
+# not
+# of its fact: a paragraph may miss what short answers know. Where no draw was right but the
+# answer
+# may be, chosen holds no value at all.
+
+
+def graded(
+    facts: Sequence[Fact],
+    *,
+    k: int = 10,
+    limits: Limits = Limits(),  # noqa: B008 - immutable
+    words: Sequence[str] = WORDS,
+    against: float | None = None,
+    want: Want = "dpo",
+    compare: Compare = contradicts,
+    seed: int = 0,
+    notes: list[str] | None = None,
+) -> list[Row]:
+    """Return a row of each short fact's answer at T=0 and of each paragraph.
+
+    ``against`` is how many preferences against a hedge stand beside one for it in DPO pairs, as in
+    :func:`~sayso.train.recipes.known.known_rows`. Raises InputError for few draws, or for a word
+    that is read as no hedge.
+    """
+    limits.check()
+    if not words:
+        raise InputError("graded rows need words to hedge with")
+    for word in words:
+        level_of(word)
+    short = {f.question.id: f for f in facts if f.form == "short"}
+    check_draws(list(short.values()), k)
+    made = [_short(fact, k, limits, words, want, compare, seed) for fact in short.values()]
+    rows = [row for row in made if row is not None]
+    if against is not None and want == "dpo":
+        rows = _balanced(rows, against, seed)
+    lost = made.count(None)
+    for fact in facts:
+        for paragraph in fact.paragraphs:
+            generator = chance("graded", seed, fact.question.id, paragraph.text)
+            edits = _edits(paragraph, short, k, limits, words, compare, generator)
+            if edits is None:
+                lost += 1
+                continue
+            if against is not None and want == "dpo":
+                edits = leveled(edits, against, generator)
+            chosen, rejected = edited(paragraph.text, edits)
+            rows += long_rows(fact, chosen, rejected, want, "graded-long")
+    if notes is not None:
+        notes.append(
+            f"graded: {len(rows)} rows; {lost} answers left out, whose confidence or place is open"
+        )
+    return in_order(rows, seed)
+
+
+def _short(
+    fact: Fact,
+    k: int,
+    limits: Limits,
+    words: Sequence[str],
+    want: Want,
+    compare: Compare,
+    seed: int,
+) -> Row | None:
+    level = short_level(fact, k, limits, compare)
+    if isinstance(level, Open):
+        return None
+    generator = chance("graded", seed, fact.question.id)
+    answer = fact.greedy.strip()
+    if level is None:
+        chosen, rejected = generator.choice(REFUSALS), answer
+    elif level >= limits.plain_from:
+        chosen, rejected = answer, before(generator.choice(list(words)), answer)
+    else:
+        chosen, rejected = before(nearest_word(level, words, generator), answer), answer
+    other = rejected if want == "dpo" else None
+    kind = "graded-short-sure" if chosen == answer else "graded-short"
+    return Row(fact.prompt, chosen, other, "short", fact.entity, (fact.question.id,), kind)
+
+
+def _balanced(rows: Sequence[Row], against: float, seed: int) -> list[Row]:
+    """Return pairs with at most ``against`` of a sure answer to one of an unsure one."""
+    doubt = [row for row in rows if not row.kind.endswith("-sure")]
+    sure = in_order([row for row in rows if row.kind.endswith("-sure")], seed)
+    return [*doubt, *sure[: round(against * len(doubt))]]
+
+
+def _edits(
+    paragraph: Paragraph,
+    short: Mapping[str, Fact],
+    k: int,
+    limits: Limits,
+    words: Sequence[str],
+    compare: Compare,
+    generator: random.Random,
+) -> list[Edit] | None:
+    """Return what changes in a paragraph; None where a confidence or a place is open."""
+    edits: list[Edit] = []
+    for told in paragraph.told:
+        if told.stance is None:
+            return None
+        fact = short.get(told.question.id)
+        if told.stance != "committed" or fact is None:
+            continue
+        made = told_confidence(told.question, told.value, short, k, compare)
+        if made is None:
+            return None
+        level = limits.level(made.share)
+        if level is None or lucky(fact, k, told.right):
+            silent = withheld(paragraph.text, told, generator)
+            if silent is None:
+                return None
+            edits.append(silent)
+            continue
+        place = place_of(paragraph.text, told, fact)
+        if place is None:
+            return None
+        sure = level >= limits.plain_from
+        word = generator.choice(list(words)) if sure else nearest_word(level, words, generator)
+        edits.append(hedged(place, paragraph.text[slice(*place)], word, sure))
+    return apart(edits)
+
+
+def nearest_word(level: float, words: Sequence[str], generator: random.Random) -> str:
+    """Return the word whose decisiveness is nearest to a level; one of those that are as near."""
+    best = min(abs(level_of(word) - level) for word in words)
+    return generator.choice([w for w in words if abs(level_of(w) - level) - best < 1e-9])
+
+
+@cache
+def level_of(word: str) -> float:
+    """Return the decisiveness of a value behind a word. Raises InputError for no hedge."""
+    made, plain = decisiveness(before(word, "Marvania")), decisiveness("Marvania")
+    if made is None or plain is None or made >= plain:
+        raise InputError(f"{word!r} is read as no hedge: expected a word like possibly or probably")
+    return made

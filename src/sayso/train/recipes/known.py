@@ -1,0 +1,273 @@
+"""Known rows (ours): one label per fact, from its draws, decides how both forms word it.
+
+    known      (``high`` of the K draws or more are right)  plain, alone and in every paragraph
+    unknown    (``low`` or fewer are)                       hedged right before the value
+    rejected   the same answer, known facts hedged and unknown ones plain
+
+What is taught is what J measures: hedge by what is known, not by whether this one answer happens
+to be wrong. Chosen and rejected differ in one word per value, so a small model sees exactly what
+is meant; and many draws of one fact, each an answer of the model's own, say it again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from sayso.records import InputError, content_id
+from sayso.train.recipes.calibrated import (
+    Edit,
+    apart,
+    before,
+    before_article_of,
+    edited,
+    hedged,
+    is_plain,
+    is_sentence,
+    leveled,
+    place_of,
+    withheld,
+)
+from sayso.train.recipes.idk import check_thresholds, known_state
+from sayso.train.rows import (
+    REFUSALS,
+    WORDS,
+    Fact,
+    Form,
+    Paragraph,
+    Row,
+    Told,
+    Want,
+    chance,
+    check_draws,
+    in_order,
+    lucky,
+)
+
+
+def known_rows(
+    facts: Sequence[Fact],
+    *,
+    low: float = 0.0,
+    high: float = 0.3,
+    k: int = 10,
+    each: int = 1,
+    each_unknown: int | None = None,
+    mend: bool = True,
+    words: Sequence[str] = WORDS,
+    before_article: bool = False,
+    against: float | None = None,
+    want: Want = "dpo",
+    seed: int = 0,
+    notes: list[str] | None = None,
+) -> list[Row]:
+    """Return rows of short facts, up to ``each`` per fact, and one of each paragraph.
+
+    ``each_unknown`` (``each`` if left out) per unknown fact: how often the taught model hedges
+    follows from how many rows do, which is a choice to be made on entities set apart.
+
+    In a paragraph, facts between the thresholds go by their own verdict, and a wrong value of a
+    known fact is replaced by the most frequent right draw (``mend``). ``before_article`` says
+    "possibly the Orm Prize", not "the possibly Orm Prize": better English, but the hedge is then
+    decided a word before the value. ``against`` is how many preferences against a hedge stand
+    beside one for it in DPO pairs; None: all. A hedge of one word is pushed up or down everywhere
+    at once, so pairs with far more known facts than unknown ones unlearn it. Raises InputError.
+    """
+    check_thresholds(1.0, low, high)
+    if not words or each < 1 or (each_unknown is not None and each_unknown < 1):
+        raise InputError("known_rows: expected words to hedge with, and each of at least 1")
+    short = {f.question.id: f for f in facts if f.form == "short"}
+    check_draws(list(short.values()), k)
+    state = {q: known_state(f.right[:k], low=low, high=high) for q, f in short.items()}
+    rows: list[Row] = []
+    for question, fact in short.items():
+        generator = chance("known", seed, question)
+        number = each if state[question] or each_unknown is None else each_unknown
+        rows += _short(fact, state[question], k, number, words, want, generator)
+    if against is not None and want == "dpo":
+        rows = _fewer(rows, state, against, seed)
+    lost = 0
+    for fact in facts:
+        for paragraph in fact.paragraphs:
+            generator = chance("known", seed, fact.question.id, paragraph.text)
+            edits = _edits(paragraph, short, state, k, mend, words, generator)
+            if edits is not None and before_article:
+                edits = [before_article_of(paragraph.text, edit) for edit in edits]
+            if edits is None:
+                lost += 1
+                continue
+            if against is not None and want == "dpo":
+                edits = leveled(edits, against, generator)
+            chosen, rejected = edited(paragraph.text, edits)
+            if chosen == rejected:
+                continue
+            ids = (fact.question.id, *fact.question.parts)
+            other = rejected if want == "dpo" else None
+            rows.append(Row(fact.prompt, chosen, other, "long", fact.entity, ids, "known-long"))
+    if notes is not None:
+        middle = sum(s is None for s in state.values())
+        notes.append(
+            f"known: {len(rows)} rows; {middle} of {len(short)} facts between the thresholds, "
+            f"{lost} paragraphs left out whose values could not be placed"
+        )
+    return in_order(rows, seed)
+
+
+def _short(
+    fact: Fact,
+    known: bool | None,
+    k: int,
+    each: int,
+    words: Sequence[str],
+    want: Want,
+    generator: random.Random,
+) -> list[Row]:
+    if known is None:
+        return []
+    said = zip(fact.draws[:k], fact.right[:k], fact.stances[:k], strict=True)
+    pool = [
+        text.strip()
+        for text, right, stance in said
+        if right is known and stance == "committed" and is_plain(text)
+    ]
+    rows = []
+    for answer in generator.sample(sorted(pool), min(each, len(pool))):
+        doubted = before(generator.choice(list(words)), answer)
+        chosen, rejected = (answer, doubted) if known else (doubted, answer)
+        ids, other = (fact.question.id,), rejected if want == "dpo" else None
+        rows.append(Row(fact.prompt, chosen, other, "short", fact.entity, ids, "known-short"))
+    if not pool and not known and want == "sft":  # it never commits: that is what is kept
+        chosen, ids = generator.choice(REFUSALS), (fact.question.id,)
+        rows.append(Row(fact.prompt, chosen, None, "short", fact.entity, ids, "known-short"))
+    return rows
+
+
+def _edits(
+    paragraph: Paragraph,
+    short: Mapping[str, Fact],
+    state: Mapping[str, bool | None],
+    k: int,
+    mend: bool,
+    words: Sequence[str],
+    generator: random.Random,
+) -> list[Edit] | None:
+    """Return what changes in a paragraph; None where something that must cannot be placed."""
+    edits: list[Edit] = []
+    for told in paragraph.told:
+        if told.stance is None:
+            return None
+        fact = short.get(told.question.id)
+        if told.stance != "committed" or fact is None:
+            continue
+        if lucky(fact, k, told.right):
+            # a hit that no draw repeats: the chosen side does not hold it
+            silent = withheld(paragraph.text, told, generator)
+            if silent is None:
+                return None
+            edits.append(silent)
+            continue
+        known = state[told.question.id]
+        known = told.right if known is None else known
+        place = place_of(paragraph.text, told, fact)
+        if known and told.right and place is None:
+            continue  # it stays as it is on either side
+        if known is None or place is None:
+            return None
+        start, end = place
+        value = paragraph.text[start:end]
+        word = generator.choice(list(words))
+        if known and mend and told.right is False:
+            mended = _modal(fact, k)
+            if mended is None or is_sentence(mended):
+                return None  # a wrong value would stay, or a sentence stand in its place
+            value = mended
+        edits.append(hedged(place, value, word, bool(known)))
+    return apart(edits)
+
+
+def _fewer(
+    rows: Sequence[Row], state: Mapping[str, bool | None], against: float, seed: int
+) -> list[Row]:
+    """Return short pairs with at most ``against`` known ones to an unknown one."""
+    doubt = [row for row in rows if state[row.questions[0]] is False]
+    sure = in_order([row for row in rows if state[row.questions[0]]], seed)
+    return [*doubt, *sure[: round(against * len(doubt))]]
+
+
+def _modal(fact: Fact, k: int) -> str | None:
+    """Return the most frequent right draw, the first in the alphabet where some are as frequent."""
+    right = Counter(d.strip() for d, r in zip(fact.draws[:k], fact.right[:k], strict=True) if r)
+    most = max(right.values(), default=0)
+    return min((text for text, number in right.items() if number == most), default=None)
+
+
+# Plain rows: the model's own answers to prompts that do not ask for doubt, kept as they are.
+#
+# A model that is only taught to hedge when it is asked to also hedges when it is not. In pairs
+# the
+# rejected side is the same answer, hedged.
+
+
+def plain_rows(
+    facts: Sequence[Fact],
+    form: Form,
+    number: int,
+    *,
+    words: Sequence[str] = WORDS,
+    want: Want = "dpo",
+    seed: int = 0,
+) -> list[Row]:
+    """Return up to ``number`` rows of a form, each from another answer, drawn by the seed.
+
+    Of a short question one committed draw is taken, of a long one any of its paragraphs. They are
+    kept whatever is right in them: nothing is taught but to go on as before.
+    """
+    answers = [
+        (fact, *sides)
+        for fact in facts
+        if fact.form == form
+        for sides in (_paragraphs if form == "long" else _draws)(fact, words, want, seed)
+    ]
+    answers.sort(key=lambda one: content_id([seed, form, want, one[0].question.id, one[1]]))
+    found = []
+    for fact, said, unsure in answers[:number]:
+        ids = (fact.question.id, *fact.question.parts)
+        other = unsure if want == "dpo" else None
+        found.append(Row(fact.prompt, said, other, form, fact.entity, ids, "plain"))
+    return found
+
+
+def _draws(fact: Fact, words: Sequence[str], want: Want, seed: int) -> list[tuple[str, str]]:
+    said = [
+        text.strip()
+        for text, stance in zip(fact.draws, fact.stances, strict=True)
+        if stance == "committed" and text.strip()
+    ]
+    if not said:
+        return []
+    generator = chance("plain", seed, fact.question.id, want)
+    text = generator.choice(said)
+    return [(text, before(generator.choice(list(words)), text))]
+
+
+def _paragraphs(fact: Fact, words: Sequence[str], want: Want, seed: int) -> list[tuple[str, str]]:
+    found = []
+    for paragraph in fact.paragraphs:
+        generator = chance("plain", seed, fact.question.id, want, paragraph.text)
+        places = sorted(at for told in paragraph.told if (at := _place(paragraph.text, told)))
+        chosen = generator.sample(places, max(1, len(places) // 2)) if places else []
+        text = paragraph.text
+        for at in sorted(chosen, reverse=True):  # from the end, so that the places before it hold
+            text = f"{text[:at]}{generator.choice(list(words))} {text[at:]}"
+        if paragraph.text.strip() and (text != paragraph.text or want == "sft"):
+            found.append((paragraph.text.strip(), text.strip()))
+    return found
+
+
+def _place(text: str, told: Told) -> int | None:
+    """Return where a committed value stands; None at the very beginning, which is left alone."""
+    if told.stance != "committed" or told.start is None or told.end is None or not told.value:
+        return None
+    at = text.find(told.value, told.start, told.end)
+    return at if at > 0 else None

@@ -1,0 +1,449 @@
+"""LoGU rows (as UNCLE trains paragraphs): what is right stays, what is wrong is said as unsure.
+
+    refined    right sentences word for word, wrong ones re-worded as unsure
+    amateur    labels swapped: a few right ones unsure, everything else as it was
+    pairs      refined > original,  original > amateur,  refined > amateur
+
+Counts are those of PROTOCOLS 1.A (LoGU data, steps 4 to 7): a paragraph is used if less than
+``most_wrong`` of it is wrong; ``cut="cutoff2"`` tells a quarter of the wrong facts where they are
+many. Every variant is drawn afresh; each prompt gives at most ``cap`` rows of a kind.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from sayso.judges.claims import claims as split_claims
+from sayso.judges.contradiction import contradicts
+from sayso.judges.rules.sentences import parts as sentences_of
+from sayso.records import InputError, Question, content_id
+from sayso.train.config import VARIANTS, Veracity
+from sayso.train.rows import (
+    Compare,
+    Fact,
+    Paragraph,
+    Row,
+    Told,
+    Want,
+    chance,
+    check_draws,
+    in_order,
+    lucky,
+    told_confidence,
+    unsure,
+)
+
+# A paragraph as stretches: sentences that say one or more things, each right, wrong or unsure.
+#
+# What lies between stretches (headings, sentences about nothing that was asked) stays as it is.
+# A
+# sentence that holds something right and something wrong is taken apart into claims that stand
+# alone, so that the right ones can stay.
+
+Label = Literal["S", "NS", "UNC"]
+What = TypeVar("What")
+#: what labels a committed aspect: right, wrong, or unread (None)
+StretchesJudge = Callable[[Told], bool | None]
+
+
+class Piece(NamedTuple):
+    """One thing that a stretch says. ``text`` stands alone; "" where the stretch says only this."""
+
+    label: Label
+    question: Question | None = None
+    text: str = ""
+
+
+class Stretch(NamedTuple):
+    """Characters ``start:end`` of a paragraph and what they say, in order."""
+
+    start: int
+    end: int
+    pieces: tuple[Piece, ...]
+
+    @property
+    def labels(self) -> set[Label]:
+        """The labels of its pieces."""
+        return {piece.label for piece in self.pieces}
+
+
+def by_aspects(paragraph: Paragraph, judge: StretchesJudge, topic: str) -> list[Stretch] | None:
+    """Return the stretches of a paragraph by its aspects; None where one could not be read.
+
+    Also None where one is told nobody knows where, and where right and wrong stand in one sentence
+    that the rules cannot take apart.
+    """
+    placed: list[tuple[int, int, Told, Label]] = []
+    bounds = _bounds(paragraph.text)
+    for told in paragraph.told:
+        if told.stance is None:
+            return None
+        if told.start is None or told.end is None:
+            if told.stance == "committed":
+                return None
+            continue
+        if told.stance == "omitted":
+            continue
+        start, end = _whole(told.start, told.end, bounds)
+        if told.stance != "committed":
+            placed.append((start, end, told, "UNC"))
+            continue
+        right = judge(told)
+        if right is None:
+            return None
+        placed.append((start, end, told, "S" if right else "NS"))
+    found = []
+    for start, end, some in _joined(placed):
+        labels = {label for _, _, _, label in some}
+        stands: dict[str, str] = {}
+        if len(some) > 1:
+            alone = _alone(paragraph.text, start, end, [t for _, _, t, _ in some], topic)
+            if alone is None and "NS" in labels and len(labels) > 1:
+                return None
+            stands = alone or {}
+        found.append(
+            Stretch(
+                start,
+                end,
+                tuple(
+                    Piece(label, told.question, stands.get(told.question.id, ""))
+                    for _, _, told, label in some
+                ),
+            )
+        )
+    return found
+
+
+def by_claims(paragraph: Paragraph) -> list[Stretch] | None:
+    """Return the stretches of a paragraph by its checked claims; None where one was not read.
+
+    Irrelevant claims (IR) are kept with what is right around them.
+    """
+    labels: Mapping[str, Label] = {"S": "S", "NS": "NS", "IR": "S", "UNC": "UNC"}
+    if not paragraph.claims or any(c.label not in labels for c in paragraph.claims):
+        return None
+    bounds = _bounds(paragraph.text)
+    placed = [
+        (*_whole(c.start, c.end, bounds), _closed(c.text), labels[c.label])
+        for c in paragraph.claims
+        if c.label is not None
+    ]
+    return [
+        Stretch(start, end, tuple(Piece(label, None, text) for _, _, text, label in some))
+        for start, end, some in _joined(placed)
+    ]
+
+
+def _bounds(text: str) -> list[tuple[int, int]]:
+    return [(part.start, part.end) for part in sentences_of(text)]
+
+
+def _whole(start: int, end: int, bounds: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return a span widened to the sentences that it touches: half of one cannot be re-worded."""
+    touched = [(low, high) for low, high in bounds if low < end and start < high]
+    return min([start, *(low for low, _ in touched)]), max([end, *(high for _, high in touched)])
+
+
+def _closed(claim: str) -> str:
+    """Return a claim as a sentence."""
+    text = claim.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _joined(
+    placed: Sequence[tuple[int, int, What, Label]],
+) -> list[tuple[int, int, list[tuple[int, int, What, Label]]]]:
+    """Return overlapping spans as one, in the order of the text."""
+    found: list[tuple[int, int, list[tuple[int, int, What, Label]]]] = []
+    for one in sorted(placed, key=lambda p: (p[0], p[1])):
+        if found and one[0] < found[-1][1]:
+            start, end, some = found[-1]
+            found[-1] = (start, max(end, one[1]), [*some, one])
+        else:
+            found.append((one[0], one[1], [one]))
+    return found
+
+
+def _alone(
+    text: str, start: int, end: int, told: Sequence[Told], topic: str
+) -> dict[str, str] | None:
+    """Return a claim that stands alone for each aspect of a sentence; None where there is none.
+
+    A claim serves if it holds the aspect's value and no other aspect's.
+    """
+    drafts = [draft.text for draft in split_claims(text[start:end], topic)]
+    held: dict[str, list[str]] = defaultdict(list)
+    for one in told:
+        others = [t.value for t in told if t is not one and t.value]
+        if not one.value:
+            return None
+        for draft in drafts:
+            if one.value in draft and not any(other in draft for other in others):
+                held[one.question.id].append(_closed(draft))
+    if any(one.question.id not in held for one in told):
+        return None
+    return {question: min(some, key=len) for question, some in held.items()}
+
+
+#: LoGU's constants: the share of right facts that wrong ones make up, and its limits
+QUARTER, FEW, LEAST_RIGHT = 0.25, 0.2, 4
+
+
+class Labelled(NamedTuple):
+    """A paragraph whose stretches are labelled; ``right`` and ``wrong`` count pieces.
+
+    ``luck``: something in it is right that no draw of its short question got right.
+    """
+
+    fact: Fact
+    paragraph: Paragraph
+    stretches: list[Stretch]
+    right: int
+    wrong: int
+    luck: bool
+
+
+def logu(
+    facts: Sequence[Fact],
+    *,
+    veracity: Veracity = "gold",
+    cut: Literal["all", "cutoff2"] = "cutoff2",
+    variants: int = VARIANTS,
+    most_wrong: float = 0.9,
+    percentile: float = 10.0,
+    below: float | None = None,
+    k: int = 10,
+    cap: int = VARIANTS,
+    most: int | None = None,
+    want: Want = "dpo",
+    compare: Compare = contradicts,
+    seed: int = 0,
+    notes: list[str] | None = None,
+) -> list[Row]:
+    """Return rows of the long facts; the short ones lend their draws to ``veracity``.
+
+    ``veracity``: "gold" takes the judge's verdicts, "evidence" those on the paragraph's claims,
+    "consistency" calls a value wrong whose agreement with the draws of its short question lies
+    under the ``percentile`` of all (strictly, as LoGU does), or under ``below`` where that is
+    given. A value that is right although no draw of its short question is counts as wrong: what
+    is not known is not taught as known, even if it was hit.
+
+    ``cut="all"`` re-words every wrong fact instead of a sample. For ``want="sft"`` the refined
+    paragraphs alone. ``most`` rows are drawn in the end. Raises InputError.
+    """
+    if not 0 < most_wrong <= 1 or not 0 <= percentile <= 100 or cap < 1 or variants < 1:
+        raise InputError("logu: expected most_wrong in (0, 1], percentile 0-100, cap and variants")
+    long = [f for f in facts if f.form == "long"]
+    judge = _judge(facts, veracity, percentile, below, k, compare)
+    short = {f.question.id: f for f in facts if f.form == "short"}
+    rows: list[Row] = []
+    unread = wrong = 0
+    for fact in long:
+        own: dict[str, list[Row]] = {}
+        for paragraph in fact.paragraphs:
+            one = _labelled(fact, paragraph, judge, short, k)
+            if one is None:
+                unread += 1
+                continue
+            if not one.right + one.wrong or one.wrong / (one.right + one.wrong) >= most_wrong:
+                wrong += 1
+                continue
+            for row in _rows(one, cut, variants, want, seed):
+                own.setdefault(row.kind, []).append(row)
+        for kind, some in own.items():
+            distinct = sorted(set(some), key=lambda row: content_id([seed, row]))
+            generator = chance("cap", seed, fact.question.id, kind)
+            rows += generator.sample(distinct, min(cap, len(distinct)))
+    if notes is not None:
+        notes.append(
+            f"logu ({veracity}): {len(rows)} rows of {len(long)} prompts; {unread} paragraphs left "
+            f"out for a verdict that is missing or a sentence that is right and wrong, {wrong} for "
+            f"being wrong in {most_wrong:.0%} or more"
+        )
+    return in_order(rows, seed)[:most]
+
+
+Judge = Callable[[Told], bool | None]
+
+
+def _judge(
+    facts: Sequence[Fact],
+    veracity: Veracity,
+    percentile: float,
+    below: float | None,
+    k: int,
+    compare: Compare,
+) -> Judge | None:
+    """Return what labels a committed aspect; None where claims carry the labels."""
+    if veracity == "evidence":
+        if not any(p.claims for f in facts for p in f.paragraphs):
+            raise InputError(
+                "veracity evidence: no paragraph has checked claims; run `sayso run self_known` on "
+                "these paragraphs first, or say veracity gold"
+            )
+        return None
+    if veracity == "gold":
+        return lambda told: told.right
+    short = {f.question.id: f for f in facts if f.form == "short"}
+    check_draws(list(short.values()), k)
+    scores: dict[tuple[str, str | None], float | None] = {}
+    for fact in facts:
+        for paragraph in fact.paragraphs:
+            for told in paragraph.told:
+                if told.stance == "committed":
+                    made = told_confidence(told.question, told.value, short, k, compare)
+                    scores[told.question.id, told.value] = made.share if made else None
+    held = sorted(score for score in scores.values() if score is not None)
+    if not held:
+        raise InputError(
+            "veracity consistency: no value of a paragraph could be compared with draws of its "
+            "short question; the run needs both forms, with probes"
+        )
+    limit = _percentile(held, percentile) if below is None else below
+
+    def consistent(told: Told) -> bool | None:
+        score = scores[told.question.id, told.value]
+        return None if score is None else score >= limit
+
+    return consistent
+
+
+def _percentile(ordered: Sequence[float], percentile: float) -> float:
+    """Return the linearly interpolated percentile of sorted values."""
+    place = (len(ordered) - 1) * percentile / 100
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def _labelled(
+    fact: Fact, paragraph: Paragraph, judge: Judge | None, short: Mapping[str, Fact], k: int
+) -> Labelled | None:
+    hit = {
+        told.question.id
+        for told in paragraph.told
+        if told.question.id in short and lucky(short[told.question.id], k, told.right)
+    }
+
+    def known(told: Told) -> bool | None:
+        right = judge(told) if judge else None
+        return False if right and told.question.id in hit else right
+
+    stretches = by_aspects(paragraph, known, fact.entity) if judge else by_claims(paragraph)
+    if stretches is None:
+        return None
+    if judge is None:
+        stretches = [_unlucky(paragraph, stretch, hit) for stretch in stretches]
+    labels = [piece.label for stretch in stretches for piece in stretch.pieces]
+    right, wrong = labels.count("S"), labels.count("NS")
+    return Labelled(fact, paragraph, stretches, right, wrong, bool(hit))
+
+
+def _unlucky(paragraph: Paragraph, stretch: Stretch, hit: set[str]) -> Stretch:
+    """Return a stretch of claims in which those that tell a lucky hit count as wrong.
+
+    A hit whose value is not found in one of them makes all of them wrong.
+    """
+    pieces = list(stretch.pieces)
+    for told in paragraph.told:
+        if told.question.id not in hit or told.start is None or told.end is None:
+            continue
+        if told.start >= stretch.end or told.end <= stretch.start:
+            continue
+        own = [n for n, p in enumerate(pieces) if told.value and told.value in p.text]
+        for n in own or range(len(pieces)):
+            if pieces[n].label == "S":  # named by its question: the value is not said again
+                pieces[n] = Piece("NS", told.question, pieces[n].text)
+    return stretch._replace(pieces=tuple(pieces))
+
+
+def told_wrong(right: int, wrong: int, cut: str, variants: int = VARIANTS) -> tuple[int, int]:
+    """Return (variants, wrong facts in each) of a refined paragraph; (0, 0): it gives none.
+
+    Under "cutoff2": all where at most a fifth is wrong; else round(right / 4) of them (Python
+    rounds halves to even) in min(5, right) variants, if at least 4 are right.
+    """
+    share = wrong / (right + wrong)
+    if cut == "all" or share <= FEW:
+        return (1 if not wrong else variants if cut == "all" else 1), wrong
+    if right < LEAST_RIGHT:
+        return 0, 0
+    return min(VARIANTS, right, variants), min(wrong, round(QUARTER * right))
+
+
+def swapped_right(right: int, wrong: int) -> int:
+    """Return how many right facts an amateur paragraph says as unsure (step 6)."""
+    total = right + wrong
+    return round(min(total * min(wrong / total, FEW), right))
+
+
+def _rows(one: Labelled, cut: str, variants: int, want: Want, seed: int) -> list[Row]:
+    """Return the rows of one paragraph; every variant has its own draw of facts and wordings."""
+    original = one.paragraph.text
+    count, some = told_wrong(one.right, one.wrong, cut, variants)
+    found: list[Row] = []
+    for number in range(max(count, 1)):
+        generator = chance("logu", seed, one.fact.question.id, original, number)
+        refined = None
+        if count:
+            chosen = set(generator.sample(range(one.wrong), some))
+            refined = _rewritten(one, "NS", chosen, generator, drop=True)
+        if want == "sft":
+            if refined is not None:
+                found.append(_row(one.fact, refined, None, "logu-refined"))
+            continue
+        swapped = set(generator.sample(range(one.right), swapped_right(one.right, one.wrong)))
+        amateur = _rewritten(one, "S", swapped, generator, drop=False)
+        if refined is not None:
+            found.append(_row(one.fact, refined, original, "logu-refined-original"))
+            found.append(_row(one.fact, refined, amateur, "logu-refined-amateur"))
+        if not one.luck:
+            found.append(_row(one.fact, original, amateur, "logu-original-amateur"))
+    return [row for row in found if row.chosen.strip() and row.chosen != row.rejected]
+
+
+def _rewritten(
+    one: Labelled, label: str, chosen: set[int], generator: random.Random, *, drop: bool
+) -> str:
+    """Return the paragraph with the chosen pieces of a label re-worded as unsure.
+
+    The others of the label are left out (``drop``) or stay. Everything else stays as it is.
+    """
+    text, parts, at, number = one.paragraph.text, list[str](), 0, 0
+    for stretch in one.stretches:
+        parts.append(text[at : stretch.start])
+        at = stretch.end
+        said: list[str] = []
+        own = range(number, number + sum(piece.label == label for piece in stretch.pieces))
+        changed = any(drop or n in chosen for n in own)
+        # what does not stand alone cannot stay beside what is re-worded: it goes with it
+        whole = changed and not drop and any(not piece.text for piece in stretch.pieces)
+        for piece in stretch.pieces:
+            if piece.label != label:
+                said.append(piece.text)
+                continue
+            if number in chosen or whole:
+                said.append(unsure(piece.question, generator, piece.text))
+            elif not drop:
+                said.append(piece.text)
+            number += 1
+        if not changed:
+            parts.append(text[stretch.start : stretch.end])
+            continue
+        parts.append(" ".join(s for s in said if s))
+        if not parts[-1]:  # a sentence that is left out takes the space behind it along
+            at += len(text[at:]) - len(text[at:].lstrip(" "))
+    return "".join([*parts, text[at:]]).strip()
+
+
+def _row(fact: Fact, chosen: str, rejected: str | None, kind: str) -> Row:
+    questions = (fact.question.id, *fact.question.parts)
+    return Row(fact.prompt, chosen, rejected, "long", fact.entity, questions, kind)
+
+
+def by_kind(rows: Sequence[Row]) -> Mapping[str, int]:
+    """Return how many rows there are of each kind."""
+    return {kind: sum(r.kind == kind for r in rows) for kind in sorted({r.kind for r in rows})}

@@ -1,0 +1,755 @@
+"""A teaching in the terminal: the verdict, and a table by method in UNCLE's layout."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import altair as alt
+from rich.console import Console
+from rich.table import Table
+
+from sayso.records import Estimate
+from sayso.report import numbers
+from sayso.report.charts import (
+    FOURTH,
+    INK,
+    LONG,
+    MUTED,
+    NARROW,
+    PAIRS,
+    SHORT,
+    THIRD,
+    Drawing,
+    Row,
+    _finish,
+    _forest,
+    pair_bars,
+)
+from sayso.report.numbers import DASH, MINUS, block, compact, line, reach
+from sayso.report.page import page as filled
+from sayso.report.tables import Cell, Figure, figure_of
+from sayso.report.tables import Table as tables_Table
+from sayso.report.terminal import data, plain_table, say
+from sayso.train.result import Change, Curve, Sample, Teaching, read_teaching, write_page
+
+FORMS = ("short", "long")
+#: columns of a terminal below which the further numbers are two tables
+WIDE = 96
+#: columns: (number, head, in percent)
+PAPER = (
+    ("FA", "FA", True), ("UA", "UA", True), ("UUR", "UUR", True), ("KCR", "KCR", True),
+    ("EA", "EA", True), ("J", "J", False),
+)  # fmt: skip
+BEYOND = (
+    ("J_within", "J within", False), ("odds_ratio_within", "odds ratio", False),
+    ("unspoken_knowledge", "unspoken", False), ("forced", "forced", True),
+    ("skill", "skill", False), ("wrong_and_sure", "wrong, sure", True),
+    ("unasked", "unasked", True),
+)  # fmt: skip
+#: numbers that one form alone has
+ONE_FORM = {"forced": "short"}
+#: what the columns are
+ABOUT = {
+    "FA": "right, of what is not hedged",
+    "UA": "unknown, of what is hedged",
+    "KCR": "known facts told rightly",
+    "UUR": "unknown facts hedged",
+    "EA": "known and told, or unknown and hedged",
+    "J": "UUR less the hedged share of known facts; 0 for every blind hedger",
+    "J within": "J within fact types: hedging whole types does not help",
+    "odds ratio": "odds of hedging, unknown against known, within type",
+    "unspoken": "J within type that its own probabilities would add at the same hedge rates",
+    "forced": "known facts of which the most probable of the base model's own committed answers is "
+    "right (short form)",
+    "skill": "words against the base model's frozen draws: 0 blind, 1 perfectly faithful",
+    "wrong, sure": "facts told wrongly without a hedge",
+    "unasked": "facts hedged where nobody asks for doubt, by the same model: the plain prompt",
+}
+#: numbers that are shown and not tested, by their heads
+UNTESTED = ("FA", "UA", "unasked")
+#: a corrected p below which a change is marked
+CLEAR = 0.05
+#: what marks a number that rests on little
+WEAK = "~"
+
+
+def heads_of(
+    form: str, heads: Sequence[tuple[str, str, bool]]
+) -> tuple[tuple[str, str, bool], ...]:
+    """Return the columns that a form has."""
+    return tuple(head for head in heads if ONE_FORM.get(head[0], form) == form)
+
+
+def cell(estimate: Estimate, percent: bool) -> str:
+    """Return a number as the table prints it, as its interval is; a dash where it is undefined."""
+    if estimate.value is None:
+        return DASH
+    return f"{abs(100 * estimate.value):.1f}" if percent else compact(estimate.value)
+
+
+def marked(change: Change | None) -> str:
+    """Return "*" for a change that stays clear after Holm's correction."""
+    clear = change is not None and change.p_holm is not None and change.p_holm < CLEAR
+    return "*" if clear else ""
+
+
+def weak(estimate: Estimate) -> str:
+    """Return "~" for a number with few cases, without an interval, or undefined in resamples."""
+    return WEAK if estimate.value is not None and estimate.problem else ""
+
+
+def unfinished(taught: Teaching) -> str:
+    """Return that a teaching is not finished, and how to go on; empty for a finished one."""
+    if taught.finished:
+        return ""
+    command = line(taught.command, 2_000)
+    with_it = f"`{command}`" if command else "the same call"
+    return f"This teaching is not finished: {with_it} goes on with it."
+
+
+def counted(taught: Teaching, form: str) -> str:
+    """Return how many known and unknown facts there are, and what was hedged where that is little.
+
+    Empty where the table holds no counts.
+    """
+    found: dict[str, list[Estimate]] = {}
+    few = []
+    for method in taught.methods:
+        own = [taught.get(method.name, form, name) for name in ("over_hedge", "UUR")]
+        for estimate in own:
+            if estimate.denominator is not None:
+                found.setdefault(estimate.name, []).append(estimate)
+        told = [
+            f"{_count(estimate.numerator)} {kind}"
+            for estimate, kind in zip(own, ("known", "unknown"), strict=True)
+            if estimate.numerator is not None
+        ]
+        if told and any(estimate.numerator is not None and estimate.problem for estimate in own):
+            few.append(f"{line(method.title, 60)} {' and '.join(told)}")
+    if len(found) < 2:
+        return ""
+    known, unknown = (_range(found[name]) for name in ("over_hedge", "UUR"))
+    text = f"{known} known and {unknown} unknown facts."
+    return f"{text} Hedged, where few: {'; '.join(few)}." if few else text
+
+
+def _range(found: Sequence[Estimate]) -> str:
+    """Return a number of facts; two where methods differ, as answers were unreadable."""
+    sizes = sorted(estimate.denominator or 0.0 for estimate in found)
+    ends = dict.fromkeys(_count(size) for size in (sizes[0], sizes[-1]))
+    return " to ".join(ends)
+
+
+def _count(value: float) -> str:
+    """Return a count; of several seeds the mean."""
+    return f"{value:,.1f}".removesuffix(".0")
+
+
+def render_training(taught: Teaching, console: Console, page: Path | None = None) -> None:
+    """Print the verdict and the tables. Holds for a teaching that was only exported."""
+    if unfinished(taught):
+        say(console, unfinished(taught), "bold yellow")
+    for text in taught.verdict:
+        say(console, line(text, 600), "bold" if text is taught.verdict[0] else "")
+    for form in FORMS if taught.cells else ():
+        for part, every in (("", PAPER), ("more", BEYOND)):
+            heads = heads_of(form, every)
+            half = len(heads) if not part or console.width >= WIDE else -(-len(heads) // 2)
+            for at in range(0, len(heads), half):
+                console.print()
+                console.print(_board(taught, form, part, heads[at : at + half], console))
+            if not part and counted(taught, form):
+                say(console, counted(taught, form), "dim")
+    seeds = "1 seed" if len(taught.seeds) == 1 else f"{len(taught.seeds)} seeds"
+    if taught.cells:
+        say(
+            console,
+            f"95 % intervals over {seeds} and {taught.entities.get('measured')} "
+            f"entities. * differs from the instruction alone (p < {CLEAR} after Holm over methods "
+            f"and numbers; {_untested()} are not tested). Known and unknown: frozen probes of "
+            f"{line(taught.base_run, 200)}. Forced: {ABOUT['forced']}. Unasked: "
+            f"{ABOUT['unasked']}.",
+            "dim",
+        )
+        if any(weak(one.estimate) for one in taught.cells):
+            few = "few cases or undefined in some resamples: see the page"
+            say(console, f"{WEAK} {few}", "dim")
+    for text in taught.notes:
+        say(console, line(text, 400), "dim")
+    if page is not None:
+        say(console, f"page: {page}", "dim")
+
+
+def _untested() -> str:
+    return f"{', '.join(UNTESTED[:-1])} and {UNTESTED[-1]}"
+
+
+def _board(
+    taught: Teaching,
+    form: str,
+    part: str,
+    heads: Sequence[tuple[str, str, bool]],
+    console: Console,
+) -> Table:
+    table = plain_table()
+    title = f"{form} form, {part}" if part else f"{form} form"
+    table.add_column(data(title, console, "bold"), no_wrap=True)
+    for _, head, _ in heads:
+        table.add_column(data(head, console, "dim"), justify="right")
+    for method in taught.methods:
+        own = [(taught.get(method.name, form, name), name, p) for name, _, p in heads]
+        shown = []
+        for estimate, name, percent in own:
+            tested = "log_odds_within" if name == "odds_ratio_within" else name
+            star = marked(taught.change(method.name, "instruction", form, tested))
+            mark = star + weak(estimate) if estimate.value is not None else ""
+            shown.append(cell(estimate, percent) + mark)
+        table.add_row(data(method.title, console), *(data(x, console) for x in shown))
+        ranges = [reach(estimate, percent) for estimate, _, percent in own]
+        table.add_row("", *(data(x, console, "dim") for x in ranges))
+    return table
+
+
+# The charts of a teaching: losses and rewards, J by method, alignment (Figure 3), sweeps.
+#
+# Each function returns ``None`` where there is nothing to draw.
+
+COLORS = (SHORT, LONG, THIRD, FOURTH, INK, MUTED)
+#: points of one drawn curve: more cannot be told apart
+MOST_POINTS = 60
+#: what a curve may hold that is not drawn
+UNDRAWN = ("rate",)
+
+
+def quantities(curves: tuple[Curve, ...], stage: str) -> list[str]:
+    """Return what was measured along the trainings of a stage, the loss first."""
+    names = {name for c in curves if c.stage == stage for p in c.points for name in p.values}
+    return sorted(names - set(UNDRAWN), key=lambda name: (name != "loss", name))
+
+
+def together(taught: Teaching, stage: str, quantity: str) -> int:
+    """Return how many points of a curve are drawn as one, their mean."""
+    counts = [
+        sum(quantity in point.values for point in curve.points)
+        for curve in taught.curves
+        if curve.stage == stage
+    ]
+    return max(1, -(-max(counts, default=0) // MOST_POINTS))
+
+
+def course(taught: Teaching, stage: str, quantity: str, width: int) -> Drawing | None:
+    """Draw one quantity along the steps of a stage, a line each seed."""
+    rows: list[Row] = []
+    every = together(taught, stage, quantity)
+    for curve in taught.curves:
+        if curve.stage != stage:
+            continue
+        points = [(p.step, p.values[quantity]) for p in curve.points if quantity in p.values]
+        if quantity == "loss" and curve.first_loss is not None:
+            rows.append({"seed": f"seed {curve.seed}", "x": 0, "y": curve.first_loss})
+        for at in range(0, len(points), every):
+            steps, values = zip(*points[at : at + every], strict=True)
+            place = sum(steps) / len(steps)
+            mean = sum(values) / len(values)
+            rows.append({"seed": f"seed {curve.seed}", "x": place, "y": mean})
+    if len(rows) < 2:
+        return None
+    names = list(dict.fromkeys(str(row["seed"]) for row in rows))
+    chart = alt.Chart(alt.InlineData(values=rows)).mark_line(
+        strokeWidth=1.6, point=alt.OverlayMarkDef(size=14)
+    )
+    x = alt.X("x:Q", title="optimizer step", axis=alt.Axis(format="d", tickCount=6, tickMinStep=1))
+    y = alt.Y(
+        "y:Q",
+        title=line(quantity, 40),
+        scale=alt.Scale(zero=False),
+        axis=alt.Axis(tickCount=6),
+    )
+    return _finish(alt.layer(chart.encode(x=x, y=y, **_by_seed(names))), width, _height(width))
+
+
+def _by_seed(names: list[str]) -> dict[str, Any]:
+    """Return a color for each seed; more than can be told apart share one."""
+    if len(names) > len(COLORS):
+        return {"detail": alt.Detail("seed:N"), "color": alt.value(SHORT)}
+    legend = alt.Legend(title=None, orient="bottom", labelColor=INK, labelFontSize=12, columns=3)
+    scale = alt.Scale(domain=names, range=list(COLORS[: len(names)]))
+    return {"color": alt.Color("seed:N", scale=scale, legend=legend)}
+
+
+def _height(width: int) -> int:
+    return 240 if width > NARROW else 200
+
+
+def forest(taught: Teaching, name: str, title: str, width: int) -> Drawing | None:
+    """Draw one number of every method and form with its interval."""
+    rows: list[Row] = []
+    order = []
+    for method in taught.methods:
+        label = line(method.title, 40 if width > NARROW else 20)
+        order.append(label)
+        for form in numbers.FORMS:
+            found = taught.get(method.name, form, name)
+            rows.append(
+                {
+                    "metric": label, "form": numbers.FORMS[form], "value": found.value,
+                    "low": found.low, "high": found.high,
+                }
+            )  # fmt: skip
+    return _forest(rows, "metric", order, width, title, [])
+
+
+def alignment(taught: Teaching, width: int) -> Drawing | None:
+    """Draw how far short and long form hedge alike, a bar each method (UNCLE, Figure 3)."""
+    rows: list[Row] = []
+    order = []
+    for method in taught.methods:
+        label = line(method.title, 40 if width > NARROW else 20)
+        start = 0.0
+        for place, pair in enumerate(PAIRS):
+            value = taught.get(method.name, "both", f"align_{pair}").value
+            if value is None:
+                continue
+            if label not in order:
+                order.append(label)
+            told = f"{100 * value:.0f}" if value >= 0.06 else ""
+            rows.append(
+                {
+                    "method": label, "pair": pair, "order": place, "start": start,
+                    "end": start + value, "middle": start + value / 2, "label": told,
+                }
+            )  # fmt: skip
+            start += value
+    if not rows:
+        return None
+    y = alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
+    return _finish(pair_bars(rows, y, 22), width, 36 * len(order))
+
+
+def tradeoff(taught: Teaching, setting: str, width: int) -> Drawing | None:
+    """Draw UUR against KCR of each setting of a sweep, joined in its order (UNCLE, Figure 4)."""
+    rows: list[Row] = []
+    for point in sorted(taught.sweep, key=lambda p: p.value):
+        for form in numbers.FORMS:
+            told, hedged = (point.numbers.get(f"{form} {name}") for name in ("KCR", "UUR"))
+            if point.setting != setting or told is None or hedged is None:
+                continue
+            if told.value is not None and hedged.value is not None:
+                rows.append(
+                    {
+                        "form": numbers.FORMS[form], "at": point.value,
+                        "x": told.value, "y": hedged.value,
+                        "label": f"{point.value:g}",
+                    }
+                )  # fmt: skip
+    counts: dict[str, int] = defaultdict(int)
+    for row in rows:
+        counts[str(row["form"])] += 1
+    if max(counts.values(), default=0) < 2:
+        return None
+    legend = alt.Legend(title=None, orient="bottom", labelColor=INK, labelFontSize=12)
+    names = [name for name in numbers.FORMS.values() if name in counts]
+    color = alt.Color("form:N", scale=alt.Scale(domain=names, range=[SHORT, LONG]), legend=legend)
+    base = alt.Chart(alt.InlineData(values=rows))
+    x = alt.X(
+        "x:Q", title="known facts told rightly (KCR)", scale=alt.Scale(zero=False, padding=16)
+    )
+    y = alt.Y("y:Q", title="unknown facts hedged (UUR)", scale=alt.Scale(zero=False, padding=16))
+    layers = [
+        base.mark_line(strokeWidth=1.4).encode(x=x, y=y, color=color, order="at:Q"),
+        base.mark_point(size=60, filled=True, opacity=1).encode(x=x, y=y, color=color),
+        base.mark_text(dy=-11, fontSize=11, color=INK).encode(x=x, y=y, text="label:N"),
+    ]
+    return _finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
+
+
+# The tables of a teaching's page: methods by numbers, what changed, seeds, alignment, rows.
+
+STAGES = {"sft": "Supervised fine-tuning", "dpo": "Preference optimization", "rl": "RL"}
+TESTED = {"odds_ratio_within": "log_odds_within"}
+#: number -> what the tables call it
+HEADS = {TESTED.get(name, name): head for name, head, _ in (*PAPER, *BEYOND)}
+
+
+def board(
+    taught: Teaching, form: str, heads: tuple[tuple[str, str, bool], ...], caption: str
+) -> tables_Table:
+    """Return a table of methods by numbers, each with its interval."""
+    rows_ = []
+    for method in taught.methods:
+        row = [Cell(line(method.title, 60), head=True)]
+        for name, _, percent in heads:
+            estimate = taught.get(method.name, form, name)
+            tested = TESTED.get(name, name)
+            star = marked(taught.change(method.name, "instruction", form, tested))
+            text = cell(estimate, percent)
+            if estimate.value is not None:
+                text += star + weak(estimate)
+            row.append(Cell(text, _tight(estimate, percent)))
+        rows_.append(row)
+    percents = "; ".join(head for _, head, percent in heads if percent)
+    untested = [head for _, head, _ in heads if head in UNTESTED]
+    are = "are" if len(untested) > 1 else "is"
+    notes = [
+        f"In percent: {percents}. Small: 95 % intervals over training seeds and entities. * "
+        f"differs from the instruction alone (p < {CLEAR}, Holm over all methods and numbers"
+        + (f"; {' and '.join(untested)} {are} not tested)." if untested else ").")
+    ]
+    if heads[0] == PAPER[0] and counted(taught, form):
+        notes.append(counted(taught, form))
+    notes += _problems(taught, form, heads)
+    return tables_Table(caption, ["", *(head for _, head, _ in heads)], rows_, notes)
+
+
+def _problems(taught: Teaching, form: str, heads: tuple[tuple[str, str, bool], ...]) -> list[str]:
+    """Return why numbers are missing or rest on a part, one line a reason."""
+    found: dict[str, list[str]] = {}
+    for method in taught.methods:
+        for name, head, _ in heads:
+            estimate = taught.get(method.name, form, name)
+            if estimate.value is not None and not estimate.problem:
+                continue
+            reason, which = estimate.problem or "undefined", f"{head} of {method.title}"
+            if reason.startswith("sparse: "):
+                count, _, way = reason.removeprefix("sparse: ").rpartition("exact interval")
+                reason = (
+                    "few cases: exact interval"
+                    if not way
+                    else f"few cases: {count}exact interval{way}"
+                )
+                which += f" ({count.rstrip(', ')})" if not way else ""
+            sign = DASH if estimate.value is None else WEAK
+            found.setdefault(f"{sign} {reason}", []).append(which)
+    return [
+        line(f"{sign} {', '.join(which)}: {reason}.", 800)
+        for (sign, _, reason), which in (
+            (key.partition(" "), which) for key, which in found.items()
+        )
+    ]
+
+
+def changes(taught: Teaching) -> tables_Table:
+    """Return every difference of trained methods that stays clear, and J's in any case."""
+    titles = {method.name: method.title for method in taught.methods}
+    trained = {method.name for method in taught.methods if method.kind == "trained"}
+    rows_ = []
+    for one in taught.changes:
+        clear = one.p_holm is not None and one.p_holm < CLEAR
+        if one.method not in trained or not (clear or one.difference.name == "J"):
+            continue
+        e = one.difference
+        rows_.append(
+            [
+                Cell(
+                    f"{titles[one.method]} minus {titles.get(one.against, one.against)}", head=True
+                ),
+                Cell(
+                    f"{HEADS.get(e.name, line(e.name, 40))}, "
+                    f"{numbers.FORMS.get(one.form, one.form)}",
+                    style="left",
+                ),
+                Cell(_signed(e.value), _between(e)),
+                Cell(_p(one.p)),
+                Cell(_p(one.p_holm)),
+            ]
+        )
+    head = ["", "number", "difference", "p", "p, Holm"]
+    note = (
+        f"Of {len(taught.changes)} tests, J's and those with a corrected p below {CLEAR}. Shares "
+        "are numbers between 0 and 1, odds ratios logarithms."
+    )
+    return tables_Table("What teaching changed", head, rows_, [note], "texts")
+
+
+def by_seed(taught: Teaching) -> tables_Table:
+    """Return J of each training; without rows where there is one seed."""
+    rows_ = []
+    trained = [method for method in taught.methods if len(method.seeds) > 1]
+    held = {(c.method, c.form): c.by_seed for c in taught.cells if c.estimate.name == "J"}
+    for method in trained:
+        for form in numbers.FORMS:
+            values = held.get((method.name, form), ())
+            if len(values) == len(method.seeds):
+                cells = [Cell(DASH if v is None else compact(v)) for v in values]
+                head = Cell(f"{line(method.title, 60)}, {numbers.FORMS[form]}", head=True)
+                rows_.append([head, *cells])
+    seeds = trained[0].seeds if trained else ()
+    return tables_Table("J of each seed", ["", *(f"seed {seed}" for seed in seeds)], rows_, [])
+
+
+def _tight(estimate: Estimate, percent: bool) -> str:
+    """Return an interval that stays on one line."""
+    return reach(estimate, percent).replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _between(e: Estimate) -> str:
+    if e.low is None or e.high is None:
+        return ""
+    return f"[{_signed(e.low)},\N{NO-BREAK SPACE}{_signed(e.high)}]"
+
+
+def _signed(value: float | None) -> str:
+    return DASH if value is None else f"{value:+.3f}".replace("-", MINUS)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return DASH
+    return "< .001" if value < 0.001 else f"{value:.3f}"
+
+
+def alignment_table(taught: Teaching) -> tables_Table:
+    """Return the numbers of the alignment bars."""
+    rows_ = []
+    for method in taught.methods:
+        own = [taught.get(method.name, "both", f"align_{pair}") for pair in PAIRS]
+        if any(e.value is not None for e in own):
+            cells = [Cell(cell(e, True), _tight(e, True)) for e in own]
+            rows_.append([Cell(line(method.title, 60), head=True), *cells])
+    return tables_Table("Short against long form, % of facts", ["", *PAIRS], rows_, [])
+
+
+def rows(taught: Teaching) -> tables_Table:
+    """Return how many rows of each kind were trained on, in the order of the stages."""
+    trained = {curve.stage for curve in taught.curves}
+    found = []
+    for name, number in sorted(taught.rows.items(), key=lambda one: not one[0].startswith("sft")):
+        stage, form, kind = (*name.split(" ", 2), "", "")[:3]
+        if stage in trained or not trained:
+            head = Cell(f"{STAGES.get(stage, stage)}, {form}", head=True)
+            found.append([head, Cell(line(kind, 60), style="left"), Cell(f"{number:,}")])
+    return tables_Table("Training rows of the first seed", ["", "kind", "rows"], found, [], "texts")
+
+
+# The page of a teaching: verdict, table by method, alignment, curves, facts before and after.
+
+#: characters of an answer that a page shows
+MOST_TEXT = 2_000
+MEANING = {
+    "CC": "certain in both forms",
+    "CU": "certain alone, uncertain in the paragraph",
+    "UC": "uncertain alone, certain in the paragraph",
+    "UU": "uncertain in both",
+}
+ABOUT_CURVES = {
+    "reward accuracy": "Share of pairs whose chosen answer gained more than the rejected one.",
+    "reward margin": "How much more: beta times the difference of the log-ratios.",
+    "mean reward": "Of the answers that were drawn at this step.",
+    "KL": "How far it has moved from where it began, in nats per token.",
+}
+
+
+class Shown(NamedTuple):
+    """One fact before and after, ready to be escaped."""
+
+    form: str
+    entity: str
+    question: str
+    golds: str
+    known: str
+    before: str
+    after: str
+    before_value: str
+    after_value: str
+
+
+def write_training(folder: str | Path) -> Path:
+    """Write ``report.html`` of a teaching; return its path. Raises InputError."""
+    return write_page(folder, page(read_teaching(folder)))
+
+
+def page(taught: Teaching) -> str:
+    """Return the page as text. Holds for any numbers and any texts."""
+    return filled("page.html.j2", context(taught), __package__)
+
+
+def context(taught: Teaching) -> dict[str, Any]:
+    """Return what the template needs."""
+    stages = list(dict.fromkeys(curve.stage for curve in taught.curves))
+    return {
+        "title": line(taught.model, 120) or "a model",
+        "unfinished": unfinished(taught),
+        "verdict": [line(text, 600) for text in taught.verdict],
+        "tables": [
+            board(taught, form, heads_of(form, heads), caption)
+            for form in numbers.FORMS
+            for heads, caption in (
+                (PAPER, f"{numbers.FORMS[form].capitalize()}, in UNCLE's layout"),
+                (BEYOND, f"{numbers.FORMS[form].capitalize()}: what those rates leave out"),
+            )
+        ],
+        "changes": changes(taught),
+        "by_seed": by_seed(taught),
+        "charts": _forests(taught),
+        "alignment": figure_of(
+            partial(alignment, taught),
+            "Shares of facts by certainty in short and long form, a bar each method.",
+        ),
+        "aligned": alignment_table(taught),
+        "meaning": MEANING,
+        "pairs": list(PAIRS),
+        "curves": _curves(taught, stages),
+        "sweeps": _sweeps(taught),
+        "samples": [_shown(sample) for sample in taught.samples],
+        "rows": rows(taught),
+        "told": _told(taught),
+        "settings": [(line(k, 80), line(str(v), 300)) for k, v in taught.settings.items()],
+        "facts": _facts(taught),
+        "notes": [line(note, 500) for note in taught.notes],
+        "command": line(taught.command, 2_000),
+        "signature": line(taught.signature, 1_500),
+        "definitions": ABOUT,
+        "builtin": taught.model == "builtin",
+        "clear": CLEAR,
+    }
+
+
+def _facts(taught: Teaching) -> list[tuple[str, str]]:
+    told = {
+        "base run": taught.base_run,
+        "base model": taught.model_identity,
+        "data": taught.data,
+        "judge": taught.judge,
+        "entities taught": str(taught.entities.get("taught", "")),
+        "entities measured": str(taught.entities.get("measured", "")),
+        "sayso": taught.sayso,
+        "finished": taught.finished or "not yet",
+        **{_timing(name): f"{value:g}" for name, value in taught.timings.items()},
+    }
+    return [(name, line(value, 300)) for name, value in told.items() if value]
+
+
+def _timing(name: str) -> str:
+    """Return "draws, CPU seconds" for draws_cpu_s."""
+    step, _, unit = name.removesuffix("_s").rpartition("_")
+    return f"{step}, {'CPU seconds' if unit == 'cpu' else 'seconds'}"
+
+
+def _shown(sample: Sample) -> Shown:
+    return Shown(
+        sample.form,
+        line(sample.entity, 200),
+        line(sample.question, 500),
+        line("; ".join(sample.golds), 300),
+        "known" if sample.known else "unknown",
+        block(sample.before[:MOST_TEXT]),
+        block(sample.after[:MOST_TEXT]),
+        sample.before_value,
+        sample.after_value,
+    )
+
+
+def _forests(taught: Teaching) -> list[tuple[str, Figure, str]]:
+    drawn = []
+    for name, title, axis, caption in (
+        (
+            "J",
+            "J",
+            "0 = blind hedging",
+            "Bars are 95 % intervals over seeds and entities.",
+        ),
+        (
+            "wrong_and_sure",
+            "Told wrongly without a hedge",
+            "share of all facts",
+            "What a reader is misled by. Lower is better.",
+        ),
+    ):
+        figure = figure_of(
+            partial(forest, taught, name, axis), f"{title} by method; numbers below."
+        )
+        if figure is not None:
+            drawn.append((title, figure, caption))
+    return drawn
+
+
+def _told(taught: Teaching) -> list[str]:
+    """Return what the trainings had to say, such as that memory ran out."""
+    return [
+        line(f"{STAGES.get(curve.stage, curve.stage)}, seed {curve.seed}: {notice}", 400)
+        for curve in taught.curves
+        for notice in curve.notices
+    ]
+
+
+def _curves(taught: Teaching, stages: list[str]) -> list[tuple[str, Figure, str]]:
+    drawn = []
+    for stage in stages:
+        for quantity in quantities(taught.curves, stage):
+            title = f"{STAGES.get(stage, line(stage, 40))}: {line(quantity, 40)}"
+            figure = figure_of(
+                partial(course, taught, stage, quantity), f"{title} by optimizer step."
+            )
+            if figure is not None:
+                drawn.append((title, figure, _of_curve(taught, stage, quantity)))
+    return drawn
+
+
+def _of_curve(taught: Teaching, stage: str, quantity: str) -> str:
+    """Return what a curve's points are."""
+    every = together(taught, stage, quantity)
+    text = "" if every == 1 else f"Each point is the mean of {every} that were logged. "
+    if quantity == "loss" and any(
+        c.first_loss is not None for c in taught.curves if c.stage == stage
+    ):
+        text += "Step 0 is the first batch before any step. "
+    if quantity == "loss" and stage == "rl":
+        text += "It is near 0 by its making and says little: read the reward. "
+    return text + ABOUT_CURVES.get(quantity, "")
+
+
+def _sweeps(taught: Teaching) -> list[tuple[str, Figure]]:
+    drawn = []
+    for setting in dict.fromkeys(point.setting for point in taught.sweep):
+        figure = figure_of(partial(tradeoff, taught, setting), f"UUR against KCR along {setting}.")
+        if figure is not None:
+            drawn.append((line(setting, 40), figure))
+    return drawn
+
+
+# A sweep in the terminal and as a page: one line for each value and form.
+
+#: (number, head, in percent)
+COLUMNS = (
+    ("J", "J", False), ("UUR", "UUR", True), ("KCR", "KCR", True),
+    ("unspoken_knowledge", "unspoken", False), ("skill", "skill", False),
+    ("wrong_and_sure", "wrong, sure", True),
+)  # fmt: skip
+
+
+def render_sweep(taught: Teaching, console: Console, place: Path | None = None) -> None:
+    """Print the last stage's numbers of every value, with 95 % intervals."""
+    setting = taught.sweep[0].setting if taught.sweep else "setting"
+    last = taught.methods[-1].title if taught.methods else ""
+    for form in FORMS:
+        table = plain_table()
+        table.add_column(data(f"{form} form, {setting}", console, "bold"), no_wrap=True)
+        for _, head, _ in COLUMNS:
+            table.add_column(data(head, console, "dim"), justify="right")
+        for point in taught.sweep:
+            own = [(point.numbers[f"{form} {name}"], percent) for name, _, percent in COLUMNS]
+            cells = (data(cell(found, percent), console) for found, percent in own)
+            table.add_row(data(f"{point.value:g}", console), *cells)
+            ranges = (data(reach(found, percent), console, "dim") for found, percent in own)
+            table.add_row("", *ranges)
+        console.print()
+        console.print(table)
+    seeds = "1 seed" if len(taught.seeds) == 1 else f"{len(taught.seeds)} seeds"
+    say(
+        console,
+        f"{last} of each value; 95 % intervals over {seeds} and "
+        f"{taught.entities.get('measured')} entities. The best of many values looks better than "
+        "it is: choose on entities that are measured no more.",
+        "dim",
+    )
+    if place is not None:
+        say(console, f"page: {place}", "dim")
+
+
+def write_sweep(folder: str | Path, taught: Teaching) -> Path:
+    """Write the page of a sweep, with UUR against KCR of each value; return its path."""
+    return write_page(folder, page(taught))

@@ -1,0 +1,164 @@
+"""What a teaching leaves behind: ``teaching.json``, as it is computed, printed and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from sayso.records import Estimate, InputError
+from sayso.storage.atomic import disk_errors, replacing
+
+#: the format of teaching.json; another one is refused
+FORMAT = 1
+FILE = "teaching.json"
+
+
+class Method(msgspec.Struct, frozen=True):
+    """One row of the table. ``kind`` is base, prompted or trained; ``seeds`` those measured."""
+
+    name: str
+    title: str
+    kind: str
+    seeds: tuple[int, ...] = ()
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One number of one method in one form; ``by_seed`` as the method's seeds."""
+
+    method: str
+    form: str
+    estimate: Estimate
+    by_seed: tuple[float | None, ...] = ()
+
+
+class Change(msgspec.Struct, frozen=True):
+    """``method`` minus ``against`` on the same resamples; ``p_holm`` corrected over the table."""
+
+    method: str
+    against: str
+    form: str
+    difference: Estimate
+    p: float | None = None
+    p_holm: float | None = None
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One point of a curve: optimizer step and what was measured there, by name."""
+
+    step: int
+    values: dict[str, float]
+
+
+class Curve(msgspec.Struct, frozen=True):
+    """A training: its stage (sft, dpo, rl), seed, loss before the first step, and its course."""
+
+    stage: str
+    seed: int
+    first_loss: float | None
+    points: tuple[Point, ...]
+    notices: tuple[str, ...] = ()
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """One fact before and after. Texts are the models' own words; values are their labels."""
+
+    form: str
+    entity: str
+    question: str
+    golds: tuple[str, ...]
+    known: bool
+    before: str
+    after: str
+    before_value: str
+    after_value: str
+
+
+class SweepPoint(msgspec.Struct, frozen=True):
+    """What one setting of a sweep gave: numbers by "form name"."""
+
+    setting: str
+    value: float
+    numbers: dict[str, Estimate]
+
+
+class Teaching(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a teaching did and found.
+
+    ``settings`` are all that decided it, ``rows`` counts training rows by "stage kind" for the
+    first seed, ``entities`` counts trained and evaluated ones. ``finished`` is ``None`` until it
+    is whole. ``folders`` are runs and adapters, relative to this one.
+    """
+
+    format: int = FORMAT
+    sayso: str = ""
+    created: str = ""
+    finished: str | None = None
+    command: str = ""
+    base_run: str = ""
+    model: str = ""
+    model_identity: str = ""
+    data: str = ""
+    judge: str = ""
+    settings: dict[str, object] = msgspec.field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
+    entities: dict[str, int] = msgspec.field(default_factory=dict)
+    rows: dict[str, int] = msgspec.field(default_factory=dict)
+    methods: tuple[Method, ...] = ()
+    cells: tuple[Cell, ...] = ()
+    changes: tuple[Change, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    sweep: tuple[SweepPoint, ...] = ()
+    verdict: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    timings: dict[str, float] = msgspec.field(default_factory=dict)
+    folders: dict[str, str] = msgspec.field(default_factory=dict)
+    signature: str = ""
+
+    def get(self, method: str, form: str, name: str) -> Estimate:
+        """Return one number, e.g. ``get("dpo", "short", "J")``; its value may be ``None``."""
+        for cell in self.cells:
+            if (cell.method, cell.form, cell.estimate.name) == (method, form, name):
+                return cell.estimate
+        return Estimate(name, problem="not measured")
+
+    def change(self, method: str, against: str, form: str, name: str) -> Change | None:
+        """Return one difference; ``None`` where it was not made."""
+        for one in self.changes:
+            place = (one.method, one.against, one.form, one.difference.name)
+            if place == (method, against, form, name):
+                return one
+        return None
+
+
+def write_teaching(folder: str | Path, teaching: Teaching) -> Path:
+    """Write ``teaching.json`` in one piece; return its path. Raises InputError for a full disk."""
+    place = Path(folder) / FILE
+    with replacing(place) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(teaching), indent=1) + b"\n")
+    return place
+
+
+def write_page(folder: str | Path, text: str) -> Path:
+    """Write ``report.html`` of a teaching in one piece; return its path."""
+    place = Path(folder) / "report.html"
+    with replacing(place) as file:
+        file.write(text.encode("utf-8", "replace"))
+    return place
+
+
+def read_teaching(folder: str | Path) -> Teaching:
+    """Read ``teaching.json`` of a folder. Raises InputError."""
+    place = Path(folder) / FILE
+    if not place.is_file():
+        raise InputError(f"{folder} holds no {FILE}: expected a folder that `sayso train` wrote")
+    with disk_errors(place, "read"):
+        data = place.read_bytes()
+    try:
+        found = msgspec.json.decode(data, type=Teaching)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{place} is no manifest of a teaching ({error})") from None
+    if found.format != FORMAT:
+        raise InputError(f"{place} has format {found.format}, this sayso reads {FORMAT}")
+    return found

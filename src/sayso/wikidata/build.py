@@ -1,0 +1,321 @@
+"""The data card: what a benchmark consists of, where it came from, and what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from sayso.records import InputError
+from sayso.storage.atomic import replacing
+from sayso.wikidata.aspects import (
+    FILE,
+    Aspect,
+    Aspects,
+    propose,
+    read_aspects,
+    reworded,
+    write_aspects,
+)
+from sayso.wikidata.dump import problem_kind
+from sayso.wikidata.found import Found, write_found
+from sayso.wikidata.questions import Made, Record, draft, records, twins
+from sayso.wikidata.templates import UNASKABLE, Templates
+
+#: problems of a kind that the card names; the file beside it has all
+SHOWN = 3
+#: counts of a reading, and problems by kind, in words
+READ = {
+    "bytes": "bytes unpacked",
+    "entities": "entities in the dump",
+    "members": "entities of the domains",
+    "parsed": "lines read whole in the pass over members",
+    "parts": "files",
+    "fresh": "entities with facts of after the day",
+    "labels": "names looked up",
+}
+WRONG = {
+    "cut off": "lines that are cut off",
+    "no JSON object": "lines that are no JSON object",
+    "no UTF-8": "lines that are no UTF-8",
+    "not read": "lines that are too long",
+    "cannot be read": "lines that cannot be read",
+    "cannot be read from here on": "files of which the rest is missing",
+    "has no label": "entities without a label",
+    "unknown datatype": "statements of an unknown datatype",
+    "statement cannot be read": "statements that cannot be read",
+}
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """One domain of one split, as in UNCLE's Table 5: entities, prompts, questions, golds."""
+
+    domain: str
+    split: str
+    entities: int
+    prompts: int
+    aspects: int
+    golds: int
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of the card; ``strata``: domain -> stratum -> (taken, existing)."""
+
+    source: str
+    day: str
+    day_from: str
+    fresh_after: str
+    languages: tuple[str, ...]
+    seed: int
+    reviewed: bool
+    counts: list[Counts]
+    strata: dict[str, dict[str, tuple[int, int]]]
+    aspects: dict[str, dict[str, int]]
+    left: dict[str, int]
+    wrong: dict[str, int]
+    read: dict[str, int]
+    disputed: int
+    partial: int
+    notes: tuple[str, ...] = ()
+
+
+def make_card(
+    found: Found, aspects: Aspects, made: Made, splits: Mapping[str, Sequence[Record]]
+) -> Card:
+    """Count everything that was made."""
+    counts = []
+    for split, rows in splits.items():
+        for domain in found.plan.domains:
+            own = [row for row in rows if row.domain == domain]
+            parts = [part for row in own for part in row.individual_qa]
+            golds = sum(len(part.answer) for part in parts)
+            entities = len({row.entity for row in own})
+            counts.append(Counts(domain, split, entities, len(own), len(parts), golds))
+    main = splits["main"]
+    strata = {}
+    for domain, settings in found.plan.domains.items():
+        taken = Counter({row.id: row.stratum for row in main if row.domain == domain}.values())
+        names = [settings.stratum_name(n) for n in range(len(settings.edges) + 1)]
+        there = found.population[domain]
+        strata[domain] = {
+            name: (taken[name], total) for name, total in zip(names, there, strict=True)
+        }
+    asked = {
+        domain: dict(
+            Counter(
+                f"{part.property_id} {part.description}"
+                for row in main
+                if row.domain == domain
+                for part in row.individual_qa
+            ).most_common()
+        )
+        for domain in found.plan.domains
+    }
+    real = [row for split, rows in splits.items() if split != "twins" for row in rows]
+    parts = [part for row in real for part in row.individual_qa]
+    return Card(
+        source=found.source,
+        day=found.day,
+        day_from=found.day_from,
+        fresh_after=found.fresh_after,
+        languages=found.plan.languages,
+        seed=found.seed,
+        reviewed=aspects.reviewed,
+        counts=counts,
+        strata=strata,
+        aspects=asked,
+        left=made.left,
+        wrong=found.wrong,
+        read=found.counts,
+        disputed=sum(part.disputed for part in parts),
+        partial=sum(part.partial for part in parts),
+        notes=found.notes,
+    )
+
+
+def written(card: Card, found: Found) -> str:
+    """Return the card as Markdown; names that others wrote are escaped."""
+    day = f"{card.day} (from {card.day_from})" if card.day else "not known"
+    lines = [
+        "# Data card",
+        "",
+        f"Made from {_safe(card.source)} (Wikidata, CC0), which describes {day}. "
+        f"Languages: {', '.join(card.languages)}. Seed {card.seed}. "
+        f"The aspects were {'' if card.reviewed else 'NOT '}reviewed by a person.",
+        "",
+        "| domain | split | entities | prompts | questions | golds |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {_safe(row.domain)} | {row.split} | {row.entities:,} | {row.prompts:,} | "
+        f"{row.aspects:,} | {row.golds:,} |"
+        for row in card.counts
+        if row.prompts or row.split == "main"
+    ]
+    if card.fresh_after:
+        lines += ["", f"*fresh* holds only what is true since after {card.fresh_after}, and *main* "
+                  "what is not known to be."]  # fmt: skip
+    lines += ["", "*twins* are entities with invented names: nothing about them can be known.", ""]
+    lines += ["## How much is known about them", "", "| domain | stratum | taken | existing |",
+              "|---|---|---|---|"]  # fmt: skip
+    for domain, strata in card.strata.items():
+        for name, (taken, there) in strata.items():
+            lines.append(f"| {_safe(domain)} | {name} | {taken:,} | {there:,} |")
+    lines += ["", "## Filters", ""]
+    for domain, settings in found.plan.domains.items():
+        lines.append(
+            f"* {_safe(domain)}: {settings.members}; at least {settings.least} aspects each"
+        )
+    lines += [f"* left out: {number:,} {_safe(what)}" for what, number in sorted(card.left.items())]
+    lines += [f"* {_safe(note)}" for note in card.notes]
+    lines += [
+        f"* {card.partial:,} questions whose list of golds is known to be incomplete, "
+        f"{card.disputed:,} with values that cannot all be true (`partial`, `disputed` there)",
+        "",
+        "## Aspects",
+        "",
+    ]
+    for domain, asked in card.aspects.items():
+        told = ", ".join(f"{_safe(name)} ({number:,})" for name, number in asked.items())
+        lines.append(f"* {_safe(domain)}: {told or 'none'}")
+    lines += ["", "## The source", ""]
+    lines += [
+        f"* {_safe(READ.get(what, what))}: {number:,}" for what, number in sorted(card.read.items())
+    ]
+    for kind, number in sorted(card.wrong.items()):
+        lines.append(f"* left out: {_safe(WRONG.get(kind, kind))}: {number:,}, for example")
+        named = (p for p in found.problems if problem_kind(p.what) == kind)
+        for problem in islice(named, SHOWN):
+            told = _safe(problem.what)[:200]
+            lines.append(f"    * {_safe(problem.part)} line {problem.line}: {told}")
+    if found.problems:
+        lines.append(f"* {len(found.problems):,} of them are named in problems.jsonl")
+    return "\n".join(lines) + "\n"
+
+
+def _safe(text: str) -> str:
+    """Return text that Markdown and a terminal take for text."""
+    plain = "".join(c for c in " ".join(text.split()) if c.isprintable())
+    return "".join("\\" + c if c in "\\`*_[]<>|#" else c for c in plain)
+
+
+# The two steps of a build: find entities and propose aspects; then make questions of them.
+
+
+class Word(Protocol):
+    """Words the question of an aspect; ``aspects`` are set before it is called."""
+
+    aspects: Aspects | None
+    kept: int
+    refused: int
+    failed: int
+    failure: str
+
+    def __call__(self, domain: str, property: str, aspect: Aspect) -> str | None: ...
+
+
+class Built(msgspec.Struct, frozen=True):
+    """The end of a build: where everything is, and the card."""
+
+    folder: str
+    files: dict[str, str]
+    card: Card
+
+
+def found_step(
+    folder: Path, found: Found, templates: Templates, word: Word | None = None
+) -> Aspects:
+    """Keep what was found and propose aspects; a review file that is there stays as it is.
+
+    InputError where nothing was found.
+    """
+    _check_found(found)
+    write_found(folder, msgspec.structs.replace(found, table=templates))
+    problems = ({"part": p.part, "line": p.line, "what": p.what} for p in found.problems)
+    _write(folder / "problems.jsonl", problems)
+    if (folder / FILE).exists():
+        return read_aspects(folder, found)
+    aspects = propose(found, templates)
+    if word is not None:
+        word.aspects = aspects
+        aspects = reworded(aspects, word)
+    write_aspects(folder, found, aspects)
+    return aspects
+
+
+def _check_found(found: Found) -> None:
+    """Refuse a source without a single entity: a wrong class, or a file that is no dump."""
+    if any(sum(counts) for counts in found.population.values()):
+        return
+    asked = "; ".join(f"{name}: {plan.members}" for name, plan in found.plan.domains.items())
+    wrong = f"{sum(found.wrong.values()):,} problems" if found.wrong else ""
+    for first in found.problems[:1]:
+        wrong = f"the first of {wrong}: {first.part} line {first.line} {first.what}"
+    if "parts" in found.counts:
+        read = f" among the {found.counts.get('entities', 0):,} entities that were read"
+        check = "is it Wikidata, one entity a line?"
+    else:
+        read, check = "", "is it Wikidata? To ask it again delete scan/replies"
+    raise InputError(
+        f"{found.source}: none of the domains has an entity with a label in "
+        f"{found.plan.languages[0]!r}{read} (expected {asked}){'; ' * bool(wrong)}{wrong}; are the "
+        f"classes right, and {check}"
+    )
+
+
+def _check_made(folder: Path, found: Found, aspects: Aspects, made: Made) -> None:
+    if any(
+        one.fresh or len(one.old) >= found.plan.domains[one.domain].least for one in made.drafts
+    ):
+        return
+    told = []
+    for name, counts in found.population.items():
+        rows = aspects.domains[name].values()
+        why = Counter(row.why for row in rows if row.why and row.kind not in UNASKABLE)
+        spoke = ", ".join(f"{reason} ({number})" for reason, number in why.most_common(3))
+        kept = len(aspects.kept(name))
+        told.append(f"{name}: {sum(counts):,} entities, {kept} aspects kept"
+                    + (f"; of others: {spoke}" if spoke else ""))  # fmt: skip
+    reasons = ", ".join(f"{number:,} {what}" for what, number in sorted(made.left.items()))
+    raise InputError(
+        f"{folder}: no entity is left to ask about ({'; '.join(told)}; left out: "
+        f"{reasons or 'nothing'}); keep more aspects in {folder / FILE}, or lower 'least' in the "
+        "file of domains"
+    )
+
+
+def question_step(folder: Path, found: Found, templates: Templates, most_twins: int) -> Built:
+    """Make questions of the reviewed aspects: a file for each split, and the card."""
+    aspects = read_aspects(folder, found)
+    made = draft(found, aspects, templates)
+    _check_made(folder, found, aspects, made)
+    splits = {
+        "main": list(records(made, found, templates, "main")),
+        "fresh": list(records(made, found, templates, "fresh")),
+        "twins": list(twins(made.drafts, found, aspects, templates, most_twins)),
+    }
+    files = {}
+    for split, rows in splits.items():
+        name = "questions.jsonl" if split == "main" else f"{split}.jsonl"
+        place = folder / name
+        if rows:
+            _write(place, (msgspec.to_builtins(row) for row in rows))
+            files[split] = str(place)
+        else:
+            place.unlink(missing_ok=True)
+    card = make_card(found, aspects, made, splits)
+    with replacing(folder / "card.md") as file:
+        file.write(written(card, found).encode("utf-8", "replace"))
+    with replacing(folder / "card.json") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
+    return Built(str(folder), files, card)
+
+
+def _write(path: Path, rows: Iterable[object]) -> None:
+    with replacing(path) as file:
+        for row in rows:
+            file.write(msgspec.json.encode(row) + b"\n")

@@ -1,0 +1,265 @@
+"""A YAML file that a person wrote: read as a record, or refused with the line that is wrong.
+
+What YAML itself lets pass is refused too: a key that stands twice (the second would silently take
+the place of the first).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import msgspec
+
+from sayso.records import InputError
+
+if TYPE_CHECKING:
+    import yaml
+
+Record = TypeVar("Record")
+#: the way to a value: keys of mappings and numbers of lists
+Keys = tuple[object, ...]
+_STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
+
+
+class Lines:
+    """Where everything stands in a file."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.numbers: dict[Keys, int] = {}
+
+    def at(self, *keys: object) -> str:
+        """Return file and line of the value that ``keys`` lead to, or of the nearest above it."""
+        for length in range(len(keys), -1, -1):
+            if keys[:length] in self.numbers:
+                return f"{self.place} line {self.numbers[keys[:length]]}"
+        return self.place
+
+
+def read_yaml(path: Path, kind: type[Record], hint: str) -> tuple[Record, Lines]:
+    """Read a file as ``kind``; InputError with the line, what was wrong there, and ``hint``."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: does not exist; {hint}") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; expected a YAML file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is no UTF-8 text at its byte {error.start + 1}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    return parse_yaml(text, str(path), kind, hint)
+
+
+def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Record, Lines]:
+    """Read text as ``kind``; see :func:`read_yaml`."""
+    import yaml
+
+    lines = Lines(place)
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is not None:
+            _number(node, (), lines, set())
+        value = None if node is None else loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f" line {mark.line + 1}" if mark else ""
+        raise InputError(f"{place}{line}: is no YAML ({error.problem or error.context})") from None
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InputError(f"{place}: is no YAML ({' '.join(str(error).split())})") from None
+    try:
+        return msgspec.convert(value, kind), lines
+    except msgspec.ValidationError as error:
+        reason, _, path = str(error).partition(" - at ")
+        keys = _way(value, kind, str(error), path)
+        field = re.search(r"unknown field `(.*)`", reason)
+        at = lines.at(*keys, *([field[1]] if field else []))
+        told = "".join(f"{key}: " for key in keys)
+        quoted = " (a word such as no is read as false: quote it)" if "got `bool`" in reason else ""
+        raise InputError(f"{at}: {told}{reason}{quoted}; {hint}") from None
+
+
+def _number(node: yaml.Node, keys: Keys, lines: Lines, seen: set[int]) -> None:
+    """Note the line of every value, and refuse keys that stand twice."""
+    lines.numbers.setdefault(keys, node.start_mark.line + 1)
+    if id(node) in seen:  # an alias: walking it again could take for ever
+        return
+    seen.add(id(node))
+    for key, line, value in _children(node):
+        own = (*keys, key)
+        if own in lines.numbers and key != "<<":
+            raise InputError(
+                f"{lines.place} line {line}: {key!r} stands there twice (first in line "
+                f"{lines.numbers[own]})"
+            )
+        lines.numbers[own] = line
+        _number(value, own, lines, seen)
+
+
+def _children(node: yaml.Node) -> Iterator[tuple[object, int, yaml.Node]]:
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield str(key.value), key.start_mark.line + 1, value
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            yield number, value.start_mark.line + 1, value
+
+
+def _way(value: object, kind: type, error: str, path: str) -> Keys:
+    """Return the keys that lead to an error; msgspec writes [...] for those of a mapping."""
+    keys: list[object] = []
+    here = value
+    for name, index in _STEP.findall(path):
+        if index == "...":
+            blamed = [key for key in here if _fails(_alone(value, keys, key), kind, error)]  # type: ignore[attr-defined]
+            if not blamed:
+                break
+            keys.append(blamed[0])
+        else:
+            keys.append(name or int(index))
+        try:
+            here = here[keys[-1]]  # type: ignore[index]
+        except (KeyError, IndexError, TypeError):
+            break
+    return tuple(keys)
+
+
+def _fails(value: object, kind: type, error: str) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as other:
+        return str(other) == error
+    return False
+
+
+def _alone(value: object, keys: list[object], key: object) -> object:
+    """Return ``value`` with one key alone in the mapping that ``keys`` lead to."""
+    if not keys:
+        return {key: value[key]}  # type: ignore[index]
+    copy = dict(value) if isinstance(value, dict) else list(value)  # type: ignore[call-overload]
+    copy[keys[0]] = _alone(copy[keys[0]], keys[1:], key)
+    return copy
+
+
+# The file that says which benchmark to build: domains by class, languages, how many entities.
+
+#: edges of the frequency strata: below the first, from each to the next, from the last on
+EDGES = {"statements": (10, 20, 40, 80), "sitelinks": (1, 3, 10, 30)}
+_ID = re.compile(r"Q[1-9]\d{0,17}")
+_PROPERTY = re.compile(r"P[1-9]\d{0,9}")
+_LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,8}){0,3}")
+
+
+class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One domain.
+
+    ``classes``: instances of these, or of their subclasses. ``type`` is what a prompt calls one of
+    them, ``where`` asks for one of some items as value of a property ({"P106": ["Q82955"]}).
+    ``entities`` are spread over strata of ``frequency``, whose inner edges are ``strata``. A prompt
+    names ``aspects`` at most; an entity with fewer than ``least`` that can be asked is left out.
+    """
+
+    classes: tuple[str, ...]
+    type: str = ""
+    subclasses: bool = True
+    where: dict[str, tuple[str, ...]] = {}
+    entities: int = 100
+    frequency: Literal["statements", "sitelinks"] = "statements"
+    strata: tuple[int, ...] = ()
+    aspects: int = 8
+    least: int = 2
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        """The edges of its strata."""
+        return self.strata or EDGES[self.frequency]
+
+    @property
+    def members(self) -> str:
+        """What makes an entity one of it, in words."""
+        where = "".join(f", {p} among {', '.join(i)}" for p, i in self.where.items())
+        below = "and subclasses" if self.subclasses else "only these"
+        return f"instance of {', '.join(self.classes)} ({below}){where}"
+
+    def stratum(self, statements: int, sitelinks: int) -> int:
+        """Return the number of the stratum, from 0 (little is known)."""
+        value = statements if self.frequency == "statements" else sitelinks
+        return sum(value >= edge for edge in self.edges)
+
+    def stratum_name(self, number: int) -> str:
+        """Return a stratum in words: "20-39 statements"."""
+        edges = self.edges
+        if number == len(edges):
+            return f"{edges[-1]}+ {self.frequency}"
+        low = edges[number - 1] if number else 0
+        high = edges[number] - 1
+        span = str(low) if low == high else f"{low}-{high}"
+        return f"{span} {self.frequency}"
+
+
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All domains, and the languages of labels: questions are asked in the first one."""
+
+    domains: dict[str, Domain]
+    languages: tuple[str, ...] = ("en",)
+
+
+def load_plan(path: Path | None, languages: tuple[str, ...] = ()) -> Plan:
+    """Read a file of domains; ``None`` is UNCLE's five. ``languages`` take precedence.
+
+    Raises InputError for whatever no benchmark can be built from.
+    """
+    hint = "expected domains: {name: {classes: [Q5], type: person}}"
+    if path is None:
+        text = resources.files(__package__).joinpath("domains.yaml").read_text("utf-8")
+        found, lines = parse_yaml(text, "the domains that ship with sayso", Plan, hint)
+    else:
+        found, lines = read_yaml(path, Plan, hint)
+    plan = msgspec.structs.replace(found, languages=languages or found.languages)
+    for problem in _problems(plan, lines):
+        raise InputError(problem)
+    return plan
+
+
+def _problems(plan: Plan, lines: Lines) -> list[str]:
+    told = []
+    if not plan.domains:
+        told.append(f"{lines.at('domains')}: names no domain")
+    if not plan.languages:
+        told.append(f"{lines.at('languages')}: names no language; write languages: [en]")
+    told += [
+        f"language {language!r}: expected a code of Wikidata's, such as en or pt-br"
+        for language in plan.languages
+        if not _LANGUAGE.fullmatch(language)
+    ]
+    for name, domain in plan.domains.items():
+        at = f"{lines.at('domains', name)}: domain {name!r}"
+        if not name.strip() or not name.isprintable():
+            told.append(f"{at}: a name is needed that can be printed")
+        if not domain.classes:
+            told.append(f"{at}: names no class; write classes: [Q5]")
+        ids = [*domain.classes, *(item for items in domain.where.values() for item in items)]
+        told += [
+            f"{at}: {i!r} is no item; expected Q and a number" for i in ids if not _ID.fullmatch(i)
+        ]
+        told += [
+            f"{at}: {p!r} is no property; expected P and a number"
+            for p in domain.where
+            if not _PROPERTY.fullmatch(p)
+        ]
+        if any(a >= b for a, b in zip(domain.strata, domain.strata[1:], strict=False)):
+            told.append(f"{at}: strata must grow, such as [10, 20, 40, 80]")
+        if any(edge < 1 for edge in domain.strata):
+            told.append(f"{at}: strata begin at 0 by themselves; give edges from 1 on")
+        if min(domain.entities, domain.aspects, domain.least) < 1:
+            told.append(f"{at}: entities, aspects and least must be at least 1")
+        if domain.entities > 100_000:
+            told.append(f"{at}: at most 100000 entities, which are kept in memory")
+    return told
