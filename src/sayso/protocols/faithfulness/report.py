@@ -1001,8 +1001,11 @@ def _form(found: Found, form: str) -> dict[str, Any]:
     }
 
 
-#: names are said as they are in tables of differences
-LABELS: dict[str, tuple[str, str]] = {}
+#: name -> (symbol that is known by itself, what it means): for tables of differences
+LABELS = {
+    "skill": ("", "words match the frozen draws (0 blind, 1 perfect)"),
+    "accuracy": ("", "right, of all facts"),
+}
 
 
 def pages(
