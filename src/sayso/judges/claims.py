@@ -15,6 +15,7 @@ from sayso.engines.engine import Engine
 from sayso.judges.decisiveness import lost
 from sayso.judges.model.replies import Block, JudgeCounts, Outcome, ask_blocks, load
 from sayso.judges.model.replies import Kind as replies_Kind
+from sayso.judges.patterns import regex
 from sayso.judges.rules.sentences import AUXILIARY, PAST, Part, Span, parts, plain
 from sayso.judges.rules.stance import states_unknown
 from sayso.judges.rules.text import is_english
@@ -55,7 +56,7 @@ Catalonia
 """
 REGION = "(?:(?:" + _STATES.replace("\n", "") + r"))(?![\w-])"
 #: The comma of "Cleveland, Ohio, " and of "November 21, 1942," joins what stands around it.
-PLACE = re.compile(rf"(?<=[\w.]),\s+(?={REGION})")
+PLACE = regex(rf"(?<=[\w.]),\s+(?={REGION})")
 
 _NATION = """
 American|African-American|British|English|Scottish|Welsh|Irish|Canadian|Australian|New Zealand|
@@ -74,7 +75,7 @@ Namibian|Zambian|Angolan|Congolese|Ivorian|Malian|Rwandan|Somali|Maltese|Cypriot
 Macedonian|Montenegrin
 """
 _NATION = _NATION.replace("\n", "")
-NATIONALITY = re.compile(
+NATIONALITY = regex(
     rf"(?P<before>(?:former|retired|famous|late|prominent|renowned|well-known|notable)\s+)?"
     rf"(?P<nation>(?:{_NATION})(?:[-\s](?:born\s+)?(?:{_NATION}))?)(?:-born)?\s+(?!football\b|[Ff]ootballer\b|history\b|literature\b|Football\b)(?=[\w\"'])"
 )
@@ -86,13 +87,13 @@ PREPOSITION = (
     r"amongst|where|when|while|despite|toward|towards|to|about|upon|following|due|because)"
 )
 #: Of these a verb may be the whole claim: "was born", "died", "lived".
-LOOSE = re.compile(
+LOOSE = regex(
     r"\b(?:born|died|dies|lives|lived|resides|resided|based|located|situated|buried|raised|founded|"
     r"formed|released|established|published|built|opened|closed|married|divorced|retired|discovered|"
     r"created|located|launched|elected|graduated|premiered|aired|broadcast|killed|executed|"
     r"assassinated|discovered|diagnosed|held)$"
 )
-TIME = re.compile(
+TIME = regex(
     rf"(?:in|on|since|until|by|from|during|between|around|circa|after|before|at)\s+(?:the\s+|about\s+|"
     rf"around\s+|early\s+|late\s+|mid-?\s*|early\s+to\s+|the\s+age\s+of\s+|age\s+)*(?:{DATE}|{MONTH}|"
     r"\d{1,4}(?:s|st|nd|rd|th)?\b(?!(?-i:\s+[A-Z]))|twent|thirt|same\s+year)",
@@ -131,14 +132,14 @@ ADVERB = (
 #: The verb of a clause; ``ADVERB`` may stand before it.
 VERB = rf"(?:{AUXILIARY}|(?:is|was|has|had|does|did|are|were|would|could)n't|{_NO_VERB}{PAST})"
 VERB_LATER = rf"(?:{VERB}|{_STRONG}\b|{_NO_VERB}(?-i:[a-z]{{2,}}ed)\b)"
-MAIN_VERB = re.compile(
+MAIN_VERB = regex(
     rf"(?<![\w-])(?<!\sto\s){ADVERB}(?P<verb>{VERB_LATER})(?=[\s,;:]|$)", re.IGNORECASE
 )
-OPENS_WITH_VERB = re.compile(rf"{ADVERB}(?:guest\s+)?(?:{VERB_LATER})(?=[\s,;:]|$)", re.IGNORECASE)
-PRONOUN = re.compile(r"(?:he|she|it|they)(?=\s|'s|'d|'ll|'ve|'re)", re.IGNORECASE)
-BE = re.compile(r"\b(?:is|was|are|were|be|been|being)\b", re.IGNORECASE)
+OPENS_WITH_VERB = regex(rf"{ADVERB}(?:guest\s+)?(?:{VERB_LATER})(?=[\s,;:]|$)", re.IGNORECASE)
+PRONOUN = regex(r"(?:he|she|it|they)(?=\s|'s|'d|'ll|'ve|'re)", re.IGNORECASE)
+BE = regex(r"\b(?:is|was|are|were|be|been|being)\b", re.IGNORECASE)
 #: What a noun phrase goes on with: "a band formed in 1969", "an actress known for Taxi".
-TAIL = re.compile(
+TAIL = regex(
     r"\s+(?=(?:(?:best|well|widely|most|also|mostly|primarily|originally|first|mainly)\s+)?(?:known|born|"
     r"formed|based|located|founded|written|directed|produced|released|published|developed|created|"
     r"composed|recorded|performed|starring|featuring|named|called|situated|established|caused|"
@@ -148,13 +149,13 @@ TAIL = re.compile(
     re.IGNORECASE,
 )
 #: These last; what was formed or directed is past.
-LASTING = re.compile(
+LASTING = regex(
     r"(?:(?:best|well|widely|most|also|mostly|primarily|mainly)\s+)?(?:known|based|located|called|situated|"
     r"caused|headquartered|characteri[sz]ed|used|owned|operated|famous|noted|related|dedicated|held|responsible|"
     r"considered|associated|affiliated|credited)\b",
     re.IGNORECASE,
 )
-LISTING = re.compile(r"(?:including|such\s+as|(?:most\s+)?notably)\s+", re.IGNORECASE)
+LISTING = regex(r"(?:including|such\s+as|(?:most\s+)?notably)\s+", re.IGNORECASE)
 PRESENT_OF = {
     "starring": "stars", "featuring": "features", "consisting": "consists", "hailing": "hails",
     "originating": "originates", "specializing": "specializes", "working": "works",
@@ -174,17 +175,17 @@ Kind = Literal["main", "verb", "who", "where", "whose", "apposition", "doing", "
 COMMA, SPACE = "\x01", "\x02"
 _HIDE = str.maketrans({",": COMMA, " ": SPACE, ";": "\x03", ":": "\x04"})
 _SHOW = str.maketrans({COMMA: ",", SPACE: " ", "\x03": ";", "\x04": ":"})
-_OWN_MARKS = re.compile(r"[\x00-\x1f\x7f]")
+_OWN_MARKS = regex(r"[\x00-\x1f\x7f]")
 #: long runs of white space would make every search slow
-_GAP = re.compile(r"\s{8,}")
-_CITATION = re.compile(r"\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]")
+_GAP = regex(r"\s{8,}")
+_CITATION = regex(r"\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]")
 
 _ORGAN = (
     r"(?:University|College|School|Department|Ministry|Minister|Cent(?:er|re)|Institute|Academy|"
     r"Faculty|Museum|Board|Bureau|Office|Secretary|Association|Society|Journal|Bachelor|Master|"
     r"Doctor|Council|Committee|Hall|Order|House|Division|Encyclopedia|Kingdom|Republic|Commission)"
 )
-_KEPT = re.compile(
+_KEPT = regex(
     rf"""
       \"[^\"]{{1,200}}\" | \([^()]{{1,200}}\) | \[[^\[\]]{{1,100}}\]
     | {DATE} | {MONTH}\s+\d{{1,2}},?\s+\d{{4}}
@@ -218,7 +219,7 @@ _NEW = (
     rf"(?:(?:he|she|it|they|there|these|those|this)\s+{ADVERB}{VERB_LATER}\b|"
     rf"{_OWNER_THEN_VERB}|{_NAME_THEN_VERB})"
 )
-_CUTS = re.compile(
+_CUTS = regex(
     rf"""
       (?P<stop>;\s+ | \s[–—]\s | \s--\s | —)
     | (?P<main>(?:,\s*|\s+)(?:and|but|so|yet|while|whereas|although|though)\s+(?={_NEW})
@@ -243,13 +244,13 @@ _CUTS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_PARTICIPLE = re.compile(
+_PARTICIPLE = regex(
     r"(?:originally\s+|first\s+|best\s+|well\s+|widely\s+|also\s+|commonly\s+|often\s+)?(?:born|known|"
     r"raised|founded|formed|based|written|directed|released|published|located|established|"
     r"considered|regarded|nicknamed|named|called|created|built|described|educated|trained|set)\b",
     re.IGNORECASE,
 )
-_ADJUNCT = re.compile(
+_ADJUNCT = regex(
     r"(?:according|apart|aside|away|besides|outside|in|on|at|from|during|between|since|until|after|before|for|with|by|as|through|throughout|"
     r"under|despite|upon|following|while|when|over|within|along|alongside|at\s+the|today|later|"
     r"currently|early|prior|unlike|like|because|due|although|though|if|among|around|to)\b",
@@ -275,8 +276,8 @@ def guarded(sentence: str) -> str:
     return PLACE.sub(lambda m: _place(m, text), text)
 
 
-_REGION_LAST = re.compile(rf"(?:^|\s)(?={REGION}$).+$")
-_WIDER = re.compile(r"(?:D\.C\.|United\s|U\.?S|U\.?K|Canada|Australia|India|New\s+York)")
+_REGION_LAST = regex(rf"(?:^|\s)(?={REGION}$).+$")
+_WIDER = regex(r"(?:D\.C\.|United\s|U\.?S|U\.?K|Canada|Australia|India|New\s+York)")
 
 
 def _place(comma: re.Match[str], text: str) -> str:
@@ -299,10 +300,8 @@ def has_verb(words: str) -> bool:
     return bool(OPENS_WITH_VERB.match(words) or MAIN_VERB.search(words, 1))
 
 
-_MEMBERS = re.compile(
-    r"[^,;.]{1,70}(?:,\s+(?!and\s)[^,;.]{1,70}){0,10}?,?\s+(?:and|or)\s+(?=[\w\"])"
-)
-_INNER = re.compile(rf"\b(?:{VERB}|who|which|that)\b")
+_MEMBERS = regex(r"[^,;.]{1,70}(?:,\s+(?!and\s)[^,;.]{1,70}){0,10}?,?\s+(?:and|or)\s+(?=[\w\"])")
+_INNER = regex(rf"\b(?:{VERB}|who|which|that)\b")
 
 
 def _listed(text: str, cut: re.Match[str]) -> bool:
@@ -327,16 +326,16 @@ def _listed(text: str, cut: re.Match[str]) -> bool:
 
 
 #: "written and directed by": one phrase
-_TOGETHER = re.compile(
+_TOGETHER = regex(
     r"(?:[a-z]ed|written|made|sung|built|led) \| (?:[a-z]+ed|written|made|led)\s+by\b"
 )
 #: "crafting complex and nuanced characters": no verb
-_ADJECTIVES = re.compile(
+_ADJECTIVES = regex(
     r"(?:[a-z]ing|\b(?:an?|the|of|in|with|for|his|her|its|their|most|very))\s+"
     r"[a-z]+(?<!ed)(?<!ing) \| "
     r"[a-z]+ed\s+[a-z]+(?:s|y|e|t|n)\b(?<!\bthe)(?<!\bin)(?<!\bon)(?<!\bby)"
 )
-_AFTERWARDS = re.compile(r"[a-z]+ed\s+(?:by|to|on|as|in|with|from|at)\s")
+_AFTERWARDS = regex(r"[a-z]+ed\s+(?:by|to|on|as|in|with|from|at)\s")
 _ALIAS = {"some": "who", "remark": "main"}
 
 
@@ -415,7 +414,7 @@ def _piece(text: str, low: int, high: int, kind: str) -> Piece | None:
     return Piece(low, low + len(words), known, words)
 
 
-_WHEN = re.compile(r"(?:after|before|when|since|until|once|because|if)\s", re.IGNORECASE)
+_WHEN = regex(r"(?:after|before|when|since|until|once|because|if)\s", re.IGNORECASE)
 
 
 def _own_verb(words: str) -> bool:
@@ -429,28 +428,26 @@ def _own_verb(words: str) -> bool:
 # where
 # the text uses that pronoun for it most; "it" in the life of a person is the last thing named.
 
-_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
-_WORDS = re.compile(r"\b(he|him|his|she|her|hers|it|its|they|them|their)\b", re.IGNORECASE)
+_BRACKET = regex(r"\s*\([^()]*\)\s*$")
+_WORDS = regex(r"\b(he|him|his|she|her|hers|it|its|they|them|their)\b", re.IGNORECASE)
 _KINDS = {
     "he": "he", "him": "he", "his": "he", "she": "she", "her": "she", "hers": "she",
     "it": "it", "its": "it", "they": "they", "them": "they", "their": "they",
 }  # fmt: skip
-_OWN = re.compile(r"\b(his|her|its|their)\s+(?=[\w\"'])", re.IGNORECASE)
-_OBJECT = re.compile(
+_OWN = regex(r"\b(his|her|its|their)\s+(?=[\w\"'])", re.IGNORECASE)
+_OBJECT = regex(
     r"\b(him|her|them)\b(?!\s+(?!(?:in|on|at|to|from|and|as|for|with|by|the|a|an|"
     r"into|of|was|is|when|after|before|during|because|who|but|out|up|back)\b)[\w\"'])",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(r"\b(he|she|they|it)\b(?='s\b|\s+(?:\w+ly\s+|also\s+)?\w+)", re.IGNORECASE)
-_OPENING = re.compile(
+_SUBJECT = regex(r"\b(he|she|they|it)\b(?='s\b|\s+(?:\w+ly\s+|also\s+)?\w+)", re.IGNORECASE)
+_OPENING = regex(
     r"\s*[\"']?((?:The\s+)?(?:[A-Z0-9][\w.'&-]*)(?:\s+(?:of|the|and|de|van|von|der|da|di|la|le|al|bin|ibn|"
     r"for|in|du|del|[A-Z0-9(&][\w.'&)-]*)){0,7}?)[\"']?(?:'s\s+[a-z ]{3,40}?)?\s*"
     r"(?:\([^()]{1,120}\)\s*)?,?\s*"
     r"(?:is|was|are|were|has|had|also\s+known|born)\b"
 )
-_NOT_NAMES = re.compile(
-    r"(?:He|She|It|They|This|That|There|These|We|I|You|In|On|Here|What|Who|As)\b"
-)
+_NOT_NAMES = regex(r"(?:He|She|It|They|This|That|There|These|We|I|You|In|On|Here|What|Who|As)\b")
 #: What a topic may be called instead of its name, after "the" or "this".
 _GENERIC_WORDS = """
 film movie book novel series show song album single band group company firm corporation
@@ -473,11 +470,11 @@ general bishop pope rabbi
 """
 _PERSONS = frozenset(_PERSON_WORDS.split())
 #: "... is an American rock band formed ...": what stands before the first preposition
-_KIND = re.compile(
+_KIND = regex(
     r"\b(?:is|are|was|were)\s+(?:an?|the|one\s+of\s+the)\s+((?:(?!(?:in|on|of|from|by|for|that|who|"
     r"which|with|at)\b)[\w'-]+(?:,\s+|\s+)?){1,12})"
 )
-_CALLED = re.compile(r"(?:^|[.!?]\s+)(?:The|This)\s+([a-z]+)(?='s|\s)")
+_CALLED = regex(r"(?:^|[.!?]\s+)(?:The|This)\s+([a-z]+)(?='s|\s)")
 
 
 class Topic(NamedTuple):
@@ -576,8 +573,8 @@ def resolved(subject: str, topic: Topic, last: str) -> str:
     return owned(bare, topic)
 
 
-_ITS_KIND = re.compile(r"(?:the|this)\s+([a-z]+)'s\s+", re.IGNORECASE)
-_PLACES = re.compile(
+_ITS_KIND = regex(r"(?:the|this)\s+([a-z]+)'s\s+", re.IGNORECASE)
+_PLACES = regex(
     r"\b(?:University|College|Institute|School|Academy|Award|Medal|Prize|Company|Inc|Ltd|Studios?|"
     r"Records|League|Team|Museum|Award|Fellowship|Center|Centre|Party|Army|Church|Games|Cup|Festival)\b"
 )
@@ -629,34 +626,34 @@ def closed(text: str, topic: Topic) -> str:
     return owned(text, topic)
 
 
-_OTHER = re.compile(r"(?:Dr\.\s|Sir\s)?[A-Z][\w'-]+(?:\s[A-Z]\.?)?\s[A-Z][\w-]+\s[a-z]")
+_OTHER = regex(r"(?:Dr\.\s|Sir\s)?[A-Z][\w'-]+(?:\s[A-Z]\.?)?\s[A-Z][\w-]+\s[a-z]")
 
 
 # Names in a sentence: which was named last, and what stands beside one.
 #
 # "Mira Toll (1936-1999)" was born and died; "restaurateur Michael Tipps" is one.
 
-_LIFE = re.compile(
+_LIFE = regex(
     rf"\(\s*(?:(?:born|née)\s+[A-Z][^;()]{{2,60}};\s*)?(?:born\s+)?(?P<born>{DATE}|(?:c\.\s*)?\d{{4}})\s*(?:[-–—]|to)\s*(?:died\s+)?(?P<died>{DATE}|\d{{4}}|present)?"
     rf"[^()]{{0,40}}\)|\(\s*(?:born|b\.)\s+(?P<only>[^();]{{4,80}})\)",
     re.IGNORECASE,
 )
-_NAMED = re.compile(
+_NAMED = regex(
     r"\(\s*(?:also\s+known\s+as|a\.?k\.?a\.?|better\s+known\s+as|born\s+as|née|formerly|abbreviated)\s+([^()]{2,80})\)",
     re.IGNORECASE,
 )
-_NAME = re.compile(
+_NAME = regex(
     r"((?:[Tt]he\s+)?(?:\"[^\"]+\"|[A-Z0-9][\w.'&\x01\x02-]*)(?:\s+(?:of\s+(?:the\s+)?|the\s+|de\s+|van\s+|von\s+|&\s+|and\s+)?"
     r"(?:\"[^\"]+\"|\([^()]*\)|[A-Z0-9][\w.'&\x01\x02-]*)){0,8})\s*(?:\([^()]*\)\s*)?$"
 )
-_PHRASE = re.compile(
+_PHRASE = regex(
     r"(?:^|\s)((?:an?|the|his|her|its|their|two|three|several|many|one)\s+(?:[\w'\"\x01\x02-]+\s+){0,4}"
     r"[\w'\"\x01\x02-]+)$",
     re.IGNORECASE,
 )
 
 
-_OFFICE = re.compile(r"(?:[A-Z]{2,4}|President|Director|Chair\w*|Professor|Founder|Chief)\s+of\s+")
+_OFFICE = regex(r"(?:[A-Z]{2,4}|President|Director|Chair\w*|Professor|Founder|Chief)\s+of\s+")
 _ROLES = (
     "actor|actress|singer|songwriter|director|producer|drummer|guitarist|bassist|pianist|violinist|"
     "keyboardist|vocalist|writer|author|poet|painter|photographer|restaurateur|businessman|"
@@ -666,7 +663,7 @@ _ROLES = (
     "attorney|banker|industrialist|racer|cyclist|golfer|sprinter|goalkeeper|conductor|sculptor|"
     "cinematographer|editor|presenter|anchor|broadcaster|economist|mathematician|psychologist"
 )
-_ROLE = re.compile(
+_ROLE = regex(
     rf"\b(?P<role>(?:(?:{_ROLES})(?:/|\s+and\s+|\s*,\s*)){{0,2}}(?:fellow\s+)?(?:{_ROLES}))\s+"
     r"(?P<name>[A-Z][\w.'-]*(?:\s+(?:van\s+|von\s+|de\s+|der\s+|al-)?[A-Z][\w.'-]*){1,3})"
 )
@@ -692,7 +689,7 @@ def roles(sentence: str) -> list[Said]:
     return found[:12]
 
 
-_NAMES_WHEN = re.compile(
+_NAMES_WHEN = regex(
     rf"\s+(?:in|on|since|by|until|during)\s+(?:the\s+)?(?:early\s+|late\s+|mid-?\s*)?(?:{DATE}|\d{{4}}s?)$",
     re.IGNORECASE,
 )
@@ -752,44 +749,42 @@ def brackets(sentence: str, topic: Topic) -> tuple[str, list[Said]]:
 # Lists inside a phrase: "roles in Grease and Taxi" is two, "Simon and Garfunkel" one.
 
 _MOST = 12
-_SPLIT = re.compile(
+_SPLIT = regex(
     r",?\s+(?:and\s+also|as\s+well\s+as|and|&)\s+|,\s+(?:and\s+)?(?:both\s+)?", re.IGNORECASE
 )
-_JOINED = re.compile(r"\s(?:and|as\s+well\s+as|&)\s", re.IGNORECASE)
-_LEFT = re.compile(
+_JOINED = regex(r"\s(?:and|as\s+well\s+as|&)\s", re.IGNORECASE)
+_LEFT = regex(
     r"(?<!\S)(?:such\s+as|including|like|of|in|on|at|for|with|by|as|from|to|about|against|between|"
     r"under|into|through|during|both|alongside|across|over|within|among|around|throughout|towards?|after|featuring|starring|include|includes|included|via|"
     r"the\s+(?:[\w-]+\s+){0,2}(?:films?|movies?|songs?|singles?|albums?|books?|novels?|shows?|series|films|bands?))\s+",
     re.IGNORECASE,
 )
-_PREPOSED = re.compile(
+_PREPOSED = regex(
     r"(in|on|at|for|with|by|as|from|to|of|about|against|under|through|during|since)\s",
     re.IGNORECASE,
 )
-_DETERMINER = re.compile(
-    r"(?:an?|the|his|her|its|their|several|many|some|numerous|two|three)\s", re.I
-)
-_ADJECTIVE = re.compile(r"[a-z-]+(?:al|ic|ive|ous|ful|ary|ern|less|ent|ant|ian|ish|est|ed|ese|an)$")
-_HAS_VERB = re.compile(rf"\b{VERB}\b")
-_TITLED = re.compile(r"(?:^|\s)[A-Z][\w'.-]*\s*$")
-_THE_OF = re.compile(r"(?:the|an?)\s+(?:[\w-]+\s+){1,3}?of\s")
-_ACTING = re.compile(
+_DETERMINER = regex(r"(?:an?|the|his|her|its|their|several|many|some|numerous|two|three)\s", re.I)
+_ADJECTIVE = regex(r"[a-z-]+(?:al|ic|ive|ous|ful|ary|ern|less|ent|ant|ian|ish|est|ed|ese|an)$")
+_HAS_VERB = regex(rf"\b{VERB}\b")
+_TITLED = regex(r"(?:^|\s)[A-Z][\w'.-]*\s*$")
+_THE_OF = regex(r"(?:the|an?)\s+(?:[\w-]+\s+){1,3}?of\s")
+_ACTING = regex(
     r"(?!(?:act|sing|writ|danc|paint|direct|teach|farm|model|modell|box|wrestl|rac|swimm|cycl|"
     r"runn|engineer|market|advertis|publish|bank|broadcast|gam|programm|read|cook|fish|hunt|ski|surf|"
     r"filmmak|train|coach|report|produc|edit|design|songwrit|sound|light|build)ing\b)[a-z]+ing(?:$|\s+(?:for|the|an?|in|to|on|his|her|their|its)\s)"
 )
-_BEST = re.compile(r"the\s+(?:most\s|(?:second|third)-?\s?)?[a-z]+est\b|the\s+most\s")
-_ASIDE = re.compile(
+_BEST = regex(r"the\s+(?:most\s|(?:second|third)-?\s?)?[a-z]+est\b|the\s+most\s")
+_ASIDE = regex(
     r"(?:(?:most|more)[\s\x02]recently|most\s+notably|notably|later)[\s\x01\x02]+", re.IGNORECASE
 )
-_OFFICES = re.compile(
+_OFFICES = regex(
     r"(?:Director|President|Chair\w*|Minister|Secretary|Member|Professor|Founder|CEO|Head|Dean|Editor|"
     r"Governor|Mayor|Chief|Officer|Manager|Ambassador|Commissioner|Judge)\s*$"
 )
-_AGENT = re.compile(
+_AGENT = regex(
     r"(?:er|or|ist|ian|man|ress|poet|actor|coach|judge|athlete|model|hero|cook|chef|pilot|singer|king|queen)$"
 )
-_AND_MORE = re.compile(
+_AND_MORE = regex(
     r"(?:others|more|many\s+(?:more|others)|so\s+on|etc\.?|among\s+others|several\s+others|the\s+like)$",
     re.IGNORECASE,
 )
@@ -932,24 +927,24 @@ def _headed(member: str, others: list[str]) -> str:
     return member
 
 
-_SURELY_ADJECTIVE = re.compile(r"[a-z-]{3,}(?:ural|ional|ical|tic|sive|tive|ous|ary|ern|ful|less)$")
+_SURELY_ADJECTIVE = regex(r"[a-z-]{3,}(?:ural|ional|ical|tic|sive|tive|ous|ary|ern|ful|less)$")
 
 
 # What follows a verb, cut before its prepositions: "played | for Sarn | from 1959 to 1965".
 
-_SUB = re.compile(
+_SUB = regex(
     r"(?:(?:after|before|while|when|since|where|because|despite|upon)\s+(?:(?:he|she|it|they|the\s+\w+|"
     r"his|her|its|their)\s|[a-z]+ing\s)|(?:by|for|without|as\s+well\s+as|in\s+order)\s+"
     r"(?:(?:he|she|it|they)\s|[a-z]+ing\s))",
     re.IGNORECASE,
 )
-_LASTS = re.compile(r"(?:by|for|without|as|in)\s", re.IGNORECASE)
-_IN_TITLE = re.compile(r"(?:^|\s)[A-Z][\w'.-]*$")
-_CUT = re.compile(
+_LASTS = regex(r"(?:by|for|without|as|in)\s", re.IGNORECASE)
+_IN_TITLE = regex(r"(?:^|\s)[A-Z][\w'.-]*$")
+_CUT = regex(
     rf",?\s+(?={PREPOSITION}\s)|,?\s+(?=including\s)|,\s+(?=such\s+as\s|(?:most\s+)?notably\s)",
     re.IGNORECASE,
 )
-_NO_CUT_BEFORE = re.compile(
+_NO_CUT_BEFORE = regex(
     r"(?:^|\s)(?:known|referred|because|such|due|according|as|well|prior|similar|related|how|up|"
     r"number|one|part|kind|series|addition|result|and|or|both|not|but|old|member|out|from|back|in|on|at|"
     r"of|for|with|by|to|since|until)$",
@@ -1045,7 +1040,7 @@ _HOW = (
     r"(?:(?:also|best|well|better|widely|most|more|now|currently|still|often|then|later|primarily|"
     r"originally|first|once|not|never|since|well-|highly|perhaps|probably|likely|possibly|[a-z]{3,}ly)\s+){0,3}"
 )
-_GROUP = re.compile(
+_GROUP = regex(
     rf"""{ADVERB}(?:
       (?:is|was|are|were|has|had|have|(?:is|was|are|were|has|had|have|did|does|do|can|could|would|wo|
         will)n't|can|could|may|might|must|will|would|should|did|does|do)(?=\s|$)
@@ -1063,10 +1058,10 @@ _GROUP = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_MODAL = re.compile(
+_MODAL = regex(
     r"(?:can|could|may|might|must|will|would|should|did|does|do)(?:n't)?(?:\s+not)?$", re.I
 )
-_BASE = re.compile(rf"\s*({_HOW}[a-z]+)(?=\s|$)")
+_BASE = regex(rf"\s*({_HOW}[a-z]+)(?=\s|$)")
 #: "before moving to Sarn" says that it happened.
 _PAST_PAIRS = """
 becoming:became moving:moved joining:joined making:made retiring:retired graduating:graduated
@@ -1077,7 +1072,7 @@ releasing:released signing:signed spending:spent publishing:published teaching:t
 taking:took writing:wrote entering:entered settling:settled
 """
 _PAST_OF = dict(pair.split(":") for pair in _PAST_PAIRS.split())
-_AFTER = re.compile(
+_AFTER = regex(
     r"(?:after|before|while|since|upon|when|by)\s+(?:first\s+|later\s+|eventually\s+)?(\w+ing)\s+(.+)$",
     re.I,
 )
@@ -1099,9 +1094,7 @@ def doing(subject: str, whole: str, words: str) -> list[str]:
     return spoken(subject, f"{past} {rest}") if past else spoken(f"{whole},", words)
 
 
-_PARTS_DETERMINER = re.compile(
-    r"(?P<det>an?|the|one\s+of\s+the|his|her|its|their)\s+", re.IGNORECASE
-)
+_PARTS_DETERMINER = regex(r"(?P<det>an?|the|one\s+of\s+the|his|her|its|their)\s+", re.IGNORECASE)
 
 
 def spoken(subject: str, words: str, before: str = "", noun: bool = True) -> list[str]:
@@ -1149,7 +1142,7 @@ def spoken(subject: str, words: str, before: str = "", noun: bool = True) -> lis
 
 
 #: "for her role in Grease and her work in Taxi", "the son of Orm and the brother of Eli"
-_APART = re.compile(
+_APART = regex(
     r"(?<!\S)((?:his|her|its|their)\s[^,;]{2,80}?(?P<and>,?\s+(?:and|as\s+well\s+as)\s+)"
     r"(?:his|her|its|their)\s(?=[\w'. -]+\s(?:in|on|for|of|as|with|at|from|to)\s)|"
     r"(?:the|an?)\s(?:[\w-]+\s){1,4}of\s[^,;]{2,60}?"
@@ -1157,7 +1150,7 @@ _APART = re.compile(
     r"an?\s(?:[\w-]+\s){1,4}(?:in|for|on|at|with|of)\s[^,;]{2,60}?(?P<third>,?\s+(?:and|as\s+well\s+as)\s+)"
     r"an?\s(?:[\w-]+\s){1,4}(?:in|for|on|at|to|of)\s)"
 )
-_PARTS_JOINED = re.compile(
+_PARTS_JOINED = regex(
     rf"(?P<more>(?:[a-z]+(?:ed|en|ing),\s+)*)(?:and|or)\s+(?P<last>{_PARTICIPLES}|[a-z]{{2,}}ing)(?=\s|$)",
 )
 
@@ -1188,11 +1181,11 @@ def _undetermined(words: str) -> str:
     return words[found.end() :] if found else words
 
 
-_SHARED_ING = re.compile(
+_SHARED_ING = regex(
     r"(?:writ|direct|produc|compos|perform|creat|develop|promot|support|publish|record|design|build|"
     r"teach|edit|study|research|explor|manag|own|host|mak|sell|buy|collect)ing$"
 )
-_SHARING = re.compile(
+_SHARING = regex(
     r"(?:wrote|written|directed|produced|composed|created|founded|co-\w+|edited|developed|designed|"
     r"published|released|recorded|performed|born|built|narrated|painted|owned|hosted|arranged|mixed|"
     r"illustrated|translated|developed|invented|organized|managed|starred|designs|develops|makes|"
@@ -1312,7 +1305,7 @@ _SOURCES = (
     r"historians?|records?|experts?|critics?|estimates?|researchers?|observers?)"
 )
 #: Frames at the beginning of a clause that can be taken off.
-_FRAME = re.compile(
+_FRAME = regex(
     rf"""(?:and\s+|but\s+|so\s+|while\s+|although\s+|however,?\s+)?(?:
       it\s+(?:is|was|has\s+been|'s|may\s+be|should\s+be|might\s+be)\s+(?:\w+ly\s+|also\s+|now\s+)*
         (?:{_SAYING})\s+(?:\w+\s+(?:some|many|scholars|historians)\s+)?that\s+
@@ -1340,7 +1333,7 @@ _FRAME = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 #: Words of the writer between the sentences; they add nothing.
-LINK = re.compile(
+LINK = regex(
     r"(?:(?:and|but|so|yet)\s+)?(?:however|moreover|furthermore|additionally|in\s+addition|also|"
     r"besides|overall|finally|lastly|notably|interestingly|unfortunately|fortunately|sadly|"
     r"nevertheless|nonetheless|consequently|therefore|thus|hence|meanwhile|for\s+example|"
@@ -1352,7 +1345,7 @@ LINK = re.compile(
     re.IGNORECASE,
 )
 #: Single words and asides inside a clause that report and do not turn the meaning.
-_INSIDE = re.compile(
+_INSIDE = regex(
     r",\s+(?:I\s+(?:think|believe|guess|suppose|recall)|it\s+(?:seems|appears)|reportedly|allegedly|"
     r"apparently|as\s+far\s+as\s+I\s+know|perhaps|possibly|probably|if\s+I\s+recall\s+correctly|"
     r"if\s+I\s+remember\s+correctly),(?=\s)|(?<![a-z]n't)(?<!\bnot)\s(?:reportedly|allegedly|"
@@ -1360,20 +1353,20 @@ _INSIDE = re.compile(
     r"(?=\s(?:is|was|are|were|has|had|been|born|died|in|on|at|the|a|an|due|because|[a-z]+ed)\b)",
     re.IGNORECASE,
 )
-_I = re.compile(
+_I = regex(
     r"(?:^\W*|[,;:]\s+|\b(?:but|and|that|so|as|because|while|if|though|although|what|which|than|do|"
     r"can|could|may|when|until)\s+)(?:I(?:'(?:m|ve|d|ll)\b|\s+[a-z]+)|my\s+[a-z]+|we\s+(?:do|can|have|"
     r"apologi[sz]e|recommend)\b)",
     re.MULTILINE,
 )
-_I_LOWER = re.compile(
+_I_LOWER = regex(
     r"\b(?:my\s+(?:knowledge|training|information|database|apologies|last|"
     r"data|sources)|as\s+an\s+ai\b|as\s+a\s+(?:large\s+)?language\s+model|"
     r"for\s+me\s+to|let\s+me\s+know|provide\s+me)\b",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"\"[^\"]{0,300}\"")
-_META = re.compile(
+_QUOTED = regex(r"\"[^\"]{0,300}\"")
+_META = regex(
     r"\b(?:no|not\s+(?:any|enough|much|a\s+lot\s+of)|n't\s+(?:any|enough|much)|little|limited|"
     r"insufficient|not\s+sufficient|without\s+(?:more|further|additional)|lack\s+of|scarce|"
     r"(?:additional|further|more)\s+(?:specific\s+)?)\s*(?:\w+\s+){0,3}?(?:information|details?|data|"
@@ -1393,10 +1386,8 @@ _META = re.compile(
     r"persons))\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\?[\"')\]]*\s*$")
-_SEE = re.compile(
-    r"^\W*(?:sources?|references?|see\s+also|read\s+more|learn\s+more)\b\W", re.IGNORECASE
-)
+_ASKS = regex(r"\?[\"')\]]*\s*$")
+_SEE = regex(r"^\W*(?:sources?|references?|see\s+also|read\s+more|learn\s+more)\b\W", re.IGNORECASE)
 
 
 def unframed(clause: str) -> tuple[str, bool]:
@@ -1412,7 +1403,7 @@ def unframed(clause: str) -> tuple[str, bool]:
     return bare, framed or bare != clause
 
 
-_CHAT = re.compile(
+_CHAT = regex(
     r"^\W*(?:sure|certainly|of\s+course|ok(?:ay)?|yes|no|absolutely|great|hello|hi|thanks?(?:\s+you)?|"
     r"sorry|you're\s+welcome|good\s+luck)(?:\s+thing)?\W*$",
     re.IGNORECASE,
@@ -1457,14 +1448,14 @@ def verb_of(words: str, topic: Topic) -> int | None:
 
 
 #: "the resulting encoded text is shorter": the word in -ed is none
-_HELPS = re.compile(
+_HELPS = regex(
     r"\s+(?!(?:by|in|on|at|to|for|with|from|as|of|the|a|an|his|her|its|their|that)\b)[a-z]+s?\s+"
     r"(?P<verb>(?:is|was|are|were|has|had|have|will|can|could|may|would)\b)"
 )
 
 
 #: Present forms without an ending, tried where no other verb is found.
-_PLAIN_VERB = re.compile(
+_PLAIN_VERB = regex(
     r"(?<=s\s)(?P<verb>(?:(?:often|also|usually|frequently|typically|generally|mainly|always|still|never)"
     r"\s+[a-z]+|explore|include|focus|deal|range|feature|reflect|combine|address|blend|draw|show|appear|"
     r"cover|tend|contain|consist|cause|affect|provide|occur|remain|need|help|make|live|eat|use|work|vary|"
@@ -1472,9 +1463,7 @@ _PLAIN_VERB = re.compile(
 )
 
 
-_SURE_VERB = re.compile(
-    rf"{ADVERB}(?!and\b|or\b|of\b|is\b|in\b|on\b|at\b|who\b)[a-z]{{2,}}(?:s|ed)\b"
-)
+_SURE_VERB = regex(rf"{ADVERB}(?!and\b|or\b|of\b|is\b|in\b|on\b|at\b|who\b)[a-z]{{2,}}(?:s|ed)\b")
 
 
 def with_object(verb: str, after: list[Piece]) -> str:
@@ -1489,7 +1478,7 @@ def with_object(verb: str, after: list[Piece]) -> str:
     return verb
 
 
-_HELPING = re.compile(r"(?:is|was|are|were|has|had|have|did|does|can|could|will|would)\b")
+_HELPING = regex(r"(?:is|was|are|were|has|had|have|did|does|can|could|will|would)\b")
 
 
 # Claims of one sentence, offline: its pieces, each with the subject it inherits.
@@ -1561,7 +1550,7 @@ def _ended(text: str) -> str:
     return text if _STOPPED.search(text) else text.rstrip(" .,;:!")
 
 
-_STOPPED = re.compile(r"(?:\b[A-Z]\.[A-Z]|\b(?:Jr|Sr|Inc|Ltd|Ph\.D))\.$")
+_STOPPED = regex(r"(?:\b[A-Z]\.[A-Z]|\b(?:Jr|Sr|Inc|Ltd|Ph\.D))\.$")
 
 
 def _upper(text: str) -> str:
@@ -1636,14 +1625,14 @@ def _tail(verb: str) -> str:
     return " ".join(words[1:]) if len(found) > 1 else words[-1]
 
 
-_PASSIVE = re.compile(
+_PASSIVE = regex(
     r"\s((?:(?:has|have|had)\s+been|was|were|is|are))\s+(?:[a-z]+ly\s+)?[a-z]+(?:ed|en|wn)\b"
 )
-_RULES_PARTICIPLE = re.compile(r"(?:[a-z]+ly\s+|later\s+)?[a-z]+ed\s+(?:with|by|as|to\s+be)\b")
-_COUPLE = re.compile(
+_RULES_PARTICIPLE = regex(r"(?:[a-z]+ly\s+|later\s+)?[a-z]+ed\s+(?:with|by|as|to\s+be)\b")
+_COUPLE = regex(
     r"\b(?:marri\w+|wed|wife|husband|partner|spouse|engaged|dating|divorced|couple|with|and)\b"
 )
-_LABEL = re.compile(r"([^\W\d_][\w' -]{1,40}?)\s*:\s+(\S.*)$")
+_LABEL = regex(r"([^\W\d_][\w' -]{1,40}?)\s*:\s+(\S.*)$")
 
 
 def _labelled(label: str, rest: str, topic: Topic) -> list[str]:
@@ -1667,7 +1656,7 @@ def _inner(verb: str, topic: Topic, subject: str) -> str:
     return verb if topic.name and topic.name in subject else owned(verb, topic)
 
 
-_OTHER_VERB = re.compile(
+_OTHER_VERB = regex(
     rf"{ADVERB}(?!(?:he|she|it|they|the|a|an|his|her|its|their|many|some|most|this)\b)[a-z]{{3,}}(?:s|ed)\b"
 )
 
@@ -1774,7 +1763,7 @@ def _fragment(words: str, following: Piece | None, state: _State, topic: Topic) 
     return [words]
 
 
-_ROW = re.compile(r"^([^|:]{1,40}\s)\|(\s)")
+_ROW = regex(r"^([^|:]{1,40}\s)\|(\s)")
 
 
 class Draft(NamedTuple):
@@ -1896,9 +1885,9 @@ LONGEST = 1_000
 MOST_SENTENCES = 12
 MOST_CHARACTERS = 8_000
 BEFORE = 400
-_WORD = re.compile(r"[^\W_]+")
-_CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f]+")
-_PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
+_WORD = regex(r"[^\W_]+")
+_CONTROL = regex(r"[\x00-\x20\x7f-\x9f]+")
+_PARAGRAPH = regex(r"\n[ \t\r]*\n")
 
 
 def read_entry(entry: dict[str, Any]) -> list[list[str]] | None:

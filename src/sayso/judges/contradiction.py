@@ -13,6 +13,7 @@ from sayso.engines.engine import Engine
 from sayso.judges.decisiveness import analyze, lost
 from sayso.judges.model.replies import JudgeCounts, ask_blocks, blocks_of, load
 from sayso.judges.model.replies import Kind as replies_Kind
+from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import Date, agree, find_dates
 from sayso.judges.rules.matching import match
 from sayso.judges.rules.quantities import Quantity, find_quantities, ordinal, same_amount
@@ -36,31 +37,31 @@ from sayso.records import Gold
 # Values as people write them: "half" for 50 %, "100 C", "about 1961", "born 1815, died 1852".
 
 #: a fraction that stands for a share: of something, or alone
-_FRACTION = re.compile(
+_FRACTION = regex(
     r"(?<![\w-])(?:(?P<half>(?:(?:a|one)[\s-])?half)|(?P<n>a|one|two|three|four)[\s-]"
     r"(?P<part>third|quarter|fourth|fifth|tenth)s?)(?=\s*(?:[.,;:!?)]|$)|\s+(?:of|the|all)\b)",
     re.I,
 )
 #: "the first half of 1961" is a stretch of time
-_NO_SHARE = re.compile(
+_NO_SHARE = regex(
     r"\b(?:first|second|other|latter|last|better|front|back|top|bottom|and|\d)\s+(?:a\s+)?$", re.I
 )
 _TIMES = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 _PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
-_WARMTH = re.compile(
+_WARMTH = regex(
     r"\b(?:temperatures?|degrees?|boil\w*|melt\w*|freez\w*|hot|cold|warm|celsius|fahrenheit|kelvin)"
     r"\b",
     re.I,
 )
-_SCALE = re.compile(r"\s?([CFK])(?![\w'’&/])")
+_SCALE = regex(r"\s?([CFK])(?![\w'’&/])")
 _SCALES = {"C": "celsius", "F": "fahrenheit", "K": "kelvin"}
-_ROUGHLY = re.compile(
+_ROUGHLY = regex(
     r"(?:\b(?:about|approximately|around|roughly|circa|ca\.?|near)|\bc\.)\s*(?:the\s+year\s+)?$",
     re.I,
 )
-_BIRTH = re.compile(r"\b(?:born|birth(?:day|date)?|birthplace)\b", re.I)
-_DEATH = re.compile(r"\b(?:die[ds]?|dying|death|dead|deceased|passed\s+away|killed)\b", re.I)
-_EVENT = re.compile(rf"(?P<birth>{_BIRTH.pattern})|(?P<death>{_DEATH.pattern})", re.I)
+_BIRTH = regex(r"\b(?:born|birth(?:day|date)?|birthplace)\b", re.I)
+_DEATH = regex(r"\b(?:die[ds]?|dying|death|dead|deceased|passed\s+away|killed)\b", re.I)
+_EVENT = regex(rf"(?P<birth>{_BIRTH.pattern})|(?P<death>{_DEATH.pattern})", re.I)
 
 
 def shares_of(text: str) -> list[Quantity]:
@@ -213,12 +214,10 @@ def dates_differ(one: Said, two: Said) -> bool | None:
 
 
 #: words before a value that leave one side of it open
-_FROM = re.compile(r"\b(?:after|since|no\s+earlier\s+than|not\s+before)\s+$", re.I)
-_UNTIL = re.compile(r"\b(?:before|no\s+later\s+than|prior\s+to)\s+$", re.I)
-_LEAST = re.compile(r"\b(?:at\s+least|more\s+than|over|no\s+(?:fewer|less)\s+than)\s+$", re.I)
-_MOST = re.compile(
-    r"\b(?:at\s+most|less\s+than|fewer\s+than|under|up\s+to|no\s+more\s+than)\s+$", re.I
-)
+_FROM = regex(r"\b(?:after|since|no\s+earlier\s+than|not\s+before)\s+$", re.I)
+_UNTIL = regex(r"\b(?:before|no\s+later\s+than|prior\s+to)\s+$", re.I)
+_LEAST = regex(r"\b(?:at\s+least|more\s+than|over|no\s+(?:fewer|less)\s+than)\s+$", re.I)
+_MOST = regex(r"\b(?:at\s+most|less\s+than|fewer\s+than|under|up\s+to|no\s+more\s+than)\s+$", re.I)
 
 
 def _open(words: str, at: int, above: re.Pattern[str], below: re.Pattern[str]) -> int:
@@ -251,7 +250,7 @@ def numbers_differ(one: Said, two: Said) -> bool | None:
     return not any(_same(one.text, x, two.text, y) for x in first for y in second)
 
 
-_ABOUT = re.compile(
+_ABOUT = regex(
     r"\b(?:about|approximately|around|roughly|nearly|over|almost|some|estimated|circa)\s+$", re.I
 )
 
@@ -270,12 +269,10 @@ def _same(text: str, x: Quantity, other: str, y: Quantity) -> bool:
 
 # Names, options and polarity of two answers, for ``contradict``.
 
-_YES = re.compile(
-    r"^\W*(?:yes|yeah|yep|correct|true|indeed|absolutely|certainly|of course)\b", re.I
-)
-_NO = re.compile(r"^\W*(?:no|nope|incorrect|false|not)\b", re.I)
+_YES = regex(r"^\W*(?:yes|yeah|yep|correct|true|indeed|absolutely|certainly|of course)\b", re.I)
+_NO = regex(r"^\W*(?:no|nope|incorrect|false|not)\b", re.I)
 #: "not until 1961", "not Eliot but Austen" tell what it was
-_STILL = re.compile(
+_STILL = regex(
     r"\bnot\s+(?:until|before|only|just|merely|later|earlier|more|less|fewer|far|long)\b|"
     r"\b(?:but|rather|instead|however)\b",
     re.I,
@@ -452,22 +449,22 @@ def _person(items: Sequence[Token]) -> Sequence[Token] | None:
 # other answer and any addition are no contradiction.
 
 _LONGEST = 4000
-_WHEN = re.compile(
+_WHEN = regex(
     r"\bwhen\b|\b(?:what|which|in what|on what)\s+(?:\w+\s+)?(?:year|date|day|month|decade|century|"
     r"period|time)\b|\bhow long ago\b|\bborn on\b|\bdate of\b|\byear of\b",
     re.I,
 )
-_COUNT = re.compile(
+_COUNT = regex(
     r"\bhow\s+(?:many|much|long|tall|high|far|big|large|old|deep|wide|heavy|fast|hot|cold|often)\b|"
     r"\b(?:number|population|percentage|height|length|weight|distance|age|amount|temperature)\b",
     re.I,
 )
-_YES_NO = re.compile(
+_YES_NO = regex(
     r"^\W*(?:(?:and|but|so|then)\s+)?(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|"
     r"would|should|may|might|must)(?:n't)?\b",
     re.I,
 )
-_OR = re.compile(r"\bor\b", re.I)
+_OR = regex(r"\bor\b", re.I)
 
 
 class Kind(NamedTuple):

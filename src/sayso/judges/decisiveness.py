@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from sayso.engines.engine import Engine
 from sayso.judges.model.replies import JudgeCounts, Kind, ask_blocks, blocks_of, load
+from sayso.judges.patterns import regex
 from sayso.judges.rules.lexicon import QUOTE, TITLE_WORD
 from sayso.judges.rules.sentences import AUXILIARY, PAST, Span, plain
 from sayso.judges.rules.stance import Found, Reading, read, weaken
@@ -173,8 +174,8 @@ def left_out() -> frozenset[str]:
     return _LEFT_OUT.get()
 
 
-_PREFIX = re.compile(r"^(?:un|im|in)(?=[a-z]{4})")
-_SUFFIX = re.compile(
+_PREFIX = regex(r"^(?:un|im|in)(?=[a-z]{4})")
+_SUFFIX = regex(
     r"(?:lihood|edly|ably|ibly|ability|ibility|able|ible|fully|less|ful|ly|ies|ity|ty|es|ed|ing|s"
     r"|y|e)$"
 )
@@ -334,7 +335,7 @@ _VERBS = (
     r"(?:have|access|possess|provide|answer|predict|determine|find|identify|confirm|verify|offer|"
     r"locate|give|browse|see|understand|assume|speculate|reveal)"
 )
-_ASKING = re.compile(
+_ASKING = regex(
     rf"""
     (?<!answer\sto\s)\b(?:the|this|your|that)\s+(?:question|query|prompt|passage|request)\b
         (?!\s+(?:is|was)\s+(?:that|whether)\b)[^.]{{0,50}}?
@@ -379,7 +380,7 @@ class Word(NamedTuple):
     end: int
 
 
-_TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*'?|[,;:.?!()%]")
+_TOKEN = regex(r"[^\W_]+(?:['-][^\W_]+)*'?|[,;:.?!()%]")
 _CONTRACTED = {
     "m": "am", "re": "are", "ve": "have", "ll": "will", "d": "would", "s": "is", "t": "not",
 }  # fmt: skip
@@ -781,43 +782,41 @@ _TOPIC = (
     r"(?:chances?|probabilit(?:y|ies)|likelihood|likely|odds|sure|certain|confident|confidence|"
     r"certainty|possibility|positive|convinced|probable|guess)"
 )
-_SHARE = re.compile(
+_SHARE = regex(
     rf"(?<![\w.])(?P<a>{_N})(?:{_PERCENT})?(?:\s?(?:-|–|to|or)\s?(?P<b>{_N}))?{_PERCENT}", re.I
 )
-_RATIO = re.compile(
+_RATIO = regex(
     rf"(?<![\w.])(?P<a>{_N})\s?(?:/|\bin\b(?:\s+every)?|\bout\s+of\b|-in-|times\s+out\s+of|"
     rf"times\s+in)\s?(?P<b>{_N})(?![\w%]|\.\d)",
     re.I,
 )
-_HALF = re.compile(
-    r"\b(?:50\s?[-/:]\s?50|fifty[\s-]fifty|coin[\s-](?:flip|toss)|toss[\s-]?up)\b", re.I
-)
-_THIRDS = re.compile(
+_HALF = regex(r"\b(?:50\s?[-/:]\s?50|fifty[\s-]fifty|coin[\s-](?:flip|toss)|toss[\s-]?up)\b", re.I)
+_THIRDS = regex(
     r"\b(?P<a>a|one|two|three|four)[\s-](?P<b>thirds?|quarters?|fourths?|fifths?|half)\b", re.I
 )
 _PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "hal": 2, "half": 2}
-_ODDS = re.compile(
+_ODDS = regex(
     rf"\b(?P<a>{_N})\s?(?:to|:|-)\s?(?P<b>{_N})(?:\s+odds)?(?:\s+(?P<side>in\s+favou?r|for|"
     r"against|on))?",
     re.I,
 )
-_DECIMAL = re.compile(r"(?<![\w.])(?P<a>[01]?\.\d{1,4}|[01]\.0)(?![\w%.]*\d)")
-_NEAR = re.compile(rf"\b{_TOPIC}\b", re.I)
-_INTERVAL = re.compile(r"\s*(?:confidence\s+(?:interval|limit|level\s+of)|CI\b|c\.i\.)", re.I)
-_COMPARED = re.compile(r"\s*(?:times\s+)?(?:more|less|as|greater|higher|lower|increased)\b", re.I)
-_INTERVAL_BEFORE = re.compile(r"\b(?:confidence\s+(?:interval|limit)s?|CIs?)\b", re.I)
-_OF_ERROR = re.compile(r"[^.,;]{0,24}\b(?:wrong|mistaken|incorrect|false|against)\b", re.I)
-_LESS = re.compile(r"\b(?:less than|under|below|at most|no more than)\s*$", re.I)
-_MORE = re.compile(r"\b(?:more than|over|above|at least|better than)\s*$", re.I)
+_DECIMAL = regex(r"(?<![\w.])(?P<a>[01]?\.\d{1,4}|[01]\.0)(?![\w%.]*\d)")
+_NEAR = regex(rf"\b{_TOPIC}\b", re.I)
+_INTERVAL = regex(r"\s*(?:confidence\s+(?:interval|limit|level\s+of)|CI\b|c\.i\.)", re.I)
+_COMPARED = regex(r"\s*(?:times\s+)?(?:more|less|as|greater|higher|lower|increased)\b", re.I)
+_INTERVAL_BEFORE = regex(r"\b(?:confidence\s+(?:interval|limit)s?|CIs?)\b", re.I)
+_OF_ERROR = regex(r"[^.,;]{0,24}\b(?:wrong|mistaken|incorrect|false|against)\b", re.I)
+_LESS = regex(r"\b(?:less than|under|below|at most|no more than)\s*$", re.I)
+_MORE = regex(r"\b(?:more than|over|above|at least|better than)\s*$", re.I)
 #: "I give it 9 out of 10", "I'd put it at 7/10": a speaker's mark for the answer, and what follows
-_MARK = re.compile(
+_MARK = regex(
     r"\b(?:I|we)(?:['’](?:d|ll)|\s+(?:would|will|can|could|do))?\s+(?:only\s+)?(?:give|put)\s+"
     r"(?:(?:it|this|that|my\s+answer)\s+)?(?:at\s+)?(?:about\s+|around\s+|roughly\s+|maybe\s+)?"
     r"(?:an?\s+)?(?:solid\s+)?$",
     re.I,
 )
-_MARKED = re.compile(r"\s*(?:$|[.,;:!)]|(?:that|it|but|and|because|it's|he|she|they)\b)", re.I)
-_NOT = re.compile(r"(?:\bnot|n't)\s+(?:a|quite|exactly|at all)?\s*$", re.I)
+_MARKED = regex(r"\s*(?:$|[.,;:!)]|(?:that|it|but|and|because|it's|he|she|they)\b)", re.I)
+_NOT = regex(r"(?:\bnot|n't)\s+(?:a|quite|exactly|at all)?\s*$", re.I)
 
 
 class Stated(NamedTuple):
@@ -1393,34 +1392,34 @@ TALK = (
     " anything something everything one's i'd"
 )
 )  # fmt: skip
-_COMPLEMENT = re.compile(
+_COMPLEMENT = regex(
     r"[\s,]*(?:(?:with\s+\w+(?:\s+\w+)?|for\s+(?:sure|certain)|definitively|exactly)\s+)?"
     r"(?:(?:that|if|whether)\s+\S+|(?:it|he|she|they|this|the\s+[\w-]+(?:\s+[\w-]+)?|"
     r"[A-Z][\w-]+(?:\s+[A-Z][\w-]+){0,3})\s+(?:(?:is|was|are|were|has|had|did|does|will|would)(?:n't)?|won|"
     r"\w+ed)\b)"
 )
 #: what such a word ends is a phrase: "no information about this is known to me" holds no clause
-_ABOUT = re.compile(r"\b(?:about|on|of|regarding|concerning)\s*$", re.I)
+_ABOUT = regex(r"\b(?:about|on|of|regarding|concerning)\s*$", re.I)
 #: "I don't know for sure, 1961": a value of its own behind what is not known
-_VALUE = re.compile(
+_VALUE = regex(
     r"\s*(?:for\s+(?:sure|certain|a\s+fact)|with\s+certainty)?\s*[,;:–—-]\s*"
     r"(?=(?:in\s+)?(?:\d|[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,3}\W*$))"
 )
 #: "I'm not saying it was Lyon" asserts nothing, as far as its clause goes
-_NOT_SAYING = re.compile(
+_NOT_SAYING = regex(
     r"\b(?:I|we)(?:['’](?:m|re)|\s+(?:am|are))\s+not\s+(?:saying|claiming|suggesting|asserting|"
     r"implying|arguing)\b(?:(?!,?\s+(?:but|just|only)\b|;|[.!?](?:\s|$)).)*[.!?]?",
     re.I,
 )
-_CLAUSE = re.compile(r"\b(?:that|if|whether)\s+\w+\s+\w+")
+_CLAUSE = regex(r"\b(?:that|if|whether)\s+\w+\s+\w+")
 _AGREEING = word_set("yes no yeah yep nope correct true false indeed right so not")
-_KNOWING = re.compile(
+_KNOWING = regex(
     r"\b(?:I|I'm|me|my|know\w*|unknown|unclear|clear|uncertain|certain|sure|unsure|informati\w*|"
     r"records?|recorded|availab\w*|unavailable|determin\w*|confirm\w*|verif\w*|remember|recall|idea|"
     r"clue|documented|disclosed|specified|stated|mentioned|public\w*|tell|say|data)\b",
     re.I,
 )
-_SENTENCE_COMPARED = re.compile(
+_SENTENCE_COMPARED = regex(
     r"\b(?:more|less|as)\s+(?:\w+\s+)?(?:likely|probable|certain|sure)\b", re.I
 )
 _PHRASE = word_set("in at on by from to of for with and or around about near since until")
@@ -1640,21 +1639,21 @@ class Statement(NamedTuple):
 
 
 #: What only leads up to a refusal: "As an AI model, I cannot ...".
-_LEAD = re.compile(r"(?:as|since|because|being|without|unfortunately|sorry|due to)\b", re.I)
-_WHOLE = re.compile(
+_LEAD = regex(r"(?:as|since|because|being|without|unfortunately|sorry|due to)\b", re.I)
+_WHOLE = regex(
     r"\b(?:any|all|some)\s+of\s+(?:this|these|it|the\s+above)|\b(?:these|the\s+above|this|my|the)\s+"
     r"(?:details|information|facts|answers?|response|figures)\b",
     re.I,
 )
-_OR = re.compile(
+_OR = regex(
     r"(?:(?:[A-Z0-9][\w'-]*\s?){1,3},\s+(?:in\s+|the\s+)?){0,6}(?:[A-Z0-9][\w'-]*\s?){1,3},?\s*"
     r"\bor\s+(?:(?:maybe|perhaps|possibly|in|the|on|at)\s+)*[A-Z0-9][\w'-]*"
 )
 #: the comma of "A, B, or C" and of "A, or B" parts no further alternative
-_OXFORD = re.compile(r",\s*or\b")
-_VERB = re.compile(rf"\b(?:{AUXILIARY}|{PAST})\b", re.I)
-_RELATIVE = re.compile(r"\s*,?\s*(?:who|which|where|whose|whom|when)\b", re.I)
-_CONCESSION = re.compile(r"\s*(?:although|though|while|even\s+though|whereas|despite)\b", re.I)
+_OXFORD = regex(r",\s*or\b")
+_VERB = regex(rf"\b(?:{AUXILIARY}|{PAST})\b", re.I)
+_RELATIVE = regex(r"\s*,?\s*(?:who|which|where|whose|whom|when)\b", re.I)
+_CONCESSION = regex(r"\s*(?:although|though|while|even\s+though|whereas|despite)\b", re.I)
 
 
 @lru_cache(maxsize=512)

@@ -22,6 +22,7 @@ from sayso.engines.engine import Engine
 from sayso.judges.decisiveness import lost
 from sayso.judges.meaning import Meaning
 from sayso.judges.model.replies import Block, JudgeCounts, Kind, ask_blocks, load
+from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import Date, agree, find_dates
 from sayso.judges.rules.quantities import Quantity, find_quantities, same_amount
 from sayso.judges.rules.sentences import sentences
@@ -35,10 +36,10 @@ from sayso.records import Passage
 
 #: characters of a passage within which its first sentence names its subject
 OPENING = 600
-_BRACKETS = re.compile(r"\(([^()]{4,250})\)")
-_DASH = re.compile(r"\s[-–—]\s|[–—]|(?<=\d)-(?=\d{4})")
-_BORN = re.compile(r"\b(?:born|b\.)\s+(?:on\s+|in\s+)?(.+)", re.I | re.S)
-_DIED = re.compile(r"\b(?:died|d\.)\s+(?:on\s+|in\s+)?(.+)", re.I | re.S)
+_BRACKETS = regex(r"\(([^()]{4,250})\)")
+_DASH = regex(r"\s[-–—]\s|[–—]|(?<=\d)-(?=\d{4})")
+_BORN = regex(r"\b(?:born|b\.)\s+(?:on\s+|in\s+)?(.+)", re.I | re.S)
+_DIED = regex(r"\b(?:died|d\.)\s+(?:on\s+|in\s+)?(.+)", re.I | re.S)
 
 
 class Life(NamedTuple):
@@ -173,8 +174,8 @@ NAME = 2.0
 #: Characters of a passage that are read.
 LONGEST = 8_000
 #: a line of a table of facts, as sources of gold answers are written
-_FACT = re.compile(r"^(?P<label>[^:]{1,80}?):\s+(?P<values>\S.{0,300}?)\.?$")
-_NEGATED = re.compile(r"\b(?:not|never|no longer|without|nor|neither)\b|n't\b", re.IGNORECASE)
+_FACT = regex(r"^(?P<label>[^:]{1,80}?):\s+(?P<values>\S.{0,300}?)\.?$")
+_NEGATED = regex(r"\b(?:not|never|no longer|without|nor|neither)\b|n't\b", re.IGNORECASE)
 
 
 class Supported(NamedTuple):
@@ -400,7 +401,7 @@ MOST_PASSAGES = 20
 #: characters of one passage
 LONGEST_FOR_MODEL = 4_000
 Item = tuple[str, str, tuple[Passage, ...]]
-_NAME = re.compile(r"\bp[1-9]\d{0,3}\b")
+_NAME = regex(r"\bp[1-9]\d{0,3}\b")
 
 
 def read_verdict(entry: dict[str, Any]) -> list[str] | None:

@@ -1,8 +1,17 @@
-"""Which part of a long answer speaks of which aspect?
+"""Which clause of a long answer speaks of which aspect.
 
 A paragraph is cut into units (a clause with its fragments). Aspect a and unit u score the share of
 a's cue words in u, weighted by inverse frequency over the aspects, plus 1.5 for a gold in u (0.6
-without a cue) and 0.4 for a value of the kind expected. Best first; a unit carries several aspects.
+without a cue) and 0.4 for a value of the kind expected. The best pairs are assigned first; a unit
+can carry several aspects.
+
+Before its words are counted, a clause is rewritten where a word speaks of one aspect or another by
+its direction: a bag of words cannot tell "it causes fever" from "a virus causes it".
+
+Aspects that no clause names are placed by elimination, as a reader who is asked for a composer
+takes the one name left over for the composer: an aspect without a cue may take a clause that is
+free, if the clause holds a value of the shape of the aspect's golds (a number with its unit, a
+name, plain words) and speaks of nothing else that is commonly asked, nearest in order first.
 """
 
 from __future__ import annotations
@@ -17,6 +26,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from sayso.judges.patterns import regex
 from sayso.judges.rules import lexicon
 from sayso.judges.rules.lexicon import (
     ADVERBS,
@@ -33,63 +43,53 @@ from sayso.judges.rules.sentences import Span
 from sayso.judges.rules.stance import TALK, Reading
 from sayso.records import Gold
 
-# Reading a clause before its words are counted: who does what to whom, and what is only
-# framing.
-#
-# A bag of words cannot tell "it causes fever" from "a virus causes it". The few turns in which
-# the
-# same word speaks of one aspect or another by its direction are rewritten into the family they
-# mean.
+# ---- a clause before its words are counted: who does what to whom, and what only frames
 
 #: "It is an established fact that ...": a frame, not a predicate.
-_FRAME = re.compile(
+_FRAME = regex(
     r"\b(?:it|there)(?:'s|\s+is|\s+was)\s+(?:an?\s+|no\s+)?(?:[\w-]+\s+){1,3}?that\b|"
     r"\b(?:records|documents|all\s+sources)\s+(?:confirm|show|agree|prove)\s+that\b",
     re.I,
 )
 #: "She is, I would guess, a biologist."
-_ASIDE = re.compile(r"\b(is|was|are|were),\s+[^,;.]{2,30},\s+", re.I)
+_ASIDE = regex(r"\b(is|was|are|were),\s+[^,;.]{2,30},\s+", re.I)
 _ILLNESS = (
     r"(?:disease|illness|condition|disorder|infection|syndrome|ailment|malady|sickness|complaint)"
 )
 #: The illness is the subject, what it brings the object.
-_CAUSING = re.compile(
+_CAUSING = regex(
     r"\b(?:causes?|caused|causing)\s+(?!(?:by|it|this|that|them|of|is|are|was|were|for|and|but)\b|"
     rf"(?:the|an?|this|its)\s+(?:\w+\s+)?{_ILLNESS}\b)"
     r"(?:(?:very|quite|most|more)\s+)?(?P<object>(?-i:[a-z])[\w-]*)",
     re.I,
 )
-_CAUSED = re.compile(
+_CAUSED = regex(
     r"\b(?:symptoms?|signs?|complaints?|troubles?|pains?)\s+(?:that\s+|which\s+)?"
     r"(?:[\w'-]+\s+){1,5}?(?:causes?|caused|brings?)\b|"
     r"\bwhat\s+(?:it|the\s+\w+)\s+causes\b",
     re.I,
 )
 #: People who treat are no treatment.
-_HEALERS = re.compile(
+_HEALERS = regex(
     r"\b(?:specialists?|doctors?|physicians?|surgeons?|clinicians?|experts?|\w+ologists?|"
     r"\w+iatrists?|clinics?)\b[^,.;]{0,40}?\btreat(?:s|ed)?\b(?![^,.;]{1,60}\bwith\b)",
     re.I,
 )
-_PLACED = re.compile(
-    r"\b(?:in\s+which|where)\b[^,.;]{1,40}\b(?:is|are|be)\s+(?:\w+\s+)?found\b", re.I
-)
+_PLACED = regex(r"\b(?:in\s+which|where)\b[^,.;]{1,40}\b(?:is|are|be)\s+(?:\w+\s+)?found\b", re.I)
 #: Her work as an object of interest, not as what she did for a living.
-_ESTEEMED = re.compile(
+_ESTEEMED = regex(
     r"(?<!\bis\s)(?<!\bwas\s)(?<!:\s)\b(?:his|her|its|their)\s+(?:life\s+and\s+|\w+\s+)?"
     r"(?:works?|careers?|life|job|working\s+life)\b"
     r"(?!\s*(?:as|at|in|with|was|is|were|are|began|consist\w*|:)\b)",
     re.I,
 )
-_SCORED = re.compile(
-    r"\b(?:features?|has|with|contains?)\s+(?:\w+\s+)?(?:music|songs|score)\b", re.I
-)
-_ASSOCIATE = re.compile(
+_SCORED = regex(r"\b(?:features?|has|with|contains?)\s+(?:\w+\s+)?(?:music|songs|score)\b", re.I)
+_ASSOCIATE = regex(
     r"\bpartners?\s+in\s+(?:the\s+|a\s+|his\s+|her\s+)?(?:business|firm|practice|company|crime)\b|"
     r"\bbusiness\s+partners?\b",
     re.I,
 )
-_MARKETS = re.compile(r"\b(?:new|foreign|other|\w+an|many|several|its)\s+markets\b", re.I)
+_MARKETS = regex(r"\b(?:new|foreign|other|\w+an|many|several|its)\s+markets\b", re.I)
 
 
 @lru_cache(maxsize=16384)
@@ -128,9 +128,9 @@ def framed(text: str) -> str:
     return _ASIDE.sub(r"\1 ", _FRAME.sub(" ", text))
 
 
-# Which aspects does a statement of ignorance name: "I am not sure when or where she died"?
+# ---- which aspects a statement of ignorance names: "I am not sure when or where she died"
 
-_LISTED = re.compile(r",|\b(?:or|and|nor)\b", re.I)
+_LISTED = regex(r",|\b(?:or|and|nor)\b", re.I)
 
 
 #: What an entity is, not what is asked about it.
@@ -143,11 +143,11 @@ _THINGS = frozenset(map(lexicon.stem, _THINGS_WORDS.split())) - lexicon.FAMILIES
 
 
 #: What "the star" is, not who starred.
-_A_STAR = re.compile(r"\b(?:the|this|that|an?)\s+(?:\w+\s+)?stars?\b", re.I)
-_CAPITALIZED = re.compile(r"[^\W\d_a-zà-ÿ]|\d")
+_A_STAR = regex(r"\b(?:the|this|that|an?)\s+(?:\w+\s+)?stars?\b", re.I)
+_CAPITALIZED = regex(r"[^\W\d_a-zà-ÿ]|\d")
 
 
-_QUOTED = re.compile(r"[\"“«]([^\"”»]+)[\"”»]")
+_QUOTED = regex(r"[\"“«]([^\"”»]+)[\"”»]")
 
 
 class Asked(NamedTuple):
@@ -260,14 +260,14 @@ def _entity(everyone: Sequence[Asked]) -> frozenset[str]:
     return frozenset(w for a in everyone for w in a.known if lexicon.stem(w) not in a.cues)
 
 
-# What an aspect's values look like, and how many such values a clause has room for.
+# ---- what an aspect's values look like, and how many of them a clause has room for
 
 Shape = Literal["date", "number", "name", "words"]
 
-_NUMERIC = re.compile(r"[$€£]?\d")
-_TIMESTAMP = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT|\d{4}$")
+_NUMERIC = regex(r"[$€£]?\d")
+_TIMESTAMP = regex(r"[+-]?\d{4,}-\d\d-\d\dT|\d{4}$")
 #: Somebody without a name: "is told by a schoolboy".
-_BY_SOMEONE = re.compile(
+_BY_SOMEONE = regex(
     r"\bby\s+(?:an?|the|two|three|his|her|its|their)\s+(?!\w+\s+of\b)(?-i:[a-z])\w+(?!ing\b)\b"
 )
 #: Words that are never the value itself: light verbs, adverbs of time and degree, measures.
@@ -440,14 +440,14 @@ def _golden(aspect: Asked) -> frozenset[str]:
     return frozenset(w.lower() for g in aspect.golds for n in g.names for w in _WORD.findall(n))
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_FINITE = re.compile(
+_WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*")
+_FINITE = regex(
     r"\b(?:is|was|are|were|has|had|have|did|does|do|can|could|may|might|must|will|would|"
     r"should|lies|"
     r"became|began|wrote|won|led|made|went|ran|held|spent|took|sold|built|taught|met|left|lost|"
     r"lives|works|causes|orbits|stars|features|born|it's|he's|she's|[a-z]{3,}(?:ed|es|s))\b"
 )
-_NATURE = re.compile(
+_NATURE = regex(
     r"\b(?:is|was|are|were)\s+an?\s+(?!(?:native|member|resident|fact|person|date|town|place|"
     r"chance|mystery|matter|question|result|part|lot|few|number|total|little|gift|work)\b)"
     r"(?:[\w'-]+\s+){0,5}[a-z]",
@@ -455,20 +455,20 @@ _NATURE = re.compile(
 )
 _NATURE_CUES = frozenset({"occupation", "genre", "citizenship", "industry", "sport"})
 #: "Belgian cyclist Luc Maes", "the priest Josef Linz".
-_TITLED = re.compile(
+_TITLED = regex(
     r"(?:\b([A-Z]\w+(?:an|ese|ish|i|ch|ek|ss|sh))\s+)?"
     r"\b((?!(?:[Aa]fter|[Uu]nder|[Oo]ver|[Ff]or|[Nn]or|[Ll]ater|[Nn]ever|[Ww]hether|[Ff]ather|[Bb]rother|"
     r"[Mm]other|[Ss]ister|[Tt]han|[Hh]owever|[Ee]ver)\b)[A-Za-z]\w+(?:er|or|ist|ian|ant|man|woman|ect|eer|"
     r"iest|ilot|geon|udge))\s+([A-Z]\w+)"
 )
-_LIFE = re.compile(
+_LIFE = regex(
     r"\(\s*(?:(?:born|b\.|d\.|died)[^()]{0,40}\d{3,4}[^()]{0,60}|"
     r"[^()]{0,40}\d{3,4}[^()]{0,20}\s*[-–—]\s*[^()]{0,40})\)"
 )
-_DATED = re.compile(r"\(\d{4}\)")
+_DATED = regex(r"\(\d{4}\)")
 _LIFE_CUES = frozenset({"birth", "death"})
 
-_CONTINUES = re.compile(
+_CONTINUES = regex(
     r"\W*(?:it|that|this|they|perhaps|maybe|possibly|probably|likely|i\s+(?:think|believe|"
     r"guess)|my\s+\w*\s*guess|but|however)\b",
     re.I,
@@ -602,7 +602,7 @@ def _carried(
     return found
 
 
-_HEAD = re.compile(
+_HEAD = regex(
     r"\b(?:what|which)\s+(?!(?:is|are|was|were|did|does|do|has|had|have|will|would|can)\b)(\w+)",
     re.I,
 )
@@ -617,9 +617,7 @@ def _head(aspect: Asked) -> str | None:
     return stem if stem in aspect.cues else None
 
 
-_ENDING = re.compile(
-    r"\b([a-z]+)(?:\s+(in|on|at|from|to|by|with|for|of|into|as|under|through))?\W*$"
-)
+_ENDING = regex(r"\b([a-z]+)(?:\s+(in|on|at|from|to|by|with|for|of|into|as|under|through))?\W*$")
 _PREPOSITIONS = frozenset(["by", "in", "at", "from", "on", "for", "with", "to", "of", "into", "as"])
 
 
@@ -715,29 +713,21 @@ def assign(reading: Reading, aspects: Sequence[Asked]) -> list[Unit | None]:
     return chosen
 
 
-# By elimination: aspects that no clause names, and clauses that speak of no named aspect.
-#
-# A reader who is asked for a composer and finds one name left over takes it for the composer.
-# So an
-# aspect without a cue may take a clause that nobody took, if the clause holds a value of the
-# shape of
-# the aspect's golds (a number with its unit, a name, plain words) and speaks of nothing else
-# that is
-# commonly asked, nearest in order first.
+# ---- by elimination: aspects that no clause names, clauses that name no aspect
 
 #: "It is metallic": plain words said of the subject itself, not of something it has.
-_SAYS = re.compile(r"\b(?:it|he|she|they)(?:'s|\s+(?:is|was|are|were))\s+(?!not\b|[a-z]+ed\b)[a-z]")
+_SAYS = regex(r"\b(?:it|he|she|they)(?:'s|\s+(?:is|was|are|were))\s+(?!not\b|[a-z]+ed\b)[a-z]")
 #: What is asked for, and the units such an amount has; a length of time has others than of a way.
 _LENGTH = r"[\s-]*(?:kilomet|met(?:er|re)|km\b|m\b|miles?\b|mi\b|feet\b|foot\b|ft\b|cm\b|mm\b)"
 _UNITS = (
-    (re.compile(r"\bhow\s+(?:tall|high|deep|wide)\b", re.I), re.compile(_LENGTH)),
+    (regex(r"\bhow\s+(?:tall|high|deep|wide)\b", re.I), regex(_LENGTH)),
     (
-        re.compile(r"\bhow\s+long\s+(?:is|are|was)\b", re.I),
-        re.compile(_LENGTH + r"|[\s-]*minutes?\b"),
+        regex(r"\bhow\s+long\s+(?:is|are|was)\b", re.I),
+        regex(_LENGTH + r"|[\s-]*minutes?\b"),
     ),
     (
-        re.compile(r"\b(?:weigh|mass)\b", re.I),
-        re.compile(r"[\s-]*(?:kilo|grams?\b|kg\b|tonn?es?\b)"),
+        regex(r"\b(?:weigh|mass)\b", re.I),
+        regex(r"[\s-]*(?:kilo|grams?\b|kg\b|tonn?es?\b)"),
     ),
 )
 _ORDER = 0.2

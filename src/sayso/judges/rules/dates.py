@@ -1,4 +1,4 @@
-"""Dates that are only partly known: find them in text, read golds, and say whether two agree."""
+"""Dates that are only partly known: finding them in text, reading golds, comparing the two."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from sayso.judges.patterns import regex
 from sayso.judges.rules.text import NUMBER_WORDS, word_list
 
 _MONTH_NAMES = word_list(
@@ -26,7 +27,7 @@ _BEFORE = r"(?<![\d.,/$\u00a3\u20ac-])"
 
 
 def _pattern(body: str) -> re.Pattern[str]:
-    return re.compile(body, re.IGNORECASE)
+    return regex(body, re.IGNORECASE)
 
 
 _ISO = _pattern(

@@ -1,4 +1,20 @@
-"""What short and long answers have in common: which statements there are, and who weakens them."""
+"""The offline judge: stance and content of an answer in one go, by rules (VALIDITY 3).
+
+Deterministic, English, no model and no network. Decisions that a reader should know:
+
+* A hedged answer keeps its content; abstaining, refusing and asking back have content "none".
+* An approximate value ("about 5,000") is committed; whether it agrees, the matcher says.
+* An empty answer, or one that does not speak of the question, is "omitted": it voices no gap.
+* "Unknown" is an abstention unless a gold says so itself.
+* Other languages, failed and truncated generations are problems; none of them gets a default.
+
+Short and long answers share which statements there are and who weakens them. Below the patterns of
+``stance`` lies a net for sentences that speak of not knowing in other words: a sentence about the
+speaker or a source that names the aspect, holds no value of its shape and has both a word of
+knowing (or of rules) and a negative one withholds the aspect (:func:`unvoiced`). Where the aspect
+has a value elsewhere, a sentence without one that only says how shaky something is weakens what it
+names, or what stands before it (:func:`doubted`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +25,7 @@ from functools import lru_cache
 import msgspec
 
 from sayso.judges.judge import Item, compared, settled
+from sayso.judges.patterns import regex
 from sayso.judges.rules.align import (
     Asked,
     Unit,
@@ -47,31 +64,22 @@ from sayso.judges.rules.stance import (
 from sayso.judges.rules.text import is_english
 from sayso.records import Content, Gold, Question, Stance, Verdict, golds_of
 
-# The net below the patterns: sentences that speak of not knowing in words no pattern has.
-#
-# ``patterns`` and ``withheld`` know how ignorance is usually worded. Whatever else a sentence
-# is
-# like: where it is about the speaker or a source, names the aspect, holds no value of its shape
-# and
-# has both a word of knowing (or of rules) and a negative one, it withholds the aspect
-# (:func:`unvoiced`). Where the aspect has a value elsewhere, a sentence without one that only
-# says
-# how shaky something is weakens what it names, or what stands before it (:func:`doubted`).
+# ---- the net below the patterns
 
 _MOST = 60
-_POINTS = re.compile(
+_POINTS = regex(
     r"\W*(?:(?:but|though|although|and|however),?\s+)?(?:(?:I|I'd|I'm|do|don't|please|just|only|"
     r"there|treat|take|handle|read|regard|consider|not|no|still|even)\b|(?:this|that|it|these|those|the)"
     r"\b(?!\s+(?-i:[A-Z])))",
     re.I,
 )
-_ELSEWHERE = re.compile(r"\bfor\s+(?:more|further)\b|\bwebsites?\b", re.I)
-_PIECE = re.compile(r"[^,;()—]+")
+_ELSEWHERE = regex(r"\bfor\s+(?:more|further)\b|\bwebsites?\b", re.I)
+_PIECE = regex(r"[^,;()—]+")
 #: Behind these another value begins, to which the remark belongs.
-_JOINS = re.compile(
+_JOINS = regex(
     r"\b(?:and|or|but|who|which|while|is|was|has|had|by|in|on|at|from|with|to|[a-z]{2,}ed)\b"
 )
-_DASH = re.compile(r"\s[-–]\s")
+_DASH = regex(r"\s[-–]\s")
 
 
 def unvoiced(
@@ -145,7 +153,7 @@ def _remarked(reading: Reading, sentence: Span, value: Span, aspect: Asked) -> b
 
 
 SIGNATURE = "rules@3"
-_ABOUT_ITSELF = re.compile(
+_ABOUT_ITSELF = regex(
     r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b(?!(?:'m|'ve|\s+\w+)?"
     r"(?:\s+[\w-]+){0,4}?\s+(?:certain|sure|positive|confident|convinced|know|confirm|"
     r"confidence|doubt|remember|recall|certainty|assure|fact)\b(?:\s+(?:that\b|you\b|(?-i:[A-Z])|"
@@ -193,14 +201,14 @@ def marker_names(aspects: Sequence[Asked]) -> tuple[str, ...]:
 
 
 #: Beside a question back, what is said of the question itself, or how many go by the name.
-_YOURS = re.compile(
+_YOURS = regex(
     r"\b(?:your|the|this|that)\s+(?:\w+\s+of\s+your\s+)?(?:question|message|query|request)\b|"
     r"^\W*(?:(?:because|since|as|but)\s+)?there(?:'?s|\s+(?:is|are|were|have\s+been))\s+"
     r"(?:\w+\s+)?(?:loads|lots|many|several|tons|plenty|two|three|a\s+few|quite\s+a|dozens|"
     r"more\s+than|numerous|multiple|various)\b",
     re.I,
 )
-_TITLE = re.compile(r"(?:[A-Z][\w'’-]*)(?:\s+(?:of|the|and|in|a|to|for|[A-Z][\w'’-]*))*")
+_TITLE = regex(r"(?:[A-Z][\w'’-]*)(?:\s+(?:of|the|and|in|a|to|for|[A-Z][\w'’-]*))*")
 
 
 def voiced(text: str, start: int, end: int) -> bool:
@@ -252,7 +260,7 @@ def _which(gap: Gap) -> bool:
     return bool(_REFERENT.search(gap.about))
 
 
-_REFERENT = re.compile(r"\b(?:which\b|who\s+you|what\s+you|you\s+(?:are|mean|'re)|you're)", re.I)
+_REFERENT = regex(r"\b(?:which\b|who\s+you|what\s+you|you\s+(?:are|mean|'re)|you're)", re.I)
 
 
 def sentence_at(reading: Reading, at: int) -> Span:
@@ -274,7 +282,7 @@ def names_aspect(
     return named
 
 
-_OF_HERS = re.compile(r"\b(?:his|her|its)\s+([a-z]+)\b(?:\s+([a-z]+)\b)?")
+_OF_HERS = regex(r"\b(?:his|her|its)\s+([a-z]+)\b(?:\s+([a-z]+)\b)?")
 
 
 def _about_one(about: str) -> bool:
@@ -321,7 +329,7 @@ def place_value(aspect: Asked, found: Match, text: str, low: int, high: int) -> 
     return asserted(text, low, high, aspect.kind, aspect.known, aspect.cues)
 
 
-# The parts of judging a short answer: which statement answers, and what a valueless one is.
+# ---- a short answer: which statement answers, and what one without a value is
 
 
 def offers(aspect: Asked, said: list[Unit], reading: Reading, text: str) -> list[Unit]:
@@ -346,7 +354,7 @@ def conceded(reading: Reading, said: Sequence[Unit], where: Span) -> Span:
     return where
 
 
-_BUT = re.compile(
+_BUT = regex(
     r"but\s+(?:in\s+fact,?\s+|actually,?\s+)?(?:he|she|it|they)\s+(?:is|was|are|were)\b", re.I
 )
 
@@ -379,7 +387,7 @@ def kept_back(aspect: Asked, reading: Reading) -> Verdict | None:
     return make_verdict(stance, where=reading.sentences[0]) if stance else None
 
 
-_ME = re.compile(r"\b(?:I|I'm|I'd|me|my)\b")
+_ME = regex(r"\b(?:I|I'm|I'd|me|my)\b")
 
 
 def bare_match(aspect: Asked, reading: Reading, rest: str) -> Match | None:
@@ -451,20 +459,12 @@ def speaking(aspect: Asked, reading: Reading, said: Sequence[Unit], found: Match
     return best
 
 
-# The offline judge: stance and content of an answer in one go, by rules (VALIDITY 3).
-#
-# Deterministic, English, no model and no network. Decisions that a reader should know:
-#
-# * A hedged answer keeps its content; abstaining, refusing and asking back have content "none".
-# * An approximate value ("about 5,000") is committed; whether it agrees, the matcher says.
-# * An empty answer, or one that does not speak of the question, is "omitted": it voices no gap.
-# * "Unknown" is an abstention unless a gold says so itself.
-# * Other languages, failed and truncated generations are problems; none of them gets a default.
+# ---- the judge
 
 NAME = "rules"
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*")
 #: No word is this long; such a run is noise that would only cost time.
-_ENDLESS = re.compile(r"\S{200,}")
+_ENDLESS = regex(r"\S{200,}")
 
 
 def judge_rules(question: str, golds: Sequence[str | Gold], answer: str) -> Verdict:

@@ -1,7 +1,12 @@
-"""The English lexicon of doubt, as data: lexical classes that the rules of ``stance`` compose.
+"""The English lexicon of doubt: lexical classes, and the patterns that are composed of them.
 
-Nothing here decides anything. A class holds words or small phrase patterns (verbose, ignoring
-case, on text whose quotes are plain); where each of them reaches is decided in ``stance``.
+A class holds words or small phrase patterns (verbose, ignoring case, on text whose quotes are
+plain). Patterns mark doubt, claims short of knowledge (belief, hearsay, modals, adverbs,
+either/or), refusals by policy, phrases that name an aspect without its usual word ("hails from"),
+and what a short question asks for: its cue words (words of one family, such as "born", "birth",
+"birthplace", count as one) and the kind of answer. Every repetition is bounded, so each pattern is
+linear in the length of the text. Where a marker reaches is decided in ``stance``.
+
 Approximators ("about", "around", "roughly", "estimated") are left out on purpose: they make a
 value vague, they do not withdraw the claim.
 """
@@ -12,6 +17,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
+
+from sayso.judges.patterns import regex
 
 #: Sentence adverbs that weaken a claim.
 _ADVERBS_WORDS = """perhaps maybe possibly probably presumably likely unlikely seemingly apparently
@@ -263,14 +270,13 @@ _GENERIC_WORDS = """simply a an the this that these those it its her his their h
 GENERIC = frozenset(_GENERIC_WORDS.split())
 
 
-# The markers of doubt as compiled patterns, composed from the lexical classes of ``hedges``.
-#
-# Every repetition is bounded, so each pattern is linear in the length of the text.
+# ---- markers of doubt
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
+def marker(pattern: str) -> re.Pattern[str]:
+    """Return a marker of doubt as a pattern: verbose, ignoring case."""
     # No marker begins inside a word; saying so first saves trying every branch at every letter.
-    return re.compile(rf"(?!\B(?!n't)\w)(?:{pattern})", re.VERBOSE | re.IGNORECASE)
+    return regex(rf"(?!\B(?!n't)\w)(?:{pattern})", re.VERBOSE | re.IGNORECASE)
 
 
 DEG = rf"(?:{DEGREE}\s+){{0,3}}"
@@ -283,16 +289,16 @@ _NO = (
 _KNOW = rf"(?:{KIND_OF}\s+){{0,4}}(?:[\w-]+\s+)?{KNOWLEDGE}"
 
 #: The speaker is the subject, or there is none: "(not sure)", "but unsure".
-MINE = compiled(
+MINE = marker(
     rf"""(?:^|["(\[,;:.!?—–-]\s*|\b(?:I|we|but|though|although|and|or|however|so|since|because|as
         |sorry|
     unfortunately|that|AI|assistant|model|honestly)(?:\s*'?(?:m|re|ve|d|ll)\b|\s+(?:am|was|are
         |were|do|did|can|could|
     would|have|had|will|must|should|remain|feel|seem|afraid|'m))?)\s*{DEG}$"""
 )
-PERSON = compiled(r"\b(?:he|she|they|who|you|[A-Z]\w+\s+and\s+she)\s*$")
+PERSON = marker(r"\b(?:he|she|they|who|you|[A-Z]\w+\s+and\s+she)\s*$")
 
-SELF_DOUBT = compiled(
+SELF_DOUBT = marker(
     rf"""\b(?:
       (?:do\s*{NEG}|not)\s+(?:think|believe|suppose)\s+(?:that\s+)?I\s+(?:\w+\s+)?(?:know|have
         |can|could|remember|recall|ever|am)
@@ -349,7 +355,7 @@ SELF_DOUBT = compiled(
     | (?:do|did)\s*{NEG}\s+{DEG}no\b
     )"""
 )
-ANY_DOUBT = compiled(
+ANY_DOUBT = marker(
     rf"""
       (?:^|[,;:(—–-]\s*|\b(?:also|likewise|equally|similarly|lol|sorry|honestly|tbh|um|uh|hmm|well
         |but|one|question
@@ -453,18 +459,18 @@ ANY_DOUBT = compiled(
     | \bwith\s+a\s+(?:grain|pinch)\s+of\s+salt
     """
 )
-PREDICATE = compiled(
+PREDICATE = marker(
     rf"""\b{_BE}\s+(?:been\s+)?(?:{DEGREE}\s+|largely\s+|mostly\s+|somewhat\s+|often\s+
         |a\s+bit\s+|a\s+little\s+|to\s+be\s+){{0,3}}{UNKNOWN}\b
     | (?:\b(?:is|are|was|were|has|have|had|does|do|did)\s*(?:n't|\s+not|\s+never)|\b{_BE}\s+not
         |'s\s+not|\bnever)\s+(?:been\s+)?{DEG}{NOT_KNOWN}\b"""
 )
-WEAK_UNKNOWN = compiled(
+WEAK_UNKNOWN = marker(
     r"\b(?:limited|scarce|sparse|lacking|missing|hazy|fuzzy|sketchy|obscure|murky|questionable)$"
 )
-INFORMATION = compiled(rf"\b(?:{KNOWLEDGE}|memory|dates?|accuracy|that|this|it)\b")
+INFORMATION = marker(rf"\b(?:{KNOWLEDGE}|memory|dates?|accuracy|that|this|it)\b")
 
-DISCLAIMER = compiled(
+DISCLAIMER = marker(
     r"""
       (?<!can\s)(?<!could\s)(?<!to\s)(?<!I\s)(?<!have\s)(?<!records\s)(?<!sources\s)\b(?:verify
         |verified|double-?\s?check(?:ed)?|fact-?check(?:ed)?|cross-?check(?:ed)?|confirm
@@ -487,7 +493,7 @@ DISCLAIMER = compiled(
     """
 )
 
-BOOSTER = compiled(
+BOOSTER = marker(
     r"""\b(?:(?:there\s*(?:is|'s|was|can\s+be)|have|has|with|leaves?)\s+)?(?:no|little
         |not\s+(?:any|a))\s+(?:\w+\s+)?(?:doubts?|question|uncertainty|dispute|ambiguity
         |reservations?)\b
@@ -519,16 +525,16 @@ BOOSTER = compiled(
         |became)\s+(?:\w+\s+)?supposed\s+to\b(?!\s+(?:have|be\s+(?:from|born|in)))
     | \bmake\s+sure | \bmade\s+sure | \bfor\s+sure(?<=\bis\sfor\ssure)"""
 )
-QUOTE = re.compile(
+QUOTE = regex(
     r"\"[^\"\n]{2,120}\"|(?<!\w)'[A-Z][^'\n]{2,80}'(?!\w)|(?<!\w)_[A-Z][^_\n]{2,80}_(?!\w)"
 )
-TITLE_WORD = re.compile(
+TITLE_WORD = regex(
     r"(?<=[a-z,;:(]\s)(?:Maybe|Perhaps|Probably|Possibly|May|Might|Unknown|Uncertain|Unsure|"
     r"Alleged|Likely|Possible|Could|Unlikely|Doubtful|Think|Believe)\b"
 )
 
 #: A sentence with none of these words needs no pattern.
-TRIGGER = compiled(
+TRIGGER = marker(
     rf"""\b(?:{"|".join(ADVERBS)}|{"|".join(ADJECTIVES)}|I|I'\w+|we|we'\w+|my|not|no|nothing
         |nobody|never|\w+n't|(?:do|ca|wo|did|does|is|was|are|have|has|could|would)nt|im|ive
         |cannot|ca|may|might|could|
@@ -552,18 +558,16 @@ TRIGGER = compiled(
         |debate|dispute\w*|controversy|heard|recall|hearsay|gossip|speculation|belief|word|tale
         |appeared|various|version|if|impression|anyone's|confidence)\b | \?"""
 )
-CONDITION = compiled(r"\b(?:if|unless)\s+(?:my\s+)?$")
+CONDITION = marker(r"\b(?:if|unless)\s+(?:my\s+)?$")
 
 
-# Patterns of claims short of knowledge: belief, hearsay, modals, adverbs, either/or.
-#
-# Composed from ``hedges`` like ``patterns``, and linear like them.
+# ---- claims short of knowledge: belief, hearsay, modals, adverbs, either/or
 
 _FIRST = (
     r"\b(?:I|we)(?:\s*'d|\s+would|\s+do|\s+can\s+only|\s+could\s+only|\s+must|\s+will|\s*'ll|"
     r"\s+seem\s+to|\s+have\s+to|\s*'ve)?"
 )
-MATRIX = compiled(
+MATRIX = marker(
     rf"""
       {_FIRST}(?:\s*n'?t|\s+not)?\s+(?:(?:\w+ly|do|only|just|kind\s+of|sort\s+of|also|still
         |tend\s+to|want\s+to|would|rather|don't)\s+){{0,2}}{BELIEF}(?!\s+(?:you|help))\b
@@ -784,7 +788,7 @@ MATRIX = compiled(
     | \bI\s+(?:think|believe|guess|suppose|hope|assume|imagine)\s+so\b | \bthink\s+so\b
     """
 )
-MODAL = compiled(
+MODAL = marker(
     r"""(?<!\bthe\s)(?<!\bits\s)(?<!\bhis\s)(?<!\bher\s)(?<!\btheir\s)(?<!\byou\s)(?<!\bin
         \s)\b(?:may|might)(?:n't)?\s+(?!include\b|includes\b|vary\b|range\b|differ\b|depend\b
         |require\b|also\s+include\b|
@@ -799,11 +803,11 @@ MODAL = compiled(
     """
 )
 _ADVERBS = "|".join([*ADVERBS, *ADVERB_PHRASES])
-ADVERB = compiled(
+ADVERB = marker(
     rf"\b(?:(?:most|very|quite|more)\s+)?(?:{_ADVERBS})\b(?:,?\s+(?:though|but)\s+not\s+certainly)?"
 )
-ADJECTIVE = compiled(rf"\b(?:{'|'.join(ADJECTIVES)})\s+(?=[a-z0-9\"'])")
-CHOICE = compiled(
+ADJECTIVE = marker(rf"\b(?:{'|'.join(ADJECTIVES)})\s+(?=[a-z0-9\"'])")
+CHOICE = marker(
     r"""\bor\s+(?:was|is|were|perhaps|maybe|possibly|should|could)\s+(?:it|that|they|he|she)\b
     | (?<=[\w)]),\s+or\s+(?=(?-i:[A-Z\d])[\w' -]{1,30}\s*(?:[;.?!]|$))
     | \beither\s+(?=[^.;?!]{1,60}\s+or\s)
@@ -814,9 +818,7 @@ CHOICE = compiled(
 )
 
 
-# Phrases that name an aspect without its usual word: "hails from", "on the payroll".
-#
-# Each family of ``cues`` gets the phrases of general English that speak of it. Bounded, linear.
+# ---- phrases that name an aspect without its usual word: "hails from", "on the payroll"
 
 _PHRASES: dict[str, str] = {
     "birth": r"""life\s+(?:began|started)|saw\s+(?:his|her|their)\s+birth|native\s+(?:town|city
@@ -1071,25 +1073,23 @@ _PHRASES: dict[str, str] = {
     "flow": r"""(?:empt(?:y|ies|ied)|drain|discharg|join|pour|flow)\w*""",
     "moon": r"""moons?\b|satellites?\b""",
 }
-_COMPILED = {
-    family: re.compile(rf"\b(?:{pattern})", re.IGNORECASE | re.VERBOSE)
+_FAMILY_PHRASES = {
+    family: regex(rf"\b(?:{pattern})", re.IGNORECASE | re.VERBOSE)
     for family, pattern in _PHRASES.items()
 }
 
 
 def families(text: str, wanted: Iterable[str]) -> list[str]:
-    """Return which of the ``wanted`` families of ``cues`` a text speaks of in phrases."""
-    return [f for f in wanted if f in _COMPILED and _COMPILED[f].search(text)]
+    """Return which of the ``wanted`` families of cues a text speaks of in phrases."""
+    return [f for f in wanted if f in _FAMILY_PHRASES and _FAMILY_PHRASES[f].search(text)]
 
 
-# What a short question asks for: its cue words and the kind of answer it expects, as data.
-#
-# General English only: words of one family ("born", "birth", "birthplace") count as one cue.
+# ---- what a short question asks for: its cue words and the kind of answer it expects
 
 Expected = Literal["date", "place", "number", "person", "any"]
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 #: Families of words that answer each other; the first word names the family.
 _FAMILIES = """
@@ -1217,18 +1217,18 @@ _STOP_WORDS = """a an the of in on at by for to from with and or is was are were
     what's who's large big"""
 STOP = frozenset(_STOP_WORDS.split())
 #: "Medicine" that is a field and no drug.
-_FIELD = re.compile(
+_FIELD = regex(
     r"\b(?:(?:branch|field|department|area|kind|part)(?:e?s)?\s+of|sleep|family|internal|emergency|"
     r"sports?|nuclear|tropical|travel|intensive\s+care|palliative|occupational|general|"
     r"addiction|preventive|reproductive|pain|rehabilitation)\s+medicine\b",
     re.I,
 )
-_LIVING = re.compile(
+_LIVING = regex(
     r"\bopen(?:s|ed)?\s+for\s+business\b|"
     r"\b(?:makes?|made|making|earns?|earned)\s+(?:its|his|her|their|a)\s+(?:money|living|name)\b",
     re.I,
 )
-_SUFFIX = re.compile(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
+_SUFFIX = regex(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
 
 
 @lru_cache(maxsize=65536)
@@ -1276,7 +1276,7 @@ def topics(text: str, wanted: frozenset[str]) -> frozenset[str]:
     return stems(text) | frozenset(families(_FIELD.sub(" department ", text), wanted))
 
 
-_NUMBER = re.compile(
+_NUMBER = regex(
     r"\bhow\s+(?:many|much|long|far|old|tall|high|large|big|deep|wide|heavy|fast|hot|massive|"
     r"bright)\b|"
     r"\b(?:number|amount|percentage|population|mass|radius|diameter|distance|length|duration|"
@@ -1286,20 +1286,20 @@ _NUMBER = re.compile(
     r"(?:orbital|incubation|rotation)\s+period|income|profit|density|age)\b",
     re.I,
 )
-_DATE = re.compile(
+_DATE = regex(
     r"^\W*(?:\w+\s+){0,2}when\b|\b(?:what|which)\s+(?:\w+\s+)?(?:year|date|day|month|century|"
     r"decade)\b|"
     r"\bdate\s+of\b|\b(?:birth|death|release|publication)\s+date\b|\binception\b|"
     r"\byear\s+of\b|\bsince\s+when\b",
     re.I,
 )
-_PLACE = re.compile(
+_PLACE = regex(
     r"\bwhere\b|\b(?:what|which)\s+(?:\w+\s+)?(?:city|town|country|place|village|state|"
     r"location|region|continent|county|municipality)\b|"
     r"\bplace\s+of\b|\bbirthplace\b|\bheadquarters?\s+location\b",
     re.I,
 )
-_PERSON = re.compile(r"\bwho(?:m|se)?\b", re.I)
+_PERSON = regex(r"\bwho(?:m|se)?\b", re.I)
 
 
 @lru_cache(maxsize=8192)
@@ -1320,7 +1320,7 @@ def expected(question: str, hint: str = "") -> Expected:
 _KIND_WORDS: tuple[tuple[Expected, re.Pattern[str]], ...] = (
     (
         "date",
-        re.compile(
+        regex(
             r"\b(?:when(?!\s+it\s+comes)|dates?|year|years|day|month|(?<!running\s)time\s+of|timeline|century|decade|"
             r"birthday|timing)\b",
             re.I,
@@ -1328,14 +1328,14 @@ _KIND_WORDS: tuple[tuple[Expected, re.Pattern[str]], ...] = (
     ),
     (
         "place",
-        re.compile(
+        regex(
             r"\b(?:where|places?|location|city|town|country|village|birthplace|site|whereabouts)\b",
             re.I,
         ),
     ),
     (
         "person",
-        re.compile(
+        regex(
             r"\b(?:who|whom|whose|publisher|author|director|founder|discoverer|composer|teacher|"
             r"owner|editor|writer|screenwriter|producer|spouse|husband|wife|ceo|chief\s+executive|"
             r"inventor|architect|engineer|designer|creator|illustrator|narrator|builder)s?\b",
@@ -1344,7 +1344,7 @@ _KIND_WORDS: tuple[tuple[Expected, re.Pattern[str]], ...] = (
     ),
     (
         "number",
-        re.compile(
+        regex(
             r"\b(?:how\s+(?:many|much|long|far|big|large|old|tall|high|heavy)|number|figures?|"
             r"amount|size|count|total|percentage|numbers|value|measurement|length|quantity)\b",
             re.I,
@@ -1358,10 +1358,7 @@ def kinds_named(text: str) -> frozenset[Expected]:
     return frozenset(kind for kind, pattern in _KIND_WORDS if pattern.search(text))
 
 
-# Refusals by policy as compiled patterns: what is not said for a rule's sake, not for
-# ignorance.
-#
-# Composed from ``hedges`` like ``patterns``, and linear like them.
+# ---- refusals by policy: what is not said for a rule's sake, not for ignorance
 
 CANNOT = rf"""(?:(?:can|could|wo|ca|do|will|would|should|must|shall|dare)\s*{NEG}
         |unable\s+to|not\s+(?:able|allowed
@@ -1369,7 +1366,7 @@ CANNOT = rf"""(?:(?:can|could|wo|ca|do|will|would|should|must|shall|dare)\s*{NEG
     in\s+a\s+position|authori[sz]ed|at\s+liberty|going|willing|supposed)(?:\s+to|\s+with)?
         |declin(?:e|ing)\s+to|refuse\s+to|
     (?:prefer|rather|choose)\s+not(?:\s+to)?|avoid|refrain\s+from)"""
-REFUSAL = compiled(
+REFUSAL = marker(
     rf"""\b{CANNOT}\s+{DEG}(?:be\s+able\s+to\s+)?(?:{HAND_OVER}|(?:shar|provid|disclos|discuss
         |giv|reveal|answer|divulg|comment|help|assist|speculat|recommend)ing)\b
     | \bI\b[^.;]{{0,30}}?\b(?:stay|keep|steer|remain)\s+(?:\w+\s+)?(?:neutral|impartial|clear\s+of
@@ -1479,11 +1476,11 @@ REFUSAL = compiled(
     | \b(?:my|our|the)\s+(?:\w+\s+)?(?:guidelines|programming|policies|policy|rules
         |safety\s+\w+)\s+(?:do\s*n[o']t|does\s*n[o']t|prevent|prohibit|forbid|restrict|require)"""
 )
-RULES = compiled(rf"\b{POLICY}\b")
-KNOWING = compiled(rf"\b{ABOUT_KNOWING}\b")
+RULES = marker(rf"\b{POLICY}\b")
+KNOWING = marker(rf"\b{ABOUT_KNOWING}\b")
 
-REFUSING = compiled(rf"\b{CANNOT}")
+REFUSING = marker(rf"\b{CANNOT}")
 #: Refusals whose subject need not be the speaker: "it wouldn't be appropriate to share that".
-STANDING = compiled(
+STANDING = marker(
     r"\b(?:in|un|im|ir)?(?:appropriate|ethical|right|responsible|proper)\b|\bcomfortable\b"
 )

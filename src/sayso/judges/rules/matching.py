@@ -1,8 +1,10 @@
-"""Does an answer agree with the gold? The content half of the offline judge.
+"""Whether an answer agrees with the gold: the content half of the offline judge.
 
 ``match`` compares by kind: dates by what both sides state, quantities with units and rounding, and
 everything else by its words. Every place where the answer says a gold is a candidate; candidates
-that are denied, only echo the question or belong to another event are dropped.
+that are denied, only echo the question or belong to another event are dropped. ``asserted`` finds
+where in a clause the asserted value stands, by the kind of answer expected: it places wrong values
+(right ones are placed by the gold match) and shows whether a clause holds any value of that kind.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import MONTHS, Date, agree, find_dates, gold_dates
 from sayso.judges.rules.lexicon import Expected, stem
 from sayso.judges.rules.quantities import (
@@ -43,16 +46,16 @@ from sayso.judges.rules.text import (
 )
 from sayso.records import Content, Gold
 
-# The ways to read one gold: whole, and without what its writer only added for clarity.
+# ---- the ways to read one gold: whole, and without what its writer only added for clarity
 
 ARTICLES = frozenset({"a", "an", "the"})
-_PARENTHESES = re.compile(r"\s*[(\[{]([^()\[\]{}]*)[)\]}]?")
-_CLAUSE = re.compile(r",?\s+(?:who|which|that|whose|where|when)\s.*$", re.DOTALL)
-_DASH = re.compile(r"\s+[-\u2013\u2014]+\s+.*$", re.DOTALL)
-_DATED = re.compile(r"\s+(?:in|of|from|since)\s+(?:the\s+)?\d{3,4}s?$")
-_ORIGIN = re.compile(r"\s+(?:of|from|in)\s+(?:the\s+)?[A-Z][\w.]*(?:\s+[A-Z][\w.]*)*$")
-LISTED = re.compile(r"\band\b|&|;|\bor\b", re.IGNORECASE)
-_LEADING = re.compile(
+_PARENTHESES = regex(r"\s*[(\[{]([^()\[\]{}]*)[)\]}]?")
+_CLAUSE = regex(r",?\s+(?:who|which|that|whose|where|when)\s.*$", re.DOTALL)
+_DASH = regex(r"\s+[-\u2013\u2014]+\s+.*$", re.DOTALL)
+_DATED = regex(r"\s+(?:in|of|from|since)\s+(?:the\s+)?\d{3,4}s?$")
+_ORIGIN = regex(r"\s+(?:of|from|in)\s+(?:the\s+)?[A-Z][\w.]*(?:\s+[A-Z][\w.]*)*$")
+LISTED = regex(r"\band\b|&|;|\bor\b", re.IGNORECASE)
+_LEADING = regex(
     r"^(?:to|of|by|in|on|at|from|as|with|for|because of|due to|about|approximately|over)\s+",
     re.IGNORECASE,
 )
@@ -62,8 +65,8 @@ _KINDS = word_set(
     " surname programming"
 )
 # Not the comma inside "2,430".
-_COMMA = re.compile(r",(?!\d)")
-_ONES = re.compile(r"(?<=[a-z]\s)(?:l{1,3}|1{2,3})$")
+_COMMA = regex(r",(?!\d)")
+_ONES = regex(r"(?<=[a-z]\s)(?:l{1,3}|1{2,3})$")
 
 
 class Form(NamedTuple):
@@ -164,7 +167,7 @@ def readings(value: str) -> tuple[Form, ...]:
     return tuple(f for f in found if f is not None)
 
 
-# Is a phrase said in a text: in the same words, glued, reordered, inflected, as a name variant?
+# ---- a phrase in a text: in the same words, glued, reordered, inflected, as a name variant
 
 _SMALL_WORDS = STOP | word_set("us no me may can all any out up go he it pm am so do")
 
@@ -425,8 +428,8 @@ def _together(names: Sequence[Token], hit: Hit, text: Text) -> bool:
     return all(i in taken or text.tokens[i].number for i in range(hit.first, hit.last + 1))
 
 
-# A value that is said is not always the answer: denied, only repeated from the question, of
-# another event, or one of several of which some are wrong.
+# ---- a value that is no answer: denied, repeated from the question, of another event, or one of
+# several of which some are wrong
 
 _NEGATORS = word_set(
     "not never isnt wasnt arent werent didnt doesnt dont cannot cant neither nor except unlike"
@@ -435,8 +438,8 @@ _NEGATORS = word_set(
 _AFTER_DENIAL = word_set("isnt wasnt arent werent didnt doesnt")
 _BE = word_set("is was are were did does")
 _RESTART = word_set("but although though however because")
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[\n;]")
-_BREAK = re.compile(r"[,;:.!?\n](?=\s|$)")
+_SENTENCE_END = regex(r"[.!?](?=\s|$)|[\n;]")
+_BREAK = regex(r"[,;:.!?\n](?=\s|$)")
 _PREDICATE = word_set(
     "is are was were be been being called named known as by to in at on has have had of from"
 )
@@ -566,16 +569,14 @@ _NAME = rf"(?:(?:the|a|an)\s+)?{_CAPITAL}(?:\s+(?:(?:of|the|de|von|van|la)\s+)?{
 _NOUN = r"(?:(?:the|a|an)\s+)?[a-z][\w'\u2019-]*(?:\s+[a-z][\w'\u2019-]*){0,2}?"
 _STOPS = r"(?=\s*(?:[,;.!?()&\n]|(?:and|or|in|at|on|for|from|with|who|as|to|during)\s|$))"
 _RIGHT = {
-    True: re.compile(rf"\s*{_LINK}\s*(?P<item>{_NAME}){_STOPS}"),
-    False: re.compile(rf"\s*{_LINK}\s*(?P<item>{_NOUN}){_STOPS}"),
+    True: regex(rf"\s*{_LINK}\s*(?P<item>{_NAME}){_STOPS}"),
+    False: regex(rf"\s*{_LINK}\s*(?P<item>{_NOUN}){_STOPS}"),
 }
 _LEFT = {
-    True: re.compile(rf"(?P<item>{_NAME})\s*{_LINK}\s*(?:(?:the|a|an)\s+)?$"),
-    False: re.compile(
-        rf"(?P<item>(?:^|(?<=\s))[a-z][\w'\u2019-]*)\s*{_LINK}\s*(?:(?:the|a|an)\s+)?$"
-    ),
+    True: regex(rf"(?P<item>{_NAME})\s*{_LINK}\s*(?:(?:the|a|an)\s+)?$"),
+    False: regex(rf"(?P<item>(?:^|(?<=\s))[a-z][\w'\u2019-]*)\s*{_LINK}\s*(?:(?:the|a|an)\s+)?$"),
 }
-_TRAILING = re.compile(r"[.,'\u2019]+$")
+_TRAILING = regex(r"[.,'\u2019]+$")
 
 
 def listed(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -607,7 +608,7 @@ def listed(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return found if joined else []
 
 
-# When a part of the gold is enough, in a short answer, and when a place goes on otherwise.
+# ---- when a part of the gold is enough in a short answer, and when a place goes on otherwise
 
 # What stands before "of" in a name that is often left out: "(the University of) Oxford".
 _INSTITUTION = word_set(
@@ -691,16 +692,16 @@ def continued(text: str, said: Text, hit: Hit, gold: Form) -> bool:
     return False
 
 
-# Which dates of an answer answer the question: birth or death, a year or both ends of a span.
+# ---- which dates of an answer count: birth or death, a year or both ends of a span
 
-_ANY_YEAR = re.compile(r"\b(?:a|any|one) (?:year|date|decade)\b", re.IGNORECASE)
-_BOTH_ENDS = re.compile(
+_ANY_YEAR = regex(r"\b(?:a|any|one) (?:year|date|decade)\b", re.IGNORECASE)
+_BOTH_ENDS = regex(
     r"\b(?:and|to) (?:\w+ ){0,2}(?:end|finish|complete|stop|close)"
     r"|from when|between (?:what|which)|how long",
     re.IGNORECASE,
 )
-_BIRTH = re.compile(r"\b(?:born|birth)", re.IGNORECASE)
-_DEATH = re.compile(r"\b(?:die[sd]?\b|death|dead\b)", re.IGNORECASE)
+_BIRTH = regex(r"\b(?:born|birth)", re.IGNORECASE)
+_DEATH = regex(r"\b(?:die[sd]?\b|death|dead\b)", re.IGNORECASE)
 
 
 def _lifetime(question: str, text: str, said: Date) -> Date:
@@ -713,7 +714,7 @@ def _lifetime(question: str, text: str, said: Date) -> Date:
     return said
 
 
-_WHEN_DASH = re.compile(r"\s*[-\u2013\u2014]\s*")
+_WHEN_DASH = regex(r"\s*[-\u2013\u2014]\s*")
 
 
 def _living(question: str, text: str, said: list[Date]) -> list[Date]:
@@ -806,11 +807,11 @@ class Case(NamedTuple):
     exact: Text
 
 
-_TIMED = re.compile(
+_TIMED = regex(
     r"\bwhen\b|\b(?:year|date|decade|century|time|born|died|founded|released|established|day)s?\b",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(
+_COUNTED = regex(
     r"\bhow (?:many|much|long|tall|high|far|big|large|old|deep|wide|heavy|fast|hot|cold)\b"
     r"|\bnumbers? of\b|\bpopulation\b|\bpercent",
     re.IGNORECASE,
@@ -1001,11 +1002,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     return Match("incorrect", start, end, "differs" if wrong and kind != "words" else "not found")
 
 
-# Where in a clause does the value stand that is asserted? By the kind of answer expected.
-#
-# Used to place wrong values (right ones are placed by the gold match) and to see whether a
-# clause
-# says anything of the expected kind at all.
+# ---- where in a clause the asserted value stands
 
 _MONTH = (
     r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|"
@@ -1013,7 +1010,7 @@ _MONTH = (
     r"Sept?(?:ember|\.)?|Oct(?:ober|\.)?|Nov(?:ember|\.)?|Dec(?:ember|\.)?)"
 )
 _YEAR = r"(?:1\d{3}|20\d{2})"
-_DATE = re.compile(
+_DATE = regex(
     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{3,4}})?|"
     rf"{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{3,4}})?|{_MONTH}\s+(?:of\s+)?\d{{3,4}}|"
     rf"{_YEAR}-\d{{2}}(?:-\d{{2}})?|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|"
@@ -1026,7 +1023,7 @@ _NUMBER_WORD = (
     r"sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|"
     r"hundred|thousand|million|billion|dozen|half|once|twice|thrice|single)"
 )
-_NUMBER = re.compile(
+_NUMBER = regex(
     rf"[$€£]?\b\d[\d,.]*(?:\s*(?:-|–|to)\s*\d[\d,.]*)?(?:\s*(?:%|percent|hundred|thousand|"
     rf"million|billion|"
     rf"(?:light[- ]years?|years?|days?|hours?|minutes?|weeks?|months?|km|miles?|meters?|"
@@ -1034,22 +1031,22 @@ _NUMBER = re.compile(
     rf"\b{_NUMBER_WORD}(?:[\s-]+(?:and\s+)?{_NUMBER_WORD})*\b",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(r"\w+")
-_VALUES_CAPITAL = r"(?:[^\W\d_a-zà-ÿ][\w'’.&-]*|\d+)"
-_VALUES_NAME = re.compile(
+_TOKEN = regex(r"\w+")
+_NAME_WORD = r"(?:[^\W\d_a-zà-ÿ][\w'’.&-]*|\d+)"
+_NAMES = regex(
     rf"(?:\b[Tt]he\s+)?[^\W\d_a-zà-ÿ][\w'’&-]*(?:\.(?=\s?[^\W\d_a-z]))?(?:(?:\s+|"
     rf",\s+(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da|(?:for|"
-    rf"in)(?=\s+[^\W\d]))\s+){{0,2}}{_VALUES_CAPITAL})*"
+    rf"in)(?=\s+[^\W\d]))\s+){{0,2}}{_NAME_WORD})*"
 )
-_SOMEWHERE = re.compile(
+_SOMEWHERE = regex(
     r"\b(?:in|at|near|on|aboard|outside)\s+((?:an?|the)\s+(?!year|age|early|late|same|end|"
     r"\d)[a-z-]+(?:\s+[a-z-]+)?)"
 )
-_AFTER_PREPOSITION = re.compile(
+_AFTER_PREPOSITION = regex(
     r"\b(?:in|at|near|from|by|was|is|to|be)\s+((?!a\b|an\b|the\b|born\b)[^\W\d]{3,}(?:\s[^\W\d]+)?)"
 )
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_COPULA = re.compile(
+_WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*")
+_COPULA = regex(
     r"\b(?:is|was|are|were|be|been|as|by|became|include[sd]?|including|called|named|won|received|"
     r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|includes|within|into)\b|:",
     re.IGNORECASE,
@@ -1105,7 +1102,7 @@ def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]
 
 def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Span]:
     """Yield runs of capitalized words that are neither ``known`` nor sentence openers."""
-    for hit in _VALUES_NAME.finditer(text, start, end):
+    for hit in _NAMES.finditer(text, start, end):
         words = list(_WORD.finditer(hit.group()))
         if len(words) > 1 and _opens(text, hit.start(), hit.start() + words[0].end(), start):
             words.pop(0)
@@ -1143,24 +1140,24 @@ def _opens(text: str, at: int, end: int, low: int) -> bool:
     return not _AFTER_NAME.match(text, follows.start(1))
 
 
-_IN_YEAR = re.compile(r"\b(?:in|since|until|from|by|of|early|late|year)\s+(?:1\d{3}|20\d{2})$")
-_IN = re.compile(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)
-_BY = re.compile(r"\b(?:by|with|named)\s+$", re.IGNORECASE)
+_IN_YEAR = regex(r"\b(?:in|since|until|from|by|of|early|late|year)\s+(?:1\d{3}|20\d{2})$")
+_IN = regex(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)
+_BY = regex(r"\b(?:by|with|named)\s+$", re.IGNORECASE)
 #: Words that open sentences, and plural nouns ("Audiences left") before no singular verb.
-_ORDINARY = re.compile(
+_ORDINARY = regex(
     r"\w+(?:ly|ing|[^aeiou]ed)|Found|Born|Within|Much|Few|Many|Little|Some|All|Both|Among|Behind|"
     r"Between|Measured|Either|Neither|Credit|Work|Early|Light|Amid|Under|Over|Across|Inside|Look|"
     r"Only|Just|Then|Now|Today|Here|Despite|Because|Since|Though|Named|Made|Set|Best|First|Last|"
     r"Music|Drug|Doctor|Treatment|Paper|Salt|Film|Word|Talk|Rumou?r|Each|Every|Other|Another|"
     r"Like|Once|Owing|Thanks|Due|Nobody|Nothing|Anyone|Someone|Critics|Life|Time|Management|Apart"
 )
-_NEXT_WORD = re.compile(r"\s+([a-z]+)")
-_AFTER_NAME = re.compile(
+_NEXT_WORD = regex(r"\s+([a-z]+)")
+_AFTER_NAME = regex(
     rf"(?:{AUXILIARY}|{PAST}|(?:and|or|in|at|on|of|from|who|which|with|by|as|also|gets?|lends?|"
     rf"gave|lent|met|won|made|took|then|soon|later|first|once|never|now|both|to|for|\w+ly|"
     rf"treats|hosts|houses|names|heads|directs|composes|sees|finds|leads)\b)"
 )
-_SINGULAR = re.compile(r"is|was|has|saw|became|gave|lent|\w+s|and|or|in|et")
+_SINGULAR = regex(r"is|was|has|saw|became|gave|lent|\w+s|and|or|in|et")
 
 
 def asserted(
@@ -1212,9 +1209,9 @@ def asserted(
 
 
 #: A verb whose object is the value.
-_TRANSITIVE = re.compile(r"\b(made|makes|manufactures|produces|sells|builds)\s+(?=[a-z])")
+_TRANSITIVE = regex(r"\b(made|makes|manufactures|produces|sells|builds)\s+(?=[a-z])")
 #: Where plain words cannot go on as a value.
-_PHRASE_EDGE = re.compile(
+_PHRASE_EDGE = regex(
     r"[,;]?\s+(?:and\s+(?:shows?|leads?|has|is|was|it|its|later|then|takes|can)\b|after\b|ever\b|"
     r"(?:while|although|though|but|because|which|who|where)\b)"
 )

@@ -1,4 +1,11 @@
-"""Numbers with units, in digits or words (:mod:`sayso.judges.rules.quantities` compares them)."""
+"""Numbers with units, in digits or words: finding them, converting them, comparing amounts.
+
+Only a unit that means one thing is converted. A bare "ton", "gallon", "pint" or "fluid ounce" is
+one amount in Britain and another in America (up to 20 percent apart), so it converts into nothing;
+with its kind beside it ("metric ton", "US gallon") it does. "Mile" is the land mile unless it is
+called nautical. Factors: the International System of Units, and NIST Special Publication 811,
+appendix B, for the others; bodies of the sky: IAU 2015 Resolution B3.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +15,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from sayso.judges.patterns import regex
 from sayso.judges.rules.text import NUMBER_WORDS, Token, comparable, fold, stem, tokens
 
-# Units of measure: their names, their dimensions, and how they convert.
-#
-# Converted is only what one word means one thing by. A bare "ton", "gallon", "pint" or "fluid
-# ounce"
-# is one amount in Britain and another in America (up to 20 percent apart), so it converts into
-# nothing; with its kind beside it ("metric ton", "US gallon") it does. "Mile" is the land mile
-# unless it is called nautical. Factors: the International System of Units, and NIST Special
-# Publication 811, appendix B, for the others; bodies of the sky: IAU 2015 Resolution B3.
+# ---- units: their names, their dimensions, and how they convert
 
 
 class Unit(NamedTuple):
@@ -157,11 +158,11 @@ _LETTERS = {"c": "celsius", "f": "fahrenheit", "k": "kelvin"}
 #: Symbols that stand before a number.
 MONEY = {"$": "dollar", "\u20ac": "euro", "\u00a3": "pound sterling"}
 _BEFORE = {"square": "square", "sq": "square", "cubic": "cubic", "cu": "cubic"}
-_UNITS_AFTER = {"squared": "square", "cubed": "cubic"}
-_UNITS_POWER = re.compile(r"(?:\^|\*\*)([23])(?!\w|[.,]\d)|([\u00b2\u00b3])|([23])(?!\w|[.,]\d)")
-_PER = re.compile(r"\s?/\s?|\s+(?:per|an?)\s+|\s(?=h\b)", re.IGNORECASE)
+_RAISED = {"squared": "square", "cubed": "cubic"}
+_EXPONENT = regex(r"(?:\^|\*\*)([23])(?!\w|[.,]\d)|([\u00b2\u00b3])|([23])(?!\w|[.,]\d)")
+_PER = regex(r"\s?/\s?|\s+(?:per|an?)\s+|\s(?=h\b)", re.IGNORECASE)
 _BRIEF = {"s": "second", "h": "hour"}  # after a stroke; "h" also as in "120 km h"
-_GAP = re.compile(r"[\s.\-\u00a0\u2010\u2011]{1,2}")
+_GAP = regex(r"[\s.\-\u00a0\u2010\u2011]{1,2}")
 
 
 @lru_cache(maxsize=1024)
@@ -244,8 +245,8 @@ def _simple(text: str, items: Sequence[Token], i: int) -> tuple[str, int]:
         return f"{_BEFORE[words[0]]} {name}", i + 2
     for size in range(len(run), 0, -1):
         if (name := _known(run[:size])) is not None:
-            if size < len(run) and words[size] in _UNITS_AFTER and name in _POWERED:
-                return f"{_UNITS_AFTER[words[size]]} {name}", i + size + 1
+            if size < len(run) and words[size] in _RAISED and name in _POWERED:
+                return f"{_RAISED[words[size]]} {name}", i + size + 1
             return name, i + size
     # "5,778 K", while "5K" is five thousand: the space tells, and the caller has seen it.
     return ("kelvin", i + 1) if run and run[0].raw == "K" else ("", i)
@@ -260,7 +261,7 @@ def _known(run: Sequence[Token]) -> str | None:
 
 def _raised(name: str, text: str, last: Token) -> tuple[str, int]:
     """Return the power of a unit that is written after it ("km²"), and where that ends."""
-    power = _UNITS_POWER.match(text, last.end) if name in _POWERED else None
+    power = _EXPONENT.match(text, last.end) if name in _POWERED else None
     if power is None or (power[3] and last.raw not in _SYMBOLS):
         return name, last.end
     square = (power[1] or power[2] or power[3]) in "2\u00b2"
@@ -275,11 +276,11 @@ _SHORT_SCALES = frozenset({"k", "m", "mn", "bn"})
 _SUPERSCRIPTS = str.maketrans(
     "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b\u2212", "0123456789--"
 )
-_POWER = re.compile(
+_POWER = regex(
     r"\s?[x\u00d7*\u00b7]\s?10(?:\s?(?:\^|\*\*)\s?([-\u2212]?\d{1,3})"
     r"|([\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,4}))|[eE]([+-]?\d{1,3})(?!\w)"
 )
-_ABOUT = re.compile(
+_ABOUT = regex(
     r"\b(?:about|approximately|around|roughly|nearly|almost|over|some|estimated|at|a|an|the)\b",
     re.IGNORECASE,
 )
@@ -358,15 +359,15 @@ def _bare_scale(items: list[Token], k: int) -> bool:
     return counted or fold(items[k].raw) == "hundred"
 
 
-_TO = re.compile(r"\s*(?:-|\u2013|\u2014|to|and)\s*", re.IGNORECASE)
-_AND = re.compile(r"\s*,?\s*(?:and)?\s*", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
+_TO = regex(r"\s*(?:-|\u2013|\u2014|to|and)\s*", re.IGNORECASE)
+_AND = regex(r"\s*,?\s*(?:and)?\s*", re.IGNORECASE)
+_BETWEEN = regex(r"\bbetween\s+$", re.IGNORECASE)
 # After a larger unit these are minutes and inches.
 _AFTER = {("hour", "m"): "minute", ("foot", "in"): "inch", ("foot", ""): "inch"}
 
 
 _FRACTIONS = {"\u00bc": 0.25, "\u00bd": 0.5, "\u00be": 0.75}
-_FRACTION = re.compile(r"\s?([\u00bc-\u00be])|\s+and\s+a\s+half\b", re.IGNORECASE)
+_FRACTION = regex(r"\s?([\u00bc-\u00be])|\s+and\s+a\s+half\b", re.IGNORECASE)
 
 
 def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
@@ -388,11 +389,9 @@ def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
 
 
 #: 5'11": feet before inches; after degrees the same marks are minutes and seconds of an angle
-_FEET = re.compile(
-    r"\s?['\u2019\u2032](?=\s?\d{1,2}(?:\.\d+)?\s?(?:[\"\u201d\u2033]|''|in\b|inches))"
-)
-_INCHES = re.compile(r"\s?(?:[\"\u201d\u2033]|'')")
-_SIGN = re.compile(r"\s?(%|\u00b0\s?([CFK]\b)?)")
+_FEET = regex(r"\s?['\u2019\u2032](?=\s?\d{1,2}(?:\.\d+)?\s?(?:[\"\u201d\u2033]|''|in\b|inches))")
+_INCHES = regex(r"\s?(?:[\"\u201d\u2033]|'')")
+_SIGN = regex(r"\s?(%|\u00b0\s?([CFK]\b)?)")
 
 
 def _mark_after(text: str, end: int, last: str) -> tuple[str, int] | None:
@@ -473,7 +472,7 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
     return tuple(q for q in found if math.isfinite(q.value))
 
 
-_RANK = re.compile(
+_RANK = regex(
     r"\d(?:st|nd|rd|th)$|(?:^|[\s-])(?:first|second|third|fifth|eighth|ninth|twelfth|\w+(?:ieth|[nrvx]th))$",
     re.IGNORECASE,
 )
@@ -501,7 +500,7 @@ def gold_quantity(value: str, unit: str | None = None, kind: str = "text") -> Qu
     return one._replace(unit=unit_named(unit)) if unit and not one.unit else one
 
 
-# Do two quantities mean the same amount? Rounding, conversion, ranges.
+# ---- whether two quantities mean the same amount: rounding, conversion, ranges
 
 #: how far apart two amounts in one unit, and in different ones, may be, as a share of the larger
 MOST_ROUNDED, MOST_CONVERTED = 0.031, 0.015

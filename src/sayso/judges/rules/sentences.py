@@ -2,6 +2,11 @@
 
 A clause is the smallest stretch a hedge can be limited to: "He was born in Ripley | but I am not
 sure when". Sentences come from syntok, loaded when the first longer text is read.
+
+``parts`` are the sentences of a long answer, for claims: those of ``sentences``, without markup.
+Headings, list markers, table rules and code fences are no sentences; each list item and each table
+row is one. It also handles a full stop that closes both an abbreviation and a sentence ("in the
+U.S. He left"), citations after it ("1999.[3] They"), and abbreviations syntok does not know.
 """
 
 from __future__ import annotations
@@ -9,6 +14,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import NamedTuple
+
+from sayso.judges.patterns import regex
 
 
 class Span(NamedTuple):
@@ -20,13 +27,13 @@ class Span(NamedTuple):
 
 #: Typographic characters that mean the same to every rule; each is replaced by one character.
 _PLAIN = str.maketrans("’‘‛ʼ“”„«»\u00a0\u202f\u2009\t‑*`", '\'\'\'\'"""""    -  ')
-_MORE_THAN_ONE = re.compile(r"[.!?…][\"')\]*_]*\s+\S")
-_LIST_ITEM = re.compile(r"\s*(?:[-*•–]\s|#+\s|\(?\d{1,2}[.)]\s|\**[^\W\d_][\w '-]{0,40}\**:)")
-_LINE = re.compile(r"[^\n\r]+")
+_MORE_THAN_ONE = regex(r"[.!?…][\"')\]*_]*\s+\S")
+_LIST_ITEM = regex(r"\s*(?:[-*•–]\s|#+\s|\(?\d{1,2}[.)]\s|\**[^\W\d_][\w '-]{0,40}\**:)")
+_LINE = regex(r"[^\n\r]+")
 _CHUNK = 20_000
 #: A longer sentence is no sentence; it is cut, so that work inside one stays bounded.
 _LONGEST = 2_000
-_CUT = re.compile(r"\S.{0,1999}(?!\S)|\S{1,2000}", re.DOTALL)
+_CUT = regex(r"\S.{0,1999}(?!\S)|\S{1,2000}", re.DOTALL)
 
 #: Third-person subjects and verbs that may open the second part of "... and ...".
 _SUBJECT = r"(?:he|she|it|they|there|i|we|you)\b"
@@ -60,7 +67,7 @@ _OWNER = (
 )
 _VERB = rf"(?:{_SUBJECT}|{_OWNER}|{_ADVERBS}(?:{AUXILIARY}|{PAST}))"
 _WH = r"(?:who|whom|whose|which|where|when)\b"
-_BREAK = re.compile(
+_BREAK = regex(
     rf"""
       ;\s+ | :\s+ | \s[–—]\s | \s--?\s | —
     | (?:,\s*|\s+)(?=but\s(?!also\b)|although\b|though\b|even\sthough\b|albeit\b|however\b)
@@ -79,10 +86,10 @@ _BREAK = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_VERBAL = re.compile(rf"{_ADVERBS}(?:{AUXILIARY}|{PAST})", re.IGNORECASE)
-_WITH_VERB = re.compile(rf"\b(?:{AUXILIARY}|{PAST}|born\b)", re.IGNORECASE)
+_VERBAL = regex(rf"{_ADVERBS}(?:{AUXILIARY}|{PAST})", re.IGNORECASE)
+_WITH_VERB = regex(rf"\b(?:{AUXILIARY}|{PAST}|born\b)", re.IGNORECASE)
 #: A comment inside a clause: "The founder, I believe, was ...", "lasts, I'm guessing, 11 days".
-_INSERTED = re.compile(
+_INSERTED = regex(
     r",\s+(?:(?:(?:I|we)\b|it(?:'s|\s+(?:is|was|seems|appears|has|would))|they\s+say|so|as|if|"
     r"though\s+I)"
     r"\b(?-i:[^,.;:()A-Z0-9]){0,40}|if\s+I'm\s+\w+\s+\w+|as\s+I\s+\w+|(?:I|so\s+I)(?:'m|'d|'ve|"
@@ -90,17 +97,17 @@ _INSERTED = re.compile(
     r"(?!and\b|but\b|so\b|or\b|which\b|who\b)(?!(?:he|she|it|they|I|we|there|his|her|its)\b)",
     re.IGNORECASE,
 )
-_WH_FIRST = re.compile(_WH, re.IGNORECASE)
+_WH_FIRST = regex(_WH, re.IGNORECASE)
 #: Where the segmenter sees no end: after "(?).", and before a sentence that opens with a number.
-_BRACKET_STOP = re.compile(
+_BRACKET_STOP = regex(
     r"(?<=[?!]\)\.)\s+(?=[^\W\d_a-z])|(?<=[a-z]{4}\.)(?<!prox\.)\s+(?=\d[\d,.]*\s+\w)|"
     r"(?<=\s\d{4}\.)\s+(?=\d[\d,.]*\s+[a-z])|"
     r"(?:(?<=\d m\.)|(?<=\d (?:km|kg|cm|mm|ft|mi|lb)\.))\s+(?=[A-Z])"
 )
 #: "While I have no idea who led it, the cast was ...": the comma ends the opening clause.
-_OPENING = re.compile(r"(?:while|although|though|even\s+though|whereas)\b[^,;]{3,160},\s+", re.I)
+_OPENING = regex(r"(?:while|although|though|even\s+though|whereas)\b[^,;]{3,160},\s+", re.I)
 #: "Born in Ripley, she ...", "After two years at sea, she ...": so does the comma behind these.
-_ADJUNCT = re.compile(
+_ADJUNCT = regex(
     r"(?:(?:and|but|so),?\s+)?(?:(?:after|before|since|while|when|upon|by|having|being|following)"
     r"\s+(?:\w+ly\s+|later\s+|first\s+)?(?:an?|the|his|her|its|their|\w+ing|\w+ed|been)\b|"
     r"(?:first\s+|later\s+|originally\s+|once\s+)?(?!(?:indeed|need|unlike)\b)"
@@ -109,20 +116,20 @@ _ADJUNCT = re.compile(
     r"with\s+(?:its|his|her|their|an?)\b|an?\s+(?:\w+\s+){1,3}by\b)[^;]{3,200}",
     re.I,
 )
-_BRACKETED = re.compile(r"\([^()]{1,80}\)")
-_COMMA = re.compile(r",\s+(?=[^,;]*)")
-_CONNECTOR_ONLY = re.compile(r"[\W_]*(?:though|although|but|however|so|yet)?[\W_]*", re.IGNORECASE)
+_BRACKETED = regex(r"\([^()]{1,80}\)")
+_COMMA = regex(r",\s+(?=[^,;]*)")
+_CONNECTOR_ONLY = regex(r"[\W_]*(?:though|although|but|however|so|yet)?[\W_]*", re.IGNORECASE)
 #: In text without capitals a full stop alone ends a sentence, and a new subject a clause.
-_LOWER_STOP = re.compile(r"(?<=[a-z0-9)][a-z0-9)])[.!?]+\s+")
+_LOWER_STOP = regex(r"(?<=[a-z0-9)][a-z0-9)])[.!?]+\s+")
 _OPENERS = """that when where if whether think believe guess say because since as who what how which
     while and but or sure is so suppose maybe perhaps probably though"""
-_RUN_ON = re.compile(
+_RUN_ON = regex(
     "".join(rf"(?<!\b{word})" for word in _OPENERS.split())
     + r"\s+(?=(?:he|she|they|it|i)\s+(?:is|was|has|had|won|died|wrote|think|guess|believe|"
     r"don'?t|dont|am)\b)"
 )
 #: A colon ends a clause only after the speaker's own words; "Born: Ripley" stays together.
-_VOICE = re.compile(r"\b(?:I|we|my|please|not|sure)\b", re.IGNORECASE)
+_VOICE = regex(r"\b(?:I|we|my|please|not|sure)\b", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
@@ -267,14 +274,7 @@ def _no_verb_yet(opened: str) -> bool:
     return "," in opened and not _WITH_VERB.search(subject) and not _WH_FIRST.match(opened)
 
 
-# The sentences of a long answer, for claims: those of ``sentences``, without markup.
-#
-# Headings, list markers, table rules and code fences are no sentences; each list item and each
-# table
-# row is one. On top of the segmenter: a full stop that closes both an abbreviation and a
-# sentence
-# ("in the U.S. He left"), citations after it ("1999.[3] They"), and abbreviations it does not
-# know.
+# ---- the sentences of a long answer, without markup
 
 
 class Part(NamedTuple):
@@ -286,27 +286,27 @@ class Part(NamedTuple):
     lead: int | None = None
 
 
-_MARK = re.compile(
+_MARK = regex(
     r"[ \t]*(?:(?:[-*•–—+·‣▪◦]|\(?\d{1,3}[.)]|\(?[a-z]\))(?:[ \t]+|(?=[\n\r]|\Z))|>[ \t]?){1,5}"
 )
-_HEADING = re.compile(
+_HEADING = regex(
     r"[ \t]*(?:\d{1,2}[.)][ \t]+)?(?:#{1,6}(?:[ \t].*|$)|"
     r"(?:\*\*|__)[^*_]{1,120}(?:\*\*|__)[ \t]*:?[ \t]*$)"
 )
-_RULE = re.compile(r"[ \t]*(?:[-=*_~`|:+ \t]{3,}|```.*|~~~.*)$")
-_ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
-_ITEM = re.compile(r"[ \t]*(?:[-*•–—+·‣▪◦][ \t]|\(?\d{1,3}[.)][ \t]|\|)")
-_SENTENCES_VERB = re.compile(rf"\b(?:{AUXILIARY}|{PAST}|born)\b", re.IGNORECASE)
-_TITLE = re.compile(r"[ \t]*[^\W_][^.!?;:,]{1,58}[^\W_)][ \t]*$")
+_RULE = regex(r"[ \t]*(?:[-=*_~`|:+ \t]{3,}|```.*|~~~.*)$")
+_ROW = regex(r"[ \t]*\|.*\|[ \t]*$")
+_ITEM = regex(r"[ \t]*(?:[-*•–—+·‣▪◦][ \t]|\(?\d{1,3}[.)][ \t]|\|)")
+_FINITE_VERB = regex(rf"\b(?:{AUXILIARY}|{PAST}|born)\b", re.IGNORECASE)
+_TITLE = regex(r"[ \t]*[^\W_][^.!?;:,]{1,58}[^\W_)][ \t]*$")
 #: "Early life:", while "Her roles include:" opens a list.
-_LABEL = re.compile(
+_LABEL = regex(
     r"[ \t]*(?!(?:He|She|It|They|His|Her|Its|Their|The|Some|These|Here)\b)"
     r"[^\W\d_][^.!?;:]{0,40}:[ \t]*$"
 )
-_CITED = re.compile(r"(?:\s*\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\])+")
-_WORD = re.compile(r"[^\W_]")
+_CITED = regex(r"(?:\s*\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\])+")
+_WORD = regex(r"[^\W_]")
 #: longer ones are not joined again
-_SENTENCES_LONGEST = 2_000
+_LONGEST_JOINED = 2_000
 
 #: Words that open a sentence and no name.
 _OPENER = (
@@ -316,22 +316,22 @@ _OPENER = (
     r"Throughout|Prior|Following|Currently|Over|By|Not)"
 )
 #: An abbreviation whose full stop also ends the sentence, told by the next word.
-_ALSO_END = re.compile(
+_ALSO_END = regex(
     r"(?:\b(?:[A-Za-z]\.){2,5}|\b(?:Ph\.D|[Aa]rt|Inc|Ltd|Co|Corp|Bros|etc|al|Jr|Sr|Esq|LLC)\.|"
     r"\s[A-Z]\.)(?:[\"')]*)\s+(?="
     + _OPENER
     + r"(?:,|\s+(?:[a-z]|[A-Z][\w.-]+\s+(?:is|was|has|had)\b)|\s+\d))"
 )
-_CITED_END = re.compile(r"(?:[.!?][\"')]*(?:\s?\[\d{1,3}\])+|[\])]\.)\s+(?=[\"'(]?[^\W_a-z]\S*\s)")
+_CITED_END = regex(r"(?:[.!?][\"')]*(?:\s?\[\d{1,3}\])+|[\])]\.)\s+(?=[\"'(]?[^\W_a-z]\S*\s)")
 #: "One sentence.Another one": two lower-case words around the stop, and no address.
-_GLUED = re.compile(r"(?<=[a-z]{3})[.!?](?=[A-Z][a-z]*\s+[a-z])")
+_GLUED = regex(r"(?<=[a-z]{3})[.!?](?=[A-Z][a-z]*\s+[a-z])")
 #: Abbreviations that never end a sentence before a name or number.
-_NO_END = re.compile(
+_NO_END = regex(
     r"\b(?:Ft|Sgt|Op|pp|p|Gen|Lt|Col|Capt|Cpt|Mt|Pvt|Rev|Prof|Hon|Gov|Sen|Rep|Maj|Cpl|Adm|Vol|vol|"
     r"Fig|Ch|No|Nos|no|cf|ca|approx|Bros|Pte|Supt|Insp|Msgr|Fr|Ste|Dept|Univ|Assn|Ed|ed|eds|trans)"
     r"\.$"
 )
-_NEXT = re.compile(rf"(?!{_OPENER}\s)[\"'(]?[A-Z0-9]")
+_NEXT = regex(rf"(?!{_OPENER}\s)[\"'(]?[A-Z0-9]")
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
@@ -344,7 +344,7 @@ def _is_title(text: str, lines: list[tuple[int, int]], at: int) -> bool:
     line = text[low:high]
     if at + 1 == len(lines) or _ITEM.match(line) or not _TITLE.match(line):
         return False
-    if len(line.split()) > 7 or not line.lstrip()[:1].isupper() or _SENTENCES_VERB.search(line):
+    if len(line.split()) > 7 or not line.lstrip()[:1].isupper() or _FINITE_VERB.search(line):
         return False
     if at and "\n\n" not in text[lines[at - 1][1] : low]:
         before = text[slice(*lines[at - 1])].rstrip()
@@ -372,7 +372,7 @@ def _masked(text: str, whole: str) -> tuple[str, set[int]]:
             below = text[slice(*lines[at + 1])]
         ruled = bool(below and _RULE.match(below) and set(below.strip()) <= set("=-|: \t"))
         heading = _HEADING.match(line) or (
-            _LABEL.match(line) and not _SENTENCES_VERB.search(line) and not _ITEM.match(line)
+            _LABEL.match(line) and not _FINITE_VERB.search(line) and not _ITEM.match(line)
         )
         over = ruled and ("|" in line or len(line.split()) <= 12)
         if _RULE.match(line) or heading or over or _is_title(text, lines, at):
@@ -416,7 +416,7 @@ def _joined(text: str, found: list[Span]) -> list[Span]:
             gap = text[last.end : span.start]
             tail = text[max(last.start, last.end - 12) : last.end]
             short = tail.endswith("Pvt.") and text.startswith("Ltd", span.start)
-            if span.end - last.start > _SENTENCES_LONGEST:
+            if span.end - last.start > _LONGEST_JOINED:
                 whole.append(span)
                 continue
             if "\n" not in gap and (short or (_NO_END.search(tail) and _NEXT.match(text, *span))):

@@ -1,4 +1,4 @@
-"""How surely is something said? Markers of doubt get a reach; an aspect's stance follows from it.
+"""How surely a text speaks: markers of doubt and what each of them reaches.
 
 Reaches (English). A belief ("I think", "it is said that") at the head of a clause reaches the
 clauses joined to it by "and" or a relative pronoun, up to "but", "although" or a semicolon; in the
@@ -9,6 +9,13 @@ when"); where it names none, the rest of its sentence, or alone the sentence bef
 beginning of an answer everything. A disclaimer about the information as a whole ("please verify
 these details", "I'm not sure about any of this") reaches everything in the answer wherever it
 stands; a closing offer of more help is no marker.
+
+Markers are patterns composed of the classes of ``lexicon``, bounded in length, so a text is read
+in linear time. A word inside a title, a quotation, the question's own names or a booster ("no
+doubt") is masked and marks nothing. Most sentences of a biography need no pattern at all: every
+alternative of a pattern needs a word whose first four letters are listed for its class
+(:data:`GATES`). Below the patterns lies a net: an answer all of whose words are the question's
+own, function words or words of talk offers no value, and the words themselves say why.
 """
 
 from __future__ import annotations
@@ -20,28 +27,25 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from sayso.judges.patterns import regex
 from sayso.judges.rules import lexicon
-from sayso.judges.rules.lexicon import GENERIC, NEG, compiled, stem
-from sayso.judges.rules.lexicon import REST as _REST_WORDS
-from sayso.judges.rules.lexicon import WHOLE as _WHOLE_WORDS
+from sayso.judges.rules.lexicon import GENERIC, NEG, marker, stem
 from sayso.judges.rules.sentences import PRESENT, Span, clauses, plain, sentences
 from sayso.records import Stance
 
-# Sentences that speak to the user: questions back, offers of help, a guess put as a question.
+# ---- sentences that speak to the user: questions back, offers of help, a guess as a question
 
-_INVERTED = re.compile(
-    r"(?:^|[:,;—-])\W*(?:is|are|was|were|do|does|did|has|have|should|shall)\b", re.I
-)
-_PICK = re.compile(r"\bor\b|\byou\b|\bwhich\b", re.I)
-_TO_THE_USER = re.compile(r"\b(?:you|your|clarify|specify)\b", re.I)
-_OFFER = re.compile(
+_INVERTED = regex(r"(?:^|[:,;—-])\W*(?:is|are|was|were|do|does|did|has|have|should|shall)\b", re.I)
+_PICK = regex(r"\bor\b|\byou\b|\bwhich\b", re.I)
+_TO_THE_USER = regex(r"\b(?:you|your|clarify|specify)\b", re.I)
+_OFFER = regex(
     r"\b(?:would\s+you\s+like|do\s+you\s+(?:want|need)|can\s+I\s+(?:help|assist)|"
     r"anything\s+else|how\s+(?:can|may)\s+I|"
     r"may\s+I\s+help|shall\s+I|should\s+I|want\s+me\s+to|like\s+me\s+to|what\s+else|"
     r"let\s+me\s+know\s+if\s+you\s+(?:have|need))",
     re.I,
 )
-_ASKING = re.compile(
+_ASKING = regex(
     r"\b(?:are|were)\s+we\s+(?:\w+\s+)?(?:talking|speaking|thinking|after|discussing)\b|"
     r"\bnot\s+(?:enough|much)\s+to\s+go\s+on\b|"
     r"\b(?:could|can|would|will|cud|wud)\s+(?:you|u|ya)\s+(?:please\s+|pls\s+|plz\s+|just\s+)*(?:say|tell|"
@@ -85,19 +89,19 @@ _ASKING = re.compile(
     r"\bplease\s+(?:give|provide|state|name|add|indicate|send|supply)\b|\bhave\s+in\s+mind\b",
     re.I,
 )
-_TURN = re.compile(
+_TURN = regex(
     r"\W*(?:[A-Z]|user|assistant|interviewer|teacher|student|question|answer)\s?:\s+", re.I
 )
-_WHICH_OFFER = re.compile(r"\W*(?:which|what|who)\b(?!\s+else)", re.I)
+_WHICH_OFFER = regex(r"\W*(?:which|what|who)\b(?!\s+else)", re.I)
 #: Questions that state ignorance, which no one is to answer.
-_RHETORICAL = re.compile(
+_RHETORICAL = regex(
     r"\W*(?:(?:well|honestly|but|and),?\s+)?(?:who\s+(?:really\s+)?knows|"
     r"how\s+(?:should|would|could)\s+(?:I|anyone)\s+know|"
     r"who\s+(?:can|could)\s+(?:say|tell)|who\s+am\s+I\s+to)\b",
     re.I,
 )
 #: "The book or the film?": alternatives that are no names.
-_ALTERNATIVES = re.compile(
+_ALTERNATIVES = regex(
     r"\W*(?:(?:well|hmm|sorry|uh|ok|okay|is\s+(?:this|that|it)\s+about|"
     r"about),?\s+)*(?:(?-i:[A-Z])[\w'-]*,?\s+){0,3}the\s+(?-i:[a-z])[^?.!]{0,40}"
     r"\bor\s+(?:(?-i:[A-Z])[\w'-]*\s+)?(?:the\s+)?"
@@ -105,11 +109,11 @@ _ALTERNATIVES = re.compile(
     re.I,
 )
 #: "Hepatitis A, B or C?", "Do you want the city's or the county's?": a choice put to the user.
-_KINDS = re.compile(r"\W*[A-Z]\w+\s+[A-Z](?:\s*,\s*[A-Z]\b)*,?\s+or\s+[A-Z]\W*\?")
-_WISH = re.compile(
+_KINDS = regex(r"\W*[A-Z]\w+\s+[A-Z](?:\s*,\s*[A-Z]\b)*,?\s+or\s+[A-Z]\W*\?")
+_WISH = regex(
     r"\bdo\s+you\s+(?:want|need)\s+(?:the|an?|to\s+know)\b[^.?!]{1,80}\bor\b[^.?!]{1,60}\?", re.I
 )
-_START_WH = re.compile(
+_START_WH = regex(
     r"\W*(?:(?:and|but|so|well|ok|okay|now|sorry|hmm),?\s+)?(?:(?:in|at|of|for|on|from|by)\s+(?=which|what|whose))?"
     r"(?:which|who|what|where|when|how|whose|"
     r"do\s+you|did\s+you|are\s+you|is\s+this|could\s+you|can\s+you)\b",
@@ -161,13 +165,9 @@ def is_question(sentence: str) -> bool:
     return sentence.rstrip("\"') ").endswith("?")
 
 
-# Which sentences need no pattern: a cheap look at the openings of their words.
-#
-# Every alternative of a pattern needs at least one word whose first four letters are listed for
-# its
-# class. Most sentences of a biography have none, and are passed over.
+# ---- which sentences need no pattern: a cheap look at the openings of their words
 
-_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?|%|/|\?")
+_TOKEN = regex(r"[^\W_]+(?:'[^\W_]+)?|%|/|\?")
 
 _SELF = "i i'm i'd i'll i've im ive id we we're we'd we'l we'v my me our us ai myse assi mode"
 _NEGATION = "no not none noth nobo neve nor n't n a cann cant dont wont didn isnt wasn coul woul"
@@ -234,17 +234,11 @@ def openings(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-# Does an answer hold a value at all? Words about knowing, rules and asking, told from the rest.
-#
-# The patterns of ``marks`` know how doubt is usually worded; this is the net below them. An
-# answer
-# whose every word is the question's own, a function word or a word of talk offers no value,
-# however
-# its sentence is built, and the words themselves say why.
+# ---- whether an answer holds a value at all: words about knowing, rules and asking
 
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_WORD = regex(r"[^\W_]+(?:['-][^\W_]+)*")
 
-_NUMBERING = re.compile(r"^\W*\(?\d{1,2}[.)]\s")
+_NUMBERING = regex(r"^\W*\(?\d{1,2}[.)]\s")
 _TALK_WORDS = """abide able above absolutely access accessible accessing according actual address
 addresses
 admit advice advise afraid agree aid aim alas allow allowed allows ambiguous answering
@@ -321,7 +315,7 @@ wut wot whats hows lookin somethin nothin sry srry soz wd dk dno kno knw no1 abt
 coz gotta gonna kinda sorta lemme gimme aint ain't y'all em 'em"""
 TALK = GENERIC | frozenset(_TALK_WORDS.split())
 
-_POLICY = re.compile(
+_POLICY = regex(
     r"\b(?:privacy|private|polic(?:y|ies)|confidential\w*|guidelines?|permit\w*|permission|"
     r"allow(?:ed|s)?|authori[sz]ed|disclos\w+|divulg\w+|shar(?:e|ing)|discuss\w*|declin\w+|"
     r"refus\w+|den(?:y|ied)|reject\w*|(?:un)?comfortable|(?:in)?appropriate|(?:un)?ethical|"
@@ -331,7 +325,7 @@ _POLICY = re.compile(
     r"help\s+(?:you\s+)?with)\b",
     re.I,
 )
-_IGNORANT = re.compile(
+_IGNORANT = regex(
     r"\b(?:know\w*|kno|idk|dunno|idea|clue\w*|remember\w*|recall\w*|information|info|data|"
     r"records?|memory|familiar|aware|sure|certain|heard|guess\w*|blank\w*|unknown|unclear|"
     r"unavailable|stumped|forg\w+|found|find|unable|mystery|lost|missing|lack\w*|insufficient|"
@@ -339,26 +333,26 @@ _IGNORANT = re.compile(
     r"recorded|public|n/?a|details?|say|tell|confirm|verify|help|answer)\b",
     re.I,
 )
-_NEGATIVE = re.compile(
+_NEGATIVE = regex(
     r"\b(?:no|not|nothing|none|nobody|never|nope|nah|without|un\w+|insufficient|lack\w*|beyond|"
     r"outside|\w+n't|(?:do|ca|wo|could|would|did|is|does|have)nt|cannot|blank|pass|idk|dk|dunno|"
     r"stumped|clueless|lost|missing|forg\w+|escapes|eludes|beats|search\s+me|mystery|fails?|"
     r"hard|difficult|impossible|limited|little|n/?a|zilch|nada|zero)\b|\?",
     re.I,
 )
-_TALK_ASKING = re.compile(
+_ASKS_BACK = regex(
     r"\b(?:clarif\w+|specify|rephrase|you\s+mean|u\s+mean|which|wich|context|elaborate|"
     r"ambiguous|be\s+(?:more\s+)?specific)\b|^\W*(?:who|what|whom|huh|sorry)\W*\?|"
     r"\bwho\W*\?\W*$|^\W*(?:who|what)\s+(?:is|are|was|do|did)\b[^.]*\?",
     re.I,
 )
-_RULE = re.compile(
+_RULE = regex(
     r"\b(?:providing|sharing|disclos\w+|discussing|giving\s+out|reveal\w+|polic(?:y|ies)|privacy|"
     r"unsafe|harmful|illegal|dangerous|inappropriate|unethical|copyright\w*|private|business|"
     r"request|requests|safety|guidelines?|confidential|rights?|such\s+(?:information|details))\b",
     re.I,
 )
-_WORLD = re.compile(
+_WORLD = regex(
     r"\b(?:unknown|not\s+(?:yet\s+)?(?:known|understood|established|determined|identified)|unclear|"
     r"mystery|unsolved|unexplained)\s+(?:even\s+)?(?:to|by|in)\s+(?:modern\s+|medical\s+|"
     r"this\s+|present-day\s+)?"
@@ -379,7 +373,7 @@ _WORLD = re.compile(
     r"the\s+police|medical)",
     re.I,
 )
-_CONSULT = re.compile(
+_CONSULT = regex(
     r"^\W*(?:please|you\s+(?:should|could|may|might|can)|i(?:'d|\s+would)?\s+(?:suggest|recommend|"
     r"advise|urge)|it(?:'s|\s+is)\s+best\s+to|best\s+to|for\s+[\w\s]{1,40},?\s+(?:please\s+)?)?"
     r"[\w\s,]{0,30}\b(?:consult\w*|see|ask|speak\s+(?:to|with)|talk\s+(?:to|with)|contact|seek|"
@@ -404,7 +398,7 @@ def holds_new(text: str, known: AbstractSet[str], cues: AbstractSet[str]) -> boo
 
 def unsaid(text: str) -> Stance | None:
     """The stance of an answer without a value, by its words; ``None`` where they tell nothing."""
-    if _TALK_ASKING.search(text):
+    if _ASKS_BACK.search(text):
         return "asked_back"
     if _POLICY.search(text) and _NEGATIVE.search(text + "?" * bool(_CONSULT.search(text))):
         return "refused_by_policy"
@@ -441,65 +435,61 @@ def speaks_of_rules(text: str) -> bool:
     return bool(_RULE.search(text))
 
 
-# The little English syntax that reaches need: patterns of clause openings, and phrase edges.
+# ---- the little English syntax that reaches need: clause openings and phrase edges
 
-WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-CONTRAST = re.compile(
-    r"(?:but|although|though|even\s+though|albeit|however|yet|whereas|while)\b", re.I
-)
-RELATIVE = re.compile(r"(?:who|whom|whose|which|where|when)\b", re.I)
-LINK = re.compile(
+WORD = regex(r"[^\W_]+(?:['-][^\W_]+)*")
+CONTRAST = regex(r"(?:but|although|though|even\s+though|albeit|however|yet|whereas|while)\b", re.I)
+RELATIVE = regex(r"(?:who|whom|whose|which|where|when)\b", re.I)
+LINK = regex(
     r"[\s,;:.!?()\"*—–-]*(?:(?:and|but|or|so|although|though|even\s+though|that|which|who|"
     r"where|when|"
     r"however|then|also|well|while|because|since|yet|oh|hmm|ok)\b[\s,]*)*",
     re.I,
 )
-BESIDE = re.compile(
+BESIDE = regex(
     r"\b(?:is|was|are|were|am|be|been|being|has|had|have|will|would|did|does|do|can|could|"
     r"most|very|'s|'d)\s*$",
     re.I,
 )
-VERB_NEXT = re.compile(
+VERB_NEXT = regex(
     r"\s*(?:is|was|are|were|has|had|have|will|would|did|does|became|wrote|won|led|made|went|began|"
     r"[a-z]{2,}ed|born|lies|orbits|causes|comes|came|dates?|refers?|means?|stands?|took|takes|"
     r"spent|"
     r"works|lives|plays|held|got|met|sang|ran|grew|fell)\b"
 )
-WHETHER = re.compile(
+WHETHER = regex(
     r"[\s,]*(?:about\s+|of\s+|on\s+)?(?:if|whether|that)\s+(?=[a-z]+\s+\w+|[A-Z])(?!this|is\b)"
 )
-WH_PART = re.compile(r"[\s,]*(?:(?:and|or|nor)\s+)?(?:who|when|where|what|how|which)\b", re.I)
-WH_WORD = re.compile(r"\b(?:who|when|where|what|how|which)\b", re.I)
-PREPOSITION = re.compile(r"\b(?:in|on|at|by|from|of|to|for|with|as|is|was|and)\s+(?=\S)", re.I)
-WHOLE = re.compile(rf"\b{_WHOLE_WORDS}\b", re.I | re.X)
-REST = re.compile(rf"\b{_REST_WORDS}\b", re.I | re.X)
-CAUTION = re.compile(
+WH_PART = regex(r"[\s,]*(?:(?:and|or|nor)\s+)?(?:who|when|where|what|how|which)\b", re.I)
+WH_WORD = regex(r"\b(?:who|when|where|what|how|which)\b", re.I)
+PREPOSITION = regex(r"\b(?:in|on|at|by|from|of|to|for|with|as|is|was|and)\s+(?=\S)", re.I)
+WHOLE = regex(rf"\b{lexicon.WHOLE}\b", re.I | re.X)
+REST = regex(rf"\b{lexicon.REST}\b", re.I | re.X)
+CAUTION = regex(
     r"\b(?:wrong|mistaken|misremember|confus|mixing|off$|correct\s+me|quote\s+me|hold\s+me|salt)",
     re.I,
 )
-DEMONSTRATIVE = re.compile(
+DEMONSTRATIVE = regex(
     r"\W*(?:(?:or|but|although|though|and)\s+)?(?:(?:so|that|this|it|these|those|which)\b|"
     r"at\s+least\b)",
     re.I,
 )
-NAMES = re.compile(r"(?<=\s)[A-Z]\w+(?<!AI)|\d")
-SUBORDINATE = re.compile(
+NAMES = regex(r"(?<=\s)[A-Z]\w+(?<!AI)|\d")
+SUBORDINATE = regex(
     r"\b(?:which|that|who|where|when|and|but|because|as|although|though|so|or),?\s*$", re.I
 )
-COMMA = re.compile(r",\s+(?=[a-z])")
-KIND_FIRST = re.compile(
-    r"(?:dates?|years?|places?|name|number|identity|authorship|origins?)\b", re.I
-)
-THAT = re.compile(r"(?<=\w)\s(?:that|who|which)\s+$", re.I)
-VERB = re.compile(r"\b(?:is|was|are|were|has|had|born|[a-z]{2,}ed)\b")
+COMMA = regex(r",\s+(?=[a-z])")
+KIND_FIRST = regex(r"(?:dates?|years?|places?|name|number|identity|authorship|origins?)\b", re.I)
+THAT = regex(r"(?<=\w)\s(?:that|who|which)\s+$", re.I)
+VERB = regex(r"\b(?:is|was|are|were|has|had|born|[a-z]{2,}ed)\b")
 FAR = 200
-NEW_SUBJECT = re.compile(r"(?:he|she|it|they|i|we)\b", re.I)
-PARENTHETICAL = re.compile(
+NEW_SUBJECT = regex(r"(?:he|she|it|they|i|we)\b", re.I)
+PARENTHETICAL = regex(
     r"\s*(?:(?:as|so|or|if|unless|from|to|at\s+least|like|though|although|but|by|what|the|"
     r"some|most|very|in|and|according)\s+){0,3}",
     re.I,
 )
-TOPIC = re.compile(
+TOPIC = regex(
     r"\W*(?:\d{1,2}[.)]\s*)?(?:(?:but|and|however),?\s+)?(?:as\s+(?:to|for)|regarding|"
     r"concerning|about|on|"
     r"(?:by|of|from|to|for|in|at|with)\s+(?:whom?|what|which|whose)|how|why|"
@@ -507,22 +497,22 @@ TOPIC = re.compile(
     r"whether)\b",
     re.I,
 )
-MACHINE = re.compile(
+MACHINE = regex(
     r"\bas\s+an?\s+(?:AI|(?:large\s+)?language\s+model|assistant|chatbot|artificial|"
     r"virtual)\b|\bI(?:'m|\s+am)\s+(?:just\s+|only\s+)?an?\s+(?:AI|"
     r"(?:large\s+)?language\s+model)\b",
     re.I,
 )
-ACCESS = re.compile(
+ACCESS = regex(
     r"\b(?:access|retrieve|browse|real-time|live|look\s+up|internet|databases?|opinions?|"
     r"feelings)\b",
     re.I,
 )
-ALTERNATIVES = re.compile(
+ALTERNATIVES = regex(
     r"\b(?:whether|if)\b|\d\w*,?\s+or\s+(?:\w+\s+)?\d|[A-Z]\w+\s+or\s+(?:\w+\s+)?[A-Z]"
 )
-ANYTHING = re.compile(r"")
-RELATIVE_FULL = re.compile(r"(?:which|who)\b", re.I)
+ANYTHING = regex(r"")
+RELATIVE_FULL = regex(r"(?:which|who)\b", re.I)
 
 
 def bare(text: str) -> str:
@@ -570,20 +560,8 @@ def evaluates(words: str) -> bool:
     return all(w in GENERIC or w in _VERDICTS for w in map(str.lower, WORD.findall(words)))
 
 
-def phrase_before(text: str, low: int, at: int) -> int:
-    """Where the last phrase before ``at`` begins: after a comma, or at a preposition."""
-    start = max(low, text.rfind(", ", low, at) + 2 if text.rfind(", ", low, at) >= 0 else low)
-    for hit in PREPOSITION.finditer(text, start, at):
-        if bare(text[hit.end() : at]):
-            start = hit.start()
-    return start
-
-
-# Withholding by general builds: silent sources, and doubt about a text as a whole.
-#
-# ``patterns`` knows how speakers word their own ignorance; here the subject is what they read
-# ("the
-# records do not say when"), or everything they said ("none of this is verified").
+# ---- withholding where the speaker is not the subject: silent sources ("the records do not say
+# when") and doubt about a text as a whole ("none of this is verified")
 
 _TELL = r"""(?:say|tell|mention|reveal|state|specify|give|name|record|indicate|list|report|show
     |cover|contain|include|explain|identify|supply|provide|note|address|touch\s+on|go\s+into|help)"""
@@ -593,7 +571,7 @@ _TELLS = r"""(?:say|tell|mention|reveal|state|specifie|give|name|record|indicate
 _TEXT = rf"""(?:{lexicon.SOURCES}|material|notes?|literature|archives?|files?|data|information
     |pages?
     |what\s+I\s+(?:have|know|read|found|remember)|memory|knowledge|works?\s+I)"""
-SILENT = compiled(
+SILENT = marker(
     rf"""
       (?:do|does|did|can|could|will|would)\s*{NEG}\s+(?:\w+\s+)?{_TELL}\b
     | (?:is|are|was|were|stays?|remains?|kept|keeps?)\s+(?:\w+\s+)?silent\s+(?:on|about|as\s+to
@@ -603,12 +581,12 @@ SILENT = compiled(
     """
 )
 #: The same where nothing at all is the subject: "nothing I have read gives her birth date".
-NOTHING = compiled(
+NOTHING = marker(
     rf"""(?:nothing|none\s+of|no\s+{lexicon.SOURCES}|neither\s+of)(?=\s)(?:\s+[\w']+){{1,7}}?\s+{_TELLS}\b
     """
 )
 #: The speaker's own empty search.
-EMPTY = compiled(
+EMPTY = marker(
     r"""
       (?:came|come|coming|drew|draw|end(?:ed)?)\s+(?:up\s+)?(?:empty(?:-handed)?|blank
         |with\s+nothing)\b(?:\s+on)?
@@ -619,8 +597,8 @@ EMPTY = compiled(
     | (?:a|is|remains?)\s+(?:complete\s+)?(?:blank|mystery|closed\s+book)\s+to\s+me\b
     """
 )
-_FROM = re.compile(rf"\b{_TEXT}\b", re.IGNORECASE | re.VERBOSE)
-_I = re.compile(r"\b(?:I|I'm|I've|me|my|we|our)\b")
+_FROM = regex(rf"\b{_TEXT}\b", re.IGNORECASE | re.VERBOSE)
+_I = regex(r"\b(?:I|I'm|I've|me|my|we|our)\b")
 
 
 def reads(before: str) -> bool:
@@ -633,7 +611,7 @@ def speaks(sentence: str) -> bool:
     return bool(_I.search(sentence) or _FROM.search(sentence))
 
 
-_EVERYTHING = re.compile(
+_EVERYTHING = regex(
     r"\bthroughout\b|\b(?:everything|all|none|nothing|any|whatever|parts?|much|most|some)\s+(?:of\s+)?(?:(?:this|"
     r"that|these|those|it|them|what|which|I|the\s+(?:following|above|below|rest|foregoing)|below|"
     r"above|here|written|stated|said|follows|comes|my)\b|that\s+follows)|\bwhat\s+(?:follows|comes|"
@@ -644,7 +622,7 @@ _EVERYTHING = re.compile(
     r"sketch|description|information|entry|profile|portrait)\b",
     re.I,
 )
-_SHAKY = re.compile(
+_SHAKY = regex(
     r"\b(?:loosely|limb|limited|iffy|rusty|wobbly|foggy|murky|fuzzy|muddled|half-\w+|misremember\w*|conflat\w+|"
     r"mixing|confus\w+|hesita\w+|reluctan\w+|re-?check|double-?check|suspect|bet|stake|bank|"
     r"guess\w*|memory|recollection|caution|cautiously|salt|unverified|unconfirmed|unchecked|"
@@ -658,12 +636,12 @@ _SHAKY = re.compile(
     r"rely|swear)\b",
     re.I,
 )
-_PASSED = re.compile(
+_PASSED = regex(
     r"\b(?:well\s+(?:documented|established|known)|no\s+doubts?|without\s+(?:a\s+|any\s+)?doubts?|"
     r"beyond\s+doubt|(?:been|was|were|have|has)\s+(?:double-?\s?)?(?:checked|verified))\b",
     re.I,
 )
-_FILL = re.compile(
+_FILL = regex(
     r"\b(?:haven't|hasn't|hadn't|room|error|there|bear|keep|aware|warned|warning|word|loosely|roughly|recalled|limb|out|situation|state|position|hazy|dim|poor|patchy|throughout|working|work|relying|iffy|rusty|wobbly|foggy|murky|fuzzy|muddled|half-\w+|"
     r"misremember\w*|conflat\w+|mixing|mix|up|two|confus\w+|hesita\w+|reluctan\w+|re-?check|"
     r"suspect|bet|stake|bank|figures?|dates?|years?|places?|names?|ones?|numbers?|spelling|"
@@ -689,8 +667,8 @@ def shaky(text: str) -> bool:
     )
 
 
-_ME = re.compile(r"\b(?:I|me|my|mine|myself)\b")
-_FIRM = re.compile(
+_ME = regex(r"\b(?:I|me|my|mine|myself)\b")
+_FIRM = regex(
     r"\b(?:sure|certain\w*|confident|confirm\w*|positive|know|knew|clear|convinced|promise|assure|guarantee|"
     r"definite\w*|doubt|checked|verified|hope|help\w*|happy|glad|let|please|you|your|mention\w*|"
     r"add|note|sorry|thanks?|love|like|enjoy\w*|recommend|more|else|other|further|share|tell|"
@@ -736,7 +714,7 @@ def disclaimer(text: str, sentence: Span) -> Span | None:
     return None
 
 
-_PIECE = re.compile(r"[^,;:()—]+")
+_PIECE = regex(r"[^,;:()—]+")
 
 
 def _disclaims(words: str) -> bool:
@@ -748,13 +726,7 @@ def _disclaims(words: str) -> bool:
     return evaluates(_FILL.sub(" ", words))
 
 
-# Finding the words that weaken, withhold or refuse a claim: where they stand, not what they
-# reach.
-#
-# Patterns are composed from the lexical classes of ``hedges`` and bounded in length, so a text
-# is
-# read in linear time. A word inside a title, a quotation, the question's own names or a booster
-# ("no doubt") is masked and marks nothing.
+# ---- where the words stand that weaken, withhold or refuse a claim
 
 Kind = Literal[
     "adverb",
@@ -778,10 +750,10 @@ class Found(NamedTuple):
 
 
 #: "Most likely Ripley" is an adverb beside a value; "most likely that ..." takes a clause.
-_LIKELY = re.compile(r"(?:most|more|very|quite|highly|fairly|less)\s+likely\b", re.IGNORECASE)
-_CLAUSE_NEXT = re.compile(r"\s+(?:that|to)\b", re.IGNORECASE)
-_DETERMINER = re.compile(r"\b(?:the|an?|its|his|her|their|my)\s+$", re.IGNORECASE)
-_MARKS_SPEAKER = re.compile(r"\b(?:I|I'm|me|my|we)\b")
+_LIKELY = regex(r"(?:most|more|very|quite|highly|fairly|less)\s+likely\b", re.IGNORECASE)
+_CLAUSE_NEXT = regex(r"\s+(?:that|to)\b", re.IGNORECASE)
+_DETERMINER = regex(r"\b(?:the|an?|its|his|her|their|my)\s+$", re.IGNORECASE)
+_FIRST_PERSON = regex(r"\b(?:I|I'm|me|my|we)\b")
 #: A sentence with more markers is noise.
 _MOST = 64
 
@@ -828,7 +800,7 @@ def find(text: str, sentence: Span, names: tuple[str, ...] = ()) -> list[Found]:
             if pattern is SILENT and not reads(part[:start]):
                 continue
             if gate == "silent":
-                ruled = lexicon.RULES.search(part) and _MARKS_SPEAKER.search(part[:start])
+                ruled = lexicon.RULES.search(part) and _FIRST_PERSON.search(part[:start])
                 real: Kind | None = "refusal" if ruled else kind
             else:
                 real = _check(kind, part, start, end)
@@ -847,7 +819,7 @@ def _check(kind: Kind, part: str, start: int, end: int) -> Kind | None:
         return None
     if kind == "doubt" and part[start:end].strip() and not lexicon.MINE.search(left):
         return None
-    if kind in ("predicate", "doubt") and states_unknown(part) and not _MARKS_SPEAKER.search(part):
+    if kind in ("predicate", "doubt") and states_unknown(part) and not _FIRST_PERSON.search(part):
         return None
     if kind == "predicate":
         if lexicon.PERSON.search(left):
@@ -888,7 +860,7 @@ _CLASSES: tuple[tuple[Kind, re.Pattern[str], str], ...] = (
 )
 
 
-# How far does a marker reach? The rules are stated in ``stance``.
+# ---- what a marker of doubt reaches
 
 
 class Hedge(NamedTuple):
@@ -1021,7 +993,7 @@ def _after_inserted(text: str, low: int, at: int) -> int:
     return inserted.end() if inserted else low
 
 
-_INSERTED = re.compile(
+_INSERTED = regex(
     r",\s+(?:born|[a-z]{2,}ed|built|written|made|known|led)\b[^;()]{3,120},(?=\s+\w+\s)", re.I
 )
 
@@ -1070,14 +1042,14 @@ def _between_commas(text: str, clause: Span, mark: Found) -> bool:
 
 
 #: "Her likely birthplace is ..." says how likely the whole statement is.
-_OWNED = re.compile(r"\b(?:the|her|his|its|their)\s*$", re.I)
+_OWNED = regex(r"\b(?:the|her|his|its|their)\s*$", re.I)
 #: "..., or it may have been Clara Hahn": the first alternative is as open as the second.
-_OR_ELSE = re.compile(
+_OR_ELSE = regex(
     r"\W*or\s+(?:(?:he|she|it|they|that|this)\s+)?(?:may|might|could|perhaps|maybe)\b", re.I
 )
-_OR = re.compile(r"\bor\s+(?:(?:maybe|perhaps|possibly|in|on|at|by|from)\s+)*", re.I)
+_OR = regex(r"\bor\s+(?:(?:maybe|perhaps|possibly|in|on|at|by|from)\s+)*", re.I)
 #: Where a noun phrase cannot go on.
-_EDGE = re.compile(
+_EDGE = regex(
     rf"\sand\s+(?={PRESENT})|"
     r",(?!\s+(?:\d{4}\b|and\b|or\b))\s|\s(?:in|on|at|by|for|from|with|since|ever|after|before|"
     r"while|who|which|that|until|to|is|was|are|were|has|had|have|became|found|led|made|took|"
@@ -1086,13 +1058,13 @@ _EDGE = re.compile(
     r"[a-z]+ed\b)|[a-z]{2,}ed)\b"
 )
 #: What stands before a parenthesis that qualifies the words after it: "was (possibly) Ann".
-_AHEAD = re.compile(
+_AHEAD = regex(
     r"\b(?:is|was|are|were|be|been|by|in|at|on|of|to|from|for|the|an?|and|or|with|as)\s*$", re.I
 )
-_ONWARD = re.compile(r"\s+(?:in|on|at|by|from|of|to|as|an?|the)\s", re.I)
+_ONWARD = regex(r"\s+(?:in|on|at|by|from|of|to|as|an?|the)\s", re.I)
 
 
-# What does a statement of ignorance, a refusal or a caution reach, and what is left unsaid?
+# ---- what a statement of ignorance, a refusal or a caution reaches, and what it leaves unsaid
 
 GapKind = Literal["ignorance", "refusal", "caution", "rest", "scant"]
 
@@ -1190,7 +1162,7 @@ def withhold(
 
 
 #: A value, not a topic: "Ripley, not certain though".
-_VALUE_FIRST = re.compile(
+_VALUE_FIRST = regex(
     r"\W*(?!(?:the|her|his|its|their|my|as|about|for|on|where|when|who|what|which|how|this|that|"
     r"regarding|sorry|well|honestly|unfortunately|i|it|she|he|they)\b)(?:(?-i:[A-Z\d])|[a-z]+\W*$)",
     re.I,
@@ -1198,8 +1170,8 @@ _VALUE_FIRST = re.compile(
 
 
 #: Doubt about a clause as a whole: "though I'm not positive that it is the usual drug".
-_ELSE = re.compile(r"\b(?:some|any)(?:one|body|where)\s+else\b", re.I)
-_IT_HOLDS = re.compile(
+_ELSE = regex(r"\b(?:some|any)(?:one|body|where)\s+else\b", re.I)
+_IT_HOLDS = regex(
     r"[\s,]*(?:of\s+|about\s+)?(?:if|whether|that)\s+(?:it|this|that)(?:'s|\s+is|\s+was|"
     r"\s+are)\b",
     re.I,
@@ -1207,7 +1179,7 @@ _IT_HOLDS = re.compile(
 
 
 #: Too little is known of the whole subject: that takes nothing back of what is then said.
-_SCANT = re.compile(
+_SCANT = regex(
     r"\b(?:much|a\s+lot|a\s+great\s+deal|many\s+details|little|limited|a\s+complete\s+\w+)\s*"
     r"(?:(?:of\s+)?(?:information|data|material)\s*)?(?:(?:is|has\s+been|was|seems)\s+(?:\w+\s+)?)?"
     r"(?:(?:known|recorded|written|documented)\s*)?(?:\b(?:on|about|regarding|concerning|"
@@ -1216,7 +1188,7 @@ _SCANT = re.compile(
 )
 
 
-_ENDS = re.compile(
+_ENDS = regex(
     r"(?:\s+(?:to\s+it|on\s+it|about\s+it|of\s+it|of\s+that|to\s+that|any\s*more|now|though|"
     r"tho|sorry|really|here|lol|tbh|honestly|on\s+this\s+one|about\s+this\s+one|about\s+that|"
     r"about\s+this|on\s+that|exactly|either|at\s+all|"
@@ -1229,14 +1201,14 @@ _ENDS = re.compile(
 
 
 #: "Not sure about the period, 4 to 10 days perhaps", "who runs it (Ann Bo, possibly)".
-_VALUE_AFTER = re.compile(
+_VALUE_AFTER = regex(
     r",\s+(?=(?:an?\s+|the\s+|about\s+|around\s+)?[^,;.]{1,40}?\s(?:perhaps|maybe|possibly|"
     r"probably|I'd\s+say|I\s+(?:think|guess|believe|suppose))\b)|"
     r"\s\((?=[^()]{0,60}(?:[A-Z]\w|\d)[^()]{0,60}(?:perhaps|maybe|possibly|probably|\?|"
     r"I\s+(?:think|guess|believe)|guess))|"
     r"\s\((?=(?:perhaps|maybe|possibly|probably|I\s+(?:think|guess))\b)",
 )
-_SPEAKER = re.compile(
+_SPEAKER = regex(
     r"(?:(?:but|though|although|and|so)\s+)?(?:(?:I|we|i'?m|im)(?:'m|\s+am|'ve|\s+have|\s+do|"
     r"\s+can|\s+could)?"
     r"(?:\s+\w+ly)?\s*|(?:lol|tbh|but|though|um|uh)\s*)$",
@@ -1244,7 +1216,7 @@ _SPEAKER = re.compile(
 )
 
 
-_NOUN_BEFORE = re.compile(
+_NOUN_BEFORE = regex(
     r"(?:\b(?:in|at|from|on|by|with|for|to)\s+)?\b(?:an?|some)\s+(?!question|detail|thing|fact|"
     r"matter|point|mystery|topic|subject|piece|date\b|year\b)(?:\w+\s+){1,2}(?:that\s+|"
     r"which\s+|whose\s+\w+\s+)?(?:I|we)?"
@@ -1379,12 +1351,12 @@ def _beside_value(text: str, sentence: Span, gap: Gap) -> bool:
 
 
 #: "At least that is where I believe she lives": says again what stands before.
-_AT_LEAST = re.compile(
+_AT_LEAST = regex(
     r"\W*(?:or\s+rather|at\s+least),?\s+(?:that|this|it|so)\b|"
     r"\W*(?:that|this|it)(?:'s|\s+is|\s+was)\s+(?:at\s+least\s+)?(?:where|what|when|who|how)\b",
     re.I,
 )
-_MINE = re.compile(r"\b(?:I|my|me|myself)\b", re.I)
+_MINE = regex(r"\b(?:I|my|me|myself)\b", re.I)
 
 
 @lru_cache(maxsize=2048)

@@ -1,6 +1,12 @@
-"""Text to comparable tokens that still know where they stood: case, marks, numbers, inflection.
+"""Text as comparable tokens that still know where they stood, and what words have in common.
 
-Every step works on one token at a time, so that spans index the text as it was given.
+Case, marks, numbers and inflection are undone one token at a time, so that spans index the text as
+it was given. Also here: whether a text is English (:func:`is_english`), variants of a person's
+name, and word families (a country and its people, words that share a root).
+
+The rules remember what they read in a text, so that judging it again costs nothing, and count that
+memory in texts; over a long file of long texts it would be most of the memory in use, so
+:func:`forget_texts` empties it.
 """
 
 from __future__ import annotations
@@ -12,10 +18,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-# Letting go of what the rules remember of texts that will not come again.
-#
-# The rules remember what they read in a text, so that judging it again costs nothing, and count
-# that memory in texts. Over a long file of long texts it would be most of the memory in use.
+from sayso.judges.patterns import regex
 
 PACKAGE = "sayso.judges."
 
@@ -30,13 +33,10 @@ def forget_texts() -> None:
                     clear()
 
 
-# Is a text English? Offline and cheap: function words and scripts, no model.
-#
-# Only running text can be told apart. Names, dates, numbers and other short answers belong to
-# no
-# language and pass, so "Ludwig van Beethoven" or "1950" is judged like any answer.
+# ---- whether a text is English: by function words and scripts. Only running text can be told
+# apart; names, dates, numbers and other short answers ("Ludwig van Beethoven", "1950") pass.
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORD = regex(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SAMPLE = 4000
 
 #: Frequent words that hold a sentence together and are rare in names; shared forms are left out
@@ -80,7 +80,7 @@ _LATIN_END = 0x024F
 
 
 #: what makes even a few characters a sentence: "probably", "it is", "I do not know"
-_SENTENCE = re.compile(
+_SENTENCE = regex(
     "です|でした|ます|ません|おそらく|たぶん|かもしれ|思い|"
     "可能|也许|也許|大概|应该是|應該是|不确定|不確定|不知道|我认为|我認為|我想|"
     "아마|입니다|습니다|인 것|모르"
@@ -141,7 +141,7 @@ def is_english(text: str) -> bool:
 _MARKS = "\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f"
 # A letter, with its combining marks; raised digits are footnote marks and powers, not letters.
 _LETTER = rf"[^\W\d_\u00b2\u00b3\u00b9\u2070-\u2079][{_MARKS}]*"
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)"
     r"|\d+(?:st|nd|rd|th)(?![^\W\d_])"
     r"|\d+(?:\.\d+)?"
@@ -152,11 +152,11 @@ _TOKEN = re.compile(
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )
-_APOSTROPHES = re.compile("['\u2019\u02bc\u00b4]")
+_APOSTROPHES = regex("['\u2019\u02bc\u00b4]")
 #: Longer "words" are no words: they are compared as they are.
 LONGEST = 40
 NUMERALS = {"I": "1", "V": "5", "X": "10"}
-_ROMAN = re.compile(r"(?=[IVXL]{2,7}$)(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})$")
+_ROMAN = regex(r"(?=[IVXL]{2,7}$)(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})$")
 
 
 def word_list(text: str) -> list[str]:
@@ -339,7 +339,7 @@ def content(items: Sequence[Token]) -> list[Token]:
     return kept or list(items)
 
 
-# Names of people: which other ways of writing a name are the same person.
+# ---- names of people: which other ways of writing a name are the same person
 
 TITLES = word_set(
     "sir dame lord lady king queen prince princess president doctor mr mrs ms miss saint"
@@ -425,7 +425,7 @@ def stands_alone(items: Sequence[Token], i: int) -> bool:
     return before is None or not before.capital or before.text in TITLES or before.text in STOP
 
 
-# Word families: a country and its people, and words that share a root.
+# ---- word families: a country and its people, and words that share a root
 
 # Each line: the country (or region), then its adjective and people, where no suffix rule tells.
 _PLACES = """
@@ -505,7 +505,7 @@ _ENDINGS = word_list(
     " ists ist isms ism als al ic ives ive ments ment ern ians ian ans an ized ised ed es s ae a"
     " on um us y ity ies e ia ium"
 )
-_SUFFIX = re.compile("(?:" + "|".join(sorted(set(_ENDINGS), key=len, reverse=True)) + ")$")
+_SUFFIX = regex("(?:" + "|".join(sorted(set(_ENDINGS), key=len, reverse=True)) + ")$")
 
 
 @lru_cache(maxsize=65536)

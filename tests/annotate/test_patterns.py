@@ -1,0 +1,79 @@
+"""Patterns that are compiled on first use: the same results, and none of them is broken."""
+
+from __future__ import annotations
+
+import gc
+import re
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from sayso.judges.patterns import _Uncompiled, regex
+
+READERS = (
+    *("claims", "contradiction", "decisiveness", "support"),
+    *("rules.align", "rules.dates", "rules.judge", "rules.lexicon", "rules.matching"),
+    *("rules.quantities", "rules.sentences", "rules.stance", "rules.text"),
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("search", ("it was May 1815",)),
+        ("search", ("it was May 1815", 8)),
+        ("match", ("may 3",)),
+        ("fullmatch", ("MAY",)),
+        ("findall", ("May, may and MAY",)),
+        ("split", ("a may b",)),
+        ("sub", ("June", "May or may")),
+        ("subn", ("June", "May or may", 1)),
+    ],
+)
+def test_a_pattern_gives_what_re_gives(method: str, arguments: tuple[object, ...]) -> None:
+    lazy, known = regex(r"\b(may)\b", re.I), re.compile(r"\b(may)\b", re.I)
+
+    def shown(found: object) -> object:
+        return (found.span(), found.groups()) if isinstance(found, re.Match) else found
+
+    for _ in range(2):  # the first use, and one after it
+        assert shown(getattr(lazy, method)(*arguments)) == shown(getattr(known, method)(*arguments))
+
+
+def test_a_pattern_says_what_it_is_made_of() -> None:
+    assert regex("a+").pattern == "a+"
+    assert regex("(?P<x>a)", re.I).groupindex == {"x": 1}
+    assert regex("a", re.I).flags & re.I
+    assert [m.start() for m in regex("a").finditer("banana")] == [1, 3, 5]
+
+
+def test_asking_for_what_no_pattern_has_compiles_nothing() -> None:
+    broken = regex("(")
+    assert getattr(broken, "cache_clear", None) is None
+    with pytest.raises(re.error):
+        broken.search("a")
+
+
+def test_every_pattern_of_the_readers_compiles() -> None:
+    for name in READERS:
+        import_module(f"sayso.judges.{name}")
+    patterns = [one for one in gc.get_objects() if isinstance(one, _Uncompiled)]
+    assert len(patterns) > 350
+    for one in patterns:
+        assert re.compile(one.pattern, one._flags)
+
+
+def test_importing_the_readers_compiles_nothing_long() -> None:
+    code = (
+        "import re, sys\nlong = []\noriginal = re.compile\n"
+        "def compile(pattern, flags=0):\n"
+        "    ours = sys._getframe(1).f_globals['__name__'].startswith('sayso.judges')\n"
+        "    long.append(pattern) if ours and len(pattern) > 400 else None\n"
+        "    return original(pattern, flags)\n"
+        "re.compile = compile\n"
+        + "".join(f"import sayso.judges.{name}\n" for name in READERS)
+        + "assert not long, long[0]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
