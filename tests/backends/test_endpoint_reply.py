@@ -11,12 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sayso.engines.openai.endpoint import told
+from sayso.engines.openai.endpoint import safe_line
 from sayso.engines.openai.reply import (
     Choice,
     Fault,
     Reply,
-    context_told,
     error_text,
     read_failure,
     read_reply,
@@ -24,6 +23,7 @@ from sayso.engines.openai.reply import (
     records,
     shares,
     split_thought,
+    stated_context,
 )
 from sayso.engines.openai.request import Learned, build, keeps_schema, seed_of
 from sayso.engines.prices import Price
@@ -119,8 +119,8 @@ def test_errors_are_told_apart() -> None:
     assert kind(404, "not found") == kind(403, "no") == kind(308, "") == "first"
     assert kind(500, "x") == kind(409, "x") == "again"
     assert kind(503, "x") == kind(429, "x") == kind(529, "x") == "busy"
-    assert context_told("maximum context length is 8,192 tokens") == 8192
-    assert context_told("too long") is None
+    assert stated_context("maximum context length is 8,192 tokens") == 8192
+    assert stated_context("too long") is None
 
 
 def test_gateways_put_the_status_into_the_body() -> None:
@@ -159,10 +159,10 @@ def test_half_characters_do_not_survive() -> None:
 
 
 def test_what_a_server_says_is_one_short_line_without_keys() -> None:
-    said = told("a\n\tb\x1b[31m sk-abcdefgh12345 Bearer abcdefgh " + "x" * 900, ("secret",))
+    said = safe_line("a\n\tb\x1b[31m sk-abcdefgh12345 Bearer abcdefgh " + "x" * 900, ("secret",))
     assert said.startswith("a b [31m [key] [key] xxx")
     assert len(said) == 200
-    assert told("my secret", ("secret",)) == "my [key]"
+    assert safe_line("my secret", ("secret",)) == "my [key]"
 
 
 NAMES = [
@@ -193,7 +193,7 @@ def read_all(body: bytes) -> None:
     """Whatever comes is read into records that can be stored, or is a fault with a reason."""
     read = read_reply(body)
     if isinstance(read, Fault):
-        assert told(read.reason) is not None
+        assert safe_line(read.reason) is not None
         return
     requests = [ask("Who?", stop=["x"]) for _ in read.choices]
     for record in records(requests, read, (), Price(1, 1)):

@@ -1,10 +1,14 @@
-"""What a model must be able to do for sayso, and how to open one by name.
+"""Engines: whatever answers requests, opened by name.
 
-``complete`` asks for text, ``force`` reads the probabilities of text that is given. Everything
-that owns a socket or a graphics card lives in ``backends``; here are only the shapes.
+``engine`` holds the protocols, ``hf`` models in this process, ``openai`` models behind an endpoint,
+``scripted`` a fake for tests, ``prices`` what tokens cost. torch and the client are imported on
+demand, so that nothing else needs them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sayso.engines.engine import Classifier, Engine
 from sayso.records import InputError
@@ -15,18 +19,12 @@ def open_model(name: str, **options: object) -> Engine:
 
     ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
     ``#model`` it must serve exactly one. Raises :class:`~sayso.records.InputError` for a name or
-    folder that is no model. Backends are imported here, on demand, so that nothing else needs
-    torch or the client.
+    folder that is not a model.
     """
     kind, _, rest = name.partition(":")
     if (kind == "builtin" and not rest) or (kind == "hf" and rest):
-        try:
+        with _hf_extra(f"model {name!r}"):
             from sayso.engines.hf.engine import open_builtin, open_hf
-        except ModuleNotFoundError as error:
-            raise InputError(
-                f"model {name!r} needs {error.name}, which is not installed: "
-                "pip install 'sayso[hf]'"
-            ) from None
         return open_hf(rest, **options) if rest else open_builtin(**options)
     if kind in ("openai", "http", "https") and rest:
         from sayso.engines.openai.engine import open_endpoint, open_openai
@@ -39,12 +37,23 @@ def open_model(name: str, **options: object) -> Engine:
     )
 
 
-def open_classifier(name: str, **options: object) -> Classifier:
+def open_classifier(name: str, device: str = "auto") -> Classifier:
     """Open a model for natural-language inference: a folder or a hub id.
 
-    Raises :class:`~sayso.records.InputError` for what is none, or where the extra ``hf`` is not
-    installed.
+    Raises :class:`~sayso.records.InputError` if it is not one, or the extra ``hf`` is missing.
     """
-    from sayso.engines.hf.encoders import open_nli
+    with _hf_extra(f"--nli {name}", ", or use --nli rules"):
+        from sayso.engines.hf.encoders import open_nli
 
-    return open_nli(name, **options)  # type: ignore[arg-type]
+    return open_nli(name, device)
+
+
+@contextmanager
+def _hf_extra(what: str, otherwise: str = "") -> Iterator[None]:
+    """Say in one line which package the extra ``hf`` lacks."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{what} needs {error.name}, which is not installed: pip install 'sayso[hf]'{otherwise}"
+        ) from None

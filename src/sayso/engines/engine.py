@@ -1,13 +1,13 @@
-"""What a model must be able to do for sayso, and how to open one by name.
+"""What a model must be able to do for sayso: the protocols that every engine follows.
 
-``complete`` asks for text, ``force`` reads the probabilities of text that is given. Everything
-that owns a socket or a graphics card lives in ``backends``; here are only the shapes.
+``complete`` requests text, ``force`` reads the probabilities of given text. Whatever owns a socket
+or a graphics card is in ``engines.openai`` and ``engines.hf``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -17,13 +17,13 @@ from sayso.records import Generation, InputError, Request
 
 
 class Capabilities(msgspec.Struct, frozen=True):
-    """What an engine can give. ``context`` is in tokens; ``None`` where nobody knows.
+    """What an engine can give. ``None`` means unknown.
 
-    ``n`` is several choices in one call, ``seed`` whether draws can be repeated, ``json_schema``
-    whether replies are held to a schema, ``thinking`` whether thoughts were seen apart from the
-    answer, ``chat_template`` whether the model has one. ``draws_vary`` is ``False`` where draws at
-    T>0 were seen to repeat, ``True`` once two differed. ``hidden``: it is a :class:`HiddenReader`.
-    An endpoint learns all of this on the way: read it after use.
+    ``hidden``: it is a :class:`HiddenReader`. ``context`` is in tokens. ``n``: several choices in
+    one call. ``seed``: draws can be repeated. ``json_schema``: replies are held to a schema.
+    ``thinking``: thoughts come apart from the answer. ``chat_template``: the model has one.
+    ``draws_vary``: ``False`` if draws at T>0 only repeat, ``True`` once two differ. What an
+    endpoint can do is learned from its replies: read it after use.
     """
 
     logprobs: bool = False
@@ -40,17 +40,12 @@ class Capabilities(msgspec.Struct, frozen=True):
     draws_vary: bool | None = None
 
 
-#: Where in a text a hidden state is taken: the last token of the prompt; the token that predicts
-#: the last one of the answer (for an answer of one token the last of the prompt); the last one of
-#: the answer.
-POSITIONS = ("last_prompt", "second_last_answer", "last_answer")
-
-
 class Counts(msgspec.Struct):
-    """What an engine did so far. ``slots`` are token positions computed, padding included.
+    """What an engine has done so far.
 
-    ``retries`` are calls to an endpoint that were asked again, ``failed`` requests that stayed
-    without an answer, ``cached_tokens`` prompt tokens that the endpoint did not compute anew.
+    ``slots`` are token positions computed, padding included; ``retries`` calls to an endpoint that
+    were repeated; ``failed`` requests without an answer; ``cached_tokens`` prompt tokens that the
+    endpoint took from its cache.
     """
 
     requests: int = 0
@@ -66,42 +61,37 @@ class Counts(msgspec.Struct):
 
 
 class Engine(Protocol):
-    """A model that answers.
-
-    ``identity`` is what the cache is keyed by: a hash of weights, tokenizer and template, or the
-    hub revision, dtype and adapter; for an endpoint its name. ``base`` is the identity of the
-    model that an adapter was trained from (else its own identity). ``signature`` is a short
-    readable form.
-    """
+    """A model that answers."""
 
     @property
     def name(self) -> str:
-        """The name it was opened by."""
+        """The name that it was opened by."""
 
     @property
     def identity(self) -> str:
-        """What the cache is keyed by."""
+        """The key of the cache: a hash of weights, tokenizer and template, or the hub revision,
+        dtype and adapter; the name of an endpoint's model."""
 
     @property
     def base(self) -> str:
-        """The identity of the base model."""
+        """The identity of the model that an adapter was trained from, else its own."""
 
     @property
     def signature(self) -> str:
-        """A short readable form."""
+        """A short readable form of the identity."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do, as far as it knows by now."""
+        """What it can do, as far as is known."""
 
     @property
     def counts(self) -> Counts:
-        """What it did so far."""
+        """What it has done so far."""
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
-        """Answer requests lazily, in order of completion, with the index of each.
+        """Yield the index and the generation of each request, lazily, in order of completion.
 
-        A request that cannot be answered yields a Generation with ``problem``; it never raises.
+        A request that cannot be answered yields a Generation with ``problem``; nothing is raised.
         """
 
     def force(
@@ -113,15 +103,21 @@ class Engine(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of memory and sockets."""
+        """Release memory and sockets."""
+
+
+#: Where in a text a hidden state is read: at the last token of the prompt; at the token that
+#: predicts the answer's last one (the prompt's last if the answer has one token); at the answer's
+#: last token.
+POSITIONS = ("last_prompt", "second_last_answer", "last_answer")
 
 
 @runtime_checkable
 class HiddenReader(Protocol):
-    """What an engine with the capability ``hidden`` has besides: the states of given text.
+    """An engine that also reads the hidden states of given text.
 
-    Vectors are no part of a :class:`Generation`: they go neither into the cache nor into tables,
-    but straight into an array.
+    Vectors are not part of a :class:`Generation`: they go straight into an array, neither into the
+    cache nor into tables.
     """
 
     def hidden(
@@ -129,29 +125,29 @@ class HiddenReader(Protocol):
     ) -> NDArray[np.float16]:
         """Return the state (items, dimensions) of each continuation at a layer and position.
 
-        ``items`` are as in :meth:`Engine.force`. ``layer`` is what goes into that block, 0 =
-        embeddings; the number of blocks, or -1, is what the head reads. ``position`` is one of
-        :data:`POSITIONS`. A row is NaN where a text cannot be read or has no such position; an
-        unknown layer or position raises :class:`~sayso.records.InputError`, also without items: so
-        it is refused before anything is asked.
+        ``items`` are as in :meth:`Engine.force`. ``layer`` is the input of that block, 0 =
+        embeddings; the number of blocks, or -1, is the input of the head. ``position`` is one of
+        :data:`POSITIONS`. A row is NaN if a text cannot be read or has no such position. An unknown
+        layer or position raises :class:`~sayso.records.InputError`, even without items, so that it
+        is refused before anything is requested.
         """
 
 
 @runtime_checkable
 class StateWatcher(Protocol):
-    """A :class:`HiddenReader` that can take states from the passes of :meth:`Engine.force`."""
+    """A :class:`HiddenReader` that can keep states from the passes of :meth:`Engine.force`."""
 
     def watch(self, layer: int, position: str) -> None:
-        """From now on keep the states at this place of all that is forced.
+        """From now on keep the states at this layer and position of every forced text.
 
-        The next ``hidden`` at the same place takes those of its items from there, instead of
-        reading them again, and lets the others go. They equal those of a pass of their own up to
-        the rounding of float16.
+        The next ``hidden`` there takes its items' states from those instead of reading the texts
+        again, and drops the rest. They equal the states of a separate pass up to the rounding of
+        float16.
         """
 
 
 def reader_of(engine: Engine) -> HiddenReader:
-    """Return an engine as one that reads hidden states; one that cannot raises InputError."""
+    """Return the engine as a reader of hidden states. Raises InputError if it is not one."""
     if engine.capabilities.hidden and isinstance(engine, HiddenReader):
         return engine
     raise InputError(
@@ -169,10 +165,21 @@ class Classifier(Protocol):
         """Return probabilities of shape (pairs, labels)."""
 
 
-class Embedder(Protocol):
-    """Texts to vectors."""
+Options = TypeVar("Options", bound=msgspec.Struct)
 
-    identity: str
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return vectors of shape (texts, dimensions)."""
+def read_options(kind: type[Options], values: Mapping[str, object], what: str) -> Options:
+    """Check the options of a model, which may be texts of a command line. Raises InputError."""
+    given = {name: value for name, value in values.items() if value is not None}
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        reason = str(error).replace("`$.", "`")
+        known = ", ".join(kind.__struct_fields__)
+        raise InputError(f"model option: {reason}; {what} are {known}") from None
+
+
+def cut_at_stop(text: str, stops: Iterable[str]) -> tuple[str, bool]:
+    """Return a text up to its first stop string, and whether it has one."""
+    places = [place for stop in stops if stop and (place := text.find(stop)) >= 0]
+    return (text[: min(places)], True) if places else (text, False)

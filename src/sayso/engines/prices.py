@@ -14,16 +14,12 @@ import msgspec
 
 from sayso.records import Generation, InputError, Usage
 
-#: ends a dated name: gpt-4o-2024-08-06, gpt-4-0613, gpt-4-0125-preview
-DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{4}(-preview)?)$")
-MILLION = 1_000_000
-
 
 class Price(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Dollars per million tokens, and where that is from.
+    """Dollars per million tokens, with their source.
 
-    ``cached`` is for prompt tokens that the provider read from its cache; ``None`` = as ``input``.
-    ``date`` is "YYYY-MM", empty where the price is the user's or there is nothing to pay.
+    ``cached`` is for prompt tokens that the provider reads from its cache; ``None`` = as ``input``.
+    ``date`` is "YYYY-MM", empty for the user's own price and for models that cost nothing.
     """
 
     input: float
@@ -48,14 +44,18 @@ class Price(msgspec.Struct, frozen=True, omit_defaults=True):
             fresh * self.input
             + usage.cached_tokens * cached
             + usage.completion_tokens * self.output
-        ) / MILLION
+        ) / 1_000_000
+
+
+#: models in this process cost no dollars
+LOCAL = Price(0.0, 0.0, 0.0, source="local")
 
 
 def cost(reply: Generation, price: Price | None) -> float | None:
-    """Return the dollars of one reply, at ``price`` where it does not say so itself.
+    """Return the dollars of one reply: its own where it states them, else those at ``price``.
 
-    ``None`` where nobody knows: no price, or an answer whose tokens the endpoint did not tell. A
-    request that failed before any token cost nothing.
+    ``None`` if unknown: no price, or an answer whose tokens the endpoint does not report. A request
+    that failed before any token cost nothing.
     """
     usage = reply.usage
     if usage.dollars is not None:
@@ -64,35 +64,17 @@ def cost(reply: Generation, price: Price | None) -> float | None:
         return 0.0
     if price is None:
         return None
-    said = bool(reply.text or reply.thinking)
-    untold = not usage.completion_tokens if said else usage == Usage()
-    return None if untold and (price.input or price.output) else price.of(usage)
-
-
-#: models in this process cost no dollars
-LOCAL = Price(0.0, 0.0, 0.0, source="local")
-
-
-class _Table(msgspec.Struct, frozen=True):
-    date: str
-    source: str
-    models: dict[str, Price]
-
-
-@functools.cache
-def _table() -> _Table:
-    import yaml  # only a run that asks for a price reads the table
-
-    text = (resources.files("sayso") / "engines" / "prices.yaml").read_text(encoding="utf-8")
-    return msgspec.convert(yaml.safe_load(text), _Table)
+    has_text = bool(reply.text or reply.thinking)
+    unreported = not usage.completion_tokens if has_text else usage == Usage()
+    return None if unreported and (price.input or price.output) else price.of(usage)
 
 
 def price_of(model: str, override: str | None = None) -> Price | None:
-    """Return the price of a model named as in ``open_model``; ``None`` where nobody knows.
+    """Return the price of a model named as in ``open_model``; ``None`` if unknown.
 
-    ``override`` is ``"in,out"`` in dollars per million tokens, or ``"in,out,cached"``. Only
-    ``openai:`` names are looked up: what stands behind another endpoint's name, and who bills it,
-    cannot be known. Raises :class:`InputError` for an override that is no price.
+    ``override`` is ``"in,out"`` in dollars per million tokens, or ``"in,out,cached"``; anything
+    else raises :class:`InputError`. Only ``openai:`` names are looked up: what runs behind another
+    endpoint's name, and who bills it, cannot be known.
     """
     if override is not None:
         return _parse(override)
@@ -102,14 +84,15 @@ def price_of(model: str, override: str | None = None) -> Price | None:
     if kind != "openai":
         return None
     table = _table()
-    found = table.models.get(name) or table.models.get(DATED.sub("", name))
-    if found is None:
+    # a dated name: gpt-4o-2024-08-06, gpt-4-0613, gpt-4-0125-preview
+    undated = re.sub(r"-(\d{4}-\d{2}-\d{2}|\d{4}(-preview)?)$", "", name)
+    price = table.models.get(name) or table.models.get(undated)
+    if price is None:
         return None
-    return msgspec.structs.replace(found, date=table.date, source="sayso's table")
+    return msgspec.structs.replace(price, date=table.date, source="sayso's table")
 
 
 def _parse(text: str) -> Price:
-    """Read ``"in,out"`` or ``"in,out,cached"``."""
     try:
         numbers = [float(part.strip().removeprefix("$")) for part in text.split(",")]
     except ValueError:
@@ -121,3 +104,17 @@ def _parse(text: str) -> Price:
         )
     cached = numbers[2] if len(numbers) == 3 else None
     return Price(numbers[0], numbers[1], cached, source="your --price")
+
+
+class _Table(msgspec.Struct, frozen=True):
+    date: str
+    source: str
+    models: dict[str, Price]
+
+
+@functools.cache
+def _table() -> _Table:
+    import yaml  # only a run that needs a price reads the table
+
+    text = (resources.files("sayso") / "engines" / "prices.yaml").read_text(encoding="utf-8")
+    return msgspec.convert(yaml.safe_load(text), _Table)

@@ -1,4 +1,4 @@
-"""A fake engine for tests: answers from a script and remembers every request it got."""
+"""A fake engine for tests: it answers from a script and remembers every request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from sayso.engines.engine import Capabilities, Counts
+from sayso.engines.engine import Capabilities, Counts, cut_at_stop
 from sayso.records import Generation, InputError, Request, Usage
 
 #: A script answers with a text, a text for each draw, or a whole record.
@@ -18,12 +18,12 @@ Script = Callable[[Request], Reply] | Mapping[str, Reply]
 class ScriptedEngine:
     """Answers requests from ``reply``: a function, or a mapping from the last message's text.
 
-    A list of texts is indexed by the sample (draw 7 of three texts is the second). A text becomes
-    tokens word by word; with ``logprob`` each token gets that log-probability and
-    ``-logprob`` as its entropy. ``requests`` holds every request in order, ``forced`` every forced
-    pair. ``kill_after=n`` raises KeyboardInterrupt instead of the answer after the n-th: what a
-    user's Ctrl-C in the middle of a run looks like. ``backwards`` answers in reverse order, since
-    nobody may rely on the order. A request with no scripted answer is problem "failed: ...".
+    A list of texts is indexed by the sample (draw 7 of three texts is the second). A text is split
+    into tokens word by word; with ``logprob`` each token has that log-probability and ``-logprob``
+    as its entropy. ``requests`` holds every request in order, ``forced`` every forced pair.
+    ``kill_after=n`` raises KeyboardInterrupt instead of answer n+1, as Ctrl-C in the middle of a
+    run does. ``backwards`` answers in reverse order, which nobody may rely on. A request without a
+    scripted answer has problem "failed: ...".
     """
 
     def __init__(
@@ -58,63 +58,6 @@ class ScriptedEngine:
         self.closed = False
         self.words: dict[int, str] = {}
 
-    def _scripted(self, request: Request) -> Reply | None:
-        if not isinstance(self.reply, Mapping):
-            return self.reply(request)
-        return self.reply.get(request.messages[-1].content if request.messages else "")
-
-    def _answer(self, request: Request) -> Generation:
-        """Return one scripted record."""
-        prompt = " ".join(m.content for m in request.messages)
-        words = len(prompt.split())
-        rendered = hashlib.sha256(prompt.encode()).hexdigest()[:16]
-        context = self.capabilities.context
-        if context is not None and words + request.max_tokens > context:
-            return Generation(request, rendered_hash=rendered, problem="context")
-        reply = self._scripted(request)
-        if reply is None:
-            problem = f"failed: nothing scripted for {prompt[:80]!r}"
-            return Generation(request, rendered_hash=rendered, problem=problem)
-        if isinstance(reply, Generation):
-            return msgspec.structs.replace(reply, request=request)
-        if not isinstance(reply, str):
-            reply = reply[0 if request.greedy else request.sample % len(reply)]
-        return self._spell(request, rendered, reply, words)
-
-    def _spell(self, request: Request, rendered: str, reply: str, prompt_tokens: int) -> Generation:
-        """Cut a text into words as a model would: at stop strings and at the token limit."""
-        finish = "stop"
-        found = [at for at in (reply.find(stop) for stop in request.stop if stop) if at >= 0]
-        if found:
-            reply, finish = reply[: min(found)], "stop_string"
-        starts = word_starts(reply)
-        if len(starts) > request.max_tokens:
-            reply, finish = reply[: starts[request.max_tokens]], "length"
-            starts = starts[: request.max_tokens]
-        record = Generation(
-            request,
-            rendered_hash=rendered,
-            text=reply,
-            finish=finish,
-            usage=Usage(prompt_tokens=prompt_tokens, completion_tokens=len(starts)),
-        )
-        return record if self.logprob is None else self._with_arrays(record, starts)
-
-    def _with_arrays(self, record: Generation, starts: Sequence[int]) -> Generation:
-        """Add token arrays of constant values."""
-        value = self.logprob or 0.0
-        ends = [*starts[1:], len(record.text)]
-        words = [record.text[a:b] for a, b in zip(starts, ends, strict=True)]
-        self.words.update((word_id(word), word) for word in words)
-        return msgspec.structs.replace(
-            record,
-            logprob_kind="model",
-            token_ids=tuple(word_id(word) for word in words),
-            offsets=tuple(starts),
-            logprobs=tuple(value for _ in starts),
-            entropies=tuple(-value for _ in starts),
-        )
-
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Answer requests one by one, or all in reverse order."""
         numbered: Iterable[tuple[int, Request]] = enumerate(requests)
@@ -125,17 +68,68 @@ class ScriptedEngine:
                 raise KeyboardInterrupt
             self.requests.append(request)
             self.counts.requests += 1
-            answer = self._answer(request)
-            self.counts.prompt_tokens += answer.usage.prompt_tokens
-            self.counts.completion_tokens += answer.usage.completion_tokens
-            yield index, answer
+            generation = self._answer(request)
+            self.counts.prompt_tokens += generation.usage.prompt_tokens
+            self.counts.completion_tokens += generation.usage.completion_tokens
+            yield index, generation
+
+    def _answer(self, request: Request) -> Generation:
+        prompt = " ".join(m.content for m in request.messages)
+        words = len(prompt.split())
+        rendered = hashlib.sha256(prompt.encode()).hexdigest()[:16]
+        context = self.capabilities.context
+        if context is not None and words + request.max_tokens > context:
+            return Generation(request, rendered_hash=rendered, problem="context")
+        if isinstance(self.reply, Mapping):
+            reply = self.reply.get(request.messages[-1].content if request.messages else "")
+        else:
+            reply = self.reply(request)
+        if reply is None:
+            problem = f"failed: nothing scripted for {prompt[:80]!r}"
+            return Generation(request, rendered_hash=rendered, problem=problem)
+        if isinstance(reply, Generation):
+            return msgspec.structs.replace(reply, request=request)
+        if not isinstance(reply, str):
+            reply = reply[0 if request.greedy else request.sample % len(reply)]
+        return self._generate(request, rendered, reply, words)
+
+    def _generate(self, request: Request, rendered: str, text: str, words: int) -> Generation:
+        """Cut a text as a model would be cut: at stop strings and at the token limit."""
+        text, stopped = cut_at_stop(text, request.stop)
+        finish = "stop_string" if stopped else "stop"
+        starts = word_starts(text)
+        if len(starts) > request.max_tokens:
+            text, finish = text[: starts[request.max_tokens]], "length"
+            starts = starts[: request.max_tokens]
+        generation = Generation(
+            request,
+            rendered_hash=rendered,
+            text=text,
+            finish=finish,
+            usage=Usage(prompt_tokens=words, completion_tokens=len(starts)),
+        )
+        return generation if self.logprob is None else self._with_arrays(generation, starts)
+
+    def _with_arrays(self, generation: Generation, starts: Sequence[int]) -> Generation:
+        """Add token arrays of constant values."""
+        value = self.logprob or 0.0
+        ends = [*starts[1:], len(generation.text)]
+        words = [generation.text[a:b] for a, b in zip(starts, ends, strict=True)]
+        self.words.update((word_id(word), word) for word in words)
+        return msgspec.structs.replace(
+            generation,
+            logprob_kind="model",
+            token_ids=tuple(word_id(word) for word in words),
+            offsets=tuple(starts),
+            logprobs=tuple(value for _ in starts),
+            entropies=tuple(-value for _ in starts),
+        )
 
     def force(
         self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
     ) -> Iterator[tuple[int, Generation]]:
         """Read given texts with the scripted log-probability."""
-        unknown = set(want) - {"logprobs", "entropies"}
-        if self.logprob is None or unknown:
+        if self.logprob is None or set(want) - {"logprobs", "entropies"}:
             raise InputError(f"the scripted engine has no {', '.join(sorted(want))}")
         for index, (request, continuation) in enumerate(items):
             self.forced.append((request, continuation))
@@ -147,20 +141,19 @@ class ScriptedEngine:
                 text = "".join(words)
                 starts = [sum(map(len, words[:place])) for place in range(len(words))]
             self.counts.forced_tokens += len(starts)
-            record = self._with_arrays(Generation(request, text=text), starts)
-            dropped = {name: None for name in ("logprobs", "entropies") if name not in want}
-            yield index, msgspec.structs.replace(record, **dropped)
+            generation = self._with_arrays(Generation(request, text=text), starts)
+            unwanted = {name: None for name in ("logprobs", "entropies") if name not in want}
+            yield index, msgspec.structs.replace(generation, **unwanted)
 
     def close(self) -> None:
-        """Remember that the engine was let go."""
+        """Remember that the engine was closed."""
         self.closed = True
 
 
 def word_starts(text: str) -> list[int]:
     """Return where each scripted token begins: a word with the white space before it."""
-    inside = range(1, len(text))
     starts = [0] if text else []
-    starts += [at for at in inside if text[at].isspace() and not text[at - 1].isspace()]
+    starts += [n for n in range(1, len(text)) if text[n].isspace() and not text[n - 1].isspace()]
     if len(starts) > 1 and text[starts[-1] :].isspace():
         starts.pop()
     return starts

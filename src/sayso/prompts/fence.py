@@ -144,7 +144,9 @@ def fence(fields: Sequence[Field]) -> Fence:
         attempt += 1
 
 
-_NAMES = r"(?:think|thinking|thought|reasoning)"
+#: names of the tags with which models mark a thought in their text
+THOUGHT_TAGS = ("think", "thinking", "thought", "reasoning")
+_NAMES = rf"(?:{'|'.join(THOUGHT_TAGS)})"
 _THOUGHT = re.compile(rf"^[ \t]*<{_NAMES}>.*?</{_NAMES}>", re.I | re.S | re.M)
 _OPEN = re.compile(rf"^[ \t]*<{_NAMES}>", re.I | re.M)
 _CLOSE = re.compile(rf"^[ \t]*</{_NAMES}>", re.I | re.M)

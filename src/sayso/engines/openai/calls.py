@@ -1,7 +1,10 @@
-"""The event loop in a thread of its own, and the calls that wait, run and come back there.
+"""What runs in the event loop's thread: calls wait, are sent, come back, and teach the engine.
 
-The caller's side is synchronous and works inside notebooks, which have a running loop already.
-A retry waits without holding a place: other calls go on meanwhile.
+The caller's side (:mod:`sayso.engines.openai.engine`) is synchronous and works inside notebooks,
+which have a running loop already. A :class:`Session` hands every :class:`Call` to the
+:class:`Dispatcher`, which starts it when the :class:`Pace` allows; the :class:`Asker` sends it
+through the :class:`Wire` and settles it, or says when to repeat it. A call that waits to be
+repeated holds no place: others go on meanwhile.
 """
 
 from __future__ import annotations
@@ -24,15 +27,15 @@ import openai
 from openai import Omit
 
 from sayso.engines.engine import Counts
-from sayso.engines.openai.endpoint import Endpoint, Options, explain, outline, told
+from sayso.engines.openai.endpoint import Endpoint, Options, explain, outline, safe_line
 from sayso.engines.openai.reply import (
     ENDPOINT,
     Fault,
     Reply,
-    context_told,
     read_failure,
     read_reply,
     records,
+    stated_context,
     unanswered,
 )
 from sayso.engines.openai.request import Learned, build
@@ -42,71 +45,284 @@ from sayso.records import Generation, InputError, Request
 if TYPE_CHECKING:
     from openai._types import RequestOptions
 
-# Do draws at T>0 differ? An endpoint that repeats itself makes five equal probes in silence.
+T = TypeVar("T")
+#: a request's index with its generation
+Answer = tuple[int, Generation]
+#: the same, or ``None`` for a request that is given back: it was not sent, or not to the end
+Settled = tuple[int, Generation | None]
+#: seconds to wait for a reply before looking whether Ctrl-C was pressed
+BREATH = 0.5
+#: seconds to wait for answers in flight once nothing more is sent
+GRACE = 120.0
 
-#: so many prompts must have repeated themselves before it is said
-ENOUGH = 8
-#: and no more than so many are remembered while nothing is decided
-MOST = 512
+# ---- the thread, and the calls that it runs
 
 
-class DrawWatch:
-    """Compares draws of the same prompt as they come, until two differ."""
+class LoopThread:
+    """An event loop that runs in a daemon thread until it is closed."""
 
     def __init__(self) -> None:
-        self.first: dict[int, tuple[tuple[int, int], int]] = {}
-        self.repeated: set[int] = set()
-        self.differ = False
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self._run, name="sayso-endpoint", daemon=True)
+        self.thread.start()
 
-    def see(self, request: Request, text: str) -> None:
-        """Remember a draw and compare it with an earlier one of the same prompt."""
-        if self.differ or request.greedy:
-            return
-        prompt = hash(msgspec.structs.replace(request, seed=0, sample=0))
-        draw, said = (request.seed, request.sample), hash(text)
-        known = self.first.get(prompt)
-        if known is None:
-            if len(self.first) < MOST:
-                self.first[prompt] = draw, said
-        elif known[0] != draw:
-            if known[1] == said:
-                self.repeated.add(prompt)
-            else:
-                self.differ = True
-                self.first.clear()
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.loop.close()
 
     @property
-    def vary(self) -> bool | None:
-        """``True`` once two draws differed, ``False`` when enough prompts only repeat."""
-        if self.differ:
-            return True
-        return False if len(self.repeated) >= ENOUGH else None
+    def alive(self) -> bool:
+        """``False`` once it is closed."""
+        return self.thread.is_alive() and not self.loop.is_closed()
+
+    def wait(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
+        """Run a coroutine there and return its result."""
+        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        try:
+            return future.result(seconds)
+        finally:
+            future.cancel()
+
+    def close(self) -> None:
+        """End the loop and its thread."""
+        with contextlib.suppress(RuntimeError):  # closed already
+            self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(timeout=5.0)
+
+
+class Call:
+    """One call: a request, or several that differ only in the draw and share it.
+
+    ``tries`` counts broken attempts, ``busy`` refusals for too many requests, ``learning`` refused
+    parameters; ``bare`` holds the first refusal if the call is repeated without what is optional.
+    """
+
+    __slots__ = ("bare", "busy", "indices", "learning", "requests", "session", "started", "tries")
+
+    def __init__(
+        self, session: Session, indices: Sequence[int], requests: Sequence[Request]
+    ) -> None:
+        self.session = session
+        self.indices = list(indices)
+        self.requests = list(requests)
+        self.tries = 0
+        self.busy = 0
+        self.learning = 0
+        self.bare: str | None = None
+        self.started = 0.0
+
+
+class Session:
+    """One ``complete``: its calls and their results.
+
+    ``submit``, ``take``, ``hold`` and ``cancel`` are for the caller's thread, ``deliver``,
+    ``give_back`` and ``fail`` for the loop's.
+    """
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
+        self.results: SimpleQueue[list[Settled] | BaseException] = SimpleQueue()
+        self.outbox: list[Settled] = []
+        self.cancelled = False
+        self.held = False
+        self.sent = 0
+        self.ended = 0
 
     @property
-    def notice(self) -> str | None:
-        """One sentence for the user where draws repeat."""
-        if self.vary is not False:
-            return None
-        return (
-            f"draws at temperature above 0 repeat: for each of {len(self.repeated)} prompts all "
-            "draws are the same text, so the endpoint does not seem to sample, and repeated draws "
-            "are no independent evidence ('sayso check' tests it with an open question)"
-        )
+    def open(self) -> int:
+        """Calls that have not ended."""
+        return self.sent - self.ended
+
+    def submit(self, calls: Sequence[Call]) -> None:
+        """Hand calls to the loop."""
+        self.sent += len(calls)
+        self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.add, calls)
+
+    def take(self) -> list[Settled]:
+        """Wait for results; raises what ended the session (:meth:`fail`)."""
+        while True:
+            try:
+                result = self.results.get(timeout=BREATH)
+            except Empty:
+                if self.dispatcher.loop.is_closed():
+                    raise InputError("the model was closed while it was being asked") from None
+                continue
+            if isinstance(result, BaseException):
+                raise result
+            return result
+
+    def hold(self) -> None:
+        """Send nothing more; calls that wait, also to be repeated, are given back."""
+        self.held = True
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits
+            self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.hold, self)
+
+    def cancel(self) -> None:
+        """Drop every call that has not ended; never waits."""
+        self.cancelled = True
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing is in flight
+            self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.drop, self)
+
+    def give_back(self, call: Call) -> None:
+        """Tell the caller that a call is not sent, or no longer."""
+        self.ended += 1
+        for index in call.indices:
+            self.deliver(index, None)
+
+    def deliver(self, index: int, generation: Generation | None) -> None:
+        """Bring one result to the caller; those of one turn of the loop travel together."""
+        if not self.outbox:
+            self.dispatcher.loop.call_soon(self._flush)
+        self.outbox.append((index, generation))
+
+    def _flush(self) -> None:
+        self.results.put(self.outbox)
+        self.outbox = []
+
+    def fail(self, error: BaseException) -> None:
+        """End the whole session: an InputError that every request would meet, or a bug."""
+        if not self.cancelled:
+            self.results.put(error)
 
 
-# How many calls may be in flight, and when to pause: learned from what the endpoint answers.
-#
-# Additive increase, multiplicative decrease: every answer allows a little more (twice as much
-# per
-# round at first), every "too many requests" halves it, once per round. A pause that the
-# endpoint
-# asks for holds for all calls, so that one refusal is not repeated by 255 others.
+#: Sends a call once and settles it, or returns after how many seconds to repeat it.
+Ask = Callable[[Call], Awaitable[float | None]]
+
+
+class Dispatcher:
+    """Starts calls as the pace allows. Everything but the constructor runs in the loop's thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, pace: Pace, ask: Ask) -> None:
+        self.loop = loop
+        self.pace = pace
+        self.ask = ask
+        self.waiting: deque[Call] = deque()
+        self.running: dict[asyncio.Task[None], Call] = {}
+        self.later: dict[Call, asyncio.TimerHandle] = {}
+        self.timer: asyncio.TimerHandle | None = None
+
+    @property
+    def in_flight(self) -> int:
+        """Requests of all sessions that are on the wire."""
+        return sum(len(call.requests) for call in list(self.running.values()))
+
+    def add(self, calls: Sequence[Call]) -> None:
+        """Queue calls and start what may start."""
+        self.waiting.extend(calls)
+        self._give_back()
+        self.pump()
+
+    def pump(self) -> None:
+        """Start waiting calls."""
+        while self.waiting and len(self.running) < max(1, int(self.pace.limit)):
+            pause = self.pace.paused_until - self.loop.time()
+            if pause > 0:
+                if self.timer is None:
+                    self.timer = self.loop.call_later(pause, self._wake)
+                return
+            call = self.waiting.popleft()
+            if call.session.held:
+                call.session.give_back(call)
+            elif not call.session.cancelled:
+                task = self.loop.create_task(self._run(call))
+                self.running[task] = call
+                task.add_done_callback(self._ended)
+
+    def _wake(self) -> None:
+        self.timer = None
+        self.pump()
+
+    async def _run(self, call: Call) -> None:
+        """Send a call once, and queue it again if it is to be repeated."""
+        delay = await self.ask(call)
+        if delay is None:
+            call.session.ended += 1
+        elif delay <= 0:
+            self.waiting.appendleft(call)
+        elif call.session.held:
+            call.session.give_back(call)
+        else:
+            self.later[call] = self.loop.call_later(delay, self._again, call)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Free a place, also that of a task that was canceled before it ever ran.
+
+        A call that ended in an exception has no answer: nobody may wait for one.
+        """
+        session = self.running.pop(task).session
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            session.fail(error)
+        self._give_back()  # also if no place is free, or all are pausing
+        self.pump()
+
+    def _again(self, call: Call) -> None:
+        self.later.pop(call, None)
+        if not call.session.cancelled:
+            self.waiting.append(call)
+            self.pump()
+
+    def split(self, call: Call, kept: int) -> None:
+        """Make separate calls of all but the first ``kept`` requests of a call."""
+        rest = list(zip(call.indices[kept:], call.requests[kept:], strict=True))
+        del call.indices[kept:], call.requests[kept:]
+        call.session.ended -= len(rest)
+        for index, request in reversed(rest):
+            self.waiting.appendleft(Call(call.session, [index], [request]))
+
+    def hold(self, session: Session) -> None:
+        """Give back a session's waiting calls, and after a while those in flight."""
+        for call in [call for call in self.later if call.session is session]:
+            self.later.pop(call).cancel()
+            session.give_back(call)
+        self._give_back()
+        self.loop.call_later(GRACE, self._abandon, session)
+
+    def _give_back(self) -> None:
+        """Give back the waiting calls of sessions that send nothing more."""
+        if any(call.session.held for call in self.waiting):
+            waiting, self.waiting = self.waiting, deque()
+            for call in waiting:
+                if call.session.held:
+                    call.session.give_back(call)
+                else:
+                    self.waiting.append(call)
+
+    def _abandon(self, session: Session) -> None:
+        for task, call in list(self.running.items()):
+            if call.session is session and task.cancel():
+                session.give_back(call)
+
+    def drop(self, session: Session) -> None:
+        """Forget the calls of a session and close their connections."""
+        self.waiting = deque(c for c in self.waiting if c.session is not session)
+        for task, call in list(self.running.items()):
+            if call.session is session:
+                task.cancel()
+        self.pump()
+
+    async def stop(self) -> None:
+        """Forget everything and wait until no call runs."""
+        self.waiting.clear()
+        running = list(self.running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+# ---- how many calls may be in flight, and when to pause
 
 LONGEST_BACKOFF = 30.0
 
 
 class Pace:
     """The shared state of all calls to one endpoint. Times are the event loop's.
+
+    Additive increase, multiplicative decrease: every answer allows a little more (at first twice as
+    much per round), every "too many requests" halves it, once per round. A pause that the endpoint
+    requests holds for all calls, so that 255 others do not repeat one refusal.
 
     ``limit`` is how many calls may be in flight now, at most ``most``. ``base`` is the first
     back-off in seconds; each further one doubles, with jitter, up to 30.
@@ -134,7 +350,7 @@ class Pace:
         return longest * self.random.uniform(0.5, 1.0)
 
     def answered(self, running: int) -> None:
-        """An answer came: allow more, if what is allowed was used."""
+        """An answer came: allow more, if all that is allowed is in use."""
         self.busy_rounds = 0
         self.outages = 0
         if running + 1 >= self.limit:
@@ -151,7 +367,7 @@ class Pace:
         return True
 
     def busy(self, started: float, now: float, wait: float | None) -> None:
-        """The endpoint said "too many requests": fewer calls, and a pause for all of them."""
+        """The endpoint says "too many requests": fewer calls, and a pause for all of them."""
         if self.cut(started, now):
             self.busy_rounds += 1
             if wait is None:
@@ -160,281 +376,17 @@ class Pace:
             self.paused_until = max(self.paused_until, now + wait)
 
     def away(self, started: float, now: float) -> None:
-        """Nobody listens: one pause for all, longer each round."""
+        """Nothing listens: one pause for all, longer each round."""
         if started >= self.cut_at and now >= self.paused_until:
             self.cut_at = now
             self.outages += 1
             self.paused_until = now + self.backoff(self.outages)
 
 
-T = TypeVar("T")
-Answer = tuple[int, Generation]
-#: the same, or ``None`` for a request that was given back: it was not sent, or not to the end
-Settled = tuple[int, Generation | None]
-#: how long to wait for a reply before looking whether Ctrl-C was pressed, in seconds
-BREATH = 0.5
-#: how long answers that are on their way are awaited once nothing more is sent, in seconds
-GRACE = 120.0
-
-
-class LoopThread:
-    """An event loop that runs in a daemon thread until it is closed."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self._run, name="sayso-endpoint", daemon=True)
-        self.thread.start()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
-        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
-        self.loop.close()
-
-    @property
-    def alive(self) -> bool:
-        """``False`` once it was closed."""
-        return self.thread.is_alive() and not self.loop.is_closed()
-
-    def wait(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
-        """Run a coroutine there and return its result."""
-        future = asyncio.run_coroutine_threadsafe(work, self.loop)
-        try:
-            return future.result(seconds)
-        finally:
-            future.cancel()
-
-    def close(self) -> None:
-        """End the loop and its thread."""
-        with contextlib.suppress(RuntimeError):  # closed already
-            self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(timeout=5.0)
-
-
-class Call:
-    """One call: a request, or several that differ only in the draw and share it.
-
-    ``tries`` counts what broke, ``busy`` refusals for too many requests, ``learning`` refused
-    parameters; ``bare`` holds the first refusal when the call is asked without any extras.
-    """
-
-    __slots__ = ("bare", "busy", "indices", "learning", "requests", "session", "started", "tries")
-
-    def __init__(
-        self, session: Session, indices: Sequence[int], requests: Sequence[Request]
-    ) -> None:
-        self.session = session
-        self.indices = list(indices)
-        self.requests = list(requests)
-        self.tries = 0
-        self.busy = 0
-        self.learning = 0
-        self.bare: str | None = None
-        self.started = 0.0
-
-
-class Session:
-    """One ``complete``: what it asked and what came back.
-
-    ``submit``, ``take``, ``hold`` and ``cancel`` are for the caller's thread, ``deliver``,
-    ``give_back`` and ``fail`` for the loop's.
-    """
-
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self.dispatcher = dispatcher
-        self.results: SimpleQueue[list[Settled] | BaseException] = SimpleQueue()
-        self.outbox: list[Settled] = []
-        self.cancelled = False
-        self.held = False
-        self.sent = 0
-        self.ended = 0
-
-    @property
-    def open(self) -> int:
-        """Calls on their way."""
-        return self.sent - self.ended
-
-    def submit(self, calls: Sequence[Call]) -> None:
-        """Hand calls to the loop."""
-        self.sent += len(calls)
-        self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.add, calls)
-
-    def take(self) -> list[Settled]:
-        """Wait for answers; raises what ended the session (:meth:`fail`)."""
-        while True:
-            try:
-                found = self.results.get(timeout=BREATH)
-            except Empty:
-                if self.dispatcher.loop.is_closed():
-                    raise InputError("the model was closed while it was being asked") from None
-                continue
-            if isinstance(found, BaseException):
-                raise found
-            return found
-
-    def hold(self) -> None:
-        """Send nothing more; what waits is given back, also what waits to be asked again."""
-        self.held = True
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits
-            self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.hold, self)
-
-    def cancel(self) -> None:
-        """Let go of everything that is still on its way; never waits."""
-        self.cancelled = True
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing is on its way
-            self.dispatcher.loop.call_soon_threadsafe(self.dispatcher.drop, self)
-
-    def give_back(self, call: Call) -> None:
-        """Tell the caller that a call is not sent (any more)."""
-        self.ended += 1
-        for index in call.indices:
-            self.deliver(index, None)
-
-    def deliver(self, index: int, answer: Generation | None) -> None:
-        """Bring one answer to the caller; answers of one turn of the loop travel together."""
-        if not self.outbox:
-            self.dispatcher.loop.call_soon(self._flush)
-        self.outbox.append((index, answer))
-
-    def _flush(self) -> None:
-        self.results.put(self.outbox)
-        self.outbox = []
-
-    def fail(self, error: BaseException) -> None:
-        """End the whole session: an InputError that would meet every request, or a bug."""
-        if not self.cancelled:
-            self.results.put(error)
-
-
-#: Asks once and settles the call, or returns after how many seconds to ask it again.
-Ask = Callable[[Call], Awaitable[float | None]]
-
-
-class Dispatcher:
-    """Starts calls as the pace allows. Everything but the constructor runs in the loop's thread."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, pace: Pace, ask: Ask) -> None:
-        self.loop = loop
-        self.pace = pace
-        self.ask = ask
-        self.waiting: deque[Call] = deque()
-        self.running: dict[asyncio.Task[None], Call] = {}
-        self.later: dict[Call, asyncio.TimerHandle] = {}
-        self.timer: asyncio.TimerHandle | None = None
-
-    def add(self, calls: Sequence[Call]) -> None:
-        """Queue calls and start what may start."""
-        self.waiting.extend(calls)
-        self._give_back()
-        self.pump()
-
-    @property
-    def on_their_way(self) -> int:
-        """Answers that are being waited for on the wire, for whom they may be."""
-        return sum(len(call.requests) for call in list(self.running.values()))
-
-    def hold(self, session: Session) -> None:
-        """Give back what a session has waiting, and after a while what is still on its way."""
-        for call in [call for call in self.later if call.session is session]:
-            self.later.pop(call).cancel()
-            session.give_back(call)
-        self._give_back()
-        self.loop.call_later(GRACE, self._abandon, session)
-
-    def _give_back(self) -> None:
-        """Give back the waiting calls of sessions that send nothing more."""
-        if any(call.session.held for call in self.waiting):
-            waiting, self.waiting = self.waiting, deque()
-            for call in waiting:
-                if call.session.held:
-                    call.session.give_back(call)
-                else:
-                    self.waiting.append(call)
-
-    def _abandon(self, session: Session) -> None:
-        for task, call in list(self.running.items()):
-            if call.session is session and task.cancel():
-                session.give_back(call)
-
-    def split(self, call: Call, kept: int) -> None:
-        """Make calls of their own of all but the first ``kept`` requests of a call."""
-        rest = list(zip(call.indices[kept:], call.requests[kept:], strict=True))
-        del call.indices[kept:], call.requests[kept:]
-        call.session.ended -= len(rest)
-        for index, request in reversed(rest):
-            self.waiting.appendleft(Call(call.session, [index], [request]))
-
-    def pump(self) -> None:
-        """Start waiting calls."""
-        while self.waiting and len(self.running) < max(1, int(self.pace.limit)):
-            pause = self.pace.paused_until - self.loop.time()
-            if pause > 0:
-                if self.timer is None:
-                    self.timer = self.loop.call_later(pause, self._wake)
-                return
-            call = self.waiting.popleft()
-            if call.session.held:
-                call.session.give_back(call)
-            elif not call.session.cancelled:
-                task = self.loop.create_task(self._run(call))
-                self.running[task] = call
-                task.add_done_callback(self._ended)
-
-    def _wake(self) -> None:
-        self.timer = None
-        self.pump()
-
-    async def _run(self, call: Call) -> None:
-        """Ask once; come back later where asked to."""
-        delay = await self.ask(call)
-        if delay is None:
-            call.session.ended += 1
-        elif delay <= 0:
-            self.waiting.appendleft(call)
-        elif call.session.held:
-            call.session.give_back(call)
-        else:
-            self.later[call] = self.loop.call_later(delay, self._again, call)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        """Free a place, also that of a task that was canceled before it ever ran.
-
-        A call that ended in an exception has no answer: nobody may wait for one.
-        """
-        session = self.running.pop(task).session
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            session.fail(error)
-        self._give_back()  # also where no place is free, or all are pausing
-        self.pump()
-
-    def _again(self, call: Call) -> None:
-        self.later.pop(call, None)
-        if not call.session.cancelled:
-            self.waiting.append(call)
-            self.pump()
-
-    def drop(self, session: Session) -> None:
-        """Forget the calls of a session and close their connections."""
-        self.waiting = deque(c for c in self.waiting if c.session is not session)
-        for task, call in list(self.running.items()):
-            if call.session is session:
-                task.cancel()
-        self.pump()
-
-    async def stop(self) -> None:
-        """Forget everything and wait until no call runs."""
-        self.waiting.clear()
-        running = list(self.running)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-
-
-# What goes over the wire: one exchange with an endpoint, and nothing that survives it.
+# ---- one exchange with the endpoint
 
 #: Calls that share one pool of connections. A pool looks at each of its connections whenever a call
-#: comes or goes: at 256 in one pool that was half of all CPU time.
+#: comes or goes: with 256 in one pool that took half of all CPU time.
 LANE = 16
 #: how JSON may write characters that need no escape: some servers write "\\/"
 ESCAPED = re.compile(rb"\\(?:/|u00[2-7])")
@@ -471,18 +423,10 @@ class Wire:
         headers = headers_for(endpoint, self.lanes[0].client)
         self.options: RequestOptions = {"headers": headers} if headers else {}
 
-    def _lane(self) -> Lane:
-        """Return the first lane with room."""
-        for lane in self.lanes:
-            if lane.busy < LANE:
-                return lane
-        self.lanes.append(Lane(self.endpoint, self.timeout, self.trust))
-        return self.lanes[-1]
-
     async def ask(self, body: dict[str, object]) -> Reply | Fault:
         """Send one call and read what comes back."""
         content = encode(body)
-        found = await self._guarded(
+        result = await self._guarded(
             lambda client: client.post(
                 "/chat/completions",
                 cast_to=httpx2.Response,
@@ -491,18 +435,18 @@ class Wire:
             ),
             self.timeout,
         )
-        return found if isinstance(found, Fault) else read_reply(found)
+        return result if isinstance(result, Fault) else read_reply(result)
 
     async def models(self) -> list[tuple[str, int | None]] | Fault:
         """Return the names of the models that the endpoint lists, with their context lengths."""
-        found = await self._guarded(
+        result = await self._guarded(
             lambda client: client.get("/models", cast_to=httpx2.Response, options=self.options),
             min(self.timeout, LIST),
         )
-        if isinstance(found, Fault):
-            return found
+        if isinstance(result, Fault):
+            return result
         try:
-            rows = [r for r in msgspec.json.decode(found)["data"] if isinstance(r["id"], str)]
+            rows = [r for r in msgspec.json.decode(result)["data"] if isinstance(r["id"], str)]
         except (msgspec.DecodeError, UnicodeDecodeError, TypeError, KeyError, RecursionError):
             return Fault("page", "no list of models")
         lengths = (row.get("max_model_len") for row in rows)
@@ -514,8 +458,8 @@ class Wire:
     async def _guarded(
         self, send: Callable[[openai.AsyncOpenAI], Awaitable[httpx2.Response]], seconds: float
     ) -> bytes | Fault:
-        """Return the body of a reply with status 200, our key taken out of it, or a fault."""
-        lane = self._lane()
+        """Return the body of a reply with status 200, our key removed from it, or a fault."""
+        lane = self._free_lane()
         lane.busy += 1
         try:
             async with asyncio.timeout(seconds):
@@ -537,12 +481,19 @@ class Wire:
             lane.busy -= 1
         return self._clean(response.content)
 
+    def _free_lane(self) -> Lane:
+        for lane in self.lanes:
+            if lane.busy < LANE:
+                return lane
+        self.lanes.append(Lane(self.endpoint, self.timeout, self.trust))
+        return self.lanes[-1]
+
     def _clean(self, content: bytes) -> bytes:
-        """Take our key out of what a server repeats, before anybody reads it."""
+        """Remove our key from what a server repeats, before anyone reads it."""
         if not self.secret:
             return content
         if self.secret not in content and ESCAPED.search(content):
-            try:  # written anew, every character that a key may have stands for itself
+            try:  # written again, every character that a key may have stands for itself
                 plain = msgspec.json.encode(msgspec.json.decode(content))
             except (msgspec.DecodeError, UnicodeError, RecursionError):
                 plain = content
@@ -560,13 +511,13 @@ def headers_for(endpoint: Endpoint, client: openai.AsyncOpenAI) -> dict[str, str
     if endpoint.official:
         return {}
     plain = ("accept", "content-type", "user-agent")
-    found: dict[str, str | Omit] = {
+    headers: dict[str, str | Omit] = {
         name: Omit()
         for name in client.default_headers
         if name.lower() not in plain and "stainless" not in name.lower()
     }
-    found["Authorization"] = f"Bearer {endpoint.key}" if endpoint.key else Omit()
-    return found
+    headers["Authorization"] = f"Bearer {endpoint.key}" if endpoint.key else Omit()
+    return headers
 
 
 def encode(body: object) -> bytes:
@@ -578,25 +529,78 @@ def encode(body: object) -> bytes:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
-# What becomes of one call to an endpoint.
-#
-# Every call ends in exactly one of three ways: its answers are delivered, a record that says
-# why
-# there is none is delivered, or the whole session ends with one line that would hold for every
-# request.
+# ---- what becomes of a call
 
-#: how often one call may find another parameter refused
+#: prompts that must repeat themselves before the user is warned
+ENOUGH = 8
+#: prompts remembered while nothing is decided
+MOST = 512
+
+
+class DrawWatch:
+    """Compares draws at T>0 of the same prompt until two differ.
+
+    An endpoint that repeats itself would silently turn five probes into one.
+    """
+
+    def __init__(self) -> None:
+        self.first: dict[int, tuple[tuple[int, int], int]] = {}
+        self.repeated: set[int] = set()
+        self.differ = False
+
+    def see(self, request: Request, text: str) -> None:
+        """Remember a draw and compare it with an earlier one of the same prompt."""
+        if self.differ or request.greedy:
+            return
+        prompt = hash(msgspec.structs.replace(request, seed=0, sample=0))
+        draw, text_hash = (request.seed, request.sample), hash(text)
+        first = self.first.get(prompt)
+        if first is None:
+            if len(self.first) < MOST:
+                self.first[prompt] = draw, text_hash
+        elif first[0] != draw:
+            if first[1] == text_hash:
+                self.repeated.add(prompt)
+            else:
+                self.differ = True
+                self.first.clear()
+
+    @property
+    def vary(self) -> bool | None:
+        """``True`` once two draws differ, ``False`` when enough prompts only repeat."""
+        if self.differ:
+            return True
+        return False if len(self.repeated) >= ENOUGH else None
+
+    @property
+    def notice(self) -> str | None:
+        """One sentence for the user if draws repeat."""
+        if self.vary is not False:
+            return None
+        return (
+            f"draws at temperature above 0 repeat: for each of {len(self.repeated)} prompts all "
+            "draws are the same text, so the endpoint does not seem to sample, and repeated draws "
+            "are no independent evidence ('sayso check' tests it with an open question)"
+        )
+
+
+#: how often one call may learn of another refused parameter
 MOST_LESSONS = 16
-#: rounds without anybody listening, and web pages for one call, before the first answer
+#: before the first answer: rounds in which nothing listens, and web pages for one call
 PATIENCE = 3
-#: requests refused for good before the first answer, after which no other is tried
+#: before the first answer: requests refused for good, after which no other is tried
 MOST_REFUSALS = 8
-#: names of other models that are told
+#: names of other models that are reported
 MOST_NAMES = 4
 
 
 class Asker:
-    """Asks calls on behalf of one engine; lives in the loop's thread."""
+    """Sends the calls of one engine, and learns from the replies; lives in the loop's thread.
+
+    Every call ends in exactly one of three ways: its answers are delivered; records are delivered
+    that say why there is no answer; or the whole session ends with one line that would hold for
+    every request.
+    """
 
     def __init__(self, endpoint: Endpoint, options: Options, price: Price | None) -> None:
         self.endpoint = endpoint
@@ -618,7 +622,7 @@ class Asker:
         self.dispatcher: Dispatcher
 
     async def __call__(self, call: Call) -> float | None:
-        """Ask once; ``None`` when the call is settled, else the seconds until it is asked again."""
+        """Send once; ``None`` if the call is settled, else the seconds until it is repeated."""
         choices = min(len(call.requests), self.learned.choices)
         if choices < len(call.requests):
             self.dispatcher.split(call, choices)
@@ -626,103 +630,102 @@ class Asker:
         body: dict[str, object] = {}
         call.started = self.dispatcher.loop.time()
         try:
-            body, said = build(self.endpoint.model, call.requests[0], choices, self.learned, bare)
+            request = call.requests[0]
+            body, overrides = build(self.endpoint.model, request, choices, self.learned, bare)
             reply = await self.wire.ask(body)
-            fault = self._accept(call, reply, said) if isinstance(reply, Reply) else reply
+            fault = self._accept(call, reply, overrides) if isinstance(reply, Reply) else reply
         except Exception as error:  # one strange reply must never lose the other requests
             fault = Fault("failed", f"unexpected {type(error).__name__}: {error}")
         if fault is None:
             return None
-        after = await self._decide(call, fault, body)
-        if isinstance(after, float):
+        outcome = await self._decide(call, fault, body)
+        if isinstance(outcome, float):
             self.counts.retries += 1
-            return after
-        if isinstance(after, InputError):
-            call.session.fail(after)
+            return outcome
+        if isinstance(outcome, InputError):
+            call.session.fail(outcome)
         else:
-            self._give_up(call, after)
+            for index, request in zip(call.indices, call.requests, strict=True):
+                self.counts.failed += 1
+                call.session.deliver(index, unanswered(request, outcome))
         return None
 
-    def _accept(self, call: Call, reply: Reply, said: tuple[str, ...]) -> Fault | None:
-        """Deliver the answers of a reply; missing ones are asked singly."""
+    def _accept(self, call: Call, reply: Reply, overrides: tuple[str, ...]) -> Fault | None:
+        """Deliver the answers of a reply; missing ones are requested singly."""
         if any(choice.finish == "error" for choice in reply.choices):
             return Fault("again", "the endpoint broke off the answer")
-        got = min(len(reply.choices), len(call.requests))
-        reply = reply._replace(choices=reply.choices[:got])
-        found = records(
-            call.requests, reply, said, self.price, implicit_thought=self.implicit_thought
+        returned = min(len(reply.choices), len(call.requests))
+        reply = reply._replace(choices=reply.choices[:returned])
+        generations = records(
+            call.requests, reply, overrides, self.price, implicit_thought=self.implicit_thought
         )
-        self.learned.saw_choices(len(call.requests), got)
-        if got < len(call.requests):
-            self.dispatcher.split(call, got)
-        self._prove(call)
-        self._look(reply)
-        for index, answer in zip(call.indices, found, strict=True):
-            self._learn(answer, said)
-            call.session.deliver(index, answer)
-        self.answered += got
+        self.learned.see_choices(len(call.requests), returned)
+        if returned < len(call.requests):
+            self.dispatcher.split(call, returned)
+        if call.bare is not None and not self.learned.proven:
+            self.learned.drop_optional(call.bare)  # without them the call is accepted
+        self.learned.proven = True
+        self._learn_model(reply)
+        for index, generation in zip(call.indices, generations, strict=True):
+            self._learn(generation, overrides)
+            call.session.deliver(index, generation)
+        self.answered += returned
         self.pace.answered(len(self.dispatcher.running))
         return None
 
-    def _learn(self, answer: Generation, said: tuple[str, ...]) -> None:
-        """Count an answer and see what it shows of the endpoint."""
-        if answer.request.response_format is not None and answer.finish == "stop":
-            if answer.overrides != said:
-                self.learned.saw_schema(False)
-            elif not any(what.startswith("response_format") for what in said):
-                self.learned.saw_schema(True)
-        if answer.problem is None:
-            self.draws.see(answer.request, answer.text)
-        elif answer.problem.startswith("failed"):
-            self.counts.failed += 1
-        self.logprobs = self.logprobs or answer.logprob_kind == ENDPOINT
-        self.counts.prompt_tokens += answer.usage.prompt_tokens
-        self.counts.completion_tokens += answer.usage.completion_tokens
-        self.counts.cached_tokens += answer.usage.cached_tokens
-
-    def _prove(self, call: Call) -> None:
-        """A reply came: what was sent is taken; without extras, they were the trouble."""
-        if call.bare is not None and not self.learned.proven:
-            self.learned.drop_extras(call.bare)
-        self.learned.proven = True
-
-    def _look(self, reply: Reply) -> None:
-        """Learn from a reply who answered and how it thinks."""
-        asked, model = self.endpoint.model, reply.model
-        if model is not None and model != asked and len(self.other_models) < MOST_NAMES:
-            short, other = asked.rpartition("/")[2], model.rpartition("/")[2]
+    def _learn_model(self, reply: Reply) -> None:
+        """Learn from a reply which model answers and how it thinks."""
+        requested, model = self.endpoint.model, reply.model
+        if model is not None and model != requested and len(self.other_models) < MOST_NAMES:
+            short, other = requested.rpartition("/")[2], model.rpartition("/")[2]
             if not (other.startswith(short) or short.startswith(other)):
-                self.other_models[told(model, self.endpoint.secrets, 60)] = None
+                self.other_models[safe_line(model, self.endpoint.secrets, 60)] = None
         self.thinking = self.thinking or any(c.thinking is not None for c in reply.choices)
         self.implicit_thought = self.implicit_thought or any(c.implicit for c in reply.choices)
+
+    def _learn(self, generation: Generation, overrides: tuple[str, ...]) -> None:
+        """Count a generation and learn what it shows of the endpoint."""
+        if generation.request.response_format is not None and generation.finish == "stop":
+            if generation.overrides != overrides:
+                self.learned.see_schema(False)
+            elif not any(override.startswith("response_format") for override in overrides):
+                self.learned.see_schema(True)
+        if generation.problem is None:
+            self.draws.see(generation.request, generation.text)
+        elif generation.problem.startswith("failed"):
+            self.counts.failed += 1
+        self.logprobs = self.logprobs or generation.logprob_kind == ENDPOINT
+        self.counts.prompt_tokens += generation.usage.prompt_tokens
+        self.counts.completion_tokens += generation.usage.completion_tokens
+        self.counts.cached_tokens += generation.usage.cached_tokens
 
     async def _decide(
         self, call: Call, fault: Fault, body: dict[str, object]
     ) -> float | str | InputError:
-        """Return what follows a fault: a delay, the problem of a record, or everybody's error."""
+        """Return what follows a fault: a delay, a record's problem, or an error for all."""
         if fault.kind == "refused" and (self.answered or not fault.page):
             return await self._refused(call, fault, body)
         if fault.kind == "context":
-            self.context = context_told(fault.reason) or self.context
+            self.context = stated_context(fault.reason) or self.context
             return "context"
         if fault.kind == "filter":
             return "failed: content filter"
         first = fault.kind in ("first", "unable") and not self.answered
         if fault.kind == "everyone" or first:
-            return await self._everyone(fault)
+            return await self._end(fault)
         if fault.kind in ("failed", "unable"):
             return self._problem(fault)
         return await self._try_again(call, fault)
 
     async def _try_again(self, call: Call, fault: Fault) -> float | str | InputError:
-        """Slow down, pause or back off; give up when that was done often enough."""
+        """Slow down, pause or back off; give up after enough of it."""
         now = self.dispatcher.loop.time()
         pace, retries = self.pace, self.options.retries
         self.again[outline(fault)] += 1
         if fault.page and fault.wait is None and not self.answered:
             call.tries += 1
             late = call.tries >= PATIENCE
-            return await self._everyone(fault) if late else pace.backoff(call.tries)
+            return await self._end(fault) if late else pace.backoff(call.tries)
         if fault.kind == "busy":
             pace.busy(call.started, now, fault.wait)
             call.busy += 1
@@ -730,7 +733,7 @@ class Asker:
         if fault.kind == "away":
             pace.away(call.started, now)
             if not self.answered and pace.outages >= min(PATIENCE, retries + 1):
-                return await self._everyone(fault)
+                return await self._end(fault)
             return self._problem(fault) if pace.outages > retries else pace.backoff(1)
         if fault.kind == "late":
             pace.cut(call.started, now)
@@ -742,39 +745,33 @@ class Asker:
     async def _refused(
         self, call: Call, fault: Fault, body: dict[str, object]
     ) -> float | str | InputError:
-        """Learn what is refused and ask without it, else without any extras, else give up."""
+        """Learn what is refused and repeat without it, else without all that is optional, else
+        give up."""
         call.learning += 1
-        if call.learning <= MOST_LESSONS and self.learned.refuse(self._told(fault, 1000), body):
+        reason = safe_line(fault.reason, self.endpoint.secrets, 1000)
+        if call.learning <= MOST_LESSONS and self.learned.refuse(reason, body):
             return 0.0
+        reason = safe_line(fault.reason, self.endpoint.secrets)
         if call.bare is None and not self.learned.proven:
-            call.bare = self._told(fault)
+            call.bare = reason
             return 0.0
         self.refusals += 1
         if not self.answered:
             served = await self.models()
             unknown = isinstance(served, list) and served and self.endpoint.model not in served
             if unknown or self.refusals >= MOST_REFUSALS:
-                return await self._everyone(fault)
-        return f"failed: {call.bare or self._told(fault)}"
+                return await self._end(fault)
+        return f"failed: {call.bare or reason}"
 
-    async def _everyone(self, fault: Fault) -> InputError:
+    async def _end(self, fault: Fault) -> InputError:
         """Return the line that ends the session: no other request would fare better."""
         listed = await self.models() if fault.kind in ("first", "unable", "refused") else None
         return InputError(
             explain(self.endpoint, fault, listed if isinstance(listed, list) else None)
         )
 
-    def _told(self, fault: Fault, limit: int = 200) -> str:
-        return told(fault.reason, self.endpoint.secrets, limit)
-
     def _problem(self, fault: Fault) -> str:
-        return f"failed: {self._told(fault)}"
-
-    def _give_up(self, call: Call, problem: str) -> None:
-        """Deliver records that say why there is no answer."""
-        for index, request in zip(call.indices, call.requests, strict=True):
-            self.counts.failed += 1
-            call.session.deliver(index, unanswered(request, problem))
+        return f"failed: {safe_line(fault.reason, self.endpoint.secrets)}"
 
     async def models(self) -> list[str] | Fault:
         """Return the names of the models that the endpoint lists; learn a context from them."""

@@ -1,4 +1,5 @@
-"""What a user types to name an endpoint, where its key is from, and how the key stays unseen."""
+"""An endpoint as a user names it: its address, its options, its key, which stays unseen, and the
+lines that tell the user what went wrong with it."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import msgspec
@@ -16,28 +18,28 @@ from sayso.engines.openai.reply import Fault
 from sayso.records import InputError
 
 OPENAI_URL = "https://api.openai.com/v1"
-#: things that look like keys: what a server repeats of them is not printed either
+#: what looks like a key is not printed either when a server repeats it
 KEY_LIKE = re.compile(r"\b(sk-[\w\-*.]{6,}|Bearer\s+[\w\-.=+/*]{6,})", re.IGNORECASE)
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What may be set for an endpoint.
 
-    ``price`` is "in,out" in dollars per million tokens; ``model_version`` names what stands behind
+    ``price`` is "in,out" in dollars per million tokens; ``model_version`` names what runs behind
     the name and enters the cache key; ``concurrency`` is the most calls in flight; ``timeout`` the
-    seconds one call may take; ``retries`` how often a call that broke is asked again.
+    seconds one call may take; ``retries`` how often a broken call is repeated.
     """
 
     price: str | None = None
     model_version: str | None = None
-    concurrency: int = 256
-    timeout: float = 600.0
-    retries: int = 8
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] = 256
+    timeout: Annotated[float, msgspec.Meta(gt=0)] = 600.0
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 8
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where to ask. ``model`` is empty until the endpoint said which one it serves."""
+    """An address and its key. ``model`` is empty until the endpoint says which one it serves."""
 
     name: str
     url: str
@@ -50,21 +52,6 @@ class Endpoint:
     def secrets(self) -> tuple[str, ...]:
         """What must never be seen."""
         return (self.key,) if self.key else ()
-
-
-def read_options(options: Mapping[str, object]) -> Options:
-    """Check options that may come from a command line."""
-    given = {name: value for name, value in options.items() if value is not None}
-    try:
-        checked = msgspec.convert(given, Options, strict=False)
-    except msgspec.ValidationError as error:
-        known = ", ".join(Options.__struct_fields__)
-        raise InputError(f"model option: {error}; an endpoint's options are {known}") from None
-    if checked.concurrency < 1 or not checked.timeout > 0 or checked.retries < 0:
-        raise InputError(
-            "model option: concurrency must be at least 1, timeout above 0, retries at least 0"
-        )
-    return checked
 
 
 def named_openai(model: str) -> Endpoint:
@@ -89,12 +76,12 @@ def named_by_url(name: str) -> Endpoint:
     url = address.strip().rstrip("/").removesuffix("/chat/completions")
     host = re.sub(r"[^A-Z0-9]", "_", (urlsplit(url).hostname or "").upper())
     key_names = (f"SAYSO_API_KEY_{host}", "SAYSO_API_KEY")
-    key = next((found for found in map(_key, key_names) if found), "")
+    key = next(filter(None, map(_key, key_names)), "")
     return Endpoint(f"{url}#{model}" if model else url, url, model, key, key_names, official=False)
 
 
 def _check_url(url: str, source: str) -> None:
-    """Refuse what is no plain address; keys inside an address are not repeated."""
+    """Refuse what is not a plain address; keys inside an address are not repeated."""
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
@@ -107,31 +94,17 @@ def _check_url(url: str, source: str) -> None:
         )
     if not usable:
         raise InputError(
-            f"{told(url)!r} in {source} is no address: expected http(s)://host[:port]/v1, "
+            f"{safe_line(url)!r} in {source} is no address: expected http(s)://host[:port]/v1, "
             "then #model"
         )
 
 
 def _key(variable: str) -> str:
-    """Read a key; one that cannot stand in a header is refused without being shown."""
+    """Read a key; one that no header can hold is refused without being shown."""
     key = os.environ.get(variable, "").strip()
     if key and not (key.isascii() and key.isprintable()):
         raise InputError(f"the key in {variable} has characters that no key has: set it again")
     return key
-
-
-def scrub(text: str, secrets: tuple[str, ...]) -> str:
-    """Return ``text`` without the keys and without what looks like one."""
-    for secret in secrets:
-        text = text.replace(secret, "[key]")
-    return KEY_LIKE.sub("[key]", text)
-
-
-def told(text: str, secrets: tuple[str, ...] = (), limit: int = 200) -> str:
-    """Return what a server said as one short printable line without keys."""
-    line = " ".join(scrub(text[:4000], secrets).split())
-    shown = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in line)
-    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
 def short_name(model: str, version: str | None) -> str:
@@ -147,46 +120,59 @@ def short_name(model: str, version: str | None) -> str:
     return f"{short}@{version}"[:50] if version else short[:50]
 
 
-# What is said to the user about an endpoint: one line for each mistake, sentences for the rest.
+# ---- what the user reads about an endpoint
+
+
+def safe_line(text: str, secrets: tuple[str, ...] = (), limit: int = 200) -> str:
+    """Return a server's text as one short printable line without keys."""
+    text = text[:4000]
+    for secret in secrets:
+        text = text.replace(secret, "[key]")
+    line = " ".join(KEY_LIKE.sub("[key]", text).split())
+    shown = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in line)
+    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
 def outline(fault: Fault) -> str:
-    """Return a fault's kind in a few words that do not depend on what a server wrote."""
+    """Return a fault in a few words that do not depend on what a server wrote."""
     if fault.reason.startswith("status "):
         return fault.reason.partition(":")[0]
-    return {"away": "nobody listens", "page": "a web page"}.get(
-        fault.kind, told(fault.reason, (), 40)
-    )
+    if fault.kind == "away":
+        return "nobody listens"
+    return "a web page" if fault.kind == "page" else safe_line(fault.reason, (), 40)
 
 
 def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = None) -> str:
-    """Return the one line that ends a run: what came, from where, and what to do."""
-    said = told(fault.reason, endpoint.secrets)
-    where = f"model {endpoint.name!r}"
+    """Return the one line that ends a run: what came, from where, and what to do.
+
+    ``served`` are the models that the endpoint lists.
+    """
+    reason = safe_line(fault.reason, endpoint.secrets)
+    model, url = f"model {endpoint.name!r}", endpoint.url
     status = fault.reason.removeprefix("status ")[:3]
     if fault.kind in ("away", "late"):
-        return f"{where}: nothing answers at {endpoint.url} ({said}); is it running, on this port?"
+        return f"{model}: nothing answers at {url} ({reason}); is it running, on this port?"
     if status in ("401", "403"):
         held = "refuses the key in" if endpoint.key else "wants a key; set"
-        return f"{where}: {endpoint.url} {held} {' or '.join(endpoint.key_names)} ({said})"
+        return f"{model}: {url} {held} {' or '.join(endpoint.key_names)} ({reason})"
     if status in ("402", "429"):
-        return f"{where}: the account at {endpoint.url} has nothing left to spend ({said})"
+        return f"{model}: the account at {url} has nothing left to spend ({reason})"
     if served is not None and endpoint.model and endpoint.model not in served:
-        names = ", ".join(told(name, endpoint.secrets, 60) for name in served[:8]) or "none"
-        return f"{where}: {endpoint.url} does not serve {endpoint.model!r}; it lists: {names}"
+        names = ", ".join(safe_line(name, endpoint.secrets, 60) for name in served[:8]) or "none"
+        return f"{model}: {url} does not serve {endpoint.model!r}; it lists: {names}"
     expected = "expected an OpenAI-compatible address, which mostly ends in /v1"
     if fault.kind == "page" or fault.page:
-        return f"{where}: {endpoint.url} answers with something else than JSON ({said}); {expected}"
+        return f"{model}: {url} answers with something else than JSON ({reason}); {expected}"
     if fault.kind in ("first", "unable"):
-        return f"{where}: {endpoint.url} has no chat completions ({said}); {expected}"
+        return f"{model}: {url} has no chat completions ({reason}); {expected}"
     if fault.kind == "refused":
-        return f"{where}: {endpoint.url} refuses every request so far ({said})"
-    return f"{where}: {endpoint.url} does not list its models ({said})"
+        return f"{model}: {url} refuses every request so far ({reason})"
+    return f"{model}: {url} does not list its models ({reason})"
 
 
-def asked_again(again: Counter[str], retries: int) -> list[str]:
-    """Return one sentence on calls that were asked again, most frequent reasons first."""
-    if not again:
+def retry_notice(reasons: Counter[str], retries: int) -> list[str]:
+    """Return one sentence on repeated calls, most frequent reasons first."""
+    if not reasons:
         return []
-    kinds = ", ".join(f"{kind}: {count:,}" for kind, count in again.most_common(6))
-    return [f"{retries:,} calls to the endpoint were asked again ({kinds})"]
+    counted = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.most_common(6))
+    return [f"{retries:,} calls to the endpoint were asked again ({counted})"]

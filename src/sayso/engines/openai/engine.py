@@ -1,8 +1,10 @@
 """The engine for OpenAI and for every server that speaks its chat completions.
 
-What an endpoint can do is learned from its answers: read ``capabilities`` and ``notices`` after
-use. A request that fails for good is a record with its reason; only what would fail for every
-request (nobody there, key refused, no such model, a web page) raises, in one line.
+This is the caller's side; what runs in the event loop's thread is in
+:mod:`sayso.engines.openai.calls`. What an endpoint can do is learned from its answers: read
+``capabilities`` and ``notices`` after use. A request that fails for good is a record with its
+problem; only what would fail for every request (nothing listens, key refused, no such model, a web
+page) raises, in one line.
 """
 
 from __future__ import annotations
@@ -15,18 +17,17 @@ from dataclasses import replace
 
 import msgspec
 
-from sayso.engines.engine import Capabilities, Counts
+from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.openai.calls import Answer, Asker, Call, Dispatcher, LoopThread, Session, Settled
 from sayso.engines.openai.endpoint import (
     Endpoint,
     Options,
-    asked_again,
     explain,
     named_by_url,
     named_openai,
-    read_options,
+    retry_notice,
+    safe_line,
     short_name,
-    told,
 )
 from sayso.engines.openai.reply import unanswered
 from sayso.engines.openai.request import unaskable
@@ -39,8 +40,7 @@ Numbered = tuple[int, Request]
 class EndpointEngine:
     """An endpoint as an engine (see :class:`sayso.engines.engine.Engine`).
 
-    ``price`` is what its tokens cost, ``None`` where nobody knows. ``pace`` may be slowed or sped
-    up before use.
+    ``price`` is what its tokens cost, ``None`` if unknown.
     """
 
     def __init__(self, endpoint: Endpoint, options: Options, price: Price | None) -> None:
@@ -52,10 +52,10 @@ class EndpointEngine:
         self.price = price
         self.name = endpoint.name
         self.sessions: list[Session] = []
-        self._call_it(endpoint.model)
+        self._identify(endpoint.model)
 
-    def _call_it(self, model: str) -> None:
-        """Take the name of the model that is asked."""
+    def _identify(self, model: str) -> None:
+        """Take identity and signature from the name of the model."""
         version = self.options.model_version
         self.identity = f"api:{model}@{version}" if version else f"api:{model}"
         self.base = self.identity
@@ -63,14 +63,13 @@ class EndpointEngine:
 
     @property
     def counts(self) -> Counts:
-        """What was asked so far."""
+        """What it has done so far."""
         return self.asker.counts
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the endpoint was seen to do so far."""
-        asker = self.asker
-        learned = asker.learned
+        """What the endpoint has shown so far that it can do."""
+        asker, learned = self.asker, self.asker.learned
         return Capabilities(
             logprobs=asker.logprobs,
             context=asker.context,
@@ -83,23 +82,25 @@ class EndpointEngine:
 
     @property
     def notices(self) -> list[str]:
-        """What the user should be told, most important first."""
+        """What the user should know, most important first."""
         asker = self.asker
-        found = [asker.draws.notice] if asker.draws.notice else []
-        found += [
-            f"{asker.endpoint.model!r} was asked, and the endpoint says that {other!r} answered"
-            for other in list(asker.other_models)
+        return [
+            *([asker.draws.notice] if asker.draws.notice else []),
+            *(
+                f"{asker.endpoint.model!r} was asked, and the endpoint says that {other!r} answered"
+                for other in list(asker.other_models)
+            ),
+            *asker.learned.notices,
+            *retry_notice(asker.again, asker.counts.retries),
         ]
-        found += asker.learned.notices
-        return found + asked_again(asker.again, asker.counts.retries)
 
     @property
     def in_replies(self) -> list[str]:
-        """Those of the notices that the ``overrides`` of the replies tell as well."""
+        """The notices that the ``overrides`` of replies repeat."""
         return self.asker.learned.in_replies
 
     def choose_model(self) -> None:
-        """Take the only model that the endpoint lists; raises InputError where there is no one."""
+        """Take the only model that the endpoint lists. Raises InputError unless it lists one."""
         endpoint = self.asker.endpoint
         served = self.thread.wait(self.asker.models(), 60.0)
         if not isinstance(served, list):
@@ -107,7 +108,7 @@ class EndpointEngine:
             hint = "" if served.kind in ("away", "late") else "; or name the model, as URL#model"
             raise InputError(line + hint)
         if len(served) != 1:
-            shown = (told(name, endpoint.secrets, 60) for name in sorted(served)[:8])
+            shown = (safe_line(name, endpoint.secrets, 60) for name in sorted(served)[:8])
             names = ", ".join(f"{endpoint.url}#{name}" for name in shown)
             raise InputError(
                 f"{endpoint.url} lists {len(served)} models: say which one"
@@ -115,14 +116,14 @@ class EndpointEngine:
             )
         self.name = f"{endpoint.url}#{served[0]}"
         self.asker.endpoint = replace(endpoint, name=self.name, model=served[0])
-        self._call_it(served[0])
+        self._identify(served[0])
 
     def complete(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """Answer requests lazily, in order of completion, as many at once as the endpoint takes.
 
-        Consecutive requests that differ only in ``sample`` share one call where the endpoint
-        gives several choices. Ctrl-C closes what is on its way at once; after :meth:`hold`,
-        requests that were taken and not sent stay without an answer.
+        Consecutive requests that differ only in ``sample`` share one call if the endpoint gives
+        several choices. Ctrl-C drops at once what is in flight; after :meth:`hold`, requests that
+        were taken and not sent stay without an answer.
         """
         session = Session(self.dispatcher)
         self.sessions.append(session)
@@ -142,26 +143,26 @@ class EndpointEngine:
                         return
                     ready.extend(session.take())
                 waiting -= 1
-                index, answer = ready.popleft()
-                if answer is not None:
-                    yield index, answer
+                index, generation = ready.popleft()
+                if generation is not None:
+                    yield index, generation
         finally:
             self.sessions.remove(session)
             session.cancel()
 
     def hold(self) -> int:
-        """Send nothing more of what is being asked; return how many answers are on their way.
+        """Send no further requests; return how many answers are in flight.
 
-        They still come, if they do so within two minutes. From any thread, or a signal's handler.
+        Those still come, if they do so within two minutes. From any thread, or a signal's handler.
         """
         for session in list(self.sessions):
             session.hold()
-        return self.dispatcher.on_their_way
+        return self.dispatcher.in_flight
 
     def _submit(
         self, session: Session, groups: Sequence[list[Numbered]], ready: deque[Settled]
     ) -> None:
-        """Send groups of requests; those that need no asking are answered here."""
+        """Send groups of requests; those that need no call are answered here."""
         calls = []
         for group in groups:
             self.counts.requests += len(group)
@@ -179,7 +180,7 @@ class EndpointEngine:
     def force(
         self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
     ) -> Iterator[tuple[int, Generation]]:
-        """Refuse: chat completions give no probabilities of text that is handed in."""
+        """Refuse: chat completions give no probabilities of given text."""
         raise InputError(
             f"{self.name} cannot read {', '.join(sorted(want))} of given text: an endpoint only "
             "answers; use the same weights as hf:<folder>"
@@ -214,15 +215,15 @@ def _groups(numbered: Iterable[Numbered], most: Callable[[], int]) -> Iterator[l
 
 
 def open_openai(model: str, **options: object) -> EndpointEngine:
-    """Open a model of OpenAI by its name; see :class:`.openai_names.Options`."""
-    checked = read_options(options)
+    """Open a model of OpenAI; see :class:`~sayso.engines.openai.endpoint.Options`."""
+    checked = read_options(Options, options, "an endpoint's options")
     endpoint = named_openai(model)
     return EndpointEngine(endpoint, checked, price_of(endpoint.name, checked.price))
 
 
 def open_endpoint(name: str, **options: object) -> EndpointEngine:
-    """Open ``http(s)://host/v1[#model]``; see :class:`.openai_names.Options`."""
-    checked = read_options(options)
+    """Open ``http(s)://host/v1[#model]``; see :class:`~sayso.engines.openai.endpoint.Options`."""
+    checked = read_options(Options, options, "an endpoint's options")
     endpoint = named_by_url(name)
     engine = EndpointEngine(endpoint, checked, price_of(endpoint.name, checked.price))
     if not endpoint.model:

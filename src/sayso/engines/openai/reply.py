@@ -1,4 +1,8 @@
-"""What an error of an endpoint means: ask again, slow down, leave something out, or give up."""
+"""From the bytes that an endpoint sends to a reply or a fault, and from a reply to records.
+
+All of it is pure, and made for servers that send anything at all: whatever the bytes are, the
+outcome is a :class:`Reply` or a :class:`Fault`, and no other exception.
+"""
 
 from __future__ import annotations
 
@@ -12,83 +16,13 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from sayso.engines.engine import cut_at_stop
 from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
+from sayso.prompts.fence import THOUGHT_TAGS
 from sayso.records import Generation, Request, Usage
 
-LONGEST_PAUSE = 120.0
-
-
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds that a reply asks to wait, 0 to 120; ``None`` where it says nothing.
-
-    Read from ``retry-after-ms`` or ``Retry-After``, in seconds or as a date. A date is compared
-    with the server's own ``Date``, because its clock need not agree with ours.
-    """
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) / unit
-        except ValueError:
-            continue
-        if seconds == seconds:  # not NaN
-            return min(max(seconds, 0.0), LONGEST_PAUSE)
-    until = _date(headers.get("retry-after", ""))
-    if until is None:
-        return None
-    clock = _date(headers.get("date", "")) or now or datetime.now(UTC)
-    return min(max((until - clock).total_seconds(), 0.0), LONGEST_PAUSE)
-
-
-def _date(text: str) -> datetime | None:
-    """Read an HTTP date."""
-    try:
-        found = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-OVER_CONTEXT = re.compile(
-    r"context.?length|maximum context|context.?window|prompt is too long|too many (input )?tokens"
-    r"|max_model_len|exceeds? the (model|maximum)|longer than the maximum|input is too long",
-    re.IGNORECASE,
-)
-CONTEXT_LENGTH = re.compile(r"(?:context|max_model_len)[^.\d]{0,40}?(\d[\d,]{2,9})", re.IGNORECASE)
-FILTERED = re.compile(
-    r"content.?filter|content management policy|responsibleai|content_policy|moderation",
-    re.IGNORECASE,
-)
-
-#: again: ask this call again; late: too, and fewer at once; busy: slow down; away: nobody listens;
-#: refused: a parameter, or the whole request; context and filter: what they say; everyone: no
-#: request can succeed; first and page: none can, if none did so far; unable: the same, else this
-#: one cannot; failed: this one cannot
-FaultKind = Literal[
-    "again",
-    "late",
-    "busy",
-    "away",
-    "refused",
-    "context",
-    "filter",
-    "everyone",
-    "first",
-    "unable",
-    "page",
-    "failed",
-]
-
-
-class Fault(NamedTuple):
-    """Why there is no answer. ``reason`` still holds what the server said, unscrubbed.
-
-    ``page``: it said so in a web page, as no endpoint does, though gateways before one do.
-    """
-
-    kind: FaultKind
-    reason: str
-    wait: float | None = None
-    page: bool = False
+# ---- reading JSON that may hold anything
 
 
 def decode(body: bytes) -> Any:
@@ -103,12 +37,65 @@ def decode(body: bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-def error_reply(data: Mapping[str, Any]) -> Fault:
-    """Read an error that came with status 200; gateways put the true status into ``code``."""
-    error = mapping(data["error"])
-    told = (count(error.get("code")), count(error.get("status")))
-    status = next((code for code in told if code is not None and 400 <= code < 600), 200)
-    return read_error(status, {}, error_text(data))
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return a JSON object, or an empty one in place of anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def count(value: object) -> int | None:
+    """Return a count of tokens; ``None`` for anything else."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < 2**40 else None  # type: ignore[operator,return-value]
+
+
+def _string(value: object) -> str | None:
+    return _clean(value) if isinstance(value, str) and value else None
+
+
+def _clean(text: str) -> str:
+    """Replace half characters, which no file could hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+# ---- faults
+
+#: * again: repeat this call; late: the same, with fewer calls at once
+#: * busy: slow down; away: nothing listens
+#: * refused: a parameter, or the whole request, is not accepted
+#: * context, filter: the prompt is too long, or filtered
+#: * everyone: no request can succeed; first, page: the same, if none has succeeded so far
+#: * unable: as first, else this call cannot succeed; failed: this call cannot succeed
+FaultKind = Literal[
+    "again", "late", "busy", "away", "refused", "context", "filter", "everyone", "first", "unable",
+    "page", "failed",
+]  # fmt: skip
+LONGEST_PAUSE = 120.0
+OVER_CONTEXT = re.compile(
+    r"context.?length|maximum context|context.?window|prompt is too long|too many (input )?tokens"
+    r"|max_model_len|exceeds? the (model|maximum)|longer than the maximum|input is too long",
+    re.IGNORECASE,
+)
+CONTEXT_LENGTH = re.compile(r"(?:context|max_model_len)[^.\d]{0,40}?(\d[\d,]{2,9})", re.IGNORECASE)
+FILTERED = re.compile(
+    r"content.?filter|content management policy|responsibleai|content_policy|moderation",
+    re.IGNORECASE,
+)
+
+
+class Fault(NamedTuple):
+    """Why there is no answer. ``reason`` still holds what the server said, unscrubbed.
+
+    ``page``: the server sent a web page, as gateways in front of an endpoint do.
+    """
+
+    kind: FaultKind
+    reason: str
+    wait: float | None = None
+    page: bool = False
 
 
 def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
@@ -127,12 +114,11 @@ def is_page(body: bytes) -> bool:
 
 
 def read_error(status: int, headers: Mapping[str, str], text: str) -> Fault:
-    """Say what to do about an error of this status and text."""
+    """Return the fault that an error of this status and text is."""
     reason = f"status {status}: {text}"
     wait = retry_after(headers)
     if status == 429:
-        spent = "insufficient_quota" in text
-        return Fault("everyone" if spent else "busy", reason, wait)
+        return Fault("everyone" if "insufficient_quota" in text else "busy", reason, wait)
     if status in (401, 402):
         return Fault("everyone", reason)
     if status == 501:
@@ -149,20 +135,43 @@ def read_error(status: int, headers: Mapping[str, str], text: str) -> Fault:
     return Fault("again" if status < 300 else "refused", reason)
 
 
-def context_told(text: str) -> int | None:
-    """Return the context length that an error message states, in tokens."""
-    found = CONTEXT_LENGTH.search(text)
-    return int(found[1].replace(",", "")) if found else None
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return the seconds that a reply says to wait, 0 to 120; ``None`` if it does not say.
+
+    Read from ``retry-after-ms`` or ``Retry-After``, in seconds or as a date. A date is compared
+    with the server's own ``Date``, because its clock need not agree with ours.
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if not math.isnan(seconds):
+            return min(max(seconds, 0.0), LONGEST_PAUSE)
+    until = _date(headers.get("retry-after", ""))
+    if until is None:
+        return None
+    clock = _date(headers.get("date", "")) or now or datetime.now(UTC)
+    return min(max((until - clock).total_seconds(), 0.0), LONGEST_PAUSE)
+
+
+def _date(text: str) -> datetime | None:
+    """Read an HTTP date."""
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def error_text(data: object) -> str:
-    """Return everything an error body says, in one string; code and parameter first."""
+    """Return all that the body of an error says, as one text; code and parameter first."""
     error = data.get("error", data) if isinstance(data, Mapping) else data
     if isinstance(error, Mapping):
-        parts = [error.get(k) for k in ("code", "param", "type", "message", "detail")]
-        said = [p if isinstance(p, str) else _dump(p) for p in parts if p not in (None, "", [], {})]
-        if said:
-            return ": ".join(said)
+        values = [error.get(key) for key in ("code", "param", "type", "message", "detail")]
+        given = [value for value in values if value not in (None, "", [], {})]
+        if given:
+            return ": ".join(v if isinstance(v, str) else _dump(v) for v in given)
     return error if isinstance(error, str) else _dump(error)
 
 
@@ -173,33 +182,25 @@ def _dump(value: object) -> str:
         return "an error that cannot be shown"
 
 
-def mapping(value: object) -> Mapping[str, Any]:
-    """Return a JSON object, or an empty one in place of anything else."""
-    return value if isinstance(value, Mapping) else {}
+def stated_context(text: str) -> int | None:
+    """Return the context length that an error message states, in tokens."""
+    match = CONTEXT_LENGTH.search(text)
+    return int(match[1].replace(",", "")) if match else None
 
 
-def count(value: object) -> int | None:
-    """Return a count of tokens; ``None`` where it is none."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 <= value < 2**40 else None  # type: ignore[operator,return-value]
+# ---- reading a reply
 
-
-# From the bytes of a reply to choices. Pure, and made for servers that answer anything at all.
-#
-# Whatever JSON comes in, the result is a :class:`Reply` or a :class:`Fault`; no other
-# exception.
-
-#: marks of a thought inside the answer, by the tag's name
-TAGS = ("think", "thinking", "thought", "reasoning")
 FINISHES = {
     "stop": "stop", "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop",
-    "length": "length", "max_tokens": "length",
+    "length": "length", "max_tokens": "length", "content_filter": "filter", "safety": "filter",
+    "error": "error",
 }  # fmt: skip
 
 
 class Choice(NamedTuple):
     """One answer. ``finish`` is "stop", "stop_string", "length", "filter", "error", "tool" or
-    ``None``; ``tokens`` is the reply's own list of token log-probabilities, unread."""
+    ``None``; ``tokens`` is the reply's own list of token log-probabilities, unread. ``unclosed``:
+    it ends inside its thought; ``implicit``: the prompt opened the thought."""
 
     text: str
     thinking: str | None
@@ -210,7 +211,7 @@ class Choice(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A whole reply; token counts are those of all choices together, ``None`` where not told."""
+    """A whole reply; token counts are those of all choices together, ``None`` if not reported."""
 
     choices: tuple[Choice, ...]
     model: str | None
@@ -231,29 +232,36 @@ def read_reply(body: bytes) -> Reply | Fault:
         return Fault("again", "empty reply" if not body.strip() else "invalid or truncated JSON")
     if not isinstance(data, Mapping):
         return Fault("again", f"JSON that is no reply: {str(data)[:80]}")
-    choices = data.get("choices")
-    if not isinstance(choices, list) or not choices:
+    listed = data.get("choices")
+    if not isinstance(listed, list) or not listed:
         if data.get("error"):
-            return error_reply(data)
+            return _error_reply(data)
         return Fault("again", "a reply without choices")
-    read = [_choice(c) for c in sorted(choices, key=_index) if isinstance(c, Mapping)]
-    if not read:
+    choices = [_choice(c) for c in sorted(listed, key=_index) if isinstance(c, Mapping)]
+    if not choices:
         return Fault("again", "choices that are none")
     usage = mapping(data.get("usage"))
     cached = count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
     if cached is None:
         cached = count(usage.get("prompt_cache_hit_tokens")) or 0
+    details = mapping(usage.get("completion_tokens_details"))
     return Reply(
-        choices=tuple(read),
+        choices=tuple(choices),
         model=_string(data.get("model")),
         fingerprint=_string(data.get("system_fingerprint")),
         prompt_tokens=count(usage.get("prompt_tokens")),
         completion_tokens=count(usage.get("completion_tokens")),
         cached_tokens=cached,
-        thinking_tokens=count(
-            mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
-        ),
+        thinking_tokens=count(details.get("reasoning_tokens")),
     )
+
+
+def _error_reply(data: Mapping[str, Any]) -> Fault:
+    """Read an error that came with status 200; gateways put the true status into ``code``."""
+    error = mapping(data["error"])
+    codes = (count(error.get("code")), count(error.get("status")))
+    status = next((code for code in codes if code is not None and 400 <= code < 600), 200)
+    return read_error(status, {}, error_text(data))
 
 
 def _index(choice: object) -> int:
@@ -261,52 +269,35 @@ def _index(choice: object) -> int:
     return index if isinstance(index, int) else 0
 
 
-def _string(value: object) -> str | None:
-    return _clean(value) if isinstance(value, str) and value else None
-
-
-def _clean(text: str) -> str:
-    """Replace half characters, which no file could hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 def _choice(choice: Mapping[str, Any]) -> Choice:
     """Read one choice: the answer, the thought apart from it, and why it ended."""
     message = mapping(choice.get("message"))
     text, thinking = _content(message.get("content"))
     for name in ("reasoning_content", "reasoning"):
-        said = message.get(name)
-        if thinking is None and isinstance(said, str) and said:
-            thinking = said
+        thought = message.get(name)
+        if thinking is None and isinstance(thought, str) and thought:
+            thinking = thought
     refusal = message.get("refusal")
     if not text and isinstance(refusal, str):
         text = refusal
-    finish = choice.get("finish_reason")
-    ended = FINISHES.get(finish) if isinstance(finish, str) else None
-    if finish in ("content_filter", "safety"):
-        ended = "filter"
-    elif finish == "error":
-        ended = "error"
-    elif not text and finish in ("tool_calls", "function_call"):
-        ended = "tool"
-    elif ended is None and finish is not None:
-        ended = "stop"
-    if ended == "stop" and isinstance(choice.get("stop_reason"), str):
-        ended = "stop_string"
+    reason = choice.get("finish_reason")
+    finish = FINISHES.get(reason) if isinstance(reason, str) else None
+    if not text and reason in ("tool_calls", "function_call"):
+        finish = "tool"
+    elif finish is None and reason is not None:
+        finish = "stop"
+    if finish == "stop" and isinstance(choice.get("stop_reason"), str):
+        finish = "stop_string"
     tokens = mapping(choice.get("logprobs")).get("content")
     unclosed = implicit = False
     if thinking is None:
         text, thinking, unclosed, implicit = split_thought(text)
-    elif not text and ended == "length":
+    elif not text and finish == "length":
         unclosed = True
     return Choice(
         _clean(text),
         None if thinking is None else _clean(thinking),
-        ended,
+        finish,
         tokens if isinstance(tokens, list) else None,
         unclosed,
         implicit,
@@ -333,12 +324,12 @@ def _content(content: object) -> tuple[str, str | None]:
 
 
 def split_thought(text: str) -> tuple[str, str | None, bool, bool]:
-    """Return answer, thought, whether the thought never ended, and whether its beginning was
-    missing (a template that opens the thought itself)."""
+    """Return the answer, its thought, whether the thought never ended, and whether its opening tag
+    is missing (a template that opens the thought itself)."""
     if "<" not in text:
         return text, None, False, False
     start = text.lstrip()
-    for tag in TAGS:
+    for tag in THOUGHT_TAGS:
         opening, closing = f"<{tag}>", f"</{tag}>"
         if start.startswith(opening):
             thought, closed, answer = start.removeprefix(opening).partition(closing)
@@ -349,7 +340,7 @@ def split_thought(text: str) -> tuple[str, str | None, bool, bool]:
     return text, None, False, False
 
 
-# From the listed tokens of a reply to arrays over its text.
+# ---- token log-probabilities
 
 
 class Arrays(NamedTuple):
@@ -386,18 +377,19 @@ def read_tokens(tokens: Sequence[Any], text: str, after_thought: bool) -> Arrays
         offsets.append(at)
         at += len(part)
     kept = entries[first : first + len(offsets)]
-    logprobs = [_number(t.get("logprob")) for t in kept]
+    logprobs = [_logprob(t.get("logprob")) for t in kept]
     if any(p is None for p in logprobs):
         return None
     return Arrays(
-        _characters(text, target, offsets),
+        _character_offsets(text, target, offsets),
         tuple(p for p in logprobs if p is not None),
         _margins(kept),
     )
 
 
 def _suffix(parts: Sequence[bytes], target: bytes) -> int:
-    """Return the token from which on the text is spelled, up to one end-of-text token; or -1."""
+    """Return the token from which on the parts spell the text, up to one end-of-text token; or
+    -1."""
     for dropped in (0, 1):
         left = len(target)
         end = len(parts) - dropped
@@ -411,52 +403,52 @@ def _suffix(parts: Sequence[bytes], target: bytes) -> int:
 
 
 def _spelling(token: Mapping[str, Any]) -> bytes | None:
-    """Return the bytes of a token: as told, else those of its text."""
-    raw = token.get("bytes")
-    if isinstance(raw, list):
+    """Return the bytes of a token as listed, else those of its text."""
+    listed = token.get("bytes")
+    if isinstance(listed, list):
         try:
-            return bytes(raw)
+            return bytes(listed)
         except (ValueError, TypeError):
             return None
-    said = token.get("token")
+    text = token.get("token")
     try:
-        return said.encode() if isinstance(said, str) else None
+        return text.encode() if isinstance(text, str) else None
     except UnicodeEncodeError:
         return None
 
 
-def _characters(text: str, target: bytes, offsets: Sequence[int]) -> tuple[int, ...]:
-    """Turn positions of bytes into positions of characters; inside one, into its own."""
+def _character_offsets(text: str, target: bytes, offsets: Sequence[int]) -> tuple[int, ...]:
+    """Turn positions of bytes into positions of the characters that hold them."""
     if len(text) == len(target):
         return tuple(offsets)
     places: list[int] = []
     for place, character in enumerate(text):
         places += [place] * len(character.encode())
-    return tuple(places[at] for at in offsets)
+    return tuple(places[offset] for offset in offsets)
 
 
-def _number(value: object) -> float | None:
-    """Return a log-probability, rounded as everywhere; ``None`` where it is none."""
+def _logprob(value: object) -> float | None:
+    """Return a log-probability, rounded as everywhere; ``None`` for anything else."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         return None
     return round(min(float(value), 0.0), 6) + 0.0 if value < 1e-3 else None
 
 
 def _margins(tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...] | None:
-    found = []
+    margins = []
     for token in tokens:
         top = token.get("top_logprobs")
         if not isinstance(top, list) or len(top) < 2:
             return None
-        values = [_number(mapping(t).get("logprob")) for t in top]
-        known = sorted([v for v in values if v is not None], reverse=True)
-        if len(known) < 2:
+        values = [_logprob(mapping(t).get("logprob")) for t in top]
+        ranked = sorted([v for v in values if v is not None], reverse=True)
+        if len(ranked) < 2:
             return None
-        found.append(round(math.exp(known[0]) - math.exp(known[1]), 6))
-    return tuple(found)
+        margins.append(round(math.exp(ranked[0]) - math.exp(ranked[1]), 6))
+    return tuple(margins)
 
 
-# From a reply's choices to the records that are stored.
+# ---- records
 
 #: Log-probabilities as the endpoint gives them: whether temperature and truncation are already in
 #: them differs between servers and is stated by few, so they are never called the model's own.
@@ -466,54 +458,50 @@ ENDPOINT = "endpoint"
 def records(
     requests: Sequence[Request],
     reply: Reply,
-    said: tuple[str, ...],
+    overrides: tuple[str, ...],
     price: Price | None,
     *,
     implicit_thought: bool = False,
 ) -> list[Generation]:
     """Return one record for each choice; there are at most as many choices as requests.
 
-    ``said`` is what was not sent as asked. ``implicit_thought`` says that this model's template
-    opens its thought, so that a cut answer without a closing mark is all thought.
+    ``overrides`` lists what was not sent as requested. ``implicit_thought``: this model's template
+    opens the thought, so that a cut answer without a closing tag is all thought.
     """
     usages = shares(reply, price)
     return [
-        _record(request, choice, usage, reply, said, implicit_thought)
+        _record(request, choice, usage, reply, overrides, implicit_thought)
         for request, choice, usage in zip(requests, reply.choices, usages, strict=False)
     ]
 
 
 def shares(reply: Reply, price: Price | None) -> list[Usage]:
-    """Split the usage of a call over its choices, so that the sums are what was billed.
+    """Split the usage of a call over its choices, so that the sums are what is billed.
 
-    The prompt is computed once and counts for the first choice. A server tells only the total of
+    The prompt is computed once and counts for the first choice. A server reports only the total of
     the answers' tokens: it is split by the number of listed tokens, else by length of text.
     """
-    count = len(reply.choices)
-    listed = [len(c.tokens) for c in reply.choices if c.tokens is not None]
+    listed = [len(c.tokens or ()) for c in reply.choices]
     weights = [len(c.text) + len(c.thinking or "") + 1 for c in reply.choices]
-    if len(listed) == count and all(listed):
+    if all(listed):
         weights = listed
     total = reply.completion_tokens or 0
-    found, before, spread = [], 0, 0
-    for place, weight in enumerate(weights):
-        spread += weight
-        until = round(total * spread / sum(weights))
-        first = place == 0
+    reported = reply.prompt_tokens is not None and reply.completion_tokens is not None
+    usages: list[Usage] = []
+    begin = weight_so_far = 0
+    for weight in weights:
+        weight_so_far += weight
+        end = round(total * weight_so_far / sum(weights))
         usage = Usage(
-            prompt_tokens=(reply.prompt_tokens or 0) if first else 0,
-            completion_tokens=until - before,
-            cached_tokens=reply.cached_tokens if first else 0,
+            prompt_tokens=0 if usages else reply.prompt_tokens or 0,
+            completion_tokens=end - begin,
+            cached_tokens=0 if usages else reply.cached_tokens,
         )
-        told = reply.prompt_tokens is not None and reply.completion_tokens is not None
-        if price is not None and told:
-            dollars = price.of(usage)
-            usage = Usage(
-                usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, dollars
-            )
-        found.append(usage)
-        before = until
-    return found
+        if price is not None and reported:
+            usage = msgspec.structs.replace(usage, dollars=price.of(usage))
+        usages.append(usage)
+        begin = end
+    return usages
 
 
 def _record(
@@ -521,7 +509,7 @@ def _record(
     choice: Choice,
     usage: Usage,
     reply: Reply,
-    said: tuple[str, ...],
+    overrides: tuple[str, ...],
     implicit_thought: bool,
 ) -> Generation:
     """Return the record of one choice."""
@@ -537,18 +525,20 @@ def _record(
         text, problem = "", "failed: content filter"
     elif finish == "tool":
         problem = "failed: the model called a tool instead of answering"
-    text, cut = _cut(text, request.stop)
+    # some servers leave the stop string in, some ignore it
+    text, stopped = cut_at_stop(text, request.stop)
     if (
         request.response_format is not None
         and problem is None
-        and not any(what.startswith("response_format") for what in said)
+        and not any(override.startswith("response_format") for override in overrides)
         and not keeps_schema(text, request.response_format)
     ):
-        said = (*said, "response_format: the reply does not keep to it")
+        overrides = (*overrides, "response_format: the reply does not keep to it")
     arrays = None
     if choice.tokens is not None and problem is None:
         arrays = read_tokens(choice.tokens, text, thinking is not None)
     kind = ENDPOINT if thinking is None else f"{ENDPOINT}_after_thought"
+    finished = finish if finish in ("stop", "stop_string", "length") else None
     return Generation(
         request,
         text=text,
@@ -556,27 +546,16 @@ def _record(
         thinking_tokens=reply.thinking_tokens if len(reply.choices) == 1 else None,
         logprob_kind=kind if arrays else None,
         fingerprint=reply.fingerprint,
-        overrides=said,
+        overrides=overrides,
         offsets=arrays.offsets if arrays else None,
         logprobs=arrays.logprobs if arrays else None,
         margins=arrays.margins if arrays else None,
-        finish="stop_string" if cut else finish if finish in FINISHED else None,
+        finish="stop_string" if stopped else finished,
         usage=usage,
         problem=problem,
     )
 
 
-FINISHED = ("stop", "stop_string", "length")
-
-
-def _cut(text: str, stops: Sequence[str]) -> tuple[str, bool]:
-    """End a text before the first stop string; some servers leave it in, some ignore it."""
-    found = [at for at in (text.find(stop) for stop in stops if stop) if at >= 0]
-    return (text[: min(found)], True) if found else (text, False)
-
-
-def unanswered(
-    request: Request, problem: str | None, said: tuple[str, ...] = (), finish: str | None = None
-) -> Generation:
+def unanswered(request: Request, problem: str | None, finish: str | None = None) -> Generation:
     """Return the record of a request that has no answer."""
-    return Generation(request, overrides=said, finish=finish, problem=problem)
+    return Generation(request, finish=finish, problem=problem)

@@ -1,7 +1,7 @@
-"""From a request to the JSON that is sent, with what the endpoint was learned to refuse left out.
+"""From a request to the JSON body of a call, less what the endpoint refuses.
 
-Nothing is left out in silence: what was dropped stands in ``overrides`` of every reply and, once,
-in the engine's notices.
+Nothing is left out silently: every parameter that is not sent is listed in ``overrides`` of the
+reply and, once, in the engine's notices.
 """
 
 from __future__ import annotations
@@ -9,26 +9,29 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import msgspec
 
 from sayso.records import Request
 
-#: what only servers that are not OpenAI's know; vLLM, SGLang and llama.cpp take -1 for "off"
+#: parameters that OpenAI does not know; for vLLM, SGLang and llama.cpp -1 means "off"
 EXTRAS = ("top_k", "min_p", "repetition_penalty", "chat_template_kwargs")
-#: what a refusal may be about. Two of them are refused by value: a model that takes only
-#: temperature 1 still gets its temperature 1.
+#: parameters that a request can do without
+OPTIONAL = (*EXTRAS, "seed", "top_logprobs", "logprobs")
+#: parameters that are refused by value: a model that takes only temperature 1 still gets its
+#: temperature 1
 BY_VALUE = ("temperature", "top_p")
-LEARNABLE = (
-    *EXTRAS, *BY_VALUE, "reasoning_effort", "seed", "top_logprobs", "logprobs", "n",
-    "response_format", "stop", "max_tokens", "max_completion_tokens",
-)  # fmt: skip
 LIMITS = ("max_tokens", "max_completion_tokens")
-#: what replies do not tell in their ``overrides``: that log-probabilities are missing is seen
-UNTOLD = ("logprobs", "top_logprobs")
-#: why a schema is not sent any more that was taken without a word
+#: parameters that a refusal may name
+REFUSABLE = (
+    *EXTRAS, *BY_VALUE, "reasoning_effort", "seed", "top_logprobs", "logprobs", "n",
+    "response_format", "stop", *LIMITS,
+)  # fmt: skip
+#: parameters that ``overrides`` does not list: that log-probabilities are missing is plain to see
+UNLISTED = ("logprobs", "top_logprobs")
+#: why a schema is no longer sent to an endpoint that accepted it without complaint
 IGNORED = "replies do not keep to a JSON schema"
 #: a message that refuses something, and does not merely mention it
 REFUSES = re.compile(
@@ -42,12 +45,15 @@ UNKNOWN = re.compile(
     r"|instead|cannot find",
     re.IGNORECASE,
 )
-#: choices asked for in one call, before the endpoint says what it takes
+#: choices requested in one call, before the endpoint says what it accepts
 MOST_CHOICES = 32
 
 
 class Learned:
-    """What an endpoint was learned to take. ``dropped`` maps (parameter, value) to the reason."""
+    """What an endpoint accepts, learned from its answers.
+
+    ``dropped`` maps (parameter, value) to the message that refused it.
+    """
 
     def __init__(self, official: bool) -> None:
         self.official = official
@@ -62,17 +68,15 @@ class Learned:
         self.unknown: dict[str, None] = {}
 
     def drops(self, name: str, value: object = None) -> bool:
-        """Say whether a parameter is not sent any more."""
-        return bool(self.dropped) and (
-            (name, None) in self.dropped or (name, value) in self.dropped
-        )
+        """Whether a parameter is no longer sent."""
+        return (name, None) in self.dropped or (name, value) in self.dropped
 
     def refuse(self, message: str, sent: Mapping[str, Any]) -> bool:
-        """Learn from a 400 what not to send; ``False`` where it names nothing that was sent."""
+        """Learn from a 400 what not to send; ``False`` if it names nothing that was sent."""
         if not REFUSES.search(message):
             return False
-        named = [name for name in LEARNABLE if name in sent and _names(message, name)]
-        if not UNKNOWN.search(message):  # a limit that is too large is no limit that is unknown
+        named = [name for name in REFUSABLE if name in sent and _names(message, name)]
+        if not UNKNOWN.search(message):  # a limit that is too large is not an unknown limit
             named = [name for name in named if name not in LIMITS]
         for name in named:
             self._drop(name, sent, message)
@@ -96,22 +100,22 @@ class Learned:
             if name == "logprobs":
                 self.dropped["top_logprobs", None] = message
 
-    def drop_extras(self, message: str) -> None:
-        """Learn that a bare request works where the full one did not."""
-        for name in (*EXTRAS, "seed", "top_logprobs", "logprobs"):
+    def drop_optional(self, message: str) -> None:
+        """Learn that a bare request works where the full one does not."""
+        for name in OPTIONAL:
             self.dropped[name, None] = message
         self.choices = 1
 
-    def saw_choices(self, asked: int, got: int) -> None:
+    def see_choices(self, requested: int, returned: int) -> None:
         """Learn from the number of choices in a reply."""
-        if got > 1:
+        if returned > 1:
             self.gives_n = True
-        if 0 < got < asked:
-            self.choices = min(self.choices, got)
+        if 0 < returned < requested:
+            self.choices = min(self.choices, returned)
 
-    def saw_schema(self, kept: bool) -> None:
-        """Learn whether replies keep to a schema; two that do not, and none that did, and the
-        endpoint ignores it."""
+    def see_schema(self, kept: bool) -> None:
+        """Learn whether replies keep to a schema: if the first two do not, the endpoint ignores
+        schemas."""
         self.schema_kept += kept
         self.schema_ignored += not kept
         if self.schema_kept == 0 and self.schema_ignored >= 2:
@@ -119,37 +123,37 @@ class Learned:
 
     @property
     def json_schema(self) -> bool:
-        """``True`` once replies kept to a schema."""
+        """``True`` once more replies kept to a schema than did not."""
         return self.schema_kept > self.schema_ignored
 
     @property
     def notices(self) -> list[str]:
-        """One sentence for each refusal, naming what is not sent since."""
-        return self._refused(told=True) + self._refused(told=False)
+        """One sentence for each refusal, naming what is no longer sent."""
+        return self.in_replies + self._refusals(UNLISTED)
 
     @property
     def in_replies(self) -> list[str]:
-        """Those of the notices that the replies' ``overrides`` tell as well."""
-        return self._refused(told=True)
-
-    def _refused(self, *, told: bool) -> list[str]:
-        """Return notices of what replies tell in their overrides, or of the rest."""
-        refused: dict[tuple[str, str], list[str]] = {}
-        for (name, value), reason in self.dropped.items():
-            if (name not in UNTOLD) != told:
-                continue
-            # nothing takes the place of a schema or of log-probabilities
-            lacks = name == "response_format" or name in UNTOLD
-            after = "not sent" if lacks else "not sent, so its own default applies"
-            shown = name if value is None else f"{name} {value:g}"
-            refused.setdefault((after, reason), []).append(shown)
+        """The notices that the ``overrides`` of replies repeat."""
         unknown = ", ".join(self.unknown)
-        found = [f"openai: endpoints know no {unknown}: not sent, the model does as it always does"]
-        return (found if unknown and told else []) + [
+        first = [f"openai: endpoints know no {unknown}: not sent, the model does as it always does"]
+        listed = [name for name, _ in self.dropped if name not in UNLISTED]
+        return (first if unknown else []) + self._refusals(listed)
+
+    def _refusals(self, names: Collection[str]) -> list[str]:
+        """Return one sentence for each reason to drop some of these parameters."""
+        by_reason: dict[tuple[str, str], list[str]] = {}
+        for (name, value), reason in self.dropped.items():
+            if name in names:
+                # nothing takes the place of a schema or of log-probabilities
+                lacking = name == "response_format" or name in UNLISTED
+                effect = "not sent" if lacking else "not sent, so its own default applies"
+                shown = name if value is None else f"{name} {value:g}"
+                by_reason.setdefault((effect, reason), []).append(shown)
+        return [
             f"{IGNORED}: it is not sent"
             if reason == IGNORED
-            else f"the endpoint does not take {', '.join(names)}: {after} ({reason})"
-            for (after, reason), names in refused.items()
+            else f"the endpoint does not take {', '.join(shown)}: {effect} ({reason})"
+            for (effect, reason), shown in by_reason.items()
         ]
 
 
@@ -157,30 +161,27 @@ def _names(message: str, name: str) -> bool:
     return re.search(rf"(?<![A-Za-z0-9_\\]){name}(?![A-Za-z0-9_])", message) is not None
 
 
-def seed_of(seed: int, sample: int) -> int:
-    """Return the seed for a call: from the request's seed and the first draw it asks for.
-
-    So draws 5-19 do not repeat draws 0-4, and a missing choice asked singly has its own.
-    """
-    digest = hashlib.sha256(f"{seed}:{sample}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") >> 1
+#: puts a parameter into a body: name, value, and what to say if it is not sent
+Put = Callable[[str, object, str | None], None]
 
 
 def build(
     model: str, request: Request, choices: int, learned: Learned, bare: bool = False
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the body of a call and what must be said about it. ``bare`` leaves all extras out."""
-    body: dict[str, Any] = {"model": model, "messages": _messages(request)}
-    said: list[str] = []
+    """Return the body of a call and its overrides. ``bare`` leaves out all that is optional."""
+    messages = [{"role": m.role, "content": m.content} for m in request.messages]
+    if request.prefill is not None:
+        messages.append({"role": "assistant", "content": request.prefill})
+    body: dict[str, Any] = {"model": model, "messages": messages}
+    overrides: list[str] = []
 
-    def put(name: str, value: object, note: str | None = None) -> None:
-        if bare and (name in EXTRAS or name in ("seed", "logprobs", "top_logprobs")):
+    def put(name: str, value: object, override: str | None = None) -> None:
+        if bare and name in OPTIONAL:
             return
-        if learned.drops(name, value if name in BY_VALUE else None):
-            if note is not None:
-                said.append(note)
-        else:
+        if not learned.drops(name, value if name in BY_VALUE else None):
             body[name] = value
+        elif override is not None:
+            overrides.append(override)
 
     put("temperature", request.temperature, "temperature: provider default")
     put("top_p", request.top_p, "top_p: provider default")
@@ -195,23 +196,30 @@ def build(
     if "logprobs" in body:
         put("top_logprobs", 2)
     if request.response_format is not None:
-        put("response_format", _schema(request.response_format), "response_format: not enforced")
+        schema = {"type": "json_schema", "json_schema": json.loads(request.response_format)}
+        put("response_format", schema, "response_format: not enforced")
     if learned.official:
-        unknown = _official(request, put)
+        unknown = _put_official(request, put)
         learned.unknown.update(dict.fromkeys(unknown))
-        said += [f"{name}: not sent" for name in unknown]
+        overrides += [f"{name}: not sent" for name in unknown]
     else:
-        put("top_k", request.top_k or -1, "top_k: not sent")
-        put("min_p", request.min_p, "min_p: not sent")
-        put("repetition_penalty", request.repetition_penalty, "repetition_penalty: not sent")
-        _template(request, put)
-        if request.prefill is not None or _ends_open(request):
+        _put_extras(request, put)
+        if messages and messages[-1]["role"] == "assistant":
             body |= {"continue_final_message": True, "add_generation_prompt": False}
-    return body, tuple(said)
+    return body, tuple(overrides)
 
 
-def _official(request: Request, put: Any) -> list[str]:
-    """Send what OpenAI's own endpoint knows, and return the names of what it does not."""
+def seed_of(seed: int, sample: int) -> int:
+    """Return the seed of a call, from the request's seed and the first draw of the call.
+
+    So draws 5-19 do not repeat draws 0-4, and a missing choice requested alone has its own.
+    """
+    digest = hashlib.sha256(f"{seed}:{sample}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def _put_official(request: Request, put: Put) -> list[str]:
+    """Put what OpenAI's own endpoint knows, and return the names of what it does not."""
     unknown = []
     for name, value in request.chat_template_kwargs:
         if name == "reasoning_effort":
@@ -222,8 +230,11 @@ def _official(request: Request, put: Any) -> list[str]:
     return unknown + [name for name, off in neutral.items() if getattr(request, name) != off]
 
 
-def _template(request: Request, put: Any) -> None:
-    """Send settings of the chat template; servers read an effort at either place."""
+def _put_extras(request: Request, put: Put) -> None:
+    """Put what other servers know; they read a reasoning effort at either place."""
+    put("top_k", request.top_k or -1, "top_k: not sent")
+    put("min_p", request.min_p, "min_p: not sent")
+    put("repetition_penalty", request.repetition_penalty, "repetition_penalty: not sent")
     settings = dict(request.chat_template_kwargs)
     if settings:
         put("chat_template_kwargs", settings, "chat_template_kwargs: not sent")
@@ -231,55 +242,38 @@ def _template(request: Request, put: Any) -> None:
         put("reasoning_effort", settings["reasoning_effort"], "reasoning_effort: not sent")
 
 
-def _ends_open(request: Request) -> bool:
-    return bool(request.messages) and request.messages[-1].role == "assistant"
-
-
-def _messages(request: Request) -> list[dict[str, str]]:
-    messages = [{"role": m.role, "content": m.content} for m in request.messages]
-    if request.prefill is not None:
-        messages.append({"role": "assistant", "content": request.prefill})
-    return messages
-
-
-def _schema(text: str) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": json.loads(text)}
-
-
 def unaskable(request: Request, learned: Learned) -> str | None:
-    """Return why a request cannot be asked at all."""
+    """Return why a request cannot be sent at all, ``None`` if it can."""
     if not (request.temperature >= 0 and request.repetition_penalty > 0):
         return "failed: temperature must be at least 0 and repetition_penalty above 0"
     if request.prefill is not None and learned.official:
         return "failed: this endpoint cannot go on from the beginning of an answer (prefill)"
     if request.response_format is not None:
         try:
-            given = json.loads(request.response_format)
+            value = json.loads(request.response_format)
         except ValueError:
-            given = None
-        if not isinstance(given, dict) or not isinstance(given.get("schema"), dict):
+            value = None
+        if not isinstance(value, dict) or not isinstance(value.get("schema"), dict):
             return 'failed: response_format must be JSON of the form {"name": …, "schema": …}'
     return None
 
 
 def keeps_schema(text: str, response_format: str) -> bool:
-    """Say whether a text is JSON of the kind that a schema asks for.
+    """Whether a text is JSON of the kind that a schema describes.
 
     Type and required names of the outermost level are enough to tell a server that enforces a
-    schema from one that ignores it; readers of the text check the rest.
+    schema from one that ignores it; whoever reads the text checks the rest.
     """
     try:
         value = msgspec.json.decode(text.encode("utf-8", "surrogatepass"))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
     schema = json.loads(response_format)["schema"]
-    kinds = {"object": dict, "array": list, "string": str, "boolean": bool}
-    kind = next((found for name, found in kinds.items() if schema.get("type") == name), None)
-    if kind is not None and not isinstance(value, kind):
-        return False
+    types = {"object": dict, "array": list, "string": str, "boolean": bool}
+    expected = next((type_ for name, type_ in types.items() if schema.get("type") == name), object)
     required = schema.get("required", [])
-    return not isinstance(value, dict) or _has(value, required)
-
-
-def _has(value: Mapping[str, object], required: object) -> bool:
-    return not isinstance(required, Collection) or all(name in value for name in required)
+    if not isinstance(value, expected):
+        return False
+    if not isinstance(value, dict) or not isinstance(required, Collection):
+        return True
+    return all(name in value for name in required)
