@@ -95,7 +95,7 @@ def table(title: str, part: list[Row]) -> bool:
         loss = all_agree - some_agree
         for who, count, spent, agree in (
             (name, len(part), whole, all_agree),
-            ("rules+it", cascade.asked, some, some_agree),
+            ("rules+it", cascade.requested, some, some_agree),
         ):
             line = f"{who:>16} {count:7,} {100 * spent / len(part):11,.0f} {spent / whole:6.2f}"
             print(f"{line} {agree:7.4f} {all_agree - agree:+7.4f}")

@@ -88,7 +88,7 @@ def test_only_the_rest_is_asked_and_verdicts_keep_their_places() -> None:
     assert asked == [BORN.text, WORK.text]
     # the paragraph stays one although one of its questions is left
     assert [("paragraph" in shown(r).fields) for r in engine.requests] == [False, True]
-    assert judge.asked == 2
+    assert judge.requested == 2
     assert judge.graded == 5
     assert judge.counts is llm.counts
     assert "asked for 2 of 5 verdicts and gave 2 that" in judge.notices[-1]

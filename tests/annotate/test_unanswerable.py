@@ -13,7 +13,13 @@ import sayso
 from judge_world import judge_engine, truthful
 from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
-from sayso.judges.judge import NOBODY, TOLD, Item, compared, settled
+from sayso.judges.judge import (
+    NO_VALUE,
+    NO_VALUE_IN_WORDS,
+    Item,
+    credit_withholding,
+    golds_to_compare,
+)
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import selective
@@ -50,11 +56,11 @@ def test_other_questions_are_judged_as_before() -> None:
     assert said(KNOWN, "I don't know.").content == "none"
     assert said(KNOWN, "In London.").value == "correct"
     assert said(UNTOLD, "In London.").problem == "unread"  # nobody can say who is right
-    assert compared(KNOWN) == KNOWN.golds
-    assert compared(UNTOLD) == ()
-    assert compared(NOWHERE_KNOWN) == NOBODY
+    assert golds_to_compare(KNOWN) == KNOWN.golds
+    assert golds_to_compare(UNTOLD) == ()
+    assert golds_to_compare(NOWHERE_KNOWN) == NO_VALUE
     unread = Verdict("g", "q", "x", problem="unread")
-    assert settled(NOWHERE_KNOWN, unread) is unread
+    assert credit_withholding(NOWHERE_KNOWN, unread) is unread
 
 
 def test_a_model_as_judge_is_told_that_there_is_no_gold() -> None:
@@ -69,7 +75,7 @@ def test_a_model_as_judge_is_told_that_there_is_no_gold() -> None:
     abstained, stated = LlmJudge(engine).grade(items)
     assert (abstained.stance, abstained.content) == ("abstained", "correct")
     assert (stated.value, stated.problem) == ("incorrect", None)
-    assert TOLD[0].value in engine.requests[0].messages[-1].content
+    assert NO_VALUE_IN_WORDS[0].value in engine.requests[0].messages[-1].content
 
 
 @given(st.text(max_size=60))

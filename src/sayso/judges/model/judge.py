@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
-from sayso.judges.judge import TOLD, Item, compared, settled
+from sayso.judges.judge import NO_VALUE_IN_WORDS, Item, credit_withholding, golds_to_compare
 from sayso.judges.judge import family as family_of
 from sayso.judges.model.prompts import (
     TOKENS_PER_CALL,
@@ -380,7 +380,7 @@ class LlmJudge:
             raw=judged.raw,
             problem=judged.problem,
         )
-        return settled(question, verdict)
+        return credit_withholding(question, verdict)
 
 
 _WHY = {
@@ -410,4 +410,9 @@ def _form(item: Item) -> Form:
 
 
 def _part(item: Item, question: Question) -> Part:
-    return Part(_form(item), question.text, compared(question, TOLD), item.generation.text)
+    return Part(
+        _form(item),
+        question.text,
+        golds_to_compare(question, NO_VALUE_IN_WORDS),
+        item.generation.text,
+    )

@@ -24,7 +24,7 @@ from functools import lru_cache
 
 import msgspec
 
-from sayso.judges.judge import Item, compared, settled
+from sayso.judges.judge import Item, credit_withholding, golds_to_compare
 from sayso.judges.patterns import regex
 from sayso.judges.rules.align import (
     Asked,
@@ -509,7 +509,7 @@ def _grade(item: Item) -> list[Verdict]:
     else:
         found = [_short(_asked(item.questions[0]), generation.text)]
     return [
-        msgspec.structs.replace(settled(q, verdict), target=generation.id, asked=q.id)
+        msgspec.structs.replace(credit_withholding(q, verdict), target=generation.id, asked=q.id)
         for verdict, q in zip(found, item.questions, strict=True)
     ]
 
@@ -517,7 +517,7 @@ def _grade(item: Item) -> list[Verdict]:
 def _asked(question: Question) -> Asked:
     aspect = question.aspect
     hint = f"{aspect.description} {aspect.label}" if aspect else ""
-    return asked(question.text, compared(question), hint.strip(), question.entity)
+    return asked(question.text, golds_to_compare(question), hint.strip(), question.entity)
 
 
 @lru_cache(maxsize=65536)
