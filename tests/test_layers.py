@@ -18,6 +18,7 @@ SRC = Path(__file__).parent.parent / "src" / "sayso"
 LAYERS = (
     "version",
     "records",
+    "processes",
     "metrics",
     "prompts",
     "storage",
@@ -50,10 +51,9 @@ APART = {
 }
 #: imports inside functions: what is heavy, or above, is looked up when it is wanted
 DOORS = {
-    ("sayso.answers", "sayso.engines.hf.encoders"): "BERTScore of a model that is named",
     ("sayso.cli", "sayso.protocols"): "names of protocols, for a mistake in one",
     ("sayso.cli", "sayso.runs.measure"): "settings of a run are the defaults of its flags",
-    ("sayso.engines", "sayso.engines.hf.encoders"): "open_classifier",
+    ("sayso.engines", "sayso.engines.hf.encoders"): "open_classifier, open_token_vectors",
     ("sayso.engines", "sayso.engines.hf.engine"): "open_model",
     ("sayso.engines", "sayso.engines.openai.engine"): "open_model",
     ("sayso.report", "sayso.protocols"): "what a page shows is the protocol's",

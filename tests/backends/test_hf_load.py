@@ -93,12 +93,20 @@ def test_names_that_cannot_be_opened() -> None:
     assert "sayso can open" in message("hf:")
 
 
-def test_without_torch_the_user_is_told_what_to_install() -> None:
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "engines.open_model('builtin')",
+        "engines.open_classifier('m')",
+        "engines.open_token_vectors('m')",
+    ],
+)
+def test_without_torch_the_message_says_what_to_install(opening: str) -> None:
     script = (
         "import sys; sys.modules['torch'] = None\n"
-        "from sayso.engines import open_model\n"
+        "from sayso import engines\n"
         "from sayso.records import InputError\n"
-        "try: open_model('builtin')\n"
+        f"try: {opening}\n"
         "except InputError as error: print(error)\n"
     )
     done = subprocess.run(
@@ -109,7 +117,7 @@ def test_without_torch_the_user_is_told_what_to_install() -> None:
 
 
 def test_a_hub_id_without_network(monkeypatch: Any) -> None:
-    monkeypatch.setattr(load, "_hub_answers", lambda: False)
+    monkeypatch.setattr(load, "hub_answers", lambda: False)
     assert "needs network" in message("hf:sayso-tests/there-is-no-such-model")
 
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from conftest import CHAT, make_tokenizer
-from sayso.engines.hf.text import PLAIN_STOP, plain, render, renderer
+from sayso.engines.hf.text import PLAIN_STOP, plain_prompt, render, renderer
 from sayso.records import Message, Request, ask
 
 
@@ -121,8 +121,8 @@ def test_a_base_model_gets_a_plain_prompt_and_it_is_said() -> None:
 
 def test_a_plain_conversation() -> None:
     turns = (Message("user", "A?"), Message("assistant", "a"), Message("user", "B?"))
-    assert plain(turns) == "Question: A?\n\nAnswer: a\n\nQuestion: B?\nAnswer:"
-    assert plain(turns[:2]) == "Question: A?\n\nAnswer: a"
+    assert plain_prompt(turns) == "Question: A?\n\nAnswer: a\n\nQuestion: B?\nAnswer:"
+    assert plain_prompt(turns[:2]) == "Question: A?\n\nAnswer: a"
 
 
 def test_nothing_to_say_is_a_problem() -> None:

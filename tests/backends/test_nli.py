@@ -162,7 +162,7 @@ def test_the_identity_is_that_of_the_weights_and_the_labels(tmp_path: Path) -> N
 def test_what_is_no_model_is_one_line(
     name: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sayso.engines.hf.load._hub_answers", lambda: False)
+    monkeypatch.setattr("sayso.engines.hf.encoders.hub_answers", lambda: False)
     with pytest.raises(InputError, match=told) as caught:
         open_nli(name)
     assert "\n" not in str(caught.value)

@@ -23,6 +23,7 @@ from sayso.answers.lexical import (
     squad_f1,
     squad_f1_many,
 )
+from sayso.engines import open_token_vectors
 from sayso.metrics.length_audit import THRESHOLDS, Threshold, threshold_sweep
 
 __all__ = [
@@ -64,6 +65,4 @@ def bert_score(
 @lru_cache(maxsize=4)
 def opened(model: str, layer: int | None = None) -> TokenVectors:
     """Open a model for token vectors, once for each name and layer."""
-    from sayso.engines.hf.encoders import open_token_vectors
-
     return open_token_vectors(model, layer)

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from sayso.engines.engine import Classifier, Engine
 from sayso.records import InputError
+
+if TYPE_CHECKING:
+    from sayso.engines.hf.encoders import HfTokenVectors
 
 
 def open_model(name: str, **options: object) -> Engine:
@@ -46,6 +50,17 @@ def open_classifier(name: str, device: str = "auto") -> Classifier:
         from sayso.engines.hf.encoders import open_nli
 
     return open_nli(name, device)
+
+
+def open_token_vectors(name: str, layer: int | None = None) -> HfTokenVectors:
+    """Open an encoder for BERTScore: a folder or a hub id.
+
+    Raises :class:`~sayso.records.InputError` if it is not one, or the extra ``hf`` is missing.
+    """
+    with _hf_extra("BERTScore"):
+        from sayso.engines.hf import encoders
+
+    return encoders.open_token_vectors(name, layer)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""Natural-language inference with any sequence-classification model of transformers.
+"""Encoders of transformers: natural-language inference with any sequence-classification model, and
+token vectors for BERTScore.
 
-Which output means what is read from the model's own ``id2label``, never assumed: published models
-disagree on the order, and a wrong one turns every measure upside down.
+Which output of a classifier means what is read from the model's own ``id2label``, never assumed:
+published models disagree on the order, and a wrong one turns every measure upside down.
 """
 
 from __future__ import annotations
@@ -12,37 +13,76 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+import transformers
 from numpy.typing import NDArray
 
 from sayso.engines.engine import Counts
+from sayso.engines.hf.kv_cache import padded
 from sayso.engines.hf.load import (
     REFUSALS,
     Options,
-    _check_folder,
-    _hub_answers,
     choose_device,
+    hub_answers,
     identify,
     quiet,
     ran_out,
+    reason_of,
+    source_of,
 )
 from sayso.records import InputError
 
-DEFAULT = "microsoft/deberta-large-mnli"
+#: Models that count positions from their padding id, and so read two tokens fewer.
+SHIFTED = ("roberta", "xlm-roberta", "camembert")
 #: Padded token positions computed in one call; halved each time memory runs out.
 SLOTS = {"cuda": 32_768, "cpu": 2_048}
 #: A call with this many pairs ends before pairs shorter than this share of its width.
 ROWS, EVEN = 16, 0.8
-#: Pairs are tokenized so many at a time, so that a long list costs no memory of its own.
+#: Pairs are tokenized in parts of this size, so that a long list needs no more memory.
 WINDOW = 4_096
 #: Rows remembered by what the model read, about 10 MB.
 KNOWN = 50_000
+#: The layer that correlates best with people, as published for these models (Zhang et al. 2020).
+LAYERS = {"roberta-large": 17, "microsoft/deberta-large-mnli": 18}
+#: Padded token positions of one call for token vectors.
+VECTOR_SLOTS = 8192
+
+
+def open_nli(name: str, device: str = "auto") -> HfClassifier:
+    """Open a folder or hub id; :class:`InputError` says in one line what is missing or unclear."""
+    options = Options()
+    source, local = source_of(name, options, "--nli: the folder")
+    common: dict[str, Any] = {"local_files_only": local or not hub_answers()}
+    with quiet():
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
+            model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
+                source, dtype="float32", use_safetensors=True, output_loading_info=True, **common
+            )
+        except REFUSALS as error:
+            where = "" if local else " (a hub id needs network or a filled hub cache)"
+            raise InputError(
+                f"--nli {name} cannot be opened{where}: {reason_of(error)}; "
+                "--nli rules needs no model"
+            ) from None
+    new = [key for key in report["missing_keys"] if "classifier" in key or "score" in key]
+    if new:
+        raise InputError(
+            f"--nli {name} has no trained classifier ({new[0]} is missing): expected a model "
+            "fine-tuned on natural-language inference"
+        )
+    model = model.to(choose_device(device)).eval()
+    if not hasattr(model, "generation_config"):
+        model.generation_config = None  # a classifier generates nothing; identify() reads it
+    identity = identify(name, model, tokenizer, options)
+    return HfClassifier(name, model, tokenizer, identity.identity, identity.signature)
 
 
 class HfClassifier:
     """A folder or hub model as :class:`~sayso.engines.engine.Classifier`.
 
-    ``labels`` in the order of the outputs. ``pairs`` counts what was asked, ``truncated`` pairs
-    that were longer than the model reads; ``counts`` the calls and padded token positions.
+    ``labels`` are in the order of the outputs. ``pairs`` counts all pairs, ``truncated`` those
+    longer than the model reads, ``counts`` the calls and padded token positions.
     """
 
     def __init__(self, name: str, model: Any, tokenizer: Any, identity: str, signature: str):
@@ -62,7 +102,7 @@ class HfClassifier:
 
     @property
     def notices(self) -> list[str]:
-        """What the user should be told."""
+        """Sentences for the user."""
         if not self.truncated:
             return []
         return [
@@ -78,7 +118,7 @@ class HfClassifier:
         the model's length loses the end of its longer text and is counted. A row is NaN where the
         model gave no numbers.
         """
-        found = np.full((len(pairs), len(self.labels)), np.nan)
+        probabilities = np.full((len(pairs), len(self.labels)), np.nan)
         self.pairs += len(pairs)
         same = self._sameness()
         for start in range(0, len(pairs), WINDOW):
@@ -88,21 +128,21 @@ class HfClassifier:
             if len(self._known) > KNOWN:
                 self._known.clear()
             rows = {key: self._known[key] for key in keys if key in self._known}
-            if self._itself.sum() == 1:  # the labels say which is which
+            if self._itself.sum() == 1:  # one label means entailment
                 itself = (key for key, pair in zip(keys, part, strict=True) if same(*pair))
                 rows |= dict.fromkeys(itself, self._itself)
             new = {key: n for n, key in enumerate(keys) if key not in rows}
             order = sorted(new.values(), key=lambda i: -len(coded[i]["input_ids"]))
             while order:
                 take = self._together(order, coded)
-                told = self._forward([coded[i] for i in take])
-                if told is None:  # out of memory: the same pairs again, fewer at a time
+                computed = self._forward([coded[i] for i in take])
+                if computed is None:  # out of memory: the same pairs again, fewer at a time
                     continue
                 order = order[len(take) :]
-                rows.update(zip((keys[i] for i in take), told, strict=True))
-            found[start : start + len(part)] = [rows[key] for key in keys]
+                rows.update(zip((keys[i] for i in take), computed, strict=True))
+            probabilities[start : start + len(part)] = [rows[key] for key in keys]
             self._known |= {key: row for key, row in rows.items() if np.isfinite(row).all()}
-        return found
+        return probabilities
 
     def _sameness(self) -> Callable[[str, str], bool]:
         """Return whether two texts are the same tokens, none of them unknown."""
@@ -124,7 +164,7 @@ class HfClassifier:
         self._model = None
 
     def _together(self, order: Sequence[int], coded: Sequence[dict[str, list[int]]]) -> list[int]:
-        """The longest pairs that are left and share one call: few places, little padding."""
+        """Return the longest pairs left, as many as one call takes with little padding."""
         width = len(coded[order[0]]["input_ids"])
         take = list(order[: max(1, self._slots // width)])
         even = sum(len(coded[i]["input_ids"]) >= EVEN * width for i in take)
@@ -135,22 +175,17 @@ class HfClassifier:
         if len(coded["input_ids"]) > self._limit:
             self.truncated += 1
             coded = self._tokenizer(
-                premise,
-                hypothesis,
-                truncation="longest_first",
-                max_length=self._limit,
+                premise, hypothesis, truncation="longest_first", max_length=self._limit,
                 verbose=False,
-            )
+            )  # fmt: skip
         return {name: list(values) for name, values in coded.items()}
 
     def _forward(self, coded: Sequence[dict[str, list[int]]]) -> NDArray[np.float64] | None:
-        import torch
-
         try:
             with torch.inference_mode():
                 given = self._tokenizer.pad(list(coded), return_tensors="pt").to(self._model.device)
                 logits = self._model(**given).logits.double()
-                found: NDArray[np.float64] = torch.softmax(logits, dim=-1).cpu().numpy()
+                rows: NDArray[np.float64] = torch.softmax(logits, dim=-1).cpu().numpy()
         except RuntimeError as error:
             if not ran_out(error) or len(coded) == 1:
                 raise
@@ -159,7 +194,7 @@ class HfClassifier:
             return None
         self.counts.forwards += 1
         self.counts.slots += int(given["input_ids"].numel())
-        return found
+        return rows
 
 
 def _digest(coded: dict[str, list[int]]) -> bytes:
@@ -187,63 +222,38 @@ def longest(config: Any, tokenizer: Any) -> int:
     limit = int(getattr(config, "max_position_embeddings", 0) or 0)
     if getattr(config, "position_biased_input", True) is False:
         limit = 0  # relative positions only (DeBERTa): the tokenizer's limit is the one trained on
-    # RoBERTa and its kin count positions from their padding id.
-    if limit and config.model_type in ("roberta", "xlm-roberta", "camembert"):
+    if limit and config.model_type in SHIFTED:
         limit -= 2
-    said = int(getattr(tokenizer, "model_max_length", 0) or 0)
-    known = [n for n in (limit, said) if 0 < n < 1_000_000]
-    return min(known) if known else 512
+    stated = int(getattr(tokenizer, "model_max_length", 0) or 0)
+    return min((n for n in (limit, stated) if 0 < n < 1_000_000), default=512)
 
 
-def open_nli(name: str = DEFAULT, device: str = "auto") -> HfClassifier:
-    """Open a folder or hub id; :class:`InputError` says in one line what is missing or unclear."""
+# ---- token vectors
+
+
+def open_token_vectors(name: str, layer: int | None = None) -> HfTokenVectors:
+    """Open a model by folder or hub id; :class:`InputError` says what is missing."""
+    common: dict[str, Any] = {"local_files_only": Path(name).is_dir() or not hub_answers()}
     try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"--nli {name} needs {error.name}, which is not installed: pip install 'sayso[hf]', or "
-            "use --nli rules"
-        ) from None
-    options = Options()
-    folder = Path(name).expanduser()
-    local = folder.exists()
-    if local:
-        _check_folder(folder, options)
-    elif name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise InputError(f"--nli: the folder {name} does not exist")
-    source = str(folder) if local else name
-    common: dict[str, Any] = {"local_files_only": local or not _hub_answers()}
-    with quiet():
-        try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
-            model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
-                source, dtype="float32", use_safetensors=True, output_loading_info=True, **common
+        with quiet():
+            kind = transformers.AutoConfig.from_pretrained(name, **common).model_type
+            # as published: byte-level tokenizers read the first word like the others
+            prefix = {"add_prefix_space": True} if kind in ("roberta", "gpt2") else {}
+            tokenizer = transformers.AutoTokenizer.from_pretrained(name, **prefix, **common)
+            model = transformers.AutoModel.from_pretrained(
+                name, dtype="float32", use_safetensors=True, **common
             )
-        except REFUSALS as error:
-            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            where = "" if local else " (a hub id needs network or a filled hub cache)"
-            raise InputError(
-                f"--nli {name} cannot be opened{where}: {first[:300]}; --nli rules needs no model"
-            ) from None
-    new = [key for key in report["missing_keys"] if "classifier" in key or "score" in key]
-    if new:
+    except REFUSALS as error:
         raise InputError(
-            f"--nli {name} has no trained classifier ({new[0]} is missing): expected a model "
-            "fine-tuned on natural-language inference"
-        )
-    model = model.to(choose_device(device)).eval()
-    if not hasattr(model, "generation_config"):
-        model.generation_config = None  # a classifier generates nothing; the identity asks for it
-    found = identify(name, model, tokenizer, options)
-    return HfClassifier(name, model, tokenizer, found.identity, found.signature)
-
-
-# Contextual token vectors from one layer of an encoder, for BERTScore.
-
-#: The layer that correlates best with people, as published for these models (Zhang et al. 2020).
-LAYERS = {"roberta-large": 17, "microsoft/deberta-large-mnli": 18}
-#: Padded token positions computed in one call.
-VECTOR_SLOTS = 8192
+            f"cannot open {name!r} for BERTScore: expected a folder with an encoder and its "
+            f"tokenizer, or a hub id that can be reached ({reason_of(error)})"
+        ) from None
+    model.eval()
+    depth = int(model.config.num_hidden_layers)
+    chosen = LAYERS.get(name, depth) if layer is None else layer
+    if not 0 <= chosen <= depth:
+        raise InputError(f"layer {chosen} of {name!r}: expected 0 (embeddings) to {depth}")
+    return HfTokenVectors(name, model, tokenizer, chosen)
 
 
 class HfTokenVectors:
@@ -261,10 +271,7 @@ class HfTokenVectors:
         self.slots = 0
         self._model = model
         self._tokenizer = tokenizer
-        limit = getattr(model.config, "max_position_embeddings", None) or 512
-        # RoBERTa counts positions from its padding id.
-        shift = int(model.config.model_type in ("roberta", "xlm-roberta", "camembert")) * 2
-        self._limit = min(int(limit) - shift, int(getattr(tokenizer, "model_max_length", limit)))
+        self._limit = longest(model.config, tokenizer)
 
     def __call__(self, texts: Sequence[str]) -> list[tuple[tuple[int, ...], NDArray[np.float32]]]:
         """Return ids and vectors (tokens, dimensions) of each text, special tokens left out.
@@ -272,29 +279,20 @@ class HfTokenVectors:
         Texts are batched by length, so that little is padded; the order does not change a value
         beyond the last digits.
         """
-        import torch
-
         coded = [self._encode(text) for text in texts]
-        found: list[Any] = [None] * len(texts)
+        vectors: list[Any] = [None] * len(texts)
         order = sorted(range(len(texts)), key=lambda i: len(coded[i][0]), reverse=True)
         device = next(self._model.parameters()).device
         while order:
-            width = len(coded[order[0]][0])
-            take, order = (
-                order[: max(1, VECTOR_SLOTS // width)],
-                order[max(1, VECTOR_SLOTS // width) :],
-            )
-            pad = self._tokenizer.pad_token_id or 0
-            ids = torch.full((len(take), width), pad, dtype=torch.long)
-            mask = torch.zeros((len(take), width), dtype=torch.long)
-            for row, i in enumerate(take):
-                size = len(coded[i][0])
-                ids[row, :size] = torch.tensor(coded[i][0])
-                mask[row, :size] = 1
+            size = max(1, VECTOR_SLOTS // len(coded[order[0]][0]))
+            take, order = order[:size], order[size:]
+            part = [coded[i][0] for i in take]
+            ids = padded(part, self._tokenizer.pad_token_id or 0, left=False)
+            mask = torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in part])[:, None]
             with torch.inference_mode():
                 out = self._model(
                     input_ids=ids.to(device),
-                    attention_mask=mask.to(device),
+                    attention_mask=mask.to(device, torch.long),
                     output_hidden_states=True,
                 )
             states = out.hidden_states[self.layer].float().cpu().numpy()
@@ -303,11 +301,11 @@ class HfTokenVectors:
             for row, i in enumerate(take):
                 tokens, real = coded[i]
                 keep = np.flatnonzero(real)
-                found[i] = (tuple(tokens[k] for k in keep), states[row][keep])
-        return found
+                vectors[i] = (tuple(tokens[k] for k in keep), states[row][keep])
+        return vectors
 
     def _encode(self, text: str) -> tuple[list[int], NDArray[np.bool_]]:
-        # RoBERTa's tokenizers read a first word without a space as another token.
+        # RoBERTa's tokenizers read a first word without a space as another token
         coded = self._tokenizer(
             text.strip(), add_special_tokens=True, return_special_tokens_mask=True, verbose=False
         )
@@ -316,42 +314,3 @@ class HfTokenVectors:
             self.cut += 1
             ids, special = ids[: self._limit], special[: self._limit]
         return ids, ~special
-
-
-def open_token_vectors(name: str, layer: int | None = None) -> HfTokenVectors:
-    """Open a model by folder or hub id; :class:`InputError` says what is missing."""
-    try:
-        pass
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"BERTScore needs {error.name}, which is not installed: pip install 'sayso[hf]'"
-        ) from None
-    import transformers
-
-    local = Path(name).is_dir()
-    settings: dict[str, Any] = {"local_files_only": local or not _hub_answers()}
-    try:
-        with quiet():
-            tokenizer = _tokenizer(transformers, name, settings)
-            model = transformers.AutoModel.from_pretrained(
-                name, dtype="float32", use_safetensors=True, **settings
-            )
-    except REFUSALS as error:
-        reason = str(error).strip().split("\n")[0][:200]
-        raise InputError(
-            f"cannot open {name!r} for BERTScore: expected a folder with an encoder and its "
-            f"tokenizer, or a hub id that can be reached ({reason})"
-        ) from None
-    model.eval()
-    depth = int(model.config.num_hidden_layers)
-    chosen = LAYERS.get(name, depth) if layer is None else layer
-    if not 0 <= chosen <= depth:
-        raise InputError(f"layer {chosen} of {name!r}: expected 0 (embeddings) to {depth}")
-    return HfTokenVectors(name, model, tokenizer, chosen)
-
-
-def _tokenizer(transformers: Any, name: str, settings: dict[str, Any]) -> Any:
-    config = transformers.AutoConfig.from_pretrained(name, **settings)
-    # As published: byte-level tokenizers read the first word like the others.
-    prefix = {"add_prefix_space": True} if config.model_type in ("roberta", "gpt2") else {}
-    return transformers.AutoTokenizer.from_pretrained(name, **prefix, **settings)

@@ -35,8 +35,8 @@ from sayso.engines.hf.load import (
 from sayso.engines.hf.text import (
     Detokenizer,
     Rendered,
-    describe,
     ends_of_text,
+    prompt_notices,
     read_answer,
     renderer,
     stops_here,
@@ -183,7 +183,7 @@ class HfEngine:
     @property
     def notices(self) -> list[str]:
         """What the architecture does not allow, and what was done to prompts so far."""
-        found = describe(self.said)
+        found = prompt_notices(self.said)
         if self.runner.memory == "none":
             found.append(
                 f"{self.architecture} has no cache that could be shared: every token reads the "

@@ -1,7 +1,9 @@
-"""Open a transformers model: weights, tokenizer, device, dtype, threads."""
+"""Open a transformers model: its files, its identity in the cache, its device and dtype, one
+``forward`` for every architecture, and how much of it fits into memory."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
 import json
@@ -12,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import huggingface_hub as hub
@@ -26,6 +28,8 @@ from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingW
 from sayso.engines.engine import Counts
 from sayso.engines.hf.text import ends_of_text
 from sayso.records import InputError
+from sayso.storage.atomic import replacing
+from sayso.storage.cache import default_cache_folder
 
 TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
@@ -33,9 +37,6 @@ TOKENIZER_FILES = (
 )  # fmt: skip
 #: What the libraries raise for files that are no model, or that they cannot reach.
 REFUSALS = (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError)
-#: Below this many parameters a second thread costs more than it gives (measured: 2-5 times slower
-#: on a loaded machine).
-SMALL_MODEL = 50_000_000
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,11 +48,296 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threads: int | None = None
     max_rows: int | None = None
     token_slots: int | None = None
-    window: int = 4096
+    window: Annotated[int, msgspec.Meta(ge=1)] = 4096
     record: frozenset[str] = frozenset({"logprobs", "entropies"})
     chat_template: str | None = None
     trust_remote_code: bool = False
     allow_pickle: bool = False
+
+
+def load(name: str, options: Options) -> tuple[Any, Any]:
+    """Return (model, tokenizer) of a folder or a hub id."""
+    source, local = source_of(name, options, "model folder")
+    base = base_of(Path(source)) if local else None
+    device = choose_device(options.device)
+    dtype = choose_dtype(options.dtype, device)
+    common: dict[str, Any] = {
+        "trust_remote_code": options.trust_remote_code,
+        "local_files_only": local or not hub_answers(),
+    }
+    if not local:
+        common["revision"] = options.revision
+    safe = {} if options.allow_pickle else {"use_safetensors": True}
+    with quiet():
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
+            if base is not None and not Path(base).is_dir():
+                common["local_files_only"] = not hub_answers()
+            model = transformers.AutoModelForCausalLM.from_pretrained(
+                base or source, dtype=dtype, **common, **safe
+            )
+            if base is not None:
+                from peft import PeftModel
+
+                # merged, it is as fast as the model alone
+                model = PeftModel.from_pretrained(model, source).merge_and_unload()
+        except REFUSALS as error:
+            where = "" if local else " (a hub id needs network or a filled hub cache)"
+            raise InputError(f"model {name} cannot be opened{where}: {reason_of(error)}") from None
+        if options.chat_template is not None:
+            tokenizer.chat_template = options.chat_template
+        model = model.to(device).eval()
+    return model, tokenizer
+
+
+# ---- folders and hub ids
+
+
+def source_of(name: str, options: Options, what: str) -> tuple[str, bool]:
+    """Return the folder or hub id that a name means, and whether it is a folder.
+
+    ``what`` begins the message about a folder that does not exist.
+    """
+    folder = Path(name).expanduser()
+    if folder.exists():
+        _check_folder(folder, options)
+        return str(folder), True
+    if _looks_local(name):
+        raise InputError(f"{what} {name} does not exist")
+    return name, False
+
+
+def _looks_local(name: str) -> bool:
+    return name.startswith((".", "/", "~")) or name.count("/") > 1
+
+
+def _check_folder(folder: Path, options: Options) -> None:
+    """Refuse a folder that is no model, in one line, before a library prints a page."""
+    if not folder.is_dir():
+        raise InputError(f"model folder {folder} is a file: expected a folder with config.json")
+    adapter = (folder / "adapter_config.json").is_file()
+    if not adapter and not (folder / "config.json").is_file():
+        raise InputError(f"{folder} is no model folder: it has no config.json")
+    if not any((folder / name).is_file() for name in TOKENIZER_FILES):
+        raise InputError(f"{folder} has no tokenizer: expected tokenizer.json beside config.json")
+    if not any(folder.glob("*.safetensors")) and not options.allow_pickle:
+        weights = "only pickled weights (.bin)" if any(folder.glob("*.bin")) else "no weights"
+        raise InputError(
+            f"{folder} has {weights}: expected *.safetensors; allow_pickle=true loads .bin files "
+            "that you trust"
+        )
+    if adapter:
+        try:
+            import peft  # noqa: F401
+        except ImportError:
+            raise InputError(
+                f"{folder} is an adapter: install peft to load it, or merge it into its base model"
+            ) from None
+
+
+class Card(msgspec.Struct, frozen=True):
+    """What ``sayso.json`` in a trained folder says of its origin; see ``sayso.train.export``."""
+
+    base_name: str = ""
+    base_run: str = ""
+
+
+def card_of(folder: Path) -> Card:
+    """Return the card of a trained folder, adapter or merged; an empty one if it has none."""
+    path = folder / "sayso.json"
+    if not path.is_file():
+        return Card()
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Card)
+    except (OSError, msgspec.DecodeError) as error:
+        raise InputError(f"{path} cannot be read as a model's card: {error}") from None
+
+
+def base_of(folder: Path) -> str | None:
+    """Return the folder or hub id that an adapter was trained from; ``None`` for no adapter.
+
+    Paths change from machine to machine: an adapter of the built-in model uses the one shipped.
+    """
+    path = folder / "adapter_config.json"
+    if not path.is_file():
+        return None
+    try:
+        base = str(json.loads(path.read_text("utf-8")).get("base_model_name_or_path") or "")
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    if card_of(folder).base_name == "builtin":
+        return str(resources.files("sayso") / "builtin" / "model")
+    if not base or (_looks_local(base) and not Path(base).expanduser().is_dir()):
+        raise InputError(
+            f"{folder} is an adapter of {base or 'an unnamed model'}, which is not here: correct "
+            "base_model_name_or_path in its adapter_config.json"
+        )
+    return base
+
+
+def hub_answers() -> bool:
+    """Whether the hub can be reached, found out in seconds: the library would try for a minute.
+
+    Behind a proxy this cannot be known in advance.
+    """
+    if any(name in os.environ for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY")):
+        return True
+    address = urlsplit(hub.constants.ENDPOINT)
+    try:
+        socket.create_connection((address.hostname, address.port or 443), timeout=5).close()
+    except OSError:
+        return False
+    return not hub.constants.HF_HUB_OFFLINE
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first line of a library's error."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the libraries' progress bars and warnings off the screen while they load a model."""
+    log = transformers.utils.logging
+    level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            # peft uses a name that transformers renames: nothing that a user can mend
+            warnings.filterwarnings(
+                "ignore", message=".*gradient_checkpointing.*", category=FutureWarning
+            )
+            yield
+    finally:
+        log.set_verbosity(level)
+        if bars:
+            log.enable_progress_bar()
+
+
+# ---- device, dtype, threads
+
+
+def choose_device(wanted: str) -> torch.device:
+    """Return the device: CUDA, else MPS, else CPU, unless one is named."""
+    if wanted == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        return torch.device(wanted)
+    except RuntimeError:
+        raise InputError(
+            f"device {wanted!r} is not known: expected auto, cpu, cuda, cuda:1 or mps"
+        ) from None
+
+
+def choose_dtype(wanted: str, device: torch.device) -> torch.dtype | str:
+    """Return the dtype. ``auto`` is float32 on a CPU, where half precision is slow and moves
+    log-probabilities by 5e-4 under padding, and the stored dtype elsewhere."""
+    if wanted == "auto":
+        return torch.float32 if device.type == "cpu" else "auto"
+    known = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+    if wanted not in known:
+        raise InputError(f"dtype {wanted!r} is not known: expected auto, {', '.join(known)}")
+    return known[wanted]
+
+
+def choose_threads(model: Any, options: Options) -> int | None:
+    """Return how many threads to use on a CPU, or None to leave them as they are.
+
+    Below 50 million parameters a second thread costs more than it gives (measured: 2-5 times
+    slower on a loaded machine).
+    """
+    if options.threads is not None:
+        return options.threads
+    if torch.device(model.device).type != "cpu" or os.environ.get("OMP_NUM_THREADS"):
+        return None
+    return 1 if model.num_parameters() < 50_000_000 else None
+
+
+# ---- what a model is called in the cache
+
+
+class Identity(NamedTuple):
+    """``identity`` keys the cache; ``base`` is that of the model an adapter was trained from."""
+
+    identity: str
+    base: str
+    signature: str
+
+
+def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identity:
+    """Return the identity: contents of a folder, or revision of a hub id; template and dtype.
+
+    A merged folder may name the identity of its base model in config.json as ``sayso_base``.
+    """
+    folder = Path(name).expanduser()
+    dtype = str(model.dtype).removeprefix("torch.")
+    template = hashlib.sha256(str(tokenizer.chat_template or "").encode()).hexdigest()[:12]
+    if not folder.is_dir():
+        revision = str(getattr(model.config, "_commit_hash", None) or options.revision or "main")
+        identity = f"hf:{name}@{revision}|{dtype}|template:{template}"
+        return Identity(identity, identity, f"hf:{name.split('/')[-1]}@{revision[:7]}")
+    patterns = ("*.safetensors", "*.bin") if options.allow_pickle else ("*.safetensors",)
+    files = {file for pattern in patterns for file in folder.glob(pattern)}
+    files |= {folder / file for file in TOKENIZER_FILES if (folder / file).is_file()}
+    # without what changes when the same model is saved again
+    config = _read_json(
+        folder / "config.json", "_name_or_path", "transformers_version", "torch_dtype", "dtype"
+    )
+    # what ends an answer is partly in generation_config, and changes every answer
+    ends = sorted(ends_of_text(model, tokenizer))
+    parts: list[object] = [_file_hashes(sorted(files)), config, template, ends]
+    base = config.get("sayso_base")
+    source = base_of(folder)
+    if source is not None:
+        base = identify(source, model, tokenizer, options).identity
+        # an adapter's scale is not among its weights; where its base model lies does not matter
+        adapter = _read_json(
+            folder / "adapter_config.json",
+            "base_model_name_or_path", "revision", "inference_mode", "peft_version",
+        )  # fmt: skip
+        parts += [base, adapter]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    identity = f"weights:{digest[:32]}|{dtype}"
+    signature = f"hf:{folder.resolve().name}@{digest[:7]}"
+    return Identity(identity, str(base) if base else identity, signature)
+
+
+def _read_json(path: Path, *without: str) -> dict[str, Any]:
+    """Return a JSON object without some of its keys; empty if it cannot be read."""
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {key: item for key, item in value.items() if key not in without}
+
+
+def _file_hashes(files: Sequence[Path]) -> dict[str, str]:
+    """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
+    memo_path = default_cache_folder() / "model-hashes.json"
+    try:
+        memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError):
+        memo = {}
+    known = len(memo)
+    hashes = {}
+    for file in files:
+        stat = file.stat()
+        key = f"{file.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
+        if key not in memo:
+            with file.open("rb") as stream:
+                memo[key] = hashlib.file_digest(stream, "sha256").hexdigest()
+        hashes[file.name] = memo[key]
+    if len(memo) > known:
+        # a cache folder that cannot be written costs time, nothing else
+        with contextlib.suppress(InputError), replacing(memo_path) as memo_file:
+            memo_file.write(msgspec.json.encode(memo))
+    return hashes
+
+
+# ---- one forward for every architecture
 
 
 class Runner:
@@ -111,289 +397,13 @@ def _memory(model: Any, takes_cache: bool) -> str:
     return "windows" if kinds <= {DynamicLayer, DynamicSlidingWindowLayer} else "state"
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep progress bars and warnings of the libraries off the screen while loading."""
-    log = transformers.utils.logging
-    level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
-    log.set_verbosity_error()
-    log.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            # peft uses a name that transformers renames: nothing a user can mend
-            warnings.filterwarnings(
-                "ignore", message=".*gradient_checkpointing.*", category=FutureWarning
-            )
-            yield
-    finally:
-        log.set_verbosity(level)
-        if bars:
-            log.enable_progress_bar()
-
-
-def choose_device(wanted: str) -> torch.device:
-    """Return the device: CUDA, else MPS, else CPU, unless one is named."""
-    if wanted == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    try:
-        return torch.device(wanted)
-    except RuntimeError:
-        raise InputError(
-            f"device {wanted!r} is not known: expected auto, cpu, cuda, cuda:1 or mps"
-        ) from None
-
-
-def choose_dtype(wanted: str, device: torch.device) -> torch.dtype | str:
-    """Return the dtype. ``auto`` is float32 on a CPU, where half precision is slow and moves
-    log-probabilities by 5e-4 under padding, and the stored dtype elsewhere."""
-    if wanted == "auto":
-        return torch.float32 if device.type == "cpu" else "auto"
-    found = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
-    if wanted not in found:
-        raise InputError(f"dtype {wanted!r} is not known: expected auto, {', '.join(found)}")
-    return found[wanted]
-
-
-def _check_folder(folder: Path, options: Options) -> None:
-    """Refuse a folder that is no model, in one line, before a library prints a page."""
-    if not folder.is_dir():
-        raise InputError(f"model folder {folder} is a file: expected a folder with config.json")
-    adapter = (folder / "adapter_config.json").is_file()
-    if not adapter and not (folder / "config.json").is_file():
-        raise InputError(f"{folder} is no model folder: it has no config.json")
-    if not any((folder / name).is_file() for name in TOKENIZER_FILES):
-        raise InputError(f"{folder} has no tokenizer: expected tokenizer.json beside config.json")
-    if not any(folder.glob("*.safetensors")) and not options.allow_pickle:
-        found = "only pickled weights (.bin)" if any(folder.glob("*.bin")) else "no weights"
-        raise InputError(
-            f"{folder} has {found}: expected *.safetensors; allow_pickle=true loads .bin files "
-            "that you trust"
-        )
-    if adapter:
-        try:
-            import peft  # noqa: F401
-        except ImportError:
-            raise InputError(
-                f"{folder} is an adapter: install peft to load it, or merge it into its base model"
-            ) from None
-
-
-class Card(msgspec.Struct, frozen=True):
-    """What ``sayso.json`` of a taught folder says of its origin; see ``sayso.train.export``."""
-
-    base_name: str = ""
-    base_run: str = ""
-
-
-def card_of(folder: Path) -> Card:
-    """Return the card of a taught folder, adapter or merged; an empty one where it has none."""
-    place = folder / "sayso.json"
-    if not place.is_file():
-        return Card()
-    try:
-        return msgspec.json.decode(place.read_bytes(), type=Card)
-    except (OSError, msgspec.DecodeError) as error:
-        raise InputError(f"{place} cannot be read as a model's card: {error}") from None
-
-
-def base_of(folder: Path) -> str | None:
-    """Return the folder or hub id that an adapter was trained from; ``None`` for no adapter.
-
-    Paths change from machine to machine: an adapter of the built-in model finds the shipped one.
-    """
-    place = folder / "adapter_config.json"
-    if not place.is_file():
-        return None
-    try:
-        named = str(json.loads(place.read_text("utf-8")).get("base_model_name_or_path") or "")
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"{place} cannot be read: {error}") from None
-    if card_of(folder).base_name == "builtin":
-        return str(resources.files("sayso") / "builtin" / "model")
-    looks_local = named.startswith((".", "/", "~")) or named.count("/") > 1
-    if not named or (looks_local and not Path(named).expanduser().is_dir()):
-        raise InputError(
-            f"{folder} is an adapter of {named or 'an unnamed model'}, which is not here: correct "
-            "base_model_name_or_path in its adapter_config.json"
-        )
-    return named
-
-
-def _hub_answers() -> bool:
-    """Tell whether the hub can be reached, in seconds: the library would try for a minute.
-
-    Behind a proxy nothing can be said beforehand.
-    """
-    if any(name in os.environ for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY")):
-        return True
-    address = urlsplit(hub.constants.ENDPOINT)
-    try:
-        socket.create_connection((address.hostname, address.port or 443), timeout=5).close()
-    except OSError:
-        return False
-    return not hub.constants.HF_HUB_OFFLINE
-
-
-def load(name: str, options: Options) -> tuple[Any, Any]:
-    """Return (model, tokenizer) of a folder or a hub id."""
-    folder = Path(name).expanduser()
-    local = folder.exists()
-    if local:
-        _check_folder(folder, options)
-    elif name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise InputError(f"model folder {name} does not exist")
-    source = str(folder) if local else name
-    base = base_of(folder) if local else None
-    device = choose_device(options.device)
-    dtype = choose_dtype(options.dtype, device)
-    common: dict[str, Any] = {"trust_remote_code": options.trust_remote_code}
-    if local:
-        common["local_files_only"] = True
-    else:
-        common["revision"] = options.revision
-        common["local_files_only"] = not _hub_answers()
-    safe = {} if options.allow_pickle else {"use_safetensors": True}
-    with quiet():
-        try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
-            if base is not None and not Path(base).is_dir():
-                common["local_files_only"] = not _hub_answers()
-            model = transformers.AutoModelForCausalLM.from_pretrained(
-                base or source, dtype=dtype, **common, **safe
-            )
-            if base is not None:
-                model = _adapted(model, source)
-        except REFUSALS as error:
-            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            where = "" if local else " (a hub id needs network or a filled hub cache)"
-            raise InputError(f"model {name} cannot be opened{where}: {first[:300]}") from None
-        if options.chat_template is not None:
-            tokenizer.chat_template = options.chat_template
-        model = model.to(device).eval()
-    return model, tokenizer
-
-
-def _adapted(model: Any, folder: str) -> Any:
-    """Return a model with an adapter merged into it: as fast as the model alone."""
-    from peft import PeftModel
-
-    return PeftModel.from_pretrained(model, folder).merge_and_unload()
-
-
-def choose_threads(model: Any, options: Options) -> int | None:
-    """Return how many threads to use on a CPU, or None to leave them as they are."""
-    if options.threads is not None:
-        return options.threads
-    if torch.device(model.device).type != "cpu" or os.environ.get("OMP_NUM_THREADS"):
-        return None
-    return 1 if model.num_parameters() < SMALL_MODEL else None
-
-
-# What a model is called in the cache: a hash of its files, or its revision on the hub.
-
-
-class Identity(NamedTuple):
-    """``identity`` keys the cache; ``base`` is that of the model an adapter was trained from."""
-
-    identity: str
-    base: str
-    signature: str
-
-
-def _memo_path() -> Path:
-    """Return the file in which hashes of weight files are remembered."""
-    home = os.environ.get("SAYSO_CACHE")
-    if home:
-        return Path(home) / "model-hashes.json"
-    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(root) / "sayso" / "model-hashes.json"
-
-
-def _file_hashes(files: Sequence[Path]) -> dict[str, str]:
-    """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
-    memo_path = _memo_path()
-    memo: dict[str, str] = {}
-    try:
-        memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
-        memo = {}
-    found, new = {}, False
-    for file in files:
-        stat = file.stat()
-        key = f"{file.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
-        if key not in memo:
-            with file.open("rb") as stream:
-                memo[key] = hashlib.file_digest(stream, "sha256").hexdigest()
-            new = True
-        found[file.name] = memo[key]
-    if new:
-        try:
-            memo_path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = memo_path.with_suffix(f".{os.getpid()}")
-            temporary.write_bytes(msgspec.json.encode(memo))
-            temporary.replace(memo_path)
-        except OSError:
-            return found  # a cache folder that cannot be written costs time, nothing else
-    return found
-
-
-def _settings(folder: Path) -> dict[str, Any]:
-    """Return config.json without what changes when the same model is saved again."""
-    try:
-        settings = json.loads((folder / "config.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    for key in ("_name_or_path", "transformers_version", "torch_dtype", "dtype"):
-        settings.pop(key, None)
-    return dict(settings)
-
-
-def _adapter(folder: Path) -> dict[str, Any]:
-    """Return adapter_config.json without where the base model lies: its scale is no weight."""
-    settings = dict(json.loads((folder / "adapter_config.json").read_text("utf-8")))
-    for key in ("base_model_name_or_path", "revision", "inference_mode", "peft_version"):
-        settings.pop(key, None)
-    return settings
-
-
-def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identity:
-    """Return the identity: contents of a folder, or revision of a hub id; template and dtype.
-
-    A merged folder may name the identity of its base model in config.json as ``sayso_base``.
-    """
-    folder = Path(name).expanduser()
-    dtype = str(model.dtype).removeprefix("torch.")
-    template = hashlib.sha256(str(tokenizer.chat_template or "").encode()).hexdigest()[:12]
-    if not folder.is_dir():
-        revision = str(getattr(model.config, "_commit_hash", None) or options.revision or "main")
-        identity = f"hf:{name}@{revision}|{dtype}|template:{template}"
-        return Identity(identity, identity, f"hf:{name.split('/')[-1]}@{revision[:7]}")
-    patterns = ("*.safetensors", "*.bin") if options.allow_pickle else ("*.safetensors",)
-    files = {file for pattern in patterns for file in folder.glob(pattern)}
-    files |= {folder / file for file in TOKENIZER_FILES if (folder / file).is_file()}
-    # what ends an answer stands partly in generation_config, and changes every answer
-    ends = sorted(ends_of_text(model, tokenizer))
-    parts: list[object] = [_file_hashes(sorted(files)), _settings(folder), template, ends]
-    base = _settings(folder).get("sayso_base")
-    source = base_of(folder)
-    if source is not None:
-        base = identify(source, model, tokenizer, options).identity
-        parts += [base, _adapter(folder)]
-    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    identity = f"weights:{digest[:32]}|{dtype}"
-    signature = f"hf:{folder.resolve().name}@{digest[:7]}"
-    return Identity(identity, str(base) if base else identity, signature)
-
-
-# How much is computed at once, and how an engine notices that it was too much.
+# ---- how much is computed at once, and how an engine notices that it was too much
 
 #: Rows at once. Measured on the built-in model: 256 to 512 are best on a CPU, 1024 costs a third
 #: more.
 ROWS = 512
-#: Bytes on a CPU: cached keys and values may take as much as the weights, or ``CACHE`` where that
-#: is more; the logits of one step ``LOGITS``, or those of 64 rows. More rows gain little there
+#: Bytes on a CPU: cached keys and values may take as much as the weights, or ``CACHE`` if that is
+#: more; the logits of one step ``LOGITS``, or those of 64 rows. More rows gain little there
 #: (benchmarks/peers.md).
 CACHE, LOGITS = 128 << 20, 20 << 20
 #: How CUDA, MPS and the CPU say that memory ran out.
@@ -403,8 +413,8 @@ OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 class Limits(NamedTuple):
     """How much is computed at once: rows, and token places in the cache.
 
-    Prompts are let in while their answers are expected to stay within ``slots``; rows whose
-    answers grow longer are begun again only over ``most``, since that repeats work.
+    Prompts are admitted while their answers are expected to stay within ``slots``; rows whose
+    answers grow longer are restarted only above ``most``, since that repeats work.
     """
 
     rows: int
@@ -420,8 +430,7 @@ def first_limits(runner: Runner, options: Options) -> Limits:
     """Return rows and token places that fit into memory, from the size of one place.
 
     Cached keys and values take at most 70 % of what is free on a graphics card, a quarter of what
-    is free in main memory, and on a CPU are meant to take no more than the weights do, or
-    :data:`CACHE`.
+    is free in main memory, and on a CPU no more than the weights do, or :data:`CACHE`.
     """
     text = runner.model.config.get_text_config(decoder=True)
     layers = int(getattr(text, "num_hidden_layers", 12))
@@ -445,7 +454,7 @@ def first_limits(runner: Runner, options: Options) -> Limits:
 
 
 def free_memory() -> int:
-    """Return bytes of free main memory, or 4 GB where the system does not say."""
+    """Return bytes of free main memory, or 4 GB if the system does not say."""
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

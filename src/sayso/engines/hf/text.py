@@ -1,4 +1,5 @@
-"""From messages to the exact token ids that a model reads, and what had to be said about it."""
+"""Between texts and token ids: the exact ids that a model reads for a request, and the thought and
+the answer in the ids that it generates."""
 
 from __future__ import annotations
 
@@ -11,18 +12,20 @@ from typing import Any, NamedTuple
 import jinja2
 import numpy as np
 
+from sayso.engines.engine import cut_at_stop
+from sayso.prompts.fence import THOUGHT_TAGS
 from sayso.records import Message, Request
 
 #: How models mark a thought: what opens it, what closes it.
 THOUGHTS = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
+    *((f"<{tag}>", f"</{tag}>") for tag in THOUGHT_TAGS),
     ("[THINK]", "[/THINK]"),
     ("<seed:think>", "</seed:think>"),
     ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
 )
+
+# ---- from a request to token ids
+
 #: Templates that print today's date print this one, so that a prompt is the same every day.
 PINNED_DATE = datetime(2024, 7, 26)
 NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
@@ -30,6 +33,7 @@ NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 MARKUP = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
 #: A base model goes on asking itself questions; its answer ends here.
 PLAIN_STOP = "\nQuestion:"
+PromptKey = tuple[tuple[Message, ...], tuple[tuple[str, str | int | float | bool], ...], str | None]
 
 
 class Rendered(NamedTuple):
@@ -45,18 +49,88 @@ class Rendered(NamedTuple):
     problem: str | None = None
 
 
-PromptKey = tuple[tuple[Message, ...], tuple[tuple[str, str | int | float | bool], ...], str | None]
+def renderer(tokenizer: Any) -> Callable[[Request], Rendered]:
+    """Return :func:`render` with a memory, since draws share their prompt."""
+    memory: dict[PromptKey, Rendered] = {}
+
+    def remembered(request: Request) -> Rendered:
+        key = request.messages, request.chat_template_kwargs, request.prefill
+        if key not in memory:
+            memory[key] = render(tokenizer, request)
+        return memory[key]
+
+    return remembered
 
 
-def prompt_key(request: Request) -> PromptKey:
-    """Return the part of a request that decides its prompt."""
-    return request.messages, request.chat_template_kwargs, request.prefill
+def render(tokenizer: Any, request: Request) -> Rendered:
+    """Render one prompt; a template that refuses it is a problem, not an exception."""
+    overrides: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
+    plain = not tokenizer.chat_template
+    messages, sign = _without_marks(tokenizer, request.messages)
+    if plain:
+        text = plain_prompt(messages)
+        stop = (PLAIN_STOP,)
+        overrides = (f"no chat template: plain prompt, stops at {PLAIN_STOP!r}",)
+    else:
+        try:
+            text, overrides = _chat(tokenizer, request, messages)
+        except (jinja2.exceptions.TemplateError, ValueError, TypeError, KeyError) as error:
+            return _refused(f"failed: chat template: {error}")
+    prefill = request.prefill or ""
+    thought = _open_thought(text, prefill)
+    text += prefill
+    ids, token_overrides = _encode(tokenizer, text, plain, sign)
+    overrides += token_overrides
+    if sign:
+        text = text.replace(sign, "")
+        overrides += ("special tokens inside the prompt's text were read as plain text",)
+    if not ids:
+        return _refused("failed: empty prompt, and the tokenizer has no token to begin with")
+    digest = hashlib.sha256(np.array(ids, dtype="<i8").tobytes()).digest()
+    return Rendered(
+        text=text,
+        ids=tuple(ids),
+        hash=digest.hex()[:16],
+        key=int.from_bytes(digest[:8], "little"),
+        overrides=overrides,
+        stop=stop,
+        thought=thought,
+    )
 
 
-def plain(messages: Sequence[Message]) -> str:
+def _without_marks(
+    tokenizer: Any, messages: Sequence[Message]
+) -> tuple[tuple[Message, ...], str | None]:
+    """Break up what a tokenizer would read as its own special tokens inside the messages.
+
+    Returns the messages with a sign after the first character of each mark, and the sign: a prompt
+    is cut there before it is tokenized. Without marks nothing changes and there is no sign. The
+    beginning of an answer, which the model is to continue, is ours and stays as it is.
+    """
+    added = getattr(tokenizer, "added_tokens_decoder", {}).values()
+    names = {str(token) for token in tokenizer.all_special_tokens}
+    names |= {t.content for t in added if t.special or MARKUP.fullmatch(t.content)}
+    kept = len(messages) - 1 if messages and messages[-1].role == "assistant" else -1
+    content = "\0".join(m.content for n, m in enumerate(messages) if n != kept)
+    marks = sorted((name for name in names if len(name) > 1 and name in content), key=len)
+    if not marks:
+        return tuple(messages), None
+    sign = next(c for c in map(chr, range(0xE000, 0xF8FF)) if c not in content)
+    broken = []
+    for place, message in enumerate(messages):
+        text = message.content
+        if place != kept:
+            for mark in marks:
+                text = text.replace(mark, f"{mark[0]}{sign}{mark[1:]}")
+        broken.append(Message(message.role, text))
+    return tuple(broken), sign
+
+
+def plain_prompt(messages: Sequence[Message]) -> str:
     """Write a conversation for a model that has no chat template.
 
-    Questions and answers are labeled, instructions stand on top, and the model goes on after
+    Questions and answers are labeled, instructions come first, and the model continues after
     "Answer:".
     """
     parts = []
@@ -72,53 +146,16 @@ def plain(messages: Sequence[Message]) -> str:
     return f"{joined}\nAnswer:"
 
 
-def _pin_date(template: str) -> tuple[str, tuple[str, ...]]:
-    """Write the pinned date into a template that asks for today's, and say so."""
-    pinned = NOW.sub(lambda found: f"'{PINNED_DATE.strftime(found[2])}'", template)
-    if "strftime_now" in pinned:
-        return pinned, ("the template prints a date that could not be pinned",)
-    if pinned != template or "date_string" in template:
-        return pinned, (f"date in the template pinned to {PINNED_DATE:%Y-%m-%d}",)
-    return template, ()
-
-
-def _without_marks(
-    tokenizer: Any, messages: Sequence[Message]
-) -> tuple[tuple[Message, ...], str | None]:
-    """Break up what a tokenizer would read as its own special tokens inside somebody's text.
-
-    Returns the messages with a sign after the first character of each, and the sign: a prompt is
-    cut there before it is tokenized. Without such text nothing changes and there is no sign. An
-    answer's beginning that the model is to go on from is ours and stays as it is.
-    """
-    added = getattr(tokenizer, "added_tokens_decoder", {}).values()
-    names = {str(token) for token in tokenizer.all_special_tokens}
-    names |= {t.content for t in added if t.special or MARKUP.fullmatch(t.content)}
-    last = len(messages) - 1
-    theirs = [m.content for n, m in enumerate(messages) if m.role != "assistant" or n < last]
-    said = "\0".join(theirs)
-    found = sorted((name for name in names if len(name) > 1 and name in said), key=len)
-    if not found:
-        return tuple(messages), None
-    sign = next(c for c in map(chr, range(0xE000, 0xF8FF)) if c not in said)
-    broken = []
-    for place, message in enumerate(messages):
-        text = message.content
-        if message.role != "assistant" or place < last:
-            for name in found:
-                text = text.replace(name, f"{name[0]}{sign}{name[1:]}")
-        broken.append(Message(message.role, text))
-    return tuple(broken), sign
-
-
-def _chat(tokenizer: Any, request: Request, said: Sequence[Message]) -> tuple[str, tuple[str, ...]]:
+def _chat(
+    tokenizer: Any, request: Request, messages: Sequence[Message]
+) -> tuple[str, tuple[str, ...]]:
     """Apply the chat template; a system message that it refuses joins the user's."""
-    messages = [{"role": m.role, "content": m.content} for m in said]
+    turns = [{"role": m.role, "content": m.content} for m in messages]
     given: dict[str, Any] = dict(request.chat_template_kwargs)
     template, overrides = _pin_date(tokenizer.get_chat_template())
     if overrides and "date_string" not in given:
         given["date_string"] = PINNED_DATE.strftime("%d %b %Y")
-    ends_open = bool(messages) and messages[-1]["role"] == "assistant"
+    ends_open = bool(turns) and turns[-1]["role"] == "assistant"
     given |= {
         "chat_template": template,
         "tokenize": False,
@@ -126,13 +163,27 @@ def _chat(tokenizer: Any, request: Request, said: Sequence[Message]) -> tuple[st
         "continue_final_message": ends_open,
     }
     try:
-        return str(tokenizer.apply_chat_template(messages, **given)), overrides
+        return str(tokenizer.apply_chat_template(turns, **given)), overrides
     except jinja2.exceptions.TemplateError:
-        if len(messages) < 2 or messages[0]["role"] != "system" or messages[1]["role"] != "user":
+        if [turn["role"] for turn in turns[:2]] != ["system", "user"]:
             raise
-    first = {"role": "user", "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
-    text = str(tokenizer.apply_chat_template([first, *messages[2:]], **given))
+    first = {"role": "user", "content": f"{turns[0]['content']}\n\n{turns[1]['content']}"}
+    text = str(tokenizer.apply_chat_template([first, *turns[2:]], **given))
     return text, (*overrides, "system message joined to the user's: the template takes none")
+
+
+def _pin_date(template: str) -> tuple[str, tuple[str, ...]]:
+    """Write the pinned date into a template that prints today's; return it with the override."""
+    pinned = NOW.sub(lambda match: f"'{PINNED_DATE.strftime(match[2])}'", template)
+    if "strftime_now" in pinned:
+        return pinned, ("the template prints a date that could not be pinned",)
+    if pinned != template or "date_string" in template:
+        return pinned, (f"date in the template pinned to {PINNED_DATE:%Y-%m-%d}",)
+    return template, ()
+
+
+def _refused(problem: str) -> Rendered:
+    return Rendered("", (), "", 0, problem=problem)
 
 
 def _open_thought(text: str, prefill: str) -> tuple[str, str] | None:
@@ -144,22 +195,14 @@ def _open_thought(text: str, prefill: str) -> tuple[str, str] | None:
     return None
 
 
-def _refused(problem: str) -> Rendered:
-    return Rendered("", (), "", 0, problem=problem)
-
-
 def _encode(
-    tokenizer: Any, text: str, plain_text: bool, sign: str | None
+    tokenizer: Any, text: str, plain: bool, sign: str | None
 ) -> tuple[list[int], tuple[str, ...]]:
     """Tokenize a rendered prompt, cut at ``sign``. A chat template writes its special tokens."""
     text, *rest = text.split(sign) if sign else [text]
-    ids = list(tokenizer(text, add_special_tokens=plain_text)["input_ids"])
-    if (
-        plain_text
-        and ids
-        and ids[-1] == tokenizer.eos_token_id
-        and not text.endswith(str(tokenizer.eos_token))
-    ):
+    ids = list(tokenizer(text, add_special_tokens=plain)["input_ids"])
+    ended = ids[-1:] == [tokenizer.eos_token_id] and not text.endswith(str(tokenizer.eos_token))
+    if plain and ended:
         ids.pop()  # a tokenizer that ends every text would end the answer before it begins
     for piece in rest:
         ids += tokenizer(piece, add_special_tokens=False)["input_ids"]
@@ -171,82 +214,29 @@ def _encode(
     return ids, ()
 
 
-def render(tokenizer: Any, request: Request) -> Rendered:
-    """Render one prompt; a template that refuses it is a problem, not an exception."""
-    overrides: tuple[str, ...] = ()
-    stop: tuple[str, ...] = ()
-    plain_text = not tokenizer.chat_template
-    messages, sign = _without_marks(tokenizer, request.messages)
-    if plain_text:
-        text = plain(messages)
-        stop = (PLAIN_STOP,)
-        overrides = (f"no chat template: plain prompt, stops at {PLAIN_STOP!r}",)
-    else:
-        try:
-            text, overrides = _chat(tokenizer, request, messages)
-        except (jinja2.exceptions.TemplateError, ValueError, TypeError, KeyError) as error:
-            return _refused(f"failed: chat template: {error}")
-    prefill = request.prefill or ""
-    thought = _open_thought(text, prefill)
-    text += prefill
-    ids, said = _encode(tokenizer, text, plain_text, sign)
-    if sign:
-        text = text.replace(sign, "")
-        said = (*said, "special tokens inside the prompt's text were read as plain text")
-    if not ids:
-        return _refused("failed: empty prompt, and the tokenizer has no token to begin with")
-    digest = hashlib.sha256(np.array(ids, dtype="<i8").tobytes()).digest()
-    return Rendered(
-        text=text,
-        ids=tuple(ids),
-        hash=digest.hex()[:16],
-        key=int.from_bytes(digest[:8], "little"),
-        overrides=overrides + said,
-        stop=stop,
-        thought=thought,
-    )
-
-
-def renderer(tokenizer: Any) -> Callable[[Request], Rendered]:
-    """Return ``render`` with a memory, since draws share their prompt."""
-    memory: dict[PromptKey, Rendered] = {}
-
-    def remembered(request: Request) -> Rendered:
-        key = prompt_key(request)
-        if key not in memory:
-            memory[key] = render(tokenizer, request)
-        return memory[key]
-
-    return remembered
+def prompt_notices(overrides: Mapping[str, int]) -> list[str]:
+    """Return one notice for each override, with the number of prompts that have it."""
+    return [f"{override} ({count} prompts)" for override, count in sorted(overrides.items())]
 
 
 def ends_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
     """Return every token that ends an answer: the tokenizer's and the model folder's.
 
-    It is the only thing read from generation_config: its sampling settings must never apply in
-    silence.
+    Nothing else is read from generation_config: its sampling settings must never apply silently.
     """
-    found: set[int] = set()
-    for value in (
-        tokenizer.eos_token_id,
-        getattr(model.generation_config, "eos_token_id", None),
-        model.config.get_text_config(decoder=True).eos_token_id
-        if hasattr(model.config.get_text_config(decoder=True), "eos_token_id")
-        else None,
-    ):
+    ends: set[int] = set()
+    for source in (
+        tokenizer, model.generation_config, model.config.get_text_config(decoder=True)
+    ):  # fmt: skip
+        value = getattr(source, "eos_token_id", None)
         if isinstance(value, int):
-            found.add(value)
+            ends.add(value)
         elif isinstance(value, Sequence):
-            found.update(int(v) for v in value)
-    return frozenset(found)
+            ends.update(int(v) for v in value)
+    return frozenset(ends)
 
 
-def describe(overrides: Mapping[str, int]) -> list[str]:
-    """Return one notice for each kind of override, with how many prompts it touched."""
-    return [f"{what} ({count} prompts)" for what, count in sorted(overrides.items())]
-
-
-# From generated token ids to text, offsets, thought and answer.
+# ---- from generated token ids to text, offsets, thought and answer
 
 BROKEN = "\ufffd"
 #: A thought opens within this many tokens, or there is none.
@@ -286,6 +276,24 @@ class Detokenizer:
             )
         )
 
+    def offsets(self, ids: Sequence[int], text: str) -> list[int]:
+        """Return the character position in ``text`` at which each token begins.
+
+        A token that carries only part of a character begins where that character does.
+        """
+        pieces = [self._piece(token, place == 0) for place, token in enumerate(ids)]
+        starts, at = [], 0
+        if "".join(pieces) == text:
+            for piece in pieces:
+                starts.append(at)
+                at += len(piece)
+            return starts
+        for place in range(len(ids)):
+            whole = self.decode(ids[:place]).rstrip(BROKEN)
+            at = max(at, min(len(whole), len(text)))
+            starts.append(at)
+        return starts
+
     def _piece(self, token: int, first: bool) -> str:
         """Return what one token adds, at the beginning of a text or inside it."""
         known = self.heads if first else self.tails
@@ -296,61 +304,48 @@ class Detokenizer:
                 known[token] = self.decode([*self.anchor, token])[len(self.anchor_text) :]
         return known[token]
 
-    def offsets(self, ids: Sequence[int], text: str) -> list[int]:
-        """Return the character position in ``text`` at which each token begins.
 
-        A token that carries only part of a character begins where that character does.
-        """
-        pieces = [self._piece(token, place == 0) for place, token in enumerate(ids)]
-        if "".join(pieces) == text:
-            starts, at = [], 0
-            for piece in pieces:
-                starts.append(at)
-                at += len(piece)
-            return starts
-        starts, at = [], 0
-        for place in range(len(ids)):
-            whole = self.decode(ids[:place]).rstrip(BROKEN)
-            at = max(at, min(len(whole), len(text)))
-            starts.append(at)
-        return starts
+def stops_here(
+    detokenizer: Detokenizer,
+    ids: Sequence[int],
+    stops: Sequence[str],
+    opened: tuple[str, str] | None,
+) -> bool:
+    """Return True as soon as the answer holds a stop string.
 
-
-def _find_marks(text: str, opened: tuple[str, str] | None) -> tuple[str, str] | None:
-    """Return the marks of a thought that the prompt or the text itself opened."""
-    if opened is not None:
-        return opened
-    start = text.lstrip()
-    for marks in THOUGHTS:
-        if start.startswith(marks[0]):
-            return marks
-    return None
+    The newest token completes it, so the end of the text is looked at first: a character has at
+    most four bytes and a token at least one, unless it is special. Only then is the thought
+    separated from the answer.
+    """
+    end = ids[-(4 * max(map(len, stops), default=0) + 8) :]
+    text = detokenizer.decode(ids if detokenizer.special.intersection(end) else end)
+    if not any(stop in text for stop in stops if stop):
+        return False
+    return read_answer(detokenizer, ids, stops, opened).stopped
 
 
-def _mark_text(detokenizer: Detokenizer, ids: Sequence[int]) -> tuple[str, list[int]]:
-    """Return text and offsets with special tokens written out, since marks may be special."""
-    pieces: list[str] = []
-    starts: list[int] = []
-    at = 0
-    text = detokenizer.decode(ids)
-    if not detokenizer.special.intersection(ids):
-        return text, detokenizer.offsets(ids, text)
-    run: list[int] = []
-    for token in [*ids, None]:
-        if token is not None and token not in detokenizer.special:
-            run.append(token)
-            continue
-        said = detokenizer.decode(run)
-        starts.extend(at + start for start in detokenizer.offsets(run, said))
-        pieces.append(said)
-        at += len(said)
-        run = []
-        if token is not None:
-            name = str(detokenizer.tokenizer.convert_ids_to_tokens(token))
-            starts.append(at)
-            pieces.append(name)
-            at += len(name)
-    return "".join(pieces), starts
+def read_answer(
+    detokenizer: Detokenizer,
+    ids: Sequence[int],
+    stops: Sequence[str],
+    opened: tuple[str, str] | None,
+) -> Answer:
+    """Return thought and answer of generated ids (end-of-text token left out).
+
+    The text ends before the first stop string; stop strings count in the answer only, not in a
+    thought. A token that begins before the cut and reaches over it is kept whole in the arrays.
+    """
+    parts = separate(detokenizer, ids, opened)
+    answer = list(ids[parts.first :])
+    whole = detokenizer.decode(answer)
+    offsets = [max(0, start - parts.cut) for start in detokenizer.offsets(answer, whole)]
+    text, stopped = cut_at_stop(whole[parts.cut :], stops)
+    if stopped:
+        offsets = offsets[: sum(1 for start in offsets if start < len(text))]
+    return Answer(
+        text, parts.first, parts.first + len(offsets), tuple(offsets), parts.thinking,
+        parts.tokens, parts.unclosed, stopped,
+    )  # fmt: skip
 
 
 class Separation(NamedTuple):
@@ -374,7 +369,7 @@ def separate(
     hidden = opened is not None or detokenizer.special.intersection(ids)
     if not hidden and _find_marks(detokenizer.decode(ids[:HEAD]), None) is None:
         return Separation()
-    text, starts = _mark_text(detokenizer, ids)
+    text, starts = _marked_text(detokenizer, ids)
     marks = _find_marks(text, opened)
     if marks is None:
         return Separation()
@@ -385,55 +380,47 @@ def separate(
     tokens = sum(1 for start in starts if begin <= start and (end < 0 or start < end))
     if end < 0:
         return Separation(len(ids), 0, text[begin:].strip(), tokens, unclosed=True)
-    said = text[end + len(closing) :].lstrip()
-    answer = len(text) - len(said)
+    answer = text[end + len(closing) :].lstrip()
+    place = len(text) - len(answer)
     ends = [*starts[1:], len(text)]
-    first = sum(1 for a, b in zip(starts, ends, strict=True) if a < answer and b <= answer)
+    first = sum(1 for a, b in zip(starts, ends, strict=True) if a < place and b <= place)
     rest = detokenizer.decode(ids[first:])
-    spare = len(rest) - (len(said) if rest.endswith(said) else len(rest.lstrip()))
+    spare = len(rest) - (len(answer) if rest.endswith(answer) else len(rest.lstrip()))
     return Separation(first, spare, text[begin:end].strip(), tokens)
 
 
-def read_answer(
-    detokenizer: Detokenizer,
-    ids: Sequence[int],
-    stops: Sequence[str],
-    opened: tuple[str, str] | None,
-) -> Answer:
-    """Return thought and answer of generated ids (end-of-text token left out).
-
-    The text ends before the first stop string; stop strings count in the answer only, not in a
-    thought. A token that begins before the cut and reaches over it is kept whole in the arrays.
-    """
-    found = separate(detokenizer, ids, opened)
-    answer = list(ids[found.first :])
-    whole = detokenizer.decode(answer)
-    offsets = [max(0, start - found.cut) for start in detokenizer.offsets(answer, whole)]
-    text = whole[found.cut :]
-    ends = [at for at in (text.find(stop) for stop in stops if stop) if at >= 0]
-    if ends:
-        text = text[: min(ends)]
-        offsets = offsets[: sum(1 for start in offsets if start < len(text))]
-    return Answer(
-        text, found.first, found.first + len(offsets), tuple(offsets), found.thinking,
-        found.tokens, found.unclosed, bool(ends),
-    )  # fmt: skip
+def _find_marks(text: str, opened: tuple[str, str] | None) -> tuple[str, str] | None:
+    """Return the marks of a thought that the prompt or the text itself opened."""
+    if opened is not None:
+        return opened
+    start = text.lstrip()
+    for marks in THOUGHTS:
+        if start.startswith(marks[0]):
+            return marks
+    return None
 
 
-def stops_here(
-    detokenizer: Detokenizer,
-    ids: Sequence[int],
-    stops: Sequence[str],
-    opened: tuple[str, str] | None,
-) -> bool:
-    """Return True as soon as the answer holds a stop string.
-
-    The newest token completes it, so the end of the text is looked at first: a character has at
-    most four bytes and a token at least one, unless it is special. Then thoughts are told from
-    answers.
-    """
-    end = ids[-(4 * max(map(len, stops), default=0) + 8) :]
-    text = detokenizer.decode(ids if detokenizer.special.intersection(end) else end)
-    if not any(stop in text for stop in stops if stop):
-        return False
-    return read_answer(detokenizer, ids, stops, opened).stopped
+def _marked_text(detokenizer: Detokenizer, ids: Sequence[int]) -> tuple[str, list[int]]:
+    """Return text and offsets with special tokens written out, since marks may be special."""
+    text = detokenizer.decode(ids)
+    if not detokenizer.special.intersection(ids):
+        return text, detokenizer.offsets(ids, text)
+    pieces: list[str] = []
+    starts: list[int] = []
+    at = 0
+    run: list[int] = []
+    for token in [*ids, None]:
+        if token is not None and token not in detokenizer.special:
+            run.append(token)
+            continue
+        piece = detokenizer.decode(run)
+        starts.extend(at + start for start in detokenizer.offsets(run, piece))
+        pieces.append(piece)
+        at += len(piece)
+        run = []
+        if token is not None:
+            name = str(detokenizer.tokenizer.convert_ids_to_tokens(token))
+            starts.append(at)
+            pieces.append(name)
+            at += len(name)
+    return "".join(pieces), starts
