@@ -1,17 +1,24 @@
-"""Searching an index: BM25 over the passages of a title, or over the whole source.
+"""The index of a knowledge source: an SQLite file, and the search in it.
+
+**The file.** A document's id is the id of its first passage, and its other passages follow: neither
+a column nor a join is needed to know which passages a document has. The full-text table is
+contentless, without positions and sizes: it only yields candidates, whose scores are computed from
+their texts. A passage is indexed by its title and its text.
+
+**The search.** BM25 over the passages of a title, or over the whole source:
 
 score(passage) = sum over the distinct words of the query of
     ln(1 + (N - n + 0.5) / (n + 0.5)) * f * (k1 + 1) / (f + k1 * (1 - b + b * length / mean length))
 
-(Robertson and Zaragoza 2009, with the logarithm that is never negative; k1 = 1.2, b = 0.75), with f
-the times a word stands in title and text of the passage, n the passages that have it, N all of
-them. Within a title N and n count the passages of that title, as FActScore does (arXiv 2305.14251).
+(Robertson and Zaragoza 2009, with the logarithm that is never negative; k1 = 1.2, b = 0.75), where
+f is how often the word occurs in title and text of the passage, n the number of passages that have
+it, and N the number of all passages. Within a title, N and n count the passages of that title, as
+FActScore does (arXiv 2305.14251). Words are compared by their stems, without case and diacritics.
 
 In the whole source the rarest words come first: passages that have them are gathered until
-:data:`POSTINGS` have been looked at, and the :data:`CANDIDATES` of them with the weightiest words
-are scored with all words. A passage that shares none but common words with a long query can so be
-missed; what that costs is measured in benchmarks/index.md. Words are compared by their stems,
-without case and diacritics.
+:data:`POSTINGS` have been looked at, and the :data:`CANDIDATES` passages with the weightiest words
+are scored with all words. A passage that shares only common words with a long query can so be
+missed; benchmarks/index.md measures what that costs.
 """
 
 from __future__ import annotations
@@ -37,14 +44,7 @@ from sayso.retrieval.passages import LONGEST_TITLE, clean, count, key, plain
 from sayso.storage.atomic import sync_folder
 from sayso.storage.cache import default_cache_folder
 
-# The SQLite file of an index: its tables, its version, its lock.
-#
-# A document's id is the id of its first passage, the others follow: no column, no index and no
-# join is needed to know which passages a document has. The full-text table is contentless,
-# without
-# positions and without sizes: it finds candidates, and the scores are computed from their
-# texts.
-# What is indexed of a passage is its title and its text.
+# ---- the tables
 
 APPLICATION = 0x73617969  # "sayi"
 VERSION = 1
@@ -61,8 +61,8 @@ SCHEMA = (
     "title TEXT NOT NULL, key TEXT NOT NULL)",
     "CREATE TABLE passages (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
     "CREATE TABLE problems (file INTEGER NOT NULL, line INTEGER NOT NULL, what TEXT NOT NULL)",
-    # in a large index stems of more than COMMON passages, with their number: others are counted
-    # when they are asked for
+    # in a large index, the stems of more than COMMON passages with the number of these; a search
+    # counts the passages of other stems itself
     "CREATE TABLE common (term TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, columnsize=0, "
     f"tokenize='{TOKENIZER}')",
@@ -71,6 +71,20 @@ COMMON = 1000
 #: full-text settings: postings gathered in memory (what fits a processor's cache is fastest), page
 #: of an index, no merging until the end
 TUNING = (("hashsize", 1 << 20), ("pgsz", 16000), ("automerge", 0), ("crisismerge", 1999))
+SQLITE_HEAD = b"SQLite format 3\0"
+
+
+def create_tables(db: sqlite3.Connection, source: str, tokens: int) -> None:
+    """Make the tables in an empty file."""
+    db.execute(f"PRAGMA page_size={PAGE}")
+    db.execute("BEGIN IMMEDIATE")
+    for statement in SCHEMA:
+        db.execute(statement)
+    db.executemany("INSERT INTO words(words, rank) VALUES(?, ?)", TUNING)
+    db.execute(f"PRAGMA application_id={APPLICATION}")
+    db.execute(f"PRAGMA user_version={VERSION}")
+    write_state(db, source=source, tokens=tokens, ready=0)
+    db.execute("COMMIT")
 
 
 class State(NamedTuple):
@@ -86,37 +100,26 @@ class State(NamedTuple):
     cleaned: int
 
 
-def create(db: sqlite3.Connection, source: str, tokens: int) -> None:
-    """Make the tables of an empty file."""
-    db.execute(f"PRAGMA page_size={PAGE}")
-    db.execute("BEGIN IMMEDIATE")
-    for statement in SCHEMA:
-        db.execute(statement)
-    db.executemany("INSERT INTO words(words, rank) VALUES(?, ?)", TUNING)
-    db.execute(f"PRAGMA application_id={APPLICATION}")
-    db.execute(f"PRAGMA user_version={VERSION}")
-    put(db, source=source, tokens=tokens, ready=0)
-    db.execute("COMMIT")
-
-
-def put(db: sqlite3.Connection, **values: str | int) -> None:
-    """Set what the index says about itself."""
+def write_state(db: sqlite3.Connection, **values: str | int) -> None:
+    """Set fields of :class:`State`."""
     db.executemany("INSERT OR REPLACE INTO meta VALUES(?, ?)", values.items())
 
 
-def index_state(db: sqlite3.Connection) -> State:
-    """Return what the index says about itself."""
+def read_state(db: sqlite3.Connection) -> State:
+    """Return what the index says about itself; numbers that are not known yet are 0."""
     meta = dict(db.execute("SELECT name, value FROM meta"))
-    names = State._fields[3:]
-    numbers = [int(meta.get(name, 0)) for name in names]
+    numbers = [int(meta.get(name, 0)) for name in State._fields[3:]]
     return State(str(meta["source"]), int(meta["tokens"]), bool(meta["ready"]), *numbers)
 
 
-def writer(path: Path) -> sqlite3.Connection:
+# ---- opening the file
+
+
+def open_writer(path: Path) -> sqlite3.Connection:
     """Open a file for the one process that builds it. A killed one leaves its last commit."""
     db = sqlite3.connect(path, timeout=30, isolation_level=None)
     db.execute("PRAGMA trusted_schema=OFF")
-    # a rollback journal: what is only appended is written once, and readers need no shared memory
+    # a rollback journal: appended pages are written once, and readers need no shared memory
     db.execute("PRAGMA journal_mode=DELETE")
     db.execute("PRAGMA synchronous=NORMAL")
     db.execute("PRAGMA secure_delete=OFF")
@@ -124,7 +127,7 @@ def writer(path: Path) -> sqlite3.Connection:
     return db
 
 
-def reader(path: Path) -> sqlite3.Connection:
+def open_reader(path: Path) -> sqlite3.Connection:
     """Open a file for reading only; any number of processes can."""
     db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30,
                          isolation_level=None, check_same_thread=False)  # fmt: skip
@@ -133,31 +136,17 @@ def reader(path: Path) -> sqlite3.Connection:
     return db
 
 
-def part(path: Path) -> Path:
-    """Return where an index is built for the first time, before it takes its name."""
-    return path.with_name(path.name + ".part")
-
-
-def take(built: Path, place: Path) -> None:
-    """Let a file that was built take its name, without the pages that merging left empty."""
-    whole = place.with_name(place.name + ".whole")
-    whole.unlink(missing_ok=True)
-    db = writer(built)
+def is_index(path: Path) -> bool:
+    """Tell whether a file is one of our indexes, of whatever version."""
     try:
-        db.execute("VACUUM INTO ?", (str(whole),))
-    finally:
-        db.close()
-    handle = os.open(whole, os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    whole.replace(place)
-    sync_folder(place.parent)
-    built.unlink()
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError:
+        return False
+    return head.startswith(SQLITE_HEAD) and head[68:72] == APPLICATION.to_bytes(4, "big")
 
 
-def check(db: sqlite3.Connection, path: Path) -> bool:
+def has_tables(db: sqlite3.Connection, path: Path) -> bool:
     """Tell whether a file is an index of this version; False for an empty file.
 
     Raises InputError for the file of another program, or of another version.
@@ -177,7 +166,7 @@ def check(db: sqlite3.Connection, path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def errors(path: Path) -> Iterator[None]:
+def index_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's and the system's errors into one line for the user."""
     try:
         yield
@@ -185,12 +174,12 @@ def errors(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", None)
         if code is None:  # a mistake in this program, not in the file
             raise
-        raise InputError(_told(path, code, str(error))) from error
+        raise InputError(_error_message(path, code, str(error))) from error
     except OSError as error:
         raise InputError(f"cannot use the index {path}: {error.strerror or error}") from error
 
 
-def _told(path: Path, code: int, why: str) -> str:
+def _error_message(path: Path, code: int, why: str) -> str:
     primary = code & 0xFF
     if primary == sqlite3.SQLITE_FULL:
         return (
@@ -200,7 +189,7 @@ def _told(path: Path, code: int, why: str) -> str:
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return f"the index {path} is being written by another process: wait for it to end"
     if code == sqlite3.SQLITE_READONLY_ROLLBACK or primary == sqlite3.SQLITE_CANTOPEN:
-        return half(path)
+        return _half_built(path)
     if primary in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
         return (
             f"the index {path} is damaged or no index ({why}): delete it and run "
@@ -209,23 +198,63 @@ def _told(path: Path, code: int, why: str) -> str:
     return f"cannot use the index {path}: {why}"
 
 
-def half(path: Path) -> str:
-    """Return the one line for an index whose building was interrupted."""
+def _half_built(path: Path) -> str:
     return (
         f"the index {path} is half built: run `sayso index SOURCE` again, it goes on where it "
         "stopped"
     )
 
 
+# ---- where an index lives, and who builds it
+
+
+def default_path(source: str, tokens: int, folder: Path | None = None) -> Path:
+    """Return where the index of a source lives in a cache folder; ``None`` is the user's."""
+    name = f"{content_id(['knowledge', VERSION, source, tokens])}.sqlite"
+    return (folder or default_cache_folder()) / "knowledge" / name
+
+
+def unfinished_path(path: Path) -> Path:
+    """Return where an index is built for the first time, before it takes its name."""
+    return path.with_name(path.name + ".part")
+
+
+def publish(built: Path, path: Path) -> None:
+    """Let a file that was built take its name, without the pages that merging left empty."""
+    whole = path.with_name(path.name + ".whole")
+    whole.unlink(missing_ok=True)
+    db = open_writer(built)
+    try:
+        db.execute("VACUUM INTO ?", (str(whole),))
+    finally:
+        db.close()
+    handle = os.open(whole, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    whole.replace(path)
+    sync_folder(path.parent)
+    built.unlink()
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to build an index over a file that is something else."""
+    if path.is_dir():
+        raise InputError(f"--out {path} is a folder: give the name of a file in it")
+    if path.exists() and path.stat().st_size and not is_index(path):
+        raise InputError(f"--out {path} is there and is no index of sayso: choose another name")
+
+
 @contextlib.contextmanager
-def alone(path: Path, wait: float) -> Iterator[None]:
+def build_lock(path: Path, wait: float) -> Iterator[None]:
     """Keep other builders of an index away; wait so many seconds for one that is at work."""
     try:
         import fcntl
     except ImportError:  # Windows: SQLite's own lock has to do
         yield
         return
-    with errors(path):
+    with index_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     deadline = time.monotonic() + wait
@@ -247,10 +276,10 @@ def alone(path: Path, wait: float) -> Iterator[None]:
         os.close(handle)
 
 
-# What is known of an index without searching it, and where the index of a source lives.
+# ---- what an index holds
 
+#: problems that are named
 SHOWN = 20
-HEAD = b"SQLite format 3\0"
 
 
 class IndexInfo(msgspec.Struct, frozen=True):
@@ -277,16 +306,10 @@ class IndexInfo(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-def place_of(source: str, tokens: int, folder: Path | None = None) -> Path:
-    """Return where the index of a source lives in a cache folder; ``None`` is the user's."""
-    name = f"{content_id(['knowledge', VERSION, source, tokens])}.sqlite"
-    return (folder or default_cache_folder()) / "knowledge" / name
-
-
 def read_info(db: sqlite3.Connection, path: Path) -> IndexInfo:
-    """Return what an open index says about itself."""
-    state = index_state(db)
-    told = db.execute(
+    """Return what an open index holds."""
+    state = read_state(db)
+    problems = db.execute(
         "SELECT name, line, what FROM problems JOIN files ON files.id = file "
         "ORDER BY name, line, what LIMIT ?",
         (SHOWN,),
@@ -301,27 +324,11 @@ def read_info(db: sqlite3.Connection, path: Path) -> IndexInfo:
         skipped=state.skipped,
         cleaned=state.cleaned,
         bytes=path.stat().st_size,
-        problems=tuple(f"{name} line {line}: {what}" for name, line, what in told),
+        problems=tuple(f"{name} line {line}: {what}" for name, line, what in problems),
     )
 
 
-def is_index(path: Path) -> bool:
-    """Tell whether a file is an index of ours, of whatever version."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(100)
-    except OSError:
-        return False
-    return head.startswith(HEAD) and head[68:72] == APPLICATION.to_bytes(4, "big")
-
-
-def check_place(path: Path) -> None:
-    """Refuse to build an index over a file that is something else."""
-    if path.is_dir():
-        raise InputError(f"--out {path} is a folder: give the name of a file in it")
-    if path.exists() and path.stat().st_size and not is_index(path):
-        raise InputError(f"--out {path} is there and is no index of sayso: choose another name")
-
+# ---- the search
 
 K1, B = 1.2, 0.75
 #: characters and distinct words of a query that are looked at
@@ -329,6 +336,19 @@ LONGEST_QUERY, WORDS = 10_000, 64
 POSTINGS, CANDIDATES = 30_000, 100
 #: passages of one title above which its candidates are chosen by the index
 MANY = 1000
+
+
+def open_index(path: str | Path) -> Index:
+    """Open an index for reading; any number of processes can. Raises InputError."""
+    path = Path(path).expanduser()
+    if not path.exists() and unfinished_path(path).exists():
+        raise InputError(_half_built(path))
+    if not path.is_file():
+        raise InputError(f"index {path}: does not exist; make it with `sayso index SOURCE`")
+    if not is_index(path):
+        raise InputError(f"{path} is no index of sayso: make one with `sayso index SOURCE`")
+    with index_errors(path):
+        return Index(path)
 
 
 class _Texts(NamedTuple):
@@ -343,7 +363,7 @@ class Index:
     """An index that is open for reading. Use as a context, or ``close`` it."""
 
     def __init__(self, path: Path) -> None:
-        self._db = reader(path)
+        self._db = open_reader(path)
         try:
             self._open(path)
         except BaseException:
@@ -351,22 +371,22 @@ class Index:
             raise
 
     def _open(self, path: Path) -> None:
-        if not check(self._db, path) or not index_state(self._db).ready:
-            raise InputError(half(path))
+        if not has_tables(self._db, path) or not read_state(self._db).ready:
+            raise InputError(_half_built(path))
         self.path = path
         self.info: IndexInfo = read_info(self._db, path)
-        state = index_state(self._db)
+        state = read_state(self._db)
         self._passages, self._mean = state.passages, state.words / max(state.passages, 1)
         self._db.execute("CREATE VIRTUAL TABLE temp.stems USING fts5vocab(main, words, row)")
         self._db.execute("CREATE VIRTUAL TABLE temp.spots USING fts5vocab(main, words, instance)")
         # SQLite itself splits and stems what is compared, so that both sides are treated alike
-        self._held = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         for name in ("query", "texts"):
-            self._held.execute(
+            self._memory.execute(
                 f"CREATE VIRTUAL TABLE {name} USING fts5(text, content='', columnsize=0, "
                 f"tokenize='{TOKENIZER}')"
             )
-            self._held.execute(f"CREATE VIRTUAL TABLE {name}_v USING fts5vocab({name}, instance)")
+            self._memory.execute(f"CREATE VIRTUAL TABLE {name}_v USING fts5vocab({name}, instance)")
         self._files = dict(self._db.execute("SELECT id, name FROM files"))
         self._loaded: tuple[list[range], _Texts] | None = None
         self._lock = threading.Lock()
@@ -380,21 +400,21 @@ class Index:
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
-        self._held.close()
+        self._memory.close()
 
     def has_title(self, title: str) -> bool:
-        """Tell whether the source has something under this title, written so or nearly so."""
-        with self._lock, errors(self.path):
-            return bool(self._ranges(title))
+        """Tell whether the source has something under this title, or under one nearly the same."""
+        with self._lock, index_errors(self.path):
+            return bool(self._under_title(title))
 
     def search(self, text: str, k: int = 5, title: str = "") -> list[Passage]:
         """Return the ``k`` best passages for a text, best first.
 
-        With a title only passages under it are looked at: under exactly this title, else under
+        With a title only passages under it are searched: under exactly this title, else under
         titles that differ in case, diacritics and underscores, else in a tail in parentheses as
-        well. All of them are ranked, those without a word of the text last, as they stand in the
-        source. Without a title a passage needs a word of the text. A text without any word, and a
-        title that the source does not have, find nothing. Equal scores are ordered by id.
+        well. All of them are ranked; those without a word of the text come last, in the order of
+        the source. Without a title a passage needs a word of the text. A text without any word and
+        a title that the source does not have yield nothing. Equal scores are ordered by id.
         """
         return self.search_many([(title, text)], k)[0]
 
@@ -402,15 +422,15 @@ class Index:
         """Search for many (title, text), each distinct one once; a list for each, in order."""
         if k < 1:
             raise InputError(f"-k {k}: expected at least 1")
-        found: dict[tuple[str, str], list[Passage]] = {}
-        with self._lock, errors(self.path):
+        hits: dict[tuple[str, str], list[Passage]] = {}
+        with self._lock, index_errors(self.path):
             for query in sorted(set(queries)):  # the texts of a title are loaded once
-                found[query] = self._search(*query, k)
-        return [found[query] for query in queries]
+                hits[query] = self._search(*query, k)
+        return [hits[query] for query in queries]
 
     def _search(self, title: str, text: str, k: int) -> list[Passage]:
         stems = self._stems(text)
-        ranges = self._ranges(title) if title else []
+        ranges = self._under_title(title) if title else []
         if not stems or (title and not ranges):
             return []
         total = sum(map(len, ranges))
@@ -419,26 +439,42 @@ class Index:
                 self._loaded = ranges, self._load([n for part in ranges for n in part])
             return self._best(self._loaded[1], dict.fromkeys(stems[:WORDS]), total, k, every=True)
         self._loaded = None
-        numbers = self._numbers(stems)
-        chosen = self._candidates(numbers, ranges)
-        if ranges and len(chosen) < k:
-            rest = itertools.islice(itertools.chain(*ranges), k + len(chosen))
-            chosen = list(dict.fromkeys([*chosen, *rest]))
-        texts = self._load(chosen)._replace(mean=self._mean)
-        return self._best(texts, numbers, self._passages, k, every=bool(ranges))
+        frequencies = self._frequencies(stems)
+        candidates = self._candidates(frequencies, ranges)
+        if ranges and len(candidates) < k:
+            rest = itertools.islice(itertools.chain(*ranges), k + len(candidates))
+            candidates = list(dict.fromkeys([*candidates, *rest]))
+        texts = self._load(candidates)._replace(mean=self._mean)
+        return self._best(texts, frequencies, self._passages, k, every=bool(ranges))
 
     def _stems(self, text: str) -> list[str]:
         """Return the distinct stems of a query, in order of the alphabet."""
-        self._held.execute("INSERT INTO query(query) VALUES('delete-all')")
+        self._memory.execute("INSERT INTO query(query) VALUES('delete-all')")
         cleaned = clean(text[:LONGEST_QUERY])[0]
-        self._held.execute("INSERT INTO query(rowid, text) VALUES(1, ?)", (cleaned,))
+        self._memory.execute("INSERT INTO query(rowid, text) VALUES(1, ?)", (cleaned,))
         return [
-            row[0] for row in self._held.execute("SELECT DISTINCT term FROM query_v ORDER BY 1")
+            row[0] for row in self._memory.execute("SELECT DISTINCT term FROM query_v ORDER BY 1")
         ]
 
-    def _numbers(self, stems: list[str]) -> dict[str, int | None]:
+    def _under_title(self, title: str) -> list[range]:
+        """Return the passages under a title, in order, in as few ranges as possible."""
+        wanted, _ = clean(title.strip()[:LONGEST_TITLE])
+        rows = self._db.execute(
+            "SELECT title, id, count FROM documents WHERE key=? ORDER BY id", (key(wanted),)
+        ).fetchall()
+        exact = [row for row in rows if row[0] == wanted]
+        near = exact or [row for row in rows if plain(row[0]) == plain(wanted)]
+        ranges: list[range] = []
+        for _, first, number in near or rows:
+            if ranges and ranges[-1].stop == first:
+                ranges[-1] = range(ranges[-1].start, first + number)
+            else:
+                ranges.append(range(first, first + number))
+        return ranges
+
+    def _frequencies(self, stems: list[str]) -> dict[str, int | None]:
         """Return how many passages have each stem that any has, the rarest first."""
-        found: list[tuple[int, str]] = []
+        frequencies: list[tuple[int, str]] = []
         for stem in stems:
             row = self._db.execute("SELECT passages FROM common WHERE term=?", (stem,)).fetchone()
             if row is None:
@@ -446,16 +482,16 @@ class Index:
                     "SELECT doc FROM temp.stems WHERE term=?", (stem,)
                 ).fetchone()
             if row is not None:
-                found.append((row[0], stem))
-        return {stem: number for number, stem in sorted(found)[:WORDS]}
+                frequencies.append((row[0], stem))
+        return {stem: number for number, stem in sorted(frequencies)[:WORDS]}
 
-    def _candidates(self, numbers: dict[str, int | None], ranges: list[range]) -> list[int]:
+    def _candidates(self, frequencies: dict[str, int | None], ranges: list[range]) -> list[int]:
         """Return the passages (of a title) with the weightiest words, at most so many."""
         first, last = (ranges[0][0], ranges[-1][-1]) if ranges else (0, 1 << 62)
         starts = [part[0] for part in ranges]
         weights: defaultdict[int, float] = defaultdict(float)
         left = POSTINGS
-        for stem, number in numbers.items():
+        for stem, number in frequencies.items():
             if left < POSTINGS and (number or 0) > left and not ranges:
                 break
             weight = _weight(self._passages, number or 0)
@@ -473,54 +509,41 @@ class Index:
             CANDIDATES, weights, key=lambda passage: (-weights[passage], passage)
         )
 
-    def _ranges(self, title: str) -> list[range]:
-        """Return the passages under a title, in order, as few ranges as they make."""
-        wanted, _ = clean(title.strip()[:LONGEST_TITLE])
-        rows = self._db.execute(
-            "SELECT title, id, count FROM documents WHERE key=? ORDER BY id", (key(wanted),)
-        ).fetchall()
-        exact = [row for row in rows if row[0] == wanted]
-        near = exact or [row for row in rows if plain(row[0]) == plain(wanted)]
-        ranges: list[range] = []
-        for _, first, number in near or rows:
-            if ranges and ranges[-1].stop == first:
-                ranges[-1] = range(ranges[-1].start, first + number)
-            else:
-                ranges.append(range(first, first + number))
-        return ranges
-
     def _load(self, ids: list[int]) -> _Texts:
         """Fetch passages and let SQLite split them into stems."""
         rows = []
         for start in range(0, len(ids), 500):
-            part = ids[start : start + 500]
+            some = ids[start : start + 500]
             rows += self._db.execute(
                 "SELECT p.id, d.title, p.text, d.file FROM passages p JOIN documents d ON d.id = "
                 "(SELECT max(id) FROM documents WHERE id <= p.id) "
-                f"WHERE p.id IN ({','.join('?' * len(part))}) ORDER BY p.id",
-                part,
+                f"WHERE p.id IN ({','.join('?' * len(some))}) ORDER BY p.id",
+                some,
             ).fetchall()
         passages = [
             Passage(content_id(["passage", title, text]), title, text, self._files[file])
             for _, title, text, file in rows
         ]
-        self._held.execute("BEGIN")
-        self._held.execute("INSERT INTO texts(texts) VALUES('delete-all')")
-        self._held.executemany(
+        self._memory.execute("BEGIN")
+        self._memory.execute("INSERT INTO texts(texts) VALUES('delete-all')")
+        self._memory.executemany(
             "INSERT INTO texts(rowid, text) VALUES(?, ?)",
-            [(n, f"{found.title}\n{found.text}") for n, found in enumerate(passages)],
+            [(n, f"{passage.title}\n{passage.text}") for n, passage in enumerate(passages)],
         )
-        self._held.execute("COMMIT")
-        lengths = [count(found.title).words + count(found.text).words for found in passages]
+        self._memory.execute("COMMIT")
+        lengths = [count(passage.title).words + count(passage.text).words for passage in passages]
         return _Texts(passages, lengths, sum(lengths) / max(len(lengths), 1))
 
     def _best(
-        self, texts: _Texts, numbers: dict[str, int | None], total: int, k: int, *, every: bool
+        self, texts: _Texts, frequencies: dict[str, int | None], total: int, k: int, *, every: bool
     ) -> list[Passage]:
-        """Score the texts that were loaded last; ``every``: those without a word too."""
+        """Score the texts that were loaded last; ``every``: those without a word too.
+
+        A frequency of ``None`` is counted among these texts.
+        """
         scores = [0.0] * len(texts.passages)
-        for stem, number in numbers.items():
-            rows = self._held.execute(
+        for stem, number in frequencies.items():
+            rows = self._memory.execute(
                 "SELECT doc, count(*) FROM texts_v WHERE term=? GROUP BY doc", (stem,)
             ).fetchall()
             weight = _weight(total, len(rows) if number is None else number)
@@ -532,23 +555,10 @@ class Index:
             for n, score in enumerate(scores)
             if score or every
         )
-        found = {texts.passages[n].id: texts.passages[n] for _, _, n in order}
-        return list(itertools.islice(found.values(), k))
+        distinct = {texts.passages[n].id: texts.passages[n] for _, _, n in order}
+        return list(itertools.islice(distinct.values(), k))
 
 
 def _weight(total: int, number: int) -> float:
-    """Return what a word that ``number`` of ``total`` passages have is worth."""
+    """Return the weight of a word that ``number`` of ``total`` passages have."""
     return math.log1p((total - number + 0.5) / (number + 0.5))
-
-
-def open_index(path: str | Path) -> Index:
-    """Open an index for reading; any number of processes can. Raises InputError."""
-    place = Path(path).expanduser()
-    if not place.exists() and part(place).exists():
-        raise InputError(half(place))
-    if not place.is_file():
-        raise InputError(f"index {place}: does not exist; make it with `sayso index SOURCE`")
-    if not is_index(place):
-        raise InputError(f"{place} is no index of sayso: make one with `sayso index SOURCE`")
-    with errors(place):
-        return Index(place)

@@ -1,8 +1,8 @@
-"""Cutting a text into passages: cleaned, counted in tokens, cut where a sentence ends.
+"""Passages of a text: cleaned, counted in tokens, cut where a sentence ends; and keys of titles.
 
 A *token* is what :data:`TOKEN` matches: a run of letters, digits and underscores (every 64
 characters of a longer one), one character of a script that puts no spaces between words, or one
-mark of punctuation. Models count otherwise: 256 of these are some 300 to 350 of theirs in English.
+mark of punctuation. Models count otherwise: in English, 256 of these are some 300 to 350 of theirs.
 """
 
 from __future__ import annotations
@@ -18,21 +18,31 @@ if TYPE_CHECKING:
 
 #: characters of a word beyond which it counts again
 LONG = 64
-#: characters below which a text is probably one piece, and characters that are cut at a time
-SHORT, WINDOW = 4000, 1 << 20
 _SPACELESS = "\u0e00-\u0eff\u2e80-\u2fff\u3001-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _SCRIPT = re.compile(f"[{_SPACELESS}]")
 TOKEN = re.compile(rf"[{_SPACELESS}]|[^\W{_SPACELESS}]{{1,{LONG}}}|[^\w\s]")
-# What no text needs and terminals, XML and tokenizers stumble over; a tab and a newline stay.
+# what no text needs and terminals, XML and tokenizers stumble over; a tab and a newline stay
 _BAD = re.compile("[\0-\x08\x0b-\x0d\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？]|\n\s*")
-#: words before a full stop that ends no sentence
-ABBREVIATIONS = {
-    "Capt", "Col", "Dr", "Fr", "Gen", "Gov", "Hon", "Jr", "Lt", "Maj", "Mr", "Mrs", "Ms",
-    "Mt", "No", "Prof", "Rep", "Rev", "Sen", "Sgt", "Sr", "St", "approx", "c", "ca", "cf",
-    "e.g", "est", "etc", "fl", "i.e", "p", "pp", "vol", "vs",
-}  # fmt: skip
-# One byte for each kind of ASCII character: counting these is ten times as fast as matching.
+
+
+def clean(text: str) -> tuple[str, bool]:
+    """Return the text without control characters and lone surrogates; tell whether it had any.
+
+    A control character becomes a space, a lone surrogate U+FFFD, a Windows line end a newline
+    (which is not counted as a change).
+    """
+    if text.isprintable():
+        return text, False
+    if "\r\n" in text:
+        text = text.replace("\r\n", "\n")
+    if _BAD.search(text) is None:
+        return text, False
+    return _BAD.sub(lambda match: "\ufffd" if match[0] >= "\ud800" else " ", text), True
+
+
+# ---- counting
+
+# one byte for each kind of ASCII character: counting these is ten times as fast as matching
 _WORD, _SPACE, _MARK, _ALONE = b"a !c"
 
 
@@ -56,28 +66,6 @@ class Count(NamedTuple):
     words: int
 
 
-class Cut(NamedTuple):
-    """One piece of a text, and how many words it has."""
-
-    text: str
-    words: int
-
-
-def clean(text: str) -> tuple[str, bool]:
-    """Return the text without control characters and lone surrogates; tell whether it had any.
-
-    A control character becomes a space, a lone surrogate U+FFFD, a Windows line end a newline
-    (which is not counted as a change).
-    """
-    if text.isprintable():
-        return text, False
-    if "\r\n" in text:
-        text = text.replace("\r\n", "\n")
-    if _BAD.search(text) is None:
-        return text, False
-    return _BAD.sub(lambda found: "\ufffd" if found[0] >= "\ud800" else " ", text), True
-
-
 def count(text: str) -> Count:
     """Count the tokens of a text."""
     if text.isascii():
@@ -85,12 +73,32 @@ def count(text: str) -> Count:
         if _RUN not in kinds:
             words = kinds.startswith(b"a") + kinds.count(b" a") + kinds.count(b"!a")
             return Count(words + kinds.count(b"!"), words)
-    found = TOKEN.findall(text)
-    return Count(len(found), sum(map(_is_word, found)))
+    tokens = TOKEN.findall(text)
+    return Count(len(tokens), sum(map(_is_word, tokens)))
 
 
 def _is_word(token: str) -> bool:
     return len(token) > 1 or token.isalnum() or token == "_"
+
+
+# ---- cutting
+
+#: characters below which a text is probably one piece, and characters that are cut at a time
+SHORT, WINDOW = 4000, 1 << 20
+_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？]|\n\s*")
+#: words before a full stop that ends no sentence
+ABBREVIATIONS = {
+    "Capt", "Col", "Dr", "Fr", "Gen", "Gov", "Hon", "Jr", "Lt", "Maj", "Mr", "Mrs", "Ms",
+    "Mt", "No", "Prof", "Rep", "Rev", "Sen", "Sgt", "Sr", "St", "approx", "c", "ca", "cf",
+    "e.g", "est", "etc", "fl", "i.e", "p", "pp", "vol", "vs",
+}  # fmt: skip
+
+
+class Cut(NamedTuple):
+    """One piece of a text, and how many words it has."""
+
+    text: str
+    words: int
 
 
 def cut(text: str, limit: int) -> list[Cut]:
@@ -108,17 +116,17 @@ def cut(text: str, limit: int) -> list[Cut]:
     pieces: list[Cut] = []
     while len(text) > WINDOW:
         space = next((n for n in range(WINDOW, WINDOW // 2, -1) if text[n].isspace()), WINDOW)
-        pieces += _cut(text[:space].strip(), limit)
+        pieces += _cut_window(text[:space].strip(), limit)
         text = text[space:].strip()
-    return pieces + _cut(text, limit) if text else pieces
+    return pieces + _cut_window(text, limit) if text else pieces
 
 
-def _cut(text: str, limit: int) -> list[Cut]:
+def _cut_window(text: str, limit: int) -> list[Cut]:
     """Cut one window of a text."""
     import numpy as np
 
-    tokens, words = _before(text)
-    ends = [found.end() for found in _END.finditer(text)]
+    tokens, words = _begun_before(text)
+    ends = [match.end() for match in _END.finditer(text)]
     if not ends or ends[-1] < len(text):
         ends.append(len(text))
     before = tokens[ends]
@@ -143,12 +151,12 @@ def _cut(text: str, limit: int) -> list[Cut]:
     return pieces
 
 
-def _before(text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _begun_before(text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return how many tokens and how many words begin before each position, shape (n + 1,)."""
     import numpy as np
 
     begins = np.zeros((2, len(text) + 1), np.int32)
-    kinds = _kinds(text)
+    kinds = _kinds_of(text)
     if kinds is None:
         for token in TOKEN.finditer(text):
             begins[0, token.start() + 1] = 1
@@ -164,22 +172,22 @@ def _before(text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return tokens, words
 
 
-def _kinds(text: str) -> NDArray[np.uint8] | None:
-    """Return the kind of each character; ``None`` where that does not tell the tokens."""
+def _kinds_of(text: str) -> NDArray[np.uint8] | None:
+    """Return the kind of each character; ``None`` where tokens do not follow from the kinds."""
     import numpy as np
 
     if text.isascii():
         kinds = np.frombuffer(text.encode().translate(_KINDS), np.uint8)
     else:
         codes = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
-        if len(codes) > len(text):  # beyond the first 65,536 characters
+        if len(codes) > len(text):  # characters beyond the first 65,536
             return None
-        kinds = _table()[codes]
+        kinds = _kind_table()[codes]
     return None if _RUN in kinds.tobytes() else kinds
 
 
 @functools.cache
-def _table() -> NDArray[np.uint8]:
+def _kind_table() -> NDArray[np.uint8]:
     """Return the kinds of the first 65,536 characters."""
     import numpy as np
 
@@ -199,7 +207,7 @@ def _is_end(text: str, end: int) -> bool:
     return not (word in ABBREVIATIONS or (len(word) == 1 and word.isupper()))
 
 
-# Titles: the form under which they are found when they are not written quite the same.
+# ---- titles that are written nearly the same
 
 _TAIL = re.compile(r"\s*\([^()]*\)$")
 _SPACES = re.compile(r"[\s_]+")
@@ -216,6 +224,6 @@ def plain(title: str) -> str:
 
 
 def key(title: str) -> str:
-    """Return :func:`plain` without what tells namesakes apart: ``Ajax (play)`` gives ``ajax``."""
+    """Return :func:`plain` without the note of a namesake: ``Ajax (play)`` gives ``ajax``."""
     short = plain(title)
     return (_TAIL.sub("", short) or short) if short.endswith(")") else short

@@ -44,7 +44,7 @@ def test_the_quick_count_is_the_count_of_the_expression(text: str) -> None:
     found = passages.TOKEN.findall(text)
     words = [token for token in found if len(token) > 1 or token.isalnum() or token == "_"]
     assert count(text) == Count(len(found), len(words))
-    tokens, words_before = passages._before(text)
+    tokens, words_before = passages._begun_before(text)
     assert (tokens[-1], words_before[-1]) == (len(found), len(words))
 
 

@@ -20,9 +20,9 @@ from sayso.retrieval import index
 SCRIPT = """
 import os, signal, sys
 from sayso import retrieval
-from sayso.retrieval import build as building, index as schema, sources, build as writing
-writing.BATCH, writing.SLICE, sources.SIZE, building.SEGMENTS = 20, 7, 1000, 2
-left, real = [int(sys.argv[3])], schema.writer
+from sayso.retrieval import build, index, sources
+build.BATCH, build.SLICE, sources.SIZE, build.SEGMENTS = 20, 7, 1000, 2
+left, real = [int(sys.argv[3])], index.open_writer
 def writer(path):
     db = real(path)
     def step(statement):
@@ -31,7 +31,7 @@ def writer(path):
             os.kill(os.getpid(), signal.SIGKILL)
     db.set_trace_callback(step)
     return db
-schema.writer = writer
+index.open_writer = writer
 info = retrieval.build_index(sys.argv[1], sys.argv[2], workers=int(sys.argv[4]))
 print(int(sys.argv[3]) - left[0], info.added)
 """
@@ -91,7 +91,7 @@ def test_a_first_build_that_is_killed_goes_on(number: int, tmp_path: Path) -> No
         assert not place.exists()
         with pytest.raises(InputError, match="half built: run `sayso index SOURCE` again"):
             index.open_index(place)
-        kept.append(documents(index.part(place)))
+        kept.append(documents(index.unfinished_path(place)))
         code, (_, added) = build(source, place, 0, number)
         assert (code, added) == (0, 200 - kept[-1])
         assert searched(place) == wanted
@@ -136,16 +136,24 @@ def test_an_update_that_is_killed_goes_on(tmp_path: Path) -> None:
     assert half
 
 
-def test_a_killed_parent_leaves_no_worker_behind(tmp_path: Path) -> None:
+def test_a_killed_build_leaves_no_worker_behind(tmp_path: Path) -> None:
     source = tmp_path / "a.jsonl"
     source.write_text(lines(50))
     script = (
-        "import sys, time\nfrom sayso.retrieval.build import Workers\n"
-        "pool = Workers(2, 256)\nprint(*[p.pid for p in pool._all], flush=True)\ntime.sleep(60)"
+        "import multiprocessing, sys, time\nfrom sayso import retrieval\n"
+        "def wait(*_):\n"
+        "    print(*[p.pid for p in multiprocessing.active_children()], flush=True)\n"
+        "    time.sleep(60)\n"
+        "retrieval.build_index(*sys.argv[1:], workers=2, progress=wait)"
     )
-    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script, str(source), str(tmp_path / "x.sqlite")],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert parent.stdout is not None
     pids = [int(word) for word in parent.stdout.readline().split()]
+    assert pids
     parent.kill()
     parent.wait()
     deadline = time.monotonic() + 30

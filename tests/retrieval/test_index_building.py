@@ -7,6 +7,7 @@ import fcntl
 import gzip
 import json
 import os
+import signal
 import sqlite3
 from pathlib import Path
 
@@ -17,7 +18,6 @@ import pytest
 from sayso import retrieval
 from sayso.records import InputError
 from sayso.retrieval import build, index, sources
-from sayso.retrieval import index as schema
 
 
 def rows(number: int, start: int = 0) -> list[dict[str, object]]:
@@ -241,7 +241,7 @@ def test_files_that_vanish_appear_or_change(tmp_path: Path) -> None:
 
 
 def test_common_words_are_counted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "COMMON", 3)
+    monkeypatch.setattr("sayso.retrieval.index.COMMON", 3)
     monkeypatch.setattr(build, "FEW", 8)
     path, place = tmp_path / "a.jsonl", tmp_path / "x.sqlite"
     path.write_bytes(lines(rows(7)))
@@ -365,8 +365,12 @@ def test_two_builders_do_not_fight(tmp_path: Path) -> None:
         assert retrieval.build_index(path, place).documents == 10
 
 
+def killed(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build.sys, "executable", "/bin/false")
+    monkeypatch.setattr(build, "read_block", killed)
     with pytest.raises(InputError, match="ended by itself"):
         retrieval.build_index(written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite", workers=2)
 

@@ -18,7 +18,7 @@ def read(*rows: object, kind: str = "lines", **more: object) -> Read:
 
 
 def texts(found: Read) -> list[tuple[str, list[str]]]:
-    return [(document.title, document.pieces) for document in found.documents]
+    return [(document.title, document.passages) for document in found.documents]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_the_digest_tells_documents_apart() -> None:
 def test_any_bytes_are_read(data: bytes, kind: str) -> None:
     block = Block(kind, data, columns=("title", "text"))  # type: ignore[arg-type]
     for document in read_block(block, 16).documents:
-        "".join([document.title, *document.pieces]).encode()  # can be stored
+        "".join([document.title, *document.passages]).encode()  # can be stored
 
 
 def test_titles() -> None:

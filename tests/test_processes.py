@@ -1,0 +1,137 @@
+"""Worker processes end with their parent and on an error; Ctrl-C is not theirs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import pytest
+
+from sayso.processes import worker_pool
+
+#: starts two workers, prints their ids and then does what is put in; no guard of ``__main__``
+SCRIPT = """
+import os, signal, sys, time
+from sayso.processes import worker_pool
+print("begins", flush=True)
+with worker_pool(2) as pool:
+    tasks = [pool.submit(os.getpid) for _ in range(2)]
+    print(*{{task.result() for task in tasks}}, flush=True)
+    {then}
+"""
+SLEEP = "tasks = [pool.submit(time.sleep, 60) for _ in range(4)]"
+BUSY = f"{SLEEP}; tasks[0].result()"
+
+
+def started(folder: Path, then: str) -> tuple[subprocess.Popen[str], list[int]]:
+    """Run the script as a file, in a session of its own, and return it with its workers' ids."""
+    script = folder / "script.py"
+    script.write_text(SCRIPT.format(then=then))
+    parent = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "begins\n"
+    return parent, [int(word) for word in parent.stdout.readline().split()]
+
+
+def output(parent: subprocess.Popen[str]) -> tuple[str, str]:
+    """Return the rest of its output; ``communicate`` would lose what is buffered."""
+    assert parent.stdout is not None
+    assert parent.stderr is not None
+    with parent.stdout, parent.stderr:
+        texts = parent.stdout.read(), parent.stderr.read()
+    parent.wait(timeout=30)
+    return texts
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def ended(pids: list[int]) -> bool:
+    deadline = time.monotonic() + 30
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(pids) and not any(map(alive, pids))
+
+
+@pytest.mark.parametrize("then", [BUSY, "time.sleep(60)"], ids=["busy", "idle"])
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path, then: str) -> None:
+    parent, pids = started(tmp_path, then)
+    time.sleep(0.2)
+    parent.kill()
+    parent.wait()
+    assert ended(pids)
+    output(parent)
+
+
+def test_an_error_ends_workers_in_the_middle_of_a_task(tmp_path: Path) -> None:
+    parent, pids = started(tmp_path, f"{SLEEP}; time.sleep(0.2); raise ValueError")
+    _, messages = output(parent)
+    assert messages.splitlines()[-1] == "ValueError"
+    assert ended(pids)
+
+
+def test_a_script_needs_no_guard_and_runs_once(tmp_path: Path) -> None:
+    parent, pids = started(tmp_path, "print(__file__, __spec__)")
+    assert output(parent) == (f"{tmp_path / 'script.py'} None\n", "")
+    assert parent.returncode == 0
+    assert ended(pids)
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.05, 0.15, 0.4])
+def test_ctrl_c_is_the_parents(tmp_path: Path, wait: float) -> None:
+    """It reaches every process of the terminal, also those that are just starting."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(then=BUSY).replace("range(2)", "range(0)"))
+    parent = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "begins\n"
+    time.sleep(wait)
+    os.killpg(parent.pid, signal.SIGINT)
+    _, messages = output(parent)
+    assert messages.count("Traceback") == 1
+    assert messages.splitlines()[-1] == "KeyboardInterrupt"
+
+
+def test_a_worker_that_dies_breaks_the_pool_and_ends_the_others() -> None:
+    def kill_one() -> None:
+        with worker_pool(2) as pool:
+            tasks = [pool.submit(time.sleep, 60) for _ in range(2)]
+            first, _ = multiprocessing.active_children()
+            os.kill(first.pid or 0, signal.SIGKILL)
+            tasks[0].result()
+
+    with pytest.raises(BrokenProcessPool):
+        kill_one()
+    assert not multiprocessing.active_children()
+
+
+def test_numbers_of_threads_and_the_environment_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    with worker_pool(1) as pool:
+        assert pool.submit(os.getenv, "OPENBLAS_NUM_THREADS").result() == "1"
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "7"
