@@ -463,16 +463,20 @@ def said(question: str, text: str) -> Said:
     amounts = tuple(q for q in find_quantities(text) if not any(a <= q.start < b for a, b in spans))
     spans += [(q.start, q.end) for q in amounts]
     rest = [t.stem for t in new if not any(a <= t.start < b for a, b in spans)]
-    reading = read(text)
     return Said(
         text=text,
-        withheld=bool(reading.gaps or reading.asks) and len(new) <= BARE,
+        withheld=len(new) <= BARE and _withholds(text),
         words=frozenset(t.stem for t in new),
         proper=frozenset(t.stem for t in new if t.number or (t.capital and t.start > 0)),
         dates=dates,
         amounts=amounts,
         rest=frozenset(rest),
     )
+
+
+def _withholds(text: str) -> bool:
+    reading = read(text)
+    return bool(reading.gaps or reading.asks)
 
 
 @lru_cache(maxsize=65536)

@@ -356,6 +356,11 @@ def chosen_nli() -> str:
     """Return the default NLI model if it can be opened without fetching anything, else rules."""
     if any(find_spec(name) is None for name in ("torch", "transformers", "huggingface_hub")):
         return "rules"
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    # Importing the whole library of the hub costs more than scoring a few rows.
+    if not Path(HF_HUB_CACHE, f"models--{NLI_DEFAULT.replace('/', '--')}").is_dir():
+        return "rules"
     from huggingface_hub import try_to_load_from_cache
 
     here = any(isinstance(try_to_load_from_cache(NLI_DEFAULT, name), str) for name in _WEIGHTS)
