@@ -12,16 +12,9 @@ torch = pytest.importorskip("torch")
 from test_hf_draws import answers, assert_same, mixed_requests  # noqa: E402
 
 from sayso.engines import open_model  # noqa: E402
-from sayso.engines.hf import (  # noqa: E402
-    decode,
-    kv_cache,
-    load,
-)
+from sayso.engines.hf import kv_cache, load, sampling  # noqa: E402
 from sayso.engines.hf.load import Options  # noqa: E402
-from sayso.records import (  # noqa: E402
-    Request,
-    ask,
-)
+from sayso.records import Request, ask  # noqa: E402
 
 #: The tiny Llama: keys and values of 2 layers, 2 heads of 8 numbers of 4 bytes.
 PLACE = 2 * 2 * 2 * 8 * 4
@@ -141,7 +134,7 @@ def test_reading_a_row_at_a_time_changes_nothing(
     forced = dict(
         opened(make_folder()).force([(g.request, g.token_ids or ()) for g in expected], names)
     )
-    monkeypatch.setattr(decode, "READ", {"cpu": 1})
+    monkeypatch.setattr(sampling, "READ", {"cpu": 1})
     engine = opened(make_folder(), record=names)
     found = answers(engine, requests)
     assert_same(found, expected)

@@ -12,13 +12,13 @@ torch = pytest.importorskip("torch")
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from sayso.engines.hf import decode  # noqa: E402
+from sayso.engines.hf import sampling  # noqa: E402
 
 
-def shaping(rows: int = 1, **changed: float) -> decode.Shaping:
+def shaping(rows: int = 1, **changed: float) -> sampling.Shaping:
     """Plain settings for some rows, with changes."""
     values = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "penalty": 1.0} | changed
-    return decode.Shaping(
+    return sampling.Shaping(
         *(
             np.full(rows, v, dtype=np.int64 if name == "top_k" else np.float64)
             for name, v in values.items()
@@ -33,29 +33,29 @@ def logits_of(probabilities: list[float]) -> torch.Tensor:
 
 def choose(logits: torch.Tensor, uniform: float, **changed: float) -> int:
     """One row's choice."""
-    reading = decode.read(logits)
+    reading = sampling.read(logits)
     node = np.zeros(1, dtype=np.int64)
     seen = {0: [0, 2]} if "penalty" in changed else {}
-    picked = decode.choose(logits, reading, node, shaping(**changed), np.array([uniform]), seen)
+    picked = sampling.choose(logits, reading, node, shaping(**changed), np.array([uniform]), seen)
     return int(picked[0])
 
 
 def test_uniforms_do_not_depend_on_how_they_are_fetched() -> None:
-    whole = decode.uniforms(123, 7, 4, 0, 256)
-    parts = [decode.uniforms(123, 7, 4, at, 64) for at in (0, 64, 128, 192)]
+    whole = sampling.uniforms(123, 7, 4, 0, 256)
+    parts = [sampling.uniforms(123, 7, 4, at, 64) for at in (0, 64, 128, 192)]
     assert np.array_equal(whole, np.concatenate(parts))
     assert whole.min() >= 0
     assert whole.max() < 1
 
 
 def test_uniforms_differ_by_prompt_seed_and_sample() -> None:
-    base = decode.uniforms(1, 2, 3, 0, 8)
+    base = sampling.uniforms(1, 2, 3, 0, 8)
     for other in ((2, 2, 3), (1, 3, 3), (1, 2, 4), (1, -2, 3)):
-        assert not np.array_equal(base, decode.uniforms(*other, 0, 8))
+        assert not np.array_equal(base, sampling.uniforms(*other, 0, 8))
 
 
 def test_uniforms_look_uniform() -> None:
-    drawn = np.concatenate([decode.uniforms(9, 0, sample, 0, 64) for sample in range(400)])
+    drawn = np.concatenate([sampling.uniforms(9, 0, sample, 0, 64) for sample in range(400)])
     # 25,600 numbers: the mean has a standard error of .29 / 160 = .0018
     assert abs(drawn.mean() - 0.5) < 0.008
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.03
@@ -129,8 +129,8 @@ def test_repetition_penalty_applies_to_seen_tokens_and_greedy_rows() -> None:
 
 def test_rows_with_different_settings_share_a_batch() -> None:
     logits = logits_of([0.1, 0.3, 0.4, 0.2]).repeat(2, 1)
-    reading = decode.read(logits)
-    together = decode.Shaping(
+    reading = sampling.read(logits)
+    together = sampling.Shaping(
         np.array([0.0, 1.0, 0.3, 1.0]),
         np.array([1.0, 1.0, 1.0, 0.5]),
         np.array([0, 0, 2, 0]),
@@ -139,10 +139,10 @@ def test_rows_with_different_settings_share_a_batch() -> None:
     )
     uniform = np.array([0.0, 0.05, 0.9, 0.1])
     node = np.array([0, 1, 0, 1])
-    picked = decode.choose(logits, reading, node, together, uniform, {}).tolist()
+    picked = sampling.choose(logits, reading, node, together, uniform, {}).tolist()
     alone = [
         int(
-            decode.choose(
+            sampling.choose(
                 logits, reading, node[[r]], together.take(np.array([r])), uniform[[r]], {}
             )[0]
         )
@@ -152,11 +152,11 @@ def test_rows_with_different_settings_share_a_batch() -> None:
 
 
 def test_recorded_arrays() -> None:
-    reading = decode.read(logits_of([0.5, 0.25, 0.25]))
+    reading = sampling.read(logits_of([0.5, 0.25, 0.25]))
     every = frozenset(
         {"logprobs", "entropies", "margins", "self_certainty", "renyi", "alternatives"}
     )
-    found = decode.record(reading, torch.tensor([0]), torch.tensor([1]), every)
+    found = sampling.record(reading, torch.tensor([0]), torch.tensor([1]), every)
     assert found["logprobs"].item() == pytest.approx(math.log(0.25), abs=1e-6)
     # 1.5 bits
     assert found["entropies"].item() == pytest.approx(1.5 * math.log(2), abs=1e-6)
@@ -169,13 +169,13 @@ def test_recorded_arrays() -> None:
 
 
 def test_entropy_of_a_certain_and_of_a_masked_distribution() -> None:
-    reading = decode.read(logits_of([0.0, 1.0, 0.0]))
-    assert decode.entropies(reading).tolist() == [0.0]
-    assert decode.entropies(decode.read(logits_of([0.5, 0.0, 0.5]))).item() == pytest.approx(
+    reading = sampling.read(logits_of([0.0, 1.0, 0.0]))
+    assert sampling.entropies(reading).tolist() == [0.0]
+    assert sampling.entropies(sampling.read(logits_of([0.5, 0.0, 0.5]))).item() == pytest.approx(
         math.log(2), abs=1e-6
     )
 
 
 def test_logits_that_are_not_numbers_are_told() -> None:
     rows = torch.tensor([[0.0, math.nan], [math.inf, 0.0], [-math.inf, -math.inf], [0.0, 1.0]])
-    assert decode.read(rows).sound.tolist() == [False, False, False, True]
+    assert sampling.read(rows).sound.tolist() == [False, False, False, True]

@@ -1,13 +1,12 @@
-"""Choose tokens so that a draw depends on its own seed only, never on its neighbors in a batch.
+"""The decoding loop: many requests at once, each token chosen by its own request's rules.
 
-One uniform number for each (prompt, seed, sample, step) and the inverse cumulative distribution in
-token-id order. What is recorded (log-probability, entropy and the rest) is of the raw distribution
-at temperature 1, before any penalty, temperature or truncation.
+Requests with one prompt share its prefill, and draws share a row for as long as they agree
+(:mod:`sayso.engines.hf.kv_cache`). Rows leave when they end; where the architecture allows it,
+waiting prompts take their places. Nothing that is chosen depends on who else is in the batch.
 """
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -19,294 +18,16 @@ from torch import Tensor
 
 from sayso.engines.hf.kv_cache import AHEAD, PrefixCache
 from sayso.engines.hf.load import Limits
+from sayso.engines.hf.sampling import Shaping, at_once, pick, uniforms
 from sayso.engines.hf.text import Rendered
 from sayso.records import Request
 
-MASK64 = (1 << 64) - 1
-#: Tokens are summed in blocks of this size: a cumulative sum over whole vocabularies in float64
-#: would cost more than the small models that it serves.
-BLOCK = 64
-#: Logits that are read at once, by device: a reading holds twice their memory.
-READ = {"cpu": 1_000_000, "cuda": 32_000_000}
-#: Logits that are sorted at once: sorting needs several times their memory.
-SHAPED = 8_000_000
-
-
-def uniforms(
-    prompt_key: int, seed: int, sample: int, first: int, count: int
-) -> NDArray[np.float64]:
-    """Return the uniforms in [0, 1) of steps ``first .. first + count`` of one draw.
-
-    Philox-4x64-10 (Salmon et al. 2011) with key (prompt_key, seed) and counter (step // 4, sample);
-    the four words of a block serve four steps. ``first`` is a multiple of 4.
-    """
-    counter = np.array([first // 4, sample & MASK64, 0, 0], dtype=np.uint64)
-    key = np.array([prompt_key & MASK64, seed & MASK64], dtype=np.uint64)
-    raw = np.random.Philox(counter=counter, key=key).random_raw(count)
-    return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-
-class Shaping(NamedTuple):
-    """Sampling settings of R rows, each an array of shape (R,)."""
-
-    temperature: NDArray[np.float64]
-    top_p: NDArray[np.float64]
-    top_k: NDArray[np.int64]
-    min_p: NDArray[np.float64]
-    penalty: NDArray[np.float64]
-
-    def take(self, rows: NDArray[np.int64]) -> Shaping:
-        """Return the settings of some rows."""
-        return Shaping(
-            self.temperature[rows],
-            self.top_p[rows],
-            self.top_k[rows],
-            self.min_p[rows],
-            self.penalty[rows],
-        )
-
-    @property
-    def plain(self) -> NDArray[np.bool_]:
-        """True for rows that choose from the raw distribution: greedy, or T=1 with all else off."""
-        free = (self.top_p >= 1) & (self.top_k <= 0) & (self.min_p <= 0)
-        at_rest = (self.temperature == 0) | ((self.temperature == 1) & free)
-        plain: NDArray[np.bool_] = at_rest & (self.penalty == 1)
-        return plain
-
-
-class Reading(NamedTuple):
-    """The raw next-token distributions of N prefixes.
-
-    ``relative`` are logits minus their maximum (N, V), ``weights`` their exponentials padded to
-    whole blocks, ``edges`` the float64 cumulative block sums (N, blocks), ``log_total`` the log of
-    the sum (N,), ``best`` the likeliest token (N,), ``sound`` False where logits are not numbers.
-    """
-
-    relative: Tensor
-    weights: Tensor
-    edges: Tensor
-    log_total: Tensor
-    best: Tensor
-    sound: Tensor
-
-
-def _blocks(weights: Tensor) -> Tensor:
-    """Return cumulative block sums in float64."""
-    rows, size = weights.shape
-    return weights.view(rows, size // BLOCK, BLOCK).sum(-1).double().cumsum(-1)
-
-
-def _padded(rows: int, vocabulary: int, like: Tensor) -> Tensor:
-    """Return a buffer of whole blocks; the part behind the vocabulary weighs nothing."""
-    size = -(-vocabulary // BLOCK) * BLOCK
-    if size == vocabulary:
-        return like.new_empty((rows, size))
-    return like.new_zeros((rows, size))
-
-
-def read(logits: Tensor) -> Reading:
-    """Read logits of shape (N, V) once; everything else is taken from the result.
-
-    MPS has no float64, so its logits are read on the CPU.
-    """
-    scores = logits.float()
-    if scores.device.type == "mps":
-        scores = scores.cpu()
-    peak, best = scores.max(-1)
-    relative = scores - peak[:, None]
-    weights = _padded(len(scores), scores.shape[1], scores)
-    torch.exp(relative, out=weights[:, : scores.shape[1]])
-    edges = _blocks(weights)
-    log_total = edges[:, -1].log()
-    return Reading(relative, weights, edges, log_total, best, log_total.isfinite())
-
-
-def entropies(reading: Reading) -> Tensor:
-    """Return H = log Z - sum_v w_v x_v / Z in nats, shape (N,), x relative logits, w = exp x."""
-    vocabulary = reading.relative.shape[1]
-    weights = reading.weights[:, None, :vocabulary]
-    mean = torch.bmm(weights, reading.relative[:, :, None])[:, 0, 0].double()
-    result = reading.log_total - mean / reading.edges[:, -1]
-    odd = result.isnan() & reading.sound
-    if odd.any():  # a masked token: 0 * -inf
-        safe = reading.relative[odd].clamp(min=-1e4)
-        mean = (weights[odd, 0] * safe).sum(-1).double()
-        result[odd] = reading.log_total[odd] - mean / reading.edges[odd, -1]
-    return result.clamp(min=0)
-
-
-def logprobs(reading: Reading, node: Tensor, tokens: Tensor) -> Tensor:
-    """Return raw log-probabilities of ``tokens`` (R,) under the distributions ``node`` (R,)."""
-    return reading.relative[node, tokens].double() - reading.log_total[node]
-
-
-def invert(weights: Tensor, edges: Tensor, node: Tensor, uniform: Tensor) -> Tensor:
-    """Return the first token whose cumulative weight exceeds uniform * total, in token-id order.
-
-    A token of weight zero is never returned, whatever rounding does at the upper end.
-    """
-    steps = edges[node]
-    target = uniform * steps[:, -1]
-    block = torch.searchsorted(steps, target[:, None], right=True)[:, 0]
-    block = torch.minimum(block, (steps < steps[:, -1:]).sum(-1))
-    before = torch.where(block > 0, steps.gather(1, (block - 1).clamp(min=0)[:, None])[:, 0], 0.0)
-    inside = weights.view(len(weights), -1, BLOCK)[node, block].double().cumsum(-1)
-    place = torch.searchsorted(inside, (target - before)[:, None], right=True)[:, 0]
-    return block * BLOCK + torch.minimum(place, (inside < inside[:, -1:]).sum(-1))
-
-
-def shape(scores: Tensor, settings: Shaping) -> Tensor:
-    """Return unnormalized weights (R, V) after temperature, top-k, top-p and min-p, in this order.
-
-    Each truncation works on what the one before left, renormalized: top-k keeps the k likeliest,
-    top-p the smallest set of likeliest tokens that reaches p, min-p tokens of at least min_p times
-    the likeliest one. Equal weights rank by token id. Greedy rows are left at temperature 1.
-    """
-    device = scores.device
-    cold = settings.temperature == 0
-    temperature = torch.from_numpy(np.where(cold, 1.0, settings.temperature)).to(device)
-    scaled = scores / temperature[:, None].float()
-    weights = (scaled - scaled.amax(-1, keepdim=True)).exp()
-    vocabulary = weights.shape[1]
-    top_k = np.where(settings.top_k > 0, settings.top_k, vocabulary)
-    if (top_k < vocabulary).any() or (settings.top_p < 1).any():
-        ranked, order = weights.sort(dim=-1, descending=True, stable=True)
-        rank = torch.arange(vocabulary, device=device)
-        ranked = ranked * (rank < torch.from_numpy(top_k).to(device)[:, None])
-        mass = ranked.double().cumsum(-1)
-        limit = torch.from_numpy(settings.top_p).to(device)[:, None] * mass[:, -1:]
-        below = (mass - ranked.double()) < limit
-        below[torch.from_numpy(settings.top_p >= 1).to(device)] = True
-        below[:, 0] = True
-        weights = torch.zeros_like(weights).scatter_(1, order, ranked * below)
-    floor = torch.from_numpy(settings.min_p).to(device)[:, None].float()
-    return weights * (weights >= floor)
-
-
-def penalize(scores: Tensor, row: int, seen: list[int], penalty: float) -> None:
-    """Divide positive and multiply negative logits of seen tokens, in place (CTRL, Keskar 2019)."""
-    index = torch.tensor(sorted(set(seen)), device=scores.device)
-    values = scores[row, index]
-    scores[row, index] = torch.where(values > 0, values / penalty, values * penalty)
-
-
-def choose(
-    logits: Tensor,
-    reading: Reading,
-    node: NDArray[np.int64],
-    settings: Shaping,
-    uniform: NDArray[np.float64],
-    seen: dict[int, list[int]],
-) -> Tensor:
-    """Return the next token of R rows, shape (R,); row r continues the prefix ``node[r]``.
-
-    ``seen`` lists the tokens so far of each row that has a repetition penalty.
-    """
-    device = reading.best.device
-    place = torch.from_numpy(node).to(device)
-    tokens = reading.best[place]
-    plain = settings.plain
-    free = np.flatnonzero(plain & (settings.temperature > 0))
-    if len(free):
-        rows = torch.from_numpy(free).to(device)
-        draws = torch.from_numpy(uniform[free]).to(device)
-        tokens[rows] = invert(reading.weights, reading.edges, place[rows], draws)
-    shaped = np.flatnonzero(~plain)
-    step = max(1, SHAPED // logits.shape[1])
-    for at in range(0, len(shaped), step):
-        rest = shaped[at : at + step]
-        rows = torch.from_numpy(rest).to(device)
-        scores = logits[place[rows].to(logits.device)].float().to(device)
-        for position, row in enumerate(rest.tolist()):
-            if row in seen:
-                penalize(scores, position, seen[row], float(settings.penalty[row]))
-        weights = _padded(len(rest), scores.shape[1], scores)
-        weights[:, : scores.shape[1]] = shape(scores, settings.take(rest))
-        every = torch.arange(len(rest), device=device)
-        draws = torch.from_numpy(uniform[rest]).to(device)
-        picked = invert(weights, _blocks(weights), every, draws)
-        cold = torch.from_numpy(settings.temperature[rest] == 0).to(device)
-        tokens[rows] = torch.where(cold, scores.argmax(-1), picked)
-    return tokens
-
-
-def at_once(logits: Tensor) -> int:
-    """Return how many rows of logits (N, V) to read at once."""
-    return max(1, READ.get(logits.device.type, READ["cpu"]) // logits.shape[1])
-
-
-def pick(
-    logits: Tensor,
-    node: NDArray[np.int64],
-    settings: Shaping,
-    uniform: NDArray[np.float64],
-    seen: dict[int, list[int]],
-    want: frozenset[str],
-) -> tuple[list[int], list[bool], dict[str, list[object]]]:
-    """Return R rows' tokens, whether their logits (N, V) are sound, and the wanted arrays."""
-    reading = read(logits)
-    chosen = choose(logits, reading, node, settings, uniform, seen)
-    place = torch.from_numpy(node).to(chosen.device)
-    found = record(reading, place, chosen, want)
-    return (
-        chosen.tolist(),
-        reading.sound[place].tolist(),
-        {name: values.tolist() for name, values in found.items()},
-    )
-
-
-def record(
-    reading: Reading, node: Tensor, tokens: Tensor, want: frozenset[str]
-) -> dict[str, Tensor]:
-    """Return the wanted arrays of R rows that chose ``tokens`` from the distributions ``node``.
-
-    * ``logprobs``: log p of the token; ``entropies``: exact entropy in nats.
-    * ``margins``: p(1st) - p(2nd) of the likeliest two tokens.
-    * ``self_certainty``: -(1/V) sum_v log(V p_v), the divergence of uniform from p
-      (Kang et al. 2025, arXiv 2502.18581).
-    * ``renyi``: Renyi divergence of order 1/2 of p from uniform, -2 log sum_v sqrt(p_v / V)
-      (Darrin et al. 2023, arXiv 2212.09171).
-    * ``alternatives``: log-probabilities of the ten likeliest tokens (R, 10), with
-      ``alternative_tokens``.
-    """
-    found: dict[str, Tensor] = {}
-    vocabulary = reading.relative.shape[1]
-    if "logprobs" in want:
-        found["logprobs"] = logprobs(reading, node, tokens)
-    if "entropies" in want:
-        found["entropies"] = entropies(reading)[node]
-    if want & {"margins", "alternatives"}:
-        top, ranked = reading.relative.topk(min(10, vocabulary))
-        likely = top.double() - reading.log_total[:, None]
-        if "alternatives" in want:
-            found["alternatives"] = likely[node]
-            found["alternative_tokens"] = ranked[node]
-        if "margins" in want:
-            two = likely.exp()
-            margins = two[:, 0] - two[:, 1] if vocabulary > 1 else two[:, 0]
-            found["margins"] = margins[node]
-    if "self_certainty" in want:
-        mean = reading.relative.double().mean(-1)
-        found["self_certainty"] = (reading.log_total - mean - math.log(vocabulary))[node]
-    if "renyi" in want:
-        roots = (reading.relative / 2).exp().sum(-1).double().log() - reading.log_total / 2
-        found["renyi"] = (math.log(vocabulary) - 2 * roots).clamp(min=0)[node]
-    return found
-
-
-# The decoding loop: many requests at once, each token chosen by its own request's rules.
-#
-# Requests with one prompt share its prefill, and draws share a row for as long as they agree
-# (``hf_cache``). Rows leave when they end; where the architecture allows it, waiting prompts
-# take
-# their places. Nothing that is chosen depends on who else is in the batch.
-
 Ints = NDArray[np.int64]
-#: A row is expected to grow by this much when places are given out; more is found out on the way.
+#: A row is expected to grow by this much when places are given out.
 EXPECTED = 32
-#: Places that must be free before waiting prompts are let in: prefilling few at a time is slow.
+#: The share of places that must be free before waiting prompts enter: prefilling a few is slow.
 REFILL_SHARE = 0.25
-#: Rows that nobody continues may be computed along until they are this share of all.
+#: Ghosts, rows that no request continues, are computed along up to this share of all rows.
 GHOST_SHARE = 0.2
 
 
@@ -342,7 +63,7 @@ class Lane:
         self.slot = -1
         self.ids: list[int] = []
         self.arrays: dict[str, list[object]] = {}
-        self.uniforms: NDArray[np.float64] = np.zeros(0)
+        self.uniforms = np.zeros(0)
 
     def uniform(self) -> float:
         """Return the uniform of the next step."""
@@ -356,7 +77,7 @@ class Lane:
 
 
 class Decoder:
-    """Runs jobs to their end. ``evicted`` counts rows that were begun again for lack of room."""
+    """Runs jobs to their end. ``evicted`` counts rows that were restarted for lack of room."""
 
     def __init__(
         self,
@@ -426,9 +147,9 @@ class Decoder:
         )
 
     def _evict(self) -> list[Job]:
-        """Send the youngest rows back when the answers grow over the budget.
+        """Return the youngest rows to the queue when the answers outgrow memory.
 
-        They are drawn again, the same, when there is room.
+        Their draws come again, the same, when there is room.
         """
         live = len(self.lanes)
         width = int(self.cache.lengths.max()) + 1
@@ -444,13 +165,13 @@ class Decoder:
         return back
 
     @torch.inference_mode()
-    def _advance(self, logits: torch.Tensor, base: int, lanes: Sequence[Lane]) -> list[Raw]:
-        """Choose the next token of each lane, record it, and settle who goes on in which slot."""
+    def _advance(self, logits: Tensor, base: int, lanes: Sequence[Lane]) -> list[Raw]:
+        """Choose and record the next token of each lane, and settle which lane has which slot."""
         node = np.array([lane.slot - base for lane in lanes], dtype=np.int64)
-        tokens, sound, found = self._choose(logits, node, lanes)
+        tokens, sound, arrays = self._choose(logits, node, lanes)
         done: list[Raw] = []
-        goes_on: list[Lane] = []
-        onward: list[int] = []
+        live: list[Lane] = []
+        newest: list[int] = []
         for row, lane in enumerate(lanes):
             token = tokens[row]
             finish = "" if sound[row] else "failed"
@@ -458,7 +179,7 @@ class Decoder:
                 finish = "stop"
             elif not finish:
                 lane.ids.append(token)
-                for name, values in found.items():
+                for name, values in arrays.items():
                     lane.arrays.setdefault(name, []).append(values[row])
                 finish = self._ended(lane)
             if finish:
@@ -466,31 +187,31 @@ class Decoder:
                 done.append(Raw(lane.job, lane.ids, lane.arrays, finish, computed))
                 lane.slot = -1
             else:
-                goes_on.append(lane)
-                onward.append(token)
+                live.append(lane)
+                newest.append(token)
         self.lanes = [lane for lane in self.lanes if lane.slot >= 0]
-        self._branch(goes_on, np.array(onward, dtype=np.int64), base, base + len(logits))
+        self._branch(live, np.array(newest, dtype=np.int64), base, base + len(logits))
         self._tidy(GHOST_SHARE)
         return done
 
     def _choose(
-        self, logits: torch.Tensor, node: Ints, lanes: Sequence[Lane]
+        self, logits: Tensor, node: Ints, lanes: Sequence[Lane]
     ) -> tuple[list[int], list[bool], dict[str, list[object]]]:
-        """Return each lane's next token, whether its distribution is sound, and what to record.
+        """Return each lane's next token, whether its distribution is sound, and the arrays.
 
         Distributions are read some at a time, since a reading holds twice the logits' memory.
         """
         requests = [lane.job.request for lane in lanes]
         settings = Shaping(
-            np.array([r.temperature for r in requests], dtype=np.float64),
-            np.array([r.top_p for r in requests], dtype=np.float64),
-            np.array([r.top_k for r in requests], dtype=np.int64),
-            np.array([r.min_p for r in requests], dtype=np.float64),
-            np.array([r.repetition_penalty for r in requests], dtype=np.float64),
+            temperature=np.array([r.temperature for r in requests], dtype=np.float64),
+            top_p=np.array([r.top_p for r in requests], dtype=np.float64),
+            top_k=np.array([r.top_k for r in requests], dtype=np.int64),
+            min_p=np.array([r.min_p for r in requests], dtype=np.float64),
+            penalty=np.array([r.repetition_penalty for r in requests], dtype=np.float64),
         )
         uniform = np.array([lane.uniform() for lane in lanes])
         tokens, sound = [0] * len(lanes), [False] * len(lanes)
-        found: dict[str, list[object]] = {}
+        arrays: dict[str, list[object]] = {}
         step = at_once(logits)
         for at in range(0, len(logits), step):
             rows = np.flatnonzero((node >= at) & (node < at + step))
@@ -508,10 +229,10 @@ class Decoder:
             for n, row in enumerate(rows.tolist()):
                 tokens[row], sound[row] = chosen[n], good[n]
             for name, values in columns.items():
-                whole = found.setdefault(name, [None] * len(lanes))
+                whole = arrays.setdefault(name, [None] * len(lanes))
                 for row, value in zip(rows.tolist(), values, strict=True):
                     whole[row] = value
-        return tokens, sound, found
+        return tokens, sound, arrays
 
     def _ended(self, lane: Lane) -> str:
         """Return why a lane ends after its newest token, or nothing."""
@@ -523,8 +244,8 @@ class Decoder:
     def _branch(self, lanes: Sequence[Lane], tokens: Ints, first: int, last: int) -> None:
         """Give a slot to each distinct continuation of the slots ``first:last``.
 
-        The first child of a slot stays in it; the others are copied into slots that nobody
-        continues, or behind all.
+        The first child of a slot stays in it; the others are copied into ghosts' slots, or
+        behind all.
         """
         if not lanes:
             return

@@ -1,4 +1,5 @@
-"""From what the model computed to the records that are stored."""
+"""The ``hf`` engine: any causal language model that transformers can load, in this process, and the
+records of what it computed."""
 
 from __future__ import annotations
 
@@ -10,16 +11,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sayso.engines.engine import Capabilities, Counts
+from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.hf import force
-from sayso.engines.hf import force as hf_force
 from sayso.engines.hf.decode import Decoder, Job, Raw
-from sayso.engines.hf.force import ARRAYS, Given, Watch, check_place, read_until
+from sayso.engines.hf.force import ARRAYS, Arrays, Given, Watch, check_place, read_until
 from sayso.engines.hf.kv_cache import open_cache
 from sayso.engines.hf.load import (
     Identity,
@@ -44,8 +43,272 @@ from sayso.engines.hf.text import (
 from sayso.records import Alternative, Generation, InputError, Request, Usage
 
 
+def open_hf(name: str, **options: object) -> HfEngine:
+    """Open a folder or hub id; see :class:`~sayso.engines.hf.load.Options` for the options."""
+    checked = _options(options)
+    model, tokenizer = load(name, checked)
+    identity = identify(name, model, tokenizer, checked)
+    engine = HfEngine(f"hf:{name}", model, tokenizer, identity, checked)
+    engine.base_run = card_of(Path(name).expanduser()).base_run
+    return engine
+
+
+def open_builtin(**options: object) -> HfEngine:
+    """Open the model that is shipped with sayso."""
+    checked = _options(options)
+    with resources.as_file(resources.files("sayso") / "builtin" / "model") as folder:
+        if not (folder / "config.json").is_file():
+            raise InputError(
+                f"the built-in model is missing from {folder}: reinstall sayso, or make it with "
+                "'python -m builtin_model.make'"
+            )
+        model, tokenizer = load(str(folder), checked)
+        identity = identify(str(folder), model, tokenizer, checked)
+    return HfEngine("builtin", model, tokenizer, identity._replace(signature="builtin@1"), checked)
+
+
+def _options(values: Mapping[str, object]) -> Options:
+    """Check options that may come from a command line."""
+    options = read_options(Options, values, "known options")
+    _check_arrays(options.record)
+    return options
+
+
+def _check_arrays(names: frozenset[str]) -> None:
+    """Refuse names of arrays that this engine cannot record."""
+    if not names <= ARRAYS:
+        unknown = ", ".join(sorted(names - ARRAYS))
+        raise InputError(
+            f"array {unknown} is not known: expected some of {', '.join(sorted(ARRAYS))}"
+        )
+
+
+class HfEngine:
+    """A transformers model as an engine (see :class:`sayso.engines.engine.Engine`).
+
+    ``notices`` are sentences for the user, ``base_run`` the run that a trained model came from.
+    """
+
+    base_run = ""
+
+    def __init__(
+        self, name: str, model: Any, tokenizer: Any, identity: Identity, options: Options
+    ) -> None:
+        self.name = name
+        self.identity, self.base, self.signature = identity
+        self.counts = Counts()
+        self.options = options
+        self.tokenizer = tokenizer
+        tokenizer.deprecation_warnings = {
+            "sequence-length-is-longer-than-the-specified-maximum": True
+        }  # warned already: long texts are the engine's business
+        self.ends = ends_of_text(model, tokenizer)
+        pad = tokenizer.pad_token_id
+        self.runner = Runner(
+            model, pad if pad is not None else min(self.ends, default=0), self.counts
+        )
+        self.render = renderer(tokenizer)
+        self.detokenizer = Detokenizer(tokenizer)
+        self.record = options.record
+        self.watched: Watch | None = None
+        self.limits = first_limits(self.runner, options)
+        self.overrides: Counter[str] = Counter()
+        self.architecture = type(model).__name__
+        self.capabilities = Capabilities(
+            logprobs=True,
+            entropies=True,
+            alternatives=True,
+            hidden=True,
+            force=True,
+            context=self.runner.context,
+        )
+        self.threads_before = torch.get_num_threads()
+        threads = choose_threads(model, options)
+        if threads is not None:
+            torch.set_num_threads(threads)
+
+    @property
+    def notices(self) -> list[str]:
+        """What the architecture does not allow, and what was changed in prompts so far."""
+        notices = prompt_notices(self.overrides)
+        if self.runner.memory == "none":
+            notices.append(
+                f"{self.architecture} has no cache that could be shared: every token reads the "
+                "whole text again, which is slow"
+            )
+        elif self.runner.memory == "state":
+            notices.append(
+                f"{self.architecture} keeps a running state: only prompts of equal length share a "
+                "batch"
+            )
+        if not self.tokenizer.chat_template:
+            notices.append("the model has no chat template: prompts are written as plain questions")
+        return notices
+
+    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+        """Answer requests lazily, a window at a time, in order of completion."""
+        numbered = iter(enumerate(requests))
+        while window := list(islice(numbered, self.options.window)):
+            jobs = []
+            for index, request in window:
+                self.counts.requests += 1
+                prompt = self.render(request)
+                problem = self._problem(request, prompt)
+                if problem is not None or request.max_tokens < 1:
+                    yield index, unanswered(request, prompt, problem)
+                else:
+                    jobs.append(Job(index, request, prompt))
+                    self.overrides.update(prompt.overrides)
+            yield from self._decode(jobs)
+
+    def _problem(self, request: Request, prompt: Rendered) -> str | None:
+        """Return why a request cannot be answered."""
+        if prompt.problem is not None:
+            return prompt.problem
+        if not (request.temperature >= 0 and request.repetition_penalty > 0):
+            return "failed: temperature must be at least 0 and repetition_penalty above 0"
+        context = self.runner.context
+        if context is not None and len(prompt.ids) + request.max_tokens > context:
+            return "context"
+        return None
+
+    def _decode(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Generation]]:
+        """Run jobs, with half the rows each time memory runs out; draws stay the same."""
+        waiting = {
+            job.number: job
+            for job in sorted(
+                jobs,
+                key=lambda j: (-j.request.max_tokens, -len(j.prompt.ids), j.prompt.key, j.number),
+            )
+        }
+        while waiting:
+            decoder = Decoder(
+                open_cache(self.runner), self.limits, self.ends, self._stops, self.record
+            )
+            try:
+                for raw in decoder.run(list(waiting.values())):
+                    del waiting[raw.job.number]
+                    yield raw.job.number, self._generation(raw)
+            except RuntimeError as error:
+                if not ran_out(error):
+                    raise
+                del decoder
+                yield from self._retreat(waiting)
+
+    def _retreat(self, waiting: dict[int, Job]) -> Iterator[tuple[int, Generation]]:
+        """Halve the limits; if there is nothing to halve, the first request fails."""
+        self.counts.out_of_memory += 1
+        if self.runner.device.type == "cuda":
+            torch.cuda.empty_cache()
+        if self.limits.rows == 1:
+            job = waiting.pop(next(iter(waiting)))
+            yield job.number, unanswered(job.request, job.prompt, "failed: out of memory")
+            return
+        self.limits = self.limits.halved()
+        self.runner.prefill_slots = max(1, self.runner.prefill_slots // 2)
+
+    def _stops(self, job: Job, ids: Sequence[int]) -> bool:
+        stops = (*job.request.stop, *job.prompt.stop)
+        return stops_here(self.detokenizer, ids, stops, job.prompt.thought)
+
+    def _generation(self, raw: Raw) -> Generation:
+        """Count what was generated and return its record."""
+        self.counts.prompt_tokens += len(raw.job.prompt.ids)
+        self.counts.completion_tokens += raw.computed
+        return answered(raw, self.detokenizer, self.record)
+
+    def force(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
+    ) -> Iterator[tuple[int, Generation]]:
+        """Read given continuations; arrays cover them alone."""
+        wanted = frozenset(want)
+        _check_arrays(wanted)
+        given = []
+        for item, problem in self._given(items):
+            if problem is not None:
+                yield item.number, unanswered(items[item.number][0], item.prompt, problem)
+            else:
+                given.append(item)
+        for item, arrays in self._forced(given, wanted):
+            self.counts.forced_tokens += len(item.ids)
+            request = items[item.number][0]
+            yield item.number, forced(request, item, arrays, wanted, self.detokenizer)
+
+    def _given(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]]
+    ) -> Iterator[tuple[Given, str | None]]:
+        """Yield each continuation as tokens behind its prompt, and why it cannot be read."""
+        context = self.runner.context
+        for index, (request, continuation) in enumerate(items):
+            prompt = self.render(request)
+            problem = prompt.problem
+            if isinstance(continuation, str):
+                ids = force.continuation_ids(self.tokenizer, prompt, continuation)
+            else:
+                ids = tuple(int(token) for token in continuation)
+            if problem is None and context is not None and len(prompt.ids) + len(ids) > context:
+                problem = "context"
+            strange = [token for token in ids if not 0 <= token < self.runner.vocabulary]
+            if problem is None and strange:
+                problem = f"failed: token {strange[0]} is not in the vocabulary"
+            yield Given(index, prompt, ids), problem
+
+    def _forced(self, given: list[Given], wanted: frozenset[str]) -> Iterator[tuple[Given, Arrays]]:
+        """Run the pass, in smaller batches each time memory runs out."""
+        left = {item.number: item for item in given}
+        while left:
+            try:
+                for item, arrays in force.force(
+                    self.runner, list(left.values()), wanted, self.limits.rows, self.watched
+                ):
+                    del left[item.number]
+                    yield item, arrays
+            except RuntimeError as error:
+                self._halve_rows(error)
+
+    def _halve_rows(self, error: RuntimeError) -> None:
+        """Halve the limits after a pass ran out of memory; raise what is no such error."""
+        if not ran_out(error) or self.limits.rows == 1:
+            raise error
+        self.counts.out_of_memory += 1
+        self.limits = self.limits.halved()
+
+    def hidden(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
+    ) -> NDArray[np.float16]:
+        """Return hidden states (n, d); see :meth:`sayso.engines.engine.HiddenReader.hidden`."""
+        place = check_place(self.runner, layer, position)
+        rows: dict[tuple[int, ...], list[int]] = {}
+        for item, problem in self._given(items):
+            if problem is None and (text := read_until(item, position)):
+                rows.setdefault(text, []).append(item.number)
+        states = np.full((len(items), force.width(self.runner)), np.nan, dtype=np.float16)
+        if self.watched is not None:
+            for text, state in self.watched.take(place, position, list(rows)).items():
+                states[rows.pop(text)] = state
+        while rows:
+            try:
+                for text, state in force.hidden(self.runner, list(rows), place, self.limits.rows):
+                    states[rows.pop(text)] = state
+            except RuntimeError as error:
+                self._halve_rows(error)
+        return states
+
+    def watch(self, layer: int, position: str) -> None:
+        """Keep the states that forcing sees; :meth:`sayso.engines.engine.StateWatcher.watch`."""
+        self.watched = Watch(check_place(self.runner, layer, position), position)
+
+    def close(self) -> None:
+        """Give the memory and the threads back."""
+        self.runner.model = None
+        torch.set_num_threads(self.threads_before)
+
+
+# ---- records of what was computed
+
+
 def unanswered(request: Request, prompt: Rendered, problem: str | None) -> Generation:
-    """Return the record of a request that was not run, or asked for no tokens."""
+    """Return the record of a request that was not run, or that wanted no tokens."""
     return Generation(
         request,
         rendered_hash=prompt.hash,
@@ -112,293 +375,20 @@ def forced(
     )
 
 
-def _rounded(values: Iterable[float]) -> tuple[float, ...]:
-    """Round to six decimals: float32 holds no more, and records stay small."""
-    return tuple([round(v, 6) + 0.0 for v in values])
-
-
 def _arrays(arrays: Mapping[str, Sequence[Any]], record: frozenset[str]) -> dict[str, Any]:
     """Return the arrays in ``record`` as fields of a record."""
-    found: dict[str, Any] = {
-        name: _rounded(arrays.get(name, ())) for name in record if name != "alternatives"
+    fields: dict[str, Any] = {
+        # float32 holds no more than six decimals, and records stay small
+        name: tuple([round(v, 6) + 0.0 for v in arrays.get(name, ())])
+        for name in record
+        if name != "alternatives"
     }
     if "alternatives" in record:
         pairs = zip(
             arrays.get("alternative_tokens", ()), arrays.get("alternatives", ()), strict=True
         )
-        found["alternatives"] = tuple(
+        fields["alternatives"] = tuple(
             tuple(Alternative(t, round(v, 6)) for t, v in zip(tokens, values, strict=True))
             for tokens, values in pairs
         )
-    return found
-
-
-# The ``hf`` engine: any causal language model that transformers can load, in this process.
-
-
-class HfEngine:
-    """A transformers model as an engine (see :class:`sayso.engines.engine.Engine`).
-
-    ``notices`` are sentences for the user. ``base_run``: the run that a taught model came from.
-    """
-
-    base_run = ""
-
-    def __init__(
-        self, name: str, model: Any, tokenizer: Any, identity: Identity, options: Options
-    ) -> None:
-        self.name = name
-        self.identity, self.base, self.signature = identity
-        self.counts = Counts()
-        self.options = options
-        self.tokenizer = tokenizer
-        tokenizer.deprecation_warnings = {
-            "sequence-length-is-longer-than-the-specified-maximum": True
-        }
-        self.ends = ends_of_text(model, tokenizer)
-        pad = tokenizer.pad_token_id
-        self.runner = Runner(
-            model, pad if pad is not None else min(self.ends, default=0), self.counts
-        )
-        self.render = renderer(tokenizer)
-        self.detokenizer = Detokenizer(tokenizer)
-        self.record = options.record
-        self.watched: Watch | None = None
-        self.limits = first_limits(self.runner, options)
-        self.said: Counter[str] = Counter()
-        self.architecture = type(model).__name__
-        self.capabilities = Capabilities(
-            logprobs=True,
-            entropies=True,
-            alternatives=True,
-            hidden=True,
-            force=True,
-            context=self.runner.context,
-        )
-        self.threads_before = torch.get_num_threads()
-        threads = choose_threads(model, options)
-        if threads is not None:
-            torch.set_num_threads(threads)
-
-    @property
-    def notices(self) -> list[str]:
-        """What the architecture does not allow, and what was done to prompts so far."""
-        found = prompt_notices(self.said)
-        if self.runner.memory == "none":
-            found.append(
-                f"{self.architecture} has no cache that could be shared: every token reads the "
-                "whole text again, which is slow"
-            )
-        elif self.runner.memory == "state":
-            found.append(
-                f"{self.architecture} keeps a running state: only prompts of equal length share a "
-                "batch"
-            )
-        if not self.tokenizer.chat_template:
-            found.append("the model has no chat template: prompts are written as plain questions")
-        return found
-
-    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
-        """Answer requests lazily, a window at a time, in order of completion."""
-        numbered = iter(enumerate(requests))
-        while window := list(islice(numbered, self.options.window)):
-            jobs = []
-            for index, request in window:
-                self.counts.requests += 1
-                prompt = self.render(request)
-                problem = self._problem(request, prompt)
-                if problem is not None or request.max_tokens < 1:
-                    yield index, unanswered(request, prompt, problem)
-                else:
-                    jobs.append(Job(index, request, prompt))
-                    self.said.update(prompt.overrides)
-            yield from self._decode(jobs)
-
-    def _problem(self, request: Request, prompt: Rendered) -> str | None:
-        """Return why a request cannot be answered."""
-        if prompt.problem is not None:
-            return prompt.problem
-        if not (request.temperature >= 0 and request.repetition_penalty > 0):
-            return "failed: temperature must be at least 0 and repetition_penalty above 0"
-        context = self.runner.context
-        if context is not None and len(prompt.ids) + request.max_tokens > context:
-            return "context"
-        return None
-
-    def _decode(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Generation]]:
-        """Run jobs, with half the rows each time memory runs out; draws stay the same."""
-        waiting = {
-            job.number: job
-            for job in sorted(
-                jobs,
-                key=lambda j: (-j.request.max_tokens, -len(j.prompt.ids), j.prompt.key, j.number),
-            )
-        }
-        while waiting:
-            decoder = Decoder(
-                open_cache(self.runner), self.limits, self.ends, self._stops, self.record
-            )
-            try:
-                for raw in decoder.run(list(waiting.values())):
-                    del waiting[raw.job.number]
-                    yield raw.job.number, self._generation(raw)
-            except RuntimeError as error:
-                if not ran_out(error):
-                    raise
-                del decoder
-                yield from self._smaller(waiting)
-
-    def _smaller(self, waiting: dict[int, Job]) -> Iterator[tuple[int, Generation]]:
-        """Halve the limits; where nothing is left to halve, the first request fails."""
-        self.counts.out_of_memory += 1
-        if self.runner.device.type == "cuda":
-            torch.cuda.empty_cache()
-        if self.limits.rows == 1:
-            job = waiting.pop(next(iter(waiting)))
-            yield job.number, unanswered(job.request, job.prompt, "failed: out of memory")
-            return
-        self.limits = self.limits.halved()
-        self.runner.prefill_slots = max(1, self.runner.prefill_slots // 2)
-
-    def _stops(self, job: Job, ids: Sequence[int]) -> bool:
-        stops = (*job.request.stop, *job.prompt.stop)
-        return stops_here(self.detokenizer, ids, stops, job.prompt.thought)
-
-    def _generation(self, raw: Raw) -> Generation:
-        """Count what was generated and return its record."""
-        self.counts.prompt_tokens += len(raw.job.prompt.ids)
-        self.counts.completion_tokens += raw.computed
-        return answered(raw, self.detokenizer, self.record)
-
-    def force(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
-    ) -> Iterator[tuple[int, Generation]]:
-        """Read given continuations; arrays cover them and nothing else."""
-        wanted = frozenset(want)
-        _known_arrays(wanted)
-        given = []
-        for item, problem in self._given(items):
-            if problem is not None:
-                yield item.number, unanswered(items[item.number][0], item.prompt, problem)
-            else:
-                given.append(item)
-        for item, arrays in self._forced(given, wanted):
-            self.counts.forced_tokens += len(item.ids)
-            request = items[item.number][0]
-            yield item.number, forced(request, item, arrays, wanted, self.detokenizer)
-
-    def _given(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]]
-    ) -> Iterator[tuple[Given, str | None]]:
-        """Yield each continuation as tokens behind its prompt, and why it cannot be read."""
-        context = self.runner.context
-        for index, (request, continuation) in enumerate(items):
-            prompt = self.render(request)
-            problem = prompt.problem
-            if isinstance(continuation, str):
-                ids = force.continuation_ids(self.tokenizer, prompt, continuation)
-            else:
-                ids = tuple(int(token) for token in continuation)
-            if problem is None and context is not None and len(prompt.ids) + len(ids) > context:
-                problem = "context"
-            strange = [token for token in ids if not 0 <= token < self.runner.vocabulary]
-            if problem is None and strange:
-                problem = f"failed: token {strange[0]} is not in the vocabulary"
-            yield Given(index, prompt, ids), problem
-
-    def hidden(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
-    ) -> NDArray[np.float16]:
-        """Return hidden states (n, d); see :meth:`sayso.engines.engine.HiddenReader.hidden`."""
-        place = check_place(self.runner, layer, position)
-        rows: dict[tuple[int, ...], list[int]] = {}
-        for item, problem in self._given(items):
-            if problem is None and (text := read_until(item, position)):
-                rows.setdefault(text, []).append(item.number)
-        found = np.full((len(items), force.width(self.runner)), np.nan, dtype=np.float16)
-        left = dict(rows)
-        if self.watched is not None:
-            for text, state in self.watched.take(place, position, rows).items():
-                found[left.pop(text)] = state
-        while left:
-            try:
-                for text, state in force.hidden(self.runner, list(left), place, self.limits.rows):
-                    found[left.pop(text)] = state
-            except RuntimeError as error:
-                if not ran_out(error) or self.limits.rows == 1:
-                    raise
-                self.counts.out_of_memory += 1
-                self.limits = self.limits.halved()
-        return found
-
-    def watch(self, layer: int, position: str) -> None:
-        """Keep the states that forcing sees; :meth:`sayso.engines.engine.StateWatcher.watch`."""
-        self.watched = Watch(check_place(self.runner, layer, position), position)
-
-    def _forced(
-        self, given: list[Given], wanted: frozenset[str]
-    ) -> Iterator[tuple[Given, hf_force.Arrays]]:
-        """Run the pass, in smaller batches each time memory runs out."""
-        left = {item.number: item for item in given}
-        while left:
-            try:
-                for item, arrays in force.force(
-                    self.runner, list(left.values()), wanted, self.limits.rows, self.watched
-                ):
-                    del left[item.number]
-                    yield item, arrays
-            except RuntimeError as error:
-                if not ran_out(error) or self.limits.rows == 1:
-                    raise
-                self.counts.out_of_memory += 1
-                self.limits = self.limits.halved()
-
-    def close(self) -> None:
-        """Give the memory and the threads back."""
-        self.runner.model = None
-        torch.set_num_threads(self.threads_before)
-
-
-def _options(options: dict[str, object]) -> Options:
-    """Check options that may come from a command line."""
-    try:
-        checked = msgspec.convert(options, Options, strict=False)
-    except msgspec.ValidationError as error:
-        known = ", ".join(Options.__struct_fields__)
-        raise InputError(f"model option: {error}; known options: {known}") from None
-    _known_arrays(checked.record)
-    return checked
-
-
-def _known_arrays(names: frozenset[str]) -> None:
-    """Refuse names of arrays that this engine cannot record."""
-    if not names <= ARRAYS:
-        unknown = ", ".join(sorted(names - ARRAYS))
-        raise InputError(
-            f"array {unknown} is not known: expected some of {', '.join(sorted(ARRAYS))}"
-        )
-
-
-def open_hf(name: str, **options: object) -> HfEngine:
-    """Open a folder or hub id; see :class:`~sayso.engines.hf.load.Options` for the options."""
-    checked = _options(options)
-    model, tokenizer = load(name, checked)
-    identity = identify(name, model, tokenizer, checked)
-    engine = HfEngine(f"hf:{name}", model, tokenizer, identity, checked)
-    engine.base_run = card_of(Path(name).expanduser()).base_run
-    return engine
-
-
-def open_builtin(**options: object) -> HfEngine:
-    """Open the model that is shipped with sayso."""
-    checked = _options(options)
-    with resources.as_file(resources.files("sayso") / "builtin" / "model") as folder:
-        if not (folder / "config.json").is_file():
-            raise InputError(
-                f"the built-in model is missing from {folder}: reinstall sayso, or make it with "
-                "'python -m builtin_model.make'"
-            )
-        model, tokenizer = load(str(folder), checked)
-        found = identify(str(folder), model, tokenizer, checked)
-    identity = Identity(found.identity, found.base, "builtin@1")
-    return HfEngine("builtin", model, tokenizer, identity, checked)
+    return fields

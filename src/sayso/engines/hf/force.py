@@ -1,4 +1,12 @@
-"""Teacher forcing: the probabilities of text that is given, in one pass."""
+"""Given text read in one pass: the probabilities of its tokens (teacher forcing), and hidden states
+at one layer and position.
+
+What comes behind a position cannot change its state in a causal model. So a text is read up to its
+position only, texts that are then equal are read once, and the head that would turn states into
+probabilities is not computed. Only the wanted layer is kept, never a whole batch of all layers.
+Teacher forcing reads all that stands before an answer's last token: a :class:`Watch` takes states
+while it runs, without a pass of their own.
+"""
 
 from __future__ import annotations
 
@@ -12,158 +20,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sayso.engines.engine import POSITIONS
-from sayso.engines.hf import decode
+from sayso.engines.hf import sampling
 from sayso.engines.hf.kv_cache import first_pass, padded
 from sayso.engines.hf.load import Runner
 from sayso.engines.hf.text import Rendered
 from sayso.records import InputError
 
-# Hidden states of texts that a pass reads anyway: taken while it runs, not by a pass of their
-# own.
-#
-# Teacher forcing reads all that stands before an answer's last token, so the state that a probe
-# learns from goes by on the way. Only the wanted row of each text is kept.
-
-Half = NDArray[np.float16]
-#: The largest number that float16 holds: a state beyond it is stored as this.
-LARGEST = float(np.finfo(np.float16).max)
-#: Bytes of states that wait to be asked for; what comes after is not kept, and read again.
-WAITING = 64_000_000
-
-
-def depth(runner: Runner) -> int:
-    """Return how many blocks the model has: layers are counted 0 (embeddings) to this."""
-    return int(runner.model.config.get_text_config(decoder=True).num_hidden_layers)
-
-
-def check_place(runner: Runner, layer: int, position: str) -> int:
-    """Return the layer counted from 0; a layer or position that is none raises InputError."""
-    if position not in POSITIONS:
-        raise InputError(f"position {position!r} is not known: expected {', '.join(POSITIONS)}")
-    last = depth(runner)
-    if not -last - 1 <= layer <= last:
-        raise InputError(
-            f"layer {layer} is not in the model: it has 0 (embeddings) to {last}, "
-            "or -1 for the last"
-        )
-    found = layer if layer >= 0 else last + 1 + layer
-    if found != last:
-        _blocks(runner)
-    return found
-
-
-def _blocks(runner: Runner) -> torch.nn.ModuleList:
-    """Return the model's blocks, the first layer's first; a model that hides them raises."""
-    for found in runner.model.base_model.modules():
-        if isinstance(found, torch.nn.ModuleList) and len(found) == depth(runner):
-            return found
-    raise InputError(
-        f"{type(runner.model).__name__} does not show its layers: only layer -1 can be read"
-    )
-
-
-@contextmanager
-def watching(runner: Runner, layer: int, seen: list[Tensor]) -> Iterator[None]:
-    """Put the states (rows, columns, d) of one layer into ``seen``, pass by pass.
-
-    They are what goes into block ``layer``, or, behind the last block, what the head reads.
-    """
-
-    def into(module: Any, args: tuple[Any, ...], given: dict[str, Any]) -> None:
-        seen.append(args[0] if args else given["hidden_states"])
-
-    def out(module: Any, args: tuple[Any, ...], found: Any) -> None:
-        seen.append(found.last_hidden_state)
-
-    if layer == depth(runner):
-        handle = runner.model.base_model.register_forward_hook(out)
-    else:
-        handle = _blocks(runner)[layer].register_forward_pre_hook(into, with_kwargs=True)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-def half(states: Tensor) -> Half:
-    """Return states as they are stored."""
-    found = states.float().clamp(-LARGEST, LARGEST)
-    return np.asarray(found.cpu().numpy(), dtype=np.float16)
-
-
-class Watch:
-    """States at one layer and position of the texts that were forced, until they are taken.
-
-    ``beyond``: tokens that have to be read though nothing is predicted from them.
-    """
-
-    def __init__(self, layer: int, position: str) -> None:
-        self.layer = layer
-        self.position = position
-        self.beyond = int(position == "last_answer")
-        self._seen: list[Tensor] = []
-        self._waiting: dict[tuple[int, ...], Half] = {}
-        self._bytes = 0
-
-    @contextmanager
-    def on(self, runner: Runner) -> Iterator[None]:
-        """Watch the passes that are run meanwhile."""
-        self._seen.clear()
-        with watching(runner, self.layer, self._seen):
-            yield
-        self._seen.clear()
-
-    def see(self, batch: Sequence[Given], rows: Sequence[int], first: int | None) -> None:
-        """Keep what the newest pass shows; ``rows`` says in which of its rows each answer stands.
-
-        The pass read the answers' tokens from ``first`` on, counted from 0 where the answer begins;
-        ``None``: it read prompts, whose last tokens stand last.
-        """
-        if not self._seen:
-            return  # an architecture whose parts are not run as modules: read by a pass of its own
-        states = self._seen.pop()
-        if first is None:
-            states, first = states[:, -1:], -1
-        texts, places = [], []
-        for item, row in zip(batch, rows, strict=True):
-            text = read_until(item, self.position)
-            column = len(text) - len(item.prompt.ids) - 1 - first
-            if 0 <= column < states.shape[1] and text not in self._waiting:
-                texts.append(text)
-                places.append((row, column))
-        if not texts or self._bytes > WAITING:
-            return
-        at = torch.tensor(places, device=states.device)
-        found = half(states[at[:, 0], at[:, 1]])
-        self._bytes += found.nbytes
-        self._waiting.update(zip(texts, found, strict=True))
-
-    def take(
-        self, layer: int, position: str, texts: Iterable[tuple[int, ...]]
-    ) -> dict[tuple[int, ...], Half]:
-        """Return the states that are held of these texts, and forget all that are held."""
-        if (layer, position) != (self.layer, self.position):
-            return {}
-        found = {text: self._waiting[text] for text in texts if text in self._waiting}
-        self._waiting.clear()
-        self._bytes = 0
-        return found
-
-
-def read_until(item: Given, position: str) -> tuple[int, ...]:
-    """Return the tokens up to the position, its own the last; none where there is no such token."""
-    if position == "last_prompt":
-        return item.prompt.ids
-    if not item.ids:
-        return ()
-    whole = (*item.prompt.ids, *item.ids)
-    return whole if position == "last_answer" else whole[:-1]
-
-
+#: Arrays that :func:`force` can give.
+ARRAYS = frozenset({"logprobs", "entropies", "margins", "self_certainty", "renyi", "alternatives"})
 #: Logits held at once: columns are read in chunks so that rows x columns x V stays below this.
 LOGITS = 16_000_000
-#: Arrays that ``force`` can give.
-ARRAYS = frozenset({"logprobs", "entropies", "margins", "self_certainty", "renyi", "alternatives"})
+#: The largest number that float16 holds: a larger state is stored as this.
+LARGEST = float(np.finfo(np.float16).max)
+#: Bytes of states that wait to be taken; later ones are not kept, and read again.
+WAITING = 64_000_000
+Arrays = dict[str, list[Any]]
+Half = NDArray[np.float16]
 
 
 class Given(NamedTuple):
@@ -172,9 +44,6 @@ class Given(NamedTuple):
     number: int
     prompt: Rendered
     ids: tuple[int, ...]
-
-
-Arrays = dict[str, list[Any]]
 
 
 def continuation_ids(tokenizer: Any, prompt: Rendered, text: str) -> tuple[int, ...]:
@@ -190,18 +59,28 @@ def continuation_ids(tokenizer: Any, prompt: Rendered, text: str) -> tuple[int, 
     return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
-def measure(logits: Tensor, tokens: Tensor, want: frozenset[str]) -> Arrays:
-    """Return the wanted arrays for N distributions (N, V) and the tokens (N,) that follow."""
-    arrays: Arrays = {name: [] for name in want}
-    step = decode.at_once(logits)
-    for at in range(0, len(tokens), step):
-        reading = decode.read(logits[at : at + step])
-        place = torch.arange(len(reading.best), device=reading.best.device)
-        part = tokens[at : at + step].to(place.device)
-        for name, values in decode.record(reading, place, part, want).items():
-            arrays.setdefault(name, []).extend(values.tolist())
-        del reading  # not beside the next one
-    return arrays
+def force(
+    runner: Runner,
+    given: Sequence[Given],
+    want: frozenset[str],
+    rows: int,
+    watch: Watch | None = None,
+) -> Iterator[tuple[Given, Arrays]]:
+    """Yield the wanted arrays of each continuation, one entry for each of its tokens.
+
+    Continuations of one prompt share its prefill. ``watch`` keeps hidden states that go by.
+    """
+    for item in given:
+        if not item.ids:
+            yield item, {}
+    filled = [item for item in given if item.ids]
+    for batch in _batches(runner, filled, rows):
+        with watch.on(runner) if watch is not None else nullcontext():
+            if runner.memory in ("none", "state"):
+                arrays = [_read_alone(runner, item, want, watch) for item in batch]
+            else:
+                arrays = _read(runner, batch, want, watch)
+        yield from zip(batch, arrays, strict=True)
 
 
 def _batches(runner: Runner, given: Sequence[Given], rows: int) -> Iterator[list[Given]]:
@@ -237,8 +116,8 @@ def _read(
             layer.reorder_cache(node.to(runner.device))
     lengths = torch.tensor([len(g.prompt.ids) for g in batch])
     start = int(lengths.max())
-    beyond = watch.beyond if watch is not None else 0
-    targets = padded([(*g.ids, *[runner.pad] * beyond) for g in batch], runner.pad, left=False)
+    surplus = watch.surplus if watch is not None else 0
+    targets = padded([(*g.ids, *[runner.pad] * surplus) for g in batch], runner.pad, left=False)
     arrays: list[Arrays] = [{} for _ in batch]
     before = logits[node.to(logits.device)][:, None]
     at, columns = 0, targets.shape[1]
@@ -268,13 +147,13 @@ def _collect(
     want: frozenset[str],
     arrays: list[Arrays],
 ) -> None:
-    """Add what columns ``at ..`` of the continuations say, padding left out."""
+    """Add the arrays of columns ``at ..`` of the continuations, padding left out."""
     width = logits.shape[1]
     real = [min(max(len(g.ids) - at, 0), width) for g in batch]
     keep = torch.arange(width) < torch.tensor(real)[:, None]
-    found = measure(logits[keep.to(logits.device)], targets[:, at : at + width][keep], want)
+    columns = measure(logits[keep.to(logits.device)], targets[:, at : at + width][keep], want)
     ends = np.cumsum(real).tolist()
-    for name, values in found.items():
+    for name, values in columns.items():
         for row, (end, count) in enumerate(zip(ends, real, strict=True)):
             arrays[row].setdefault(name, []).extend(values[end - count : end])
 
@@ -283,51 +162,89 @@ def _collect(
 def _read_alone(runner: Runner, item: Given, want: frozenset[str], watch: Watch | None) -> Arrays:
     """Read one continuation without a cache."""
     count = len(item.ids)
-    beyond = watch.beyond if watch is not None else 0
-    ids = torch.tensor([[*item.prompt.ids, *item.ids][: len(item.prompt.ids) + count - 1 + beyond]])
-    logits = runner.forward(ids, keep=count + beyond)
+    surplus = watch.surplus if watch is not None else 0
+    ids = torch.tensor(
+        [[*item.prompt.ids, *item.ids][: len(item.prompt.ids) + count - 1 + surplus]]
+    )
+    logits = runner.forward(ids, keep=count + surplus)
     if watch is not None:
         watch.see([item], [0], -len(item.prompt.ids))
     return measure(logits[0, :count], torch.tensor(item.ids), want)
 
 
-def force(
-    runner: Runner,
-    given: Sequence[Given],
-    want: frozenset[str],
-    rows: int,
-    watch: Watch | None = None,
-) -> Iterator[tuple[Given, Arrays]]:
-    """Yield the wanted arrays of each continuation, one entry for each of its tokens.
-
-    Continuations of one prompt share its prefill. ``watch`` keeps hidden states that go by.
-    """
-    for item in given:
-        if not item.ids:
-            yield item, {}
-    filled = [item for item in given if item.ids]
-    for batch in _batches(runner, filled, rows):
-        with watch.on(runner) if watch is not None else nullcontext():
-            if runner.memory in ("none", "state"):
-                found = [_read_alone(runner, item, want, watch) for item in batch]
-            else:
-                found = _read(runner, batch, want, watch)
-        yield from zip(batch, found, strict=True)
+def measure(logits: Tensor, tokens: Tensor, want: frozenset[str]) -> Arrays:
+    """Return the wanted arrays for N distributions (N, V) and the tokens (N,) that follow."""
+    arrays: Arrays = {name: [] for name in want}
+    step = sampling.at_once(logits)
+    for at in range(0, len(tokens), step):
+        reading = sampling.read(logits[at : at + step])
+        place = torch.arange(len(reading.best), device=reading.best.device)
+        part = tokens[at : at + step].to(place.device)
+        for name, values in sampling.record(reading, place, part, want).items():
+            arrays.setdefault(name, []).extend(values.tolist())
+        del reading  # before the next one
+    return arrays
 
 
-# Hidden states of given text: one vector for each text, at one layer and one position.
-#
-# What comes behind a position cannot change its state in a causal model, so a text is read up
-# to its
-# position only, texts that are then equal are read once, and the head that would turn states
-# into
-# probabilities is not computed. Only the wanted layer is kept, never a whole batch of all
-# layers.
+# ---- hidden states
+
+
+def check_place(runner: Runner, layer: int, position: str) -> int:
+    """Return the layer counted from 0; an unknown layer or position raises InputError."""
+    if position not in POSITIONS:
+        raise InputError(f"position {position!r} is not known: expected {', '.join(POSITIONS)}")
+    last = depth(runner)
+    if not -last - 1 <= layer <= last:
+        raise InputError(
+            f"layer {layer} is not in the model: it has 0 (embeddings) to {last}, "
+            "or -1 for the last"
+        )
+    place = layer if layer >= 0 else last + 1 + layer
+    if place != last:
+        _blocks(runner)
+    return place
+
+
+def depth(runner: Runner) -> int:
+    """Return how many blocks the model has: layers are counted 0 (embeddings) to this."""
+    return int(runner.model.config.get_text_config(decoder=True).num_hidden_layers)
 
 
 def width(runner: Runner) -> int:
     """Return the length of a hidden state."""
     return int(runner.model.config.get_text_config(decoder=True).hidden_size)
+
+
+def _blocks(runner: Runner) -> torch.nn.ModuleList:
+    """Return the model's blocks, the first layer's first; a model that hides them raises."""
+    for module in runner.model.base_model.modules():
+        if isinstance(module, torch.nn.ModuleList) and len(module) == depth(runner):
+            return module
+    raise InputError(
+        f"{type(runner.model).__name__} does not show its layers: only layer -1 can be read"
+    )
+
+
+def hidden(
+    runner: Runner, texts: Sequence[tuple[int, ...]], layer: int, rows: int
+) -> Iterator[tuple[tuple[int, ...], Half]]:
+    """Yield each different text with its state (d,); ``layer`` counts from 0."""
+    for batch in _text_batches(runner, texts, rows):
+        yield from zip(batch, _states(runner, batch, layer), strict=True)
+
+
+def _text_batches(
+    runner: Runner, texts: Sequence[tuple[int, ...]], rows: int
+) -> Iterator[list[tuple[int, ...]]]:
+    """Yield texts of similar length together, as many as fit into one pass."""
+    batch: list[tuple[int, ...]] = []
+    for text in sorted(texts, key=lambda t: (len(t), t)):
+        if batch and (len(batch) >= rows or (len(batch) + 1) * len(text) > runner.prefill_slots):
+            yield batch
+            batch = []
+        batch.append(text)
+    if batch:
+        yield batch
 
 
 @torch.inference_mode()
@@ -346,23 +263,98 @@ def _states(runner: Runner, texts: Sequence[Sequence[int]], layer: int) -> Half:
     return half(seen[0][torch.arange(len(texts), device=seen[0].device), ends])
 
 
-def batches(
-    runner: Runner, texts: Sequence[tuple[int, ...]], rows: int
-) -> Iterator[list[tuple[int, ...]]]:
-    """Yield texts of similar length together, as many as fit into one pass."""
-    batch: list[tuple[int, ...]] = []
-    for text in sorted(texts, key=lambda t: (len(t), t)):
-        if batch and (len(batch) >= rows or (len(batch) + 1) * len(text) > runner.prefill_slots):
-            yield batch
-            batch = []
-        batch.append(text)
-    if batch:
-        yield batch
+@contextmanager
+def watching(runner: Runner, layer: int, seen: list[Tensor]) -> Iterator[None]:
+    """Put the states (rows, columns, d) of one layer into ``seen``, pass by pass.
+
+    They are what goes into block ``layer``, or, behind the last block, what the head reads.
+    """
+
+    def into(module: Any, args: tuple[Any, ...], given: dict[str, Any]) -> None:
+        seen.append(args[0] if args else given["hidden_states"])
+
+    def out(module: Any, args: tuple[Any, ...], output: Any) -> None:
+        seen.append(output.last_hidden_state)
+
+    if layer == depth(runner):
+        handle = runner.model.base_model.register_forward_hook(out)
+    else:
+        handle = _blocks(runner)[layer].register_forward_pre_hook(into, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
-def hidden(
-    runner: Runner, texts: Sequence[tuple[int, ...]], layer: int, rows: int
-) -> Iterator[tuple[tuple[int, ...], Half]]:
-    """Yield each different text with its state (d,); ``layer`` counts from 0."""
-    for batch in batches(runner, texts, rows):
-        yield from zip(batch, _states(runner, batch, layer), strict=True)
+def half(states: Tensor) -> Half:
+    """Return states as they are stored."""
+    return np.asarray(states.float().clamp(-LARGEST, LARGEST).cpu().numpy(), dtype=np.float16)
+
+
+class Watch:
+    """States at one layer and position of the texts that were forced, until they are taken.
+
+    ``surplus``: tokens that have to be read though nothing is predicted from them.
+    """
+
+    def __init__(self, layer: int, position: str) -> None:
+        self.layer = layer
+        self.position = position
+        self.surplus = int(position == "last_answer")
+        self._seen: list[Tensor] = []
+        self._waiting: dict[tuple[int, ...], Half] = {}
+        self._bytes = 0
+
+    @contextmanager
+    def on(self, runner: Runner) -> Iterator[None]:
+        """Watch the passes that are run meanwhile."""
+        self._seen.clear()
+        with watching(runner, self.layer, self._seen):
+            yield
+        self._seen.clear()
+
+    def see(self, batch: Sequence[Given], rows: Sequence[int], first: int | None) -> None:
+        """Keep the states of the newest pass; ``rows`` are the rows in which the answers stand.
+
+        The pass read the answers' tokens from ``first`` on, counted from 0 where the answer begins;
+        ``None``: it read prompts, left-padded, whose last tokens share the last column.
+        """
+        if not self._seen:
+            return  # an architecture whose parts are not run as modules: read by a pass of its own
+        states = self._seen.pop()
+        if first is None:
+            states, first = states[:, -1:], -1
+        texts, places = [], []
+        for item, row in zip(batch, rows, strict=True):
+            text = read_until(item, self.position)
+            column = len(text) - len(item.prompt.ids) - 1 - first
+            if 0 <= column < states.shape[1] and text not in self._waiting:
+                texts.append(text)
+                places.append((row, column))
+        if not texts or self._bytes > WAITING:
+            return
+        at = torch.tensor(places, device=states.device)
+        kept = half(states[at[:, 0], at[:, 1]])
+        self._bytes += kept.nbytes
+        self._waiting.update(zip(texts, kept, strict=True))
+
+    def take(
+        self, layer: int, position: str, texts: Iterable[tuple[int, ...]]
+    ) -> dict[tuple[int, ...], Half]:
+        """Return the states held of these texts, and forget all that are held."""
+        if (layer, position) != (self.layer, self.position):
+            return {}
+        states = {text: self._waiting[text] for text in texts if text in self._waiting}
+        self._waiting.clear()
+        self._bytes = 0
+        return states
+
+
+def read_until(item: Given, position: str) -> tuple[int, ...]:
+    """Return the tokens up to the position, its own the last; none where there is no such token."""
+    if position == "last_prompt":
+        return item.prompt.ids
+    if not item.ids:
+        return ()
+    whole = (*item.prompt.ids, *item.ids)
+    return whole if position == "last_answer" else whole[:-1]

@@ -19,14 +19,18 @@ from transformers.cache_utils import DynamicCache, DynamicLayer
 from sayso.engines.hf.load import Runner
 
 Slots = NDArray[np.int64]
-#: Columns reserved beyond those expected, so that most steps write in place.
+#: Columns reserved in addition to those expected, so that most steps write in place.
 AHEAD = 16
 #: Rows that are copied at once. No row is both read and written in one rearrangement.
 MOVED = 32
 
 
 class PrefixCache(Protocol):
-    """What the decode loop needs of a model's memory."""
+    """What the decoding loop needs of a model's memory.
+
+    ``refills``: prompts may join slots in progress. ``equal_lengths``: prompts of one batch must be
+    equally long.
+    """
 
     refills: bool
     equal_lengths: bool
@@ -72,7 +76,7 @@ def first_pass(runner: Runner, prompts: Sequence[Sequence[int]]) -> tuple[Tensor
     mask = torch.arange(width) >= (width - lengths)[:, None]
     positions = (torch.arange(width) - (width - lengths)[:, None]).clamp(min=0)
     cache = DynamicCache(config=runner.model.config)
-    # Running states take no mask: it would be multiplied into them. Their batches have no padding.
+    # running states take no mask: it would be multiplied into them; their batches have no padding
     shown = None if runner.memory == "state" else mask
     logits = runner.forward(ids, shown, positions, cache, keep=1)
     return logits[:, -1], cache
@@ -104,7 +108,7 @@ class SlotLayer(DynamicLayer):  # type: ignore[misc]  # transformers publishes n
         return keys, values
 
     def get_seq_length(self) -> int:
-        """Columns before the newest ones."""
+        """Return the columns before the newest ones."""
         return self.window.end - self.window.start
 
     def insert(self, states: tuple[Tensor, Tensor], row: int, capacity: tuple[int, int]) -> None:
@@ -136,7 +140,7 @@ class SlotLayer(DynamicLayer):  # type: ignore[misc]  # transformers publishes n
             stored[: w.rows, :, start : start + width] = window
 
     def move(self, to: Tensor, source: Tensor) -> None:
-        """Copy some rows over others, few at a time: what is on its way lies in memory twice."""
+        """Copy some rows over others, few at a time: they are in memory twice meanwhile."""
         w = self.window
         for stored in self.stored:
             for there, here in zip(torch.split(to, MOVED), torch.split(source, MOVED), strict=True):
@@ -168,7 +172,7 @@ class SlotCache:
             for layer in self.cache.layers:
                 layer.shift(start)
         else:
-            # Rows that are no longer used are given back: the budget counts those in use
+            # unused rows are given back: the limit on slots counts those in use
             self.capacity = (rows + rows // 16, width + after + max(AHEAD, width // 8))
             for layer in self.cache.layers:
                 layer.regrow(self.capacity, start)
@@ -243,9 +247,6 @@ class SlotCache:
         self._fit()
 
 
-# The memory that each architecture allows, where it is not plain attention throughout.
-
-
 class BatchCache:
     """For any cache of transformers that can be reordered: sliding windows, states, hybrids.
 
@@ -314,7 +315,7 @@ class NoCache:
 
     @property
     def lengths(self) -> Slots:
-        """Tokens in each slot."""
+        """Return the tokens in each slot."""
         return np.array([len(t) for t in self.texts], dtype=np.int64)
 
     def _read(self, texts: Sequence[Sequence[int]]) -> Tensor:
