@@ -15,7 +15,7 @@ import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.protocols import settings, uncle
-from sayso.records import Estimate, Request, Verdict
+from sayso.records import Estimate, Request, Verdict, slice_text
 from sayso.runs.measure import Result
 from scripted_world import write
 
@@ -113,7 +113,7 @@ def value(result: Result | Sequence[Estimate], name: str, where: str) -> float |
 
 def estimate(result: Result | Sequence[Estimate], name: str, where: str) -> Estimate:
     estimates = result.estimates if isinstance(result, Result) else result
-    (found,) = [e for e in estimates if e.name == name and e.where == where]
+    (found,) = [e for e in estimates if e.name == name and slice_text(e.where) == where]
     return found
 
 

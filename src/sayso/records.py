@@ -1,4 +1,4 @@
-"""The records every part of sayso passes around: frozen, typed, nothing else.
+"""The records every part of sayso passes around: frozen, typed, and one index of estimates.
 
 They are wide from the start, because changing a stored record throws away users' caches. Ids are
 content hashes: the same question or request has the same id on every machine. An array that was
@@ -8,7 +8,7 @@ not recorded is ``None``; a value that does not exist is ``None`` with a ``probl
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import msgspec
@@ -295,17 +295,48 @@ class Score(msgspec.Struct, frozen=True, omit_defaults=True):
     problem: str | None = None
 
 
+#: which rows a number is of: (key, value) pairs in the order in which they narrow, () is all rows
+Slice = tuple[tuple[str, str], ...]
+#: what made a number: (setting, value) pairs; a value without a setting (the name) stands alone
+Signature = tuple[tuple[str, str], ...]
+
+
+def slice_of(**parts: str) -> Slice:
+    """Return a slice: ``slice_of(form="short", domain="movies")``; ``+`` narrows one by another."""
+    return tuple(parts.items())
+
+
+def part_of(pairs: Slice | Signature, key: str, default: str = "") -> str:
+    """Return the value of one key of a slice or signature."""
+    return next((value for name, value in pairs if name == key), default)
+
+
+def slice_text(where: Slice) -> str:
+    """Return a slice as people read it: "all", "form:short;domain:movies"."""
+    return ";".join(f"{key}:{value}" for key, value in where) or "all"
+
+
+def signature_of(name: str, settings: Signature) -> Signature:
+    """Return the signature of a number: its name, then the settings that made it."""
+    return (("", name), *settings)
+
+
+def signature_text(signature: Signature) -> str:
+    """Return a signature as people read it: "J|form:short|seed:0"."""
+    return "|".join(f"{key}:{value}" if key else value for key, value in signature)
+
+
 class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
     """One number of a report with everything needed to read it.
 
     ``value`` is a fraction unless its name says otherwise, ``None`` when undefined (``problem``
     says why). ``low, high`` is the 95 % interval, ``bound_low, bound_high`` the range over all
-    assignments of the ``missing`` verdicts. ``where`` is a slice such as "all",
-    "domain:movies" or "type:movies/P57". ``signature`` names every setting that made it.
+    assignments of the ``missing`` verdicts. ``where`` is the slice of rows that it is of.
+    ``signature`` names every setting that made it, after the name of the number.
     """
 
     name: str
-    where: str = "all"
+    where: Slice = ()
     value: float | None = None
     low: float | None = None
     high: float | None = None
@@ -315,8 +346,47 @@ class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
     missing: int = 0
     bound_low: float | None = None
     bound_high: float | None = None
-    signature: str = ""
+    signature: Signature = ()
     problem: str | None = None
+
+
+class Results:
+    """Estimates by name and slice; of two of one name and slice the first counts."""
+
+    def __init__(self, estimates: Iterable[Estimate]) -> None:
+        self.all = list(estimates)
+        self._named: dict[str, list[Estimate]] = {}
+        self._index: dict[tuple[str, frozenset[tuple[str, str]]], Estimate] = {}
+        for estimate in self.all:
+            self._named.setdefault(estimate.name, []).append(estimate)
+            self._index.setdefault((estimate.name, frozenset(estimate.where)), estimate)
+
+    def find(self, name: str, **parts: str) -> Estimate | None:
+        """Return the estimate of exactly this slice; ``None`` where it was not computed."""
+        return self._index.get((name, frozenset(parts.items())))
+
+    def get(self, name: str, **parts: str) -> Estimate:
+        """Return the estimate of exactly this slice, an undefined one where there is none."""
+        return self.find(name, **parts) or Estimate(name, problem="not computed in this run")
+
+    def each(self, name: str, **parts: str) -> Iterator[Estimate]:
+        """Yield every estimate of this name whose slice has these parts, whatever else it has."""
+        for estimate in self._named.get(name, ()):
+            if parts.items() <= set(estimate.where):
+                yield estimate
+
+    def by(self, key: str, name: str, **parts: str) -> Iterator[tuple[str, Estimate]]:
+        """Yield (value of ``key``, estimate) of the slices that these parts and the key make."""
+        for estimate in self.each(name, **parts):
+            rest = [pair for pair in estimate.where if pair not in parts.items()]
+            if len(rest) == 1 and rest[0][0] == key:
+                yield rest[0][1], estimate
+
+    @property
+    def forms(self) -> list[str]:
+        """The forms that were measured, short before long."""
+        present = {part_of(estimate.where, "form") for estimate in self.all}
+        return [form for form in ("short", "long") if form in present]
 
 
 def golds_of(values: Iterable[str | Gold]) -> tuple[Gold, ...]:

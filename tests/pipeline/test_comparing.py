@@ -12,7 +12,7 @@ import sayso
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import uncle
-from sayso.records import InputError, Verdict
+from sayso.records import InputError, Verdict, slice_of
 from sayso.runs.measure import Result
 from scripted_world import Mind, chance, facts, records, write
 
@@ -73,7 +73,9 @@ def test_the_signature_names_the_resampling_and_both_sides(tmp_path: Path) -> No
 def test_what_cannot_be_told_is_listed_with_its_reason(tmp_path: Path) -> None:
     a, b = run(tmp_path, "a"), run(tmp_path, "b", model="other", judge=Blind())
     found = sayso.compare(a.path, b.path, resamples=100)
-    rates = [e for e in found.estimates if e.where == "form:short" and e.name in ("FA", "KCR")]
+    rates = [
+        e for e in found.estimates if e.where == slice_of(form="short") and e.name in ("FA", "KCR")
+    ]
     assert len(rates) == 2
     for estimate in rates:
         assert estimate.value is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sayso
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate, InputError, signature_text, slice_text
 from sayso.runs.compare import Comparison
 from telling_world import World
 
@@ -45,7 +45,7 @@ def runs(folder: Path, second: dict[str, str], **fields: object) -> tuple[Path, 
 
 def found(made: Comparison, name: str, where: str = "") -> Estimate:
     place = f"method:plain{';' * bool(where)}{where}"
-    (one,) = [e for e in made.estimates if e.name == name and e.where == place]
+    (one,) = [e for e in made.estimates if e.name == name and slice_text(e.where) == place]
     return one
 
 
@@ -58,7 +58,7 @@ def test_a_model_beside_itself_shows_nothing(tmp_path: Path) -> None:
         assert e.value in (0.0, None), e
         if e.value is not None and e.low is not None:
             assert e.low == e.high == 0.0
-        assert e.signature.startswith(f"difference of {e.name}|")
+        assert signature_text(e.signature).startswith(f"difference of {e.name}|")
 
 
 def test_differences_by_hand(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 import sayso
 from sayso.cli import main
 from sayso.protocols.uncle.settings import Probe, Settings
-from sayso.records import Generation, InputError
+from sayso.records import Generation, InputError, slice_text
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import RunFolder
 from sayso.train.compare import _check_probes, beside, differences
@@ -51,7 +51,7 @@ def test_what_one_teaching_gains_is_the_gap_of_the_two_tables(folders) -> None:
     _, a, b = folders
     found, notes, said, tests, _ = differences(a, b, resamples=200)
     one, two = (read_teaching(place) for place in (a, b))
-    held = {(e.where, e.name): e for e in found}
+    held = {(slice_text(e.where), e.name): e for e in found}
     for form in ("short", "long"):
         for name in ("KCR", "wrong_and_sure", "EA"):
             gap = two.get("sft", form, name).value - one.get("sft", form, name).value

@@ -16,7 +16,7 @@ from sayso import records as records_module
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.protocols.uncle.settings import Settings
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate, InputError, slice_text
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, Halves, halves, open_base
 from sayso.train.config import BUILTIN, Lesson, Making, begin, preset_for, stages_of
@@ -537,7 +537,7 @@ def test_a_whole_lesson_on_the_built_in_model(
     folder = Path("taught/adapters/dpo-0").resolve()
     again = f"run uncle --model hf:{folder} --known-from base {quick} --out again".split()
     assert cli.execute(again) == 0, capsys.readouterr().err
-    other = {(e.name, e.where): e.value for e in _estimates("again")}
+    other = {(e.name, slice_text(e.where)): e.value for e in _estimates("again")}
     same = [
         (form, name)
         for form in ("short", "long")

@@ -12,7 +12,7 @@ import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics.within_type import log_odds_error
 from sayso.protocols.uncle.settings import Settings
-from sayso.records import Estimate, Generation, Question
+from sayso.records import Estimate, Generation, Question, slice_text
 from sayso.storage.run_folder import RunFolder
 from sayso.train.proof import Frame, Side, frame_of, least_error, side_of, table
 from sayso.train.result import Cell, Method
@@ -79,7 +79,10 @@ def test_one_run_has_the_numbers_and_intervals_that_it_has_alone(
     path = run(tmp_path, "r", hedges, facts(40))
     frame, side = opened(path)
     cells = cells_of(frame, [side])
-    alone = {(e.name, e.where): e for e in RunFolder.open(path).read("metrics/uncle", Estimate)}
+    alone = {
+        (e.name, slice_text(e.where)): e
+        for e in RunFolder.open(path).read("metrics/uncle", Estimate)
+    }
     names = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "J_within", "odds_ratio_within")
     for form in ("short", "long"):
         for name in names:

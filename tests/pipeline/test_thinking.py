@@ -9,7 +9,7 @@ import pytest
 
 import sayso
 from sayso.protocols import uncle
-from sayso.records import InputError, ask
+from sayso.records import InputError, ask, signature_text
 from sayso.runs.asking import shape
 from scripted_world import Mind, facts, records, write
 
@@ -73,7 +73,7 @@ def test_a_run_thinks_in_every_request_and_says_so(tmp_path: Path) -> None:
     wanted = (("enable_thinking", True), ("thinking_budget", 64), ("tone", "dry"))
     assert {r.chat_template_kwargs for r in engine.requests} == {wanted}
     assert {r.max_tokens for r in engine.requests} == {256 + 64, 1024 + 64}
-    assert "|thinking:64|template:" in result.estimates[0].signature
+    assert "|thinking:64|template:" in signature_text(result.estimates[0].signature)
     assert result.manifest.settings["chat_template_kwargs"] == '{"tone": "dry"}'
     # measured again offline, the same
     again = sayso.measure(tmp_path / "t")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sayso
-from sayso.records import Estimate
+from sayso.records import Estimate, slice_of, slice_text
 from sayso.runs.measure import Result
 from scripted_world import Fact, Mind, chance, facts, pool, prior, records, write
 
@@ -16,7 +16,7 @@ WORLD = facts()
 
 
 def get(result: Result, name: str, where: str) -> Estimate:
-    found = [e for e in result.estimates if e.name == name and e.where == where]
+    found = [e for e in result.estimates if e.name == name and slice_text(e.where) == where]
     assert len(found) == 1, (name, where, len(found))
     return found[0]
 
@@ -118,7 +118,7 @@ def test_zero_knowledge_model_is_unmasked(tmp_path: Path) -> None:
     corrected = get(result, "p_known", "form:short").value
     assert corrected is not None
     assert corrected > 0.4  # any-of-k believes in luck; the corrected set must not
-    known = [e for e in result.estimates if e.where == "form:short;known:corrected"]
+    known = [e for e in result.estimates if e.where == slice_of(form="short", known="corrected")]
     assert next(e for e in known if e.name == "KCR").denominator == pytest.approx(0, abs=4)
 
 

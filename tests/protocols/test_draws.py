@@ -17,7 +17,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.protocols import uncle
 from sayso.protocols.probes import ALIKE, Draws, count_draws
-from sayso.records import Generation, Request, Verdict, ask
+from sayso.records import Generation, Request, Verdict, ask, slice_text
 from sayso.runs.measure import Result
 from sayso.runs.progress import Silent
 from scripted_world import Mind, chance, facts, records, write
@@ -83,7 +83,7 @@ def test_five_equal_probes_are_not_silent(tmp_path: Path) -> None:
         "test-retest of hedge propensity (no value)",
     ):
         assert words in caution
-    fallen = [e for e in result.estimates if "known:corrected" in e.where]
+    fallen = [e for e in result.estimates if "known:corrected" in slice_text(e.where)]
     assert fallen
     assert all((e.value, e.problem) == (None, ALIKE) for e in fallen)
     # on top of the table and of the page, before any number
@@ -151,7 +151,7 @@ def test_a_run_without_logprobs_works_everywhere(tmp_path: Path) -> None:
     full = run(tmp_path, MIND.engine("full"), "full")
     fallen = {"unspoken_knowledge", "auroc_incorrect", "auroc_incorrect_within"}
     for estimate in result.estimates:
-        if estimate.name in fallen or ";policy:own_logprob" in estimate.where:
+        if estimate.name in fallen or ";policy:own_logprob" in slice_text(estimate.where):
             assert estimate.value is None, estimate
             assert estimate.problem, estimate
     for form in ("short", "long"):

@@ -20,7 +20,17 @@ from sayso.protocols.faithfulness.read import in_paragraph
 from sayso.protocols.faithfulness.rows import counted
 from sayso.protocols.faithfulness.settings import ambiguous, held_out
 from sayso.protocols.settings import replace
-from sayso.records import Estimate, Gold, InputError, Question, Request, request_key
+from sayso.records import (
+    Estimate,
+    Gold,
+    InputError,
+    Question,
+    Request,
+    Signature,
+    request_key,
+    slice_of,
+    slice_text,
+)
 from sayso.runs.measure import Result, measure
 from scripted_world import Fact, chance, facts, records, word, write
 
@@ -169,7 +179,7 @@ def test_the_three_way_table_adds_up_and_names_the_failures(runs: dict[str, Resu
     found = [
         e
         for e in runs["faithful"].estimates
-        if e.name == "three_way" and e.where.startswith("form:short;method:vanilla;")
+        if e.name == "three_way" and slice_text(e.where).startswith("form:short;method:vanilla;")
     ]
     assert len(found) == 8
     assert sum(e.numerator or 0 for e in found) == found[0].denominator == 240
@@ -359,12 +369,12 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
     job, _, _ = load_run(found.path)
     defaults = faithfulness.Settings()
 
-    def signature(chosen: faithfulness.Settings) -> str:
+    def signature(chosen: faithfulness.Settings) -> Signature:
         job.parts["prompts"] = (
             "x" if chosen.prompt_folder else faithfulness.collect.prompts_signature(chosen)
         )
         return signed(
-            job, chosen, Estimate("x"), "form:short;method:vanilla", "short", {}
+            job, chosen, Estimate("x"), slice_of(form="short", method="vanilla"), "short", {}
         ).signature
 
     seen = {signature(defaults)}
@@ -407,7 +417,7 @@ def test_a_judge_without_a_model_cannot_read_wording(tmp_path: Path) -> None:
 def test_measure_counts_fewer_draws_and_other_bins(runs: dict[str, Result]) -> None:
     path = runs["faithful"].path
     fewer = measure(path, **{"draws.k": 5})
-    points = [e.where for e in fewer.estimates if e.name == "point"]
+    points = [slice_text(e.where) for e in fewer.estimates if e.name == "point"]
     shares = {w.split("confidence:")[1].split(";")[0] for w in points}
     assert shares == {"0", "0.2", "0.4", "0.6", "0.8", "1"}
     assert not fewer.saved
@@ -422,7 +432,9 @@ def test_measure_counts_fewer_draws_and_other_bins(runs: dict[str, Result]) -> N
 def test_compare_finds_what_differs_and_nothing_between_equals(runs: dict[str, Result]) -> None:
     def gap(a: str, b: str, name: str) -> Estimate:
         found = sayso.compare(runs[a].path, runs[b].path, resamples=200)
-        return next(e for e in found.estimates if e.name == name and "uncertainty" in e.where)
+        return next(
+            e for e in found.estimates if e.name == name and "uncertainty" in slice_text(e.where)
+        )
 
     skill = gap("constant", "faithful", "skill")
     assert (skill.low or 0) > 0.3

@@ -11,7 +11,7 @@ from sayso.protocols.faithfulness.measure import bins
 from sayso.protocols.faithfulness.rows import Rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.settings import replace
-from sayso.records import Estimate
+from sayso.records import Estimate, slice_text
 
 
 def rows(d: list[float], j: list[int], k: int = 10) -> Rows:
@@ -40,7 +40,7 @@ def rows(d: list[float], j: list[int], k: int = 10) -> Rows:
 
 def found(held: Rows, **fields: object) -> dict[tuple[str, str], Estimate]:
     chosen = replace(Settings(), {"resamples": 200, **fields})  # type: ignore[dict-item]
-    return {(e.name, e.where): e for e in bins(held, chosen)}
+    return {(e.name, slice_text(e.where)): e for e in bins(held, chosen)}
 
 
 def test_a_bin_has_faithfulness_words_and_skill_against_words_dealt_at_random() -> None:

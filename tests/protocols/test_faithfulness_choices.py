@@ -20,7 +20,7 @@ from sayso.protocols.faithfulness.measure import (
 )
 from sayso.protocols.faithfulness.rows import Row, Rows, arrays_of
 from sayso.protocols.settings import replace
-from sayso.records import Question
+from sayso.records import Question, slice_text
 
 #: (choice, decisiveness, agreeing of 10)
 #: choice 1: always decisive: bin 0 has f = 0, the last f = 1: cMFG 1/2
@@ -70,7 +70,7 @@ def test_estimates_are_averaged_and_each_choice_is_shown() -> None:
     assert beside["cmfg_decisive"].value == pytest.approx(1 / 4)
     assert beside["cmfg_oracle"].value == pytest.approx(1)
     assert beside["cmfg_decisive"].n == 5
-    shown = {(e.name, e.where): e.value for e in slices(mine, settings)}
+    shown = {(e.name, slice_text(e.where)): e.value for e in slices(mine, settings)}
     assert shown["cmfg", "choice:1"] == pytest.approx(1 / 2)
     assert shown["cmfg", "choice:2"] == pytest.approx(1)
 

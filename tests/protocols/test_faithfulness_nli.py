@@ -17,7 +17,7 @@ from sayso.judges.meaning import ModelMeaning, RulesMeaning
 from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.read import NliCompared
 from sayso.protocols.settings import replace
-from sayso.records import InputError
+from sayso.records import InputError, signature_text
 from sayso.runs.measure import Result, load_run, measure
 from scripted_world import facts, records, word, write
 
@@ -172,5 +172,5 @@ def test_a_run_with_a_model_reads_its_outputs_by_their_names(tmp_path: Path) -> 
     assert share.value == pytest.approx(1 - letters["c"] / 240)
     strict = measure(results[0].path, relation="inconsistency").get("mean_confidence", where)
     assert strict.value == pytest.approx(letters["e"] / 240)
-    assert "|con:nli:" in share.signature
+    assert "|con:nli:" in signature_text(share.signature)
     assert any(n.startswith("answers were compared by nli:") for n in results[0].manifest.notices)

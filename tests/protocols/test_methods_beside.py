@@ -16,7 +16,16 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.prompts import methods
 from sayso.protocols import faithfulness, uncle
 from sayso.protocols.settings import replace
-from sayso.records import Generation, InputError, Message, Question, Request, ask
+from sayso.records import (
+    Generation,
+    InputError,
+    Message,
+    Question,
+    Request,
+    ask,
+    signature_text,
+    slice_text,
+)
 from sayso.runs.compare import compare
 from sayso.runs.measure import Result
 from scripted_world import facts, records, write
@@ -141,7 +150,7 @@ def test_each_method_is_counted_with_the_same_probes(tmp_path: Path) -> None:
     assert value(found, "wrong_and_sure", "form:long;method:self_refine") == 0
     assert value(found, "J", "form:short") == pytest.approx(1)  # the instruction's own
     assert value(found, "wrong_and_sure", "form:short;prompt:plain") == pytest.approx(0)
-    signature = estimate(found, "J", where).signature
+    signature = signature_text(estimate(found, "J", where).signature)
     assert "|prompt:unc_few|" in signature
     assert "|methods:" in signature
     assert "|known:any-of-5@T1|" in signature
@@ -172,7 +181,11 @@ def test_failed_and_instructed_answers_are_no_drafts() -> None:
 def test_runs_with_and_without_methods_can_be_compared(tmp_path: Path) -> None:
     with_methods = told(tmp_path, {"unc_few": ("cccccccc", "cccccccc")}, "unc_few", name="a")
     without = told(tmp_path, {}, "", name="b")
-    assert not [e for e in without.estimates if "method:" in e.where or "methods:" in e.signature]
+    assert not [
+        e
+        for e in without.estimates
+        if "method:" in slice_text(e.where) or "methods:" in signature_text(e.signature)
+    ]
     assert not [e for e in without.estimates if e.name == "wrong_and_sure"]
     made = compare(without.path, with_methods.path)
     assert next(e for e in made.estimates if e.name == "J").value == pytest.approx(0)

@@ -22,8 +22,10 @@ from sayso.records import (
     InputError,
     Question,
     Request,
+    Signature,
     Verdict,
     request_key,
+    slice_text,
 )
 from scripted_world import Mind, chance, facts, records, write
 
@@ -77,7 +79,7 @@ def value(found: list[Estimate], name: str, where: str) -> float | None:
 
 
 def one(found: list[Estimate], name: str, where: str) -> Estimate:
-    (estimate,) = [e for e in found if e.name == name and e.where == where]
+    (estimate,) = [e for e in found if e.name == name and slice_text(e.where) == where]
     return estimate
 
 
@@ -373,7 +375,7 @@ def test_parts_can_be_left_out(changes: dict, tmp_path: Path, data: str) -> None
 )
 def test_only_the_rules_alone_are_called_rules(signature: str, name: str) -> None:
     class Told:
-        def signature(self, **parts: str) -> str:
-            return f"data:x|judge:{signature}|seed:0"
+        def signature(self, **parts: str) -> Signature:
+            return (("data", "x"), ("judge", signature), ("seed", "0"))
 
     assert judge_of(Told()) == name

@@ -10,7 +10,7 @@ import pytest
 
 import sayso
 from sayso.protocols import selective
-from sayso.records import Estimate, Generation, Request
+from sayso.records import Estimate, Generation, Request, Results, slice_text
 from scripted_world import Fact, Mind, chance, facts, records, write
 
 CHOSEN = selective.Settings(
@@ -50,7 +50,7 @@ def one(
     found: list[Estimate], name: str, score: str, by: str = "rules", form: str = "short"
 ) -> Estimate:
     where = f"form:{form};against:{by};score:{score}"
-    (estimate,) = [e for e in found if e.name == name and e.where == where]
+    (estimate,) = [e for e in found if e.name == name and slice_text(e.where) == where]
     return estimate
 
 
@@ -132,10 +132,10 @@ def test_a_score_that_is_length_is_blind_against_the_truth(length_only: list[Est
 
 def test_longer_answers_have_no_longer_references(length_only: list[Estimate]) -> None:
     """Answers were padded by chance, references are one word: the paper's figure 3, flat here."""
-    fifths = [e for e in length_only if e.name == "reference_words" and "form:short" in e.where]
+    fifths = list(Results(length_only).each("reference_words", form="short"))
     assert len(fifths) >= 3
     assert [e.value for e in fifths] == [1.0] * len(fifths)
-    lengths = [float(e.where.rpartition("length:")[2]) for e in fifths]
+    lengths = [float(dict(e.where)["length"]) for e in fifths]
     assert lengths == sorted(lengths)
     assert lengths[-1] > lengths[0] + 3
 
@@ -153,9 +153,8 @@ def test_the_audit_says_where_that_comes_from(length_only: list[Estimate]) -> No
     assert length > 0.8 * whole
     assert whole == pytest.approx(length + rest)
     slopes = {
-        e.where.partition("against:")[2]: e.value
-        for e in length_only
-        if e.name == "false_negative_slope" and "form:short" in e.where
+        dict(e.where)["against"]: e.value
+        for e in Results(length_only).each("false_negative_slope", form="short")
     }
     assert slopes["rouge_l"] is not None
     assert slopes["rouge_l"] > 0.1

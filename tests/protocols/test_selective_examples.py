@@ -14,7 +14,16 @@ from sayso.protocols import selective
 from sayso.protocols.pool import entity_of
 from sayso.protocols.selective.collect import measured, set_apart
 from sayso.protocols.settings import replace
-from sayso.records import Estimate, Generation, InputError, Question, Request, golds_of
+from sayso.records import (
+    Estimate,
+    Generation,
+    InputError,
+    Question,
+    Request,
+    golds_of,
+    signature_text,
+    slice_of,
+)
 from sayso.storage.run_folder import RunFolder
 from scripted_world import write
 
@@ -70,7 +79,9 @@ def data(tmp_path: Path) -> str:
 
 def one(found: Sequence[Estimate], name: str, method: str) -> Estimate:
     (e,) = [
-        e for e in found if e.name == name and e.where == f"form:short;against:rules;score:{method}"
+        e
+        for e in found
+        if e.name == name and e.where == slice_of(form="short", against="rules", score=method)
     ]
     return e
 
@@ -88,7 +99,7 @@ def test_a_run_with_examples(tmp_path: Path, data: str) -> None:
     few = one(result.estimates, "auroc", "p_true_few")
     assert few.value == 1.0
     assert few.n == N - 8
-    assert "p_true:6-examples" in few.signature
+    assert "p_true:6-examples" in signature_text(few.signature)
     assert one(result.estimates, "auroc", "p_true").value == 0.5
     notices = folder.read_manifest().notices
     assert any("P(True) with examples: 6 stand before each of 32 answers" in n for n in notices)
@@ -99,7 +110,7 @@ def test_off_by_default_and_listed_with_the_reason(tmp_path: Path, data: str) ->
     few = one(result.estimates, "auroc", "p_true_few")
     assert few.value is None
     assert "takes labeled examples: --p-true.examples 20" in (few.problem or "")
-    assert "p_true:" not in few.signature
+    assert "p_true:" not in signature_text(few.signature)
     folder = RunFolder.open(tmp_path / "r")
     assert len(folder.read("generations/short", Generation)) == N
     assert not folder.has("generations/shown")

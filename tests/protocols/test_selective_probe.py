@@ -16,7 +16,15 @@ import sayso
 from sayso.protocols import selective, settings
 from sayso.protocols.selective.collect import until
 from sayso.protocols.selective.rows import Rows, fitted, fold_ranks
-from sayso.records import Estimate, Generation, InputError, Message, Request
+from sayso.records import (
+    Estimate,
+    Generation,
+    InputError,
+    Message,
+    Request,
+    signature_text,
+    slice_text,
+)
 from sayso.scores.p_ik import fit
 from sayso.storage.run_folder import RunFolder
 from scripted_world import Fact, Mind, chance, facts, records, write
@@ -70,7 +78,7 @@ def world_file(path: Path, world: list[Fact]) -> str:
 
 
 def one(found: list[Estimate], name: str, where: str) -> Estimate:
-    (estimate,) = [e for e in found if e.name == name and e.where == where]
+    (estimate,) = [e for e in found if e.name == name and slice_text(e.where) == where]
     return estimate
 
 
@@ -90,7 +98,7 @@ def test_a_state_that_knows_is_found_and_every_choice_is_told(tmp_path: Path) ->
     found = one(result.estimates, "auroc_within", f"{WHERE}p_ik")
     assert found.low is not None
     assert found.low > 0.8
-    assert "p_ik:second_last_answer@-1/scaled/5fold" in found.signature
+    assert "p_ik:second_last_answer@-1/scaled/5fold" in signature_text(found.signature)
     told = "form:short;layer:-1;position:second_last_answer;score:p_ik"
     folds = one(result.estimates, "probe_converged", told)
     assert (folds.value, folds.n, folds.problem) == (1.0, 5, None)
@@ -115,7 +123,7 @@ def test_a_state_that_knows_is_found_and_every_choice_is_told(tmp_path: Path) ->
     assert again.read == 0
     assert sayso.measure(tmp_path / "r").estimates == result.estimates
     same = sayso.compare(tmp_path / "r", tmp_path / "r", resamples=100).estimates
-    assert any("p_ik" in e.where and e.value == 0 for e in same)
+    assert any("p_ik" in slice_text(e.where) and e.value == 0 for e in same)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -177,7 +185,7 @@ def test_what_is_known_by_the_probe(tmp_path: Path) -> None:
     for form in ("short", "long"):
         share = one(found, "share_unknown", f"form:{form};against:unknown")
         assert share.value == pytest.approx(0.4, abs=0.12)
-        assert "known:p_ik>0.5" in share.signature
+        assert "known:p_ik>0.5" in signature_text(share.signature)
     circular = one(found, "auroc", "form:short;against:unknown;score:p_ik")
     assert circular.value is None
     assert "decided what is unknown" in (circular.problem or "")

@@ -13,7 +13,7 @@ import sayso
 from sayso import records
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
-from sayso.records import Claim, Generation, InputError, Verdict
+from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.measure import Result
 from sayso.storage.run_folder import RunFolder
 from telling_world import World, sentence
@@ -511,15 +511,6 @@ def test_the_public_name_of_texts_that_exist() -> None:
     assert "factuality" in dir(sayso)
 
 
-def test_a_type_of_fact_is_no_method_of_the_page() -> None:
-    from sayso.protocols.self_known.report import where_of
-
-    assert where_of(records.Estimate("x", "method:plain;type:d; a:b/P1")) == {
-        "method": "plain",
-        "type": "d; a:b/P1",
-    }
-
-
 def test_forced_reads_have_the_template_arguments_of_the_texts(tmp_path: Path) -> None:
     """--thinking off reaches the letters too: another rendering is another question."""
     world = World({"Mira Toll": "tf"})
@@ -571,7 +562,7 @@ def test_claims_checked_by_an_nli_model(tmp_path: Path) -> None:
     result = world.run(tmp_path, **given)
     score = result.get("factuality_micro", "method:plain")
     assert score.denominator == 16.0
-    assert "support:support-nli:" in score.signature
+    assert "support:support-nli:" in signature_text(score.signature)
     verdicts = RunFolder.open(tmp_path / "run").read("verdicts/long-support", Verdict)
     assert {v.problem for v in verdicts} == {None}
     assert len(verdicts) == 16

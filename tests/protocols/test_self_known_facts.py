@@ -13,7 +13,18 @@ from sayso.protocols import self_known
 from sayso.protocols.self_known.ask_back import _disjoint
 from sayso.protocols.self_known.claims import own_questions
 from sayso.protocols.self_known.measure import cautions
-from sayso.records import Claim, ClaimQuestion, Estimate, Generation, Question, Request, Verdict
+from sayso.records import (
+    Claim,
+    ClaimQuestion,
+    Estimate,
+    Generation,
+    Question,
+    Request,
+    Verdict,
+    signature_text,
+    slice_of,
+    slice_text,
+)
 from sayso.storage.run_folder import RunFolder
 from telling_world import World
 
@@ -95,7 +106,7 @@ def test_a_run_on_facts_keeps_who_made_each_question(tmp_path: Path) -> None:
     questions = {q.text for q in folder.read("questions", Question)}
     texts = " ".join(g.text for g in folder.read("generations/long", Generation))
     assert all(row.question in questions and row.answer in texts for row in own)
-    assert "questions:data" in result.get("SK", "method:plain;mode:qa").signature
+    assert "questions:data" in signature_text(result.get("SK", "method:plain;mode:qa").signature)
     told = f"({len(own)} of them the data's own)"
     assert any(told in note for note in result.manifest.notices)
 
@@ -125,7 +136,7 @@ def two(tmp_path: Path, **fields: Any) -> sayso.Result:
 def test_one_k_for_all_methods_of_a_run(tmp_path: Path) -> None:
     result = two(tmp_path, modes="none")
     # supported claims: plain 2, 1; with passages 2, 0: median of 0 1 2 2 = 1.5, K = 1
-    where = {e.where for e in result.estimates if e.name == "f1_at_k"}
+    where = {slice_text(e.where) for e in result.estimates if e.name == "f1_at_k"}
     assert where == {"method:plain;k:1", "method:retrieval;k:1"}
     # plain: P 1/2 R 1 -> 2/3, twice; with passages: 1 and 0
     assert result.get("f1_at_k", "method:plain;k:1").value == pytest.approx(2 / 3)
@@ -147,7 +158,9 @@ def test_what_passages_change_is_an_estimate_over_the_same_topics(tmp_path: Path
     assert pooled.value == pytest.approx(2 / 3 - 1 / 2)
     assert result.get("SK_minus_plain", "method:retrieval;mode:qa").value == 0.0
     assert not [
-        e for e in result.estimates if e.name.endswith("_minus_plain") and "plain;" in e.where
+        e
+        for e in result.estimates
+        if e.name.endswith("_minus_plain") and "plain;" in slice_text(e.where)
     ]
 
 
@@ -168,14 +181,14 @@ SHARES = {"direct": 0.4, "qa": 1.0, "qa_none": 1.0}
 
 def test_the_same_caution_of_several_ways_of_asking_is_one() -> None:
     found = [
-        Estimate("accept_rate", "method:a;mode:direct", 0.0),
-        Estimate("accept_rate", "method:a;mode:qa", 1.0),
-        Estimate("accept_rate", "method:a;mode:qa_none", 0.5),
-        Estimate("accept_rate", "method:a;mode:qa_none;part:1/5", 1.0),
-        Estimate("order_flips", "method:a;mode:qa", 0.5),
-        Estimate("order_flips", "method:a;mode:qa_none", 0.5),
-        *(Estimate("not_understood", f"method:b;mode:{m}", x) for m, x in SHARES.items()),
-        Estimate("order_flips", "method:a;mode:direct", None),
+        Estimate("accept_rate", slice_of(method="a", mode="direct"), 0.0),
+        Estimate("accept_rate", slice_of(method="a", mode="qa"), 1.0),
+        Estimate("accept_rate", slice_of(method="a", mode="qa_none"), 0.5),
+        Estimate("accept_rate", slice_of(method="a", mode="qa_none", part="1/5"), 1.0),
+        Estimate("order_flips", slice_of(method="a", mode="qa"), 0.5),
+        Estimate("order_flips", slice_of(method="a", mode="qa_none"), 0.5),
+        *(Estimate("not_understood", slice_of(method="b", mode=m), x) for m, x in SHARES.items()),
+        Estimate("order_flips", slice_of(method="a", mode="direct"), None),
     ]
     told = cautions(found)
     assert len(told) == 3

@@ -12,7 +12,7 @@ import pytest
 import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
-from sayso.records import ClaimQuestion, Passage, Request, Verdict
+from sayso.records import ClaimQuestion, Passage, Request, Verdict, signature_text
 from sayso.runs.measure import Result
 from sayso.storage.run_folder import RunFolder
 from telling_world import World
@@ -102,8 +102,8 @@ def test_a_model_reads_everything(tmp_path: Path) -> None:
     # a call for each topic and task: three texts, three sets of claims, three of questions
     assert sorted(reader.tasks) == ["claims"] * 3 + ["questions"] * 3 + ["support"] * 3
     assert result.manifest.tokens["judge_requests"] == len(judge.requests) == 9
-    assert "support:judge#p" in result.get("factscore", where).signature
-    assert "claims:judge#p" in result.get("factscore", where).signature
+    assert "support:judge#p" in signature_text(result.get("factscore", where).signature)
+    assert "claims:judge#p" in signature_text(result.get("factscore", where).signature)
     folder = RunFolder.open(tmp_path / "run")
     passages = {p.id for p in folder.read("passages/long", Passage)}
     for v in folder.read("verdicts/long-support", Verdict):
@@ -155,6 +155,6 @@ def test_readers_are_chosen_one_by_one(tmp_path: Path) -> None:
         tmp_path, world, reader, claims="rules", questions="rules", support="judge", modes="qa"
     )
     assert set(reader.tasks) == {"support"}
-    signature = result.get("factscore", "method:plain").signature
+    signature = signature_text(result.get("factscore", "method:plain").signature)
     assert "claims:claims-rules@1" in signature
     assert "support:judge#p" in signature

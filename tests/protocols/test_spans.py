@@ -11,7 +11,7 @@ import pytest
 import sayso
 from sayso.judges.judge import Item
 from sayso.protocols.probes import NOWHERE, BlindRules
-from sayso.records import Estimate, Generation, Gold, Question, Request, ask
+from sayso.records import Estimate, Generation, Gold, Question, Request, ask, slice_text
 from sayso.runs.measure import Result
 from scripted_world import Fact, Mind, chance, facts, prior, records, write
 
@@ -65,7 +65,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def one(result: Result, name: str, where: str = "form:long") -> Estimate:
-    (estimate,) = [e for e in result.estimates if e.name == name and e.where == where]
+    (estimate,) = [e for e in result.estimates if e.name == name and slice_text(e.where) == where]
     return estimate
 
 
@@ -151,7 +151,7 @@ def test_a_run_without_spans_says_to_run_again(found: Result, tmp_path: Path) ->
         assert one(result, "J", f"form:{form};policy:own_logprob").problem == estimate.problem
         assert one(result, "J", f"form:{form};policy:type").value is not None
     here, there = (
-        [e for e in r.estimates if e.name == "J" and "policy" not in e.where]
+        [e for e in r.estimates if e.name == "J" and "policy" not in slice_text(e.where)]
         for r in (found, result)
     )
     assert here == there  # all the rest is as it was

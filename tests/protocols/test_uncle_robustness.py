@@ -16,7 +16,7 @@ from sayso import report
 from sayso.protocols import settings, uncle
 from sayso.protocols.probes import ALIKE
 from sayso.protocols.uncle.report import render
-from sayso.records import InputError, Question, Request
+from sayso.records import InputError, Question, Request, signature_text
 from sayso.runs.measure import Result
 from told_world import PROBES, aspect_of, estimate, run, run_told, value
 
@@ -83,8 +83,8 @@ def test_a_default_run_asks_what_it_always_asked(tmp_path: Path) -> None:
         "short",
     ]
     assert not [e for e in result.estimates if "wordings" in e.name or "propensity" in e.name]
-    assert not [e for e in result.estimates if "wordings" in e.signature]
-    assert not [e for e in result.estimates if "propensity" in e.signature]
+    assert not [e for e in result.estimates if "wordings" in signature_text(e.signature)]
+    assert not [e for e in result.estimates if "propensity" in signature_text(e.signature)]
     assert result.manifest.prompts.keys() == {
         "signature",
         "uncle_short_instruction",
@@ -139,7 +139,7 @@ def test_propensity_by_hand(tmp_path: Path) -> None:
     assert (retest.value, retest.problem) == (None, "no draw was hedged, or all were")
     # what the headline counts is what it was
     assert value(result, "J", where) == pytest.approx(2 / 4 - 1 / 4)
-    assert "|propensity:3|" in known.signature
+    assert "|propensity:3|" in signature_text(known.signature)
 
 
 def test_propensity_resamples_entities(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_wordings_by_hand(tmp_path: Path) -> None:
     assert value(result, "UUR_wordings", "form:long") == 0.0
     # the headline is the first wording's
     assert value(result, "J", where) == pytest.approx(1 / 4)
-    assert "|wordings:3-" in estimate(result, "J", where).signature
+    assert "|wordings:3-" in signature_text(estimate(result, "J", where).signature)
     assert result.manifest.prompts["uncle_frame_3"].endswith("{question}")
     measured = sayso.measure(result.path).estimates
     assert measured == result.estimates
@@ -243,7 +243,7 @@ def test_probes_can_be_drawn_in_every_wording(tmp_path: Path) -> None:
     result = reworded(tmp_path, probes, ["ciu", "ciu"], ["ciu", "ciu"], **fields)
     known = estimate(result, "p_known", "form:short")
     assert (known.numerator, known.denominator, known.missing) == (1, 2, 1)
-    assert "known:any-of-2x2@T1|" in known.signature
+    assert "known:any-of-2x2@T1|" in signature_text(known.signature)
     one = sayso.measure(result.path, **{"probe.k": 1}).estimates
     assert estimate(one, "p_known", "form:short").denominator == 3
     assert value(one, "p_known", "form:short") == 0.0

@@ -14,6 +14,7 @@ from sayso.records import (
     Sentence,
     Verdict,
     ask,
+    slice_of,
 )
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -26,37 +27,37 @@ def numbers(methods: tuple[str, ...] = ("plain", "retrieval")) -> list[Estimate]
     """Estimates of every name that the protocol yields, falling along the text."""
     found: list[Estimate] = []
     for method in methods:
-        here = f"method:{method}"
+        here = slice_of(method=method)
         found += [
             Estimate("response_rate", here, 0.8, n=10),
             Estimate(
                 "factscore", here, 0.6, 0.5, 0.7, n=8, missing=3, bound_low=0.55, bound_high=0.65
             ),
-            Estimate("factscore", f"{here};domain:very rare", 0.3, 0.1, 0.5, n=5),
+            Estimate("factscore", here + slice_of(domain="very rare"), 0.3, 0.1, 0.5, n=5),
             Estimate("factscore_penalized", here, 0.4, 0.3, 0.5, n=8),
-            Estimate("f1_at_k", f"{here};k:{4 + len(method)}", 0.5, 0.4, 0.6, n=8),
+            Estimate("f1_at_k", here + slice_of(k=f"{4 + len(method)}"), 0.5, 0.4, 0.6, n=8),
             Estimate("factuality_micro", here, 0.62, 0.5, 0.7, n=8),
-            Estimate("precision_at_length", f"{here};first:5", 0.61, 0.5, 0.7, n=8),
+            Estimate("precision_at_length", here + slice_of(first="5"), 0.61, 0.5, 0.7, n=8),
             Estimate("claims_per_answer", here, 12.5, 11.0, 14.0, n=8),
             Estimate("irrelevant_share", here, 0.05, 0.01, 0.1, n=8),
             Estimate("recall", here, 0.55, 0.4, 0.7, n=40),
-            Estimate("claims_without_label", f"{here};problem:unretrieved", 0.03, numerator=3,
-                     denominator=100, n=100),
+            Estimate("claims_without_label", here + slice_of(problem="unretrieved"), 0.03,
+                     numerator=3, denominator=100, n=100),
             Estimate("trend", here, -0.4, -0.5, -0.3, n=50),
-            Estimate("auroc", f"{here};score:span_nll", 0.8, 0.7, 0.9, n=90),
-            Estimate("auroc", f"{here};score:frequency", problem="no further answer"),
-            Estimate("kept_claims", f"{here};score:span_nll", 0.2, n=8),
-            Estimate("kept_supported", f"{here};score:span_nll", 0.3, n=8),
-            Estimate("texts_right", f"{here};score:span_nll", 0.925, n=8),
-            Estimate("texts_right_unfiltered", f"{here};score:span_nll", 0.05, n=8),
+            Estimate("auroc", here + slice_of(score="span_nll"), 0.8, 0.7, 0.9, n=90),
+            Estimate("auroc", here + slice_of(score="frequency"), problem="no further answer"),
+            Estimate("kept_claims", here + slice_of(score="span_nll"), 0.2, n=8),
+            Estimate("kept_supported", here + slice_of(score="span_nll"), 0.3, n=8),
+            Estimate("texts_right", here + slice_of(score="span_nll"), 0.925, n=8),
+            Estimate("texts_right_unfiltered", here + slice_of(score="span_nll"), 0.05, n=8),
             Estimate("verifier_agreement", here, 0.86, 0.8, 0.9, n=90),
             Estimate("verifier_kappa", here, 0.7, 0.6, 0.8, n=90),
             Estimate("verifier_bias", here, -0.04, -0.1, 0.02, n=90),
-            Estimate("none_flips", f"{here};class:supported", 0.12, n=50),
-            Estimate("none_flips", f"{here};class:unsupported", 0.34, n=40),
+            Estimate("none_flips", here + slice_of(**{"class": "supported"}), 0.12, n=50),
+            Estimate("none_flips", here + slice_of(**{"class": "unsupported"}), 0.34, n=40),
         ]  # fmt: skip
         for part in range(1, 6):
-            at = f"{here};part:{part}/5"
+            at = here + slice_of(part=f"{part}/5")
             value = 0.95 - 0.12 * part
             # the last part of the second method rests on too little: a hollow point
             n = 4 if part == 5 and method == methods[-1] else 60
@@ -67,11 +68,11 @@ def numbers(methods: tuple[str, ...] = ("plain", "retrieval")) -> list[Estimate]
                 Estimate("unsupported_share", at, 1 - value, n=n),
                 Estimate("unsupported_per_sentence", at, 2.2 * (1 - value), 0.1, 3.0, n=n),
                 Estimate("decisiveness", at, 0.9, 0.85, 0.95, n=n),
-                Estimate("SK", f"{here};mode:qa_none;part:{part}/5", value, n=n),
-                Estimate("SU", f"{here};mode:qa_none;part:{part}/5", 0.5, n=n),
+                Estimate("SK", here + slice_of(mode="qa_none", part=f"{part}/5"), value, n=n),
+                Estimate("SU", here + slice_of(mode="qa_none", part=f"{part}/5"), 0.5, n=n),
             ]
         for mode in MODES:
-            at = f"{here};mode:{mode}"
+            at = here + slice_of(mode=mode)
             found += [
                 Estimate("SK", at, 0.9, 0.8, 0.95, n=50),
                 Estimate("SU", at, 0.4, 0.3, 0.5, n=40),

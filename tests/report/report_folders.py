@@ -14,10 +14,12 @@ from sayso.records import (
     ask,
     content_id,
     question_id,
+    signature_of,
+    slice_of,
 )
 from sayso.storage.run_folder import Manifest, RunFolder
 
-SIGNATURE = "{name}|data:builtin-3f2a|form:{form}|known:any-of-5@T1|judge:rules@1|ci:entity|seed:0"
+SETTINGS = {"known": "any-of-5@T1", "judge": "rules@1", "ci": "entity", "seed": "0"}
 SAID = (
     {"stance": "committed", "content": "correct"},
     {"stance": "committed", "content": "incorrect"},
@@ -56,17 +58,18 @@ def rates(cells: tuple[int, ...]) -> dict[str, tuple[float | None, float | None,
 
 
 def estimates_of(
-    form: str, cells: tuple[int, ...], where: str = "", missing: int = 0
+    form: str, cells: tuple[int, ...], missing: int = 0, **narrowed: str
 ) -> list[Estimate]:
     """Estimates of one matrix, with made-up intervals of plus or minus five points."""
     found = []
-    n = sum(cells)
+    n, where = sum(cells), slice_of(form=form, **narrowed)
+    settings = tuple({"data": "builtin-3f2a", "form": form, **SETTINGS}.items())
     for name, (value, top, bottom) in rates(cells).items():
         wide = value is not None
         found.append(
             Estimate(
                 name=name,
-                where=f"form:{form}{where}",
+                where=where,
                 value=value,
                 low=max(value - 0.05, -1.0 if name == "J" else 0.0) if wide else None,  # type: ignore[operator]
                 high=min(value + 0.05, 1.0) if wide else None,  # type: ignore[operator]
@@ -76,12 +79,12 @@ def estimates_of(
                 missing=missing,
                 bound_low=max((value or 0) - 0.1, 0) if missing else None,
                 bound_high=min((value or 1) + 0.1, 1) if missing else None,
-                signature=SIGNATURE.format(name=name, form=form),
+                signature=signature_of(name, settings),
                 problem=None if wide else "no fact to count",
             )
         )
     for name, count in zip(CELLS, cells, strict=True):
-        found.append(Estimate(name=name, where=f"form:{form}{where}", value=float(count), n=n))
+        found.append(Estimate(name=name, where=where, value=float(count), n=n))
     return found
 
 
@@ -93,37 +96,37 @@ def estimates(
     found: list[Estimate] = []
     for form, cells in (("short", short), ("long", long)):
         found += estimates_of(form, cells, missing=12 if form == "long" else 0)
-        found += estimates_of(form, (*cells[:2], 0, *cells[3:5], 0), ";prompt:plain")
+        found += estimates_of(form, (*cells[:2], 0, *cells[3:5], 0), prompt="plain")
         kc, ki, ku, uc, ui, uu = cells
-        found += estimates_of(form, (kc + ku, ki, 0, uc, ui + uu, 0), ";policy:never")
-        found += estimates_of(form, (0, 0, kc + ki + ku, 0, 0, uc + ui + uu), ";policy:always")
-        found += estimates_of(form, (kc, ki, ku, uc, ui + uu - 8, 8), ";policy:random")
-        found += estimates_of(form, (kc + ku, ki, 0, uc, ui - 8, uu + 8), ";policy:own_logprob")
+        found += estimates_of(form, (kc + ku, ki, 0, uc, ui + uu, 0), policy="never")
+        found += estimates_of(form, (0, 0, kc + ki + ku, 0, 0, uc + ui + uu), policy="always")
+        found += estimates_of(form, (kc, ki, ku, uc, ui + uu - 8, 8), policy="random")
+        found += estimates_of(form, (kc + ku, ki, 0, uc, ui - 8, uu + 8), policy="own_logprob")
         found += [
-            Estimate("J_within", f"form:{form}", 0.02, -0.01, 0.05, n=600),
-            Estimate("unspoken_knowledge", f"form:{form}", 0.21, 0.11, 0.31, n=600),
-            Estimate("hedge_precision", f"form:{form}", 0.8, 0.55, 0.93, 12, 15, n=15),
-            Estimate("odds_ratio_within", f"form:{form}", 2.4, 0.9, 6.1, n=600),
+            Estimate("J_within", slice_of(form=form), 0.02, -0.01, 0.05, n=600),
+            Estimate("unspoken_knowledge", slice_of(form=form), 0.21, 0.11, 0.31, n=600),
+            Estimate("hedge_precision", slice_of(form=form), 0.8, 0.55, 0.93, 12, 15, n=15),
+            Estimate("odds_ratio_within", slice_of(form=form), 2.4, 0.9, 6.1, n=600),
         ]
         for domain in ("bios", "companies", "movies", "planets"):
             part = tuple(c // 4 for c in cells)
-            found += estimates_of(form, part, f";domain:{domain}")
+            found += estimates_of(form, part, domain=domain)
         for kind in ("bios/P569", "bios/P19", "companies/P571", "movies/P57"):
             part = tuple(c // 8 for c in cells)
-            found += estimates_of(form, part, f";type:{kind}")
+            found += estimates_of(form, part, type=kind)
     for kind, rate in (
         ("bios/P569", 0.0),
         ("bios/P19", 0.12),
         ("companies/P571", 0.05),
         ("movies/P57", 0.41),
     ):
-        found.append(Estimate("guess_rate", f"type:{kind}", rate, n=40))
+        found.append(Estimate("guess_rate", slice_of(type=kind), rate, n=40))
     found += [
-        Estimate("kappa", "all", 0.31, 0.2, 0.41, n=600),
-        Estimate("align_CC", "all", 0.93, numerator=558, denominator=600, n=600),
-        Estimate("align_CU", "all", 0.04, numerator=24, denominator=600, n=600),
-        Estimate("align_UC", "all", 0.02, numerator=12, denominator=600, n=600),
-        Estimate("align_UU", "all", 0.01, numerator=6, denominator=600, n=600),
+        Estimate("kappa", (), 0.31, 0.2, 0.41, n=600),
+        Estimate("align_CC", (), 0.93, numerator=558, denominator=600, n=600),
+        Estimate("align_CU", (), 0.04, numerator=24, denominator=600, n=600),
+        Estimate("align_UC", (), 0.02, numerator=12, denominator=600, n=600),
+        Estimate("align_UU", (), 0.01, numerator=6, denominator=600, n=600),
     ]
     return found
 

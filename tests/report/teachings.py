@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sayso.records import Estimate
+from sayso.records import Estimate, slice_of
 from sayso.train.result import Cell, Change, Curve, Method, Point, Sample, SweepPoint, Teaching
 
 METHODS = (
@@ -25,7 +25,7 @@ def teaching(text: str = "Lyon", title: str = "") -> Teaching:
         for form in ("short", "long"):
             for name in (*NAMES, *(("forced",) if form == "short" else ())):
                 value = 0.1 + 0.15 * place
-                made = Estimate(name, f"form:{form}", value, value - 0.05, value + 0.05, n=480)
+                made = Estimate(name, slice_of(form=form), value, value - 0.05, value + 0.05, n=480)
                 cells.append(Cell(method.name, form, made, (value, value)))
         shares = [0.4, 0.2, 0.1, 0.3]
         for pair, share in zip(("CC", "CU", "UC", "UU"), shares, strict=True):
@@ -85,5 +85,5 @@ def teaching(text: str = "Lyon", title: str = "") -> Teaching:
         verdict=("SFT + DPO, short form: hedges 44 % of unknown facts.", text),
         notes=(text,),
         timings={"training_cpu_s": 12.0},
-        signature=f"taught#abc|{text}",
+        signature=(("", "taught#abc"), ("recipe", text)),
     )

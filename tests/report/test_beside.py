@@ -12,15 +12,14 @@ from rich.console import Console
 
 from sayso.protocols.uncle import report
 from sayso.protocols.uncle.report import render
-from sayso.records import Estimate
+from sayso.records import Estimate, Results, Slice, slice_of
 from sayso.report import write
-from sayso.report.numbers import Numbers
 from sayso.storage.run_folder import RunFolder
 
 NAMES = [name for name, _, _ in report.COLUMNS]
 
 
-def number(name: str, where: str, value: float | None) -> Estimate:
+def number(name: str, where: Slice, value: float | None) -> Estimate:
     low, high = (None, None) if value is None else (value - 0.05, value + 0.05)
     problem = "no fact was hedged" if value is None else None
     return Estimate(name, where, value, low, high, n=40, problem=problem)
@@ -29,9 +28,9 @@ def number(name: str, where: str, value: float | None) -> Estimate:
 def estimates(*methods: str, forms: tuple[str, ...] = ("short", "long")) -> list[Estimate]:
     """Every number of a way to ask is the same: .1 for the instruction, then .2, .3, and so on."""
     return [
-        number(name, f"form:{form}" + (f";method:{method}" if method else ""), 0.1 * (place + 1))
+        number(name, slice_of(form=form, **way), 0.1 * (place + 1))
         for form in forms
-        for place, method in enumerate(["", *methods])
+        for place, way in enumerate([{}, *({"method": method} for method in methods)])
         for name in NAMES
     ]
 
@@ -62,13 +61,13 @@ def test_each_way_to_ask_is_a_row_in_both_forms() -> None:
 
 def test_a_run_of_the_instruction_alone_has_no_such_table() -> None:
     assert "asked otherwise" not in printed(estimates())
-    assert not report.board(Numbers(estimates()), "short").rows
+    assert not report.board(Results(estimates()), "short").rows
 
 
 def test_a_missing_number_is_a_dash_with_its_reason() -> None:
     found = estimates("unc_few", forms=("short",))
-    found[-2] = number("odds_ratio_within", "form:short;method:unc_few", None)
-    board = report.board(Numbers(found), "short")
+    found[-2] = number("odds_ratio_within", slice_of(form="short", method="unc_few"), None)
+    board = report.board(Results(found), "short")
     assert [cell.text for cell in board.rows[1]][-2] == "–"
     assert "– odds_ratio_within (Unc-Few): no fact was hedged" in board.notes[-1]
     assert "–" in row(printed(found), "Unc-Few")

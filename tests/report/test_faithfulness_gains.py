@@ -6,21 +6,21 @@ import pytest
 
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.prompts.methods import METHODS as WAYS
-from sayso.protocols.faithfulness.report import Found, sentences
-from sayso.records import Estimate
+from sayso.protocols.faithfulness.report import FaithfulnessResults, sentences
+from sayso.records import Estimate, slice_of
 
-OTHER = "form:short;method:self_refine"
+OTHER = slice_of(form="short", method="self_refine")
 
 
 def found(p: float | None, tested: int = 3) -> str:
     estimates = [
-        Estimate("skill", "form:short;method:vanilla", 0.0, low=-0.1, high=0.1, n=9),
+        Estimate("skill", slice_of(form="short", method="vanilla"), 0.0, low=-0.1, high=0.1, n=9),
         Estimate("skill", OTHER, 0.2, low=0.1, high=0.3, n=9),
         Estimate("skill_gain", OTHER, 0.3, low=0.02, high=0.58, n=9),
     ]
     if p is not None:
         estimates.append(Estimate("skill_gain_p", OTHER, p, n=tested))
-    return " ".join(sentences(Found(estimates), "short"))
+    return " ".join(sentences(FaithfulnessResults(estimates), "short"))
 
 
 def test_a_gain_that_the_correction_takes_away_is_not_told() -> None:

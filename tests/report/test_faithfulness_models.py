@@ -11,21 +11,21 @@ from sayso.cli import execute
 from sayso.protocols.faithfulness import report
 from sayso.protocols.faithfulness.report import (
     START,
-    Found,
+    FaithfulnessResults,
     bins,
     headline,
     marginals,
     rows,
     sentences,
 )
-from sayso.records import Estimate, InputError, Question
+from sayso.records import Estimate, InputError, Question, Signature, signature_of, slice_of
 from sayso.storage.run_folder import Manifest, RunFolder
 
-WHERE = "form:short;method:vanilla"
+WHERE = slice_of(form="short", method="vanilla")
 
 
-def side(name: str, skill: float, data: str = "d", signature: str = "") -> report.Side:
-    found = Found(
+def side(name: str, skill: float, data: str = "d", signature: Signature = ()) -> report.Side:
+    found = FaithfulnessResults(
         [
             Estimate("skill", WHERE, skill, low=skill - 0.1, high=skill + 0.1, n=50,
                      signature=signature),
@@ -53,14 +53,17 @@ def test_columns_that_share_a_name_are_told_apart() -> None:
 
 
 def test_what_else_differs_is_said() -> None:
+    def signed(**settings: str) -> Signature:
+        return signature_of("skill", tuple({"form": "short", **settings}.items()))
+
     first = side(
-        "a", 0.1, signature="skill|form:short|method:x|dec:rules@1|prompts:shared-1|model:a"
+        "a", 0.1, signature=signed(method="x", dec="rules@1", prompts="shared-1", model="a")
     )
     other = side(
-        "b", 0.1, signature="skill|form:short|method:y|dec:rules@2|prompts:shared-2|model:b"
+        "b", 0.1, signature=signed(method="y", dec="rules@2", prompts="shared-2", model="b")
     )
     paper = side(
-        "c", 0.1, signature="skill|form:short|method:y|dec:rules@2|prompts:paper-2|model:c"
+        "c", 0.1, signature=signed(method="y", dec="rules@2", prompts="paper-2", model="c")
     )
     assert report.differences([first, other], "short") == ["dec (rules@1, rules@2)"]
     assert report.differences([other, paper], "short") == ["prompts (shared, paper)"]
@@ -89,12 +92,12 @@ def test_a_handful_of_claims_does_not_tell(
     value: float, low: float | None, high: float | None, said: str
 ) -> None:
     skill = Estimate("skill", WHERE, value, low=low, high=high, n=6)
-    assert said in headline(Found([skill]), "short")
+    assert said in headline(FaithfulnessResults([skill]), "short")
 
 
 def test_a_gain_names_both_skills() -> None:
-    other = "form:short;method:uncertainty"
-    found = Found(
+    other = slice_of(form="short", method="uncertainty")
+    found = FaithfulnessResults(
         [
             Estimate("skill", WHERE, 0.0, low=0.0, high=0.0, n=9),
             Estimate("skill", other, 0.2, low=0.1, high=0.3, n=9),
@@ -122,16 +125,16 @@ def test_marginals_count_as_the_bins_do() -> None:
 
 
 def test_bins_are_dodged_within_their_bin_and_told_with_counts() -> None:
-    found = Found(
+    places = [slice_of(form="short", method=m) for m in ("vanilla", "uncle")]
+    found = FaithfulnessResults(
         [
-            *(Estimate("skill", f"form:short;method:{m}", 0.1) for m in ("vanilla", "uncle")),
+            *(Estimate("skill", place, 0.1) for place in places),
             *(
-                Estimate("bin_skill", f"form:short;method:{m};bin:0.1-0.2", 0.5, low=0.4, high=0.6,
-                         n=7)
-                for m in ("vanilla", "uncle")
+                Estimate("bin_skill", place + slice_of(bin="0.1-0.2"), 0.5, low=0.4, high=0.6, n=7)
+                for place in places
             ),
         ]
-    )  # fmt: skip
+    )
     made = rows(found, "short", "bin_skill")
     assert [r["method"] for r in made] == ["Vanilla", "UNCLE"]
     assert 0.1 < made[0]["x"] < made[1]["x"] < 0.2

@@ -12,9 +12,8 @@ import sayso
 from sayso import report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness.report import parse
 from sayso.protocols.settings import replace
-from sayso.records import Estimate, InputError, Request
+from sayso.records import Estimate, InputError, Request, slice_of
 from sayso.runs.measure import Result
 from sayso.runs.run import Job
 from scripted_world import chance, facts, records, write
@@ -101,17 +100,11 @@ def test_numbers_of_nothing_render() -> None:
     from sayso.protocols.faithfulness.report import render
 
     render([], Console(file=out, width=80))
-    render([Estimate("skill", "form:short;method:x", problem="none")], Console(file=out, width=80))
+    render(
+        [Estimate("skill", slice_of(form="short", method="x"), problem="none")],
+        Console(file=out, width=80),
+    )
     assert "no faithfulness could be measured" in " ".join(out.getvalue().split())
-
-
-def test_places_hold_any_text() -> None:
-    assert parse("form:short;method:vanilla;domain:a;b:c") == {
-        "form": "short",
-        "method": "vanilla",
-        "domain": "a;b:c",
-    }
-    assert parse("all") == {}
 
 
 def test_a_dry_run_says_what_it_does_not_price(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_folders import estimates_of, make_run
 
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate, InputError, slice_of
 from sayso.report import write
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -131,7 +131,7 @@ def test_sentences_carry_their_verdicts(tmp_path: Path) -> None:
         "all missing": {
             "found": [
                 Estimate(
-                    name, f"form:{form}", n=0, missing=36, bound_low=0.0, bound_high=1.0,
+                    name, slice_of(form=form), n=0, missing=36, bound_low=0.0, bound_high=1.0,
                     problem="no verdict could be read",
                 )
                 for form in ("short", "long")
@@ -141,7 +141,9 @@ def test_sentences_carry_their_verdicts(tmp_path: Path) -> None:
         },
         "one row": {"entities": 1, "facts": 1, "found": estimates_of("short", (1, 0, 0, 0, 0, 0))},
         "nothing measured": {"found": []},
-        "not a number": {"found": [Estimate("FA", "form:short", float("nan"), float("nan"), 1.0)]},
+        "not a number": {
+            "found": [Estimate("FA", slice_of(form="short"), float("nan"), float("nan"), 1.0)]
+        },
     }.items(),
 )  # fmt: skip
 def test_runs_that_have_little_to_show(
@@ -153,7 +155,14 @@ def test_runs_that_have_little_to_show(
 
 def test_all_missing_is_said(tmp_path: Path) -> None:
     found = [
-        Estimate("EA", "form:short", missing=36, bound_low=0.0, bound_high=1.0, problem="unread")
+        Estimate(
+            "EA",
+            slice_of(form="short"),
+            missing=36,
+            bound_low=0.0,
+            bound_high=1.0,
+            problem="unread",
+        )
     ]
     read = check(write(make_run(tmp_path / "run", found=found, unread=True)))
     text = " ".join(read.text.split()).replace("\xa0", " ")
@@ -179,10 +188,15 @@ def test_five_thousand_rows(tmp_path: Path) -> None:
 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
     found = [
-        Estimate("FA", "form:short", problem=HOSTILE, signature=HOSTILE),
-        Estimate("J", f"form:short;domain:{HOSTILE}", 0.2, 0.1, 0.3, n=9),
-        Estimate("J", f"form:short;type:{HOSTILE}", 0.2, 0.1, 0.3, n=9),
-        Estimate("guess_rate", f"type:{HOSTILE}", 0.5),
+        Estimate(
+            "FA",
+            slice_of(form="short"),
+            problem=HOSTILE,
+            signature=(("", "FA"), (HOSTILE, HOSTILE)),
+        ),
+        Estimate("J", slice_of(form="short", domain=HOSTILE), 0.2, 0.1, 0.3, n=9),
+        Estimate("J", slice_of(form="short", type=HOSTILE), 0.2, 0.1, 0.3, n=9),
+        Estimate("guess_rate", slice_of(type=HOSTILE), 0.5),
     ]
     read = check(write(make_run(tmp_path / "run", found=found, hostile=HOSTILE)))
     raw = (tmp_path / "run" / "report.html").read_text()

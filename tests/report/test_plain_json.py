@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import cli
-from sayso.cli import run
-from sayso.report.numbers import plain_json
+from sayso.records import Estimate, slice_of
+from sayso.report.numbers import json_text, plain_json
 
 
 def test_json_holds_no_character_that_moves_a_cursor() -> None:
@@ -31,9 +31,9 @@ def test_any_text_is_printable_and_reads_back(value: dict[str, str]) -> None:
 
 def test_numbers_of_a_run_are_printed_the_same_way() -> None:
     # names of groups come from questions, which come from files
-    shown = run._pretty([{"where": "domain:\x9b2J\u202e", "value": 0.5}])
+    shown = json_text([Estimate("J", slice_of(domain="\x9b2J\u202e"), 0.5)])
     assert shown.replace("\n", "").isprintable()
-    assert json.loads(shown) == [{"where": "domain:\x9b2J\u202e", "value": 0.5}]
+    assert json.loads(shown) == [{"name": "J", "where": {"domain": "\x9b2J\u202e"}, "value": 0.5}]
 
 
 def test_names_of_columns_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

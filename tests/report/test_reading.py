@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.protocols.uncle import report
-from sayso.records import Estimate, Verdict
+from sayso.records import Estimate, Results, Verdict, slice_of
 from sayso.report.answers import (
     SHOWN_CHARACTERS,
     Answer,
@@ -20,7 +19,7 @@ from sayso.report.answers import (
     paginate,
     pieces,
 )
-from sayso.report.numbers import Numbers, block, interval, line, parse_where, percent, show, signed
+from sayso.report.numbers import block, interval, line, percent, show, signed
 
 
 @given(st.text(st.characters(), max_size=200))
@@ -102,29 +101,15 @@ def test_notation() -> None:
     assert interval(Estimate("UUR", value=0.5, low=0.25, high=0.75)) == "[25.0, 75.0]"
 
 
-@pytest.mark.parametrize(
-    ("where", "expected"),
-    [
-        ("all", ("", "", "", "", "")),
-        ("form:short;prompt:plain", ("short", "plain", "", "", "")),
-        ("form:long;domain:a;b:c", ("long", "", "", "domain", "a;b:c")),
-        ("form:long;known:strict", ("long", "", "strict", "", "")),
-        ("type:bios/P19", ("", "", "", "type", "bios/P19")),
-    ],
-)
-def test_a_slice_is_taken_apart(where: str, expected: tuple[str, ...]) -> None:
-    assert tuple(parse_where(where)) == expected
-
-
 def said(j: float, low: float, high: float, uur: float, over: float) -> str:
     return " ".join(
         report.headline(
-            Numbers(
+            Results(
                 [
-                    Estimate("p_known", "form:short", 0.5, denominator=10),
-                    Estimate("UUR", "form:short", uur),
-                    Estimate("over_hedge", "form:short", over),
-                    Estimate("J", "form:short", j, low, high),
+                    Estimate("p_known", slice_of(form="short"), 0.5, denominator=10),
+                    Estimate("UUR", slice_of(form="short"), uur),
+                    Estimate("over_hedge", slice_of(form="short"), over),
+                    Estimate("J", slice_of(form="short"), j, low, high),
                 ]
             )
         )

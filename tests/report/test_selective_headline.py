@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.protocols.selective.report import Selected, headline
-from sayso.records import Estimate
+from sayso.protocols.selective.report import SelectiveResults, headline
+from sayso.records import Estimate, slice_of
 
 
-def _rate(value: float | None) -> Selected:
-    return Selected(
+def _rate(value: float | None) -> SelectiveResults:
+    return SelectiveResults(
         [
-            Estimate("error_rate", "form:short;against:rules", value, n=40),
-            Estimate("auroc", "form:short;against:rules;score:perplexity", None),
+            Estimate("error_rate", slice_of(form="short", against="rules"), value, n=40),
+            Estimate("auroc", slice_of(form="short", against="rules", score="perplexity"), None),
         ]
     )
 
@@ -31,12 +31,19 @@ def test_other_reasons() -> None:
 
 @pytest.mark.parametrize(("scores", "said"), [(1, False), (3, True)])
 def test_the_best_of_many_is_called_that(scores: int, said: bool) -> None:
-    found = [Estimate("error_rate", "form:short;against:rules", 0.4, n=40)]
+    found = [Estimate("error_rate", slice_of(form="short", against="rules"), 0.4, n=40)]
     names = [*["perplexity", "semantic_entropy", "num_sets"][:scores], "length_words"]
     found += [
-        Estimate("auroc", f"form:short;against:rules;score:{name}", 0.9 - 0.1 * n, 0.4, 0.95, n=40)
+        Estimate(
+            "auroc",
+            slice_of(form="short", against="rules", score=name),
+            0.9 - 0.1 * n,
+            0.4,
+            0.95,
+            n=40,
+        )
         for n, name in enumerate(names)
     ]
-    text = headline(Selected(found), "short")
+    text = headline(SelectiveResults(found), "short")
     assert "Perplexity" in text
     assert ("the best of 3 scores on these answers" in text) == said

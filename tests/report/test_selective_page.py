@@ -13,8 +13,8 @@ import sayso
 from sayso import report
 from sayso.protocols import selective
 from sayso.protocols.selective import report as selective_charts
-from sayso.protocols.selective.report import Selected, metric_label, parse, render, score_label
-from sayso.records import Estimate, Generation, Request
+from sayso.protocols.selective.report import SelectiveResults, metric_label, render, score_label
+from sayso.records import Estimate, Generation, Request, slice_of
 from sayso.report.numbers import plain
 from sayso.storage.run_folder import Manifest
 from scripted_world import Mind, chance, facts, records, write
@@ -83,10 +83,18 @@ def test_the_table_fits_a_terminal_and_has_the_length_row(finished: Path) -> Non
     "estimates",
     [
         [],
-        [Estimate("facts", "form:short", 0.0)],
-        [Estimate("error_rate", "form:short;against:rules", None, problem="no answer")],
-        [Estimate("auroc", "form:short;against:rules;score:length_words", 0.5, n=3)],
-        [Estimate("rank_flips", "form:long", 0.0, numerator=0.0)],
+        [Estimate("facts", slice_of(form="short"), 0.0)],
+        [
+            Estimate(
+                "error_rate", slice_of(form="short", against="rules"), None, problem="no answer"
+            )
+        ],
+        [
+            Estimate(
+                "auroc", slice_of(form="short", against="rules", score="length_words"), 0.5, n=3
+            )
+        ],
+        [Estimate("rank_flips", slice_of(form="long"), 0.0, numerator=0.0)],
     ],
 )
 def test_any_estimates_can_be_printed_and_put_on_a_page(estimates: list[Estimate]) -> None:
@@ -110,41 +118,43 @@ def drawn_rows(chart: Any) -> list[dict[str, Any]]:
 
 def test_lines_have_intervals_and_axes_their_units() -> None:
     """By hand: five fifths of which two hold answers; the reference stays short."""
-    where = "form:short;answers:all;fifth:{};length:{}"
+    where = slice_of(form="short", answers="all")
+    first, last = slice_of(fifth="1", length="2"), slice_of(fifth="5", length="9")
     rows = [
-        Estimate("reference_words", where.format(1, 2), 1.5, 1.2, 1.8, n=10),
-        Estimate("reference_words", where.format(5, 9), 1.7, 1.4, 2.0, n=10),
+        Estimate("reference_words", where + first, 1.5, 1.2, 1.8, n=10),
+        Estimate("reference_words", where + last, 1.7, 1.4, 2.0, n=10),
     ]
-    drawn = selective_charts.reference_by_length(Selected(rows), "short", 680)
+    drawn = selective_charts.reference_by_length(SelectiveResults(rows), "short", 680)
     assert drawn is not None
     line, rule, _ = drawn.to_dict()["layer"]
     assert [(r["x"], r["y"]) for r in drawn_rows(drawn)] == [(2, 1.5), (9, 1.7), (2, 2), (9, 9)]
     assert rule["mark"]["type"] == "rule"
     assert "words of the answer" in line["encoding"]["x"]["title"]
     assert "words of the reference" in line["encoding"]["y"]["title"]
-    alone = Selected(rows[:1])
+    alone = SelectiveResults(rows[:1])
     assert selective_charts.reference_by_length(alone, "short", 680) is None
 
 
 def test_wrong_and_unknown_stand_on_one_plot_with_the_words() -> None:
     def auroc(by: str, score: str, value: float) -> Estimate:
-        return Estimate("auroc_within", f"form:long;against:{by};score:{score}", value, n=9)
+        return Estimate("auroc_within", slice_of(form="long", against=by, score=score), value, n=9)
 
     pooled = [
-        Estimate("auroc", f"form:long;against:rules;score:{s}", 0.6, n=9) for s in ("luq", "words")
+        Estimate("auroc", slice_of(form="long", against="rules", score=s), 0.6, n=9)
+        for s in ("luq", "words")
     ]
-    judged = Estimate("error_rate", "form:long;against:rules", 0.5, n=9)
+    judged = Estimate("error_rate", slice_of(form="long", against="rules"), 0.5, n=9)
     rows = [
         judged, *pooled, auroc("rules", "luq", 0.8), auroc("unknown", "luq", 0.7),
         auroc("rules", "words", 0.55), auroc("unknown", "words", 0.52),
     ]  # fmt: skip
-    drawn = selective_charts.targets(Selected(rows), "long", 680)
+    drawn = selective_charts.targets(SelectiveResults(rows), "long", 680)
     assert drawn is not None
     assert {(p["score"], p["kind"], p["value"]) for p in drawn_rows(drawn)} == {
         ("LUQ", "a wrong answer", 0.8), ("LUQ", "an unknown fact", 0.7),
         ("its own words", "a wrong answer", 0.55), ("its own words", "an unknown fact", 0.52),
     }  # fmt: skip
-    assert selective_charts.targets(Selected([judged, *pooled]), "long", 680) is None
+    assert selective_charts.targets(SelectiveResults([judged, *pooled]), "long", 680) is None
 
 
 def test_scores_and_metrics_have_names_in_words() -> None:
@@ -157,12 +167,11 @@ def test_scores_and_metrics_have_names_in_words() -> None:
     assert "\x1b" not in score_label("\x1b[2J") + metric_label("\x1b[2J")
 
 
-def test_places_with_colons_and_semicolons_in_a_type_are_read() -> None:
-    assert parse("form:short;against:rules;type:a;b:c") == {
-        "form": "short", "against": "rules", "type": "a;b:c",
-    }  # fmt: skip
-    found = Selected([Estimate("auroc", "form:short;against:openai:gpt;score:x", 0.7)])
-    assert found.get("auroc", "short", "openai:gpt", "x").value == 0.7
+def test_a_judge_with_a_colon_in_its_name_is_an_answer_metric() -> None:
+    found = SelectiveResults(
+        [Estimate("auroc", slice_of(form="short", against="openai:gpt", score="x"), 0.7)]
+    )
+    assert found.get("auroc", form="short", against="openai:gpt", score="x").value == 0.7
 
 
 def test_numbers_are_written_without_a_leading_zero() -> None:

@@ -19,8 +19,8 @@ from sayso import report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.protocols.self_known.report import (
-    Found,
     Note,
+    SelfKnownResults,
     draw,
     gap,
     groups,
@@ -28,10 +28,9 @@ from sayso.protocols.self_known.report import (
     long_texts,
     pearson,
     read,
-    where_of,
 )
 from sayso.protocols.settings import replace
-from sayso.records import Claim, Estimate, Generation, Passage, Request, Sentence
+from sayso.records import Claim, Estimate, Generation, Passage, Request, Sentence, slice_of
 from sayso.report.numbers import block
 from sayso.storage.run_folder import RunFolder
 from scripted_world import facts, records, write
@@ -111,7 +110,7 @@ def test_a_claim_that_is_not_in_its_text_is_listed_and_said_so(tmp_path: Path) -
     assert text.notes[1].place == "no sentence"
 
 
-NOTHING = Estimate("factscore", "method:x", problem="nothing to count")
+NOTHING = Estimate("factscore", slice_of(method="x"), problem="nothing to count")
 
 
 @pytest.mark.parametrize(
@@ -119,9 +118,9 @@ NOTHING = Estimate("factscore", "method:x", problem="nothing to count")
     [
         [],
         [NOTHING],
-        [Estimate("factscore", "method:x", 0.5)],
-        [Estimate("SK", "all", 1.0, n=3)],
-        [Estimate("factuality", "method:a;part:1/1", 1.0, n=1)],
+        [Estimate("factscore", slice_of(method="x"), 0.5)],
+        [Estimate("SK", (), 1.0, n=3)],
+        [Estimate("factuality", slice_of(method="a", part="1/1"), 1.0, n=1)],
         [Estimate(e.name, e.where, problem="lost", missing=9) for e in numbers()],
         [Estimate(e.name, e.where, e.value) for e in numbers()],
     ],
@@ -138,12 +137,12 @@ def test_any_numbers_make_a_page(found: list[Estimate]) -> None:
         st.builds(
             Estimate,
             st.sampled_from(sorted({e.name for e in numbers()})),
-            st.text(max_size=12)
+            st.lists(st.tuples(st.text(max_size=12), st.text(max_size=12)), max_size=3).map(tuple)
             | st.builds(
-                "method:{};part:{}/5;mode:{}".format,
-                st.text(max_size=6),
-                st.integers(0, 9),
-                st.sampled_from(["qa", "qa_none", "x"]),
+                slice_of,
+                method=st.text(max_size=6),
+                part=st.integers(0, 9).map("{}/5".format),
+                mode=st.sampled_from(["qa", "qa_none", "x"]),
             ),
             st.none() | st.floats(-3, 3),
             st.none() | st.floats(-3, 3),
@@ -160,7 +159,14 @@ def test_estimates_of_any_place_make_a_page(found: list[Estimate]) -> None:
 
 def test_thousands_of_estimates_make_one_small_page() -> None:
     found = [
-        Estimate("factscore", f"method:system {n // 50};domain:domain {n % 50}", 0.5, 0.4, 0.6, n=9)
+        Estimate(
+            "factscore",
+            slice_of(method=f"system {n // 50}", domain=f"domain {n % 50}"),
+            0.5,
+            0.4,
+            0.6,
+            n=9,
+        )
         for n in range(5_000)
     ]
     page = long_texts(manifest(), found)
@@ -203,14 +209,14 @@ def test_sections_about_what_was_not_asked_are_left_out() -> None:
 
 
 def test_the_gap_is_told_in_both_directions() -> None:
-    place = "method:m;mode:direct"
+    place = slice_of(method="m", mode="direct")
     found = [
         Estimate("equation3", place, 0.2),
         Estimate("labeled_factuality", place, 0.7),
         Estimate("accept_rate", place, 0.4),
     ]
-    assert "30 points too few" in gap(Found(found), "m")
-    assert gap(Found(found[:2]), "m") == ""
+    assert "30 points too few" in gap(SelfKnownResults(found), "m")
+    assert gap(SelfKnownResults(found[:2]), "m") == ""
 
 
 def test_correlation_of_few_or_flat_points_is_none() -> None:
@@ -328,16 +334,6 @@ def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
     assert page.count('<span class="c-ns line-1') == 16 + 1
 
 
-def test_places_hold_any_text() -> None:
-    assert where_of(Estimate("x", "method:a;b: c;part:1/5")) == {"method": "a;b: c", "part": "1/5"}
-    assert where_of(Estimate("x", "method:m;domain:a;part:b")) == {
-        "method": "m",
-        "domain": "a;part:b",
-    }
-    assert where_of(Estimate("x")) == {"all": ""}
-    assert where_of(Estimate("x", "")) == {}
-
-
 @pytest.mark.parametrize("found", [[], [NOTHING], numbers(), numbers(("a;b\x1b[31m\u202e",))])
 def test_the_table_holds_for_any_numbers_and_fits(found: list[Estimate]) -> None:
     out = io.StringIO()
@@ -351,8 +347,10 @@ def test_the_table_holds_for_any_numbers_and_fits(found: list[Estimate]) -> None
 
 def test_answers_that_nobody_could_read_are_counted() -> None:
     found = [
-        Estimate("factscore", "method:m", 0.5, n=3),
-        Estimate("accept_rate", "method:m;mode:qa", problem="nothing to count", missing=7),
+        Estimate("factscore", slice_of(method="m"), 0.5, n=3),
+        Estimate(
+            "accept_rate", slice_of(method="m", mode="qa"), problem="nothing to count", missing=7
+        ),
     ]
     page = long_texts(manifest(), found)
     assert "Does it know its own errors?" in page
@@ -362,16 +360,16 @@ def test_answers_that_nobody_could_read_are_counted() -> None:
 def test_the_terminal_names_what_its_numbers_are() -> None:
     out = io.StringIO()
     found = [
-        Estimate("factscore", "method:a", 0.5, n=9),
-        Estimate("claims_per_answer", "method:a", 6.5, n=9),
-        Estimate("response_rate", "method:a", 0.8, n=9),
-        Estimate("f1_at_k", "method:a;k:19", 0.25, n=9),
-        Estimate("factuality", "method:a;part:1/1", 0.5, n=9),
-        Estimate("SK", "method:a;mode:qa_none;part:1/1", 0.9, n=9),
-        Estimate("SK", "method:a;mode:qa_none", 0.9, n=9),
-        Estimate("SU", "method:a;mode:qa_none", 0.3, n=9),
-        Estimate("equation3", "method:a;mode:qa_none", 0.875, n=9),
-        Estimate("labeled_factuality", "method:a;mode:qa_none", 0.5, n=9),
+        Estimate("factscore", slice_of(method="a"), 0.5, n=9),
+        Estimate("claims_per_answer", slice_of(method="a"), 6.5, n=9),
+        Estimate("response_rate", slice_of(method="a"), 0.8, n=9),
+        Estimate("f1_at_k", slice_of(method="a", k="19"), 0.25, n=9),
+        Estimate("factuality", slice_of(method="a", part="1/1"), 0.5, n=9),
+        Estimate("SK", slice_of(method="a", mode="qa_none", part="1/1"), 0.9, n=9),
+        Estimate("SK", slice_of(method="a", mode="qa_none"), 0.9, n=9),
+        Estimate("SU", slice_of(method="a", mode="qa_none"), 0.3, n=9),
+        Estimate("equation3", slice_of(method="a", mode="qa_none"), 0.875, n=9),
+        Estimate("labeled_factuality", slice_of(method="a", mode="qa_none"), 0.5, n=9),
     ]
     report.render(found, Console(file=out, width=80), manifest("x"), None)
     text = " ".join(out.getvalue().split())

@@ -9,7 +9,7 @@ from report_folders import estimates, estimates_of
 from rich.console import Console
 
 from sayso.protocols.uncle.report import LABELS, render
-from sayso.records import Estimate
+from sayso.records import Estimate, slice_of
 from sayso.report.terminal import render_compare
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil\u2066 \ud800 {{7*7}} <script>"
@@ -55,12 +55,17 @@ def test_no_numbers_at_all_is_said() -> None:
 
 def test_hostile_text_is_printed_without_effect() -> None:
     found = [
-        Estimate("FA", "form:short", problem=HOSTILE, signature=HOSTILE),
-        Estimate("guess_rate", f"type:{HOSTILE}", 0.5),
+        Estimate(
+            "FA",
+            slice_of(form="short"),
+            problem=HOSTILE,
+            signature=(("", "FA"), (HOSTILE, HOSTILE)),
+        ),
+        Estimate("guess_rate", slice_of(type=HOSTILE), 0.5),
     ]
     text = printed(found)
     render_compare(
-        [Estimate("FA", f"form:short;domain:{HOSTILE}", problem=HOSTILE)],
+        [Estimate("FA", slice_of(form="short", domain=HOSTILE), problem=HOSTILE)],
         Console(file=(out := io.StringIO()), width=80),
         first=HOSTILE,
         second=HOSTILE,
@@ -83,9 +88,9 @@ def test_compare_prints_points_and_marks_clear_differences() -> None:
     out = io.StringIO()
     render_compare(
         [
-            Estimate("FA", "form:short", 0.021, -0.01, 0.05),
-            Estimate("J", "form:short", 0.12, 0.05, 0.2),
-            Estimate("J", "form:long", problem="the probes differ"),
+            Estimate("FA", slice_of(form="short"), 0.021, -0.01, 0.05),
+            Estimate("J", slice_of(form="short"), 0.12, 0.05, 0.2),
+            Estimate("J", slice_of(form="long"), problem="the probes differ"),
         ],
         Console(file=out, width=80),
         first="runs/a",
@@ -105,8 +110,11 @@ def test_compare_prints_points_and_marks_clear_differences() -> None:
 
 def test_many_differences_say_how_many_stars_chance_gives() -> None:
     out = io.StringIO()
-    found = [Estimate("auroc", f"score:{n}", 0.01, -0.02, 0.04) for n in range(89)]
-    found += [Estimate("auroc", "score:x", 0.05, 0.01, 0.09), Estimate("auroc", problem="none")]
+    found = [Estimate("auroc", slice_of(score=str(n)), 0.01, -0.02, 0.04) for n in range(89)]
+    found += [
+        Estimate("auroc", slice_of(score="x"), 0.05, 0.01, 0.09),
+        Estimate("auroc", problem="none"),
+    ]
     render_compare(found, Console(file=out, width=80))
     assert "of 90 ranges about 4 would where nothing differs" in " ".join(out.getvalue().split())
 
@@ -114,9 +122,9 @@ def test_many_differences_say_how_many_stars_chance_gives() -> None:
 def test_differences_of_counts_and_slopes_are_no_percentage_points() -> None:
     out = io.StringIO()
     found = [
-        Estimate("claims_per_answer", "method:plain", -2.567, -3.02, -2.11),
-        Estimate("trend", "method:plain", -0.27, -0.54, 0.01),
-        Estimate("factscore", "method:plain", -0.02, -0.1, 0.06),
+        Estimate("claims_per_answer", slice_of(method="plain"), -2.567, -3.02, -2.11),
+        Estimate("trend", slice_of(method="plain"), -0.27, -0.54, 0.01),
+        Estimate("factscore", slice_of(method="plain"), -0.02, -0.1, 0.06),
     ]
     render_compare(found, Console(file=out, width=90))
     text = out.getvalue()

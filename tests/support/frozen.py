@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 
 import sayso
 from sayso import cli, report
+from sayso.records import Estimate, signature_text, slice_text
 
 PROTOCOLS = ("uncle", "selective", "faithfulness", "self_known")
 ENTITIES = 20
@@ -33,15 +34,14 @@ FIELDS = (
 )  # fmt: skip
 
 
-def estimates(rows: Iterable[object]) -> Iterator[str]:
+def estimates(rows: Iterable[Estimate]) -> Iterator[str]:
     """Yield a line for each number, with every field but the signature, then the signatures."""
     signatures: dict[str, int] = {}
     for row in rows:
-        signature = str(getattr(row, "signature", ""))
-        place = signatures.setdefault(signature, len(signatures))
+        place = signatures.setdefault(signature_text(row.signature), len(signatures))
         numbers = [_written(getattr(row, field)) for field in FIELDS]
-        where, problem = getattr(row, "where", ""), getattr(row, "problem", None) or "-"
-        yield "\t".join([str(getattr(row, "name", "")), str(where), *numbers, problem, f"#{place}"])
+        where, problem = slice_text(row.where), row.problem or "-"
+        yield "\t".join([row.name, where, *numbers, problem, f"#{place}"])
     yield from signatures
 
 

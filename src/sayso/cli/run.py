@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,8 +23,7 @@ from sayso.protocols.selective import settings as selective
 from sayso.protocols.self_known import settings as self_known
 from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle import settings as uncle
-from sayso.records import Estimate
-from sayso.report.numbers import plain_json
+from sayso.report.numbers import json_text
 from sayso.report.terminal import render_compare
 from sayso.runs.dry_run import estimate, told
 from sayso.runs.from_files import factuality as measure_texts
@@ -110,7 +108,7 @@ def run_all(*, common: Shared = NO_FLAGS) -> None:
         except Unsuited as reason:
             print(f"sayso: left out: {reason}", file=sys.stderr)
     if common.json:
-        print(_pretty(found))
+        print(json_text(found))
 
 
 def _run(job: Job, common: Common, *, quiet: bool = False) -> object:
@@ -118,7 +116,7 @@ def _run(job: Job, common: Common, *, quiet: bool = False) -> object:
     if common.dry_run:
         plan = estimate(job)
         if not quiet:
-            print(_pretty(plan) if common.json else told(plan))
+            print(json_text(plan) if common.json else told(plan))
         return msgspec.to_builtins(plan)
     with Bars() as bars:
         result = execute(job, bars)
@@ -214,7 +212,7 @@ def compare(
         rows = [msgspec.structs.asdict(e) for e in result.estimates]
         for row, (p, corrected) in zip(rows, result.tests, strict=False):  # none outside teachings
             row |= {"p": p, "p_holm": corrected}
-        print(_pretty(rows))
+        print(json_text(rows))
     else:
         console = Console()
         labels = PROTOCOLS[result.protocol].report.LABELS
@@ -224,18 +222,9 @@ def compare(
 def show(result: Result, *, json: bool, page: Path | None) -> None:
     """Print a finished run as a table, or every number of it as JSON."""
     if json:
-        _json(result.estimates)
+        print(json_text([msgspec.structs.asdict(e) for e in result.estimates]))
     else:
         reports.render(result.estimates, Console(), result.manifest, page, entities=result.entities)
-
-
-def _json(estimates: Sequence[Estimate]) -> None:
-    rows = [msgspec.structs.asdict(e) for e in estimates]
-    print(_pretty(rows))
-
-
-def _pretty(value: object) -> str:
-    return plain_json(msgspec.json.format(msgspec.json.encode(value)).decode())
 
 
 # ``sayso factuality``: long texts that the user already has, claim by claim.

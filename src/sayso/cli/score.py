@@ -6,13 +6,12 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
 from cyclopts import Parameter
 from rich.console import Console
 
 from sayso.datasets.answer_rows import COLUMNS
 from sayso.records import InputError
-from sayso.report.numbers import plain_json
+from sayso.report.numbers import json_text
 from sayso.score_files.leaderboard import render_board, render_scores
 from sayso.score_files.score import FileScores, Place, score_file
 
@@ -164,7 +163,7 @@ def score(
         example = found.examples[kind]
         _note(example if count == 1 else f"{count:,} rows, such as {example}")
     if json:
-        print(plain_json(msgspec.json.format(msgspec.json.encode(_told(found))).decode()))
+        print(json_text(_told(found)))
         return
 
     console = Console()

@@ -7,13 +7,12 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import msgspec
 from cyclopts import Group, Parameter
 from rich.console import Console
 
 from sayso.cli.progress import Bars
 from sayso.records import InputError
-from sayso.report.numbers import plain_json
+from sayso.report.numbers import json_text
 from sayso.train import report
 from sayso.train.config import Lesson, check_exported, of_preset, of_rows
 from sayso.train.sweep import sweep as sweep_of
@@ -254,8 +253,7 @@ def train(
         )
     page = report.write_training(folder) if taught.cells else None
     if json:
-        text = msgspec.json.format(msgspec.json.encode(taught)).decode()
-        print(plain_json(text))
+        print(json_text(taught))
         return
     console = Console()
     report.render_training(taught, console, page)
@@ -287,7 +285,7 @@ def _sweep(
         )  # fmt: skip
     page = report.write_sweep(folder, swept)
     if json:
-        print(plain_json(msgspec.json.format(msgspec.json.encode(swept.sweep)).decode()))
+        print(json_text(swept.sweep))
         return
     report.render_sweep(swept, Console(), page)
     print(f"sayso: everything is in {folder}")

@@ -15,17 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.agreement import agreement, kappa
-from sayso.metrics.intervals import Metric, bootstrap, bootstrap_share
-from sayso.metrics.ranking import (
-    auroc,
+from sayso.metrics.arrays import (
+    Floats,
+    Result,
+    as_result,
     block_starts,
-    mid_ranks,
-    spearman,
+    cluster_codes,
+    count_codes,
+    divide,
+    or_none,
     weight_rows,
-    within_auroc,
 )
-from sayso.metrics.uncle_rates import Floats, divide, or_none
-from sayso.records import Estimate, InputError
+from sayso.metrics.intervals import Metric, bootstrap, bootstrap_share
+from sayso.metrics.ranking import auroc, mid_ranks, spearman, within_auroc
+from sayso.records import Estimate, InputError, slice_of
 
 # The length trap: an answer metric that refuses long right answers makes length look like
 # doubt.
@@ -80,7 +83,7 @@ def strata_auroc(
     length: ArrayLike,
     weights: ArrayLike | None = None,
     strata: int = 10,
-) -> float | Floats | None:
+) -> Result:
     """Return the AUROC among pairs of answers in the same quantile of length, 0..1.
 
     Partial AUROC at fixed length by strata (as :func:`~sayso.metrics.within_auroc`). Inside a
@@ -97,7 +100,7 @@ def residual_auroc(
     incorrect: ArrayLike,
     length: ArrayLike,
     weights: ArrayLike | None = None,
-) -> float | Floats | None:
+) -> Result:
     """Return the AUROC of what the score's rank says beyond a straight line in length's rank.
 
     Partial AUROC at fixed length by residuals: mid-ranks of score and length, least squares of
@@ -117,12 +120,12 @@ def residual_auroc(
     for row in np.flatnonzero(W.sum(axis=1) > 0):
         value = auroc(residual[row], wrong, W[row])
         values[row] = np.nan if value is None else float(np.asarray(value))
-    return or_none(values[0]) if single else values
+    return as_result(values, single)
 
 
 def false_negative_slope(
     refused: ArrayLike, bins: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+) -> Result:
     """Return by how much the share of refused answers rises from one length bin to the next.
 
     Least-squares slope of ``refused`` (n,) 0/1 on the bin number (n,), over right answers only;
@@ -137,7 +140,7 @@ def false_negative_slope(
     spread = (W * x * x).sum(axis=1)
     top = (W * x * (y - divide(W @ y, total)[:, None])).sum(axis=1)
     value = divide(top, np.where(spread > 1e-12, spread, 0.0))
-    return or_none(value[0]) if single else value
+    return as_result(value, single)
 
 
 class FalseNegatives(msgspec.Struct, frozen=True):
@@ -167,16 +170,16 @@ def false_negatives(
     (n,) in tokens or words. Bins are quantiles of these rows' lengths.
     """
     y, x = np.asarray(refused, dtype=np.float64), np.asarray(length, dtype=np.float64)
-    unit = np.arange(len(y)) if clusters is None else np.asarray(clusters)
+    unit = cluster_codes(clusters, len(y))
     use = ~(np.isnan(y) | np.isnan(x))
     y, x, unit = y[use], x[use], unit[use]
     index = length_bins(x, bins)
     found = []
     for k in range(bins):
         here = index == k
-        name = f"length:{x[here].min():g}-{x[here].max():g}" if here.any() else "length:none"
+        reach = f"{x[here].min():g}-{x[here].max():g}" if here.any() else "none"
         part = bootstrap_share("false_negatives", y > 0, here, unit, n, seed)
-        found.append(msgspec.structs.replace(part, where=name))
+        found.append(msgspec.structs.replace(part, where=slice_of(length=reach)))
     slope = bootstrap(
         false_negative_slope,
         y,
@@ -191,9 +194,7 @@ def false_negatives(
     return FalseNegatives(overall, tuple(found), slope)
 
 
-def soft_auroc(
-    uncertainty: ArrayLike, positive: ArrayLike, negative: ArrayLike
-) -> float | Floats | None:
+def soft_auroc(uncertainty: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Result:
     """Return the AUROC of rows that are partly wrong and partly right.
 
     ``positive`` and ``negative`` (n,) or (B, n): the weight with which a row counts as wrong and
@@ -209,7 +210,7 @@ def soft_auroc(
     N = np.add.reduceat(N[:, order], starts, axis=1)
     below = np.cumsum(N, axis=1) - N / 2
     value = divide((P * below).sum(axis=1), P.sum(axis=1) * N.sum(axis=1))
-    return or_none(value[0]) if single else value
+    return as_result(value, single)
 
 
 def spread_auroc(
@@ -218,7 +219,7 @@ def spread_auroc(
     incorrect_truth: ArrayLike,
     bins: ArrayLike,
     weights: ArrayLike | None = None,
-) -> float | Floats | None:
+) -> Result:
     """Return the AUROC against the metric with its false negatives spread evenly over length.
 
     Among truly right answers, those that the metric refused are weighted so that every length bin
@@ -233,7 +234,7 @@ def spread_auroc(
     bin_of = np.asarray(bins, dtype=np.int64)
     W, single = weight_rows(weights, len(score))
     right = wrong == 0
-    size = int(bin_of.max()) + 1 if len(bin_of) else 0
+    size = count_codes(bin_of)
     member = (bin_of[:, None] == np.arange(size)) & right[:, None]
     held = W @ member.astype(np.float64)
     share = divide(W @ (member * refused[:, None]), held)
@@ -247,36 +248,36 @@ def spread_auroc(
     positive = W * np.where(right, np.nan_to_num(positive), refused)
     negative = W * np.where(right, np.nan_to_num(negative), 1 - refused)
     value = soft_auroc(score, positive, negative)
-    return None if value is None else (or_none(np.asarray(value)[0]) if single else value)
+    return None if value is None else as_result(np.asarray(value), single)
 
 
-def _difference(first: ArrayLike | None, second: ArrayLike | None) -> float | Floats | None:
+def _difference(first: ArrayLike | None, second: ArrayLike | None) -> Result:
     if first is None or second is None:
         return None
     gap = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     return float(gap) if gap.ndim == 0 else gap
 
 
-def _auroc(score: Floats, wrong: Floats, weights: ArrayLike | None) -> float | Floats | None:
+def _auroc(score: Floats, wrong: Floats, weights: ArrayLike | None) -> Result:
     return auroc(score, wrong) if weights is None else auroc(score, wrong, weights)
 
 
 def _inflation(
     u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
-) -> float | Floats | None:
+) -> Result:
     return _difference(_auroc(u, m, weights), _auroc(u, t, weights))
 
 
 def _from_length(
     u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
-) -> float | Floats | None:
+) -> Result:
     spread = spread_auroc(u, m, t, b, weights)
     return _difference(_auroc(u, m, weights), spread)
 
 
 def _unexplained(
     u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
-) -> float | Floats | None:
+) -> Result:
     spread = spread_auroc(u, m, t, b, weights)
     return _difference(spread, _auroc(u, t, weights))
 
@@ -354,7 +355,7 @@ def length_audit(
     arrays = [u, m, x] if t is None else [u, m, x, t]
     if len({a.shape for a in arrays}) != 1:
         raise InputError(f"the audit needs rows of one length, got {[len(a) for a in arrays]}")
-    unit = np.arange(len(u)) if clusters is None else np.asarray(clusters)
+    unit = cluster_codes(clusters, len(u))
     use = ~np.isnan(np.stack(arrays)).any(axis=0)
     u, m, x, unit = u[use], m[use], x[use], unit[use]
     t = None if t is None else t[use]

@@ -27,7 +27,9 @@ from sayso.records import (
     Question,
     Request,
     Score,
+    Signature,
     Verdict,
+    signature_of,
 )
 from sayso.scores.collect import Tools
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -72,6 +74,12 @@ def check_alike(
     if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
         raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
     return [f"differs as allowed: {key}" for key in differ if key in allow]
+
+
+def difference_signature(name: str, ours: Signature, theirs: Signature) -> Signature:
+    """Return the signature of B - A: B's settings, and last what A had instead of them."""
+    other = ",".join(f"{key}:{value}" for key, value in theirs if (key, value) not in ours)
+    return signature_of(f"difference of {name}", (*ours, ("minus", other or "the same")))
 
 
 Row = TypeVar("Row", bound=msgspec.Struct)
@@ -154,8 +162,8 @@ class Run(typing.Protocol):
     def freeze(self, stage: str, base: str) -> None:
         """Copy a stage's answers and verdicts from the run folder ``base`` into this one."""
 
-    def signature(self, **parts: str) -> str:
-        """Return the settings string of a number: run-wide parts and the given ones."""
+    def signature(self, **parts: str) -> Signature:
+        """Return the settings behind a number: the given ones and the run's own."""
 
 
 class Side(NamedTuple):

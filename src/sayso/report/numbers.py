@@ -1,16 +1,16 @@
-"""Finding a number among the estimates of a run, and writing it down.
+"""Numbers as people read them, and text that others wrote, made harmless.
 
-An estimate's ``where`` is a list such as ``form:short;prompt:plain;domain:movies``. A number that
-is undefined is written as a dash; the reason stands in its ``problem``.
+A number that is undefined is written as a dash; the reason stands in its ``problem``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any
 
-from sayso.records import Estimate
+import msgspec
+
+from sayso.records import Estimate, signature_text
 
 # Text that others wrote, made harmless to look at.
 #
@@ -68,6 +68,29 @@ def plain_json(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
+def json_text(value: object) -> str:
+    """Return a value as JSON to be printed: slices as objects, signatures as text."""
+    return plain_json(msgspec.json.format(msgspec.json.encode(_spelled_out(value))).decode())
+
+
+def _spelled_out(value: object) -> object:
+    plain = msgspec.to_builtins(value, str_keys=True)
+
+    def rest(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [rest(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        found = {key: rest(one) for key, one in value.items()}
+        if isinstance(value.get("where"), list | tuple):
+            found["where"] = dict(value["where"])
+        if isinstance(value.get("signature"), list | tuple):
+            found["signature"] = signature_text(value["signature"])
+        return found
+
+    return rest(plain)
+
+
 DASH = "–"
 MINUS = "\N{MINUS SIGN}"
 #: written with a sign and two decimals: differences and coefficients, not shares
@@ -84,64 +107,6 @@ FRACTIONS = frozenset({"auroc_incorrect", "auroc_incorrect_within", "J_wordings_
 SPARSE = 10
 #: types whose gold is met by chance more often than this are marked (VALIDITY 1)
 GUESSABLE = 0.3
-
-
-class Where(NamedTuple):
-    """A slice, taken apart. ``key`` is one of domain, type, policy, given, or empty."""
-
-    form: str = ""
-    prompt: str = ""
-    known: str = ""
-    key: str = ""
-    value: str = ""
-
-
-def parse_where(where: str) -> Where:
-    """Take a slice apart; a domain or type may itself contain ``;`` and ``:``."""
-    found: dict[str, str] = {}
-    rest = "" if where == "all" else where
-    while rest:
-        head, separator, tail = rest.partition(";")
-        key, _, value = head.partition(":")
-        if key not in ("form", "prompt", "known"):
-            key, _, value = rest.partition(":")
-            return Where(**found, key=key, value=value)
-        found[key] = value
-        rest = tail if separator else ""
-    return Where(**found)
-
-
-class Numbers:
-    """The estimates of a run by name and slice."""
-
-    def __init__(self, estimates: Iterable[Estimate]) -> None:
-        self.all = list(estimates)
-        self._index = {(e.name, parse_where(e.where)): e for e in self.all}
-
-    def get(
-        self, name: str, form: str = "", prompt: str = "", known: str = "", **part: str
-    ) -> Estimate:
-        """Return an estimate; one that was not computed comes back undefined, with the reason."""
-        key, value = next(iter(part.items()), ("", ""))
-        where = Where(form, prompt, known, key, value)
-        found = self._index.get((name, where))
-        return found or Estimate(name=name, problem="not computed in this run")
-
-    def has(self, name: str, form: str = "", *, prompt: str = "", known: str = "") -> bool:
-        """Return True where this number was computed, even if it came out undefined."""
-        return (name, Where(form, prompt, known)) in self._index
-
-    def slices(self, name: str, form: str, key: str) -> Iterator[tuple[str, Estimate]]:
-        """Yield (value, estimate) over one way of slicing, such as every domain, in order."""
-        for (found, where), estimate in self._index.items():
-            if found == name and where == Where(form, key=key, value=where.value):
-                yield where.value, estimate
-
-    @property
-    def forms(self) -> list[str]:
-        """The forms that this run measured, short before long."""
-        present = {where.form for _, where in self._index}
-        return [form for form in ("short", "long") if form in present]
 
 
 def show(estimate: Estimate, decimals: int = 1) -> str:

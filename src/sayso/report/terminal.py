@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sayso.records import Estimate
-from sayso.report.numbers import COUNTS, FORMS, PLAIN, SIGNED, line, parse_where, points, signed
+from sayso.records import Estimate, Slice, signature_text, slice_text
+from sayso.report.numbers import COUNTS, FORMS, PLAIN, SIGNED, line, points, signed
 from sayso.report.tables import why_undefined
 from sayso.storage.run_folder import Manifest
 
@@ -141,9 +141,9 @@ def end(
         say(console, text, "dim")
     for text in (*found, *warned(manifest)):
         say(console, f"! {text}", "yellow")
-    signature = next((e.signature for e in estimates if e.signature), "")
+    signature = next((e.signature for e in estimates if e.signature), ())
     if signature:
-        say(console, f"signature  {line(signature)}", "dim", copied=True)
+        say(console, f"signature  {line(signature_text(signature))}", "dim", copied=True)
     if page is not None:
         say(console, f"report     {line(str(page))}", "", copied=True)
 
@@ -278,8 +278,18 @@ def _range(found: Estimate) -> str:
     return f"[{ends[0]}, {ends[1]}]"
 
 
-def _where(where: str) -> str:
-    part = parse_where(where)
-    said = [FORMS.get(part.form, part.form), part.prompt and "not asked for doubt", part.known]
-    said.append(f"{part.key} {part.value}" if part.key else "")
-    return ", ".join(text for text in said if text) or "all"
+def _where(where: Slice) -> str:
+    """Return a slice in words: "short answers, method unc_few"."""
+    said, rest = [], []
+    for key, value in where:
+        if key == "form":
+            said.append(FORMS.get(value, value))
+        elif key == "prompt":
+            said.append("not asked for doubt")
+        elif key == "known":
+            said.append(value)
+        else:
+            rest.append((key, value))
+    if rest:
+        said.append(slice_text(tuple(rest)).replace(":", " ", 1))
+    return ", ".join(said) or "all"

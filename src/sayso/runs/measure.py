@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from sayso.protocols import PROTOCOLS, settings
-from sayso.records import Estimate, InputError, Question
+from sayso.records import Estimate, InputError, Question, Results, slice_of, slice_text
 from sayso.runs.asking import OF_REQUESTS
 from sayso.runs.stages import FolderRun, signature_parts
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -25,12 +25,24 @@ class Result(NamedTuple):
     entities: int
     saved: bool = True
 
-    def get(self, name: str, where: str = "all") -> Estimate:
-        """Return one number, e.g. ``result.get("J", "form:long")``. Raises KeyError."""
+    def get(self, name: str, where: str | None = None, **parts: str) -> Estimate:
+        """Return one number, e.g. ``result.get("J", form="long")``. Raises KeyError.
+
+        The slice as text, ``result.get("J", "form:long")``, is understood for one more release.
+        """
+        wanted = slice_text(slice_of(**parts)) if where is None else where
         for estimate in self.estimates:
-            if estimate.name == name and estimate.where == where:
+            if estimate.name != name:
+                continue
+            if where is None and set(estimate.where) == set(parts.items()):
                 return estimate
-        raise KeyError(f"{name} {where}")
+            if where is not None and slice_text(estimate.where) == where:
+                return estimate
+        raise KeyError(f"{name} {wanted}")
+
+    def each(self, name: str, **parts: str) -> Iterator[Estimate]:
+        """Yield every number of this name whose slice has these parts, whatever else it has."""
+        yield from Results(self.estimates).each(name, **parts)
 
 
 def entities_of(questions: Sequence[Question]) -> int:

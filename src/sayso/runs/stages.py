@@ -19,7 +19,16 @@ from sayso.engines.engine import Engine
 from sayso.judges.judge import Item, Judge
 from sayso.protocols.probes import ALIKE, count_draws
 from sayso.protocols.protocol import Ask, Row
-from sayso.records import Generation, InputError, Passage, Question, Score, Verdict, content_id
+from sayso.records import (
+    Generation,
+    InputError,
+    Passage,
+    Question,
+    Score,
+    Signature,
+    Verdict,
+    content_id,
+)
 from sayso.retrieval.build import opened
 from sayso.retrieval.index import Index
 from sayso.retrieval.sources import GOLDS
@@ -304,9 +313,9 @@ class FolderRun:
         self.folder.write(f"generations/{stage}", answers, Generation)
         self.folder.write(f"verdicts/{stage}", verdicts, Verdict)
 
-    def signature(self, **parts: str) -> str:
-        """Return ``key:value`` parts joined by ``|``; the run's own parts come first."""
-        return "|".join(f"{key}:{value}" for key, value in {**parts, **self.parts}.items())
+    def signature(self, **parts: str) -> Signature:
+        """Return the settings behind a number: the given ones, then the run's own."""
+        return tuple({**parts, **self.parts}.items())
 
     def timed(self, what: str) -> AbstractContextManager[None]:
         """Add the CPU and wall seconds of a block to the run's timings."""

@@ -21,7 +21,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.records import InputError
+from sayso.records import Estimate, InputError
+from sayso.storage import format_1
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.storage.tables import read_parquet, write_parquet
 
@@ -107,8 +108,10 @@ def read_array(place: Path) -> tuple[ArrayHead, Half] | None:
     return head, rows
 
 
-#: the format of run folders; a folder of another one is refused
-FORMAT = 1
+#: the format of run folders: 2 since slices and signatures of metrics are pairs
+FORMAT = 2
+#: formats that can be read; folders of another one are refused
+READABLE = (1, 2)
 KINDS = (
     "generations", "verdicts", "sentences", "claims", "asked", "passages", "scores", "metrics",
 )  # fmt: skip
@@ -202,7 +205,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
-        """Open a run folder of this format."""
+        """Open a run folder of a format that can be read."""
         folder = cls(Path(path))
         if not folder.path.exists():
             raise InputError(f"{folder.path} does not exist: expected a run folder")
@@ -212,21 +215,27 @@ class RunFolder:
         return folder
 
     def write(self, table: str, records: Iterable[Record], type: type[Record]) -> int:
-        """Write a table in one piece, streaming, and return its number of rows."""
+        """Write a table in one piece, streaming, and return its number of rows.
 
+        A folder of format 1 whose numbers are written again is one of format 2 from then on.
+        """
         place = self._place(table)
+        if table.startswith("metrics/") and self.exists(self.path):
+            manifest = self.read_manifest()
+            if manifest.format != FORMAT:
+                # first, so that an older sayso never meets the new table
+                self.write_manifest(msgspec.structs.replace(manifest, format=FORMAT))
         with replacing(place) as file:
             return write_parquet(file, place, records, type)
 
     def iter(self, table: str, type: type[Record]) -> Iterator[Record]:
         """Yield the records of a table, one row group in memory at a time."""
-
         place = self._place(table)
         if not place.is_file():
             raise InputError(
                 f"{self.path} has no table {table!r}: the run is not finished; repeat its command"
             )
-        return read_parquet(place, type)
+        return read_parquet(place, type, format_1.READ if type is Estimate else {})
 
     def read(self, table: str, type: type[Record]) -> list[Record]:
         """Return the records of a table."""
@@ -261,10 +270,11 @@ class RunFolder:
             with disk_errors(place, "read"):
                 data = place.read_bytes()
             head = msgspec.json.decode(data, type=Head)
-            if head.format != FORMAT:
+            if head.format not in READABLE:
                 raise InputError(
                     f"{self.path} was written by sayso {head.sayso} (format {head.format}), this "
-                    f"one reads format {FORMAT}: use that version, or run again into another --out"
+                    f"one reads format {' and '.join(map(str, READABLE))}: use that version, or "
+                    "run again into another --out"
                 )
             return msgspec.json.decode(data, type=Manifest)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -6,6 +6,7 @@
 | ``int``, ``float``, ``bool`` | int64, float64, bool |
 | ``X | None`` | the same, nullable |
 | ``tuple[X, ...]`` | list |
+| ``tuple[tuple[str, str], ...]`` | map of string to string: pairs in their order, keys may repeat |
 | a Struct | struct |
 | anything else (mixed unions, dicts) | JSON in a string |
 
@@ -22,9 +23,10 @@ import itertools
 import json
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, Union
 
 import msgspec
@@ -43,7 +45,7 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 class Shape(NamedTuple):
     """What a type annotation means as a column."""
 
-    kind: Literal["text", "int", "float", "bool", "json", "list", "struct"]
+    kind: Literal["text", "int", "float", "bool", "json", "list", "pairs", "struct"]
     annotation: Any
     optional: bool = False
     choices: frozenset[str] | None = None
@@ -55,6 +57,8 @@ class Shape(NamedTuple):
 PLAIN: dict[object, Literal["text", "int", "float", "bool"]] = {
     str: "text", int: "int", float: "float", bool: "bool",
 }  # fmt: skip
+PAIRS = tuple[tuple[str, str], ...]
+ReadPairs = Callable[[str], tuple[tuple[str, str], ...]]
 
 
 @functools.cache
@@ -70,6 +74,8 @@ def shape_of(annotation: Any) -> Shape:
         return Shape(PLAIN[annotation], annotation)
     if origin is Literal and all(isinstance(one, str) for one in arguments):
         return Shape("text", annotation, choices=frozenset(arguments))
+    if annotation == PAIRS:
+        return Shape("pairs", annotation)
     if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
         inner = shape_of(arguments[0])
         return Shape("json" if inner.kind == "json" else "list", annotation, inner=(inner,))
@@ -102,7 +108,7 @@ def arrow_type(shape: Shape) -> pa.DataType:
         return pa.struct([pa.field(name, arrow_type(one)) for name, one in columns])
     return {
         "text": pa.string(), "json": pa.string(), "int": pa.int64(), "float": pa.float64(),
-        "bool": pa.bool_(),
+        "bool": pa.bool_(), "pairs": pa.map_(pa.string(), pa.string()),
     }[shape.kind]  # fmt: skip
 
 
@@ -148,7 +154,14 @@ def build(shape: Shape, values: list[Any]) -> pa.Array:
     try:
         return pa.array(values, kind)
     except UnicodeEncodeError:
-        return pa.array([None if value is None else readable(value) for value in values], kind)
+        return pa.array([None if value is None else _readable(value) for value in values], kind)
+
+
+def _readable(value: Any) -> Any:
+    """Return text, or pairs of texts, that UTF-8 can hold."""
+    if isinstance(value, str):
+        return readable(value)
+    return [(readable(key), readable(text)) for key, text in value]
 
 
 def readable(text: str) -> str:
@@ -185,6 +198,10 @@ def unbuild(shape: Shape, column: pa.Array, *, strict: bool = True) -> list[Any]
             for name, one, default in zip(shape.names, shape.inner, shape.defaults, strict=True)
         ]
         return hide(list(map(shape.annotation, *columns)), column)
+    if shape.kind == "pairs":
+        if not pa.types.is_map(column.type):
+            raise ValueError(f"expected a map, got {column.type}")
+        return [None if pairs is None else tuple(pairs) for pairs in column.to_pylist()]
     kind = arrow_type(shape)
     if column.type != kind:
         column = column.cast(kind)
@@ -273,10 +290,13 @@ def groups(records: Iterable[Record], shape: Shape) -> Iterator[list[Record]]:
         yield rows
 
 
-def read_parquet(path: Path, kind: type[Record]) -> Iterator[Record]:
+def read_parquet(
+    path: Path, kind: type[Record], older: Mapping[str, ReadPairs] = MappingProxyType({})
+) -> Iterator[Record]:
     """Yield the records of a file, one row group in memory at a time.
 
     A column that the file lacks gets its field's default; a column that no field knows is ignored.
+    ``older`` reads the pairs of a column, by name, from files that hold them as text.
     Raises :class:`InputError` for a file that cannot be read as records of this kind.
     """
     import pyarrow as pa
@@ -289,10 +309,24 @@ def read_parquet(path: Path, kind: type[Record]) -> Iterator[Record]:
             if not names:
                 raise ValueError("it has none of the columns")
             for batch in source.iter_batches(batch_size=ROWS, columns=names):
-                yield from unbuild(shape, batch.to_struct_array())
+                rows = with_pairs(batch, older) if older else batch
+                yield from unbuild(shape, rows.to_struct_array())
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         why = " ".join(str(error).split())[:200]
         raise InputError(
             f"the table {path} cannot be read as {kind.__name__} records ({why}): delete it and "
             "run again, it is rebuilt from the cache"
         ) from error
+
+
+def with_pairs(batch: pa.RecordBatch, older: Mapping[str, ReadPairs]) -> pa.RecordBatch:
+    """Return the rows with each column of ``older`` that holds text read as pairs."""
+    import pyarrow as pa
+
+    for name, read in older.items():
+        place = batch.schema.get_field_index(name)
+        if place >= 0 and pa.types.is_string(batch.column(place).type):
+            pairs = [None if t is None else read(t) for t in batch.column(place).to_pylist()]
+            column = pa.array(pairs, arrow_type(shape_of(PAIRS)))
+            batch = batch.set_column(place, pa.field(name, column.type), column)
+    return batch

@@ -14,7 +14,7 @@ import msgspec
 
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.protocol import Comparison
-from sayso.records import InputError
+from sayso.records import InputError, signature_of, slice_of
 from sayso.runs.compare import check_resampling
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.measure import load_run
@@ -73,7 +73,9 @@ def differences(
     it is now.
     """
     _, changes = beside({"A": a, "B": b}, resamples, seed, stage=stage, base=base)
-    found = [msgspec.structs.replace(one.difference, where=f"form:{one.form}") for one in changes]
+    found = [
+        msgspec.structs.replace(one.difference, where=slice_of(form=one.form)) for one in changes
+    ]
     both = [read_teaching(place) for place in (a, b)]
     stages = [_stage(told, stage, str(place)) for told, place in zip(both, (a, b), strict=True)]
     told = [
@@ -153,7 +155,9 @@ def beside(
             side_of(frame, run, _forced(place, run.name)) for run in _runs(place, stages[name])
         ]
         methods.append(Method(name, name, "teaching", stages[name].seeds))
-    signature = "|".join(["beside", *(told.signature.partition("|")[0] for told in held.values())])
+    signature = signature_of(
+        "beside", tuple(pair for t in held.values() for pair in t.signature[:1])
+    )
     return table(
         frame, methods, sides, against=first, signature=signature, resamples=resamples, seed=seed
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Literal, get_args
 
-from sayso.records import InputError, content_id
+from sayso.records import InputError, content_id, signature_of
 from sayso.runs.measure import entities_of
 from sayso.runs.stages import now
 from sayso.train.base import Base, Halves
@@ -350,17 +350,17 @@ def begin(
     }
     manifest = base.manifest
     key = content_id([settings, manifest.model_identity, manifest.judge_signature])[:8]
-    signature = "|".join(
-        [
-            f"taught#{key}",
-            f"recipe:{lesson.recipe}",
-            f"data:{manifest.data}-{parts.measured.hash[:4]}",
-            f"judge:{manifest.judge_signature}",
-            f"known_from:{manifest.model_signature}",
-            f"seeds:{lesson.seeds}",
-            f"ci:seeds-entities-{lesson.resamples}-s0",
-            f"v:{__version__}",
-        ]
+    signature = signature_of(
+        f"taught#{key}",
+        (
+            ("recipe", lesson.recipe),
+            ("data", f"{manifest.data}-{parts.measured.hash[:4]}"),
+            ("judge", manifest.judge_signature),
+            ("known_from", manifest.model_signature),
+            ("seeds", str(lesson.seeds)),
+            ("ci", f"seeds-entities-{lesson.resamples}-s0"),
+            ("v", __version__),
+        ),
     )
     return Teaching(
         sayso=__version__,

@@ -56,7 +56,18 @@ from sayso.prompts import methods
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.uncle.measure import sure_wrong
 from sayso.protocols.uncle.rows import Context, View, label_codes, load, pairs_of, view_of
-from sayso.records import Estimate, Generation, InputError, Question, Request, Verdict, content_id
+from sayso.records import (
+    Estimate,
+    Generation,
+    InputError,
+    Question,
+    Request,
+    Signature,
+    Verdict,
+    content_id,
+    signature_of,
+    slice_of,
+)
 from sayso.runs.measure import Result, entities_of, load_run
 from sayso.runs.progress import Progress
 from sayso.runs.run import Job, execute, manifest_of, open_folder, opened
@@ -538,7 +549,7 @@ def table(
     sides: Mapping[str, Sequence[Side]],
     *,
     against: str,
-    signature: str,
+    signature: Signature,
     resamples: int = 2000,
     seed: int = 0,
 ) -> tuple[list[Cell], list[Change]]:
@@ -679,7 +690,7 @@ def _policy_uur(frame: Frame, score: Floats, label: np.ndarray) -> EntityMetric:
 
 
 def _cell(
-    frame: Frame, one: Measured, sides: Sequence[Side], form: str, name: str, signature: str
+    frame: Frame, one: Measured, sides: Sequence[Side], form: str, name: str, signature: Signature
 ) -> Cell:
     found = one.spreads[form, name]
     forms = FORMS if form == "both" else (form,)
@@ -697,10 +708,11 @@ def _cell(
     missing = max(
         int(np.any([x == MISSING for x in (*known, *own)], axis=0).sum()) for own in labels
     )
-    where = f"form:{form};method:{one.method.name}"
-    title = made.name
     made = msgspec.structs.replace(
-        made, where=where, missing=missing, signature=f"{title}|form:{form}|{signature}"
+        made,
+        where=slice_of(form=form, method=one.method.name),
+        missing=missing,
+        signature=signature_of(made.name, (("form", form), *signature)),
     )
     return Cell(one.method.name, form, made, by_seed)
 
@@ -715,7 +727,9 @@ def _odds(log: Estimate) -> Estimate:
     return msgspec.structs.replace(log, name="odds_ratio_within", value=value, low=low, high=high)
 
 
-def _changes(frame: Frame, found: Sequence[Measured], against: str, signature: str) -> list[Change]:
+def _changes(
+    frame: Frame, found: Sequence[Measured], against: str, signature: Signature
+) -> list[Change]:
     by_name = {one.method.name: one for one in found}
     pairs = [(one, by_name[against]) for one in found if one.method.name != against]
     trained = [one for one in found if one.method.kind == "trained"]
@@ -726,10 +740,11 @@ def _changes(frame: Frame, found: Sequence[Measured], against: str, signature: s
             if name not in TESTED or (form, name) not in other.spreads:
                 continue
             gap = difference(one.spreads[form, name], other.spreads[form, name])
-            where = f"form:{form};method:{one.method.name};minus:{other.method.name}"
+            where = slice_of(form=form, method=one.method.name, minus=other.method.name)
+            settings = (("form", form), *signature)
             told = estimate(name, gap, frame.entities, len(frame.pairs))
             told = msgspec.structs.replace(
-                told, where=where, signature=f"difference of {name}|form:{form}|{signature}"
+                told, where=where, signature=signature_of(f"difference of {name}", settings)
             )
             p = p_value(gap, frame.entities)
             made.append(Change(one.method.name, other.method.name, form, told, p))

@@ -12,7 +12,7 @@ import altair as alt
 from rich.console import Console
 from rich.table import Table
 
-from sayso.records import Estimate
+from sayso.records import Estimate, signature_text
 from sayso.report import numbers
 from sayso.report.charts import (
     FOURTH,
@@ -601,7 +601,7 @@ def context(taught: Teaching) -> dict[str, Any]:
         "facts": _facts(taught),
         "notes": [line(note, 500) for note in taught.notes],
         "command": line(taught.command, 2_000),
-        "signature": line(taught.signature, 1_500),
+        "signature": line(signature_text(taught.signature), 1_500),
         "definitions": ABOUT,
         "builtin": taught.model == "builtin",
         "clear": CLEAR,

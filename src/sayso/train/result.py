@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate, InputError, Signature
+from sayso.storage import format_1
 from sayso.storage.atomic import disk_errors, replacing
 
-#: the format of teaching.json; another one is refused
-FORMAT = 1
+#: the format of teaching.json: 2 since slices and signatures are pairs; 1 can still be read
+FORMAT = 2
 FILE = "teaching.json"
 
 
@@ -114,7 +116,7 @@ class Teaching(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     timings: dict[str, float] = msgspec.field(default_factory=dict)
     folders: dict[str, str] = msgspec.field(default_factory=dict)
-    signature: str = ""
+    signature: Signature = ()
 
     def get(self, method: str, form: str, name: str) -> Estimate:
         """Return one number, e.g. ``get("dpo", "short", "J")``; its value may be ``None``."""
@@ -156,9 +158,37 @@ def read_teaching(folder: str | Path) -> Teaching:
     with disk_errors(place, "read"):
         data = place.read_bytes()
     try:
-        found = msgspec.json.decode(data, type=Teaching)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        written = msgspec.json.decode(data, type=Head).format
+        if written not in (1, FORMAT):
+            raise InputError(f"{place} has format {written}, this sayso reads 1 and {FORMAT}")
+        if written == 1:
+            return _of_format_1(msgspec.json.decode(data, type=dict[str, Any]))
+        return msgspec.json.decode(data, type=Teaching)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{place} is no manifest of a teaching ({error})") from None
-    if found.format != FORMAT:
-        raise InputError(f"{place} has format {found.format}, this sayso reads {FORMAT}")
-    return found
+
+
+class Head(msgspec.Struct):
+    """The field that says how the others are read."""
+
+    format: int = 1
+
+
+def _of_format_1(fields: dict[str, Any]) -> Teaching:
+    """Return a teaching whose estimates hold slices and signatures as text."""
+
+    def with_pairs(value: Any) -> Any:
+        if isinstance(value, list):
+            return [with_pairs(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        return {
+            key: format_1.READ[key](one)
+            if key in format_1.READ and isinstance(one, str)
+            else with_pairs(one)
+            for key, one in value.items()
+        }
+
+    held = {key: with_pairs(fields[key]) for key in ("cells", "changes", "sweep") if key in fields}
+    signature = format_1.read_signature(str(fields.get("signature", "")))
+    return msgspec.convert(fields | held | {"signature": signature, "format": FORMAT}, Teaching)

@@ -13,18 +13,18 @@ from sayso.metrics.intervals import bootstrap_difference
 from sayso.protocols.faithfulness.measure import averaged, readers, signed
 from sayso.protocols.faithfulness.rows import Rows, load_rows
 from sayso.protocols.faithfulness.settings import Settings
-from sayso.protocols.protocol import Comparison, Side, check_alike
-from sayso.records import Estimate, InputError
+from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
+from sayso.records import Estimate, InputError, Signature, slice_of
 
 #: settings that may differ without being asked: the thing compared, and what it does not rest on
 FREE = ("model", "data", "ci", "methods", "demos")
 
 
 class _Side(NamedTuple):
-    """One run: rows by form and method, and the settings of its numbers as a mapping."""
+    """One run: rows by form and method, and the settings of their numbers."""
 
     rows: dict[tuple[str, str], Rows]
-    marks: dict[tuple[str, str], str]
+    marks: dict[tuple[str, str], Signature]
     golds: dict[str, Any]
     settings: Settings
 
@@ -71,16 +71,16 @@ def _open(side: Side) -> _Side:
     by = readers(job, rows)
     marks = {}
     for r in rows:
-        where = f"form:{r.form};method:{r.method}"
-        marks[r.form, r.method] = signed(job, chosen, Estimate("x"), where, r.form, by).signature
+        where = slice_of(form=r.form, method=r.method)
+        made = signed(job, chosen, Estimate("x"), where, r.form, by)
+        marks[r.form, r.method] = made.signature[1:]
     golds = {q.id: q.golds for q in job.questions}
     return _Side({(r.form, r.method): r for r in rows}, marks, golds, chosen)
 
 
 def _parts(side: _Side) -> dict[str, str]:
-    signature = next(iter(side.marks.values()))
-    parts = dict(part.partition(":")[::2] for part in signature.split("|")[1:])
-    return {key: value for key, value in parts.items() if key not in ("form", "method")}
+    mark = dict(next(iter(side.marks.values())))
+    return {key: value for key, value in mark.items() if key not in ("form", "method")}
 
 
 def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
@@ -141,10 +141,7 @@ def _gap(
 
 def _signed(sides: tuple[_Side, _Side], key: tuple[str, str], estimate: Estimate) -> Estimate:
     """Return a difference with its place; its signature names B's settings and what A's were."""
-    other, ours = (side.marks[key].split("|")[1:] for side in sides)
-    minus = [part for part in other if part not in ours]
-    signature = (
-        f"difference of {estimate.name}|{'|'.join(ours)}|minus:{','.join(minus) or 'the same'}"
-    )
-    where = f"form:{key[0]};method:{key[1]}"
+    theirs, ours = (side.marks[key] for side in sides)
+    signature = difference_signature(estimate.name, ours, theirs)
+    where = slice_of(form=key[0], method=key[1])
     return msgspec.structs.replace(estimate, where=where, signature=signature)

@@ -40,7 +40,7 @@ from sayso.protocols.faithfulness.rows import PARTS, Floats, Rows, load_rows
 from sayso.protocols.faithfulness.settings import Settings, ambiguous, held_out
 from sayso.protocols.probes import count_draws
 from sayso.protocols.protocol import Run
-from sayso.records import Estimate
+from sayso.records import Estimate, Slice, part_of, signature_of, slice_of, slice_text
 
 #: answers of a method whose words and confidence are furthest apart, to be read
 WORST = 8
@@ -68,7 +68,7 @@ def decomposition(used: Rows, settings: Settings) -> Iterator[Estimate]:
                 number = float((confident & decisive & correct).sum())
                 yield Estimate(
                     "three_way",
-                    f"confidence:{c};decisiveness:{d};right:{r}",
+                    slice_of(confidence=c, decisiveness=d, right=r),
                     number / n if n else None,
                     numerator=number,
                     denominator=n,
@@ -84,9 +84,7 @@ def decomposition(used: Rows, settings: Settings) -> Iterator[Estimate]:
             mfg, which.astype(np.float64), clusters=held.entity, n=settings.resamples,
             seed=settings.ci_seed, name=name,
         )  # fmt: skip
-        yield msgspec.structs.replace(
-            found, where="all", numerator=float(which.sum()), denominator=float(n)
-        )
+        yield msgspec.structs.replace(found, numerator=float(which.sum()), denominator=float(n))
 
 
 def by_part(used: Rows) -> list[tuple[int, NDArray[np.bool_]]]:
@@ -125,7 +123,6 @@ def thoughts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         )  # fmt: skip
         yield msgspec.structs.replace(
             found,
-            where="all",
             numerator=float(values.sum()) if limits else None,
             denominator=float(len(values)) if limits else None,
             missing=lost,
@@ -144,7 +141,8 @@ def points(used: Rows) -> Iterator[Estimate]:
         for c, d in zip(used.c, used.d, strict=True)
     )
     for (c, d), number in sorted(held.items()):
-        yield Estimate("point", f"confidence:{c:g};decisiveness:{d:g}", float(number), n=number)
+        where = slice_of(confidence=f"{c:g}", decisiveness=f"{d:g}")
+        yield Estimate("point", where, float(number), n=number)
 
 
 def unfaithful(used: Rows) -> Iterator[Estimate]:
@@ -154,7 +152,7 @@ def unfaithful(used: Rows) -> Iterator[Estimate]:
     for i in order[:WORST]:
         yield Estimate(
             "gap",
-            f"answer:{used.answers[i]};question:{used.question[i]}",
+            slice_of(answer=used.answers[i], question=used.question[i]),
             float(gap[i]),
             numerator=float(used.j[i]),
             denominator=float(used.k[i]),
@@ -237,7 +235,7 @@ def scores(
             yield Estimate(name, problem=NOTHING, missing=_missing(used))
             continue
         found = again(metric, *arrays, used.weight, used.choice, name=name, limits=limits)
-        yield msgspec.structs.replace(found, where="all", missing=_missing(used))
+        yield msgspec.structs.replace(found, missing=_missing(used))
 
 
 def _missing(rows: Rows) -> int:
@@ -265,7 +263,6 @@ def shares(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         total = float(values[held].sum())
         yield msgspec.structs.replace(
             found,
-            where="all",
             numerator=total,
             denominator=float(held.sum()),
             missing=int((~held).sum()),
@@ -273,15 +270,19 @@ def shares(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     yield Estimate("asked", value=float(rows.lost["asked"]), n=rows.lost["asked"])
     for reason, number in sorted(rows.lost.items()):
         if reason != "asked":
-            yield Estimate("left_out", f"reason:{reason}", float(number), n=rows.lost["asked"])
+            where = slice_of(reason=reason)
+            yield Estimate("left_out", where, float(number), n=rows.lost["asked"])
 
 
 def slices(used: Rows, settings: Settings) -> Iterator[Estimate]:
     """Yield skill and MFG of each domain, fifth of the paragraphs, and choice of examples."""
     domains = np.unique(used.domain)
-    places = [(f"domain:{d}", used.domain == d) for d in domains] if len(domains) > 1 else []
-    places += [(f"position:{p + 1}", m) for p, m in by_part(used)]
-    places += [(f"choice:{c}", used.choice == c) for c in np.unique(used.choice) if c]
+    places = []
+    if len(domains) > 1:
+        places += [(slice_of(domain=str(d)), used.domain == d) for d in domains]
+    places += [(slice_of(position=str(p + 1)), m) for p, m in by_part(used)]
+    choices = np.unique(used.choice)
+    places += [(slice_of(choice=str(c)), used.choice == c) for c in choices if c]
     for place, use in places:
         for found in scores(used.take(use), settings, SLICED):
             yield msgspec.structs.replace(found, where=place, missing=0)
@@ -375,11 +376,10 @@ def calibration(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     if not len(held.d):
         yield Estimate("words_brier", problem="no claim has both a score and a verdict")
         return
-    made = bootstrap(
+    yield bootstrap(
         averaged(brier), held.d, held.right, np.ones(len(held.d)), held.choice,
         clusters=held.entity, n=settings.resamples, seed=settings.ci_seed, name="words_brier",
     )  # fmt: skip
-    yield msgspec.structs.replace(made, where="all")
 
 
 def _calibration(held: Rows, settings: Settings) -> Iterator[Estimate]:
@@ -400,7 +400,7 @@ def bins(used: Rows, settings: Settings) -> Iterator[Estimate]:
     """
     held = cmfg_bins(used.d, used.j, used.k, **options(settings))
     for at, found in enumerate(held):
-        place = f"bin:{found.low:.3g}-{found.high:.3g}"
+        place = slice_of(bin=f"{found.low:.3g}-{found.high:.3g}")
         for e in _bin(used, settings, found, at, len(held)):
             yield msgspec.structs.replace(e, where=place, n=found.n)
 
@@ -444,8 +444,8 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
             "here says how faithful it is. Check that the endpoint samples at T > 0."
         )
     return lines + [
-        f"{e.where}: {e.missing:,} readings are missing beside {e.n:,} that entered; missing ones "
-        "are in no mean."
+        f"{slice_text(e.where)}: {e.missing:,} readings are missing beside {e.n:,} that entered; "
+        "missing ones are in no mean."
         for e in found
         if e.name == "cmfg" and e.missing > 0.05 * (e.missing + e.n)
     ]
@@ -487,7 +487,7 @@ def compared(rows: Rows, all_methods: Sequence[Rows], settings: Settings) -> Ite
     if base is None or rows.method == "vanilla":
         return
     for name, metric in zip(GAINS, (skill, cmfg), strict=True):
-        found = bootstrap_difference(
+        yield bootstrap_difference(
             averaged(metric, **kept),
             (mine.d, mine.j, mine.k, mine.weight, mine.choice),
             (base.d, base.j, base.k, base.weight, base.choice),
@@ -497,7 +497,6 @@ def compared(rows: Rows, all_methods: Sequence[Rows], settings: Settings) -> Ite
             seed=settings.ci_seed,
             name=name,
         )
-        yield msgspec.structs.replace(found, where="all")
 
 
 def corrected(
@@ -540,15 +539,16 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         here = [rows for rows in methods if rows.form == form]
         gains = corrected({r.method: [*compared(r, here, settings)] for r in here}, here)
         for rows in here:
-            where = f"form:{form};method:{rows.method}"
+            where = slice_of(form=form, method=rows.method)
             made = [*of_method(rows, settings), *gains[rows.method]]
             found += [signed(run, settings, e, where, form, by) for e in made]
     wanted = ways.chosen(settings.methods)
     for name in wanted if methods else ():
         if not any(rows.method == name for rows in methods):
             lost = Estimate("skill", problem=FEW_EXAMPLES)
-            found.append(signed(run, settings, lost, f"form:short;method:{name}", "short", by))
-    found += [signed(run, settings, e, "all", "all", by) for e in _of_run(run, settings)]
+            where = slice_of(form="short", method=name)
+            found.append(signed(run, settings, lost, where, "short", by))
+    found += [signed(run, settings, e, (), "all", by) for e in _of_run(run, settings)]
     return found
 
 
@@ -568,7 +568,7 @@ def _of_run(run: Run, settings: Settings) -> Iterator[Estimate]:
         problem=f"{told}: golds contradict each other" if found else None,
     )
     for question in found:
-        yield Estimate("ambiguous", f"question:{question}", value=1.0, n=1)
+        yield Estimate("ambiguous", slice_of(question=question), value=1.0, n=1)
     drawn = count_draws(run.generations("draws"))
     share = drawn.alike / drawn.drawn if drawn.drawn else None
     yield Estimate(
@@ -589,18 +589,14 @@ def readers(run: Run, methods: Sequence[Rows]) -> dict[str, str]:
 
 
 def signed(
-    run: Run, settings: Settings, estimate: Estimate, where: str, form: str, by: dict[str, str]
+    run: Run, settings: Settings, estimate: Estimate, where: Slice, form: str, by: dict[str, str]
 ) -> Estimate:
     """Return an estimate with its place and every setting that made it."""
     s = settings
-    method = dict(p.partition(":")[::2] for p in where.split(";")).get("method", "all")
-    place = where if estimate.where == "all" else estimate.where
-    if estimate.where != "all" and where != "all":
-        place = f"{where};{estimate.where}"
     demos, levels = s.demos, f"{'pooled-' * s.pooled}{'levels-' * s.levels}"
     signature = run.signature(
         form=form,
-        method=method,
+        method=part_of(where, "method", "all"),
         conf=f"k{s.draws.k}@T{s.draws.temperature:g}-least{s.least}",
         sampled=s.sample_prompt,
         punted_draws=s.sample_punt,
@@ -618,7 +614,11 @@ def signed(
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
         texts=(s.prompt_folder and "own") or "shipped",
     )
-    return msgspec.structs.replace(estimate, where=place, signature=f"{estimate.name}|{signature}")
+    return msgspec.structs.replace(
+        estimate,
+        where=where + estimate.where,
+        signature=signature_of(estimate.name, signature),
+    )
 
 
 def of_method(rows: Rows, settings: Settings) -> Iterator[Estimate]:

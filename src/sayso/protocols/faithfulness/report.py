@@ -13,7 +13,16 @@ from rich.console import Console
 from rich.table import Table
 
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.records import Estimate, Generation, InputError, Question, Verdict
+from sayso.records import (
+    Estimate,
+    Generation,
+    InputError,
+    Question,
+    Results,
+    Verdict,
+    part_of,
+    signature_text,
+)
 from sayso.report import terminal
 from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, _finish
 from sayso.report.numbers import FORMS, block, covers, line, number, percent, plain, range_of, told
@@ -24,57 +33,13 @@ from sayso.report.terminal import asked, begin, data, plain_table, say
 from sayso.report.terminal import end as print_footer
 from sayso.storage.run_folder import Manifest, RunFolder
 
-# Finding a number among the estimates of a faithfulness run: ``form:short;method:vanilla;…``.
 
-#: keys of a place that any text may follow, to its end
-LAST = ("domain", "question", "reason")
-
-
-def parse(where: str) -> dict[str, str]:
-    """Take a place apart; what follows ``domain:`` or ``question:`` may hold ``;`` and ``:``."""
-    found: dict[str, str] = {}
-    rest = "" if where == "all" else where
-    while rest:
-        key, _, tail = rest.partition(":")
-        if key in LAST:
-            found[key] = tail
-            return found
-        found[key], _, rest = tail.partition(";")
-    return found
-
-
-class Found:
+class FaithfulnessResults(Results):
     """The estimates of a run by name, form and method."""
-
-    def __init__(self, estimates: Iterable[Estimate]) -> None:
-        self.all = list(estimates)
-        self.parsed = [(e, parse(e.where)) for e in self.all]
-        self._index = {
-            (e.name, p.get("form", ""), p.get("method", "")): e
-            for e, p in self.parsed
-            if not p.keys() - {"form", "method"}
-        }
-
-    @property
-    def forms(self) -> list[str]:
-        """The forms that this run measured, short before long."""
-        present = {p.get("form") for _, p in self.parsed}
-        return [form for form in ("short", "long") if form in present]
 
     def methods(self, form: str) -> list[str]:
         """Return the methods of a form that have numbers."""
-        return [p["method"] for _, p in self.each("skill", form=form) if len(p) == 2]
-
-    def get(self, name: str, form: str = "", method: str = "") -> Estimate:
-        """Return an estimate; one that was not computed comes back undefined, with the reason."""
-        found = self._index.get((name, form, method))
-        return found or Estimate(name, problem="not computed in this run")
-
-    def each(self, name: str, **where: str) -> Iterator[tuple[Estimate, dict[str, str]]]:
-        """Yield (estimate, place) of every estimate of this name whose place has these parts."""
-        for estimate, place in self.parsed:
-            if estimate.name == name and where.items() <= place.items():
-                yield estimate, place
+        return [method for method, _ in self.by("method", "skill", form=form)]
 
 
 # The faithfulness protocol in the terminal: the table of methods, what may be said.
@@ -95,7 +60,7 @@ def render(
     entities: int | None = None,
 ) -> None:
     """Print the table of methods of each form. Holds for any estimates."""
-    found = Found(estimates)
+    found = FaithfulnessResults(estimates)
     begin(console, manifest)
     for form in found.forms:
         say(console, headline(found, form), "bold")
@@ -116,35 +81,35 @@ def render(
     print_footer(console, manifest, [e for e in found.all if e.name == "skill"], page)
 
 
-def board(found: Found, form: str, console: Console) -> Table:
+def board(found: FaithfulnessResults, form: str, console: Console) -> Table:
     """Return the methods of a form, one to a row."""
     table = plain_table()
     table.add_column(data(FORMS[form], console, "dim"), no_wrap=True)
     for head in HEADS:
         table.add_column(data(head, console, "dim"), justify="right", no_wrap=True)
     for method in found.methods(form):
-        skill = found.get("skill", form, method)
+        skill = found.get("skill", form=form, method=method)
         cells = [f"{_zero(skill)} {range_of(skill)}".strip()]
         cells += [
-            number(found.get(name, form, method))
+            number(found.get(name, form=form, method=method))
             for name in ("cmfg", "cmfg_permuted", "accuracy", "mean_decisiveness")
         ]
-        cells += [number(found.get("mean_confidence", form, method))]
-        cells += [percent(found.get("punting", form, method).value, 0), f"{skill.n:,}"]
+        cells += [number(found.get("mean_confidence", form=form, method=method))]
+        cells += [percent(found.get("punting", form=form, method=method).value, 0), f"{skill.n:,}"]
         name = data(METHOD_LABELS.get(method, method), console, "bold")
         table.add_row(name, *(data(cell, console) for cell in cells))
     return table
 
 
-def _clear(found: Found, form: str, method: str, gain: Estimate) -> bool:
+def _clear(found: FaithfulnessResults, form: str, method: str, gain: Estimate) -> bool:
     """Tell whether a gain is none of chance: by its corrected p, else by its interval."""
-    p = found.get("skill_gain_p", form, method).value
+    p = found.get("skill_gain_p", form=form, method=method).value
     return not covers(gain, 0) if p is None else p < LEAST_P
 
 
-def _p(found: Found, form: str, method: str) -> str:
+def _p(found: FaithfulnessResults, form: str, method: str) -> str:
     """Return the p of a gain in words, nothing where there is none or only one comparison."""
-    e = found.get("skill_gain_p", form, method)
+    e = found.get("skill_gain_p", form=form, method=method)
     if e.value is None or e.n < 2:
         return ""
     said = "p < .001" if e.value < 0.001 else f"p = {plain(e.value)}"
@@ -156,16 +121,16 @@ def _zero(estimate: Estimate) -> str:
     return plain(None if estimate.value is None else round(estimate.value, 3) + 0.0)
 
 
-def headline(found: Found, form: str) -> str:
+def headline(found: FaithfulnessResults, form: str) -> str:
     """Return the first sentence of a form: how sure it is, how sure it sounds, skill."""
     methods = found.methods(form)
     method = "vanilla" if "vanilla" in methods else next(iter(methods), "")
-    skill = found.get("skill", form, method)
+    skill = found.get("skill", form=form, method=method)
     name = METHOD_LABELS.get(method, method)
     if skill.value is None:
         return f"{FORMS[form].capitalize()}: no faithfulness could be measured ({skill.problem})."
-    sounds = found.get("mean_decisiveness", form, method).value
-    is_sure = found.get("mean_confidence", form, method).value
+    sounds = found.get("mean_decisiveness", form=form, method=method).value
+    is_sure = found.get("mean_confidence", form=form, method=method).value
     if covers(skill, 0) or skill.value <= 0 or skill.low is None:
         verdict = "its words do not follow how sure it is"
         if skill.low is None or (covers(skill, 0) and covers(skill, OPEN)):
@@ -178,19 +143,19 @@ def headline(found: Found, form: str) -> str:
     )
 
 
-def sentences(found: Found, form: str) -> Iterator[str]:
+def sentences(found: FaithfulnessResults, form: str) -> Iterator[str]:
     """Yield what stands beside the table: blind policies, the two failures, methods, thoughts."""
     methods = found.methods(form)
     first = "vanilla" if "vanilla" in methods else next(iter(methods), "")
-    half, decisive = (found.get(f"cmfg_{n}", form, first) for n in ("half", "decisive"))
+    half, decisive = (found.get(f"cmfg_{n}", form=form, method=first) for n in ("half", "decisive"))
     if half.value is not None:
         yield (
             f"On the same bins, saying 50/50 to everything has cMFG {number(half)}, never hedging "
             f"{number(decisive)}: cMFG alone proves nothing."
         )
     for method in methods:
-        unknown = found.get("unknown_unknown", form, method)
-        unsaid = found.get("known_unsaid", form, method)
+        unknown = found.get("unknown_unknown", form=form, method=method)
+        unsaid = found.get("known_unsaid", form=form, method=method)
         if method != first or unknown.value is None or unsaid.value is None:
             continue
         yield (
@@ -198,11 +163,13 @@ def sentences(found: Found, form: str) -> Iterator[str]:
             f"wavers (knows but does not say), {percent(unknown.value, 0)} are firm, steady and "
             "wrong (does not know that it does not know)."
         )
-    gains = [(m, found.get("skill_gain", form, m)) for m in methods]
+    gains = [(m, found.get("skill_gain", form=form, method=m)) for m in methods]
     clear = [(m, e) for m, e in gains if e.value is not None and _clear(found, form, m, e)]
     for method, e in clear:
         way = "more" if (e.value or 0) > 0 else "less"
-        own, vanilla = (plain(found.get("skill_shared", form, m).value) for m in (method, first))
+        own, vanilla = (
+            plain(found.get("skill_shared", form=form, method=m).value) for m in (method, first)
+        )
         yield (
             f"{METHOD_LABELS.get(method, method)}: {way} skill than Vanilla by {told(e)}"
             f"{_p(found, form, method)}; the two have {own} and {vanilla} on the bins that all "
@@ -211,10 +178,10 @@ def sentences(found: Found, form: str) -> Iterator[str]:
     if any(e.value is not None for _, e in gains) and not clear:
         yield "No method's skill differs from Vanilla's clearly, on the bins that all of them fill."
     for method in methods:
-        skill = found.get("skill", form, method)
+        skill = found.get("skill", form=form, method=method)
         if skill.value is None and skill.problem:
             yield f"{METHOD_LABELS.get(method, method)}: {line(skill.problem, 300)}."
-        thought = found.get("thought_minus_said", form, method)
+        thought = found.get("thought_minus_said", form=form, method=method)
         if thought.value is not None:
             yield (
                 f"{METHOD_LABELS.get(method, method)}: its thoughts end {plain(thought.value)} in "
@@ -269,13 +236,13 @@ SKILL = Quantity(
 )
 
 
-def rows(found: Found, form: str, name: str) -> list[Row]:
+def rows(found: FaithfulnessResults, form: str, name: str) -> list[Row]:
     """Return each method's bins that hold something: middle, value, interval, count."""
     made: list[Row] = []
     methods = found.methods(form)[: len(COLORS)]
     for at, method in enumerate(methods):
-        for e, place in found.each(name, form=form, method=method):
-            low, _, high = place["bin"].partition("-")
+        for e in found.each(name, form=form, method=method):
+            low, _, high = part_of(e.where, "bin").partition("-")
             if e.value is None or not high:
                 continue
             width = float(high) - float(low)
@@ -293,7 +260,7 @@ def rows(found: Found, form: str, name: str) -> list[Row]:
     return made
 
 
-def by_bin(found: Found, form: str, quantity: Quantity, width: int) -> Drawing | None:
+def by_bin(found: FaithfulnessResults, form: str, quantity: Quantity, width: int) -> Drawing | None:
     """Draw one quantity of each method over the bins of confidence."""
     points = rows(found, form, quantity.name)
     if not points:
@@ -377,11 +344,15 @@ def _references(quantity: Quantity, x: Any, y: Any) -> list[alt.Chart]:
 STEPS, START, ROOM = 10, 1.05, 0.2
 
 
-def scatter(found: Found, form: str, method: str, width: int) -> Drawing | None:
+def scatter(found: FaithfulnessResults, form: str, method: str, width: int) -> Drawing | None:
     """Claims by confidence and decisiveness, with the ideal line and both marginals as bars."""
     points: list[Row] = [
-        {"x": float(p["confidence"]), "y": float(p["decisiveness"]), "n": e.value or 0.0}
-        for e, p in found.each("point", form=form, method=method)
+        {
+            "x": float(part_of(e.where, "confidence")),
+            "y": float(part_of(e.where, "decisiveness")),
+            "n": e.value or 0.0,
+        }
+        for e in found.each("point", form=form, method=method)
     ]
     if not points:
         return None
@@ -441,7 +412,7 @@ def marginals(points: list[Row]) -> tuple[list[Row], list[Row]]:
     return bars, labels
 
 
-def skills(found: Found, width: int) -> Drawing | None:
+def skills(found: FaithfulnessResults, width: int) -> Drawing | None:
     """Skill of each method by form, with intervals and a line at 0."""
     rows = [
         {
@@ -453,7 +424,7 @@ def skills(found: Found, width: int) -> Drawing | None:
         }
         for form in found.forms
         for method in found.methods(form)
-        if (e := found.get("skill", form, method)).value is not None
+        if (e := found.get("skill", form=form, method=method)).value is not None
     ]
     if not rows:
         return None
@@ -506,7 +477,7 @@ class Side(NamedTuple):
 
     name: str
     manifest: Manifest
-    found: Found
+    found: FaithfulnessResults
 
 
 def read(runs: Sequence[str | Path | RunFolder]) -> list[Side]:
@@ -527,7 +498,7 @@ def read(runs: Sequence[str | Path | RunFolder]) -> list[Side]:
         estimates = [e for table in folder.tables("metrics") for e in folder.read(table, Estimate)]
         if not estimates:
             raise InputError(f"{folder.path} has no numbers yet: repeat its command first")
-        sides.append(Side(title(manifest), manifest, Found(estimates)))
+        sides.append(Side(title(manifest), manifest, FaithfulnessResults(estimates)))
     return sides
 
 
@@ -543,7 +514,7 @@ def tables(sides: Sequence[Side], form: str) -> list[tables_Table]:
         rows = [
             [
                 Cell(METHOD_LABELS.get(m, line(m, 40)), head=True),
-                *(_cell(side.found.get(name, form, m)) for side in sides),
+                *(_cell(side.found.get(name, form=form, method=m)) for side in sides),
             ]
             for m in methods
         ]
@@ -573,10 +544,8 @@ def differences(sides: Sequence[Side], form: str) -> list[str]:
     """Return the settings besides the model in which runs differ, as their signatures say."""
     found: dict[str, list[str]] = {}
     for side in sides:
-        signed = next(
-            (e.signature for e, _ in side.found.each("skill", form=form) if e.signature), ""
-        )
-        parts = dict(part.partition(":")[::2] for part in signed.split("|")[1:])
+        signed = next((e.signature for e in side.found.each("skill", form=form) if e.signature), ())
+        parts = dict(signed[1:])
         # "shared-1f2e": the hash follows from the methods asked
         parts["prompts"] = parts.get("prompts", "").partition("-")[0]
         for key, value in parts.items():
@@ -636,10 +605,10 @@ def _head(method: str) -> Cell:
     return Cell(METHOD_LABELS.get(method, line(method, 40)), head=True)
 
 
-def table1(found: Found, form: str) -> tables_Table:
+def table1(found: FaithfulnessResults, form: str) -> tables_Table:
     """Return methods by scores: the paper's Table 1 for one model, skill beside it."""
     rows = [
-        [_head(m), *(_tables_cell(found.get(name, form, m)) for name in COLUMNS)]
+        [_head(m), *(_tables_cell(found.get(name, form=form, method=m)) for name in COLUMNS)]
         for m in found.methods(form)
     ]
     return tables_Table(
@@ -647,37 +616,43 @@ def table1(found: Found, form: str) -> tables_Table:
     )
 
 
-def beside(found: Found, form: str) -> tables_Table:
+def beside(found: FaithfulnessResults, form: str) -> tables_Table:
     """Return cMFG beside blind policies and the oracle on the same bins."""
     methods = found.methods(form)
     rows = [
-        [Cell(label, head=True), *(_tables_cell(found.get(name, form, m)) for m in methods)]
+        [
+            Cell(label, head=True),
+            *(_tables_cell(found.get(name, form=form, method=m)) for m in methods),
+        ]
         for name, label in BESIDE.items()
     ]
     over = {"over_claim": "words surer than the model", "over_hedge": "words less sure"}
     rows += [
-        [Cell(label, head=True), *(_tables_cell(found.get(name, form, m)) for m in methods)]
+        [
+            Cell(label, head=True),
+            *(_tables_cell(found.get(name, form=form, method=m)) for m in methods),
+        ]
         for name, label in over.items()
     ]
     rows.append(
         [
             Cell("noise of k draws alone", head=True),
-            *(_tables_cell(found.get("noise_floor", form, m)) for m in methods),
+            *(_tables_cell(found.get("noise_floor", form=form, method=m)) for m in methods),
         ]
     )
     heads = ["", *(METHOD_LABELS.get(m, m) for m in methods)]
     return tables_Table("cMFG and what others would score on the same bins", heads, rows, [])
 
 
-def bins(found: Found, form: str, name: str) -> tables_Table:
+def bins(found: FaithfulnessResults, form: str, name: str) -> tables_Table:
     """Return one quantity in each bin of confidence, with its interval and counts."""
     rows = []
     heads: list[str] = []
     for m in found.methods(form):
         held = list(found.each(name, form=form, method=m))
         if not heads:
-            heads = [p["bin"].replace("-", "\N{EN DASH}") for _, p in held]
-        cells = [_binned(e) for e, _ in held]
+            heads = [part_of(e.where, "bin").replace("-", "\N{EN DASH}") for e in held]
+        cells = [_binned(e) for e in held]
         rows.append([_head(m), *cells])
     if any(len(row) != len(heads) + 1 for row in rows):
         rows = []  # levels differ between methods: no one table
@@ -693,7 +668,7 @@ def _binned(e: Estimate) -> Cell:
     return Cell(number(e), spaced.strip())
 
 
-def three_way(found: Found, form: str) -> tables_Table:
+def three_way(found: FaithfulnessResults, form: str) -> tables_Table:
     """Return confidence x decisiveness x right, with the two failures by name."""
     names = {
         ("high", "high", "yes"): "sure, says so, right",
@@ -707,8 +682,8 @@ def three_way(found: Found, form: str) -> tables_Table:
     }
     methods = found.methods(form)
     held = {
-        (p["method"], p["confidence"], p["decisiveness"], p["right"]): e
-        for e, p in found.each("three_way", form=form)
+        tuple(part_of(e.where, k) for k in ("method", "confidence", "decisiveness", "right")): e
+        for e in found.each("three_way", form=form)
     }
     rows = []
     for key, label in names.items():
@@ -723,33 +698,26 @@ def three_way(found: Found, form: str) -> tables_Table:
     )
 
 
-def calibration(found: Found, form: str) -> tables_Table:
+def calibration(found: FaithfulnessResults, form: str) -> tables_Table:
     """Return decisiveness read as the probability of being right."""
     rows = [
-        [_head(m), *(_tables_cell(found.get(name, form, m)) for name in WORDS)]
+        [_head(m), *(_tables_cell(found.get(name, form=form, method=m)) for name in WORDS)]
         for m in found.methods(form)
     ]
     return tables_Table("Words as probabilities of being right", ["", *WORDS.values()], rows, [])
 
 
-def slices(found: Found, form: str, key: str) -> tables_Table:
+def slices(found: FaithfulnessResults, form: str, key: str) -> tables_Table:
     """Return skill and decisiveness by domain, or by fifths of the paragraphs."""
     methods = found.methods(form)
-    values = list(dict.fromkeys(p[key] for _, p in found.each("skill", form=form) if key in p))
+    places = (dict(e.where) for e in found.each("skill", form=form))
+    values = list(dict.fromkeys(place[key] for place in places if key in place))
     rows = []
     for value in values:
         cells = []
         for m in methods:
-            skill = next(
-                (e for e, _ in found.each("skill", form=form, method=m, **{key: value})), None
-            )
-            said = next(
-                (
-                    e
-                    for e, _ in found.each("mean_decisiveness", form=form, method=m, **{key: value})
-                ),
-                Estimate(""),
-            )
+            skill = found.find("skill", form=form, method=m, **{key: value})
+            said = found.get("mean_decisiveness", form=form, method=m, **{key: value})
             cells.append(
                 Cell(number(skill), f"said {number(said)}, n {skill.n:,}") if skill else Cell("–")
             )
@@ -759,16 +727,19 @@ def slices(found: Found, form: str, key: str) -> tables_Table:
     return tables_Table(title, ["", *(METHOD_LABELS.get(m, m) for m in methods)], rows, [])
 
 
-def left_out(found: Found) -> tables_Table:
+def left_out(found: FaithfulnessResults) -> tables_Table:
     """Return what is in no mean, by reason."""
-    rows = [
-        [
-            Cell(f"{FORMS[p['form']]}, {METHOD_LABELS.get(p['method'], p['method'])}", head=True),
-            Cell(line(p["reason"], 60)),
-            Cell(f"{e.value or 0:,.0f} of {e.n:,}"),
-        ]
-        for e, p in found.each("left_out")
-    ]
+    rows = []
+    for e in found.each("left_out"):
+        place = dict(e.where)
+        method = METHOD_LABELS.get(place["method"], place["method"])
+        rows.append(
+            [
+                Cell(f"{FORMS[place['form']]}, {method}", head=True),
+                Cell(line(place["reason"], 60)),
+                Cell(f"{e.value or 0:,.0f} of {e.n:,}"),
+            ]
+        )
     return tables_Table("In no mean", ["", "why", "answers or facts"], rows, [])
 
 
@@ -817,7 +788,7 @@ class Worst(NamedTuple):
 
 def worst(folder: RunFolder, estimates: Iterable[Estimate]) -> list[Worst]:
     """Return the most unfaithful answers of a run with the texts that they stand for."""
-    found = [(e, p) for e, p in Found(estimates).each("gap") if e.value is not None]
+    found = [(e, dict(e.where)) for e in estimates if e.name == "gap" and e.value is not None]
     if not found:
         return []
     questions = {q.id: q for q in folder.read("questions", Question)}
@@ -939,7 +910,7 @@ def context(
     beside: Sequence[Side] = (),
 ) -> dict[str, Any]:
     """Return what the template of the page needs beside the answers."""
-    found = Found(estimates)
+    found = FaithfulnessResults(estimates)
     sides = [Side(title(manifest), manifest, found), *beside]
     return {
         "headline": [headline(found, form) for form in found.forms],
@@ -959,15 +930,18 @@ def context(
         "definitions": DEFINITIONS,
         "left_out": left_out(found),
         "signatures": [
-            (f"skill, {FORMS[form]}, {METHOD_LABELS.get(m, m)}", line(e.signature, 1_500))
+            (
+                f"skill, {FORMS[form]}, {METHOD_LABELS.get(m, m)}",
+                line(signature_text(e.signature), 1_500),
+            )
             for form in found.forms
             for m in found.methods(form)
-            if (e := found.get("skill", form, m)).signature
+            if (e := found.get("skill", form=form, method=m)).signature
         ],
     }
 
 
-def _form(found: Found, form: str) -> dict[str, Any]:
+def _form(found: FaithfulnessResults, form: str) -> dict[str, Any]:
     methods = found.methods(form)
     shown = [m for m in methods if any(True for _ in found.each("point", form=form, method=m))]
     return {

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.ranking import auroc, within_auroc
 from sayso.metrics.uncle_rates import Floats, divide, or_none
-from sayso.protocols.protocol import Comparison, Side, check_alike
+from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
 from sayso.protocols.selective.measure import judge_of, signed
 from sayso.protocols.selective.rows import Rows, load_rows, strata_of, types_of
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate, InputError, Signature, slice_of
 
 #: settings that may differ without being asked: the thing compared
 FREE = ("model", "data")
@@ -23,10 +23,10 @@ Ints = NDArray[np.int64]
 
 
 class _Side(NamedTuple):
-    """One run: its forms, and the settings of its numbers as a mapping."""
+    """One run: its forms, and the settings of each form's numbers."""
 
     forms: dict[str, Rows]
-    signed: dict[str, Estimate]
+    marks: dict[str, Signature]
     golds: dict[str, Any]
 
 
@@ -63,19 +63,19 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
 def _open(side: Side) -> _Side:
     job, chosen = side.run, side.settings
     forms = load_rows(job, chosen, judge_of(job))
-    marks = {form: signed(job, chosen, form, Estimate("x")) for form in forms}
+    marks = {form: signed(job, chosen, form, Estimate("x")).signature[1:] for form in forms}
     return _Side(forms, marks, {q.id: q.golds for q in job.questions})
 
 
 def _parts(side: _Side) -> dict[str, str]:
-    signature = next(iter(side.signed.values())).signature
-    return dict(part.partition(":")[::2] for part in signature.split("|")[1:])
+    mark = dict(next(iter(side.marks.values())))
+    return {key: value for key, value in mark.items() if key != "form"}
 
 
 def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
-    if not all(side.signed for side in sides):
+    if not all(side.marks for side in sides):
         raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
-    one, two = ({k: v for k, v in _parts(s).items() if k != "form"} for s in sides)
+    one, two = (_parts(side) for side in sides)
     return check_alike(names, (one, two), (sides[0].golds, sides[1].golds), (*FREE, "ci"), allow)
 
 
@@ -118,7 +118,7 @@ def _differences(
             held = strata[0][rows[0]], strata[1][rows[1]]
             data = ((*data[0], held[0]), (*data[1], held[1]))  # type: ignore[assignment]
         found = gap(kind, metric, data, use)
-        yield msgspec.structs.replace(found, where=f"score:{name}")
+        yield msgspec.structs.replace(found, where=slice_of(score=name))
 
 
 def _mean(values: Floats, weights: Any = None) -> float | Floats | None:
@@ -130,10 +130,7 @@ def _mean(values: Floats, weights: Any = None) -> float | Floats | None:
 
 def _signed(sides: tuple[_Side, _Side], form: str, estimate: Estimate) -> Estimate:
     """Return a difference with its place; its signature names B's settings and what A's were."""
-    other, ours = (side.signed[form].signature.split("|")[1:] for side in sides)
-    minus = [part for part in other if part not in ours]
-    signature = (
-        f"difference of {estimate.name}|{'|'.join(ours)}|minus:{','.join(minus) or 'the same'}"
-    )
-    where = f"form:{form};{estimate.where}" if estimate.where != "all" else f"form:{form}"
+    theirs, ours = (side.marks[form] for side in sides)
+    signature = difference_signature(estimate.name, ours, theirs)
+    where = slice_of(form=form) + estimate.where
     return msgspec.structs.replace(estimate, where=where, signature=signature)

@@ -40,7 +40,7 @@ from sayso.protocols.selective.rows import (
     types_of,
 )
 from sayso.protocols.selective.settings import UNKNOWN_TARGET, Settings, decoding, probing
-from sayso.records import Estimate
+from sayso.records import Estimate, Slice, part_of, signature_of, slice_of
 
 # The length trap in a run: audits of scores, false negatives by length, rankings that flip.
 
@@ -77,7 +77,7 @@ def audits(rows: Rows, settings: Settings) -> Iterator[Estimate]:
                 n=settings.resamples,
                 seed=settings.ci_seed,
             )
-            where = f"against:{by};score:{name}"
+            where = slice_of(against=by, score=name)
             for field in found.__struct_fields__:
                 estimate = getattr(found, field)
                 if estimate is not None:
@@ -104,13 +104,12 @@ def refusals_by_length(rows: Rows, settings: Settings) -> Iterator[Estimate]:
             n=settings.resamples,
             seed=settings.ci_seed,
         )
-        where = f"against:{by}"
+        where = slice_of(against=by)
         yield msgspec.structs.replace(found.overall, where=where)
         yield msgspec.structs.replace(found.slope, where=where)
         for place, part in enumerate(found.bins, start=1):
-            yield msgspec.structs.replace(
-                part, name="false_negatives_fifth", where=f"{where};fifth:{place};{part.where}"
-            )
+            fifth = where + slice_of(fifth=str(place)) + part.where
+            yield msgspec.structs.replace(part, name="false_negatives_fifth", where=fifth)
         if share is not None and len(refused) and not np.isnan(refused).all():
             accepted = float(1 - np.nanmean(refused))
             closed = length_inflation(share, accepted)["auroc_rouge_of_length"]
@@ -135,18 +134,20 @@ def by_length(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     wrong = rows.wrong[truth_of(rows)]
     fifth = length_bins(rows.words, BINS)
     right, whole = wrong == 0, np.ones(rows.size, dtype=bool)
-    series: list[tuple[str, str, Floats, NDArray[np.bool_], float]] = []
+    series: list[tuple[str, Slice, Floats, NDArray[np.bool_], float]] = []
     for name in AUDITED[:2]:
         if name in rows.scores:
             rank = mid_ranks(rows.scores[name])
             for kind, group in (("right", right), ("wrong", wrong == 1)):
-                series.append(("score_rank", f"score:{name};answers:{kind}", rank, group, 1))
+                where = slice_of(score=name, answers=kind)
+                series.append(("score_rank", where, rank, group, 1))
     series += [
-        ("metric_of_right", f"against:{by}", rows.values[by], right, 1)
+        ("metric_of_right", slice_of(against=by), rows.values[by], right, 1)
         for by in ("rouge_l", "squad_f1")
     ]
     if rows.reference_words is not None:
-        series.append(("reference_words", "answers:all", rows.reference_words, whole, np.inf))
+        every = slice_of(answers="all")
+        series.append(("reference_words", every, rows.reference_words, whole, np.inf))
     for name, where, values, group, most in series:
         for place in range(BINS):
             here = group & (fifth == place) & ~np.isnan(values)
@@ -160,8 +161,9 @@ def by_length(rows: Rows, settings: Settings) -> Iterator[Estimate]:
                     settings.ci_seed,
                     limits=(0, most),
                 )
-                words = f"length:{rows.words[here].mean():.3g}"
-                yield msgspec.structs.replace(found, where=f"{where};fifth:{place + 1};{words}")
+                words = f"{rows.words[here].mean():.3g}"
+                narrowed = where + slice_of(fifth=str(place + 1), length=words)
+                yield msgspec.structs.replace(found, where=narrowed)
 
 
 def flips(rows: Rows, settings: Settings, core: Sequence[str]) -> Iterator[Estimate]:
@@ -199,12 +201,13 @@ def flips(rows: Rows, settings: Settings, core: Sequence[str]) -> Iterator[Estim
     )
     for flip in found[:MOST_FLIPS]:
         said = "yes" if flip.clear else "no"
-        for role, by in (("under", flip.under), ("against", flip.against)):
+        both = (("under", flip.under, flip.against), ("against", flip.against, flip.under))
+        for role, by, other in both:
+            pair = {role: by, "first": flip.first, "second": flip.second}
             yield msgspec.structs.replace(
                 gap[by, flip.first, flip.second],
                 name="auroc_difference",
-                where=f"{role}:{by};first:{flip.first};second:{flip.second};"
-                f"other:{flip.against if role == 'under' else flip.under};clear:{said}",
+                where=slice_of(**pair, other=other, clear=said),
             )
 
 
@@ -222,11 +225,13 @@ def agreements(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     said = {by: 1 - rows.wrong[by] for by in metrics_of(rows)}
     clusters, n, seed = rows.entity, settings.resamples, settings.ci_seed
     for pair in agreement_matrix(said, clusters, n, seed):
-        where = f"against:{pair.first};metric:{pair.second}"
+        where = slice_of(against=pair.first, metric=pair.second)
         yield msgspec.structs.replace(pair.same, name="metric_agreement", where=where)
         yield Estimate("metric_kappa", where, pair.kappa, n=pair.same.n)
     for by, found in against_others(said, (), clusters, n, seed).items():
-        yield msgspec.structs.replace(found, name="metric_against_others", where=f"against:{by}")
+        yield msgspec.structs.replace(
+            found, name="metric_against_others", where=slice_of(against=by)
+        )
 
 
 LENGTH = "length_words"
@@ -260,7 +265,8 @@ def length_shares(rows: Rows) -> Iterator[Estimate]:
             found.append(((value - 0.5) * pairs, kind, value, int(here.sum())))
     whole = sum(share for share, *_ in found)
     for _, kind, value, n in sorted(found, reverse=whole > 0)[:10]:
-        yield Estimate("length_share", f"against:{rows.judge};type:{kind}", value, n=n)
+        where = slice_of(against=rows.judge, type=str(kind))
+        yield Estimate("length_share", where, value, n=n)
 
 
 def board(rows: Rows, settings: Settings) -> Iterator[Estimate]:
@@ -271,7 +277,7 @@ def board(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         for name in rows.scores:
             if not whole and name not in (*CORE, P_IK):
                 continue
-            where = f"against:{by};score:{name}"
+            where = slice_of(against=by, score=name)
             if by == UNKNOWN_TARGET and settings.known_by == "probe" and name == P_IK:
                 yield Estimate("auroc", where, problem=CIRCULAR)
                 continue
@@ -284,7 +290,7 @@ def _ranked(
     method: str,
     wrong: Floats,
     types: Any,
-    where: str,
+    where: Slice,
     *,
     full: bool,
 ) -> Iterator[Estimate]:
@@ -331,13 +337,13 @@ def curves(rows: Rows, settings: Settings) -> Iterator[Estimate]:
             risk = np.interp(
                 coverage, [0.0, *curve.coverage], [0.0, *(curve.risk * curve.coverage)]
             )
-            where = f"against:{rows.judge};score:{name};coverage:{coverage:g}"
+            where = slice_of(against=rows.judge, score=name, coverage=f"{coverage:g}")
             yield Estimate("risk", where, float(risk / coverage), n=int(use.sum()))
     if WORDS in rows.scores:
         hedged = rows.scores[WORDS]
         use = ~(np.isnan(hedged) | np.isnan(wrong))
         given = use & (hedged == 0)
-        where = f"against:{rows.judge};score:{WORDS}"
+        where = slice_of(against=rows.judge, score=WORDS)
         again = (rows.entity, settings.resamples, settings.ci_seed)
         for name, hits, held in (
             ("coverage_of_words", given, use),
@@ -378,7 +384,7 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
             "does what is known by any of several draws."
         )
     missing = {
-        e.where.rpartition("score:")[2]
+        part_of(e.where, "score")
         for e in found
         if e.name == "auroc" and any(part in (e.problem or "") for part in NO_LOGPROBS)
     }
@@ -392,7 +398,7 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
 
 # The selective protocol's numbers: every score against every answer metric, with intervals.
 #
-# ``where`` reads ``form:short;against:rules;score:perplexity``. The leaderboard is in
+# A slice reads ``form:short;against:rules;score:perplexity``. The leaderboard is in
 # ``selective_board.py``, the length audit, false negatives by length and rank flips are in
 # ``selective_length.py``; the formulas are in ``sayso.metrics``.
 
@@ -430,8 +436,7 @@ def draws_alike(run: Run) -> Estimate:
 
 def judge_of(run: Run) -> str:
     """Return the name of the answer metric that the run's judge is."""
-    told = dict(p.partition(":")[::2] for p in run.signature().split("|"))
-    name = told.get("judge", "rules")
+    name = part_of(run.signature(), "judge", "rules")
     return "rules" if re.fullmatch(r"rules(@\w+)?", name) else name
 
 
@@ -454,8 +459,11 @@ def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estim
         cuts=f"rouge>{s.rouge_threshold:g},f1>={s.f1_threshold:g}",
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
     )
-    where = f"form:{form};{estimate.where}" if estimate.where != "all" else f"form:{form}"
-    return msgspec.structs.replace(estimate, where=where, signature=f"{estimate.name}|{signature}")
+    return msgspec.structs.replace(
+        estimate,
+        where=slice_of(form=form) + estimate.where,
+        signature=signature_of(estimate.name, signature),
+    )
 
 
 def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
@@ -470,7 +478,7 @@ def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         total, bad = held.sum() + unread, float((wrong > 0).sum())
         yield msgspec.structs.replace(
             found,
-            where=f"against:{by}",
+            where=slice_of(against=by),
             missing=int((~held).sum()),
             bound_low=bad / total if unread else None,
             bound_high=(bad + unread) / total if unread else None,
@@ -481,7 +489,7 @@ def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         told = "left out of the paragraph, or its value could not be placed"
         yield Estimate("unplaced", value=float(rows.unplaced), n=rows.size, problem=told)
     for method, reason in rows.reasons.items():
-        yield Estimate("auroc", f"against:{rows.judge};score:{method}", problem=reason)
+        yield Estimate("auroc", slice_of(against=rows.judge, score=method), problem=reason)
 
 
 def nothing_held(rows: Rows, by: str, settings: Settings) -> str:

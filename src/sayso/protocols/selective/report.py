@@ -7,7 +7,7 @@ to draw. Colors are those of :mod:`sayso.report.charts`, so that they follow lig
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sayso.records import Estimate
+from sayso.records import Estimate, Results, part_of, signature_text
 from sayso.report import terminal
 from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, _finish
 from sayso.report.numbers import FORMS, covers, line, number, percent, plain, range_of, signed, told
@@ -28,58 +28,15 @@ from sayso.report.terminal import asked, begin, data, plain_table, say
 from sayso.report.terminal import end as print_footer
 from sayso.storage.run_folder import Manifest, RunFolder
 
-# Finding a number among the estimates of a selective run: ``form:short;against:rules;score:x``.
-
 LENGTH, WORDS = "length_words", "words"
-#: keys of a place that any text may follow, to its end
-LAST = ("type", "length")
 
 
-def parse(where: str) -> dict[str, str]:
-    """Take a place apart; what follows ``type:`` or ``length:`` may itself hold ``;`` and ``:``."""
-    found: dict[str, str] = {}
-    rest = where
-    while rest:
-        key, _, tail = rest.partition(":")
-        if key in LAST:
-            found[key] = tail
-            return found
-        found[key], _, rest = tail.partition(";")
-    return found
-
-
-class Selected:
+class SelectiveResults(Results):
     """The estimates of a run by name, form, answer metric and score."""
-
-    def __init__(self, estimates: Iterable[Estimate]) -> None:
-        self.all = list(estimates)
-        self.parsed = [(e, parse(e.where)) for e in self.all]
-        self._index = {
-            (e.name, p.get("form", ""), p.get("against", ""), p.get("score", "")): e
-            for e, p in self.parsed
-            if not p.keys() - {"form", "against", "score"}
-        }
-
-    @property
-    def forms(self) -> list[str]:
-        """The forms that this run measured, short before long."""
-        present = {p.get("form") for _, p in self.parsed}
-        return [form for form in ("short", "long") if form in present]
-
-    def get(self, name: str, form: str, against: str = "", score: str = "") -> Estimate:
-        """Return an estimate; one that was not computed comes back undefined, with the reason."""
-        found = self._index.get((name, form, against, score))
-        return found or Estimate(name, problem="not computed in this run")
-
-    def each(self, name: str, **where: str) -> Iterator[tuple[Estimate, dict[str, str]]]:
-        """Yield (estimate, place) of every estimate of this name whose place has these parts."""
-        for estimate, place in self.parsed:
-            if estimate.name == name and where.items() <= place.items():
-                yield estimate, place
 
     def metrics(self, form: str) -> list[str]:
         """Return the answer metrics of a form, the run's judge first."""
-        return [p["against"] for _, p in self.each("error_rate", form=form)]
+        return [metric for metric, _ in self.by("against", "error_rate", form=form)]
 
     def judge(self, form: str) -> str:
         """Return the answer metric that the run's judge is."""
@@ -87,18 +44,14 @@ class Selected:
 
     def best(self, form: str, score: str, against: str = "") -> Estimate:
         """Return the AUROC within type of fact, or the plain one where there are no types."""
-        by = against or self.judge(form)
-        within = self.get("auroc_within", form, by, score)
-        return within if within.value is not None else self.get("auroc", form, by, score)
+        place = {"form": form, "against": against or self.judge(form), "score": score}
+        within = self.get("auroc_within", **place)
+        return within if within.value is not None else self.get("auroc", **place)
 
     def ranked(self, form: str) -> list[str]:
         """Return the scores that have a value, the best first."""
-        judge = self.judge(form)
-        held = [
-            p["score"]
-            for e, p in self.each("auroc", form=form, against=judge)
-            if e.value is not None
-        ]
+        every = self.by("score", "auroc", form=form, against=self.judge(form))
+        held = [score for score, e in every if e.value is not None]
         return sorted(dict.fromkeys(held), key=lambda n: -(self.best(form, n).value or 0.0))
 
 
@@ -177,14 +130,14 @@ def metric_label(name: str, judge: str = "") -> str:
 # Sentences about a selective run: each says what may be said, and no more (VALIDITY 5).
 
 
-def headline(found: Selected, form: str) -> str:
+def headline(found: SelectiveResults, form: str) -> str:
     """Return the first sentence of a form: how many facts, how many wrong, what tells them.
 
     The best of many scores was chosen on the answers it is shown on, which flatters it: the
     sentence says of how many.
     """
     judge = found.judge(form)
-    rate = found.get("error_rate", form, judge)
+    rate = found.get("error_rate", form=form, against=judge)
     ranked = [name for name in found.ranked(form) if name not in (LENGTH, WORDS)]
     if rate.value is None:
         return f"{FORMS[form].capitalize()}: no answer has a verdict, so nothing could be ranked."
@@ -211,7 +164,7 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def length_sentences(found: Selected, form: str) -> Iterator[str]:
+def length_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     """Yield what the mandatory row says, and which types move it where it is not .5."""
     row = found.best(form, LENGTH)
     if row.value is None:
@@ -221,10 +174,10 @@ def length_sentences(found: Selected, form: str) -> Iterator[str]:
     if covers(row, 0.5):
         yield f"Plain length, {kind}: {told(row)}: its interval holds .5."
         return
-    parts = [
-        (e, p) for e, p in found.each("length_share", form=form) if e.value is not None and e.n
-    ]
-    named = ", ".join(f"{line(p['type'], 40)} (AUROC {plain(e.value)})" for e, p in parts[:3])
+    parts = [e for e in found.each("length_share", form=form) if e.value is not None and e.n]
+    named = ", ".join(
+        f"{line(part_of(e.where, 'type'), 40)} (AUROC {plain(e.value)})" for e in parts[:3]
+    )
     reason = f" Most of it comes from {named}." if named else ""
     yield (
         f"! Plain length, {kind}: {told(row)}: wrong answers differ from right ones in length "
@@ -232,9 +185,12 @@ def length_sentences(found: Selected, form: str) -> Iterator[str]:
     )
 
 
-def unread_sentences(found: Selected, form: str) -> Iterator[str]:
+def unread_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     """Yield how many answers have no readable verdict, and what they could make of the errors."""
-    facts, rate = found.get("facts", form), found.get("error_rate", form, found.judge(form))
+    facts, rate = (
+        found.get("facts", form=form),
+        found.get("error_rate", form=form, against=found.judge(form)),
+    )
     if facts.missing and rate.bound_low is not None and rate.bound_high is not None:
         yield (
             f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are in no "
@@ -243,12 +199,12 @@ def unread_sentences(found: Selected, form: str) -> Iterator[str]:
         )
 
 
-def words_sentences(found: Selected, form: str) -> Iterator[str]:
+def words_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     """Yield what the model's own words do as a policy: how much they commit to, how often wrong."""
     judge = found.judge(form)
-    coverage = found.get("coverage_of_words", form, judge, WORDS)
-    risk = found.get("risk_of_words", form, judge, WORDS)
-    rate = found.get("error_rate", form, judge)
+    coverage = found.get("coverage_of_words", form=form, against=judge, score=WORDS)
+    risk = found.get("risk_of_words", form=form, against=judge, score=WORDS)
+    rate = found.get("error_rate", form=form, against=judge)
     if coverage.value is None or rate.value is None:
         return
     given = (
@@ -268,15 +224,15 @@ def _share(estimate: Estimate) -> str:
     return f"{percent(estimate.value, 0)} [{ends}]"
 
 
-def audit_sentences(found: Selected, form: str, most: int = 3) -> Iterator[str]:
+def audit_sentences(found: SelectiveResults, form: str, most: int = 3) -> Iterator[str]:
     """Yield the careful sentence of the length audit, of so many scores."""
-    names = [p["score"] for _, p in found.each("audit_against_metric", form=form)]
+    names = [part_of(e.where, "score") for e in found.each("audit_against_metric", form=form)]
     for name in names[:most]:
         part = {
-            field: found.get(f"audit_{field}", form, "rouge_l", name)
+            field: found.get(f"audit_{field}", form=form, against="rouge_l", score=name)
             for field in ("against_metric", "against_truth", "difference", "from_length")
         }
-        rest = found.get("audit_unexplained", form, "rouge_l", name)
+        rest = found.get("audit_unexplained", form=form, against="rouge_l", score=name)
         if part["difference"].value is None:
             continue
         yield (
@@ -294,15 +250,15 @@ def _signed_told(estimate: Estimate) -> str:
     return f"{signed(estimate.value)} [{signed(estimate.low)}, {signed(estimate.high)}]"
 
 
-def refused_sentences(found: Selected, form: str) -> Iterator[str]:
+def refused_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     """Yield what share of the right answers each metric refuses, and how that rises with length."""
     said = []
-    for estimate, place in found.each("false_negatives", form=form):
-        slope = found.get("false_negative_slope", form, place["against"])
+    for by, estimate in found.by("against", "false_negatives", form=form):
+        slope = found.get("false_negative_slope", form=form, against=by)
         if estimate.value is None:
             continue
         rise = f", slope {_signed_told(slope)}" if slope.value is not None else ""
-        said.append(f"{metric_label(place['against'])} {percent(estimate.value, 0)}{rise}")
+        said.append(f"{metric_label(by)} {percent(estimate.value, 0)}{rise}")
     if said:
         yield (
             f"Right answers (by {line(found.judge(form), 40)}) that a metric refuses, and the rise "
@@ -310,12 +266,12 @@ def refused_sentences(found: Selected, form: str) -> Iterator[str]:
         )
 
 
-def agreement_sentences(found: Selected, form: str) -> Iterator[str]:
+def agreement_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     """Yield how often each answer metric says what most of the others say."""
     judge = found.judge(form)
     said = [
-        f"{metric_label(p['against'], judge)} {_share(e)}"
-        for e, p in found.each("metric_against_others", form=form)
+        f"{metric_label(by, judge)} {_share(e)}"
+        for by, e in found.by("against", "metric_against_others", form=form)
         if e.value is not None
     ]
     if said:
@@ -325,9 +281,9 @@ def agreement_sentences(found: Selected, form: str) -> Iterator[str]:
         )
 
 
-def flip_sentences(found: Selected, form: str, most: int) -> Iterator[str]:
+def flip_sentences(found: SelectiveResults, form: str, most: int) -> Iterator[str]:
     """Yield how many pairs of scores swap places between answer metrics, the clear ones first."""
-    total = found.get("rank_flips", form)
+    total = found.get("rank_flips", form=form)
     if not total.value:
         if total.value == 0:
             yield "No two scores swap places when the answer metric changes."
@@ -337,7 +293,8 @@ def flip_sentences(found: Selected, form: str, most: int) -> Iterator[str]:
         f"{total.value:.0f} rankings of two scores turn around with the answer metric, "
         f"{clear:.0f} of them clear of chance{':' if clear and most else '.'}"
     )
-    for estimate, place in list(found.each("auroc_difference", form=form, clear="yes"))[: 2 * most]:
+    for estimate in list(found.each("auroc_difference", form=form, clear="yes"))[: 2 * most]:
+        place = dict(estimate.where)
         if "under" in place:
             yield (
                 f"  {score_label(place['first'])} beats {score_label(place['second'])} by "
@@ -346,7 +303,7 @@ def flip_sentences(found: Selected, form: str, most: int) -> Iterator[str]:
             )
 
 
-def not_computed(found: Selected) -> Iterator[str]:
+def not_computed(found: SelectiveResults) -> Iterator[str]:
     """Yield one line for each reason why scores have no value, with the scores it concerns."""
     told: dict[tuple[str, ...], list[str]] = {}
     for reason, names in reasons(found).items():
@@ -357,14 +314,14 @@ def not_computed(found: Selected) -> Iterator[str]:
         yield f"not computed{where}: {', '.join(scores)}: {reason}"
 
 
-def reasons(found: Selected) -> dict[str, dict[str, list[str]]]:
+def reasons(found: SelectiveResults) -> dict[str, dict[str, list[str]]]:
     """Return reason -> score -> forms, of scores without a value."""
     missing: dict[str, dict[str, list[str]]] = {}
     for form in found.forms:
-        for estimate, place in found.each("auroc", form=form, against=found.judge(form)):
+        for score, estimate in found.by("score", "auroc", form=form, against=found.judge(form)):
             if estimate.value is None:
                 reason = line(estimate.problem or "no value", 200)
-                missing.setdefault(reason, {}).setdefault(place.get("score", ""), []).append(form)
+                missing.setdefault(reason, {}).setdefault(score, []).append(form)
     return missing
 
 
@@ -384,7 +341,7 @@ def render(
     entities: int | None = None,
 ) -> None:
     """Print the leaderboard of each form and what must be known of it. Holds for any estimates."""
-    found = Selected(estimates)
+    found = SelectiveResults(estimates)
     begin(console, manifest)
     for form in found.forms:
         say(console, headline(found, form), "bold")
@@ -405,7 +362,7 @@ def render(
     print_footer(console, manifest, found.all, page)
 
 
-def board(found: Selected, form: str, console: Console) -> Table:
+def board(found: SelectiveResults, form: str, console: Console) -> Table:
     """Return the leaderboard of a form: the best scores, plain length, the model's words."""
     table = plain_table()
     table.add_column(data("score", console, "dim"), no_wrap=True)
@@ -423,25 +380,27 @@ def board(found: Selected, form: str, console: Console) -> Table:
     return table
 
 
-def _cells(found: Selected, form: str, name: str, console: Console) -> list[Text]:
+def _cells(found: SelectiveResults, form: str, name: str, console: Console) -> list[Text]:
     judge = found.judge(form)
     within, pooled = (
-        found.get("auroc_within", form, judge, name),
-        found.get("auroc", form, judge, name),
+        found.get("auroc_within", form=form, against=judge, score=name),
+        found.get("auroc", form=form, against=judge, score=name),
     )
-    unknown = found.get("auroc_within", form, "unknown", name)
+    unknown = found.get("auroc_within", form=form, against="unknown", score=name)
     if unknown.value is None:
-        unknown = found.get("auroc", form, "unknown", name)
+        unknown = found.get("auroc", form=form, against="unknown", score=name)
     return [
         data(f"{number(within)} {range_of(within)}".strip(), console),
         data(f"{number(pooled)} {range_of(pooled)}".strip(), console),
         data(number(unknown), console),
-        data(number(found.get("prr", form, judge, name)), console),
-        data(number(found.get("length_correlation", form, judge, name)), console),
+        data(number(found.get("prr", form=form, against=judge, score=name)), console),
+        data(
+            number(found.get("length_correlation", form=form, against=judge, score=name)), console
+        ),
     ]
 
 
-def _below(found: Selected, form: str) -> Iterator[str]:
+def _below(found: SelectiveResults, form: str) -> Iterator[str]:
     yield from unread_sentences(found, form)
     yield from length_sentences(found, form)
     yield from words_sentences(found, form)
@@ -460,7 +419,7 @@ WORDS_OF_ANSWER = "words of the answer"
 FIFTHS = ("shortest", "2nd", "3rd", "4th", "longest")
 
 
-def bars(found: Selected, width: int) -> Drawing | None:
+def bars(found: SelectiveResults, width: int) -> Drawing | None:
     """AUROC of the best scores and of plain length, by form, with intervals and a line at .5."""
     names: list[str] = []
     for form in found.forms:
@@ -476,7 +435,7 @@ def bars(found: Selected, width: int) -> Drawing | None:
     return _points(rows, kinds, width, "AUROC for a wrong answer") if rows else None
 
 
-def targets(found: Selected, form: str, width: int) -> Drawing | None:
+def targets(found: SelectiveResults, form: str, width: int) -> Drawing | None:
     """AUROC of scores against *wrong* and against *unknown*, the model's words among them."""
     judge = found.judge(form)
     names = list(dict.fromkeys([*found.ranked(form)[:MOST_BARS], LENGTH, WORDS]))
@@ -544,17 +503,21 @@ def _points(
     return named
 
 
-def risk(found: Selected, form: str, width: int) -> Drawing | None:
+def risk(found: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Share wrong among the share answered, by score; the model's words as one point."""
     rows = [
-        {"score": score_label(p["score"]), "x": float(p["coverage"]), "y": e.value}
-        for e, p in found.each("risk", form=form)
+        {
+            "score": score_label(part_of(e.where, "score")),
+            "x": float(part_of(e.where, "coverage")),
+            "y": e.value,
+        }
+        for e in found.each("risk", form=form)
         if e.value is not None
     ]
     judge = found.judge(form)
     spot = (
-        found.get("coverage_of_words", form, judge, WORDS),
-        found.get("risk_of_words", form, judge, WORDS),
+        found.get("coverage_of_words", form=form, against=judge, score=WORDS),
+        found.get("risk_of_words", form=form, against=judge, score=WORDS),
     )
     point: list[Row] = []
     if spot[0].value is not None and spot[1].value is not None:
@@ -563,47 +526,48 @@ def risk(found: Selected, form: str, width: int) -> Drawing | None:
     return _lines(rows, width, titles, point, formats=("%", "%"))
 
 
-def score_by_length(found: Selected, form: str, width: int) -> Drawing | None:
+def score_by_length(found: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Mean rank of scores among right and among wrong answers, by fifths of length."""
-    rows = [
-        _at(f"{score_label(p['score'])}, {p['answers']} answers", e, p)
-        for e, p in found.each("score_rank", form=form)
-    ]
+    rows = []
+    for e in found.each("score_rank", form=form):
+        name = score_label(part_of(e.where, "score"))
+        rows.append(_at(f"{name}, {part_of(e.where, 'answers')} answers", e))
     return _lines(rows, width, (WORDS_OF_ANSWER, "mean rank of the score (1 = least certain)"))
 
 
-def metric_by_length(found: Selected, form: str, width: int) -> Drawing | None:
+def metric_by_length(found: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Mean of the continuous answer metrics over right answers, by fifths of length."""
     rows = [
-        _at(metric_label(p["against"]), e, p) for e, p in found.each("metric_of_right", form=form)
+        _at(metric_label(part_of(e.where, "against")), e)
+        for e in found.each("metric_of_right", form=form)
     ]
     return _lines(rows, width, (WORDS_OF_ANSWER, "value for right answers, mean (0 to 1)"))
 
 
-def reference_by_length(found: Selected, form: str, width: int) -> Drawing | None:
+def reference_by_length(found: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Mean length of the reference by fifths of the answer's length, beside equal lengths."""
-    rows = [_at("the reference", e, p) for e, p in found.each("reference_words", form=form)]
+    rows = [_at("the reference", e) for e in found.each("reference_words", form=form)]
     equal = [{"score": "as long as the answer", "x": r["x"], "y": r["x"]} for r in rows]
     return _lines([*rows, *equal], width, (WORDS_OF_ANSWER, "words of the reference, mean"))
 
 
-def _at(name: str, e: Estimate, place: dict[str, str]) -> Row:
+def _at(name: str, e: Estimate) -> Row:
     """A mean of a fifth of the answers, at their mean length."""
-    length = float(place["length"])
+    length = float(part_of(e.where, "length"))
     return {"score": name, "x": length, "y": e.value, "low": e.low, "high": e.high}
 
 
-def refused(found: Selected, form: str, width: int) -> Drawing | None:
+def refused(found: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Share of right answers that each metric refuses, by fifths of length, with intervals."""
     rows = [
         {
-            "score": metric_label(p["against"]),
-            "x": FIFTHS[int(p["fifth"]) - 1],
+            "score": metric_label(part_of(e.where, "against")),
+            "x": FIFTHS[int(part_of(e.where, "fifth")) - 1],
             "y": e.value,
             "low": e.low,
             "high": e.high,
         }
-        for e, p in found.each("false_negatives_fifth", form=form)
+        for e in found.each("false_negatives_fifth", form=form)
         if e.value is not None
     ]
     titles = ("answers by length, a fifth of the right ones each", "right answers refused")
@@ -611,12 +575,12 @@ def refused(found: Selected, form: str, width: int) -> Drawing | None:
     return _lines(rows, width, titles, order=held, formats=("", "%"))
 
 
-def rankings(found: Selected, form: str, width: int) -> Drawing | None:
+def rankings(found: SelectiveResults, form: str, width: int) -> Drawing | None:
     """AUROC of the scores that swap places, under each answer metric."""
     swapped: list[str] = []
     for clear in ("yes", "no"):
-        for _, p in found.each("auroc_difference", form=form, clear=clear):
-            swapped += [p["first"], p["second"]]
+        for e in found.each("auroc_difference", form=form, clear=clear):
+            swapped += [part_of(e.where, "first"), part_of(e.where, "second")]
     metrics, judge = found.metrics(form), found.judge(form)
     names = list(dict.fromkeys(swapped))[: len(COLORS)]
     rows = [
@@ -629,7 +593,7 @@ def rankings(found: Selected, form: str, width: int) -> Drawing | None:
         }
         for name in names
         for by in metrics
-        if (e := found.get("auroc", form, by, name)).value is not None
+        if (e := found.get("auroc", form=form, against=by, score=name)).value is not None
     ]
     named = [metric_label(by, judge) for by in metrics]
     return _lines(rows, width, ("answer metric", "AUROC"), order=named)
@@ -728,7 +692,7 @@ SHOWN_ON_PAGE = 12
 BOARD = ("AUROC within type", "AUROC", "unknown, within type", "PRR", "AURAC", "with length")
 
 
-def board_table(found: Selected, form: str, most: int | None = None) -> tables_Table:
+def board_table(found: SelectiveResults, form: str, most: int | None = None) -> tables_Table:
     """Return the scores that have a value, the best first; plain length is there and marked."""
     judge = found.judge(form)
     ranked, rows = found.ranked(form), []
@@ -745,7 +709,7 @@ def board_table(found: Selected, form: str, most: int | None = None) -> tables_T
             ("aurac", judge),
             ("length_correlation", judge),
         ):
-            estimate = found.get(key, form, by, name)
+            estimate = found.get(key, form=form, against=by, score=name)
             cells.append(Cell(number(estimate), _range(estimate), style=style))
         rows.append([_named(name, style), *cells])
     which = "Scores" if most is None else f"The best {most} of {len(ranked)} scores, and length,"
@@ -759,19 +723,20 @@ def _named(name: str, style: str = "") -> Cell:
     return Cell(label, "" if label == name else name, head=True, style=style)
 
 
-def agreement(found: Selected, form: str) -> tables_Table:
+def agreement(found: SelectiveResults, form: str) -> tables_Table:
     """Return how often every two answer metrics agree, and each with most of the others."""
     judge = found.judge(form)
     pairs: dict[tuple[str, str], Estimate] = {}
-    for estimate, p in found.each("metric_agreement", form=form):
-        pairs[p["against"], p["metric"]] = pairs[p["metric"], p["against"]] = estimate
+    for estimate in found.each("metric_agreement", form=form):
+        one, other = part_of(estimate.where, "against"), part_of(estimate.where, "metric")
+        pairs[one, other] = pairs[other, one] = estimate
     names = list(dict.fromkeys(name for name, _ in pairs))
     rows = []
     for name in names:
         cells = [
             _percent_cell(pairs[name, other]) if name != other else Cell("–") for other in names
         ]
-        others = found.get("metric_against_others", form, name)
+        others = found.get("metric_against_others", form=form, against=name)
         rows.append([Cell(metric_label(name, judge), head=True), *cells, _percent_cell(others)])
     head = ["", *(metric_label(name, judge) for name in names), "most others"]
     note = (
@@ -790,23 +755,27 @@ def _percent_cell(estimate: Estimate) -> Cell:
     )
 
 
-def by_metric(found: Selected, form: str) -> tables_Table:
+def by_metric(found: SelectiveResults, form: str) -> tables_Table:
     """Return the main scores under every answer metric, shaded by their place in its ranking."""
     metrics = [*found.metrics(form)]
-    names = [p["score"] for _, p in found.each("auroc", form=form, against="rouge_l")]
+    names = [score for score, _ in found.by("score", "auroc", form=form, against="rouge_l")]
     held = [
-        n for n in dict.fromkeys(names) if found.get("auroc", form, metrics[0], n).value is not None
+        n
+        for n in dict.fromkeys(names)
+        if found.get("auroc", form=form, against=metrics[0], score=n).value is not None
     ]
     rows = []
-    for name in sorted(held, key=lambda n: -(found.get("auroc", form, metrics[0], n).value or 0)):
+    for name in sorted(
+        held, key=lambda n: -(found.get("auroc", form=form, against=metrics[0], score=n).value or 0)
+    ):
         cells = []
         for by in metrics:
-            estimate = found.get("auroc", form, by, name)
+            estimate = found.get("auroc", form=form, against=by, score=name)
             value = estimate.value if estimate.value is not None else 0.5
             level = round(min(9, max(0.0, 18 * (value - 0.5))))
             cells.append(Cell(number(estimate), _range(estimate), level=level))
         rows.append([_named(name), *cells])
-    shares = [found.get("error_rate", form, by) for by in metrics]
+    shares = [found.get("error_rate", form=form, against=by) for by in metrics]
     wrong = [Cell("share of answers called wrong", head=True)]
     wrong += [Cell(percent(e.value, 0), f"{e.n:,} answers") for e in shares]
     return tables_Table(
@@ -817,13 +786,13 @@ def by_metric(found: Selected, form: str) -> tables_Table:
     )
 
 
-def refusals(found: Selected, form: str) -> tables_Table:
+def refusals(found: SelectiveResults, form: str) -> tables_Table:
     """Return what share of the right answers each metric refuses, by fifths of length."""
     rows = []
-    for overall, place in found.each("false_negatives", form=form):
-        by = place["against"]
+    for by, overall in found.by("against", "false_negatives", form=form):
         fifths: dict[str, Estimate] = {
-            p["fifth"]: e for e, p in found.each("false_negatives_fifth", form=form, against=by)
+            part_of(e.where, "fifth"): e
+            for e in found.each("false_negatives_fifth", form=form, against=by)
         }
         cells = [_percent_cell(overall)]
         for fifth in "12345":
@@ -831,8 +800,8 @@ def refusals(found: Selected, form: str) -> tables_Table:
             cells.append(
                 Cell(percent(estimate.value, 0), f"of {estimate.n:,}" if estimate.n else "")
             )
-        slope = found.get("false_negative_slope", form, by)
-        closed = found.get("auroc_length_closed_form", form, by)
+        slope = found.get("false_negative_slope", form=form, against=by)
+        closed = found.get("auroc_length_closed_form", form=form, against=by)
         cells += [Cell(number(slope), _range(slope)), Cell(plain(closed.value))]
         rows.append([Cell(metric_label(by), head=True), *cells])
     head = [
@@ -855,10 +824,11 @@ def refusals(found: Selected, form: str) -> tables_Table:
     return tables_Table(title, head, rows, [note])
 
 
-def flips(found: Selected, form: str) -> tables_Table:
+def flips(found: SelectiveResults, form: str) -> tables_Table:
     """Return the pairs of scores that swap places, with both differences of AUROC."""
     pairs: dict[tuple[str, ...], dict[str, Estimate]] = {}
-    for estimate, p in found.each("auroc_difference", form=form):
+    for estimate in found.each("auroc_difference", form=form):
+        p = dict(estimate.where)
         role = "under" if "under" in p else "against"
         under, against = (p["under"], p["other"]) if role == "under" else (p["other"], p["against"])
         pairs.setdefault((p["first"], p["second"], under, against, p["clear"]), {})[role] = estimate
@@ -880,7 +850,7 @@ def _range(estimate: Estimate) -> str:
     return range_of(estimate).replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def missing(found: Selected) -> tables_Table:
+def missing(found: SelectiveResults) -> tables_Table:
     rows = [
         [_named(score), Cell(", ".join(FORMS[f] for f in forms)), Cell(reason)]
         for reason, names in reasons(found).items()
@@ -912,7 +882,7 @@ DEFINITIONS = {
 
 def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]:
     """Return what the template of the page needs beside the answers."""
-    found = Selected(estimates)
+    found = SelectiveResults(estimates)
     return {
         "headline": [headline(found, form) for form in found.forms],
         "warnings": [
@@ -937,8 +907,8 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
     }
 
 
-def _form(found: Selected, form: str) -> dict[str, Any]:
-    drawn: dict[str, tuple[Callable[[Selected, str, int], Drawing | None], str]] = {
+def _form(found: SelectiveResults, form: str) -> dict[str, Any]:
+    drawn: dict[str, tuple[Callable[[SelectiveResults, str, int], Drawing | None], str]] = {
         "targets": (
             targets,
             "AUROC of scores against wrong answers and against unknown facts, with intervals.",
@@ -982,14 +952,19 @@ def _form(found: Selected, form: str) -> dict[str, Any]:
     }
 
 
-def _signatures(found: Selected) -> list[tuple[str, str]]:
+def _signatures(found: SelectiveResults) -> list[tuple[str, str]]:
     told_of = []
     for form in found.forms:
         judge, best = found.judge(form), next(iter(found.ranked(form)), LENGTH)
         for name in ("auroc_within", "auroc"):
-            estimate = found.get(name, form, judge, best)
+            estimate = found.get(name, form=form, against=judge, score=best)
             if estimate.signature:
-                told_of.append((f"{SIGNED[name]}, {FORMS[form]}", line(estimate.signature, 1_000)))
+                told_of.append(
+                    (
+                        f"{SIGNED[name]}, {FORMS[form]}",
+                        line(signature_text(estimate.signature), 1_000),
+                    )
+                )
     return told_of
 
 

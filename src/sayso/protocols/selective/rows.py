@@ -33,7 +33,7 @@ from sayso.protocols.pool import entity_of
 from sayso.protocols.probes import KNOWN, UNKNOWN, UNREADABLE, draws_by_question, probe_state
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.settings import UNKNOWN_TARGET, Settings, wants_probe
-from sayso.records import Estimate, Generation, Gold, Question, Verdict
+from sayso.records import Estimate, Generation, Gold, Question, Verdict, slice_of
 from sayso.scores.collect import name_of
 from sayso.scores.p_ik import Probe, cross_fit, fit
 
@@ -253,12 +253,12 @@ def known_by_probe(rows: Rows, short: Rows | None) -> Rows:
 
 def diagnostics(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     """Yield how many folds converged, and how far P(IK) and the draws agree on what is known."""
-    where = f"layer:{settings.p_ik.layer};position:{settings.p_ik.position};score:"
+    where = slice_of(layer=str(settings.p_ik.layer), position=settings.p_ik.position)
     for name, (converged, folds) in rows.converged.items():
         short = folds - converged
         yield Estimate(
             "probe_converged",
-            f"{where}{name}",
+            where + slice_of(score=name),
             converged / folds,
             numerator=converged,
             denominator=folds,
@@ -272,7 +272,7 @@ def diagnostics(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         found = bootstrap_share(
             "known_agreement", same, held, rows.entity, settings.resamples, settings.ci_seed
         )
-        yield msgspec.structs.replace(found, where=f"{where}{P_IK}")
+        yield msgspec.structs.replace(found, where=where + slice_of(score=P_IK))
 
 
 # Who abstains where: on questions that nobody can answer, and on those that can be answered.
@@ -317,7 +317,7 @@ def abstentions(rows: Rows, settings: Settings) -> Iterator[Estimate]:
             total = float(among.sum())
             low, high = found.numerator / total, (found.numerator + missing) / total
             found = msgspec.structs.replace(found, bound_low=low, bound_high=high)
-        yield msgspec.structs.replace(found, where=f"against:{rows.judge}", missing=missing)
+        yield msgspec.structs.replace(found, where=slice_of(against=rows.judge), missing=missing)
 
 
 def told(estimates: Iterable[Estimate]) -> list[str]:

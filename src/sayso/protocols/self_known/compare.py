@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.protocols.protocol import Comparison, Side, check_alike
+from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
 from sayso.protocols.self_known.measure import Self, load_selves, signed
 from sayso.protocols.self_known.measure import common as topics_in_common
 from sayso.protocols.self_known.measure import differences as paired_differences
 from sayso.protocols.self_known.rows import Texts, load_texts
 from sayso.protocols.self_known.settings import Settings
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate, InputError, Signature, slice_of
 
 #: settings that may differ without being asked: the thing compared, and what it does not rest on
 FREE = ("model", "data", "ci", "draws", "alpha", "folds", "remedy", "retrieval")
@@ -31,7 +31,7 @@ class _Side(NamedTuple):
 
     texts: dict[str, Texts]
     selves: dict[str, list[Self]]
-    marks: dict[str, str]
+    marks: dict[str, Signature]
     golds: dict[str, Any]
     settings: Settings
 
@@ -79,25 +79,18 @@ def _open(side: Side) -> _Side:
     job, chosen = side.run, side.settings
     texts = {t.method: t for t in load_texts(job)}
     selves = {method: load_selves(job, t) for method, t in texts.items()}
-    marks = {
-        method: signed(job, chosen, Estimate("x"), f"method:{method}").signature for method in texts
-    }
+    marks = {method: signed(job, chosen, Estimate("x"), method).signature[1:] for method in texts}
     return _Side(texts, selves, marks, {q.id: q.golds for q in job.questions}, chosen)
 
 
 def _parts(side: _Side) -> dict[str, str]:
-    mark = next(iter(side.marks.values()))
-    parts = dict(part.partition(":")[::2] for part in mark.split("|")[1:])
-    return {key: value for key, value in parts.items() if key != "method"}
+    mark = dict(next(iter(side.marks.values())))
+    return {key: value for key, value in mark.items() if key != "method"}
 
 
 def _signed(sides: tuple[_Side, _Side], method: str, estimate: Estimate) -> Estimate:
     """Return a difference with its place; its signature names B's settings and what A's were."""
-    other, ours = (side.marks[method].split("|")[1:] for side in sides)
-    minus = [part for part in other if part not in ours]
-    signature = (
-        f"difference of {estimate.name}|{'|'.join(ours)}|minus:{','.join(minus) or 'the same'}"
-    )
-    place = f"method:{method}"
-    where = place if estimate.where == "all" else f"{place};{estimate.where}"
+    theirs, ours = (side.marks[method] for side in sides)
+    signature = difference_signature(estimate.name, ours, theirs)
+    where = slice_of(method=method) + estimate.where
     return msgspec.structs.replace(estimate, where=where, signature=signature)

@@ -49,7 +49,7 @@ from sayso.protocols.self_known.rows import (
     load_texts,
 )
 from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, MODES, Settings
-from sayso.records import ClaimQuestion, Estimate, Verdict
+from sayso.records import ClaimQuestion, Estimate, Slice, Verdict, signature_of, slice_of
 
 # How many answers and claims count in a self_known run, and why the others do not.
 
@@ -79,7 +79,7 @@ def answered(texts: Texts) -> Iterator[Estimate]:
     for problem, number in sorted(lost.items()):
         yield Estimate(
             "claims_without_label",
-            f"problem:{problem}",
+            slice_of(problem=problem),
             value=number / len(texts.claims),
             numerator=float(number),
             denominator=float(len(texts.claims)),
@@ -106,7 +106,7 @@ def unread(run: Run, texts: Texts) -> Iterator[Estimate]:
     for problem, lost in sorted(Counter(p for p in read if p is not None).items()):
         yield Estimate(
             "answers_without_claims",
-            f"problem:{problem}",
+            slice_of(problem=problem),
             value=lost / number,
             numerator=float(lost),
             denominator=float(number),
@@ -144,9 +144,8 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
     found = []
     by_mode: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
     for e in estimates:
-        place = dict(p.partition(":")[::2] for p in e.where.split(";"))
-        method = place.get("method", "")
-        why = e.where.rpartition("problem:")[2]
+        place = dict(e.where)
+        method, why = place.get("method", ""), place.get("problem", "")
         if e.name == "claims_without_label" and (e.value or 0) >= UNCHECKED:
             reason = f"{why}: {ADVICE[why]}" if why in ADVICE else why
             found.append(
@@ -269,7 +268,12 @@ def _curve(
 
 
 def _at(estimate: Estimate, part: int, settings: Settings) -> Estimate:
-    return msgspec.structs.replace(estimate, where=f"part:{part + 1}/{settings.bins}")
+    return msgspec.structs.replace(estimate, where=part_slice(part, settings))
+
+
+def part_slice(part: int, settings: Settings) -> Slice:
+    """Return the slice of one part of the text, the first being 0: ``part:1/5``."""
+    return slice_of(part=f"{part + 1}/{settings.bins}")
 
 
 def _trend(texts: Texts, table: Floats, place: Ints, settings: Settings) -> Iterator[Estimate]:
@@ -347,7 +351,7 @@ def selves(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
     some = texts.sentence >= 0
     place[some] = bins[texts.sentence[some]]
     for one in every:
-        where = f"mode:{one.mode}"
+        where = slice_of(mode=one.mode)
         whole = np.ones(len(texts.claims), dtype=bool)
         for e in (*_shares(one, texts, whole, settings), *_predicted(one, texts, None, settings)):
             yield msgspec.structs.replace(e, where=where)
@@ -357,7 +361,7 @@ def selves(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
             here = place == part
             made = [*_shares(one, texts, here, settings), *_predicted(one, texts, here, settings)]
             for e in made:
-                yield msgspec.structs.replace(e, where=f"{where};part:{part + 1}/{settings.bins}")
+                yield msgspec.structs.replace(e, where=where + part_slice(part, settings))
     yield from _flips(every, texts)
 
 
@@ -459,7 +463,9 @@ def _flips(every: list[Self], texts: Texts) -> Iterator[Estimate]:
         both = sum(a is not None and b is not None for a, b in zip(before, after, strict=True))
         gone = sum(a == "yes" and b in ("no", "none") for a, b in zip(before, after, strict=True))
         made = _selves_share("none_flips", gone, both)
-        yield msgspec.structs.replace(made, where=f"class:{name}", missing=len(rows) - both)
+        yield msgspec.structs.replace(
+            made, where=slice_of(**{"class": name}), missing=len(rows) - both
+        )
 
 
 #: differences without a smallest and largest value
@@ -490,7 +496,9 @@ def differences(
 ) -> Iterator[Estimate]:
     """Yield second minus first: factuality, length, the curve, its trend, SK, SU, accept rate."""
 
-    def gap(name: str, columns: Callable[[Rows], Columns], metric: Any, where: str) -> Estimate:
+    def gap(
+        name: str, columns: Callable[[Rows], Columns], metric: Any, where: Slice = ()
+    ) -> Estimate:
         sides = [columns(rows) for rows in pair]
         if not all(len(side.name) for side in sides):
             return Estimate(name, where, problem="nothing to count on one side")
@@ -509,13 +517,13 @@ def differences(
 
     rated = [rows.kept & (rows.texts.per_answer()[:, :2].sum(axis=1) > 0) for rows in pair]
     both = set.intersection(*(_asked(rows, of) for rows, of in zip(pair, rated, strict=True)))
-    yield gap("factscore", lambda r: _scores(r, both), _ratio, "all")
-    yield gap("factuality_micro", _claims, _ratio, "all")
-    yield gap("claims_per_answer", _sizes, _ratio, "all")
+    yield gap("factscore", lambda r: _scores(r, both), _ratio)
+    yield gap("factuality_micro", _claims, _ratio)
+    yield gap("claims_per_answer", _sizes, _ratio)
     for part in range(settings.bins):
-        where = f"part:{part + 1}/{settings.bins}"
+        where = part_slice(part, settings)
         yield gap("factuality", lambda r, p=part: _part(r, settings, p), _ratio, where)  # type: ignore[misc]
-    yield gap("trend", _slopes, _ratio, "all")
+    yield gap("trend", _slopes, _ratio)
     modes = [{one.mode for one in rows.selves} for rows in pair]
     for mode in (m for m in dict.fromkeys(s.mode for s in pair[0].selves) if m in modes[1]):
         for name, code in (("SK", SUPPORTED), ("SU", UNSUPPORTED), ("accept_rate", None)):
@@ -523,7 +531,7 @@ def differences(
                 name,
                 lambda r, m=mode, n=name, c=code: _known(r, settings, m, n, c),  # type: ignore[misc]
                 _ratio,
-                f"mode:{mode}",
+                slice_of(mode=mode),
             )
 
 
@@ -673,7 +681,7 @@ def told_aspects(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimat
         here = kinds == kind
         for name in ("aspects_unasked", "aspects_hedged"):
             made = _share(name, hits[name][here], read[here], texts.entity[rows[here]], settings)
-            yield msgspec.structs.replace(made, where=f"type:{kind}")
+            yield msgspec.structs.replace(made, where=slice_of(type=kind))
 
 
 def _share(
@@ -694,7 +702,7 @@ def remedied(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
         _, rejected = judged(one.answers, settings.noa)
         kept = rejected != 1  # what could not be read is not rejected
         rated = (texts.label == SUPPORTED) | (texts.label == UNSUPPORTED)
-        where = f"mode:{one.mode}"
+        where = slice_of(mode=one.mode)
         unread = int((rated & np.isnan(rejected)).sum())
         share = _share("dropped_claims_kept", kept, rated, texts.cluster, settings)
         yield msgspec.structs.replace(share, where=where, missing=unread)
@@ -762,7 +770,7 @@ def uncertainty(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate
         u = np.array([values[name].get(c.id, np.nan) for c in texts.claims])[use]
         wrong = texts.label[use] == UNSUPPORTED
         lost = int((rated & ~has).sum())
-        where = f"score:{name}"
+        where = slice_of(score=name)
         if not len(u):
             why = reasons[name].most_common(1)[0][0] if reasons[name] else "no claim has a label"
             yield Estimate("auroc", where, missing=lost, problem=why)
@@ -808,7 +816,7 @@ def wording(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
             n=settings.resamples,
             seed=settings.ci_seed,
         )
-        yield msgspec.structs.replace(made, where=f"part:{part + 1}/{settings.bins}")
+        yield _at(made, part, settings)
 
 
 def _number(value: float | None) -> float:
@@ -875,13 +883,13 @@ def _code(label: str | None) -> float:
 
 def _slices(
     texts: Texts, true: Floats, both: NDArray[np.bool_], settings: Settings
-) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+) -> Iterator[tuple[Slice, NDArray[np.bool_]]]:
     """Yield all claims, each part of the text, thirds of claim count and of people's factuality."""
-    yield "all", np.ones(len(true), dtype=bool)
+    yield (), np.ones(len(true), dtype=bool)
     place = texts.places(settings.bins, settings.closed)
     at = np.where(texts.sentence >= 0, place[texts.sentence] if len(place) else -1, -1)
     for part in range(settings.bins):
-        yield f"part:{part + 1}/{settings.bins}", at == part
+        yield part_slice(part, settings), at == part
     size = np.bincount(texts.text[both], minlength=len(texts.kept)).astype(np.float64)
     right = np.bincount(texts.text[both], weights=true[both], minlength=len(texts.kept))
     for name, value in (("claims", size), ("factuality", divide(right, size))):
@@ -892,7 +900,7 @@ def _slices(
         order = present[np.argsort(value[present], kind="stable")]
         rank[order] = np.arange(len(order)) * len(THIRDS) // len(order)
         for third, label in enumerate(THIRDS):
-            yield f"{name}:{label}", rank[texts.text] == third
+            yield slice_of(**{name: label}), rank[texts.text] == third
 
 
 # Every number of a self_known run: pure, from what is stored (PROTOCOLS 4.B, VALIDITY 5).
@@ -910,7 +918,6 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     every = load_texts(run)
     wanted, readers = settings.k or wanted_facts(every), readers_of(run)
     for texts in every:
-        where = f"method:{texts.method}"
         made = [
             *answered(texts),
             *unread(run, texts),
@@ -923,9 +930,9 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
             *uncertainty(run, texts, settings),
             *verifier(run, texts, settings),
         ]
-        found += [signed(run, settings, e, where, readers) for e in made]
+        found += [signed(run, settings, e, texts.method, readers) for e in made]
     for texts, e in (*same_length(every, settings), *gains(run, every, settings)):
-        found.append(signed(run, settings, e, f"method:{texts.method}", readers))
+        found.append(signed(run, settings, e, texts.method, readers))
     return found
 
 
@@ -957,15 +964,14 @@ def signed(
     run: Run,
     settings: Settings,
     estimate: Estimate,
-    where: str,
+    method: str,
     readers: Mapping[str, str] | None = None,
 ) -> Estimate:
-    """Return an estimate with its place and every setting that made it."""
+    """Return an estimate of a method with every setting that made it."""
     s = settings
-    place = where if estimate.where == "all" else f"{where};{estimate.where}"
     readers = readers_of(run) if readers is None else readers
     signature = run.signature(
-        method=dict(p.partition(":")[::2] for p in where.split(";"))["method"],
+        method=method,
         **readers,
         asked_by=f"{s.claims}/{s.support}/{s.nli if s.support == 'nli' else '-'}",
         knowledge=f"{s.knowledge}-top{s.passages}",
@@ -983,7 +989,11 @@ def signed(
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
         texts=(s.prompt_folder and "own") or "shipped",
     )
-    return msgspec.structs.replace(estimate, where=place, signature=f"{estimate.name}|{signature}")
+    return msgspec.structs.replace(
+        estimate,
+        where=slice_of(method=method) + estimate.where,
+        signature=signature_of(estimate.name, signature),
+    )
 
 
 def precision(texts: Texts, settings: Settings, k: int) -> Iterator[Estimate]:
@@ -1008,7 +1018,7 @@ def precision(texts: Texts, settings: Settings, k: int) -> Iterator[Estimate]:
     yield bootstrap_ratio("factuality_micro", s, rated, **given)
     f1 = np.array([f1_at_k(a, b, k) or 0.0 for a, b in zip(s, ns, strict=True)])
     made = bootstrap_ratio("f1_at_k", f1[some], some[some], **_of(given, some))
-    yield msgspec.structs.replace(made, where=f"k:{k}")
+    yield msgspec.structs.replace(made, where=slice_of(k=str(k)))
     yield bootstrap_ratio("irrelevant_share", ir, rated + ir, **given)
     ones = np.ones(len(table))
     yield bootstrap_ratio("claims_per_answer", table.sum(axis=1), ones, **counts)
@@ -1019,9 +1029,9 @@ def precision(texts: Texts, settings: Settings, k: int) -> Iterator[Estimate]:
         own = some & (texts.domain == domain)
         if domain and own.sum() >= LEAST_ANSWERS and not own[some].all():
             made = bootstrap_ratio("factscore", share[own], some[own], **_of(given, own))
-            yield msgspec.structs.replace(made, where=f"domain:{domain}")
+            yield msgspec.structs.replace(made, where=slice_of(domain=domain))
             made = bootstrap_ratio("factuality_micro", s[own], rated[own], **_of(given, own))
-            yield msgspec.structs.replace(made, where=f"domain:{domain}")
+            yield msgspec.structs.replace(made, where=slice_of(domain=domain))
 
 
 def _of(given: Given, rows: NDArray[np.bool_]) -> Given:
@@ -1059,7 +1069,7 @@ def same_length(every: list[Texts], settings: Settings) -> Iterator[tuple[Texts,
             n=settings.resamples,
             seed=settings.ci_seed,
         )
-        yield texts, msgspec.structs.replace(made, where=f"first:{first}")
+        yield texts, msgspec.structs.replace(made, where=slice_of(first=str(first)))
 
 
 def _labels(texts: Texts) -> list[list[str]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +23,18 @@ from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table as Table_
 
-from sayso.records import Claim, Estimate, Generation, Passage, Question, Score, Sentence, Verdict
+from sayso.records import (
+    Claim,
+    Estimate,
+    Generation,
+    Passage,
+    Question,
+    Results,
+    Score,
+    Sentence,
+    Verdict,
+    signature_text,
+)
 from sayso.report import terminal
 from sayso.report.answers import INLINE_BYTES, SHOWN_CHARACTERS
 from sayso.report.charts import (
@@ -48,84 +58,35 @@ from sayso.report.terminal import begin, data, plain_table, say
 from sayso.report.terminal import end as print_footer
 from sayso.storage.run_folder import Manifest, RunFolder
 
-# Finding the numbers of a self_known run by method, setting and part of the text.
-
 #: how a model is asked of its own claims, in words
 MODES = {
     "direct": "whether the statement is true",
     "qa": "whether this answers the question",
     "qa_none": "the same with none of the above",
 }
-NONE = Estimate("", problem="not measured")
 
 
-#: what may follow a method in a place; the last three are any text, to the end
-_NEXT = re.compile(r";(?=(?:part|mode|k|first|score|class|claims|factuality|domain|problem|type):)")
-_LAST = ("domain", "problem", "type")
+class SelfKnownResults(Results):
+    """The estimates of a run by name, method, way of asking and part of the text."""
 
+    def __init__(self, estimates: Iterable[Estimate]) -> None:
+        super().__init__(estimates)
+        self.methods = self._values("method")
+        self.part_names = self._values("part")
 
-def where_of(estimate: Estimate) -> dict[str, str]:
-    """Return the parts of a place, "method:plain;part:1/5", by name.
-
-    A method is a system's file name and a domain any text: both may hold ";" and ":".
-    """
-    found: dict[str, str] = {}
-    rest = estimate.where
-    while rest:
-        key, _, tail = rest.partition(":")
-        cut = None if key in _LAST else _NEXT.search(tail)
-        found[key], rest = (tail[: cut.start()], tail[cut.end() :]) if cut else (tail, "")
-    return found
-
-
-class Found:
-    """Estimates by name and place."""
-
-    def __init__(self, estimates: Sequence[Estimate]) -> None:
-        self.all = list(estimates)
-        self._by: dict[tuple[str, frozenset[tuple[str, str]]], Estimate] = {}
-        self.methods: list[str] = []
-        parts: list[str] = []
-        self._named: dict[str, list[Estimate]] = {}
-        for e in estimates:
-            place = where_of(e)
-            self._named.setdefault(e.name, []).append(e)
-            self._by.setdefault((e.name, frozenset(place.items())), e)
-            if "method" in place and place["method"] not in self.methods:
-                self.methods.append(place["method"])
-            if "part" in place and place["part"] not in parts:
-                parts.append(place["part"])
-        self.part_names = parts
-
-    def get(self, name: str, method: str, **place: str) -> Estimate:
-        """Return one number, or an empty one that says that it was not measured."""
-        return self._by.get((name, frozenset({"method": method, **place}.items())), NONE)
-
-    def first(self, name: str, method: str) -> Estimate:
-        """Return the first number of a name, whatever else stands in its place."""
-        own = (e for e in self._named.get(name, ()) if where_of(e).get("method") == method)
-        return next(own, NONE)
-
-    def each(self, name: str, method: str, key: str) -> Iterator[tuple[str, Estimate]]:
-        """Yield (value of ``key``, number) of every number of a name whose place has that key."""
-        for e in self._named.get(name, ()):
-            place = where_of(e)
-            if place.get("method") == method and key in place:
-                yield place[key], e
+    def _values(self, key: str) -> list[str]:
+        pairs = (pair for e in self.all for pair in e.where)
+        return list(dict.fromkeys(value for name, value in pairs if name == key))
 
     def parts(self, name: str, method: str, mode: str = "qa_none") -> list[Estimate]:
         """Return a number for each part of the text."""
         place = {"mode": mode} if name in ("SK", "SU", "accept_rate") else {}
-        return [self.get(name, method, part=part, **place) for part in self.part_names]
+        return [self.get(name, method=method, part=part, **place) for part in self.part_names]
 
-    def scores(self, method: str) -> list[Estimate]:
-        """Return the AUROC of every score of a claim, the best first."""
-        own = [
-            e
-            for e in self._named.get("auroc", ())
-            if where_of(e).get("method") == method and e.value is not None
-        ]
-        return sorted(own, key=lambda e: -(e.value or 0))
+    def scores(self, method: str) -> list[tuple[str, Estimate]]:
+        """Return (score of a claim, its AUROC), the best first."""
+        own = [(s, e) for s, e in self.by("score", "auroc", method=method) if e.value is not None]
+        return sorted(own, key=lambda pair: -(pair[1].value or 0))
 
 
 def inside(e: Estimate) -> str:
@@ -207,7 +168,7 @@ def _rows(series: Sequence[tuple[str, Sequence[Estimate]]]) -> list[Row]:
     return made
 
 
-def curves(found: Found, quantity: Quantity, width: int) -> Drawing | None:
+def curves(found: SelfKnownResults, quantity: Quantity, width: int) -> Drawing | None:
     """Draw one quantity along the text for every method; dotted its variant, where it differs."""
     methods = found.methods[: len(COLORS)]
     names = labels(methods)
@@ -219,7 +180,7 @@ def curves(found: Found, quantity: Quantity, width: int) -> Drawing | None:
     return _drawn(points, variant, list(names.values()), quantity, len(found.part_names), width)
 
 
-def panel(found: Found, method: str, width: int) -> Drawing | None:
+def panel(found: SelfKnownResults, method: str, width: int) -> Drawing | None:
     """Draw factuality, unsupported share, SK and SU of one method along the text."""
     series = [(label, found.parts(name, method)) for name, label in PANEL.items()]
     if not any(e.value is not None for _, own in series[2:] for e in own):
@@ -296,7 +257,7 @@ def _drawn(
     return _finish(alt.layer(*layers), width, min(quantity.height, width))
 
 
-def paired(found: Found, width: int, plain: str = "plain", shown: str = "retrieval") -> (
+def paired(found: SelfKnownResults, width: int, plain: str = "plain", shown: str = "retrieval") -> (
     Drawing | None
 ):  # fmt: skip
     """Draw what passages before the prompt change: a row each, two points joined by a line."""
@@ -305,7 +266,7 @@ def paired(found: Found, width: int, plain: str = "plain", shown: str = "retriev
     points: list[Row] = []
     joined: list[Row] = []
     for name, label, place in PAIRED:
-        pair = [found.get(name, method, **place) for method in (plain, shown)]
+        pair = [found.get(name, method=method, **place) for method in (plain, shown)]
         if any(e.value is None for e in pair):
             continue
         points += [
@@ -412,7 +373,7 @@ def table(
     return Table(title, ["", *heads], some, (notes or []) if some else [])
 
 
-def averages(found: Found) -> Table:
+def averages(found: SelfKnownResults) -> Table:
     """Return the numbers of whole answers, a column for each method."""
     names = labels(found.methods)
     rows = []
@@ -420,11 +381,11 @@ def averages(found: Found) -> Table:
         cells = []
         for method in found.methods:
             key = PLACED.get(name)
-            e = next(found.each(name, method, key), ("", Estimate("")))[1] if key else None
-            e = found.get(name, method) if e is None else e
+            e = next(found.by(key, name, method=method), ("", Estimate("")))[1] if key else None
+            e = found.get(name, method=method) if e is None else e
             made = cell(e, digits, share)
             if key and e.value is not None:
-                at = next(iter(found.each(name, method, key)))[0]
+                at = next(iter(found.by(key, name, method=method)))[0]
                 word = "K" if key == "k" else "first"
                 made = made._replace(detail=f"{made.detail} {word}{NBSP}{line(at, 12)}".strip())
             cells.append(made)
@@ -434,14 +395,14 @@ def averages(found: Found) -> Table:
     )
 
 
-def _notes(found: Found) -> list[str]:
+def _notes(found: SelfKnownResults) -> list[str]:
     """Return what must be known of the averages."""
     notes = []
-    if any(found.get("factscore", m).missing for m in found.methods):
+    if any(found.get("factscore", method=m).missing for m in found.methods):
         notes.append(
             "Bounds: FActScore if every claim without a label were unsupported, or supported."
         )
-    wanted = {k for m in found.methods for k, _ in found.each("f1_at_k", m, "k")}
+    wanted = {k for m in found.methods for k, _ in found.by("k", "f1_at_k", method=m)}
     if len(wanted) > 1:
         notes.append(
             "F1@K does not compare here: each K is the median of that method's own supported "
@@ -450,7 +411,7 @@ def _notes(found: Found) -> list[str]:
     return notes
 
 
-def by_part(found: Found, method: str, average: str) -> Table:
+def by_part(found: SelfKnownResults, method: str, average: str) -> Table:
     """Return everything that is known of each part of the text."""
     rows = []
     for name, label, digits in TABLES_BY_PART:
@@ -469,7 +430,7 @@ def by_part(found: Found, method: str, average: str) -> Table:
     )
 
 
-def correlations(found: Found) -> Table:
+def correlations(found: SelfKnownResults) -> Table:
     """Return Pearson's r of each pair of curves across the parts of the text."""
     names = labels(found.methods)
     rows = []
@@ -499,19 +460,19 @@ def pearson(x: list[float], y: list[float]) -> float | None:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def unlabeled(found: Found) -> Table:
+def unlabeled(found: SelfKnownResults) -> Table:
     """Return which claims have no label, and why."""
     names = labels(found.methods)
     rows = []
     for method in found.methods:
-        for problem, e in found.each("claims_without_label", method, "problem"):
+        for problem, e in found.by("problem", "claims_without_label", method=method):
             rows.append(
                 [
                     Cell(names[method], line(problem, 60), head=True),
                     Cell(f"{e.numerator or 0:,.0f} of {e.n:,}"),
                 ]
             )
-        e = found.get("claims_without_sentence", method)
+        e = found.get("claims_without_sentence", method=method)
         if e.value is not None:
             rows.append(
                 [
@@ -522,9 +483,9 @@ def unlabeled(found: Found) -> Table:
     return table("Claims without a label", ["claims"], rows)
 
 
-def domains(found: Found) -> Table:
+def domains(found: SelfKnownResults) -> Table:
     """Return FActScore by domain, or by how rare the subject is."""
-    held = {m: dict(found.each("factscore", m, "domain")) for m in found.methods}
+    held = {m: dict(found.by("domain", "factscore", method=m)) for m in found.methods}
     every = list(dict.fromkeys(d for own in held.values() for d in own))
     rows = [
         [
@@ -555,9 +516,9 @@ SHOWN_GAINS = 6
 TITLE = "Minus plain, on the same topics: difference and 95 % interval"
 
 
-def _gain(found: Found, method: str, name: str, mode: str) -> Estimate:
+def _gain(found: SelfKnownResults, method: str, name: str, mode: str) -> Estimate:
     place = {"mode": mode} if mode else {}
-    return found.get(f"{name}_minus_plain", method, **place)
+    return found.get(f"{name}_minus_plain", method=method, **place)
 
 
 def _change(e: Estimate, digits: int) -> str:
@@ -571,7 +532,7 @@ def _range(e: Estimate, digits: int) -> str:
     return f"[{plain(e.low, digits)}, {plain(e.high, digits)}]"
 
 
-def sentence(found: Found, method: str) -> str:
+def sentence(found: SelfKnownResults, method: str) -> str:
     """Return how a method differs from plain, or nothing."""
     told = []
     for name, mode, label, digits in GAINS[:SHOWN_GAINS]:
@@ -581,7 +542,7 @@ def sentence(found: Found, method: str) -> str:
     return f"{method} minus plain, on the same topics: {'; '.join(told)}." if told else ""
 
 
-def gains(found: Found) -> Table:
+def gains(found: SelfKnownResults) -> Table:
     """Return the differences, a column for each method that has them."""
     methods = [m for m in found.methods if _gain(found, m, "factscore", "").n]
     rows = []
@@ -624,7 +585,7 @@ def render(
     entities: int | None = None,
 ) -> None:
     """Print a table for each method: by part of the text. Holds for any estimates."""
-    found = Found(estimates)
+    found = SelfKnownResults(estimates)
     begin(console, manifest)
     for method in found.methods:
         say(console, headline(found, method), "bold")
@@ -645,14 +606,14 @@ def render(
     print_footer(console, manifest, [e for e in found.all if e.name == "factscore"], page)
 
 
-def headline(found: Found, method: str) -> str:
+def headline(found: SelfKnownResults, method: str) -> str:
     """Return the first sentence of a method: how factual, and how that moves."""
-    score = found.get("factscore", method)
+    score = found.get("factscore", method=method)
     if score.value is None:
         return f"{method}: no claim has a label ({score.problem or 'nothing to count'})."
     parts = found.parts("factuality", method)
     ends = [e for e in parts if e.value is not None]
-    trend = found.get("trend", method)
+    trend = found.get("trend", method=method)
     moves = "whether it changes along the text cannot be told"
     if trend.value is not None and trend.low is not None and trend.high is not None:
         moves = "no trend along the text is clear"
@@ -669,7 +630,7 @@ def headline(found: Found, method: str) -> str:
     )
 
 
-def board(found: Found, method: str, console: Console) -> Table_:
+def board(found: SelfKnownResults, method: str, console: Console) -> Table_:
     """Return what is known of each part of the text, a column each."""
     table = plain_table()
     parts = found.part_names
@@ -687,43 +648,46 @@ def board(found: Found, method: str, console: Console) -> Table_:
     return table
 
 
-def sentences(found: Found, method: str) -> Iterator[str]:
+def sentences(found: SelfKnownResults, method: str) -> Iterator[str]:
     """Yield what stands beside the table: lengths, what the model says of its claims, scores."""
-    per, rate = found.get("claims_per_answer", method), found.get("response_rate", method)
+    per, rate = (
+        found.get("claims_per_answer", method=method),
+        found.get("response_rate", method=method),
+    )
     if per.value is not None:
-        penalized, f1 = found.get("factscore_penalized", method), found.first("f1_at_k", method)
-        wanted = next((k for k, _ in found.each("f1_at_k", method, "k")), "K")
+        penalized = found.get("factscore_penalized", method=method)
+        wanted, f1 = next(found.by("k", "f1_at_k", method=method), ("K", Estimate("f1_at_k")))
         yield (
             f"{plain(per.value, 1)} claims an answer; {percent(rate.value, 0)} of the texts answer "
             f"at all. FActScore with length penalty {number(penalized)}, F1@{wanted} {number(f1)}."
         )
-    recall = found.get("recall", method)
+    recall = found.get("recall", method=method)
     if recall.value is not None:
         yield (
             f"Of the facts asked for it tells {percent(recall.value, 0)} rightly, hedges "
-            f"{percent(found.get('aspects_hedged', method).value, 0)} and leaves out "
-            f"{percent(found.get('aspects_omitted', method).value, 0)}."
+            f"{percent(found.get('aspects_hedged', method=method).value, 0)} and leaves out "
+            f"{percent(found.get('aspects_omitted', method=method).value, 0)}."
         )
     for mode, words in MODES.items():
-        sk, su = (found.get(name, method, mode=mode) for name in ("SK", "SU"))
+        sk, su = (found.get(name, method=method, mode=mode) for name in ("SK", "SU"))
         if sk.value is None and su.value is None:
             continue
-        third = found.get("equation3", method, mode=mode)
-        gladen = found.get("rogan_gladen", method, mode=mode)
-        labels = found.get("labeled_factuality", method, mode=mode)
+        third = found.get("equation3", method=method, mode=mode)
+        gladen = found.get("rogan_gladen", method=method, mode=mode)
+        labels = found.get("labeled_factuality", method=method, mode=mode)
         yield (
             f"Asked {words}: it accepts {number(sk)} of its supported claims (Self-Known) and "
             f"rejects {number(su)} of its unsupported ones (Self-Unknown). Factuality estimated "
             f"from that: {number(third)} by Equation 3, {inside(gladen)} by Rogan and Gladen; "
             f"{number(labels)} by the labels."
         )
-    ranked = [(e.where.rpartition("score:")[2], e) for e in found.scores(method)]
-    told = [f"{name} {number(e)} {range_of(e)}".strip() for name, e in ranked[:4]]
+    ranked = found.scores(method)[:4]
+    told = [f"{name} {number(e)} {range_of(e)}".strip() for name, e in ranked]
     if told:
         yield f"AUROC of a claim's scores for unsupported: {', '.join(told)}."
-    agreement = found.get("verifier_agreement", method)
+    agreement = found.get("verifier_agreement", method=method)
     if agreement.value is not None:
-        bias = found.get("verifier_bias", method)
+        bias = found.get("verifier_bias", method=method)
         yield (
             f"The checker agrees with people on {percent(agreement.value, 0)} of the claims; "
             f"factuality by it is {plain(bias.value)} {range_of(bias)} from people's."
@@ -770,31 +734,33 @@ VERIFIED = (
 )
 
 
-def _asked(found: Found, method: str, mode: str) -> list[Estimate]:
-    return [found.get(name, method, mode=mode) for name, _ in MODE_COLUMNS]
+def _asked(found: SelfKnownResults, method: str, mode: str) -> list[Estimate]:
+    return [found.get(name, method=method, mode=mode) for name, _ in MODE_COLUMNS]
 
 
-def asked(found: Found, method: str) -> Table:
+def asked(found: SelfKnownResults, method: str) -> Table:
     """Return what the model says of its claims, a column for each way of asking."""
     modes = [m for m in MODES if any(e.n or e.missing for e in _asked(found, method, m))]
     rows = []
     for name, label in MODE_COLUMNS:
         share = name in ("order_flips", "not_understood")
-        cells = [cell(found.get(name, method, mode=m), 0 if share else 2, share) for m in modes]
+        cells = [
+            cell(found.get(name, method=method, mode=m), 0 if share else 2, share) for m in modes
+        ]
         if name == "rogan_gladen":
-            cells = [Cell(inside(found.get(name, method, mode=m))) for m in modes]
+            cells = [Cell(inside(found.get(name, method=method, mode=m))) for m in modes]
         rows.append([Cell(label, head=True), *cells])
-    rates = [found.get("accept_rate", method, mode=m) for m in modes]
+    rates = [found.get("accept_rate", method=method, mode=m) for m in modes]
     if any(e.missing for e in rates):
         counts = [Cell(f"{e.missing:,} of {e.n + e.missing:,}") for e in rates]
         rows.append([Cell("claims it gave no readable answer to", head=True), *counts])
     flips = ", ".join(
         f"{percent(e.value, 0)} of the {line(label, 20)} claims"
-        for label, e in found.each("none_flips", method, "class")
+        for label, e in found.by("class", "none_flips", method=method)
         if e.value is not None
     )
     notes = [f"Offered none of the above, it no longer accepts {flips}."] if flips else []
-    gladen = [found.get("rogan_gladen", method, mode=m) for m in modes]
+    gladen = [found.get("rogan_gladen", method=method, mode=m) for m in modes]
     if all(e.value is None for e in gladen):
         notes.append(
             "Rogan and Gladen's estimate does not exist: the model accepts supported and "
@@ -812,12 +778,12 @@ def asked(found: Found, method: str) -> Table:
     )
 
 
-def gap(found: Found, method: str) -> str:
+def gap(found: SelfKnownResults, method: str) -> str:
     """Return one sentence on why Equation 3 misses the labels, or nothing."""
     for mode in reversed(MODES):
-        third = found.get("equation3", method, mode=mode)
-        truth = found.get("labeled_factuality", method, mode=mode)
-        rate = found.get("accept_rate", method, mode=mode)
+        third = found.get("equation3", method=method, mode=mode)
+        truth = found.get("labeled_factuality", method=method, mode=mode)
+        rate = found.get("accept_rate", method=method, mode=mode)
         if third.value is None or truth.value is None or rate.value is None:
             continue
         off = rate.value - truth.value
@@ -834,28 +800,27 @@ def gap(found: Found, method: str) -> str:
     return ""
 
 
-def remedy(found: Found, method: str) -> Table:
+def remedy(found: SelfKnownResults, method: str) -> Table:
     """Return what dropping every claim that the model rejects would do."""
-    modes = [m for m in MODES if found.get("dropped_claims_kept", method, mode=m).n]
+    modes = [m for m in MODES if found.get("dropped_claims_kept", method=method, mode=m).n]
     rows = []
     for name, before, label in DROPPED:
         own = Cell(DASH) if before else Cell("1.00")
         if before:
-            own = cell(found.get(before, method))
-        cells = [cell(found.get(name, method, mode=m)) for m in modes]
+            own = cell(found.get(before, method=method))
+        cells = [cell(found.get(name, method=method, mode=m)) for m in modes]
         if any(c.text != DASH for c in cells):
             rows.append([Cell(label, head=True), own, *cells])
     heads = ["as written", *(HEADS[m] for m in modes)]
     return table(f"Rejected claims dropped: {labels(found.methods)[method]}", heads, rows)
 
 
-def scores(found: Found, method: str, alpha: object) -> Table:
+def scores(found: SelfKnownResults, method: str, alpha: object) -> Table:
     """Return each score's AUROC for unsupported claims, and what conformal filtering keeps."""
     rows = []
-    best = {e.where.rpartition("score:")[2]: e for e in found.scores(method)}
-    for name, e in best.items():
+    for name, e in found.scores(method):
         kept = [
-            found.get(label, method, score=name)
+            found.get(label, method=method, score=name)
             for label in ("kept_claims", "kept_supported", "texts_right", "texts_right_unfiltered")
         ]
         meaning = SCORES.get(name, "")
@@ -876,19 +841,19 @@ def scores(found: Found, method: str, alpha: object) -> Table:
     ]
     missing = {
         line(score, 40): line(e.problem or "", 100)
-        for score, e in found.each("auroc", method, "score")
+        for score, e in found.by("score", "auroc", method=method)
         if e.value is None
     }
     notes = [f"No value: {name} ({why})." for name, why in missing.items()]
     return table(f"Scores of a claim: {labels(found.methods)[method]}", heads, rows, notes)
 
 
-def verifier(found: Found) -> list[Table]:
+def verifier(found: SelfKnownResults) -> list[Table]:
     """Return the checker against people: agreement, and its bias where it matters."""
     heads = list(labels(found.methods).values())
 
     def row(label: str, name: str, **place: str) -> list[Cell]:
-        own = (found.get(name, method, **place) for method in found.methods)
+        own = (found.get(name, method=method, **place) for method in found.methods)
         return [Cell(label, head=True), *(cell(e, count=True) for e in own)]
 
     thirds = [
@@ -1284,7 +1249,7 @@ DEFINITIONS = {
 
 def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> dict[str, Any]:
     """Return what the template needs beside the rendered texts."""
-    found = Found(estimates)
+    found = SelfKnownResults(estimates)
     names = labels(found.methods)
     average = str(manifest.settings.get("average", "sentence"))
     return {
@@ -1322,14 +1287,14 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
         "told": list(CLAIM_MARKS.values()),
         "shade": texts.shade,
         "signatures": [
-            (f"FActScore, {names[m]}", line(e.signature, 1_500))
+            (f"FActScore, {names[m]}", line(signature_text(e.signature), 1_500))
             for m in found.methods
-            if (e := found.get("factscore", m)).signature
+            if (e := found.get("factscore", method=m)).signature
         ],
     }
 
 
-def _curves(found: Found) -> list[tuple[str, Figure, str]]:
+def _curves(found: SelfKnownResults) -> list[tuple[str, Figure, str]]:
     drawn = []
     for quantity, title, caption in CHARTS_BY_PART:
         figure = figure_of(

@@ -14,10 +14,10 @@ from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.uncle_known import bootstrap_cells_difference, cluster_cells
 from sayso.metrics.uncle_rates import MISSING
 from sayso.metrics.within_type import j_within
-from sayso.protocols.protocol import Comparison, Run, Side, told
+from sayso.protocols.protocol import Comparison, Run, Side, difference_signature, told
 from sayso.protocols.uncle.measure import spread, wording_labels, wording_rates
 from sayso.protocols.uncle.rows import Context, load, probes_hash
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate, InputError, Slice, slice_of
 from sayso.storage.run_folder import Manifest
 
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_known", "p_uncertain")
@@ -61,8 +61,7 @@ def _open(side: Side, resamples: int, seed: int) -> _Side:
 
 def _parts(side: _Side) -> dict[str, str]:
     """Return the settings of a run's numbers as a mapping."""
-    signature = side.context.signed(Estimate("x"), "all").signature
-    return dict(part.partition(":")[::2] for part in signature.split("|")[1:])
+    return dict(side.context.signed(Estimate("x")).signature[1:])
 
 
 def _check(
@@ -148,7 +147,7 @@ def _differences(
     lost = [(k == MISSING) | (lab == MISSING) for k, lab in zip(known, label, strict=True)]
     missing = int((lost[0] | lost[1]).sum())
 
-    def paired(names: tuple[str, ...], where: str, use: NDArray[np.bool_]) -> Iterator[Estimate]:
+    def paired(names: tuple[str, ...], where: Slice, use: NDArray[np.bool_]) -> Iterator[Estimate]:
         cells = [
             cluster_cells(np.where(use, k, -1), lab, entity)
             for k, lab in zip(known, label, strict=True)
@@ -157,11 +156,11 @@ def _differences(
         for name in names:
             yield _placed(sides, made[name], where, form, missing)
 
-    yield from paired(RATES, f"form:{form}", usable)
+    yield from paired(RATES, slice_of(form=form), usable)
     both = usable & (known[0] == 1) & (known[1] == 1)
-    yield from paired(("KCR", "over_hedge"), f"form:{form};given:known", both)
+    yield from paired(("KCR", "over_hedge"), slice_of(form=form, given="known"), both)
     neither = usable & (known[0] == 0) & (known[1] == 0)
-    yield from paired(("UUR",), f"form:{form};given:unknown", neither)
+    yield from paired(("UUR",), slice_of(form=form, given="unknown"), neither)
     masked = [np.where(usable, k, -1) for k in known]
     within = bootstrap_difference(
         j_within,
@@ -172,7 +171,7 @@ def _differences(
         seed=seed,
         name="J_within",
     )
-    yield _placed(sides, within, f"form:{form}", form, missing)
+    yield _placed(sides, within, slice_of(form=form), form, missing)
 
 
 def _smaller_than_wordings(
@@ -189,7 +188,7 @@ def _smaller_than_wordings(
         small = [
             f"{e.name} {e.value:+.3f} (wordings: {spreads[e.name]:.3f})"
             for e in found
-            if e.where == f"form:{form}" and e.value is not None
+            if e.where == slice_of(form=form) and e.value is not None
             if abs(e.value) < spreads.get(e.name, 0.0)
         ]
         if small:
@@ -200,11 +199,9 @@ def _smaller_than_wordings(
 
 
 def _placed(
-    sides: tuple[_Side, _Side], estimate: Estimate, where: str, form: str, missing: int
+    sides: tuple[_Side, _Side], estimate: Estimate, where: Slice, form: str, missing: int
 ) -> Estimate:
     """Return a difference with its place; its signature names B's settings and what A's were."""
     other, signed = (side.context.signed(estimate, where, form) for side in sides)
-    ours = signed.signature.split("|")
-    minus = [part for part in other.signature.split("|") if part not in ours]
-    signature = f"difference of {signed.signature}|minus:{','.join(minus) or 'the same'}"
+    signature = difference_signature(signed.name, signed.signature[1:], other.signature[1:])
     return msgspec.structs.replace(signed, missing=missing, signature=signature)

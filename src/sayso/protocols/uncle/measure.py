@@ -59,7 +59,7 @@ from sayso.protocols.uncle.rows import (
     view_of,
 )
 from sayso.protocols.uncle.settings import FORMS, PROPENSITY_SAMPLE, Settings, names_of, stage_of
-from sayso.records import Estimate, Generation, Verdict
+from sayso.records import Estimate, Generation, Slice, Verdict, slice_of
 
 # What must be read before any number of UNCLE: results that fall away, by name, and why.
 
@@ -135,7 +135,7 @@ def blind_policies(context: Context, form: str) -> list[Estimate]:
                 n=int(cells.sum()),
                 problem=None if rates[name] is not None else "undefined for this policy",
             )
-            found.append(context.signed(made, f"form:{form};policy:{policy}", form))
+            found.append(context.signed(made, slice_of(form=form, policy=policy), form))
     return found
 
 
@@ -216,14 +216,16 @@ def beyond(context: Context) -> list[Estimate]:
     """Return everything that stands below the headline."""
     found: list[Estimate] = []
     for form in ("short", "long"):
-        place = f"form:{form}"
+        place = slice_of(form=form)
         found += [context.signed(e, place, form) for e in _shares(context, form)]
         plain = _shares(context, form, instructed=False)
-        found += [context.signed(e, f"{place};prompt:plain", form, "plain") for e in plain]
+        bare = slice_of(form=form, prompt="plain")
+        found += [context.signed(e, bare, form, "plain") for e in plain]
         found += [context.signed(e, place, form) for e in _hedges_that_hit(context, form)]
         found += [context.signed(e, place, form) for e in _within(context, form)]
         for policy, estimates in own_policies(context, form):
-            found += [context.signed(e, f"{place};policy:{policy}", form) for e in estimates]
+            blind = slice_of(form=form, policy=policy)
+            found += [context.signed(e, blind, form) for e in estimates]
     found += _alignment(context)
     matches, others = context.guesses
     for kind, rate in type_guess_rates(matches, others, context.aspects.type).items():
@@ -235,7 +237,7 @@ def beyond(context: Context) -> list[Estimate]:
             n=int(others[rows].sum()),
             problem=None if value is not None else "no other entity of this type was asked about",
         )
-        found.append(context.signed(made, f"type:{kind}"))
+        found.append(context.signed(made, slice_of(type=str(kind))))
     return found
 
 
@@ -334,7 +336,11 @@ def _alignment(context: Context) -> Iterator[Estimate]:
     short, long = context.labels("short"), context.labels("long")
     hedged = short == UNCERTAIN, long == UNCERTAIN
     both = (short >= 0) & (long >= 0)
-    sets = {"all": both, "given:known": both & (known == 1), "given:unknown": both & (known == 0)}
+    sets = {
+        (): both,
+        slice_of(given="known"): both & (known == 1),
+        slice_of(given="unknown"): both & (known == 0),
+    }
     for where, rows in sets.items():
         for name in ("CC", "CU", "UC", "UU"):
             top = (hedged[0] == (name[0] == "U")) & (hedged[1] == (name[1] == "U"))
@@ -365,7 +371,7 @@ def robustness(context: Context) -> Iterator[Estimate]:
             found += _propensity(context, form)
         if context.settings.wordings > 1:
             found += _wordings(context, form)
-        yield from (context.signed(estimate, f"form:{form}", form) for estimate in found)
+        yield from (context.signed(estimate, slice_of(form=form), form) for estimate in found)
 
 
 def _labels(
@@ -546,7 +552,7 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         beside(context),
         robustness(context),
     )
-    return [*(e for part in numbers for e in part), context.signed(draws_alike(context), "all")]
+    return [*(e for part in numbers for e in part), context.signed(draws_alike(context))]
 
 
 def draws_alike(context: Context) -> Estimate:
@@ -571,11 +577,9 @@ def headline(context: Context) -> list[Estimate]:
             for known in ("any", "corrected", "strict"):
                 if prompt == "plain" and known != "any":
                     continue
-                where = ";".join(
-                    [f"form:{form}"]
-                    + ["prompt:plain"] * (prompt == "plain")
-                    + [f"known:{known}"] * (known != "any")
-                )
+                where = slice_of(form=form)
+                where += slice_of(prompt="plain") if prompt == "plain" else ()
+                where += slice_of(known=known) if known != "any" else ()
                 label = context.labels(form, prompt == "instructed")
                 rates = rates_of(context, context.known[known], label)
                 only = (*HEADLINE, "over_hedge", "p_known") if known != "any" else tuple(rates)
@@ -600,7 +604,7 @@ def slices(context: Context) -> list[Estimate]:
             rows = names == name
             for form in ("short", "long"):
                 rates = rates_of(context, context.known["any"], context.labels(form), rows)
-                where = f"form:{form};{key}:{name}"
+                where = slice_of(form=form, **{key: name})
                 wanted = (*HEADLINE, "over_hedge", "p_known")
                 found += [context.signed(rates[n], where, form) for n in wanted]
     return found
@@ -686,7 +690,7 @@ def _official(
     return {**rates, **changed}
 
 
-def _matrix(context: Context, label: Ints, where: str, form: str, prompt: str) -> list[Estimate]:
+def _matrix(context: Context, label: Ints, where: Slice, form: str, prompt: str) -> list[Estimate]:
     """Return the six counts of the 2x3 matrix."""
     counts = count_cells(context.known["any"], label)
     return [
@@ -715,8 +719,8 @@ def beside(context: Context) -> Iterator[Estimate]:
     names = names_of(s)
     for form in FORMS if names else ():
         for instructed, where, prompt in (
-            (True, f"form:{form}", "instructed"),
-            (False, f"form:{form};prompt:plain", "plain"),
+            (True, slice_of(form=form), "instructed"),
+            (False, slice_of(form=form, prompt="plain"), "plain"),
         ):
             view = a.views[form, instructed]
             yield context.signed(_wrong_and_sure(context, view), where, form, prompt)
@@ -729,7 +733,7 @@ def beside(context: Context) -> Iterator[Estimate]:
             found = [rates[rate] for rate in RATES]
             found += [within["J_within"], within["odds_ratio_within"]]
             for estimate in (*found, _wrong_and_sure(context, view)):
-                yield context.signed(estimate, f"form:{form};method:{name}", form, name)
+                yield context.signed(estimate, slice_of(form=form, method=name), form, name)
 
 
 def method_view(context: Context, form: str, name: str) -> View:

@@ -12,7 +12,7 @@ from rich.table import Table as Table_
 from rich.text import Text
 
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.records import Estimate, Question
+from sayso.records import Estimate, Question, Results, signature_text
 from sayso.report import charts, terminal
 from sayso.report import numbers as words
 from sayso.report.answers import Tables
@@ -21,7 +21,6 @@ from sayso.report.numbers import (
     DASH,
     FORMS,
     GUESSABLE,
-    Numbers,
     bounds,
     counts,
     interval,
@@ -170,7 +169,7 @@ POLICIES = {
 }
 
 
-def headline(numbers: Numbers, entities: int | None = None) -> list[str]:
+def headline(numbers: Results, entities: int | None = None) -> list[str]:
     """Return two to four sentences: what it knew, what it hedged, whether that tells them apart.
 
     Holds for a run without any known fact or without any readable verdict.
@@ -187,9 +186,9 @@ def headline(numbers: Numbers, entities: int | None = None) -> list[str]:
     return [*sentences, unspoken] if unspoken else sentences
 
 
-def _knew(numbers: Numbers, form: str, entities: int | None) -> str:
+def _knew(numbers: Results, form: str, entities: int | None) -> str:
     about = f" about {entities:,} {'entity' if entities == 1 else 'entities'}" if entities else ""
-    known = numbers.get("p_known", form)
+    known = numbers.get("p_known", form=form)
     if known.value is None or not known.denominator:
         asked = f" of the facts{about}" if about else ""
         return f"What the model knows{asked} could not be told: {why_undefined(known)}."
@@ -212,11 +211,11 @@ def _between(estimate: Estimate) -> str:
     return f"{percent(low, 0)} to {percent(high, 0)} of all"
 
 
-def _lost(numbers: Numbers, forms: list[str]) -> list[str]:
+def _lost(numbers: Results, forms: list[str]) -> list[str]:
     """Say how little is known of J where more than a few verdicts are missing."""
     said = []
     for form in forms:
-        j = numbers.get("J", form)
+        j = numbers.get("J", form=form)
         if not j.missing or j.missing <= MANY * (j.missing + j.n):
             continue
         facts = f"{j.missing:,} of {j.missing + j.n:,} facts have no verdict in {FORMS[form]}"
@@ -225,8 +224,8 @@ def _lost(numbers: Numbers, forms: list[str]) -> list[str]:
     return [f"{'; '.join(said)}."] if said else []
 
 
-def _hedged(numbers: Numbers, form: str, first: bool) -> str:
-    unknown, over = numbers.get("UUR", form), numbers.get("over_hedge", form)
+def _hedged(numbers: Results, form: str, first: bool) -> str:
+    unknown, over = numbers.get("UUR", form=form), numbers.get("over_hedge", form=form)
     parts = []
     if unknown.value is not None:
         of = " of the facts it did not know" if first else " of the unknown"
@@ -234,12 +233,12 @@ def _hedged(numbers: Numbers, form: str, first: bool) -> str:
     if over.value is not None:
         of = " of those it knew" if first else " of the known"
         parts.append(percent(over.value, 0) + of)
-    j = numbers.get("J", form)
+    j = numbers.get("J", form=form)
     value = f" (J = {show(j)})" if j.value is not None else ""
     return f"{' and '.join(parts)} in {FORMS[form]}{value}" if parts else ""
 
 
-def _verdicts(numbers: Numbers, forms: list[str]) -> list[str]:
+def _verdicts(numbers: Results, forms: list[str]) -> list[str]:
     said: dict[str, list[str]] = {}
     for form in forms:
         said.setdefault(_reading(numbers, form), []).append(FORMS[form])
@@ -251,14 +250,14 @@ def _verdicts(numbers: Numbers, forms: list[str]) -> list[str]:
     return [f"In {' and '.join(places)}, {text}." for text, places in said.items()]
 
 
-def _reading(numbers: Numbers, form: str) -> str:
+def _reading(numbers: Results, form: str) -> str:
     """Say what J and its interval allow; the cut-offs are ours and stand in the page's legend."""
-    j, unknown = numbers.get("J", form), numbers.get("UUR", form)
+    j, unknown = numbers.get("J", form=form), numbers.get("UUR", form=form)
     if j.value is None:
         return f"whether its hedges fall in the right place cannot be told: {why_undefined(j)}"
     if j.low is None or j.high is None:
         return "this run has too little to say whether its hedges fall in the right place"
-    if unknown.value == 0 and numbers.get("over_hedge", form).value == 0:
+    if unknown.value == 0 and numbers.get("over_hedge", form=form).value == 0:
         return "it never says that it does not know"
     rare = _rare(unknown)
     if j.high < 0:
@@ -278,9 +277,9 @@ def _reading(numbers: Numbers, form: str) -> str:
     return "its hedges tell known from unknown most of the time"
 
 
-def _few_but_good(numbers: Numbers, form: str) -> str:
+def _few_but_good(numbers: Results, form: str) -> str:
     """Hedges that are too few to move J may still be well placed: say both, with counts."""
-    placed, blind = numbers.get("UA", form), numbers.get("p_known", form)
+    placed, blind = numbers.get("UA", form=form), numbers.get("p_known", form=form)
     if placed.value is None or not placed.denominator or blind.value is None:
         return "it rarely hedges, and a little more often where it does not know"
     return (
@@ -293,11 +292,15 @@ def _rare(unknown: Estimate) -> bool:
     return unknown.value is not None and unknown.value < 0.1
 
 
-def _unspoken(numbers: Numbers, forms: list[str]) -> str:
+def _unspoken(numbers: Results, forms: list[str]) -> str:
     """Say what its own probabilities could have told; a rank where it hedges too rarely for J."""
     for form in forms:
-        rank = numbers.get("auroc_incorrect_within", form)
-        if _rare(numbers.get("UUR", form)) and rank.value is not None and (rank.low or 0) > 0.5:
+        rank = numbers.get("auroc_incorrect_within", form=form)
+        if (
+            _rare(numbers.get("UUR", form=form))
+            and rank.value is not None
+            and (rank.low or 0) > 0.5
+        ):
             return (
                 "Its own token probabilities could tell far more, if it hedged by them: within a "
                 "type of fact they rank a wrong answer below a right one in "
@@ -305,7 +308,7 @@ def _unspoken(numbers: Numbers, forms: list[str]) -> str:
                 f"({FORMS[form]}; 50 % is chance)."
             )
     for form in forms:
-        gain = numbers.get("unspoken_knowledge", form)
+        gain = numbers.get("unspoken_knowledge", form=form)
         if gain.value is None or gain.low is None or gain.high is None:
             continue
         span = f"{show(gain)} {interval(gain)}"
@@ -353,12 +356,13 @@ ROBUST: dict[str, tuple[str, str]] = {
 }
 
 
-def lines(numbers: Numbers) -> Iterator[str]:
+def lines(numbers: Results) -> Iterator[str]:
     """Yield one sentence for each form and check; nothing where a run has neither."""
     for form in numbers.forms:
-        if numbers.has("propensity_retest", form):
+        if numbers.find("propensity_retest", form=form):
             known, unknown, retest = (
-                numbers.get(f"propensity_{name}", form) for name in ("known", "unknown", "retest")
+                numbers.get(f"propensity_{name}", form=form)
+                for name in ("known", "unknown", "retest")
             )
             span = f" {interval(retest)}" if interval(retest) else ""
             yield (
@@ -366,9 +370,9 @@ def lines(numbers: Numbers) -> Iterator[str]:
                 f"the time, a known one {show(known, 0)}; agreement of two draws (kappa) "
                 f"{show(retest)}{span}."
             )
-        if numbers.has("J_wordings", form):
+        if numbers.find("J_wordings", form=form):
             mean, spread, low, high = (
-                show(numbers.get(f"J_wordings{part}", form))
+                show(numbers.get(f"J_wordings{part}", form=form))
                 for part in ("", "_spread", "_lowest", "_highest")
             )
             yield (
@@ -379,10 +383,10 @@ def lines(numbers: Numbers) -> Iterator[str]:
 
 #: rows of slices that a page shows; the table of the run has them all
 MOST_ROWS = 300
-KNOWN = {
-    "": "any draw right (headline)",
-    "corrected": "more right draws than guessing explains",
-    "strict": "all draws and the plain answer right, or none",
+KNOWN: dict[str, dict[str, str]] = {
+    "any draw right (headline)": {},
+    "more right draws than guessing explains": {"known": "corrected"},
+    "all draws and the plain answer right, or none": {"known": "strict"},
 }
 #: where space is short
 NARROW_FORMS = {"short": "short", "long": "paragraph"}
@@ -398,44 +402,46 @@ COMPARED = {
 }
 
 
-def metrics_table(numbers: Numbers) -> Table:
+def metrics_table(numbers: Results) -> Table:
     """The six headline metrics by form."""
     rows = {name: (f"{name} – {meaning}", text) for name, (meaning, text, _) in METRICS.items()}
     return _by_form(numbers, "Value, 95 % interval, count", rows)
 
 
-def more_table(numbers: Numbers) -> Table:
+def more_table(numbers: Results) -> Table:
     """The numbers that the paper does not have."""
     return _by_form(numbers, "Value, 95 % interval, count", MORE, computed=True)
 
 
-def robustness_table(numbers: Numbers) -> Table:
+def robustness_table(numbers: Results) -> Table:
     """Further draws and other wordings of the prompt; empty for runs without them."""
     caption = "Asked again and in other words: value, 95 % interval, count"
     return _by_form(numbers, caption, ROBUST, computed=True)
 
 
-def stances_table(numbers: Numbers) -> Table:
+def stances_table(numbers: Results) -> Table:
     """How the unknown facts were hedged: the parts of UUR."""
     rows = {name: (text, "") for name, text in STANCES.items()}
     return _by_form(numbers, "How doubt was voiced, of the unknown facts", rows, computed=True)
 
 
 def _by_form(
-    numbers: Numbers, caption: str, rows: dict[str, tuple[str, str]], computed: bool = False
+    numbers: Results, caption: str, rows: dict[str, tuple[str, str]], computed: bool = False
 ) -> Table:
     notes = Notes()
     found = []
     for name, (label, text) in rows.items():
-        if computed and not any(numbers.has(name, form) for form in numbers.forms):
+        if computed and not any(numbers.find(name, form=form) for form in numbers.forms):
             continue
-        cells = [notes.cell(numbers.get(name, f), f"{name} ({FORMS[f]})") for f in numbers.forms]
+        cells = [
+            notes.cell(numbers.get(name, form=f), f"{name} ({FORMS[f]})") for f in numbers.forms
+        ]
         found.append([Cell(label, text, head=True), *cells])
     head = ["", *(FORMS[form] for form in numbers.forms)]
     return Table(caption, head, found if numbers.forms else [], notes.lines(), "stack")
 
 
-def compared_table(numbers: Numbers, form: str) -> Table:
+def compared_table(numbers: Results, form: str) -> Table:
     """This model beside policies that do not look at the fact, on the same facts."""
     return _grid(
         f"The same facts under other policies, {FORMS[form]}",
@@ -444,12 +450,15 @@ def compared_table(numbers: Numbers, form: str) -> Table:
     )
 
 
-def known_table(numbers: Numbers, form: str) -> Table:
+def known_table(numbers: Results, form: str) -> Table:
     """The headline under other definitions of known; they leave out different facts."""
-    variants = {k: v for k, v in KNOWN.items() if numbers.has("J", form, known=k)}
-    if len(variants) < 2:
+    lines = {
+        label: partial(numbers.get, form=form, **part)
+        for label, part in KNOWN.items()
+        if numbers.find("J", form=form, **part)
+    }
+    if len(lines) < 2:
         return Table("", [], [], [])
-    lines = {label: partial(numbers.get, form=form, known=k) for k, label in variants.items()}
     caption = f"Other ways to decide what it knows, {FORMS[form]}"
     return _grid(caption, lines, list(METRICS), facts=True)
 
@@ -473,11 +482,11 @@ def _grid(
     return Table(caption, ["", *(["facts"] if facts else []), *names], rows, [])
 
 
-def matrix_table(numbers: Numbers, form: str) -> Table:
+def matrix_table(numbers: Results, form: str) -> Table:
     """The 2x3 matrix of what was known by what was said, shaded by the share of its row."""
     rows = []
     for label, row in (("known", "k"), ("unknown", "u")):
-        cells = [numbers.get(f"cell_{row}{column}", form).value for column in "ciu"]
+        cells = [numbers.get(f"cell_{row}{column}", form=form).value for column in "ciu"]
         total = sum(cell or 0 for cell in cells)
         if any(cell is None for cell in cells):
             return Table("", [], [], [])
@@ -502,17 +511,17 @@ def matrix_table(numbers: Numbers, form: str) -> Table:
     )
 
 
-def slices_table(numbers: Numbers, key: str, names: dict[str, str]) -> Table:
+def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
     """Headline numbers of every domain or fact type, by form; guess rates where there are any."""
     notes = Notes()
     rows = []
     shown = ("J", "UUR", "over_hedge", "p_known", "FA")
-    guesses = dict(numbers.slices("guess_rate", "", key))
-    values = list(dict.fromkeys(v for f in numbers.forms for v, _ in numbers.slices("J", f, key)))
+    guesses = dict(numbers.by(key, "guess_rate"))
+    values = list(dict.fromkeys(v for f in numbers.forms for v, _ in numbers.by(key, "J", form=f)))
     for value in values[:MOST_ROWS]:
         label = line(names.get(value, value), 80)
         for place, form in enumerate(numbers.forms):
-            found = [numbers.get(name, form, **{key: value}) for name in shown]
+            found = [numbers.get(name, form=form, **{key: value}) for name in shown]
             facts = next((e.n for e in found if e.n), 0)
             cells = [
                 notes.cell(e, f"{e.name} ({label}, {FORMS[form]})", e.name in ("UUR", "J"))
@@ -539,7 +548,7 @@ def _guess(rate: Estimate | None, rows: int) -> Cell:
     return Cell(show(rate), "⚑ easily guessed" if high else "", rows=rows)
 
 
-def alignment_table(numbers: Numbers) -> Table:
+def alignment_table(numbers: Results) -> Table:
     """Which facts were stated or hedged in which form, for all, known and unknown facts."""
     notes = Notes()
     rows = []
@@ -568,12 +577,12 @@ def alignment_table(numbers: Numbers) -> Table:
     return Table("Short against long", head, rows, notes.lines())
 
 
-def missing_table(numbers: Numbers) -> Table:
+def missing_table(numbers: Results) -> Table:
     """Verdicts nobody could read, and how far the metrics could move whatever they were."""
     rows = []
     for form in numbers.forms:
         for name in METRICS:
-            found = numbers.get(name, form)
+            found = numbers.get(name, form=form)
             if found.missing:
                 rows.append(
                     [
@@ -602,17 +611,17 @@ ABOUT = (
 )
 
 
-def rows(numbers: Numbers, form: str) -> Iterator[tuple[str, list[Estimate]]]:
+def rows(numbers: Results, form: str) -> Iterator[tuple[str, list[Estimate]]]:
     """Yield each way to ask with its numbers, the instruction first; nothing where it is alone."""
-    names = [name for name, _ in numbers.slices("J", form, "method")]
+    names = [name for name, _ in numbers.by("method", "J", form=form)]
     if names:
-        yield INSTRUCTION, [numbers.get(name, form) for name, _, _ in COLUMNS]
+        yield INSTRUCTION, [numbers.get(name, form=form) for name, _, _ in COLUMNS]
     for method in names:
         title = METHOD_LABELS.get(method, line(method, 40))
-        yield title, [numbers.get(name, form, method=method) for name, _, _ in COLUMNS]
+        yield title, [numbers.get(name, form=form, method=method) for name, _, _ in COLUMNS]
 
 
-def board(numbers: Numbers, form: str) -> Table:
+def board(numbers: Results, form: str) -> Table:
     """Return the table of a form for the page; without rows for a run of the instruction alone."""
     notes = Notes()
     found = []
@@ -623,11 +632,11 @@ def board(numbers: Numbers, form: str) -> Table:
     return Table(caption, ["", *(head for _, head, _ in COLUMNS)], found, [ABOUT, *notes.lines()])
 
 
-def missing_lines(numbers: Numbers) -> list[str]:
+def missing_lines(numbers: Results) -> list[str]:
     """Return one sentence for each form that has verdicts nobody could read, with bounds."""
     lines = []
     for form in numbers.forms:
-        estimates = [numbers.get(name, form) for name in METRICS]
+        estimates = [numbers.get(name, form=form) for name in METRICS]
         worst = max(estimates, key=lambda e: e.missing)
         if not worst.missing:
             continue
@@ -640,10 +649,10 @@ def missing_lines(numbers: Numbers) -> list[str]:
     return lines
 
 
-def warnings(numbers: Numbers) -> list[str]:
+def warnings(numbers: Results) -> list[str]:
     """Return what a reader must know before quoting a number of this run."""
     lines = []
-    rates = [(name, e) for name, e in numbers.slices("guess_rate", "", "type")]
+    rates = [(name, e) for name, e in numbers.by("type", "guess_rate")]
     high = [name for name, e in rates if e.value is not None and e.value > GUESSABLE]
     if high:
         lines.append(
@@ -653,7 +662,7 @@ def warnings(numbers: Numbers) -> list[str]:
     few = []
     for form in numbers.forms:
         for name in METRICS:
-            estimate = numbers.get(name, form)
+            estimate = numbers.get(name, form=form)
             if estimate.value is not None and sparse(estimate):
                 few.append(f"{name} of {FORMS[form]} ({counts(estimate)})")
     if few:
@@ -661,14 +670,14 @@ def warnings(numbers: Numbers) -> list[str]:
     return lines
 
 
-def metrics_chart(numbers: Numbers, width: int) -> Drawing | None:
+def metrics_chart(numbers: Results, width: int) -> Drawing | None:
     """Six metrics by form: points with intervals, and what blind policies would score."""
     labels = {
         name: f"{name}  {meaning}" if width > NARROW else name
         for name, (meaning, _, _) in METRICS.items()
     }
     rows = [
-        _row(numbers.get(name, form), metric=labels[name], form=FORMS[form])
+        _row(numbers.get(name, form=form), metric=labels[name], form=FORMS[form])
         for name in METRICS
         for form in numbers.forms
     ]
@@ -677,7 +686,7 @@ def metrics_chart(numbers: Numbers, width: int) -> Drawing | None:
         for name in METRICS
         for form in numbers.forms
         for policy in charts.REFERENCES
-        if (found := numbers.get(name, form, policy=policy)).value is not None
+        if (found := numbers.get(name, form=form, policy=policy)).value is not None
     ]
     return _forest(
         rows,
@@ -689,17 +698,17 @@ def metrics_chart(numbers: Numbers, width: int) -> Drawing | None:
     )
 
 
-def domains_chart(numbers: Numbers, width: int) -> Drawing | None:
+def domains_chart(numbers: Results, width: int) -> Drawing | None:
     """J in each domain, by form, with its interval and a line at 0."""
     return _sliced(numbers, "domain", {}, width)
 
 
-def types_chart(numbers: Numbers, names: dict[str, str], width: int) -> Drawing | None:
+def types_chart(numbers: Results, names: dict[str, str], width: int) -> Drawing | None:
     """J in each type of fact, those with most facts first; ``names`` are the labels to show."""
     return _sliced(numbers, "type", names, width)
 
 
-def alignment_chart(numbers: Numbers, width: int) -> Drawing | None:
+def alignment_chart(numbers: Results, width: int) -> Drawing | None:
     """Shares of the four short/long combinations, for all, known and unknown facts."""
     rows = []
     for label, part in (
@@ -731,10 +740,10 @@ def alignment_chart(numbers: Numbers, width: int) -> Drawing | None:
     return _finish(bars, width, 44 * len({r["facts"] for r in rows}))
 
 
-def _sliced(numbers: Numbers, key: str, names: dict[str, str], width: int) -> Drawing | None:
+def _sliced(numbers: Results, key: str, names: dict[str, str], width: int) -> Drawing | None:
     found: dict[str, list[tuple[str, Estimate]]] = {}
     for form in numbers.forms:
-        for value, estimate in numbers.slices("J", form, key):
+        for value, estimate in numbers.by(key, "J", form=form):
             found.setdefault(value, []).append((form, estimate))
     largest = sorted(found, key=lambda v: -max(e.n for _, e in found[v]))[: charts.MOST_ROWS]
     limit = 52 if width > NARROW else 24
@@ -782,7 +791,7 @@ def render(
     things were asked about. Holds for any list of estimates, also an empty one; undefined numbers
     are dashes with a reason.
     """
-    numbers = Numbers(estimates)
+    numbers = Results(estimates)
     begin(console, manifest)
     say(console, " ".join(headline(numbers, entities)), "bold")
     if numbers.forms:
@@ -802,7 +811,7 @@ def render(
     print_footer(console, manifest, numbers.all, page, found)
 
 
-def _metrics(numbers: Numbers, console: Console) -> Table_:
+def _metrics(numbers: Results, console: Console) -> Table_:
     table = plain_table()
     table.add_column("", no_wrap=True)
     table.add_column(data("share [95 % range]  count", console, "dim"))
@@ -812,12 +821,12 @@ def _metrics(numbers: Numbers, console: Console) -> Table_:
     for name, (meaning, _, _) in METRICS.items():
         row = [data(name, console, "bold"), data(meaning, console)]
         for form in numbers.forms:
-            row += _cells(numbers.get(name, form), console)
+            row += _cells(numbers.get(name, form=form), console)
         table.add_row(*row, end_section=name == "J")
     for name in BEYOND:
         row = [Text(""), data(MORE[name][0], console)]
         for form in numbers.forms:
-            row += _cells(numbers.get(name, form), console)
+            row += _cells(numbers.get(name, form=form), console)
         table.add_row(*row)
     return table
 
@@ -830,7 +839,7 @@ def _cells(estimate: Estimate, console: Console) -> list[Text]:
     return [data(show(estimate, 0), console, strong), detail]
 
 
-def _references(numbers: Numbers, console: Console) -> Table_:
+def _references(numbers: Results, console: Console) -> Table_:
     """What others would score on the same facts: a number is worth its distance from these."""
     table = plain_table()
     table.add_column(data("for comparison, in %", console, "dim"), width=33)
@@ -838,7 +847,7 @@ def _references(numbers: Numbers, console: Console) -> Table_:
         table.add_column(name, justify="right", no_wrap=True, width=6)
     for form in numbers.forms:
         for place, (label, part) in enumerate(REFERENCES.items()):
-            found = [numbers.get(name, form, **part) for name in METRICS]
+            found = [numbers.get(name, form=form, **part) for name in METRICS]
             if all(e.value is None for e in found) and part:
                 continue
             head = f"{form:<6} " if place == 0 else " " * 7
@@ -848,7 +857,7 @@ def _references(numbers: Numbers, console: Console) -> Table_:
     return table
 
 
-def _beside(numbers: Numbers, console: Console) -> Iterator[Table_]:
+def _beside(numbers: Results, console: Console) -> Iterator[Table_]:
     """Yield a table of other ways to ask for each form, intervals below the numbers."""
     shares = [share for _, _, share in COLUMNS]
     for form in numbers.forms:
@@ -866,12 +875,12 @@ def _beside(numbers: Numbers, console: Console) -> Iterator[Table_]:
         yield table
 
 
-def _undefined(numbers: Numbers) -> Iterator[str]:
+def _undefined(numbers: Results) -> Iterator[str]:
     """One line for each reason why a shown number is a dash, with the numbers it concerns."""
     reasons: dict[str, list[str]] = {}
     for form in numbers.forms:
         for name in (*METRICS, *BEYOND):
-            estimate = numbers.get(name, form)
+            estimate = numbers.get(name, form=form)
             if estimate.value is None:
                 reasons.setdefault(why_undefined(estimate), []).append(f"{name} ({form})")
     for reason, names in reasons.items():
@@ -884,7 +893,7 @@ def _undefined(numbers: Numbers) -> Iterator[str]:
 # The drawn charts of the page, each wide and narrow, with words for who cannot see them.
 
 
-def figures(numbers: Numbers, names: dict[str, str]) -> dict[str, Figure | None]:
+def figures(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None]:
     """Return the charts by name; ``None`` where there is nothing to draw."""
     return {
         "metrics": figure_of(lambda width: metrics_chart(numbers, width), _describe(numbers)),
@@ -904,12 +913,12 @@ def figures(numbers: Numbers, names: dict[str, str]) -> dict[str, Figure | None]
     }
 
 
-def _describe(numbers: Numbers) -> str:
+def _describe(numbers: Results) -> str:
     said = [
         f"{name} {FORMS[form]} {show(found)} {interval(found)}"
         for name in METRICS
         for form in numbers.forms
-        if (found := numbers.get(name, form)).value is not None
+        if (found := numbers.get(name, form=form)).value is not None
     ]
     return f"Metrics with 95 % intervals: {'; '.join(said)}."
 
@@ -929,7 +938,7 @@ def pages(
 
 def context(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict[str, object]:
     """Return what the template of the page needs beside the answers."""
-    numbers = Numbers(estimates)
+    numbers = Results(estimates)
     entities = {q.entity for q in tables.questions if q.entity}
     names = _type_names(tables.questions)
     return {
@@ -958,10 +967,10 @@ def context(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> di
     }
 
 
-def _tiles(numbers: Numbers) -> list[tuple[str, list[tuple[str, str]]]]:
+def _tiles(numbers: Results) -> list[tuple[str, list[tuple[str, str]]]]:
     """The four numbers of the headline, for a glance."""
     known = next(
-        (e for f in numbers.forms if (e := numbers.get("p_known", f)).value is not None), None
+        (e for f in numbers.forms if (e := numbers.get("p_known", form=f)).value is not None), None
     )
     tiles = [("facts it knew", [("", show(known, 0) if known else DASH)])]
     for name, label in (
@@ -969,7 +978,9 @@ def _tiles(numbers: Numbers) -> list[tuple[str, list[tuple[str, str]]]]:
         ("over_hedge", "hedged, of what it knew"),
         ("J", "J: does it tell the two apart?"),
     ):
-        values = [(NARROW_FORMS[form], show(numbers.get(name, form), 0)) for form in numbers.forms]
+        values = [
+            (NARROW_FORMS[form], show(numbers.get(name, form=form), 0)) for form in numbers.forms
+        ]
         tiles.append((label, values))
     return tiles if numbers.forms else []
 
@@ -986,13 +997,13 @@ def _type_names(questions: Sequence[Question]) -> dict[str, str]:
     return names
 
 
-def signatures(numbers: Numbers) -> list[tuple[str, str]]:
+def signatures(numbers: Results) -> list[tuple[str, str]]:
     """Return (metric and form, signature) of the headline numbers."""
     return [
-        (f"{name}, {FORMS[form]}", line(found.signature, 1_000))
+        (f"{name}, {FORMS[form]}", line(signature_text(found.signature), 1_000))
         for form in numbers.forms
         for name in METRICS
-        if (found := numbers.get(name, form)).signature
+        if (found := numbers.get(name, form=form)).signature
     ]
 
 

@@ -27,7 +27,7 @@ from sayso.protocols.probes import (
 )
 from sayso.protocols.protocol import Run
 from sayso.protocols.uncle.settings import Settings
-from sayso.records import Estimate, Generation, Question, Verdict, content_id
+from sayso.records import Estimate, Generation, Question, Slice, Verdict, content_id, signature_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -212,7 +212,7 @@ class Context:
     def signed(
         self,
         estimate: Estimate,
-        where: str,
+        where: Slice = (),
         form: str = "",
         prompt: str = "instructed",
         known: str = "any",
@@ -236,7 +236,7 @@ class Context:
         )
         name = RENAMED.get(estimate.name, estimate.name)
         return msgspec.structs.replace(
-            estimate, name=name, where=where, signature=f"{name}|{signature}"
+            estimate, name=name, where=where, signature=signature_of(name, signature)
         )
 
 

@@ -391,7 +391,7 @@ def test_a_later_format_is_refused_by_name(folder: RunFolder) -> None:
     (folder.path / "manifest.json").write_text(
         json.dumps({"format": FORMAT + 1, "sayso": "9.9", "settings": "of a later kind"})
     )
-    with pytest.raises(InputError, match=r"written by sayso 9\.9 .format 2., this one reads"):
+    with pytest.raises(InputError, match=r"written by sayso 9\.9 .format 3., this one reads"):
         RunFolder.open(folder.path)
 
 

@@ -1,0 +1,75 @@
+"""Run folders and teachings of format 1, whose slices and signatures are text, are read as pairs.
+
+``golden/format_1`` was written by the last sayso of that format.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import msgspec
+import pyarrow.parquet as pq
+import pytest
+
+import sayso
+from sayso.records import Estimate, signature_text, slice_of, slice_text
+from sayso.storage import format_1
+from sayso.storage.format_1 import read_slice
+from sayso.storage.run_folder import FORMAT, RunFolder
+from sayso.storage.tables import read_parquet
+from sayso.train.result import read_teaching
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "format_1"
+
+
+@pytest.mark.parametrize(
+    ("text", "slice_"),
+    [
+        ("all", ()),
+        ("form:short", slice_of(form="short")),
+        ("form:short;domain:movies; TV: all", slice_of(form="short", domain="movies; TV: all")),
+        ("form:long;type:method:x", slice_of(form="long", type="method:x")),
+        ("question:is it; form:short?", slice_of(question="is it; form:short?")),
+        ("method:plain;mode:qa;part:1/5", slice_of(method="plain", mode="qa", part="1/5")),
+        ("anything", (("anything", ""),)),
+    ],
+)
+def test_a_slice_is_taken_apart_at_known_keys(text: str, slice_: object) -> None:
+    assert read_slice(text) == slice_
+
+
+@pytest.mark.parametrize("name", ["uncle/metrics/uncle", "selective", "faithfulness", "self_known"])
+def test_no_estimate_loses_a_letter(name: str) -> None:
+    place = GOLDEN / f"{name}.parquet"
+    stored = pq.read_table(place, columns=["name", "where", "signature"]).to_pylist()
+    read = list(read_parquet(place, Estimate, format_1.READ))
+    assert len(read) == len(stored) > 50
+    for row, estimate in zip(stored, read, strict=True):
+        written = (estimate.name, slice_text(estimate.where), signature_text(estimate.signature))
+        assert written == (row["name"], row["where"], row["signature"])
+        assert all(key in format_1.KEYS for key, _ in estimate.where)
+
+
+def test_a_run_is_read_measured_and_then_of_this_format(tmp_path: Path) -> None:
+    place = shutil.copytree(GOLDEN / "uncle", tmp_path / "run")
+    before = RunFolder.open(place).read("metrics/uncle", Estimate)
+    result = sayso.measure(place)
+    # signatures name the version of sayso's readers, which may have moved on
+    assert [msgspec.structs.replace(e, signature=()) for e in result.estimates] == [
+        msgspec.structs.replace(e, signature=()) for e in before
+    ]
+    assert [[key for key, _ in e.signature] for e in result.estimates] == [
+        [key for key, _ in e.signature] for e in before
+    ]
+    after = RunFolder.open(place)
+    assert after.read_manifest().format == FORMAT
+    assert after.read("metrics/uncle", Estimate) == result.estimates
+    assert result.get("J", form="short") == result.get("J", "form:short")
+
+
+def test_a_teaching_is_read(tmp_path: Path) -> None:
+    taught = read_teaching(GOLDEN)
+    assert taught.format == 2
+    assert taught.cells[0].estimate.where == slice_of(form=taught.cells[0].form)
+    assert taught.signature
