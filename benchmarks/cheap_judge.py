@@ -25,7 +25,7 @@ from judge_rules import Row, golds_of_field, rows, set_aside
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from judge_world import Shown, judge_engine
+from support.judge_world import Shown, judge_engine
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge

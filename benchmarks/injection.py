@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from attacks import CANARY, Attack, attacks, fixed_fence, no_fence, outside
-from judge_world import Block, Shown, judge_engine, written
+from support.judge_world import Block, Shown, judge_engine, written
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.prompts import Part, compose, load

@@ -23,14 +23,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from judge_world import Shown, judge_engine
+from support.judge_world import Shown, judge_engine
 from sayso.engines.prices import price_of
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Generation, Gold, Question, Usage, ask
-from scripted_world import chance, word
+from support.scripted_world import chance, word
 
 ENTITIES = 120
 DRAWS = 5

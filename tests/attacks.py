@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
-from judge_world import Block, Shown, shown, written
+from support.judge_world import Block, Shown, shown, written
 from sayso.engines.engine import Capabilities
 from sayso.engines.scripted import ScriptedEngine
 from sayso.prompts.fence import Fence, Field

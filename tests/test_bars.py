@@ -18,7 +18,7 @@ from sayso.cli.progress import Bars
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Request, Usage, ask
 from sayso.runs import run as jobs
-from scripted_world import Mind, facts, records, write
+from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(4)
 MIND = Mind(WORLD, lambda f: 0.7)

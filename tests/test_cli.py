@@ -16,7 +16,7 @@ import sayso.protocols.uncle
 from sayso import cli, report
 from sayso import records as records_module
 from sayso.protocols import PROTOCOLS, uncle
-from scripted_world import Mind, chance, facts, records, write
+from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(8)
 

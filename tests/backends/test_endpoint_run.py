@@ -15,7 +15,7 @@ from bad_server import BadServer
 
 from sayso import cli
 from sayso.storage.run_folder import RunFolder
-from scripted_world import facts, records, write
+from support.scripted_world import facts, records, write
 
 WORLD = facts(4)  # 12 facts, 4 paragraphs
 KEY = "sk-test-0123456789abcdef"

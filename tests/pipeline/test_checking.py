@@ -29,7 +29,7 @@ from sayso.checks.model import (
 from sayso.engines.prices import Price
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, InputError, Request, Usage, ask
-from urn import STEEP, Urn
+from support.urn import STEEP, Urn
 
 
 def answers(engine: Any) -> dict[str, str]:

@@ -14,7 +14,7 @@ from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import uncle
 from sayso.records import InputError, Verdict, slice_of
 from sayso.runs.measure import Result
-from scripted_world import Mind, chance, facts, records, write
+from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(12)
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, i: i)

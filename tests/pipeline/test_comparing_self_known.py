@@ -9,7 +9,7 @@ import pytest
 import sayso
 from sayso.records import Estimate, InputError, signature_text, slice_text
 from sayso.runs.compare import Comparison
-from telling_world import World
+from support.telling_world import World
 
 A = {"Mira Toll": "ttfff", "Orm Bask": "tfttt", "Ada Quill": "tttft"}
 NAMES = list(A)
@@ -19,7 +19,7 @@ def runs(folder: Path, second: dict[str, str], **fields: object) -> tuple[Path, 
     """Run two models on one source: what A tells truly is in it, and what B does."""
     import json
 
-    from telling_world import sentence
+    from support.telling_world import sentence
 
     folder.mkdir(exist_ok=True)
     wiki = folder / "wiki.jsonl"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_world import Shown, judge_engine
+from support.judge_world import Shown, judge_engine
 from sayso.checks.judge import (
     ATTACKS,
     PLAIN,

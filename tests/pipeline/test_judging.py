@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import sayso
-from judge_world import judge_engine, truthful
+from support.judge_world import judge_engine, truthful
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Request, Usage, ask, signature_text
@@ -20,7 +20,7 @@ from sayso.runs.costs import BudgetSpent
 from sayso.runs.judge import JudgeOptions, check_judge, open_judge
 from sayso.runs.measure import Result
 from sayso.storage.cache import Cache
-from scripted_world import Mind, chance, facts, records, write
+from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(6)
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, i: i)

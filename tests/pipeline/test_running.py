@@ -15,7 +15,7 @@ from sayso.protocols import uncle
 from sayso.protocols.settings import replace
 from sayso.records import Generation, InputError, Request
 from sayso.runs.measure import Result
-from scripted_world import Mind, chance, facts, records, write
+from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)  # 12 short questions, 4 long ones
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judge_world import judge_engine, truthful
+from support.judge_world import judge_engine, truthful
 from sayso.judges.model.judge import LlmJudge
 from sayso.runs.judge import Seat
 from sayso.score_files import grade

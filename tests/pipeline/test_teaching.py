@@ -27,7 +27,7 @@ from sayso.train.recipes import LEAST, Made, counts, keep, make
 from sayso.train.result import FILE, Method, Teaching, read_teaching
 from sayso.train.rows import Row
 from sayso.train.training import teach
-from scripted_world import HEDGE, Fact, Mind, chance, facts, records, word, write
+from support.scripted_world import HEDGE, Fact, Mind, chance, facts, records, word, write
 
 QUICK = Settings(resamples=200)
 INSTRUCTIONS = uncle.collect.instructions(QUICK)

@@ -21,7 +21,7 @@ from sayso.train.export import Card, read_card, write_card
 from sayso.train.proof import prove
 from sayso.train.result import FILE, Teaching, read_teaching
 from sayso.train.training import alone, open_teaching, teach
-from scripted_world import Fact, Mind, chance, facts, records, word, write
+from support.scripted_world import Fact, Mind, chance, facts, records, word, write
 
 LESSON = Lesson(preset="builtin", resamples=100)
 

@@ -20,7 +20,7 @@ from sayso.train.draws import draw, facts_in
 from sayso.train.recipes import Asked, Made, keep, make
 from sayso.train.rows import Fact as Known
 from sayso.train.rows import confidences, extremes
-from scripted_world import Fact, Mind, chance, facts, records, write
+from support.scripted_world import Fact, Mind, chance, facts, records, write
 
 QUICK = Settings(resamples=200)
 SAID = uncle.collect.instructions(QUICK)

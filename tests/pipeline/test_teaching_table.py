@@ -16,8 +16,8 @@ from sayso.records import Estimate, Generation, Question, slice_text
 from sayso.storage.run_folder import RunFolder
 from sayso.train.proof import Frame, Side, frame_of, least_error, side_of, table
 from sayso.train.result import Cell, Method
-from scripted_world import Fact, Mind, chance, facts, write
-from scripted_world import records as records_of
+from support.scripted_world import Fact, Mind, chance, facts, write
+from support.scripted_world import records as records_of
 
 RESAMPLES = 1000
 Hedges = Callable[[Fact], bool]

@@ -11,7 +11,7 @@ import sayso
 from sayso.protocols import uncle
 from sayso.records import InputError, ask, signature_text
 from sayso.runs.asking import shape
-from scripted_world import Mind, facts, records, write
+from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(2)
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import sayso
-from judge_world import Shown, judge_engine, truthful
+from support.judge_world import Shown, judge_engine, truthful
 from sayso import cli, report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.cascade import CascadeJudge
@@ -21,7 +21,7 @@ from sayso.records import Generation, InputError
 from sayso.runs import run as jobs
 from sayso.runs.stages import Seen, cautions
 from sayso.storage.run_folder import RunFolder
-from scripted_world import Mind, chance, facts, records, write
+from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)  # 12 short questions, 4 paragraphs: 60 probes, 24 short and 8 long answers
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6))

@@ -10,7 +10,7 @@ import pytest
 import sayso
 from sayso.records import Estimate, slice_of, slice_text
 from sayso.runs.measure import Result
-from scripted_world import Fact, Mind, chance, facts, pool, prior, records, write
+from support.scripted_world import Fact, Mind, chance, facts, pool, prior, records, write
 
 WORLD = facts()
 

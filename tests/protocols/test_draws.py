@@ -20,7 +20,7 @@ from sayso.protocols.probes import ALIKE, Draws, count_draws
 from sayso.records import Generation, Request, Verdict, ask, slice_text
 from sayso.runs.measure import Result
 from sayso.runs.progress import Silent
-from scripted_world import Mind, chance, facts, records, write
+from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(8)  # 24 facts
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, i: i)

@@ -32,7 +32,7 @@ from sayso.records import (
     slice_text,
 )
 from sayso.runs.measure import Result, measure
-from scripted_world import Fact, chance, facts, records, word, write
+from support.scripted_world import Fact, chance, facts, records, word, write
 
 WORLD = facts(80)
 BY_QUESTION = {f.question: f for f in WORLD}

@@ -21,7 +21,7 @@ from sayso.protocols.faithfulness.read import RulesCompared, RulesWording
 from sayso.protocols.settings import replace
 from sayso.records import Request, Verdict, slice_text
 from sayso.runs.measure import Result, load_run
-from scripted_world import chance, facts, records, word, write
+from support.scripted_world import chance, facts, records, word, write
 
 WORLD = facts(50)  # 150 facts
 BY_QUESTION = {f.question: f for f in WORLD}

@@ -19,7 +19,7 @@ from sayso.protocols.faithfulness.read import NliCompared
 from sayso.protocols.settings import replace
 from sayso.records import InputError, signature_text
 from sayso.runs.measure import Result, load_run, measure
-from scripted_world import facts, records, word, write
+from support.scripted_world import facts, records, word, write
 
 Q = "Where is Orm?"
 

@@ -15,7 +15,7 @@ from sayso.protocols.faithfulness.read import LONGEST_THOUGHT, ending, nearest
 from sayso.protocols.settings import replace
 from sayso.records import Generation, Request
 from sayso.runs.measure import Result, load_run
-from scripted_world import Fact, facts, records, write
+from support.scripted_world import Fact, facts, records, write
 
 WORLD = facts(8)  # 24 facts
 QUESTION = "Where was Mira Toll born?"

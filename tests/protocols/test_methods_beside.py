@@ -28,8 +28,8 @@ from sayso.records import (
 )
 from sayso.runs.compare import compare
 from sayso.runs.measure import Result
-from scripted_world import facts, records, write
-from told_world import PROBES, aspect_of, estimate, run_told, value
+from support.scripted_world import facts, records, write
+from support.told_world import PROBES, aspect_of, estimate, run_told, value
 
 SHORT = Question("s", "d", "q0.0?", golds=())
 LONG = Question("l", "d", "Long e0.", parts=("s",))

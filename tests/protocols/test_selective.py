@@ -27,7 +27,7 @@ from sayso.records import (
     request_key,
     slice_text,
 )
-from scripted_world import Mind, chance, facts, records, write
+from support.scripted_world import Mind, chance, facts, records, write
 
 #: question -> gold, greedy answer, its log-probability a token, the draws
 SAID = {

@@ -11,7 +11,7 @@ import pytest
 import sayso
 from sayso.protocols import selective
 from sayso.records import Estimate, Generation, Request, Results, slice_text
-from scripted_world import Fact, Mind, chance, facts, records, write
+from support.scripted_world import Fact, Mind, chance, facts, records, write
 
 CHOSEN = selective.Settings(
     draws=selective.Draws(k=5),

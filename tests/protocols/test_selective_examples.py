@@ -25,7 +25,7 @@ from sayso.records import (
     slice_of,
 )
 from sayso.storage.run_folder import RunFolder
-from scripted_world import write
+from support.scripted_world import write
 
 N = 40
 BASE = selective.Settings(draws=selective.Draws(k=2), known_k=0, resamples=100, words=False)

@@ -27,7 +27,7 @@ from sayso.records import (
 )
 from sayso.scores.p_ik import fit
 from sayso.storage.run_folder import RunFolder
-from scripted_world import Fact, Mind, chance, facts, records, write
+from support.scripted_world import Fact, Mind, chance, facts, records, write
 
 CHOSEN = selective.Settings(
     draws=selective.Draws(k=2), known_k=2, resamples=300, scores="length_words,p_ik", words=False

@@ -16,7 +16,7 @@ from sayso.protocols import self_known, settings
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.measure import Result
 from sayso.storage.run_folder import RunFolder
-from telling_world import World, sentence
+from support.telling_world import World, sentence
 
 #: fifths of five and six sentences: 12345 and 123455
 TEXTS = {"Mira Toll": "ttfff", "Orm Bask": "tfttff", "Ada Quill": "ttttt"}
@@ -282,7 +282,7 @@ def test_without_knowledge_nothing_is_labeled(tmp_path: Path) -> None:
 
 
 def test_golds_of_the_data_are_a_source(tmp_path: Path) -> None:
-    from scripted_world import write
+    from support.scripted_world import write
 
     rows = [
         {

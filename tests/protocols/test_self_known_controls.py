@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sayso.records import slice_of
-from scripted_world import chance, word
-from telling_world import World
+from support.scripted_world import chance, word
+from support.telling_world import World
 
 NAMES = [f"{word('control', n, n=4)} {word('family', n)}" for n in range(40)]
 

@@ -26,7 +26,7 @@ from sayso.records import (
     slice_text,
 )
 from sayso.storage.run_folder import RunFolder
-from telling_world import World
+from support.telling_world import World
 
 TEXT = "Mira Toll was born in Orm in 1942. She was an artist of the party."
 #: claims as (span, words)

@@ -15,7 +15,7 @@ from sayso.protocols import self_known
 from sayso.records import ClaimQuestion, Passage, Request, Verdict, signature_text
 from sayso.runs.measure import Result
 from sayso.storage.run_folder import RunFolder
-from telling_world import World
+from support.telling_world import World
 
 TEXTS = {"Mira Toll": "ttfff", "Orm Bask": "tfttff", "Ada Quill": "ttttt"}
 

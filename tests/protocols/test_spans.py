@@ -13,7 +13,7 @@ from sayso.judges.judge import Item
 from sayso.protocols.probes import NOWHERE, BlindRules
 from sayso.records import Estimate, Generation, Gold, Question, Request, ask, slice_text
 from sayso.runs.measure import Result
-from scripted_world import Fact, Mind, chance, facts, prior, records, write
+from support.scripted_world import Fact, Mind, chance, facts, prior, records, write
 
 
 class Careless(Mind):

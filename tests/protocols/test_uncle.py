@@ -15,8 +15,8 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import settings, uncle
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, probe_state
 from sayso.records import InputError
-from scripted_world import Mind, chance, facts, records, write
-from told_world import PROBES, Told, estimate, run, value
+from support.scripted_world import Mind, chance, facts, records, write
+from support.told_world import PROBES, Told, estimate, run, value
 
 
 def test_the_five_rates_by_hand(tmp_path: Path) -> None:

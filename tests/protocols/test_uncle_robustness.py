@@ -18,7 +18,7 @@ from sayso.protocols.probes import ALIKE
 from sayso.protocols.uncle.report import render
 from sayso.records import InputError, Question, Request, signature_text
 from sayso.runs.measure import Result
-from told_world import PROBES, aspect_of, estimate, run, run_told, value
+from support.told_world import PROBES, aspect_of, estimate, run, run_told, value
 
 #: by what each wording's instruction is told, in both forms
 SAID = ("Express uncertainty", "for certain, say so", "Make it clear", "put them into words")

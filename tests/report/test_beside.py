@@ -7,7 +7,7 @@ import io
 import re
 from pathlib import Path
 
-from report_folders import make_run
+from support.report_folders import make_run
 from rich.console import Console
 
 from sayso.protocols.uncle import report

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from report_folders import estimates_of, make_run
+from support.report_folders import estimates_of, make_run
 
 from sayso.report import write
 

@@ -14,7 +14,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
 from sayso.protocols.settings import replace
 from sayso.records import Request
-from scripted_world import chance, facts, records, write
+from support.scripted_world import chance, facts, records, write
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -16,7 +16,7 @@ from sayso.protocols.settings import replace
 from sayso.records import Estimate, InputError, Request, slice_of
 from sayso.runs.measure import Result
 from sayso.runs.run import Job
-from scripted_world import chance, facts, records, write
+from support.scripted_world import chance, facts, records, write
 
 WORLD = facts(12)
 EVIL = '<script>alert(1)</script>"><img src=x> \x1b[31m\u202e'

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_folders import estimates_of, make_run
+from support.report_folders import estimates_of, make_run
 
 from sayso.records import Estimate, InputError, slice_of
 from sayso.report import write

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from report_folders import estimates
+from support.report_folders import estimates
 from rich.console import Console
 
 from sayso.checks.judge import JudgeTables, judge_check, render_judge

@@ -17,7 +17,7 @@ from sayso.protocols.selective.report import SelectiveResults, metric_label, ren
 from sayso.records import Estimate, Generation, Request, slice_of
 from sayso.report.numbers import plain
 from sayso.storage.run_folder import Manifest
-from scripted_world import Mind, chance, facts, records, write
+from support.scripted_world import Mind, chance, facts, records, write
 
 HOSTILE = "<script>alert(1)</script>"
 WORLD = facts(24)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from long_texts import make_long_run
+from support.long_texts import make_long_run
 
 from sayso import report
 

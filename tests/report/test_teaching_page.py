@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from teachings import METHODS, teaching
+from support.teachings import METHODS, teaching
 
 from sayso import cli
 from sayso.records import Estimate, InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from report_folders import estimates, estimates_of
+from support.report_folders import estimates, estimates_of
 from rich.console import Console
 
 from sayso.protocols.uncle.report import LABELS, render

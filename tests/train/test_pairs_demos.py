@@ -7,7 +7,7 @@ import re
 import msgspec
 import pytest
 
-from pair_records import paragraph, short_fact
+from support.pair_records import paragraph, short_fact
 from sayso.judges.decisiveness import decisiveness
 from sayso.prompts import methods
 from sayso.records import InputError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pair_records import ASPECTS, paragraph, short_fact
+from support.pair_records import ASPECTS, paragraph, short_fact
 from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError
 from sayso.train.recipes.calibrated import Limits, graded, nearest_word

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pair_records import ASPECTS, SAID, answer, paragraph, question, short_fact, verdict
+from support.pair_records import ASPECTS, SAID, answer, paragraph, question, short_fact, verdict
 from sayso.records import InputError, Question
 from sayso.train.recipes.calibrated import aligned, calibrated, fut
 from sayso.train.recipes.idk import idk

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pair_records import short_fact
+from support.pair_records import short_fact
 from sayso.records import InputError
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.rows import REFUSALS, Fact

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pair_records import ASPECTS, paragraph, short_fact
+from support.pair_records import ASPECTS, paragraph, short_fact
 from sayso.records import InputError
 from sayso.train.recipes.known import known_rows
 from sayso.train.rows import REFUSALS, WORDS, Fact

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pair_records import paragraph, question, short_fact
+from support.pair_records import paragraph, question, short_fact
 from sayso.judges.rules.judge import judge_rules_long
 from sayso.records import InputError, Question
 from sayso.train.recipes.logu import by_kind, logu, swapped_right, told_wrong

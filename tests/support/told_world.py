@@ -17,7 +17,7 @@ from sayso.judges.judge import Item
 from sayso.protocols import settings, uncle
 from sayso.records import Estimate, Request, Verdict, slice_text
 from sayso.runs.measure import Result
-from scripted_world import write
+from support.scripted_world import write
 
 
 class Told:

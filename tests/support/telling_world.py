@@ -17,7 +17,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
 from sayso.records import Request
 from sayso.runs.measure import Result
-from scripted_world import word
+from support.scripted_world import word
 
 #: what a model says of a claim, given its sentence, the letter of its truth, and the setting
 Says = Callable[[str, str, str], str]
