@@ -25,7 +25,6 @@ from judge_rules import Row, golds_of_field, rows, set_aside
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from support.judge_world import Shown, judge_engine
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
@@ -33,6 +32,7 @@ from sayso.judges.model.prompts import one_line
 from sayso.judges.rules.judge import RulesJudge
 from sayso.prompts.fence import clean
 from sayso.records import Generation, Question, Verdict, ask
+from support.judge_world import Shown, judge_engine
 
 #: 1.0 is the hardest case for the cascade: every error of the rules costs
 ACCURACIES = (0.95, 0.98, 1.0)

@@ -19,10 +19,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from support.judge_world import Shown, judge_engine
 from sayso.checks.judge import judge_check, our_set
 from sayso.checks.model import WHOLE, check
 from sayso.judges.reliability import SetResult
+from support.judge_world import Shown, judge_engine
 from support.urn import Urn
 
 SHAPES = {

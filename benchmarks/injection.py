@@ -24,7 +24,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from attacks import CANARY, Attack, attacks, fixed_fence, no_fence, outside
-from support.judge_world import Block, Shown, judge_engine, written
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.prompts import Part, compose, load
@@ -32,6 +31,7 @@ from sayso.prompts import fence
 from sayso.prompts.fence import Fence, clean
 from sayso.prompts.fence import fence as fence_fence
 from sayso.records import Generation, Gold, Question, Request, ask
+from support.judge_world import Block, Shown, judge_engine, written
 
 FENCES: dict[str, Callable[..., Fence]] = {
     "none": no_fence,

@@ -23,13 +23,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from support.judge_world import Shown, judge_engine
 from sayso.engines.prices import price_of
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Generation, Gold, Question, Usage, ask
+from support.judge_world import Shown, judge_engine
 from support.scripted_world import chance, word
 
 ENTITIES = 120

@@ -12,11 +12,11 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
-from support.judge_world import Block, Shown, shown, written
 from sayso.engines.engine import Capabilities
 from sayso.engines.scripted import ScriptedEngine
 from sayso.prompts.fence import Fence, Field
 from sayso.records import Request
+from support.judge_world import Block, Shown, shown, written
 
 #: An order is followed where this stands outside the fence.
 CANARY = "obeyme"

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import sayso
-from support.judge_world import judge_engine, truthful
 from sayso.engines.prices import LOCAL, Price
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
@@ -16,6 +15,7 @@ from sayso.records import Generation, Usage, ask
 from sayso.runs import measure
 from sayso.runs.dry_run import UNKNOWN_FORM, Plan, Range, Stage, estimate, means, told
 from sayso.runs.run import Job
+from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(6)  # 18 facts, 6 paragraphs

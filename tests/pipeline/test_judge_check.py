@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.judge_world import Shown, judge_engine
 from sayso.checks.judge import (
     ATTACKS,
     PLAIN,
@@ -32,6 +31,7 @@ from sayso.judges.reliability import Label, cited, place, result, share, stored
 from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Content, InputError, Stance, Verdict
 from sayso.runs.judge import JudgeOptions
+from support.judge_world import Shown, judge_engine
 
 Said = tuple[Stance, Content]
 

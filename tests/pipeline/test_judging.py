@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 import sayso
-from support.judge_world import judge_engine, truthful
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Request, Usage, ask, signature_text
@@ -20,6 +19,7 @@ from sayso.runs.costs import BudgetSpent
 from sayso.runs.judge import JudgeOptions, check_judge, open_judge
 from sayso.runs.measure import Result
 from sayso.storage.cache import Cache
+from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(6)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from support.judge_world import judge_engine, truthful
 from sayso.judges.model.judge import LlmJudge
 from sayso.runs.judge import Seat
 from sayso.score_files import grade
 from sayso.score_files.score import score_file
+from support.judge_world import judge_engine, truthful
 
 PLACES = ("Arles", "Rome")
 

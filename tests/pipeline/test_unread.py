@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 import sayso
-from support.judge_world import Shown, judge_engine, truthful
 from sayso import cli, report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.cascade import CascadeJudge
@@ -21,6 +20,7 @@ from sayso.records import Generation, InputError
 from sayso.runs import run as jobs
 from sayso.runs.stages import Seen, cautions
 from sayso.storage.run_folder import RunFolder
+from support.judge_world import Shown, judge_engine, truthful
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)  # 12 short questions, 4 paragraphs: 60 probes, 24 short and 8 long answers

@@ -7,7 +7,6 @@ import io
 import re
 from pathlib import Path
 
-from support.report_folders import make_run
 from rich.console import Console
 
 from sayso.protocols.uncle import report
@@ -15,6 +14,7 @@ from sayso.protocols.uncle.report import render
 from sayso.records import Estimate, Results, Slice, slice_of
 from sayso.report import write
 from sayso.storage.run_folder import RunFolder
+from support.report_folders import make_run
 
 NAMES = [name for name, _, _ in report.COLUMNS]
 

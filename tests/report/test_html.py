@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.report_folders import estimates_of, make_run
 
 from sayso.records import Estimate, InputError, slice_of
 from sayso.report import write
 from sayso.storage.run_folder import Manifest, RunFolder
+from support.report_folders import estimates_of, make_run
 
 LIMIT = 1_500_000
 HOSTILE = (

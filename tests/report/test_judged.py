@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from support.report_folders import estimates
 from rich.console import Console
 
 from sayso.checks.judge import JudgeTables, judge_check, render_judge
@@ -16,6 +15,7 @@ from sayso.judges.reliability import stored
 from sayso.protocols.uncle.report import render
 from sayso.report import terminal
 from sayso.storage.run_folder import Manifest
+from support.report_folders import estimates
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil \ud800"
 CHECKED = {

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.long_texts import make_long_run, manifest, numbers
 from rich.console import Console
 
 import sayso
@@ -33,6 +32,7 @@ from sayso.protocols.settings import replace
 from sayso.records import Claim, Estimate, Generation, Passage, Request, Sentence, slice_of
 from sayso.report.numbers import block
 from sayso.storage.run_folder import RunFolder
+from support.long_texts import make_long_run, manifest, numbers
 from support.scripted_world import facts, records, write
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from support.teachings import METHODS, teaching
 
 from sayso import cli
 from sayso.records import Estimate, InputError
@@ -23,6 +22,7 @@ from sayso.train import report as charts
 from sayso.train.proof import verdict
 from sayso.train.report import page, render_training, write_training
 from sayso.train.result import Cell, Change, Method, Point, Teaching, read_teaching, write_teaching
+from support.teachings import METHODS, teaching
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 
 import pytest
-from support.report_folders import estimates, estimates_of
 from rich.console import Console
 
 from sayso.protocols.uncle.report import LABELS, render
 from sayso.records import Estimate, slice_of
 from sayso.report.terminal import render_compare
+from support.report_folders import estimates, estimates_of
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil\u2066 \ud800 {{7*7}} <script>"
 

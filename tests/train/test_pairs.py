@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.pair_records import answer, question, short_fact, verdict
 from sayso.records import Claim, InputError, Question, Verdict
 from sayso.train.rows import Row, check_apart, check_draws, facts_of, instructed, normal_name
+from support.pair_records import answer, question, short_fact, verdict
 
 BIRTH = question("place of birth")
 JOB = question("occupation", gold="poet")

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.pair_records import ASPECTS, paragraph, short_fact
 from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError
 from sayso.train.recipes.calibrated import (
@@ -23,6 +22,7 @@ from sayso.train.recipes.calibrated import (
     permuted,
 )
 from sayso.train.rows import REFUSALS, Fact
+from support.pair_records import ASPECTS, paragraph, short_fact
 
 PLAIN = ladder(False)[0].level
 

@@ -7,12 +7,12 @@ import re
 import msgspec
 import pytest
 
-from support.pair_records import paragraph, short_fact
 from sayso.judges.decisiveness import decisiveness
 from sayso.prompts import methods
 from sayso.records import InputError
 from sayso.train.recipes.demos import demonstrations
 from sayso.train.rows import Fact
+from support.pair_records import paragraph, short_fact
 
 
 def world() -> list[Fact]:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.pair_records import ASPECTS, paragraph, short_fact
 from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError
 from sayso.train.recipes.calibrated import Limits, graded, nearest_word
 from sayso.train.rows import REFUSALS, Fact
+from support.pair_records import ASPECTS, paragraph, short_fact
 
 HALF = Limits(plain_from=0.5)
 ONE = ("possibly",)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.pair_records import ASPECTS, SAID, answer, paragraph, question, short_fact, verdict
 from sayso.records import InputError, Question
 from sayso.train.recipes.calibrated import aligned, calibrated, fut
 from sayso.train.recipes.idk import idk
@@ -27,6 +26,7 @@ from sayso.train.rows import (
     in_order,
     normal_name,
 )
+from support.pair_records import ASPECTS, SAID, answer, paragraph, question, short_fact, verdict
 
 Recipe = Callable[..., list[Row]]
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.pair_records import short_fact
 from sayso.records import InputError
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.rows import REFUSALS, Fact
+from support.pair_records import short_fact
 
 
 def test_theta_one_refuses_what_is_not_always_right() -> None:

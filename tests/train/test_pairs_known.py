@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.pair_records import ASPECTS, paragraph, short_fact
 from sayso.records import InputError
 from sayso.train.recipes.known import known_rows
 from sayso.train.rows import REFUSALS, WORDS, Fact
+from support.pair_records import ASPECTS, paragraph, short_fact
 
 HEDGE = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
 VALUES = ["Lyon", "1950", "poet"]

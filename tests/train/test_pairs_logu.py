@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.pair_records import paragraph, question, short_fact
 from sayso.judges.rules.judge import judge_rules_long
 from sayso.records import InputError, Question
 from sayso.train.recipes.logu import by_kind, logu, swapped_right, told_wrong
 from sayso.train.rows import Checked, Fact, Paragraph, clause_of, noun_of, unsure
+from support.pair_records import paragraph, question, short_fact
 
 UNSURE = re.compile(r"not sure|not certain|do not know|cannot say|unsure|unclear|no reliable")
 
