@@ -17,6 +17,7 @@ STUDIES = {
     "judge_rules": [],
     "judge_reworded": [],
     "stance": [],
+    "wordings": [],
     "injection": [],
     "checks": [],
     "judge_tokens": [],

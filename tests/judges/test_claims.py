@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sayso
-from sayso.judges.claims import Claimed, RulesClaims, claims, is_talk, read_claims, unframed
+from sayso.judges.claims import (
+    PHRASES,
+    Claimed,
+    RulesClaims,
+    claims,
+    is_talk,
+    read_claims,
+    unframed,
+    unresponsive,
+)
 from sayso.records import InputError
 
 
@@ -331,3 +345,54 @@ def test_work_grows_no_faster_than_the_text(piece: str) -> None:
 def test_what_is_no_text_is_refused_in_one_line(text: object, topic: object) -> None:
     with pytest.raises(InputError, match=r"claims: got (NoneType|int); expected text and topic"):
         claims(text, topic)  # type: ignore[arg-type]
+
+
+# ---- answers that decline, by the paper's phrases (PROTOCOLS 4.A.2)
+
+
+def test_the_eleven_phrases_of_the_paper_anywhere_and_in_any_case() -> None:
+    assert len(PHRASES) == 11
+    for phrase in PHRASES:
+        assert unresponsive(f"Well, {phrase.upper()} more.") == phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I don’t have any information on her.", "i don't have"),  # a curly quote
+        ("I  do\nnot have it.", "i do not have"),  # white space is one
+        ("", "empty"),
+        (" \n", "empty"),
+        ("Mira Toll is a poet.", None),
+        ("He said: I doubt it.", None),
+        ("Unfortunately, there was no sequel.", None),
+    ],
+)
+def test_by_hand(text: str, expected: str | None) -> None:
+    assert unresponsive(text) == expected
+
+
+def test_a_phrase_inside_a_good_answer_still_counts_as_the_paper_has_it() -> None:
+    # a known weakness of the filter: it looks anywhere
+    assert unresponsive('Her song "I Do Not Have a Dog" was a hit.') == "i do not have"
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_phrase_empty_or_none(text: str) -> None:
+    assert unresponsive(text) in (*PHRASES, "empty", None)
+
+
+# ---- the example of docs/self_known.md prints what stands below it
+
+DOC = (Path(__file__).parents[2] / "docs" / "self_known.md").read_text(encoding="utf-8")
+
+
+def test_the_example_prints_what_is_shown(tmp_path: Path) -> None:
+    section = DOC.partition("## Claims")[2].partition("\n## ")[0]
+    found = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", section, flags=re.DOTALL)
+    assert found is not None
+    done = subprocess.run(
+        [sys.executable, "-c", found[1]], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == found[2]

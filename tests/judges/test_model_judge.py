@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from judge_world import Block, Shown, judge_engine, shown, truthful, written
 from sayso.engines.engine import Capabilities
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.records import Generation, Gold, InputError, Question, Request, Usage, Verdict, ask
+from support.judge_world import Block, Shown, judge_engine, shown, truthful, written
 
 QUESTIONS = tuple(
     Question(id=f"q{n}", dataset="d", text=text, golds=(Gold(gold),), entity="Mira Toll")

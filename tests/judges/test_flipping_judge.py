@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judge_world import Shown, judge_engine
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.metrics.uncle_rates import expression_rates
 from sayso.records import Generation, Gold, Question, ask
+from support.judge_world import Shown, judge_engine
 
 LABELS = ("S", "NS", "UNC")
 VALUES = {"correct": 0, "incorrect": 1, "uncertain": 2}

@@ -20,12 +20,12 @@ from attacks import (
     outside,
     worst_judge,
 )
-from judge_world import Block, Shown, judge_engine, shown, written
 from sayso.judges.judge import Item
 from sayso.judges.model import prompts as llm_prompts
 from sayso.judges.model.judge import LlmJudge
 from sayso.prompts.fence import LONGEST, Field, clean, fence
 from sayso.records import Generation, Gold, Question, Request, Verdict, ask
+from support.judge_world import Block, Shown, judge_engine, shown, written
 
 ATTACKS = attacks()
 #: what the judge finds when nobody orders it about; neither is what attacks want

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.judges.rules.text import is_english
+from sayso.judges.meaning import equivalent
+from sayso.judges.rules.stance import read
+from sayso.judges.rules.text import forget_texts, is_english
 
 ENGLISH = [
     "",
@@ -63,3 +65,16 @@ def test_other_languages(text: str) -> None:
 @given(st.text(max_size=300))
 def test_never_raises(text: str) -> None:
     assert is_english(text) in (True, False)
+
+
+# ---- what the rules remember of texts can be let go, and comes back when asked again
+
+
+def test_every_memory_is_emptied_and_nothing_changes() -> None:
+    before = equivalent("When was she born?", "12 May 1985", "1985-05-12")
+    assert equivalent.cache_info().currsize
+    assert read.cache_info().currsize
+    forget_texts()
+    assert equivalent.cache_info().currsize == 0
+    assert read.cache_info().currsize == 0
+    assert equivalent("When was she born?", "12 May 1985", "1985-05-12") == before

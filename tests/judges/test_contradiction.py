@@ -1,4 +1,7 @@
-"""Contradiction of two answers to one question, offline."""
+"""Contradiction of two answers to one question, offline.
+
+More of each class stand in ``benchmarks/data/wordings_contradiction.jsonl``: ``test_wordings``.
+"""
 
 from __future__ import annotations
 
@@ -15,68 +18,43 @@ CASES: list[tuple[str, str, str, bool | None]] = [
     ("When was she born?", "She was born in 1950.", "12 May 1950", False),
     ("When was she born?", "1950", "1951", True),
     ("When was she born?", "12 May 1950", "13 May 1950", True),
-    ("When was she born?", "the 1950s", "1953", False),
     # numbers with units
     ("How tall is it?", "It is 300 m tall.", "984 feet", False),
     ("How tall is it?", "300 m", "324 m", True),
     ("How many people live there?", "About 2 million", "2,100,000", False),
-    ("How many people live there?", "5 million", "2 million", True),
     # names
-    ("Who wrote it?", "William Shakespeare", "Shakespeare", False),
     ("Who wrote it?", "Bill Gates", "William Gates", False),
     ("Who wrote it?", "John Lennon", "Paul McCartney", True),
     ("Who wrote it?", "John Hawkins", "John Howard", True),
-    ("Who wrote it?", "Joseph Merrick", "John Merrick", True),
-    ("Who directed it?", "I think it was Spielberg.", "Possibly George Lucas", True),
     # lists and inclusion
     ("Who wrote it?", "John Lennon and Paul McCartney", "Paul McCartney", False),
-    ("Where is it?", "Paris, France", "France", False),
     ("Where is it?", "Paris, France", "Lyon, France", True),
-    ("Where was he born?", "He was born in Munich, Germany, and moved away.", "Germany", False),
-    ("What are its symptoms?", "fever and cough", "cough, fever and fatigue", False),
     # aliases
     ("Where is it?", "the USA", "United States", False),
-    ("Where was he born?", "New York City", "NYC", False),
-    ("What genre is it?", "a drama film", "drama", False),
-    ("What genre is it?", "comedy", "horror", True),
     # yes and no
     ("Is it a fish?", "Yes.", "No, it is a mammal.", True),
-    ("Is it a fish?", "Yes, it is.", "Yes", False),
     ("Is it a fish?", "It is not a fish.", "It is a fish.", True),
     # options
     ("Which is larger, Mars or Venus?", "Venus", "Mars is larger.", True),
-    ("Which is larger, Mars or Venus?", "Venus is larger than Mars.", "Venus", False),
     # shares in words
     ("What share of the vote did he win?", "half", "50%", False),
-    ("What share of the vote did he win?", "He won half of the vote.", "60 percent", True),
     ("What share of it?", "a third", "33%", False),
-    ("What share of it?", "two thirds", "67 %", False),
-    ("What share of it?", "three quarters", "70%", True),
     ("When was it?", "in the first half of 1961", "1961", False),
     # degrees without their sign, where temperatures are asked for
     ("At what temperature does it boil?", "100 C", "100 degrees Celsius", False),
     ("At what temperature does it boil?", "100 C", "212 F", False),
-    ("At what temperature does it boil?", "100 C", "90 °C", True),
     ("How many are there?", "100 C", "100", False),
     # a year that is said roughly
     ("When was it built?", "about 1961", "1962", False),
-    ("When was it built?", "1961", "It was built around 1962.", False),
     ("When was it built?", "about 1961", "1968", True),
-    ("When was it built?", "c. 1500", "1508", False),
-    ("When was it built?", "1961", "1962", True),
     ("When was it built?", "about 1961", "12 May 1990", True),
     # birth and death
-    ("When was she born?", "She was born in 1815 and died in 1852.", "1852", True),
     ("When was she born?", "She was born in 1815 and died in 1852.", "1815", False),
-    ("When did she die?", "She was born in 1815 and died in 1852.", "1815", True),
     ("When did she die?", "She was born in 1815 and died in 1852.", "1852", False),
-    ("When did she live?", "She was born in 1815 and died in 1852.", "1852", False),
     ("When was she born?", "She died in 1852.", "1852", False),
     # nothing to compare
     ("Who wrote it?", "I don't know.", "Paul", None),
     ("Who wrote it?", "", "Paul", None),
-    ("Who wrote it?", "I'm sorry, I cannot answer.", "I don't know", None),
-    ("Who wrote it?", "The question is incomplete.", "Paul", None),
     ("Who wrote it?", "Je pense que c'est lui qui a écrit le livre dans la ville.", "Paul", None),
 ]
 
@@ -121,10 +99,8 @@ def test_public_name() -> None:
     ("question", "a", "b", "wanted"),
     [
         ("Who wrote Emma?", "It was Austen.", "It was not Austen.", True),
-        ("Who wrote Emma?", "It was not Austen.", "Jane Austen wrote it.", True),
         ("Who wrote Emma?", "It was not Eliot.", "Jane Austen.", False),  # both can be right
         ("Who wrote Emma?", "It was not Eliot.", "It was not Trollope.", False),
-        ("When did it open?", "It was not in 1961.", "12 May 1961", True),
         ("When did it open?", "It was not on 12 May 1961.", "1961", False),  # another day of it
         ("When did it open?", "It was not until 1961.", "1961", False),
         ("When did it open?", "It was not 1960 but 1961.", "1960", False),
@@ -140,15 +116,10 @@ def test_a_denial_excludes_what_it_denies(question: str, a: str, b: str, wanted:
     ("question", "a", "b", "wanted"),
     [
         ("When did it open?", "before 1970", "1961", False),
-        ("When did it open?", "before 1960", "1961", True),
-        ("When did it open?", "after 1960", "12 May 1961", False),
         ("When did it open?", "after 1960", "1959", True),
         ("When did it open?", "after 1960", "before 1970", False),
-        ("When did it open?", "after 1970", "before 1960", True),
         ("How many doors has it?", "at least 5", "7", False),
-        ("How many doors has it?", "at least 5", "3", True),
         ("How many doors has it?", "fewer than 10", "7", False),
-        ("How many doors has it?", "fewer than 10", "12", True),
         ("How many doors has it?", "up to 8", "at least 9", True),
         ("How high is it?", "over 900 m", "950 km", True),
     ],

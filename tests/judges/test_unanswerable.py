@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sayso
-from judge_world import judge_engine, truthful
 from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import (
@@ -24,6 +23,7 @@ from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import selective
 from sayso.records import Generation, Gold, Question, Request, Verdict
+from support.judge_world import judge_engine, truthful
 
 NOWHERE_KNOWN = Question("q", "d", "Where are all the aliens?", answerable=False)
 KNOWN = Question("k", "d", "Where was Ada born?", golds=(Gold("London"),), answerable=True)

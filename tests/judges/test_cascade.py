@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from judge_world import Shown, judge_engine, shown
 from sayso.judges.cascade import CascadeJudge, certain
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Generation, Gold, Question, ask
+from support.judge_world import Shown, judge_engine, shown
 
 
 def question(text: str, *golds: str, entity: str = "Mira Toll") -> Question:
