@@ -8,10 +8,23 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sayso.metrics.arrays import (
+    Floats,
+    cluster_codes,
+    codes,
+    count_codes,
+    divide,
+    float_or_rows,
+    or_none,
+    weight_rows,
+)
 from sayso.metrics.intervals import bootstrap_ratio, bootstrap_share
-from sayso.metrics.ranking import codes
-from sayso.metrics.uncle_rates import Floats, divide, or_none
 from sayso.records import Estimate, InputError
+
+__all__ = [
+    "Pairing", "against_others", "agreement", "agreement_matrix", "alignment", "crosstab", "kappa",
+    "kappa_of_table", "majority",
+]  # fmt: skip
 
 
 def alignment(
@@ -55,11 +68,12 @@ def crosstab(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = No
     """
     one, two = np.asarray(first), np.asarray(second)
     joint = codes(np.concatenate([one, two]))
-    size = int(joint.max()) + 1 if len(joint) else 0
+    size = count_codes(joint)
     slot = joint[: len(one)] * size + joint[len(one) :]
     member = (slot[:, None] == np.arange(size * size)).astype(np.float64)
-    W = np.ones(len(one)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return np.asarray((W @ member).reshape(*W.shape[:-1], size, size), dtype=np.float64)
+    W, single = weight_rows(weights, len(one))
+    tables = np.asarray((W @ member).reshape(len(W), size, size), dtype=np.float64)
+    return tables[0] if single else tables
 
 
 def kappa(
@@ -71,7 +85,7 @@ def kappa(
     and the same label throughout (expected agreement 1).
     """
     value = kappa_of_table(crosstab(first, second, weights))
-    return or_none(value) if value.ndim == 0 else value
+    return float_or_rows(value)
 
 
 def agreement(
@@ -80,7 +94,7 @@ def agreement(
     """Return the share of things given the same label; shapes as in :func:`kappa`."""
     table = crosstab(first, second, weights)
     value = divide(np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1)))
-    return or_none(value) if value.ndim == 0 else value
+    return float_or_rows(value)
 
 
 # How far graders agree: people, answer metrics, or both, in pairs and each against the others.
@@ -118,7 +132,7 @@ def agreement_matrix(
     """
     said = _arrays(verdicts)
     names = list(said)
-    unit = np.arange(_rows(said)) if clusters is None else np.asarray(clusters)
+    unit = cluster_codes(clusters, _rows(said))
     found = []
     for place, first in enumerate(names):
         for second in names[place + 1 :]:
@@ -151,7 +165,7 @@ def against_others(
         raise InputError(
             f"a majority of others needs a panel of at least 3 of the graders, got {judges}"
         )
-    unit = np.arange(_rows(said)) if clusters is None else np.asarray(clusters)
+    unit = cluster_codes(clusters, _rows(said))
     without = {left: majority([said[name] for name in judges if name != left]) for left in judges}
     found = {}
     for name, own in said.items():

@@ -8,15 +8,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.ranking import block_starts, codes, weight_rows
-from sayso.metrics.uncle_rates import Floats, divide, or_none
+from sayso.metrics.arrays import (
+    Floats,
+    Result,
+    as_result,
+    block_starts,
+    cluster_codes,
+    codes,
+    count_codes,
+    divide,
+    weight_rows,
+)
 from sayso.records import InputError
+
+__all__ = [
+    "CALIBRATORS", "PROBABILITY_METRICS", "Isotonic", "Platt", "brier", "brier_decomposition",
+    "cross_calibrate", "ece", "ece_debiased", "fit_isotonic", "fit_platt", "split_rows",
+]  # fmt: skip
 
 Binning = Literal["width", "mass"]
 
@@ -83,17 +97,13 @@ def _binned(
     return _Binned(mass, divide((W * p) @ member, mass), divide((W * y) @ member, mass), single)
 
 
-def _result(values: Floats, single: bool) -> float | Floats | None:
-    return or_none(values[0]) if single else values
-
-
 def ece(
     confidence: ArrayLike,
     correct: ArrayLike,
     bins: int = 10,
     weights: ArrayLike | None = None,
     binning: Binning = "width",
-) -> float | Floats | None:
+) -> Result:
     """Return the expected calibration error, 0..1, lower = better.
 
     sum over bins of (share in bin) |accuracy - mean confidence| (Naeini et al. 2015; Guo et al.
@@ -101,7 +111,7 @@ def ece(
     """
     found = _binned(confidence, correct, bins, binning, weights)
     gap = np.nan_to_num(np.abs(found.accuracy - found.confidence))
-    return _result(divide((found.mass * gap).sum(axis=1), found.mass.sum(axis=1)), found.single)
+    return as_result(divide((found.mass * gap).sum(axis=1), found.mass.sum(axis=1)), found.single)
 
 
 def ece_debiased(
@@ -110,7 +120,7 @@ def ece_debiased(
     bins: int = 10,
     weights: ArrayLike | None = None,
     binning: Binning = "width",
-) -> float | Floats | None:
+) -> Result:
     """Return the calibration error less an estimate of what chance adds to it; may fall below 0.
 
     Kumar et al. 2019, section 5 (the L1 form): a bin's accuracy a of n rows varies like
@@ -127,18 +137,16 @@ def ece_debiased(
     folded = s * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2) + gap * erf
     folded = np.where(s > 0, folded, np.abs(gap))
     value = (found.mass * (2 * np.abs(gap) - folded)).sum(axis=1)
-    return _result(divide(value, found.mass.sum(axis=1)), found.single)
+    return as_result(divide(value, found.mass.sum(axis=1)), found.single)
 
 
-def brier(
-    confidence: ArrayLike, correct: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+def brier(confidence: ArrayLike, correct: ArrayLike, weights: ArrayLike | None = None) -> Result:
     """Return the Brier score, the mean of (confidence - correct)^2, 0..1, lower = better.
 
     Brier 1950. Always saying the accuracy a gets a(1-a).
     """
     p, y, W, single = _checked(confidence, correct, weights)
-    return _result(divide(W @ (p - y) ** 2, W.sum(axis=1)), single)
+    return as_result(divide(W @ (p - y) ** 2, W.sum(axis=1)), single)
 
 
 class BrierParts(NamedTuple):
@@ -341,8 +349,8 @@ def split_rows(
     n: int, share: float, rng: np.random.Generator, clusters: ArrayLike | None = None
 ) -> NDArray[np.bool_]:
     """Return a mask (n,) of rows to fit on: about ``share`` of the clusters, none of them cut."""
-    unit = np.arange(n) if clusters is None else codes(clusters)
-    count = int(unit.max()) + 1 if n else 0
+    unit = cluster_codes(clusters, n)
+    count = count_codes(unit)
     chosen = rng.permutation(count) < round(share * count)
     return np.asarray(chosen[unit], dtype=np.bool_)
 
@@ -351,8 +359,8 @@ def fold_rows(
     n: int, folds: int, rng: np.random.Generator, clusters: ArrayLike | None = None
 ) -> NDArray[np.int64]:
     """Return the fold, 0..folds-1, of each row; rows of one cluster share a fold."""
-    unit = np.arange(n) if clusters is None else codes(clusters)
-    count = int(unit.max()) + 1 if n else 0
+    unit = cluster_codes(clusters, n)
+    count = count_codes(unit)
     if folds < 2 or folds > count:
         raise InputError(f"folds: got {folds} for {count} clusters, expected 2 to {count}")
     return np.asarray((rng.permutation(count) % folds)[unit], dtype=np.int64)
@@ -429,8 +437,8 @@ def conformal_filter(
     ``uncertainty`` (n,), ``wrong`` (n,) boolean, ``texts`` (n,) names each claim's text.
     """
     u, bad = np.asarray(uncertainty, dtype=np.float64), np.asarray(wrong, dtype=bool)
-    unit = codes(texts) if len(u) else np.zeros(0, dtype=np.int64)
-    count = int(unit.max()) + 1 if len(unit) else 0
+    unit = codes(texts)
+    count = count_codes(unit)
     if count < 2:
         return Filtered(None, None, None, None, count)
     least: Floats = np.full(count, np.inf)
@@ -450,3 +458,11 @@ def conformal_filter(
         float(np.isinf(least).mean()),
         count,
     )
+
+
+#: Metrics of stated probabilities: metric(confidence, correct, weights=None).
+PROBABILITY_METRICS: dict[str, Callable[..., Any]] = {
+    "ece": ece,
+    "ece_debiased": ece_debiased,
+    "brier": brier,
+}

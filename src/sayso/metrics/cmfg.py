@@ -9,10 +9,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sayso.metrics.arrays import Floats, Result, as_result, divide, or_none, weight_rows
 from sayso.metrics.calibration import brier_decomposition, ece_debiased
-from sayso.metrics.ranking import auroc, weight_rows
-from sayso.metrics.uncle_rates import Floats, divide, or_none
+from sayso.metrics.ranking import auroc
 from sayso.records import InputError
+
+__all__ = [
+    "ConfidenceBin", "LinguisticCalibration", "cmfg", "cmfg_bins", "cmfg_corrected", "cmfg_parts",
+    "cmfg_permuted", "cmfg_references", "cmfg_star", "cmfg_star_error", "confidence",
+    "confidence_bin", "faithfulness", "kendall", "linguistic_calibration", "mfg", "noise_floor",
+    "over_claim", "over_hedge", "shared_bins", "skill", "skill_corrected", "with_punts",
+]  # fmt: skip
 
 # Does a model sound as sure as it is? Decisiveness against intrinsic confidence.
 #
@@ -25,7 +32,6 @@ from sayso.records import InputError
 # decisiveness (a punt, a missing verdict) and k = 0 drop the row; nothing defaults to 0.
 
 Punt = Literal["exclude", "dec0"]
-Result = float | Floats | None
 
 
 def confidence(contradictions: int, k: int) -> float | None:
@@ -78,11 +84,6 @@ def with_punts(decisiveness: ArrayLike, punted: ArrayLike, punt: Punt = "exclude
     d = shares(decisiveness, "decisiveness").copy()
     d[np.asarray(punted, dtype=bool)] = np.nan if punt == "exclude" else 0.0
     return d
-
-
-def as_result(values: Floats, single: bool) -> Result:
-    """Return (B,) values in the shape that the weights ask for."""
-    return or_none(values[0]) if single else values
 
 
 def shares(values: ArrayLike, name: str) -> Floats:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sayso.metrics.arrays import Floats, Result, cluster_codes, codes, count_codes
 from sayso.metrics.intervals import (
     LEVEL,
     Metric,
@@ -24,9 +25,10 @@ from sayso.metrics.intervals import (
     student_p,
     student_quantile,
 )
-from sayso.metrics.ranking import auroc, codes
-from sayso.metrics.uncle_rates import Floats
+from sayso.metrics.ranking import auroc
 from sayso.records import Estimate, InputError
+
+__all__ = ["RankFlip", "ScoreDifference", "averaged", "holm", "paired_differences", "rank_flips"]
 
 
 class ScoreDifference(msgspec.Struct, frozen=True):
@@ -94,8 +96,8 @@ def paired_differences(
         if column.shape != wrong.shape:
             raise InputError(f"score {name!r} has {len(column)} rows, the classes {len(wrong)}")
     wanted = list(combinations(columns, 2)) if pairs is None else list(pairs)
-    unit = np.arange(len(wrong)) if clusters is None else codes(clusters)
-    count = int(unit.max()) + 1 if len(unit) else 0
+    unit = cluster_codes(clusters, len(wrong))
+    count = count_codes(unit)
     layer = strata_of_clusters(unit, count, strata) if count else None
     groups = 1 if layer is None else len(np.unique(layer))
     weights = np.zeros((0, count))
@@ -210,7 +212,7 @@ def rank_flips(differences: Mapping[str, Sequence[ScoreDifference]]) -> list[Ran
     return sorted(flips, key=lambda f: (not f.clear, f.difference_against - f.difference_under))
 
 
-def averaged(metric: Metric) -> Callable[..., float | Floats | None]:
+def averaged(metric: Metric) -> Callable[..., Result]:
     """Return a metric that is the plain mean of ``metric`` over groups (datasets).
 
     The result takes ``(uncertainty, incorrect, groups, weights=None)``; pass ``strata=groups`` to
@@ -224,12 +226,12 @@ def averaged(metric: Metric) -> Callable[..., float | Floats | None]:
         groups: ArrayLike,
         weights: ArrayLike | None = None,
         **keywords: Any,
-    ) -> float | Floats | None:
+    ) -> Result:
         score, wrong = np.asarray(uncertainty), np.asarray(incorrect)
         group = codes(groups)
         W = None if weights is None else np.asarray(weights, dtype=np.float64)
         values = []
-        for k in range(int(group.max()) + 1 if len(group) else 0):
+        for k in range(count_codes(group)):
             here = group == k
             part = None if W is None else W[..., here]
             values.append(metric(score[here], wrong[here], weights=part, **keywords))

@@ -14,10 +14,16 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sayso.metrics.arrays import Floats, codes, divide, or_none
 from sayso.metrics.intervals import resample_weights, standard_error, student_interval
-from sayso.metrics.ranking import codes
-from sayso.metrics.uncle_rates import Floats, divide, or_none
 from sayso.records import InputError
+
+__all__ = [
+    "CrossFit", "Trend", "accept_rate_factuality", "cross_fit", "curve_rows", "equal_length",
+    "f1_at_k", "factscore", "flip_rate", "judged", "length_penalty", "position_bin",
+    "position_fractions", "position_trend", "precision", "self_knowledge_factuality",
+    "share_where",
+]  # fmt: skip
 
 
 @overload
@@ -184,7 +190,7 @@ def curve_rows(
     what is returned.
     """
     number, of = np.asarray(top, dtype=np.float64), np.asarray(bottom, dtype=np.float64)
-    text = codes(generation) if len(of) else np.zeros(0, dtype=np.int64)
+    text = codes(generation)
     some = of > 0
     number, of, text = number[some], of[some], text[some]
     if average == "micro":
@@ -229,7 +235,7 @@ def position_trend(
     inside a text order does not matter.
     """
     y, x = np.asarray(share, dtype=np.float64), np.asarray(position, dtype=np.float64)
-    text = codes(generation) if len(y) else np.zeros(0, dtype=np.int64)
+    text = codes(generation)
     some = ~np.isnan(y)
     x, y, text = x[some], y[some], text[some]
     size = np.bincount(text, minlength=1)

@@ -27,9 +27,14 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.ranking import codes
-from sayso.metrics.uncle_rates import Floats, divide, or_none, undefined
+from sayso.metrics.arrays import Floats, cluster_codes, codes, count_codes, divide, or_none
+from sayso.metrics.uncle_rates import undefined
 from sayso.records import Estimate, InputError
+
+__all__ = [
+    "binomial_tail", "bootstrap", "bootstrap_difference", "bootstrap_ratio", "bootstrap_share",
+    "exact_interval",
+]  # fmt: skip
 
 # The few distribution functions that intervals need, in numpy, so that scipy stays out of core.
 
@@ -283,8 +288,8 @@ def bootstrap(
     are told in ``problem``. ``value`` is ``None`` where the metric itself is undefined.
     """
     rows = len(np.asarray(arrays[0]))
-    unit = np.arange(rows) if clusters is None else codes(clusters)
-    count = int(unit.max()) + 1 if rows else 0
+    unit = cluster_codes(clusters, rows)
+    count = count_codes(unit)
     value = metric(*arrays, **keywords)
     title = name or str(getattr(metric, "__name__", "metric"))
     if value is None or count == 0:
@@ -335,7 +340,7 @@ def bootstrap_difference(
         )
     joint = codes(np.concatenate([names, other]))
     unit, twin = joint[:rows], joint[rows:]
-    count = int(joint.max()) + 1 if len(joint) else 0
+    count = count_codes(joint)
     title = name or f"difference of {getattr(metric, '__name__', 'metric')}"
     values = metric(*first, **keywords), metric(*second, **keywords)
     if values[0] is None or values[1] is None:
@@ -590,7 +595,7 @@ def bootstrap_share(
     of = np.asarray(bottom, dtype=bool)
     hit = np.where(of, np.asarray(top, dtype=np.float64), 0.0)
     unit = codes(clusters)
-    count = int(unit.max()) + 1 if len(unit) else 0
+    count = count_codes(unit)
     successes, trials = float(hit.sum()), float(of.sum())
     if trials == 0:
         return _empty(name)

@@ -28,7 +28,13 @@ from sayso.metrics.arrays import (
 )
 from sayso.metrics.intervals import Metric, bootstrap, bootstrap_share
 from sayso.metrics.ranking import auroc, mid_ranks, spearman, within_auroc
-from sayso.records import Estimate, InputError, slice_of
+from sayso.records import Estimate, InputError
+
+__all__ = [
+    "THRESHOLDS", "FalseNegatives", "LengthAudit", "SweepRow", "Threshold", "false_negative_slope",
+    "false_negatives", "length_audit", "length_bins", "length_inflation", "residual_auroc",
+    "soft_auroc", "spread_auroc", "strata_auroc", "threshold_sweep",
+]  # fmt: skip
 
 # The length trap: an answer metric that refuses long right answers makes length look like
 # doubt.
@@ -177,9 +183,9 @@ def false_negatives(
     found = []
     for k in range(bins):
         here = index == k
-        reach = f"{x[here].min():g}-{x[here].max():g}" if here.any() else "none"
+        name = f"length:{x[here].min():g}-{x[here].max():g}" if here.any() else "length:none"
         part = bootstrap_share("false_negatives", y > 0, here, unit, n, seed)
-        found.append(msgspec.structs.replace(part, where=slice_of(length=reach)))
+        found.append(msgspec.structs.replace(part, where=name))
     slope = bootstrap(
         false_negative_slope,
         y,

@@ -5,13 +5,29 @@ a higher score means less certain, and the positives are the incorrect answers.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, overload
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.uncle_rates import Floats, divide, or_none
+from sayso.metrics.arrays import (
+    Floats,
+    Result,
+    as_result,
+    block_starts,
+    codes,
+    cumulative_before,
+    divide,
+    weight_rows,
+)
 from sayso.records import InputError
+
+__all__ = [
+    "PENALTIES", "SCORE_METRICS", "RiskCoverage", "accuracy_at_coverage", "auprc", "aurac", "aurc",
+    "auroc", "fit_threshold", "missing_scores", "prr", "risk_coverage", "selective_utility",
+    "spearman", "utilities", "within_auroc",
+]  # fmt: skip
 
 Weighting = Literal["pairs", "mantel_haenszel"]
 #: Weights handled at once by :func:`auroc`: what fits into a processor's cache.
@@ -26,12 +42,8 @@ def missing_scores(uncertainty: ArrayLike) -> int:
 @overload
 def auroc(uncertainty: ArrayLike, incorrect: ArrayLike, weights: None = None) -> float | None: ...
 @overload
-def auroc(
-    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike
-) -> float | Floats | None: ...
-def auroc(
-    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+def auroc(uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike) -> Result: ...
+def auroc(uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None) -> Result:
     """Return P(score of a wrong answer > score of a right one) + half P(tie).
 
     Mann-Whitney with mid-ranks for ties. ``uncertainty`` (n,) floats, higher = less certain;
@@ -42,10 +54,9 @@ def auroc(
     where the two arguments were swapped: the scores come first.
     """
     score, wrong = _scores_and_classes(uncertainty, incorrect)
-    W = np.ones(len(score)) if weights is None else np.asarray(weights, dtype=np.float64)
+    rows, single = weight_rows(weights, len(score))
     use = ~(np.isnan(score) | np.isnan(wrong))
     positive, negative = np.flatnonzero(use & (wrong > 0)), np.flatnonzero(use & (wrong <= 0))
-    rows = np.atleast_2d(W)
     value: Floats = np.full(len(rows), np.nan)
     if len(positive) and len(negative):
         negative = negative[np.argsort(score[negative], kind="stable")]
@@ -66,7 +77,7 @@ def auroc(
             mass = part.take(positive, axis=1)
             pairs = mass.sum(axis=1) * heavy[:, -1]
             value[first : first + step] = divide(np.einsum("ij,ij->i", mass, beaten), pairs)
-    return value if W.ndim == 2 else or_none(value[0])
+    return as_result(value, single)
 
 
 @overload
@@ -84,14 +95,14 @@ def within_auroc(
     types: ArrayLike | None,
     weights: ArrayLike | None,
     weighting: Weighting = "pairs",
-) -> float | Floats | None: ...
+) -> Result: ...
 def within_auroc(
     uncertainty: ArrayLike,
     incorrect: ArrayLike,
     types: ArrayLike | None,
     weights: ArrayLike | None = None,
     weighting: Weighting = "pairs",
-) -> float | Floats | None:
+) -> Result:
     """Return the AUROC among pairs of the same type (``types=None``: all are one type).
 
     Type priors alone separate right from wrong across types, so the pooled AUROC of a model
@@ -104,14 +115,14 @@ def within_auroc(
     """
     score, wrong = _scores_and_classes(uncertainty, incorrect)
     kind = np.zeros(len(score), dtype=np.int64) if types is None else codes(types)
-    W = np.ones(len(score)) if weights is None else np.asarray(weights, dtype=np.float64)
+    W, single = weight_rows(weights, len(score))
     use = np.flatnonzero(~(np.isnan(score) | np.isnan(wrong)))
     order = use[np.lexsort((score[use], kind[use]))]
     if len(order) == 0:
-        return None if W.ndim == 1 else np.full(len(W), np.nan)
+        return as_result(np.full(len(W), np.nan), single)
     kind, score = kind[order], score[order]
-    positive = np.atleast_2d(W)[:, order] * (wrong[order] > 0)
-    negative = np.atleast_2d(W)[:, order] - positive
+    positive = W[:, order] * (wrong[order] > 0)
+    negative = W[:, order] - positive
     tie_start, type_start = block_starts(kind, score), block_starts(kind)
     P = np.add.reduceat(positive, tie_start, axis=1)
     N = np.add.reduceat(negative, tie_start, axis=1)
@@ -128,7 +139,7 @@ def within_auroc(
         share = np.where(pairs > 0, share, 0.0)
         auc = np.where(pairs > 0, divide(concordant, pairs), 0.0)
         value = divide((share * auc).sum(axis=1), share.sum(axis=1))
-    return value if W.ndim == 2 else or_none(value[0])
+    return as_result(value, single)
 
 
 def _scores_and_classes(uncertainty: ArrayLike, incorrect: ArrayLike) -> tuple[Floats, Floats]:
@@ -144,30 +155,6 @@ def _scores_and_classes(uncertainty: ArrayLike, incorrect: ArrayLike) -> tuple[F
             "the classes second"
         )
     return score, wrong
-
-
-def codes(labels: ArrayLike) -> NDArray[np.int64]:
-    """Return integers 0..T-1 for labels of any kind, in sorted order of the labels."""
-    return np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def block_starts(*keys: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Return where runs of equal keys start in arrays that are already sorted by them."""
-    change = np.zeros(len(keys[0]), dtype=bool)
-    change[:1] = True
-    for key in keys:
-        change[1:] |= key[1:] != key[:-1]
-    return np.flatnonzero(change)
-
-
-def cumulative_before(values: Floats, starts: NDArray[np.int64]) -> Floats:
-    """Return, per column, the sum of the columns before it in its group; rows independent.
-
-    ``values`` (B, m); ``starts`` the columns at which groups start.
-    """
-    before = np.cumsum(values, axis=1) - values
-    sizes = np.diff(np.append(starts, values.shape[1]))
-    return np.asarray(before - np.repeat(before[:, starts], sizes, axis=1), dtype=np.float64)
 
 
 # What the rank metrics share: one sort, tie blocks, and weighted sums over them.
@@ -189,17 +176,9 @@ class Blocks(NamedTuple):
     loss: Floats
     single: bool
 
-    def result(self, values: Floats) -> float | Floats | None:
+    def result(self, values: Floats) -> Result:
         """Return (B,) values in the shape that the caller's weights ask for."""
-        return or_none(values[0]) if self.single else np.asarray(values, dtype=np.float64)
-
-
-def weight_rows(weights: ArrayLike | None, n: int) -> tuple[Floats, bool]:
-    """Return weights as (B, n), and whether they were (n,) or missing (then B = 1)."""
-    W = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
-    if W.ndim not in (1, 2) or W.shape[-1] != n:
-        raise InputError(f"weights must have shape ({n},) or (B, {n}), got {W.shape}")
-    return np.atleast_2d(W), W.ndim == 1
+        return as_result(np.asarray(values, dtype=np.float64), self.single)
 
 
 def tie_blocks(
@@ -259,9 +238,7 @@ def mid_ranks(values: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     return ranks[0] if single else ranks
 
 
-def spearman(
-    first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+def spearman(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = None) -> Result:
     """Return Spearman's rank correlation, -1..1, with mid-ranks for ties.
 
     Rows with a NaN on either side are dropped. ``weights`` (n,), or (B, n) and then (B,).
@@ -285,7 +262,7 @@ def spearman(
         value[some] = np.divide(
             top, np.sqrt(spread), out=np.full(len(top), np.nan), where=spread > 1e-24
         )
-    return or_none(value[0]) if single else value
+    return as_result(value, single)
 
 
 def harmonic(x: ArrayLike) -> Floats:
@@ -327,9 +304,7 @@ RejectionKind = Literal["normalised", "official", "trapezoid"]
 PENALTIES = (0.0, 1.0, 3.0, 9.0)
 
 
-def auprc(
-    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+def auprc(uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None) -> Result:
     """Return the area under precision-recall for finding the wrong answers, 0..1, higher = better.
 
     Average precision: sum over distinct scores, least certain first, of (recall step) x
@@ -351,7 +326,7 @@ def aurac(
     incorrect: ArrayLike,
     kind: RejectionKind = "normalised",
     weights: ArrayLike | None = None,
-) -> float | Floats | None:
+) -> Result:
     """Return the area under the rejection-accuracy curve, higher = better.
 
     Farquhar et al. 2024 with their code's details (PROTOCOLS 3.B): the accuracy among answers
@@ -394,9 +369,7 @@ def _area(blocks: Blocks) -> Floats:
     return divide((rate * blocks.mass + extra).sum(axis=1), mass[:, -1])
 
 
-def aurc(
-    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+def aurc(uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None) -> Result:
     """Return the area under the risk-coverage curve, 0..1, lower = better.
 
     (1/n) sum_{k=1..n} (share of wrong answers among the k most certain), ties in expectation
@@ -408,9 +381,7 @@ def aurc(
     return blocks.result(_area(blocks))
 
 
-def prr(
-    uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+def prr(uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None) -> Result:
     """Return the prediction-rejection ratio: 1 = oracle, 0 = random, negative = misleading.
 
     (area - random)/(oracle - random), where the area is the mean quality of the k most certain
@@ -464,7 +435,7 @@ def accuracy_at_coverage(
     incorrect: ArrayLike,
     weights: ArrayLike | None = None,
     coverage: float = 0.8,
-) -> float | Floats | None:
+) -> Result:
     """Return the accuracy among the most certain ``coverage`` of the answers, 0..1.
 
     Inside the tie block at the cut the expected share counts.
@@ -487,7 +458,7 @@ def selective_utility(
     weights: ArrayLike | None = None,
     penalty: float = 1.0,
     threshold: float | None = None,
-) -> float | Floats | None:
+) -> Result:
     """Return the utility per question: +1 right, 0 abstained, -penalty wrong; -penalty..1.
 
     Answers whose score is at most ``threshold`` are given. ``threshold=None`` takes the best one
@@ -527,6 +498,19 @@ def fit_threshold(
 
 def utilities(
     uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None = None
-) -> dict[float, float | Floats | None]:
+) -> dict[float, Result]:
     """Return :func:`selective_utility` in hindsight at each of :data:`PENALTIES`."""
     return {c: selective_utility(uncertainty, incorrect, weights, c) for c in PENALTIES}
+
+
+#: Metrics of an uncertainty score: metric(uncertainty, incorrect, weights=None). A new one is one
+#: function and one line here.
+SCORE_METRICS: dict[str, Callable[..., Any]] = {
+    "auroc": auroc,
+    "auprc": auprc,
+    "aurac": aurac,
+    "aurc": aurc,
+    "prr": prr,
+    "accuracy_at_coverage": accuracy_at_coverage,
+    "selective_utility": selective_utility,
+}

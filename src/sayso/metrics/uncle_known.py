@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sayso.metrics.arrays import Floats, codes, count_codes, divide, or_none
 from sayso.metrics.intervals import (
     Interval,
     binomial_tail,
@@ -23,19 +24,15 @@ from sayso.metrics.intervals import (
     standard_error,
     undefined_problem,
 )
-from sayso.metrics.ranking import codes
-from sayso.metrics.uncle_rates import (
-    RATES,
-    RATIOS,
-    Floats,
-    cell_index,
-    cell_rates,
-    divide,
-    or_none,
-    rate_counts,
-)
+from sayso.metrics.uncle_rates import RATES, RATIOS, cell_index, cell_rates, rate_counts
 from sayso.metrics.within_type import log_odds_error, within_rates
 from sayso.records import Estimate
+
+__all__ = [
+    "HIGH_GUESS_RATE", "any_of_k", "bootstrap_cells", "bootstrap_cells_difference",
+    "bootstrap_within", "chance_corrected", "cluster_cells", "guess_rates", "policy_cells",
+    "rate_bounds", "reference_policies", "strict_known", "type_guess_rates",
+]  # fmt: skip
 
 # How far each rate could move if the missing verdicts were known (refusal 3 of the design).
 #
@@ -174,7 +171,7 @@ def cluster_cells(
     kind = np.zeros(len(unit), dtype=np.int64) if types is None else codes(types)
     index = cell_index(known, label)
     use = index >= 0
-    C, T = (int(x.max()) + 1 if len(x) else 0 for x in (unit, kind))
+    C, T = count_codes(unit), count_codes(kind)
     slot = (unit[use] * T + kind[use]) * 6 + index[use]
     table = np.bincount(slot, minlength=C * T * 6).reshape(C, T, 6).astype(np.float64)
     return table[:, 0] if types is None and T else table

@@ -18,9 +18,14 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sayso.metrics.arrays import Floats, Result, divide, float_or_rows, or_none
 from sayso.records import InputError, Value
 
-Floats = NDArray[np.float64]
+__all__ = [
+    "CELLS", "RATES", "cell_rates", "count_cells", "expression_rates", "expression_rates_3row",
+    "hedge_precision", "label_codes", "rate_counts", "solve_cells", "utility",
+]  # fmt: skip
+
 Rule = Literal["unknown", "dropped_official", "excluded", "notebook"]
 
 CELLS = ("kc", "ki", "ku", "uc", "ui", "uu")
@@ -46,22 +51,6 @@ RATES = (*RATIOS, *COMPOSED)
 
 _NUMERATORS = np.array([pair[0] for pair in RATIOS.values()], dtype=np.float64)
 _DENOMINATORS = np.array([pair[1] for pair in RATIOS.values()], dtype=np.float64)
-
-
-def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
-    """Return numerator / denominator elementwise, NaN (and no warning) where it is 0."""
-    top, bottom = np.broadcast_arrays(
-        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    )
-    out: Floats = np.full(top.shape, np.nan)
-    np.divide(top, bottom, out=out, where=bottom != 0)
-    return out
-
-
-def or_none(value: ArrayLike) -> float | None:
-    """Return one number as a float, or ``None`` for NaN: undefined, told outside arrays."""
-    number = float(np.asarray(value, dtype=np.float64))
-    return None if np.isnan(number) else number
 
 
 def cell_rates(cells: ArrayLike) -> dict[str, Floats]:
@@ -202,10 +191,10 @@ def hedge_precision(
 @overload
 def hedge_precision(
     uncertain: ArrayLike, plain_incorrect: ArrayLike, weights: ArrayLike
-) -> float | Floats | None: ...
+) -> Result: ...
 def hedge_precision(
     uncertain: ArrayLike, plain_incorrect: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+) -> Result:
     """Return the share of hedged aspects whose un-instructed answer is wrong (VALIDITY 2).
 
     It needs no probe. ``uncertain`` is 1 where the aspect was labeled uncertain;
@@ -217,7 +206,7 @@ def hedge_precision(
     use = hedged & (wrong >= 0)
     ones = np.ones(len(use)) if weights is None else np.asarray(weights, dtype=np.float64)
     share = divide(ones @ (use & (wrong > 0)).astype(np.float64), ones @ use.astype(np.float64))
-    return or_none(share) if share.ndim == 0 else share
+    return float_or_rows(share)
 
 
 def utility(

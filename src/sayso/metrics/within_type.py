@@ -17,8 +17,22 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.ranking import block_starts, codes, cumulative_before
-from sayso.metrics.uncle_rates import UNCERTAIN, Floats, cell_index, cell_rates, divide, or_none
+from sayso.metrics.arrays import (
+    Floats,
+    Result,
+    block_starts,
+    codes,
+    count_codes,
+    cumulative_before,
+    divide,
+    float_or_rows,
+)
+from sayso.metrics.uncle_rates import UNCERTAIN, cell_index, cell_rates
+
+__all__ = [
+    "j_pooled", "j_within", "odds_ratio", "policy_by_rate", "policy_j", "type_cells",
+    "unspoken_knowledge", "within_rates",
+]  # fmt: skip
 
 Scope = Literal["type", "pooled"]
 
@@ -34,7 +48,7 @@ def type_cells(
     kind = codes(types)
     index = cell_index(known, label)
     use = np.flatnonzero(index >= 0)
-    count = int(kind.max()) + 1 if len(kind) else 0
+    count = count_codes(kind)
     slot = kind[use] * 6 + index[use]
     sums = _spread(slot, count * 6, use, weights, len(kind))
     return sums.reshape(*sums.shape[:-1], count, 6)
@@ -101,28 +115,26 @@ def log_odds_error(cells: ArrayLike) -> float | None:
 
 def j_within(
     known: ArrayLike, label: ArrayLike, types: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+) -> Result:
     """Return J within type (see the module): ``None``, or NaN in the (B,) form, if undefined."""
-    return _plain(within_rates(type_cells(known, label, types, weights))["J_within"])
+    return float_or_rows(within_rates(type_cells(known, label, types, weights))["J_within"])
 
 
-def j_pooled(
-    known: ArrayLike, label: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+def j_pooled(known: ArrayLike, label: ArrayLike, weights: ArrayLike | None = None) -> Result:
     """Return J = UUR - over_hedge over all aspects, ignoring their types."""
     kind = np.zeros(len(np.asarray(known)), dtype=np.int64)
-    return _plain(cell_rates(type_cells(known, label, kind, weights).sum(axis=-2))["J"])
+    return float_or_rows(cell_rates(type_cells(known, label, kind, weights).sum(axis=-2))["J"])
 
 
 def odds_ratio(
     known: ArrayLike, label: ArrayLike, types: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
+) -> Result:
     """Return the Mantel-Haenszel odds ratio of hedging, unknown against known, within type.
 
     1 for any policy that is blind within types. ``None`` (NaN) if it is 0, infinite or undefined.
     """
     logs = within_rates(type_cells(known, label, types, weights))["log_odds_within"]
-    return _plain(np.exp(logs))
+    return float_or_rows(np.exp(logs))
 
 
 def policy_by_rate(
@@ -169,7 +181,7 @@ def policy_j(
     *,
     rate: Scope = "type",
     judge: Scope = "type",
-) -> float | Floats | None:
+) -> Result:
     """Return J of the policy that hedges by ``score`` (higher = hedged first).
 
     ``rate="type"``: as many aspects per type as the model itself hedged there; ``"pooled"``: as
@@ -181,8 +193,8 @@ def policy_j(
     member = policy_by_rate(value, kind if rate == "type" else None, hedge, weights)
     cells = _policy_cells(member, row, kind, weights)
     if judge == "type":
-        return _plain(within_rates(cells)["J_within"])
-    return _plain(cell_rates(cells.sum(axis=-2))["J"])
+        return float_or_rows(within_rates(cells)["J_within"])
+    return float_or_rows(cell_rates(cells.sum(axis=-2))["J"])
 
 
 def unspoken_knowledge(
@@ -191,7 +203,7 @@ def unspoken_knowledge(
     label: ArrayLike,
     types: ArrayLike,
     weights: ArrayLike | None = None,
-) -> float | Floats | None:
+) -> Result:
     """Return J_within of the own log-probability policy minus J_within of the words (VALIDITY 2).
 
     Both at each type's own hedge rate and on the same rows: those with a score, a probe and a
@@ -200,7 +212,7 @@ def unspoken_knowledge(
     value, row, hedge, kind = _complete(score, known, label, types)
     policy = policy_j(score, known, label, types, weights)
     spoken = np.where(np.isnan(value), np.nan, hedge)
-    words = _plain(within_rates(_policy_cells(spoken, row, kind, weights))["J_within"])
+    words = float_or_rows(within_rates(_policy_cells(spoken, row, kind, weights))["J_within"])
     if policy is None or words is None:
         return None
     return policy - words
@@ -220,7 +232,7 @@ def _policy_cells(
 ) -> Floats:
     """Return (..., T, 6) cells with the expected hedged mass; what is not hedged is "correct"."""
     use = np.flatnonzero(~np.isnan(np.atleast_2d(member)[0]))
-    count = int(kind.max()) + 1 if len(kind) else 0
+    count = count_codes(kind)
     W = np.ones(len(kind)) if weights is None else np.asarray(weights, dtype=np.float64)
     slot = kind[use] * 2 + (known[use] == 0)
     total = _spread(slot, count * 2, use, W, len(kind)).reshape(*W.shape[:-1], count, 2)
@@ -241,7 +253,3 @@ def _spread(
         start = block_starts(slot[order])
         out[:, slot[order][start]] = np.add.reduceat(rows[:, use[order]], start, axis=1)
     return out if W.ndim == 2 else out[0]
-
-
-def _plain(values: Floats) -> float | Floats | None:
-    return or_none(values) if np.ndim(values) == 0 else values

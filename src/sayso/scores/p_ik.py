@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sayso.metrics.arrays import codes
 from sayso.metrics.calibration import fold_rows
-from sayso.metrics.ranking import codes
 from sayso.records import InputError
 
 Floats = NDArray[np.float64]

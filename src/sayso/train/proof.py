@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sayso.engines.engine import Engine
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
+from sayso.metrics.arrays import Floats, codes
 from sayso.metrics.cmfg import skill
 from sayso.metrics.compare_scores import holm
 from sayso.metrics.intervals import (
@@ -34,14 +35,12 @@ from sayso.metrics.intervals import (
     ratio,
     spread,
 )
-from sayso.metrics.ranking import codes
 from sayso.metrics.uncle_known import cluster_cells, correlation
 from sayso.metrics.uncle_rates import (
     CORRECT,
     INCORRECT,
     MISSING,
     UNCERTAIN,
-    Floats,
     cell_rates,
     rate_counts,
 )

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.metrics.arrays import divide
 from sayso.metrics.calibration import brier
 from sayso.metrics.cmfg import (
     ConfidenceBin,
@@ -34,7 +35,6 @@ from sayso.metrics.cmfg import (
 from sayso.metrics.compare_scores import difference_p, holm
 from sayso.metrics.intervals import bootstrap, bootstrap_difference
 from sayso.metrics.ranking import spearman
-from sayso.metrics.uncle_rates import divide
 from sayso.prompts import methods as ways
 from sayso.protocols.faithfulness.rows import PARTS, Floats, Rows, load_rows
 from sayso.protocols.faithfulness.settings import Settings, ambiguous, held_out

@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.metrics.arrays import Floats, divide, or_none
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.ranking import auroc, within_auroc
-from sayso.metrics.uncle_rates import Floats, divide, or_none
 from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
 from sayso.protocols.selective.measure import judge_of, signed
 from sayso.protocols.selective.rows import Rows, load_rows, strata_of, types_of

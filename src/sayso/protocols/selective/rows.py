@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 
 from sayso.answers.lexical import contains, exact_match, rouge_l, squad_f1
 from sayso.judges.judge import WITHHELD
+from sayso.metrics.arrays import codes
 from sayso.metrics.calibration import fold_rows
 from sayso.metrics.intervals import bootstrap_share
 from sayso.metrics.length_audit import Threshold
-from sayso.metrics.ranking import codes, mid_ranks
+from sayso.metrics.ranking import mid_ranks
 from sayso.protocols.pool import entity_of
 from sayso.protocols.probes import KNOWN, UNKNOWN, UNREADABLE, draws_by_question, probe_state
 from sayso.protocols.protocol import Run

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.metrics.agreement import kappa
+from sayso.metrics.arrays import divide
 from sayso.metrics.calibration import conformal_filter
 from sayso.metrics.factuality import (
     Average,
@@ -35,7 +36,6 @@ from sayso.metrics.intervals import (
     within,
 )
 from sayso.metrics.ranking import auroc
-from sayso.metrics.uncle_rates import divide
 from sayso.protocols.protocol import Run
 from sayso.protocols.self_known.rows import (
     LABELS,

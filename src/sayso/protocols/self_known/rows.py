@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.metrics.arrays import codes
 from sayso.metrics.factuality import Closed, position_bin
-from sayso.metrics.ranking import codes
 from sayso.protocols.protocol import Run
 from sayso.records import Claim, Generation, Sentence, Verdict
 

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.agreement import kappa, kappa_of_table
+from sayso.metrics.arrays import divide, or_none
+from sayso.metrics.arrays import Floats as uncle_rates_Floats
 from sayso.metrics.intervals import bootstrap, bootstrap_share, difference_interval, is_sparse
 from sayso.metrics.ranking import within_auroc
 from sayso.metrics.uncle_known import (
@@ -37,12 +39,9 @@ from sayso.metrics.uncle_rates import (
     UNCERTAIN,
     cell_rates,
     count_cells,
-    divide,
-    or_none,
     undefined,
     utility,
 )
-from sayso.metrics.uncle_rates import Floats as uncle_rates_Floats
 from sayso.metrics.uncle_rates import expression_rates_3row as rates_3row
 from sayso.metrics.within_type import j_within, policy_by_rate, policy_j, unspoken_knowledge
 from sayso.protocols.probes import ALIKE, HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE
