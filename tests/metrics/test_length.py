@@ -106,7 +106,7 @@ def test_false_negatives_by_hand() -> None:
     assert [e.value for e in found.bins] == [0, 0, 0, 1, 1]
     assert found.slope.value == pytest.approx(0.3)
     assert found.overall.value == 0.4
-    assert found.bins[4].where == "length:9-10"
+    assert found.bins[4].where == (("length", "9-10"),)
     assert found.bins[0].low is not None
 
 

@@ -28,7 +28,7 @@ from sayso.metrics.arrays import (
 )
 from sayso.metrics.intervals import Metric, bootstrap, bootstrap_share
 from sayso.metrics.ranking import auroc, mid_ranks, spearman, within_auroc
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate, InputError, slice_of
 
 __all__ = [
     "THRESHOLDS", "FalseNegatives", "LengthAudit", "SweepRow", "Threshold", "false_negative_slope",
@@ -183,9 +183,9 @@ def false_negatives(
     found = []
     for k in range(bins):
         here = index == k
-        name = f"length:{x[here].min():g}-{x[here].max():g}" if here.any() else "length:none"
+        reach = f"{x[here].min():g}-{x[here].max():g}" if here.any() else "none"
         part = bootstrap_share("false_negatives", y > 0, here, unit, n, seed)
-        found.append(msgspec.structs.replace(part, where=name))
+        found.append(msgspec.structs.replace(part, where=slice_of(length=reach)))
     slope = bootstrap(
         false_negative_slope,
         y,
