@@ -76,30 +76,19 @@ def test_the_order_of_facts_moves_no_row(recipe: str, style: str, drawn: list[Kn
         assert row.chosen != row.rejected
 
 
-def test_fut_is_draws_hedged_as_their_consistency_says(drawn: list[Known]) -> None:
-    found = made("short", drawn, dataclasses.replace(BUILTIN, style="fut", plain=0.0), 5000)
-    assert found.dpo == []
-    assert {(r.kind, r.form, r.rejected) for r in found.sft} == {("fut", "short", None)}
-    assert all(r.prompt.endswith(SAID["short"]) for r in found.sft)
-    # every draw that can be compared is a row, also where ten are equal
-    sure = [f for f in drawn if f.form == "short" and len(set(f.draws)) == 1]
-    assert sure
-    for fact in sure:
-        own = [r for r in found.sft if r.questions == (fact.question.id,)]
-        assert [r.chosen for r in own] == [fact.draws[0]] * 10
-    assert made("rl", drawn, dataclasses.replace(BUILTIN, style="fut")).asked
-
-
 @pytest.mark.parametrize(
     ("recipe", "changed", "said"),
     [
-        ("mix", {"style": "fut"}, "--recipe short"),
+        ("mix", {"style": "fut"}, "style 'fut' is no longer there: use --recipe calibrated"),
+        ("rl", {"reward": "rlmf"}, "reward 'rlmf' is no longer there: use --reward ternary"),
+        ("rl", {"reward": "self_judgement"}, "use --reward brier"),
+        ("aligned", {}, "recipe 'aligned' is no longer there: use --recipe calibrated"),
         ("mix", {"veracity": "evidence"}, "--style paper"),
         ("short", {"style": "paper", "veracity": "consistency"}, "--recipe mix"),
         ("calibrated", {"style": "paper", "veracity": "evidence"}, "--recipe mix"),
         ("rl", {"reward": "praise"}, "ternary, brier"),
         ("rl", {"cost": -1.0}, "cost is -1"),
-        ("rl", {"style": "mine"}, "paper, known, fut"),
+        ("rl", {"style": "mine"}, "expected one of paper, known"),
         ("best", {}, "expected one of short"),
     ],
 )
@@ -157,9 +146,9 @@ def test_evidence_is_looked_for_once_and_added_to_draws_that_lack_it(
 
 
 def test_what_rl_asks_has_golds_and_follows_the_seed(drawn: list[Known]) -> None:
-    found = made("rl", drawn, dataclasses.replace(BUILTIN, reward="rlmf", cost=0.5), 50)
+    found = made("rl", drawn, dataclasses.replace(BUILTIN, reward="brier", cost=0.5), 50)
     assert len(found.asked) == 50
-    assert (found.reward, found.cost) == ("rlmf", 0.5)
+    assert (found.reward, found.cost) == ("brier", 0.5)
     assert all(a.prompt == f"{a.question.text} {SAID['short']}" for a in found.asked)
     other = made("rl", drawn, BUILTIN, 50, seed=1)
     assert {a.question.id for a in other.asked} != {a.question.id for a in found.asked}

@@ -34,11 +34,6 @@ from sayso.train.result import Teaching, write_teaching
         ({"recipe": "calibrated", "making": {"theta": 0.5}}, False, "--plain-from"),
         ({"recipe": "long", "making": {"style": "paper", "theta": 0.5}}, False, "fact by fact"),
         ({"recipe": "short", "making": {"paragraphs": 2}}, False, "take no paragraph"),
-        (
-            {"recipe": "short", "stages": "sft", "making": {"style": "fut", "low": 0.1}},
-            False,
-            "style fut",
-        ),
     ],
 )
 def test_a_given_setting_that_nothing_reads_is_refused(
@@ -99,7 +94,6 @@ def test_thresholds_are_called_by_their_names(making: dict[str, float], told: st
 
 def test_a_style_is_no_recipe(capsys: pytest.CaptureFixture[str]) -> None:
     for name, flags in (
-        ("fut", "--recipe short --style fut --stages sft"),
         ("known", "--style known"),
         ("paper", "--style paper"),
     ):

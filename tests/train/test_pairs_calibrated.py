@@ -1,4 +1,4 @@
-"""Calibrated, aligned and FUT-like rows: words as decisive as the model is sure."""
+"""Calibrated rows: words as decisive as the model is sure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError
 from sayso.train.recipes.calibrated import (
     Limits,
-    aligned,
     calibrated,
     far_off,
-    fut,
     is_sentence,
     ladder,
     nearest,
-    permuted,
 )
 from sayso.train.rows import REFUSALS, Fact
 from support.pair_records import ASPECTS, paragraph, short_fact
@@ -123,15 +120,13 @@ def test_what_has_no_confidence_has_no_row() -> None:
     "limits", [Limits(0.3, 0.5), Limits(1.2), Limits(1.0, -0.1), Limits(far=0.9)]
 )
 def test_limits_that_contradict_each_other_are_refused(limits: Limits) -> None:
-    for recipe in (calibrated, aligned):
-        with pytest.raises(InputError, match="expected"):
-            recipe([short_fact("c" * 10)], limits=limits)
+    with pytest.raises(InputError, match="expected"):
+        calibrated([short_fact("c" * 10)], limits=limits)
 
 
 def test_few_draws_are_refused() -> None:
-    for recipe in (calibrated, aligned, fut):
-        with pytest.raises(InputError, match=r"--probe\.k 10"):
-            recipe([short_fact("ccccc")])
+    with pytest.raises(InputError, match=r"--probe\.k 10"):
+        calibrated([short_fact("ccccc")])
 
 
 def told(letters: dict[str, str]) -> list[Fact]:
@@ -161,60 +156,6 @@ def test_each_sentence_is_worded_at_the_confidence_of_its_aspect() -> None:
         assert row.questions[0] == "Ann Bell/long"
 
 
-def test_aligned_rows_word_both_forms_at_one_level() -> None:
-    for seed in range(10):
-        rows = aligned(told(MIXED), seed=seed)
-        (long,) = [r for r in rows if r.form == "long"]
-        short = {r.questions[0].split("/")[1]: r.chosen for r in rows if r.form == "short"}
-        for aspect, value in zip(MIXED, ["Lyon", "1950", "poet"], strict=True):
-            one = decisiveness(short[aspect])
-            said = next(s for s in long.chosen.split(".") if value in s)
-            assert one == pytest.approx(decisiveness(f"{said}."), abs=0.1)
-
-
-def test_the_rejected_paragraph_hedges_as_much_in_the_wrong_places() -> None:
-    for seed in range(10):
-        (long,) = [r for r in aligned(told(MIXED), seed=seed) if r.form == "long"]
-        assert long.rejected is not None
-        sides = [
-            [decisiveness(f"{s}.") or 0 for s in side.rstrip(".").split(". ")]
-            for side in (long.chosen, long.rejected)
-        ]
-        assert sorted(sides[0]) == pytest.approx(sorted(sides[1]), abs=0.1)
-        assert sides[0][0] > 0.9 > sides[1][0]  # the sure fact is hedged, an unsure one is not
-
-
-def test_a_paragraph_that_is_equally_sure_of_all_has_no_pair() -> None:
-    same = dict.fromkeys(MIXED, "c" * 10)
-    assert [r for r in aligned(told(same)) if r.form == "long"] == []
-    assert [r.form for r in aligned(told(same), want="sft")].count("long") == 1
-
-
-@given(st.lists(st.sampled_from([0.1, 0.5, 1.0, None]), max_size=6), st.integers(0, 99))
-def test_permuted_levels_are_the_same_ones_elsewhere(levels: list, seed: int) -> None:
-    before = dict(enumerate(levels))
-    after = permuted(before, random.Random(seed))
-    if len(set(levels)) < 2:
-        assert after is None
-    else:
-        assert after is not None
-        assert after != before
-        assert sorted(map(str, after.values())) == sorted(map(str, levels))
-
-
-def test_fut_rows_are_draws_at_the_consistency_of_each() -> None:
-    rows = fut([short_fact("WWWWWWWWWc")])
-    assert len(rows) == 10
-    for row in rows:
-        assert (row.rejected, row.kind) == (None, "fut")
-        value = row.chosen.split()[-1]
-        # 8 of the 9 others agree with Paris, none with Lyon
-        wanted = 8 / 9 if value == "Paris" else 0.2
-        assert decisiveness(row.chosen) == pytest.approx(wanted, abs=0.06)
-    assert len(fut([short_fact("c" * 10)])) == 10  # equal draws stay: they are why it is sure
-    assert len(fut([short_fact("c" * 10)], each=4)) == 4
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.text("cwWha?", min_size=10, max_size=10), min_size=3, max_size=3),
@@ -225,15 +166,14 @@ def test_gold_is_never_chosen_for_what_is_not_known(
     letters: list[str], seed: int, want: str
 ) -> None:
     facts = told(dict(zip(MIXED, letters, strict=True)))
-    for recipe in (calibrated, aligned):
-        rows = recipe(facts, want=want, seed=seed)  # type: ignore[operator]
-        mixed = list(facts)
-        random.Random(seed).shuffle(mixed)
-        assert recipe(mixed, want=want, seed=seed) == rows  # type: ignore[operator]
-        for fact in facts[1:]:
-            read = [r for r in fact.right if r is not None]
-            if not read or any(read):
-                continue
-            for row in rows:
-                if fact.question.id in row.questions:
-                    assert fact.greedy not in row.chosen
+    rows = calibrated(facts, want=want, seed=seed)  # type: ignore[arg-type]
+    mixed = list(facts)
+    random.Random(seed).shuffle(mixed)
+    assert calibrated(mixed, want=want, seed=seed) == rows  # type: ignore[arg-type]
+    for fact in facts[1:]:
+        read = [r for r in fact.right if r is not None]
+        if not read or any(read):
+            continue
+        for row in rows:
+            if fact.question.id in row.questions:
+                assert fact.greedy not in row.chosen

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.records import InputError, Question
-from sayso.train.recipes.calibrated import aligned, calibrated, fut
+from sayso.train.recipes.calibrated import calibrated
 from sayso.train.recipes.idk import idk
 from sayso.train.recipes.known import known_rows, plain_rows
 from sayso.train.recipes.logu import logu
@@ -23,7 +23,6 @@ from sayso.train.rows import (
     Told,
     check_apart,
     facts_of,
-    in_order,
     normal_name,
 )
 from support.pair_records import ASPECTS, SAID, answer, paragraph, question, short_fact, verdict
@@ -47,7 +46,6 @@ PICKING: dict[str, Recipe] = {
     "consistency": lambda facts, **given: logu(facts, veracity="consistency", **given),
     "evidence": lambda facts, **given: logu(facts, veracity="evidence", cut="all", **given),
     "calibrated": calibrated,
-    "aligned": aligned,
 }
 EVERY: dict[str, Recipe] = {**PICKING, "plain": both_plain}
 HOSTILE = (
@@ -134,7 +132,7 @@ def told_twice(label: str, hit: str) -> Fact:
     return Fact(asked, "long", "Tell of Ann Bell.", text, paragraphs=(made,))
 
 
-@pytest.mark.parametrize("recipe", [calibrated, aligned, known_rows, logu])
+@pytest.mark.parametrize("recipe", [calibrated, known_rows, logu])
 @pytest.mark.parametrize("want", ["sft", "dpo"])
 @pytest.mark.parametrize("label", ["U", "S"])
 def test_a_hit_beside_a_hedge_is_not_taught_either(recipe: Recipe, want: str, label: str) -> None:
@@ -219,7 +217,8 @@ def test_a_truncated_or_failed_draw_is_never_a_row() -> None:
     held = {"probe": [verdict(g, asked, "c") for n, g in enumerate(draws) if n != 3]}
     (fact,) = facts_of([asked], {"probe": draws}, held)
     assert (len(fact.draws), fact.draws[3], fact.right[3]) == (10, "", None)
-    assert {r.chosen.split()[-1] for r in fut([fact])} == {"Lyon"}
+    for rows in (idk([fact], theta=0.5, each=10), known_rows([fact], low=0.0, high=0.3, each=10)):
+        assert {r.chosen for r in rows} == {"Lyon"}
 
 
 @pytest.mark.parametrize("form", ["short", "long"])
@@ -334,11 +333,6 @@ def test_a_paragraph_is_about_its_aspects_too() -> None:
         check_apart([row("Write a text.", "long", part.id)], [part])
 
 
-def test_equal_rows_are_kept_where_they_mean_something() -> None:
-    rows = fut([short_fact("c" * 10)])
-    assert len(in_order(rows, 0, distinct=False)) == 10
-
-
 @pytest.mark.parametrize("right", [True, False])
 def test_a_claim_without_a_place_leaves_its_paragraph_out(right: bool) -> None:
     """A judge may say that it is told and not where: nothing of the text could be mended."""
@@ -347,7 +341,7 @@ def test_a_claim_without_a_place_leaves_its_paragraph_out(right: bool) -> None:
     held = msgspec.structs.replace(made, told=(made.told[0], lost))
     fact = msgspec.structs.replace(long, paragraphs=(held,))
     short = [short_fact("c" * 10), short_fact("w" * 10, "date of birth", gold="1950")]
-    for recipe in (logu, calibrated, aligned, known_rows):
+    for recipe in (logu, calibrated, known_rows):
         for want in ("sft", "dpo"):
             rows = recipe([fact, *short], want=want)
             assert not [r for r in rows if r.form == "long" and "1950" in r.chosen], recipe

@@ -12,7 +12,7 @@ from sayso.protocols import uncle
 from sayso.protocols.settings import replace
 from sayso.records import Generation, Question, Verdict
 from sayso.storage.run_folder import RunFolder
-from sayso.train.recipes.calibrated import aligned, calibrated
+from sayso.train.recipes.calibrated import calibrated
 from sayso.train.recipes.idk import idk
 from sayso.train.recipes.logu import logu
 from sayso.train.rows import Fact, Row, facts_of
@@ -90,7 +90,6 @@ def test_no_recipe_teaches_the_answer_of_a_fact_that_no_draw_got_right(facts: li
         *logu(facts),
         *logu(facts, cut="all", want="sft"),
         *calibrated(facts),
-        *aligned(facts),
     ]
     never = {f.question.id: f for f in facts if f.draws and not any(f.right)}
     assert never

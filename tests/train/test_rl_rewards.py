@@ -8,16 +8,10 @@ from hypothesis import strategies as st
 
 from sayso.train.rewards import (
     NAMES,
-    Scored,
-    batch_reward,
-    boosted,
     brier,
     confidence_of,
     reward,
-    scored,
-    self_judgement,
     stated,
-    without_confidence,
 )
 
 ASK = ("What is the capital of France?", ["Paris"])
@@ -51,8 +45,8 @@ def test_stated_percentages_are_confidences_and_no_part_of_the_value() -> None:
     assert confidence_of("Paris. Confidence: 30 percent") == 0.3
     assert confidence_of("Paris, 20% or 90%") is None
     assert confidence_of("Paris, 300%") is None
-    assert without_confidence("Paris. Confidence: 30%") == "Paris"
-    assert without_confidence("80%") == "80%"
+    assert stated("Paris. Confidence: 30%").said == "Paris"
+    assert stated("80%").said == "80%"
     # 1 - (.8 - 1)^2 = .96; 1 - (.8 - 0)^2 = .36; wrong and unsure 1 - (.3 - 0)^2 = .91
     assert reward("brier", *ASK, "Paris (80%)") == pytest.approx(0.96)
     assert reward("brier", *ASK, "Rome (80%)") == pytest.approx(0.36)
@@ -61,16 +55,6 @@ def test_stated_percentages_are_confidences_and_no_part_of_the_value() -> None:
 
 def test_a_refusal_is_worth_what_one_half_is() -> None:
     assert reward("brier", *ASK, "I am not sure.") == pytest.approx(0.75)  # 1 - (.5 - 0)^2
-    assert reward("self_judgement", *ASK, "I am not sure.") == 0.5
-
-
-def test_self_judgement_is_the_side_of_one_half() -> None:
-    assert self_judgement(0.9, True) == 1.0
-    assert self_judgement(0.9, False) == 0.0
-    assert self_judgement(0.1, False) == 1.0
-    assert self_judgement(0.5, True) == 0.5
-    assert self_judgement(None, True) is None
-    assert reward("self_judgement", *ASK, "Rome (20%)") == 1.0
 
 
 def test_words_count_where_no_number_is_stated() -> None:
@@ -83,8 +67,9 @@ def test_words_count_where_no_number_is_stated() -> None:
 def test_an_unread_answer_has_no_reward() -> None:
     foreign = "Ich glaube, dass die Hauptstadt von Frankreich wahrscheinlich eine andere ist."
     assert reward("ternary", *ASK, foreign) is None
-    assert scored("rlmf", *ASK, foreign) == Scored(None, None)
-    assert batch_reward("ternary")([ASK[0]] * 2, [[], []], ["Paris", ""])[1].reward == -1.0
+    assert reward("brier", *ASK, foreign) is None
+    assert reward("ternary", ASK[0], [], "") == -1.0
+    assert reward("brier", *ASK, "") == 0.0
 
 
 SHARE = ("What share of the vote did Orm win?", ["80 percent"])
@@ -104,7 +89,7 @@ SHARE = ("What share of the vote did Orm win?", ["80 percent"])
     ],
 )
 def test_a_percentage_may_be_the_value(answer: str, said: str, confidence: float | None) -> None:
-    assert without_confidence(answer) == said
+    assert stated(answer).said == said
     if confidence is None:
         assert stated(answer).share is None
         assert (confidence_of(answer) or 0) > 0.9
@@ -116,26 +101,8 @@ def test_a_value_in_percent_is_judged_as_a_value() -> None:
     assert reward("brier", *SHARE, "80%") == pytest.approx(1.0, abs=0.01)
     # 1 - (.3 - 1)^2: right, and not believed
     assert reward("brier", *SHARE, "80% (30%)") == pytest.approx(0.51)
-    assert reward("rlmf", *SHARE, "80% (30%)") == 1.0
+    assert reward("ternary", *SHARE, "80% (30%)") == 1.0
     assert reward("brier", *SHARE, "30% (80%)") == pytest.approx(0.36)
-
-
-def test_rlmf_is_ternary_with_the_accuracy_of_self_judgement_beside_it() -> None:
-    assert scored("rlmf", *ASK, "Paris (80%)") == (1.0, pytest.approx(0.96))
-    assert scored("rlmf", *ASK, "Rome (80%)", 2.0) == (-2.0, pytest.approx(0.36))
-    assert scored("rlmf", *ASK, "I am not sure.") == (0.0, pytest.approx(0.75))
-    assert scored("rlmf", *ASK, "", 2.0) == (-2.0, 0.0)
-    assert scored("ternary", *ASK, "Paris").judged is None
-
-
-def test_only_what_is_better_than_its_group_is_scaled() -> None:
-    # 1 x (1 + .96), 0 stays, -1 stays, and .5 x (1 + 0) where nothing could be judged
-    assert boosted([1.0, 0.0, -1.0, 0.5], [0.96, 0.5, 0.9, None]) == pytest.approx(
-        [1.96, 0.0, -1.0, 0.5]
-    )
-    assert boosted([1.0], [0.5], k=0.0) == [0.5]
-    with pytest.raises(ValueError, match="zip"):
-        boosted([1.0], [])
 
 
 @given(
@@ -147,6 +114,5 @@ def test_only_what_is_better_than_its_group_is_scaled() -> None:
     st.sampled_from(NAMES),
 )
 def test_any_text_has_a_reward_within_bounds_or_none(text: str, name: str) -> None:
-    found, judged = scored(name, *ASK, text)  # type: ignore[arg-type]
+    found = reward(name, *ASK, text)  # type: ignore[arg-type]
     assert found is None or -1.0 <= found <= 1.0
-    assert judged is None or 0.0 <= judged <= 1.0

@@ -14,7 +14,6 @@ from safetensors.torch import load_file
 from sayso.records import Gold, InputError, Question
 from sayso.train.export import read_card
 from sayso.train.presets import Stage
-from sayso.train.rewards import boosted
 from sayso.train.trainers import Prompt, quiet, rl, sft
 from tiny_training import PRESET, rows
 
@@ -55,31 +54,6 @@ def test_questions_without_golds_are_refused(start: Path, tmp_path: Path) -> Non
         rl(start, prompts(2, None), TINY, tmp_path / "x")
     with pytest.raises(InputError, match="RL has 0 questions"):
         rl(start, [], TINY, tmp_path / "x")
-
-
-def test_rlmf_scales_what_is_better_than_its_group(
-    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[tuple[list[float], list[float | None], list[float]]] = []
-
-    def recorded(advantages: list[float], judged: list[float | None]) -> list[float]:
-        found = boosted(advantages, judged)
-        seen.append((advantages, list(judged), found))
-        return found
-
-    monkeypatch.setattr("sayso.train.trainers.boosted", recorded)
-    golds = (Gold("blue"), Gold("red"))
-    card = read_card(rl(start, prompts(4, golds), TINY, tmp_path / "rl", reward="rlmf"))
-    assert card is not None
-    assert len(card.curve) == len(seen) == 2  # 4 questions x 4 answers, 8 a step
-    for advantages, judged, found in seen:
-        assert len(advantages) == len(judged) == len(found) == 8
-        assert all(j is None or 0 <= j <= 1 for j in judged)
-        assert all(f == a for a, f in zip(advantages, found, strict=True) if a <= 0)
-    other = read_card(rl(start, prompts(4, golds), TINY, tmp_path / "other", reward="ternary"))
-    assert other is not None
-    assert other.signature != card.signature
-    assert len(seen) == 2  # another reward is not scaled
 
 
 def test_what_a_wrong_answer_costs_does_not_cancel_out(

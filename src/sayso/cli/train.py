@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 from rich.console import Console
 
 from sayso.cli.progress import Bars
@@ -21,6 +22,11 @@ from sayso.train.training import teach
 ROWS = Group("Training rows", sort_key=2)
 TRAINING = Group("Training", sort_key=3)
 RL = Group("Reinforcement learning (--recipe rl)", sort_key=4)
+
+
+def _as_given(_: type, tokens: Sequence[Token]) -> str:
+    """Take a name as it is: the library refuses one that it does not know, or no longer knows."""
+    return tokens[0].value
 
 
 def train(
@@ -94,12 +100,12 @@ def train(
         int | None, Parameter(group=ROWS, help=f"draws of each short question {of_rows('k')}")
     ] = None,
     style: Annotated[
-        Literal["paper", "known", "fut"] | None,
+        Literal["paper", "known"] | None,
         Parameter(
             group=ROWS,
+            converter=_as_given,
             help="Idk and LoGU rows as UNCLE trains; or a word of doubt at the value, in both "
-            "forms alike; or fut, a peer (short questions, SFT alone): every draw hedged as its "
-            f"consistency with the others says {of_rows('style')}",
+            f"forms alike {of_rows('style')}",
         ),
     ] = None,
     paragraphs: Annotated[
@@ -143,17 +149,17 @@ def train(
         ),
     ] = None,
     reward: Annotated[
-        Literal["ternary", "brier", "self_judgement", "rlmf"] | None,
+        Literal["ternary", "brier"] | None,
         Parameter(
             group=RL,
-            help="right and sure 1, doubt 0, wrong and sure -cost; how well the stated confidence "
-            "fits; whether it is on the right side of one half; or ternary, learning most from "
-            f"answers that the model judged well itself {of_rows('reward')}",
+            converter=_as_given,
+            help="right and sure 1, doubt 0, wrong and sure -cost; or how well the stated "
+            f"confidence fits {of_rows('reward')}",
         ),
     ] = None,
     cost: Annotated[
         float | None,
-        Parameter(group=RL, help=f"of a wrong and sure answer (ternary, rlmf) {of_rows('cost')}"),
+        Parameter(group=RL, help=f"of a wrong and sure answer (ternary) {of_rows('cost')}"),
     ] = None,
     choose: Annotated[
         Literal["any", "extremes"] | None,

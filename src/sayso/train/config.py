@@ -20,10 +20,17 @@ from sayso.version import __version__
 
 Recipe = Literal["short", "long", "mix", "calibrated", "rl"]
 RECIPES: tuple[str, ...] = get_args(Recipe)
-STYLES = ("paper", "known", "fut")
+STYLES = ("paper", "known")
 #: who says what is right in a paragraph whose facts LoGU words anew
 Veracity = Literal["gold", "evidence", "consistency"]
 VERACITIES: tuple[str, ...] = get_args(Veracity)
+#: names that are no longer taken -> what to use instead
+DROPPED = {
+    "aligned": "--recipe calibrated",
+    "fut": "--recipe calibrated",
+    "rlmf": "--reward ternary",
+    "self_judgement": "--reward brier",
+}
 #: most variants of one paragraph (LoGU)
 VARIANTS = 5
 
@@ -42,7 +49,7 @@ class Making:
     asked (``extremes``: those whose draws agree most and least).
     """
 
-    style: Literal["paper", "known", "fut"] = "paper"
+    style: Literal["paper", "known"] = "paper"
     k: int = 10
     paragraphs: int = 0
     theta: float = 1.0
@@ -92,15 +99,22 @@ def check_making(made: Making) -> None:
         ("veracity", made.veracity, VERACITIES),
         ("reward", made.reward, NAMES),
     ):
+        _check_dropped(name, chosen)
         if chosen not in known:
             raise InputError(f"{name} {chosen!r}: expected one of {', '.join(known)}")
 
 
+def _check_dropped(setting: str, name: str) -> None:
+    """Refuse a name that an earlier sayso took. Raises InputError."""
+    if name in DROPPED:
+        raise InputError(f"{setting} {name!r} is no longer there: use {DROPPED[name]}")
+
+
 def check_name(recipe: str) -> None:
     """Refuse what is no recipe; of a style, say the command that takes it. Raises InputError."""
+    _check_dropped("recipe", recipe)
     if recipe in STYLES:
-        told = "--recipe short --style fut --stages sft" if recipe == "fut" else f"--style {recipe}"
-        raise InputError(f"recipe {recipe!r} is a style of rows: sayso train RUN {told}")
+        raise InputError(f"recipe {recipe!r} is a style of rows: sayso train RUN --style {recipe}")
     if recipe not in RECIPES:
         raise InputError(f"recipe {recipe!r}: expected one of {', '.join(RECIPES)}")
 
@@ -112,10 +126,6 @@ def check_recipe(recipe: str, made: Making) -> None:
         raise InputError(
             f"veracity {made.veracity} says which sentences of a paragraph are wrong in rows of "
             "style paper: add --style paper, with --recipe mix, long or rl"
-        )
-    if made.style == "fut" and recipe not in ("short", "rl"):
-        raise InputError(
-            f"style fut makes rows of short questions: --recipe short (or rl), not {recipe}"
         )
 
 
@@ -196,8 +206,6 @@ LABELED = ("short", "long", "mix", "rl")
 TRAINED = ("sft.epochs", "sft.rate", "dpo.epochs", "dpo.rate", "targets")
 #: what only reinforcement learning reads
 REWARDED = ("reward", "choose", "cost", "rl.rows", "rl.rate")
-#: rewards in which a wrong answer costs something
-COSTING = ("ternary", "rlmf")
 
 
 def check_read(
@@ -239,8 +247,8 @@ def _why(
     """Return why nothing reads a setting; ``None`` if something does."""
     if name in REWARDED and (recipe != "rl" or stages == "sft"):
         return "it is of reinforcement learning (--recipe rl, not with --stages sft)"
-    if name == "cost" and made.reward not in COSTING:
-        return f"reward {made.reward} has no cost (--reward ternary or rlmf has)"
+    if name == "cost" and made.reward != "ternary":
+        return f"reward {made.reward} has no cost (--reward ternary has)"
     if name in ("against", "dpo.rows", "dpo.epochs", "dpo.rate"):
         if stages == "sft":
             return "--stages sft ends before DPO"
@@ -248,8 +256,6 @@ def _why(
             return "--recipe rl goes on from SFT without DPO"
     if name == "against" and made.style != "known":
         return f"style {made.style} does not read it (--style known does)"
-    if made.style == "fut" and name in ("theta", "low", "xi", "plain_from", "refuse_below"):
-        return "style fut hedges every draw as its consistency says"
     if name == "xi" and recipe not in ("mix", "rl"):
         return f"--recipe {recipe} mixes no forms by a share (--recipe mix and rl do)"
     if name in ("plain_from", "refuse_below") and recipe != "calibrated":
@@ -259,7 +265,7 @@ def _why(
             return f"--recipe {recipe} grades by agreement of the draws (see --plain-from)"
         if recipe == "long" and made.style == "paper":
             return "paragraphs of style paper are labeled fact by fact (see --veracity)"
-    if name == "paragraphs" and value and (recipe == "short" or made.style == "fut"):
+    if name == "paragraphs" and value and recipe == "short":
         return "rows of short questions take no paragraph"
     return None
 
@@ -309,8 +315,6 @@ class Lesson:
         made = dataclasses.replace(MAKINGS[preset.name], **({"xi": preset.xi} | given))
         check_making(made)
         check_recipe(self.recipe, made)
-        if made.style == "fut" and self.recipe != "rl" and self.stages != "sft":
-            raise InputError("style fut makes rows for SFT and no pairs: say --stages sft")
         given |= self.training
         check_read(self.recipe, self.stages, made, given, export=export)
         chosen = _trained(preset, self.training)

@@ -1,10 +1,7 @@
 """Rewards for reinforcement learning: pure functions of an answer's words and its golds.
 
-    ternary         right and sure +1, in doubt 0, wrong and sure -cost
-    brier           1 - (c - r)^2: proper, so stating what one believes is best (Brier 1950)
-    self_judgement  1 where the stated confidence falls on the right side of one half, else 0
-    rlmf            ternary, and what is better than its group counts (1 + brier) times: the
-                    model learns most from answers that it judged well itself (arXiv 2606.32032)
+    ternary   right and sure +1, in doubt 0, wrong and sure -cost
+    brier     1 - (c - r)^2: proper, so stating what one believes is best (Brier 1950)
 
 r is 1 for a right value, also a hedged one, and c the stated confidence: the percentage that an
 answer closes with, else the decisiveness of its words. Under ``ternary`` answering pays from
@@ -14,7 +11,7 @@ p = cost / (1 + cost) on. A reward is ``None`` where the judge cannot read the a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from sayso.judges.claims import has_verb
@@ -22,7 +19,7 @@ from sayso.judges.decisiveness import decisiveness
 from sayso.judges.rules.judge import judge_rules
 from sayso.records import Gold, Verdict
 
-Name = Literal["ternary", "brier", "self_judgement", "rlmf"]
+Name = Literal["ternary", "brier"]
 NAMES: tuple[str, ...] = get_args(Name)
 _PERCENT = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d+)?)\s*(?:%|percent\b|per cent\b)")
 _LAST = re.compile(
@@ -39,13 +36,6 @@ class Stated(NamedTuple):
     share: float | None
 
 
-class Scored(NamedTuple):
-    """A reward, and how well the answer's confidence fits it (1 - (c - r)^2)."""
-
-    reward: float | None
-    judged: float | None = None
-
-
 def ternary(verdict: Verdict, cost: float = 1.0) -> float | None:
     """Return +1 for right, 0 for doubt, -cost for wrong or empty; ``None`` for an unread answer."""
     if verdict.value is None:
@@ -56,16 +46,6 @@ def ternary(verdict: Verdict, cost: float = 1.0) -> float | None:
 def brier(confidence: float | None, right: bool) -> float | None:
     """Return 1 - (c - r)^2, within 0..1; ``None`` without a confidence."""
     return None if confidence is None else 1.0 - (confidence - float(right)) ** 2
-
-
-def self_judgement(confidence: float | None, right: bool) -> float | None:
-    """Return 1 where a confidence above one half meets a right answer or one below a wrong one.
-
-    Exactly one half judges nothing: 0.5. ``None`` without a confidence.
-    """
-    if confidence is None:
-        return None
-    return 0.5 if confidence == 0.5 else float((confidence > 0.5) == right)
 
 
 def stated(answer: str) -> Stated:
@@ -100,67 +80,23 @@ def confidence_of(answer: str) -> float | None:
     return None if others and not _PERCENT.fullmatch(said) else share
 
 
-def without_confidence(answer: str) -> str:
-    """Return an answer without a stated percentage, which no judge should take for its value."""
-    return stated(answer).said
-
-
-def scored(
-    name: Name, question: str, golds: Sequence[str | Gold], answer: str, cost: float = 1.0
-) -> Scored:
-    """Return the reward of a short answer, judged by the rules, and how well it judged itself.
-
-    A refusal has no confidence: under ``brier`` and ``self_judgement`` it is worth what confidence
-    one half is, 0.75 and 0.5, so that it pays exactly where nothing is believed.
-    """
-    verdict = judge_rules(question, golds, answer)
-    if name == "ternary":
-        return Scored(ternary(verdict, cost))
-    if verdict.value is None:
-        return Scored(None)
-    if verdict.value == "omitted":
-        return Scored(ternary(verdict, cost) if name == "rlmf" else 0.0, 0.0)
-    value = stated(answer)
-    if value.share is not None:
-        verdict = judge_rules(question, golds, value.said)
-    right = verdict.content == "correct"
-    confidence = confidence_of(answer)
-    if confidence is None:
-        confidence = 0.5
-    judged = brier(confidence, right)
-    if name == "rlmf":
-        return Scored(ternary(verdict, cost), judged)
-    return Scored(judged if name == "brier" else self_judgement(confidence, right), judged)
-
-
 def reward(
     name: Name, question: str, golds: Sequence[str | Gold], answer: str, cost: float = 1.0
 ) -> float | None:
-    """Return one reward of a short answer; ``None`` where the judge cannot read it."""
-    return scored(name, question, golds, answer, cost).reward
+    """Return the reward of a short answer, judged by the rules; ``None`` where they cannot read it.
 
-
-def batch_reward(
-    name: Name, cost: float = 1.0
-) -> Callable[[Sequence[str], Sequence[Sequence[Gold]], Sequence[str]], list[Scored]]:
-    """Return what scores many (question, golds, answer) at once."""
-
-    def judged(
-        questions: Sequence[str], golds: Sequence[Sequence[Gold]], answers: Sequence[str]
-    ) -> list[Scored]:
-        return [
-            scored(name, question, gold, answer, cost)
-            for question, gold, answer in zip(questions, golds, answers, strict=True)
-        ]
-
-    return judged
-
-
-def boosted(
-    advantages: Sequence[float], judged: Sequence[float | None], k: float = 1.0
-) -> list[float]:
-    """Return advantages of which those above zero count (k + accuracy of self-judgement) times.
-
-    RLMF's scaling: what is worse than its group is pushed down as before. Nothing judged: k.
+    A refusal has no confidence: under ``brier`` it is worth what confidence one half is, 0.75, so
+    that it pays exactly where nothing is believed. An empty answer is worth 0.
     """
-    return [a * (k + (z or 0.0)) if a > 0 else a for a, z in zip(advantages, judged, strict=True)]
+    verdict = judge_rules(question, golds, answer)
+    if name == "ternary":
+        return ternary(verdict, cost)
+    if verdict.value is None:
+        return None
+    if verdict.value == "omitted":
+        return 0.0
+    value = stated(answer)
+    if value.share is not None:
+        verdict = judge_rules(question, golds, value.said)
+    confidence = confidence_of(answer)
+    return brier(0.5 if confidence is None else confidence, verdict.content == "correct")

@@ -3,7 +3,7 @@
 A *fact* is one short question, or one paragraph's prompt, with what the model answered and what
 the judge made of it. A *row* is one training example. The recipes are beside this file:
 ``pairs_idk`` (Cheng et al. 2024, as UNCLE uses it), ``pairs_logu`` (paragraphs), ``pairs_mix``,
-and ours, ``pairs_calibrated`` and ``pairs_aligned``. All are pure functions: chance is drawn from
+and ours, ``pairs_calibrated``. All are pure functions: chance is drawn from
 hashes of (seed, question), so that the order of the records moves no row, and another fact only
 where rows are counted against each other.
 """
@@ -280,9 +280,9 @@ def chance(*parts: object) -> random.Random:
     return random.Random(content_id(["pairs", *map(str, parts)]))
 
 
-def in_order(rows: Iterable[Row], seed: int, *, distinct: bool = True) -> list[Row]:
-    """Return (distinct) rows in an order that depends on the seed and the rows alone."""
-    return sorted(set(rows) if distinct else rows, key=lambda row: content_id([seed, row]))
+def in_order(rows: Iterable[Row], seed: int) -> list[Row]:
+    """Return distinct rows in an order that depends on the seed and the rows alone."""
+    return sorted(set(rows), key=lambda row: content_id([seed, row]))
 
 
 def instructed(

@@ -23,7 +23,8 @@ from sayso.records import Gold, InputError, Question, content_id
 from sayso.storage.atomic import replacing
 from sayso.train.export import Card, Step, read_card, signature, write_card
 from sayso.train.presets import Preset, Stage, check, settings_of
-from sayso.train.rewards import NAMES, Name, batch_reward, boosted
+from sayso.train.rewards import NAMES, Name
+from sayso.train.rewards import reward as reward_of
 from sayso.train.rows import Row
 
 # Where memory or disk runs out while training: told in one line, however a library reports it.
@@ -820,8 +821,8 @@ def merge(folder: str | Path, out: str | Path) -> Path:
 # than the others of its question becomes likelier. It starts from an SFT adapter: a policy that
 # never hedges draws no hedge that could be rewarded.
 
-#: what is changed in TRL's trainer; its names are no public ones
-CHANGED = ("_generate_single_turn", "_generate_and_score_completions")
+#: what is changed in TRL's trainer; it is no public name
+CHANGED = "_generate_single_turn"
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -870,19 +871,17 @@ def rl(
     asked = {p.question.id: p.question for p in prompts}
     texts = unmarked(tokenizer, [(p.prompt, p.question.id) for p in prompts], say)
     task = begin_task(task, len(texts))
-    judged = batch_reward(reward, cost)
-    accuracy: list[float | None] = []  # of self-judgement, of what was drawn last
 
     def rewarded(completions: Sequence[Any], question: Sequence[str], **_: Any) -> list[Any]:
         answers = [c if isinstance(c, str) else c[-1]["content"] for c in completions]
         held = [asked[q] for q in question]
-        found = judged([q.text for q in held], [q.golds or () for q in held], answers)
-        accuracy[:] = [one.judged for one in found]
-        return [one.reward for one in found]
+        return [
+            reward_of(reward, q.text, q.golds or (), answer, cost)
+            for q, answer in zip(held, answers, strict=True)
+        ]
 
     def build(micro: int) -> Any:
-        boost = accuracy if reward == "rlmf" else None
-        return _rl_trainer(task, tokenizer, texts, start, source, rewarded, boost, micro)
+        return _rl_trainer(task, tokenizer, texts, start, source, rewarded, micro)
 
     parent = f"{before.signature}|{reward}|{cost:g}"
     hashed = [(*text, *_names(asked[text[1]].golds or ())) for text in texts]
@@ -910,20 +909,18 @@ def _rl_trainer(
     start: Path,
     source: str,
     rewarded: Callable[..., list[Any]],
-    accuracy: Sequence[float | None] | None,
     micro: int,
 ) -> Any:
-    """Return TRL's trainer; ``accuracy`` of self-judgement, where it is to scale advantages."""
+    """Return TRL's trainer, which draws without dropout."""
     from trl import GRPOConfig, GRPOTrainer
 
-    for name in CHANGED:
-        if not hasattr(GRPOTrainer, name):  # an override that nothing calls would change nothing
-            raise InputError(
-                f"this trl has no GRPOTrainer.{name}, which is changed here: pip install trl==1.16"
-            )
+    if not hasattr(GRPOTrainer, CHANGED):  # an override that nothing calls would change nothing
+        raise InputError(
+            f"this trl has no GRPOTrainer.{CHANGED}, which is changed here: pip install trl==1.16"
+        )
 
     class Trainer(GRPOTrainer):  # type: ignore[misc]
-        """TRL's trainer, which draws without dropout and may scale advantages one by one."""
+        """TRL's trainer, which draws without dropout."""
 
         def _generate_single_turn(self, *given: Any, **named: Any) -> Any:
             """Draw from the policy itself: TRL would leave LoRA's dropout on here."""
@@ -933,14 +930,6 @@ def _rl_trainer(
                 return super()._generate_single_turn(*given, **named)
             finally:
                 self.model.train(training)
-
-        def _generate_and_score_completions(self, inputs: Any) -> Any:
-            """Scale advantages here: they are this process's own, in the order of its answers."""
-            found = super()._generate_and_score_completions(inputs)
-            if accuracy is not None:
-                held = found["advantages"]
-                found["advantages"] = held.new_tensor(boosted(held.tolist(), accuracy))
-            return found
 
     preset, stage = task.preset, task.stage
     policy = adapted(source, start, preset)

@@ -3,13 +3,12 @@
     short       rows of the short questions
     long        rows of the paragraphs
     mix         both, a share ``xi`` of them long
-    calibrated  ours: wording as sure as the draws agree, and pairs that align the two forms;
-                with style "known" a word of doubt at the value, and no pairs that align
+    calibrated  ours: wording as sure as the draws agree; with style "known" (graded rows) a word
+                of doubt at the value
     rl          starts from what mix starts from; its own rows are prompts (sayso.train.trainers)
 
 The first three are Idk and LoGU rows (``style`` "paper", as UNCLE trains), or rows of which one
-label a fact decides the wording in both forms (``style`` "known", ours). ``style`` "fut" is a peer:
-every draw hedged as its consistency with the others says, short questions and SFT alone.
+label a fact decides the wording in both forms (``style`` "known", ours).
 
 Rows ask for doubt as the evaluation does (the instruction behind the prompt). Beside them stand the
 model's own answers to plain prompts (``plain``), so that teaching it to hedge when asked to does
@@ -29,7 +28,7 @@ from sayso.records import InputError, Question, content_id
 from sayso.storage.atomic import replacing
 from sayso.train import rows as training
 from sayso.train.config import Making, check_making, check_recipe
-from sayso.train.recipes.calibrated import Limits, aligned, calibrated, fut, graded, is_plain
+from sayso.train.recipes.calibrated import Limits, calibrated, graded, is_plain
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.recipes.known import known_rows, plain_rows
 from sayso.train.recipes.logu import logu
@@ -113,7 +112,7 @@ def check_enough(facts: Sequence[Fact], making: Making, recipe: str = "mix") -> 
     """Return how many short facts are known and unknown; refuse too few of either. InputError."""
     states = [_state(f, making) for f in facts if f.form == "short"]
     known, unknown = states.count(True), states.count(False)
-    other = "" if recipe == "calibrated" or making.style == "fut" else ", another --theta"
+    other = "" if recipe == "calibrated" else ", another --theta"
     for word, number, data in (("unknown", unknown, "harder"), ("known", known, "easier")):
         if number < LEAST:
             raise InputError(
@@ -148,7 +147,7 @@ def make(
     sides: dict[training.Want, list[Row]] = {}
     wants: tuple[training.Want, ...] = ("sft", "dpo")
     for want, most in zip(wants, size[:2], strict=True):
-        if not most or (want == "dpo" and making.style == "fut"):
+        if not most:
             sides[want] = []
             continue
         said: list[str] = []
@@ -160,10 +159,9 @@ def make(
             )
         notes += [f"{want.upper()}: {note}" for note in dict.fromkeys(said)]
         sides[want] = instructed(rows, instructions, 1.0, seed)
-    distinct = making.style != "fut"  # equal draws of a fact are why it is sure
     for want in wants:
         beside = _plain(sides[want], facts, making, want, seed)
-        sides[want] = in_order([*sides[want], *beside], seed, distinct=distinct)
+        sides[want] = in_order([*sides[want], *beside], seed)
     asked = _asked(facts, making, instructions.get("short", ""), size[2], seed)
     return Made(sides["sft"], sides["dpo"], notes, asked, making.reward, making.cost)
 
@@ -196,13 +194,7 @@ def _rows(
             )  # fmt: skip
             return in_order(rows, seed)[:most]
         rows = calibrated(facts, k=making.k, limits=limits, want=want, seed=seed, notes=notes)
-        if want == "dpo":
-            rows += aligned(facts, k=making.k, limits=limits, want=want, seed=seed, notes=notes)
         return in_order(rows, seed)[:most]
-    if making.style == "fut":
-        each = making.k if making.each == 1 else making.each
-        rows = fut(facts, k=making.k, each=each, seed=seed, notes=notes)
-        return rows[:most]
     short, long = _both(recipe, facts, making, want, seed, notes)
     if recipe in ("mix", "rl"):
         total = min(most, largest(len(set(short)), len(set(long)), [making.xi]))

@@ -6,7 +6,7 @@
 
 In paragraphs every sentence gets the confidence of its own aspect, from the draws of the aspect's
 short question. Where no draw was right but the answer may be, chosen holds no value at all, so
-that luck is not taught. ``fut`` is the recipe to compare with: supervised rows of all draws.
+that luck is not taught.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from sayso.train.rows import (
     agreement,
     chance,
     check_draws,
-    confidences,
     in_order,
     lowered,
     lucky,
@@ -296,13 +295,11 @@ def paragraph_levels(
     k: int,
     limits: Limits,
     compare: Compare,
-    level_of: Callable[[str, float], float] | None = None,
 ) -> tuple[list[Stretch], Levels] | None:
     """Return a paragraph's stretches and the level of each by its place; None where one is open.
 
     A sentence about several aspects takes the lowest. Sentences that hedge already have no level,
-    unless they tell a lucky hit: then nothing of them is said. ``level_of`` may change an
-    aspect's confidence (question id, share).
+    unless they tell a lucky hit: then nothing of them is said.
     """
     shares: dict[str, float] = {}
     silent: set[str] = set()
@@ -313,7 +310,7 @@ def paragraph_levels(
         if made is None:
             return None
         own = told.question.id
-        shares[own] = level_of(own, made.share) if level_of else made.share
+        shares[own] = made.share
         if lucky(short[own], k, told.right):
             silent.add(own)
     stretches = by_aspects(paragraph, lambda _: True, fact.entity)
@@ -385,127 +382,6 @@ def long_rows(fact: Fact, chosen: str, rejected: str, want: Want, kind: str) -> 
     other = rejected if want == "dpo" else None
     ids = (fact.question.id, *fact.question.parts)
     return [Row(fact.prompt, chosen, other, "long", fact.entity, ids, kind)]
-
-
-def fut(
-    facts: Sequence[Fact],
-    *,
-    k: int = 10,
-    each: int = 10,
-    compare: Compare = contradicts,
-    seed: int = 0,
-    notes: list[str] | None = None,
-) -> list[Row]:
-    """Return supervised rows in the manner of FUT: draws with hedges that match their consistency.
-
-    Each of up to ``each`` draws of a short fact is worded at the share of its *other* draws that
-    agree with it. To compare with: nothing is preferred, nothing withheld, paragraphs untouched.
-    """
-    short = [f for f in facts if f.form == "short"]
-    check_draws(short, k)
-    rows = []
-    for fact in short:
-        draws = fact.draws[:k]
-        generator = chance("fut", seed, fact.question.id)
-        for place in sorted(generator.sample(range(k), min(each, k))):
-            answer, others = draws[place].strip(), [*draws[:place], *draws[place + 1 :]]
-            made = agreement(fact.question, answer, others, compare) if answer else None
-            if made is None or not is_plain(answer):
-                continue
-            said = nearest(answer, made.share, generator).say(answer)
-            ids = (fact.question.id,)
-            rows.append(Row(fact.prompt, said, None, "short", fact.entity, ids, "fut"))
-    if notes is not None:
-        notes.append(f"fut: {len(rows)} rows of {len(short)} facts")
-    # equal draws are rows of their own: they are why a fact counts as sure
-    return in_order(rows, seed, distinct=False)
-
-
-# Aligned rows (ours): one aspect is hedged alike, asked alone and inside a paragraph.
-#
-# One level is decided per aspect, from both forms: the confidence of the short answer, or the
-# lower
-# of the two where the paragraph states another value. The short row's chosen side and the
-# sentence
-# in the paragraph's chosen side are worded at that level. The paragraph's rejected side holds
-# *the
-# same hedges on other sentences*: as many of them, in the wrong places, so that hedging more is
-# never what is preferred.
-
-
-def aligned(
-    facts: Sequence[Fact],
-    *,
-    k: int = 10,
-    limits: Limits = Limits(),  # noqa: B008 - immutable
-    want: Want = "dpo",
-    compare: Compare = contradicts,
-    seed: int = 0,
-    notes: list[str] | None = None,
-) -> list[Row]:
-    """Return short and long rows of the aspects that both forms answer. Raises InputError."""
-    limits.check()
-    short = {f.question.id: f for f in facts if f.form == "short"}
-    check_draws(list(short.values()), k)
-    sure = {q: made.share for q, made in confidences(list(short.values()), k, compare).items()}
-    lowest: dict[str, float] = {}
-
-    def shared(question: str, share: float) -> float:
-        both = min(share, sure.get(question, share))
-        lowest[question] = min(both, lowest.get(question, both))
-        return both
-
-    rows: list[Row] = []
-    alike = 0
-    for fact in facts:
-        for paragraph in fact.paragraphs:
-            held = paragraph_levels(fact, paragraph, short, k, limits, compare, shared)
-            if held is None:
-                continue
-            stretches, levels = held
-            generator = chance("aligned", seed, fact.question.id, paragraph.text)
-            chosen = voiced(paragraph, stretches, levels, generator)
-            dealt = permuted(levels, generator)
-            if dealt is None and want == "dpo":
-                alike += 1
-                continue
-            rejected = voiced(paragraph, stretches, dealt, generator) if dealt else ""
-            rows += long_rows(fact, chosen, rejected, want, "aligned-long")
-    for question, share in lowest.items():
-        fact = short[question]
-        if not fact.greedy.strip() or not is_plain(fact.greedy):
-            continue
-        level = None if lucky(fact, k, fact.greedy_right) else limits.level(share)
-        generator = chance("aligned", seed, question)
-        made = short_row(fact, level, limits, generator, want, "aligned-short")
-        rows += [made] if made else []
-    if notes is not None:
-        notes.append(
-            f"aligned: {len(rows)} rows; {alike} paragraphs whose sentences are all as sure as "
-            "each other have no pair"
-        )
-    return in_order(rows, seed)
-
-
-def permuted(levels: Levels, generator: random.Random) -> dict[int, Level] | None:
-    """Return the same levels on other sentences, as few as can be in their own place.
-
-    None where all levels are equal.
-    """
-    places = sorted(levels)
-    values = [levels[p] for p in places]
-    if len(set(values)) < 2:
-        return None
-    best, fewest = values, len(values)
-    for _ in range(20):
-        some = list(values)
-        generator.shuffle(some)
-        kept = sum(a == b for a, b in zip(some, values, strict=True))
-        if kept < fewest:
-            best, fewest = some, kept
-    if fewest == len(values):
-        best = [*values[1:], values[0]]
-    return dict(zip(places, best, strict=True))
 
 
 # Words put before the values of a paragraph: where they stand, and both sides of a row.

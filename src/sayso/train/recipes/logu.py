@@ -442,8 +442,3 @@ def _rewritten(
 def _row(fact: Fact, chosen: str, rejected: str | None, kind: str) -> Row:
     questions = (fact.question.id, *fact.question.parts)
     return Row(fact.prompt, chosen, rejected, "long", fact.entity, questions, kind)
-
-
-def by_kind(rows: Sequence[Row]) -> Mapping[str, int]:
-    """Return how many rows there are of each kind."""
-    return {kind: sum(r.kind == kind for r in rows) for kind in sorted({r.kind for r in rows})}
