@@ -65,7 +65,7 @@ from pathlib import Path
 from sayso.wikidata.plan import load_plan
 from sayso.wikidata.unpack import Part
 from sayso.wikidata.dump import scan
-from sayso.wikidata.dump import Task
+from sayso.wikidata.passes import Task
 import msgspec
 # begins
 task = msgspec.json.decode(sys.argv[2], type=Task)
@@ -164,7 +164,7 @@ def tasks(folder: Path, plan_text: str, wanted: int) -> dict[str, str]:
     """Return the three passes as JSON, as a build would run them."""
     import msgspec
 
-    from sayso.wikidata.dump import Task
+    from sayso.wikidata.passes import Task
     from sayso.wikidata.plan import load_plan
 
     file = folder / "plan.yaml"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import wikidata_world
 from sayso import cli
 from sayso.protocols import PROTOCOLS, settings
+from support.wikidata_world import dump
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ def test_the_commands_of_the_readme_run_in_order(
     Path("mine.jsonl").write_text(record, encoding="utf-8")
     (domains,) = blocks("yaml")
     Path("domains.yaml").write_text(domains, encoding="utf-8")
-    Path("dump.json.gz").write_bytes(gzip.compress(wikidata_world.dump()))
+    Path("dump.json.gz").write_bytes(gzip.compress(dump()))
     folder = resources.files("sayso").joinpath("builtin", "model")
     done = []
     for words in commands():

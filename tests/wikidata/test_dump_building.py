@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from io import RawIOBase
 from pathlib import Path
 
 import msgspec
@@ -21,14 +23,13 @@ from sayso import cli
 from sayso.datasets import load
 from sayso.records import InputError
 from sayso.wikidata import dump as scanning
-from sayso.wikidata import dump as workers
 from sayso.wikidata import unpack
-from sayso.wikidata.dump import Task, read_dump
-from sayso.wikidata.found import Found
+from sayso.wikidata.dump import Reading, Step, read_dump
+from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.plan import load_plan
 from sayso.wikidata.templates import load_templates
 from sayso.wikidata.unpack import LONGEST
-from wikidata_world import DOMAINS, amount, dump, entities, entity, item, statement, when
+from support.wikidata_world import DOMAINS, amount, dump, entities, entity, item, statement, when
 
 FILES = ("questions.jsonl", "twins.jsonl", "aspects.yaml", "card.md", "found.msgpack")
 
@@ -53,9 +54,18 @@ def rows(folder: Path, name: str = "questions.jsonl") -> list[dict[str, object]]
     return [json.loads(line) for line in (folder / "out" / name).read_text().splitlines()]
 
 
-def found_in(folder: Path, source: Path, **options: object) -> Found:
+def excerpt_of(
+    folder: Path,
+    source: Path,
+    seed: int = 0,
+    *,
+    progress: Callable[[Step], None] | None = None,
+    work: str = "work",
+) -> Excerpt:
+    """Read a dump with a state on disk after every block where there is ``progress``."""
     plan = load_plan(folder / "domains.yaml")
-    return read_dump(source, plan, folder / "work", load_templates(), **options)  # type: ignore[arg-type]
+    reading = Reading(interval=0.0, progress=progress) if progress else Reading()
+    return read_dump(source, plan, folder / work, load_templates(), seed=seed, reading=reading)
 
 
 def test_a_benchmark_comes_out_and_is_what_the_dump_says(tmp_path: Path) -> None:
@@ -167,7 +177,7 @@ def test_stopped_anywhere_it_goes_on_and_ends_the_same(
     monkeypatch.setattr(unpack, "BLOCK", 1000)
     monkeypatch.setattr(unpack, "SIZE", 100)
     source = prepared(tmp_path, ending=".json.bz2")
-    expected = found_in(tmp_path, source)
+    expected = excerpt_of(tmp_path, source)
     count = 0
 
     def stop(*_: object) -> None:
@@ -178,10 +188,7 @@ def test_stopped_anywhere_it_goes_on_and_ends_the_same(
 
     for _ in range(200):
         try:
-            plan = load_plan(tmp_path / "domains.yaml")
-            found = read_dump(
-                source, plan, tmp_path / "again", load_templates(), interval=0.0, progress=stop
-            )
+            excerpt = excerpt_of(tmp_path, source, progress=stop, work="again")
             break
         except KeyboardInterrupt:
             # rows that were written after the last state are lost, and half of one may be there
@@ -191,7 +198,7 @@ def test_stopped_anywhere_it_goes_on_and_ends_the_same(
     else:
         pytest.fail("never came to an end")
     assert count > 10
-    assert msgspec.msgpack.encode(found) == msgspec.msgpack.encode(expected)
+    assert msgspec.msgpack.encode(excerpt) == msgspec.msgpack.encode(expected)
 
 
 def test_a_killed_command_goes_on_and_ends_the_same(tmp_path: Path) -> None:
@@ -228,46 +235,91 @@ def test_a_second_command_on_the_same_folder_is_refused(
 
     def second(*_: object) -> None:
         with pytest.raises(InputError, match="another sayso build"):
-            found_in(tmp_path, source)
+            excerpt_of(tmp_path, source)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        found_in(tmp_path, source, progress=second, interval=0.0)
-    assert found_in(tmp_path, source).counts["members"] == 28
+        excerpt_of(tmp_path, source, progress=second)
+    assert excerpt_of(tmp_path, source).counts["members"] == 28
 
 
-def test_workers_end_with_the_command_that_started_them(tmp_path: Path) -> None:
-    """A worker in the middle of a part ends as soon as its pipe closes."""
-    plan = load_plan(None)
-    pipe = tmp_path / "slow.json"
-    os.mkfifo(pipe)
-    job = workers.Job(
-        Task("classes", plan), "slow", str(pipe), 0, 0, str(tmp_path / "s" / "0"), 1.0
+#: reads two parts in two processes; no guard of ``__main__``
+TWO_PROCESSES = """
+import sys
+from pathlib import Path
+from sayso.wikidata.dump import Reading, run_stage
+from sayso.wikidata.passes import Task
+from sayso.wikidata.plan import load_plan
+from sayso.wikidata.unpack import Part
+parts = [Part(name, Path(name), 0, 0) for name in sys.argv[2:]]
+run_stage(Task("classes", load_plan(None)), parts, Path(sys.argv[1]), Reading(workers=2))
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_the_command_that_started_them(tmp_path: Path, stop: int) -> None:
+    """A worker in the middle of a part does not read on."""
+    pipes = [tmp_path / "0.json", tmp_path / "1.json"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    child = subprocess.Popen(
+        [sys.executable, "-c", TWO_PROCESSES, str(tmp_path / "work"), *map(str, pipes)],
+        stderr=subprocess.DEVNULL,
     )
-    child = subprocess.Popen([sys.executable, "-m", "sayso.wikidata.dump"], stdin=subprocess.PIPE)
-    assert child.stdin is not None
-    child.stdin.write(msgspec.json.encode(job) + b"\n")
-    child.stdin.flush()
-    with pipe.open("wb") as file:  # opens when the worker has begun to read
-        file.write(b"[\n")
-        file.flush()
-        child.stdin.close()
-        assert child.wait(timeout=60) == 1
+    # opened when both workers have begun to read
+    with pipes[0].open("wb", buffering=0) as first, pipes[1].open("wb", buffering=0) as second:
+        child.send_signal(stop)
+        child.wait(timeout=60)
+        assert unread(first)
+        assert unread(second)
+
+
+def unread(pipe: RawIOBase) -> bool:
+    """Tell whether nobody reads a pipe any more, or soon does no more."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            pipe.write(b"\n")
+        except BrokenPipeError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_worker_that_dies_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    prepared(tmp_path)
+    for number in range(2):
+        (parts / f"{number}.json").write_bytes(dump())
+    monkeypatch.setattr(scanning, "_scanned", killed)
+    with pytest.raises(InputError, match="a process that read it ended"):
+        read_dump(
+            parts,
+            load_plan(tmp_path / "domains.yaml"),
+            tmp_path / "work",
+            load_templates(),
+            reading=Reading(workers=2),
+        )
+
+
+def killed(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_another_plan_reuses_the_pass_over_classes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = prepared(tmp_path)
-    found_in(tmp_path, source)
+    excerpt_of(tmp_path, source)
     done: list[str] = []
     original = scanning.open_stage
     monkeypatch.setattr(
         scanning, "open_stage", lambda task: done.append(task.stage) or original(task)
     )
-    found_in(tmp_path, source)
+    excerpt_of(tmp_path, source)
     assert done == []
-    found_in(tmp_path, source, seed=1)
+    excerpt_of(tmp_path, source, seed=1)
     assert "classes" not in done
     assert "members" in done
 

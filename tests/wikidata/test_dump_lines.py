@@ -15,23 +15,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.wikidata import unpack
-from sayso.wikidata.dump import EDGE, Classes, Members, Stage, Task
 from sayso.wikidata.entities import parse, superclasses
-from sayso.wikidata.plan import Domain, Plan
-from sayso.wikidata.unpack import (
-    Lines,
-    Place,
+from sayso.wikidata.passes import (
+    EDGE,
+    Classes,
+    Members,
+    Stage,
+    Task,
     by_line,
-    find_parts,
     item_number,
-    no_text,
     own_id,
     places,
     pointing,
-    read_lines,
     statements,
+    text_fault,
 )
-from wikidata_world import amount, entity, item, when
+from sayso.wikidata.plan import Domain, Plan
+from sayso.wikidata.unpack import Lines, Place, find_parts, read_lines
+from support.wikidata_world import amount, entity, item, when
 
 #: item 4242 near "P31" in several ways, and what is none
 PIECES = (
@@ -159,8 +160,8 @@ def test_what_is_no_utf8_is_told_with_its_byte(pieces: list[bytes], piece: int) 
     except UnicodeDecodeError as error:
         expected = f"is no UTF-8 at its byte {error.start + 1}"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unpack, "PIECE", piece)
-        assert no_text(data) == expected
+        patch.setattr("sayso.wikidata.passes.PIECE", piece)
+        assert text_fault(data) == expected
 
 
 @given(

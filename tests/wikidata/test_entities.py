@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.wikidata.entities import DATATYPES, LineError, parse, superclasses
-from sayso.wikidata.unpack import cut, own_id, pointing
-from wikidata_world import amount, day, entity, item, statement, when
+from sayso.wikidata.passes import object_fault, own_id, pointing
+from support.wikidata_world import amount, day, entity, item, statement, when
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +200,7 @@ def test_what_is_no_entity_is_said(line: bytes) -> None:
 @settings(max_examples=200, deadline=None)
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for wrapped in (data, b'{"id":"Q1","claims":{"P31":[' + data + b"]}}"):
-        cut(wrapped)
+        object_fault(wrapped)
         pointing(wrapped, [(0, len(wrapped))], b"P31", {5})
         own_id(wrapped)
         try:
@@ -218,7 +218,7 @@ def test_a_line_cut_anywhere_is_noticed(at: int) -> None:
     if part:
         with pytest.raises(LineError):
             parse(part)
-    assert cut(part) == (None if part[-1:] == b"}" or not part else "is cut off")
+    assert object_fault(part) == (None if part[-1:] == b"}" or not part else "is cut off")
 
 
 def test_datatypes_are_wikidatas() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,8 @@ import pytest
 from sayso import cli
 from sayso.records import InputError
 from sayso.wikidata.sparql import BATCH, Service, Term, retry_after, statement
-from wikidata_world import DOMAINS, dump
-
-sys.path.insert(0, str(Path(__file__).parent))
-from query_stub import stub
+from support.query_service import stub
+from support.wikidata_world import DOMAINS, dump
 
 
 @pytest.fixture(autouse=True)
@@ -83,13 +80,13 @@ def test_requests_are_a_second_apart_and_wait_as_long_as_asked(tmp_path: Path) -
         }.get(number)
 
     with stub(busy) as seen:
-        asked = service(seen.address, tmp_path, waits)
-        asked.ask("SELECT ?class { wd:Q5 }")
-        asked.ask("SELECT ?class { wd:Q11424 }")
+        polite = service(seen.address, tmp_path, waits)
+        polite.rows("SELECT ?class { wd:Q5 }")
+        polite.rows("SELECT ?class { wd:Q11424 }")
         # nothing before the first; a second; as long as asked; the third failure in a row would
         # wait 2 s doubled once
         assert waits == [0.0, 1.0, 17.0, 4.0]
-        assert asked.asked == 4
+        assert polite.requests == 4
 
 
 def test_a_reply_that_breaks_off_is_asked_again_and_not_kept(tmp_path: Path) -> None:
@@ -101,7 +98,7 @@ def test_a_reply_that_breaks_off_is_asked_again_and_not_kept(tmp_path: Path) -> 
         return None
 
     with stub(broken) as seen:
-        rows = service(seen.address, tmp_path).ask("SELECT ?class { wd:Q5 }")
+        rows = service(seen.address, tmp_path).rows("SELECT ?class { wd:Q5 }")
         assert len(rows) == 14
         assert len(seen.queries) == 3
         assert len(list(tmp_path.glob("*.json"))) == 1

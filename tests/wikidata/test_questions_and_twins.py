@@ -13,11 +13,21 @@ from hypothesis import strategies as st
 
 from sayso import cli
 from sayso.wikidata.aspects import Aspect, Aspects, read_aspects, write_aspects
-from sayso.wikidata.found import Found
+from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.plan import Domain, Plan
 from sayso.wikidata.questions import invented
 from sayso.wikidata.templates import load_templates, texts, wrong_question
-from wikidata_world import DOMAINS, FIRST, WORDS, amount, dump, entity, item, statement, when
+from support.wikidata_world import (
+    DOMAINS,
+    FIRST,
+    WORDS,
+    amount,
+    dump,
+    entity,
+    item,
+    statement,
+    when,
+)
 
 
 def place(id: str, name: str, *statements: dict[str, object], **more: object) -> dict[str, object]:
@@ -259,7 +269,7 @@ def test_a_users_table_holds_for_the_second_step_too(
 @settings(max_examples=100, deadline=None)
 def test_any_name_survives_the_review_file(tmp_path_factory: Any, name: str, label: str) -> None:
     folder = tmp_path_factory.mktemp("review")
-    found = Found(
+    found = Excerpt(
         source="x", plan=Plan({name: Domain(("Q5",))}), seed=0, entities={}, population={},
         properties={name: {"P1": 3}}, kinds={}, names={}, namesakes={},
     )  # fmt: skip

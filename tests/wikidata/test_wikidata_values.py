@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from sayso.judges.rules.dates import gold_dates
 from sayso.judges.rules.judge import judge_rules
 from sayso.records import Gold
-from sayso.wikidata.dump import Stratum, ticket
 from sayso.wikidata.entities import Entity, Statement, began, holds_since, is_fresh
-from sayso.wikidata.found import Found
+from sayso.wikidata.excerpt import Excerpt, Stratum, ticket
 from sayso.wikidata.plan import Domain, Plan
 from sayso.wikidata.questions import invented
 from sayso.wikidata.templates import load_templates
@@ -28,8 +27,8 @@ NAMES = {
 }
 
 
-def found(day: str = "2024-04-01") -> Found:
-    return Found(
+def found(day: str = "2024-04-01") -> Excerpt:
+    return Excerpt(
         source="x",
         plan=Plan({"d": Domain(("Q5",))}, ("en", "de")),
         seed=0,

@@ -9,17 +9,17 @@ import pytest
 
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
-from sayso.wikidata.build import found_step
+from sayso.wikidata.build import aspects_step
 from sayso.wikidata.dump import read_dump
-from sayso.wikidata.found import Found
+from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.plan import load_plan
 from sayso.wikidata.questions import Worder
 from sayso.wikidata.templates import Templates, load_templates, texts
-from wikidata_world import DOMAINS, FIRST, WORDS, dump
+from support.wikidata_world import DOMAINS, FIRST, WORDS, dump
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Found:
+def excerpt(tmp_path: Path) -> Excerpt:
     (tmp_path / "d.yaml").write_text(DOMAINS)
     (tmp_path / "dump.json").write_bytes(dump())
     plan = load_plan(tmp_path / "d.yaml")
@@ -48,7 +48,7 @@ class Model:
         return "I cannot do that."
 
 
-def test_only_what_leads_back_is_kept(found: Found, tmp_path: Path) -> None:
+def test_only_what_leads_back_is_kept(excerpt: Excerpt, tmp_path: Path) -> None:
     model = Model(
         {
             "director": "Whose film was {entity}?",
@@ -58,8 +58,8 @@ def test_only_what_leads_back_is_kept(found: Found, tmp_path: Path) -> None:
         },
         {"Whose": "director", "year": "length", "world": "date of birth"},
     )
-    worder = Worder(ScriptedEngine(model), found, load_templates())
-    aspects = found_step(tmp_path / "out", found, load_templates(), worder)
+    worder = Worder(ScriptedEngine(model), excerpt, load_templates())
+    aspects = aspects_step(tmp_path / "out", excerpt, load_templates(), worder)
     films, people = aspects.kept("films"), aspects.kept("people")
     assert films["P57"].question == "Whose film was {entity}?"
     assert films["P577"].question == "When was {entity} released?"
@@ -69,23 +69,23 @@ def test_only_what_leads_back_is_kept(found: Found, tmp_path: Path) -> None:
     assert (worder.kept, worder.refused) == (1, 4)
 
 
-def test_a_question_with_a_gold_in_it_is_refused(found: Found, tmp_path: Path) -> None:
+def test_a_question_with_a_gold_in_it_is_refused(excerpt: Excerpt, tmp_path: Path) -> None:
     everybody = ", ".join(
         f"{first} {word.title()}son" for first, word in zip(FIRST, WORDS, strict=True)
     )
     model = Model({"director": f"Did {everybody} make {{entity}}?"}, {"Did": "director"})
-    worder = Worder(ScriptedEngine(model), found, load_templates())
-    aspects = found_step(tmp_path / "out", found, load_templates(), worder)
+    worder = Worder(ScriptedEngine(model), excerpt, load_templates())
+    aspects = aspects_step(tmp_path / "out", excerpt, load_templates(), worder)
     assert aspects.kept("films")["P57"].question == "Who directed {entity}?"
     harmless = Model({"director": "Did somebody make {entity}?"}, {"Did": "director"})
-    worder = Worder(ScriptedEngine(harmless), found, load_templates())
-    aspects = found_step(tmp_path / "other", found, load_templates(), worder)
+    worder = Worder(ScriptedEngine(harmless), excerpt, load_templates())
+    aspects = aspects_step(tmp_path / "other", excerpt, load_templates(), worder)
     assert aspects.kept("films")["P57"].question == "Did somebody make {entity}?"
 
 
-def test_a_model_that_does_not_answer_is_not_called_wrong(found: Found, tmp_path: Path) -> None:
-    worder = Worder(ScriptedEngine({}), found, load_templates())
-    found_step(tmp_path / "out", found, load_templates(), worder)
+def test_a_model_that_does_not_answer_is_not_called_wrong(excerpt: Excerpt, tmp_path: Path) -> None:
+    worder = Worder(ScriptedEngine({}), excerpt, load_templates())
+    aspects_step(tmp_path / "out", excerpt, load_templates(), worder)
     assert (worder.kept, worder.failed) == (0, 5)
     assert worder.failure.startswith("failed")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,23 +13,68 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
+from sayso.cli.printing import note, one_line, print_json
 from sayso.engines import open_model
 from sayso.prompts import check_folder
 from sayso.records import InputError
-from sayso.report.numbers import plain_json
 from sayso.wikidata.aspects import FILE, Aspects, check_review
-from sayso.wikidata.build import WRONG, Built, Word, found_step, question_step
-from sayso.wikidata.dump import read_dump
+from sayso.wikidata.build import WRONG, Built, aspects_step, question_step
+from sayso.wikidata.dump import Reading, read_dump
 from sayso.wikidata.entities import checked_day
-from sayso.wikidata.found import AS_OF, Found, read_found
-from sayso.wikidata.found import FILE as FOUND
-from sayso.wikidata.plan import Plan, load_plan
+from sayso.wikidata.excerpt import AS_OF, Excerpt, read_excerpt
+from sayso.wikidata.excerpt import FILE as EXCERPT
+from sayso.wikidata.plan import load_plan
 from sayso.wikidata.questions import Worder
-from sayso.wikidata.sparql import Service, ask_service
+from sayso.wikidata.sparql import Service, read_service
 from sayso.wikidata.templates import Templates, load_templates, texts
 
 WIKIDATA = "https://query.wikidata.org/sparql"
 OUT = Path("benchmark")
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags:
+    """The flags of ``sayso build``."""
+
+    domains: Annotated[
+        Path | None,
+        Parameter(help="YAML file of domains; left out: UNCLE's five (people, companies, …)"),
+    ] = None
+    sparql: Annotated[
+        bool, Parameter(help="ask a query service instead of reading a dump", negative="")
+    ] = False
+    endpoint: Annotated[str, Parameter(help="the query service's address")] = WIKIDATA
+    contact: Annotated[
+        str,
+        Parameter(help="how the service's people can reach you (mail or page); or SAYSO_CONTACT"),
+    ] = ""
+    out: Annotated[Path, Parameter(help="folder of the benchmark")] = OUT
+    languages: Annotated[
+        str, Parameter(help="of labels, en,de: questions in the first; left out: as in the file")
+    ] = ""
+    as_of: Annotated[str, Parameter(help="day that the source describes, 2024-01-31")] = ""
+    fresh_after: Annotated[
+        str, Parameter(help="put what is true only since after this day into a file of its own")
+    ] = ""
+    templates: Annotated[
+        Path | None, Parameter(help="YAML file that adds to the table of questions")
+    ] = None
+    questions: Annotated[
+        str, Parameter(help="who words questions: templates, or a model, checked by round trip")
+    ] = "templates"
+    twins: Annotated[int, Parameter(help="renamed entities of each domain, at most")] = 20
+    workers: Annotated[int, Parameter(help="processes that read a folder of parts")] = 1
+    review: Annotated[
+        bool, Parameter(help="stop for a look at the aspects before questions are made")
+    ] = True
+    seed: Annotated[int, Parameter(help="of the sample of entities")] = 0
+    prompt_folder: Annotated[
+        Path | None, Parameter(help="folder with your own prompt texts, for --questions MODEL")
+    ] = None
+    json: Annotated[bool, Parameter(help="print the card as JSON", negative="")] = False
+
+
+NO_FLAGS = Flags()
 
 
 def build(
@@ -42,103 +87,83 @@ def build(
     ] = None,
     /,
     *,
-    domains: Annotated[
-        Path | None,
-        Parameter(help="YAML file of domains; left out: UNCLE's five (people, companies, …)"),
-    ] = None,
-    sparql: Annotated[
-        bool, Parameter(help="ask a query service instead of reading a dump", negative="")
-    ] = False,
-    endpoint: Annotated[str, Parameter(help="the query service's address")] = WIKIDATA,
-    contact: Annotated[
-        str,
-        Parameter(help="how the service's people can reach you (mail or page); or SAYSO_CONTACT"),
-    ] = "",
-    out: Annotated[Path, Parameter(help="folder of the benchmark")] = OUT,
-    languages: Annotated[
-        str, Parameter(help="of labels, en,de: questions in the first; left out: as in the file")
-    ] = "",
-    as_of: Annotated[str, Parameter(help="day that the source describes, 2024-01-31")] = "",
-    fresh_after: Annotated[
-        str, Parameter(help="put what is true only since after this day into a file of its own")
-    ] = "",
-    templates: Annotated[
-        Path | None, Parameter(help="YAML file that adds to the table of questions")
-    ] = None,
-    questions: Annotated[
-        str, Parameter(help="who words questions: templates, or a model, checked by round trip")
-    ] = "templates",
-    twins: Annotated[int, Parameter(help="renamed entities of each domain, at most")] = 20,
-    workers: Annotated[int, Parameter(help="processes that read a folder of parts")] = 1,
-    review: Annotated[
-        bool, Parameter(help="stop for a look at the aspects before questions are made")
-    ] = True,
-    seed: Annotated[int, Parameter(help="of the sample of entities")] = 0,
-    prompt_folder: Annotated[
-        Path | None, Parameter(help="folder with your own prompt texts, for --questions MODEL")
-    ] = None,
-    json: Annotated[bool, Parameter(help="print the card as JSON", negative="")] = False,
+    flags: Annotated[Flags, Parameter(name="*")] = NO_FLAGS,
 ) -> None:
     """Make a benchmark like UNCLE: entities by class, spread over how much is known about them.
 
     The first call finds entities and proposes aspects in a file; look through it, then call
     ``sayso build FOLDER``. A command that was stopped goes on where it was.
     """
-    if twins < 0 or workers < 1:
+    if flags.twins < 0 or flags.workers < 1:
         raise InputError("--twins must be at least 0 and --workers at least 1")
-    table = load_templates(templates)
-    as_of, fresh_after = checked_day(as_of, "--as-of"), checked_day(fresh_after, "--fresh-after")
-    built = source is not None and (source / FOUND).is_file()
-    if source is not None and built:
-        given = {"--domains": domains, "--sparql": sparql, "--languages": languages, "--seed": seed,
-                 "--out": out != OUT, "--contact": contact, "--endpoint": endpoint != WIKIDATA,
-                 "--workers": workers != 1}  # fmt: skip
-        for flag, value in given.items():
-            if value:
-                raise InputError(f"{source} was built already: {flag} is for a dump or a service")
-        out, found = source, read_found(source)
-        if templates is None and found.table is not None:
-            table = found.table
+    table = load_templates(flags.templates)
+    as_of = checked_day(flags.as_of, "--as-of")
+    fresh_after = checked_day(flags.fresh_after, "--fresh-after")
+    out = flags.out
+    again = source is not None and (source / EXCERPT).is_file()
+    if source is not None and again:
+        _check_again(source, flags)
+        out, excerpt = source, read_excerpt(source)
+        if flags.templates is None and excerpt.table is not None:
+            table = excerpt.table
     else:
-        if sparql == (source is not None):
-            raise InputError(
-                "expected one source: a dump, or --sparql, or the folder of a build that was begun"
-            )
-        _check_out(out)
-        plan = load_plan(domains, tuple(filter(None, languages.replace(",", " ").split())))
-        texts(table, plan.languages[0])
-        check_review(out, plan)
-        with _bar() as tell:
-            if source is not None:
-                found = _scanned(source, plan, out, table, seed, fresh_after, workers, tell)
-            else:
-                found = _asked(plan, out, table, endpoint, contact, seed, fresh_after, tell)
+        excerpt = _excerpt(source, flags, table, fresh_after)
     if as_of:
-        found = msgspec.structs.replace(found, day=as_of, day_from=AS_OF)
+        excerpt = msgspec.structs.replace(excerpt, day=as_of, day_from=AS_OF)
     if fresh_after:
-        found = msgspec.structs.replace(found, fresh_after=fresh_after)
-    there = (out / FILE).exists()
-    if there and questions != "templates":
-        _note(f"{out / FILE} stays as it is and {questions} words nothing; delete it for new ones")
-    if not (built and there):
-        by_model = questions != "templates" and not there
-        word = _worder(questions, prompt_folder, found, table) if by_model else None
-        aspects = found_step(out, found, table, word)
-        _tell_problems(found, out)
-        if word is not None:
-            _note(f"{questions} worded {word.kept} questions, {word.refused} did not lead back to "
-                  "their aspect and are as in the table")  # fmt: skip
-            if word.failed:
-                _note(f"{questions} gave no answer to {word.failed} requests ({word.failure})")
-        if review:
-            _summary(found, aspects, out, there, json)
+        excerpt = msgspec.structs.replace(excerpt, fresh_after=fresh_after)
+    reviewed = (out / FILE).exists()
+    if reviewed and flags.questions != "templates":
+        note(f"{out / FILE} stays as it is and {flags.questions} words nothing; delete it for new "
+             "ones")  # fmt: skip
+    if not (again and reviewed):
+        aspects = _aspects(excerpt, out, table, flags, by_model=not reviewed)
+        if flags.review:
+            _show_aspects(excerpt, aspects, out, reviewed, flags.json)
             return
-    _show(question_step(out, found, table, twins), found, json)
+    _show_build(question_step(out, excerpt, table, flags.twins), excerpt, flags.json)
+
+
+def _check_again(source: Path, flags: Flags) -> None:
+    """Refuse flags that are for a dump or a service where a build goes on."""
+    for name in ("domains", "sparql", "languages", "seed", "out", "contact", "endpoint", "workers"):
+        if getattr(flags, name) != getattr(NO_FLAGS, name):
+            raise InputError(f"{source} was built already: --{name} is for a dump or a service")
+
+
+def _excerpt(source: Path | None, flags: Flags, table: Templates, fresh_after: str) -> Excerpt:
+    """Read the dump, or ask the service."""
+    if flags.sparql == (source is not None):
+        raise InputError(
+            "expected one source: a dump, or --sparql, or the folder of a build that was begun"
+        )
+    out = flags.out
+    _check_out(out)
+    plan = load_plan(flags.domains, tuple(filter(None, flags.languages.replace(",", " ").split())))
+    texts(table, plan.languages[0])
+    check_review(out, plan)
+    with _bar() as tell:
+        if source is not None:
+            reading = Reading(
+                flags.workers,
+                progress=lambda step: tell(
+                    f"{step.stage}: {step.done} of {step.parts} parts, "
+                    f"{step.offset / 1e6:,.0f} MB, {step.lines:,} lines"
+                ),
+            )
+            return read_dump(
+                source, plan, out, table, seed=flags.seed, fresh=fresh_after, reading=reading
+            )
+        replies = out / "scan" / "replies"
+        with Service(flags.endpoint, replies, contact=flags.contact, tell=note) as service:
+            return read_service(
+                service, plan, table, seed=flags.seed, fresh=fresh_after, progress=tell
+            )
 
 
 def _check_out(out: Path) -> None:
     """Refuse a folder with somebody else's files: ours might take the place of one of them."""
-    if not out.is_dir() or (out / FOUND).is_file() or (out / "scan").is_dir():
+    if not out.is_dir() or (out / EXCERPT).is_file() or (out / "scan").is_dir():
         return
     strange = sorted(entry.name for entry in out.iterdir())
     if strange:
@@ -146,46 +171,6 @@ def _check_out(out: Path) -> None:
             f"{out} is not empty and no folder of a build (it holds {strange[0]!r}): choose "
             "another --out"
         )
-
-
-def _scanned(
-    source: Path,
-    plan: Plan,
-    out: Path,
-    table: Templates,
-    seed: int,
-    fresh: str,
-    workers: int,
-    tell: Callable[[str], None],
-) -> Found:
-    return read_dump(
-        source, plan, out, table, seed=seed, fresh=fresh, workers=workers,
-        progress=lambda step: tell(
-            f"{step.stage}: {step.done} of {step.parts} parts, "
-            f"{step.offset / 1e6:,.0f} MB, {step.lines:,} lines"
-        ),
-    )  # fmt: skip
-
-
-def _asked(
-    plan: Plan,
-    out: Path,
-    table: Templates,
-    endpoint: str,
-    contact: str,
-    seed: int,
-    fresh: str,
-    tell: Callable[[str], None],
-) -> Found:
-
-    with Service(endpoint, out / "scan" / "replies", contact=contact, tell=_note) as service:
-        return ask_service(service, plan, table, seed=seed, fresh=fresh, progress=tell)
-
-
-def _worder(model: str, prompts: Path | None, found: Found, table: Templates) -> Word:
-
-    check_folder(prompts)
-    return Worder(open_model(model), found, table, prompts)
 
 
 @contextmanager
@@ -200,71 +185,79 @@ def _bar() -> Iterator[Callable[[str], None]]:
         transient=True,
     ) as progress:
         task = progress.add_task("reading", total=None)
-        yield lambda text: progress.update(task, description=_plain(text))
+        yield lambda text: progress.update(task, description=one_line(text))
 
 
-def _tell_problems(found: Found, out: Path) -> None:
-    for kind, number in sorted(found.wrong.items()):
-        _note(f"left out: {WRONG.get(kind, kind)}: {number:,}")
-    if found.problems:
-        _note(f"named with file and line in {out / 'problems.jsonl'}: {len(found.problems):,}")
-    for text in found.notes:
-        _note(text)
-    if not found.day:
-        _note("the source does not say which day it describes: give --as-of, or values that "
+def _aspects(
+    excerpt: Excerpt, out: Path, table: Templates, flags: Flags, *, by_model: bool
+) -> Aspects:
+    """Propose aspects, worded by a model where one is named, and print what was left out."""
+    model, worder = flags.questions, None
+    if by_model and model != "templates":
+        check_folder(flags.prompt_folder)
+        worder = Worder(open_model(model), excerpt, table, flags.prompt_folder)
+    aspects = aspects_step(out, excerpt, table, worder)
+    _note_problems(excerpt, out)
+    if worder is not None:
+        note(f"{model} worded {worder.kept} questions, {worder.refused} did not lead back to "
+             "their aspect and are as in the table")  # fmt: skip
+        if worder.failed:
+            note(f"{model} gave no answer to {worder.failed} requests ({worder.failure})")
+    return aspects
+
+
+def _note_problems(excerpt: Excerpt, out: Path) -> None:
+    for kind, number in sorted(excerpt.wrong.items()):
+        note(f"left out: {WRONG.get(kind, kind)}: {number:,}")
+    if excerpt.problems:
+        note(f"named with file and line in {out / 'problems.jsonl'}: {len(excerpt.problems):,}")
+    for text in excerpt.notes:
+        note(text)
+    if not excerpt.day:
+        note("the source does not say which day it describes: give --as-of, or values that "
               "change are asked for without a day")  # fmt: skip
-    for name, counts in found.population.items():
+    for name, counts in excerpt.population.items():
         if not sum(counts):
-            _note(f"{name}: no entity was found ({found.plan.domains[name].members})")
+            note(f"{name}: no entity was found ({excerpt.plan.domains[name].members})")
 
 
-def _summary(found: Found, aspects: Aspects, out: Path, there: bool, json: bool) -> None:
+def _show_aspects(
+    excerpt: Excerpt, aspects: Aspects, out: Path, reviewed: bool, json: bool
+) -> None:
     if json:
-        _print_json(
-            {"folder": str(out), "aspects": str(out / FILE), "population": found.population}
+        print_json(
+            {"folder": str(out), "aspects": str(out / FILE), "population": excerpt.population}
         )
         return
-    for domain, counts in found.population.items():
-        sample = sum(map(len, found.entities[domain]))
+    for domain, counts in excerpt.population.items():
+        sample = sum(map(len, excerpt.entities[domain]))
         kept = len(aspects.kept(domain))
-        told = f"{sum(counts):,} entities, {sample:,} drawn to choose from, {kept} aspects kept"
-        print(f"{_plain(domain)}: {told}")
-    state = "left as it was" if there else "look through it"
+        counts_text = (
+            f"{sum(counts):,} entities, {sample:,} drawn to choose from, {kept} aspects kept"
+        )
+        print(f"{one_line(domain)}: {counts_text}")
+    state = "left as it was" if reviewed else "look through it"
     print(f"{out / FILE}: {state}, then: sayso build {out}")
 
 
-def _show(built: Built, found: Found, json: bool) -> None:
+def _show_build(built: Built, excerpt: Excerpt, json: bool) -> None:
     if json:
-        _print_json(built)
+        print_json(built)
         return
     for row in built.card.counts:
         if row.prompts or row.split == "main":
             print(
-                f"{_plain(row.domain)} ({row.split}): {row.entities:,} entities, "
+                f"{one_line(row.domain)} ({row.split}): {row.entities:,} entities, "
                 f"{row.prompts:,} prompts, {row.aspects:,} questions"
             )
-        there = sum(found.population[row.domain])
+        there = sum(excerpt.population[row.domain])
         if not row.prompts and row.split == "main" and there:
-            settings = found.plan.domains[row.domain]
-            _note(f"{row.domain}: none of {there:,} entities has "
+            settings = excerpt.plan.domains[row.domain]
+            note(f"{row.domain}: none of {there:,} entities has "
                   f"{settings.least} aspects that can be asked ('least')")  # fmt: skip
-    if found.fresh_after and "fresh" not in built.files:
-        _note(f"nothing that is true only since after {found.fresh_after}")
+    if excerpt.fresh_after and "fresh" not in built.files:
+        note(f"nothing that is true only since after {excerpt.fresh_after}")
     if not built.card.reviewed:
-        _note(f"nobody has reviewed {Path(built.folder) / FILE} (reviewed: false)")
+        note(f"nobody has reviewed {Path(built.folder) / FILE} (reviewed: false)")
     main = built.files.get("main") or built.files["fresh"]
     print(f"{built.folder}/card.md; next: sayso run uncle --data {main}")
-
-
-def _print_json(value: object) -> None:
-
-    print(plain_json(msgspec.json.format(msgspec.json.encode(value)).decode()))
-
-
-def _note(text: str) -> None:
-    print("note:", _plain(text), file=sys.stderr)
-
-
-def _plain(text: str) -> str:
-    """Return one line without anything that a terminal would obey."""
-    return "".join(c for c in " ".join(text.split()) if c.isprintable())

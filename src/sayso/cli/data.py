@@ -20,7 +20,7 @@ from sayso.judges.contradiction import contradicts
 from sayso.records import Generation, Gold, InputError, Question, Verdict
 from sayso.report.numbers import line, plain_json
 from sayso.storage.run_folder import RunFolder
-from sayso.wikidata.quality import KINDS, card_beside, findings
+from sayso.wikidata.quality import KINDS, card_near, findings
 
 # ``sayso data``: what question sets hold, and what is wrong with them.
 
@@ -75,7 +75,7 @@ def check(
     found = findings(
         loaded.questions,
         rows,
-        card_beside(path) if rows else None,
+        card_near(path) if rows else None,
         [_wrong(run) for run in runs or ()],
         (lambda question, a, b: contradicts(question, a, b) is False) if runs else None,
     )

@@ -15,7 +15,7 @@ import msgspec
 from sayso.records import InputError
 from sayso.storage.atomic import replacing
 from sayso.wikidata.entities import Entity
-from sayso.wikidata.found import Found
+from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.plan import Lines, Plan, read_yaml
 from sayso.wikidata.templates import UNASKABLE, Templates, texts, wrong_question
 from sayso.wikidata.values import answer
@@ -59,23 +59,23 @@ class Aspects(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {p: one for p, one in self.domains.get(domain, {}).items() if one.keep}
 
 
-def propose(found: Found, templates: Templates) -> Aspects:
+def propose(excerpt: Excerpt, templates: Templates) -> Aspects:
     """Return the most frequent properties of each domain that can be asked for in short form.
 
     What is kept comes first and identifiers last: a person has more to say about the former.
     """
-    language = found.plan.languages[0]
+    language = excerpt.plan.languages[0]
     form = texts(templates, language).language
     domains = {}
-    for name in found.plan.domains:
-        strata = [*found.entities[name], found.fresh.get(name, [])]
+    for name in excerpt.plan.domains:
+        strata = [*excerpt.entities[name], excerpt.fresh.get(name, [])]
         sample = list({one.id: one for stratum in strata for one in stratum}.values())
-        counts = found.properties[name]
+        counts = excerpt.properties[name]
         ranked = [(p, counts[p]) for p in sorted(counts, key=lambda p: (-counts[p], len(p), p))]
         rows: dict[str, Aspect] = {}
         kept = 0
         for property, count in ranked[:NAMED]:
-            aspect = _aspect(found, templates, name, property, count, sample, form.question)
+            aspect = _aspect(excerpt, templates, name, property, count, sample, form.question)
             if aspect.keep and kept == KEPT:
                 aspect = msgspec.structs.replace(
                     aspect, keep=False, why=f"{KEPT} are more frequent"
@@ -91,7 +91,7 @@ def _place(aspect: Aspect) -> int:
 
 
 def _aspect(
-    found: Found,
+    excerpt: Excerpt,
     templates: Templates,
     domain: str,
     property: str,
@@ -99,14 +99,14 @@ def _aspect(
     sample: list[Entity],
     generic: str,
 ) -> Aspect:
-    kind = found.kinds.get(property, "")
-    wording = templates.wording(found.plan.languages[0], domain, property)
+    kind = excerpt.kinds.get(property, "")
+    wording = templates.wording(excerpt.plan.languages[0], domain, property)
     why = templates.dropped(property, kind)
     askable = kind not in UNASKABLE
-    description = wording.description or found.label(property) if askable else ""
+    description = wording.description or excerpt.label(property) if askable else ""
     usable = 0
     if why is None:
-        usable = sum(answer(one, property, found, templates).askable for one in sample)
+        usable = sum(answer(one, property, excerpt, templates).askable for one in sample)
     if why is None and not description:
         why = "its name is not known"
     if why is None and not usable:
@@ -123,18 +123,22 @@ def _aspect(
     )
 
 
-def write_aspects(folder: Path, found: Found, aspects: Aspects) -> Path:
+def write_aspects(folder: Path, excerpt: Excerpt, aspects: Aspects) -> Path:
     """Write the review file, one line for each property."""
-    total = sum(sum(counts) for counts in found.population.values())
-    lines = [HEAD.format(of=f"of {total:,} in all domains", folder=_plain(folder.name))]
-    lines += [f"reviewed: {json.dumps(aspects.reviewed)}"]
-    lines += [f"language: {json.dumps(aspects.language)}", "domains:"]
+    total = sum(sum(counts) for counts in excerpt.population.values())
+    name = "".join(c for c in folder.name if c.isprintable())
+    lines = [HEAD.format(of=f"of {total:,} in all domains", folder=name)]
+    lines += [
+        f"reviewed: {json.dumps(aspects.reviewed)}",
+        f"language: {json.dumps(aspects.language)}",
+        "domains:",
+    ]
     for name, rows in aspects.domains.items():
         lines.append(f"  {_quoted(name)}:" + ("" if rows else " {}"))
         for property, row in rows.items():
             fields = msgspec.to_builtins(row)
-            told = ", ".join(f"{key}: {_quoted(value)}" for key, value in fields.items())
-            lines.append(f"    {_quoted(property)}: {{{told}}}")
+            text = ", ".join(f"{key}: {_quoted(value)}" for key, value in fields.items())
+            lines.append(f"    {_quoted(property)}: {{{text}}}")
     path = folder / FILE
     with replacing(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
@@ -150,17 +154,13 @@ def _quoted(value: object) -> str:
     )
 
 
-def _plain(text: str) -> str:
-    return "".join(c for c in text if c.isprintable())
-
-
-def read_aspects(folder: Path, found: Found) -> Aspects:
+def read_aspects(folder: Path, excerpt: Excerpt) -> Aspects:
     """Read the review file as a person left it. InputError names what cannot be used, and where."""
-    aspects, lines = _read(folder, found.plan)
+    aspects, lines = _read(folder, excerpt.plan)
     for name, rows in aspects.domains.items():
         for property, row in rows.items():
             at = f"{lines.at('domains', name, property)}: {name} {property}"
-            if property not in found.properties[name]:
+            if property not in excerpt.properties[name]:
                 raise InputError(f"{at}: no entity of the domain has this property")
             if row.keep and not row.description.strip():
                 raise InputError(f"{at} is kept without a description; write description: …")

@@ -1,4 +1,9 @@
-"""The data card: what a benchmark consists of, where it came from, and what was left out."""
+"""The two steps of a build, and the data card.
+
+:func:`aspects_step` keeps an excerpt and proposes aspects; after a person has reviewed them,
+:func:`question_step` makes the questions. The card lists what a benchmark consists of, where it
+came from, and what was left out.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +26,127 @@ from sayso.wikidata.aspects import (
     reworded,
     write_aspects,
 )
-from sayso.wikidata.dump import problem_kind
-from sayso.wikidata.found import Found, write_found
-from sayso.wikidata.questions import Made, Record, draft, records, twins
+from sayso.wikidata.excerpt import Excerpt, problem_kind, write_excerpt
+from sayso.wikidata.questions import Drafts, Record, draft, records, twins
 from sayso.wikidata.templates import UNASKABLE, Templates
+
+
+class Word(Protocol):
+    """Words the question of an aspect; ``aspects`` are set before it is called."""
+
+    aspects: Aspects | None
+    kept: int
+    refused: int
+    failed: int
+    failure: str
+
+    def __call__(self, domain: str, property: str, aspect: Aspect) -> str | None: ...
+
+
+class Built(msgspec.Struct, frozen=True):
+    """The end of a build: where everything is, and the card."""
+
+    folder: str
+    files: dict[str, str]
+    card: Card
+
+
+def aspects_step(
+    folder: Path, excerpt: Excerpt, templates: Templates, word: Word | None = None
+) -> Aspects:
+    """Keep an excerpt and propose aspects; a review file that is there stays as it is.
+
+    InputError where the excerpt has no entity.
+    """
+    _check_excerpt(excerpt)
+    write_excerpt(folder, msgspec.structs.replace(excerpt, table=templates))
+    problems = ({"part": p.part, "line": p.line, "what": p.what} for p in excerpt.problems)
+    _write(folder / "problems.jsonl", problems)
+    if (folder / FILE).exists():
+        return read_aspects(folder, excerpt)
+    aspects = propose(excerpt, templates)
+    if word is not None:
+        word.aspects = aspects
+        aspects = reworded(aspects, word)
+    write_aspects(folder, excerpt, aspects)
+    return aspects
+
+
+def _check_excerpt(excerpt: Excerpt) -> None:
+    """Refuse a source without a single entity: a wrong class, or a file that is no dump."""
+    if any(sum(counts) for counts in excerpt.population.values()):
+        return
+    plans = "; ".join(f"{name}: {plan.members}" for name, plan in excerpt.plan.domains.items())
+    wrong = f"{sum(excerpt.wrong.values()):,} problems" if excerpt.wrong else ""
+    for first in excerpt.problems[:1]:
+        wrong = f"the first of {wrong}: {first.part} line {first.line} {first.what}"
+    if "parts" in excerpt.counts:
+        read = f" among the {excerpt.counts.get('entities', 0):,} entities that were read"
+        check = "is it Wikidata, one entity a line?"
+    else:
+        read, check = "", "is it Wikidata? To ask it again delete scan/replies"
+    raise InputError(
+        f"{excerpt.source}: none of the domains has an entity with a label in "
+        f"{excerpt.plan.languages[0]!r}{read} (expected {plans}){'; ' * bool(wrong)}{wrong}; are "
+        f"the classes right, and {check}"
+    )
+
+
+def _check_drafts(folder: Path, excerpt: Excerpt, aspects: Aspects, drafts: Drafts) -> None:
+    """Refuse drafts without an entity to ask about."""
+    least = {name: domain.least for name, domain in excerpt.plan.domains.items()}
+    if any(one.fresh or len(one.old) >= least[one.domain] for one in drafts.entities):
+        return
+    parts = []
+    for name, counts in excerpt.population.items():
+        rows = aspects.domains[name].values()
+        why = Counter(row.why for row in rows if row.why and row.kind not in UNASKABLE)
+        against = ", ".join(f"{reason} ({number})" for reason, number in why.most_common(3))
+        kept = len(aspects.kept(name))
+        parts.append(f"{name}: {sum(counts):,} entities, {kept} aspects kept"
+                     + (f"; of others: {against}" if against else ""))  # fmt: skip
+    reasons = ", ".join(f"{number:,} {what}" for what, number in sorted(drafts.left.items()))
+    raise InputError(
+        f"{folder}: no entity is left to ask about ({'; '.join(parts)}; left out: "
+        f"{reasons or 'nothing'}); keep more aspects in {folder / FILE}, or lower 'least' in the "
+        "file of domains"
+    )
+
+
+def question_step(folder: Path, excerpt: Excerpt, templates: Templates, most_twins: int) -> Built:
+    """Make questions of the reviewed aspects: a file for each split, and the card."""
+    aspects = read_aspects(folder, excerpt)
+    drafts = draft(excerpt, aspects, templates)
+    _check_drafts(folder, excerpt, aspects, drafts)
+    splits = {
+        "main": list(records(drafts, excerpt, templates, "main")),
+        "fresh": list(records(drafts, excerpt, templates, "fresh")),
+        "twins": list(twins(drafts.entities, excerpt, aspects, templates, most_twins)),
+    }
+    files = {}
+    for split, rows in splits.items():
+        name = "questions.jsonl" if split == "main" else f"{split}.jsonl"
+        place = folder / name
+        if rows:
+            _write(place, (msgspec.to_builtins(row) for row in rows))
+            files[split] = str(place)
+        else:
+            place.unlink(missing_ok=True)
+    card = make_card(excerpt, aspects, drafts, splits)
+    with replacing(folder / "card.md") as file:
+        file.write(card_markdown(card, excerpt).encode("utf-8", "replace"))
+    with replacing(folder / "card.json") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
+    return Built(str(folder), files, card)
+
+
+def _write(path: Path, rows: Iterable[object]) -> None:
+    with replacing(path) as file:
+        for row in rows:
+            file.write(msgspec.json.encode(row) + b"\n")
+
+
+# ---- the card
 
 #: problems of a kind that the card names; the file beside it has all
 SHOWN = 3
@@ -84,12 +206,12 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_card(
-    found: Found, aspects: Aspects, made: Made, splits: Mapping[str, Sequence[Record]]
+    excerpt: Excerpt, aspects: Aspects, drafts: Drafts, splits: Mapping[str, Sequence[Record]]
 ) -> Card:
-    """Count everything that was made."""
+    """Count everything in a benchmark."""
     counts = []
     for split, rows in splits.items():
-        for domain in found.plan.domains:
+        for domain in excerpt.plan.domains:
             own = [row for row in rows if row.domain == domain]
             parts = [part for row in own for part in row.individual_qa]
             golds = sum(len(part.answer) for part in parts)
@@ -97,47 +219,46 @@ def make_card(
             counts.append(Counts(domain, split, entities, len(own), len(parts), golds))
     main = splits["main"]
     strata = {}
-    for domain, settings in found.plan.domains.items():
+    for domain, settings in excerpt.plan.domains.items():
         taken = Counter({row.id: row.stratum for row in main if row.domain == domain}.values())
         names = [settings.stratum_name(n) for n in range(len(settings.edges) + 1)]
-        there = found.population[domain]
+        there = excerpt.population[domain]
         strata[domain] = {
             name: (taken[name], total) for name, total in zip(names, there, strict=True)
         }
-    asked = {
-        domain: dict(
-            Counter(
-                f"{part.property_id} {part.description}"
-                for row in main
-                if row.domain == domain
-                for part in row.individual_qa
-            ).most_common()
-        )
-        for domain in found.plan.domains
-    }
     real = [row for split, rows in splits.items() if split != "twins" for row in rows]
     parts = [part for row in real for part in row.individual_qa]
     return Card(
-        source=found.source,
-        day=found.day,
-        day_from=found.day_from,
-        fresh_after=found.fresh_after,
-        languages=found.plan.languages,
-        seed=found.seed,
+        source=excerpt.source,
+        day=excerpt.day,
+        day_from=excerpt.day_from,
+        fresh_after=excerpt.fresh_after,
+        languages=excerpt.plan.languages,
+        seed=excerpt.seed,
         reviewed=aspects.reviewed,
         counts=counts,
         strata=strata,
-        aspects=asked,
-        left=made.left,
-        wrong=found.wrong,
-        read=found.counts,
+        aspects={
+            domain: dict(
+                Counter(
+                    f"{part.property_id} {part.description}"
+                    for row in main
+                    if row.domain == domain
+                    for part in row.individual_qa
+                ).most_common()
+            )
+            for domain in excerpt.plan.domains
+        },
+        left=drafts.left,
+        wrong=excerpt.wrong,
+        read=excerpt.counts,
         disputed=sum(part.disputed for part in parts),
         partial=sum(part.partial for part in parts),
-        notes=found.notes,
+        notes=excerpt.notes,
     )
 
 
-def written(card: Card, found: Found) -> str:
+def card_markdown(card: Card, excerpt: Excerpt) -> str:
     """Return the card as Markdown; names that others wrote are escaped."""
     day = f"{card.day} (from {card.day_from})" if card.day else "not known"
     lines = [
@@ -166,7 +287,7 @@ def written(card: Card, found: Found) -> str:
         for name, (taken, there) in strata.items():
             lines.append(f"| {_safe(domain)} | {name} | {taken:,} | {there:,} |")
     lines += ["", "## Filters", ""]
-    for domain, settings in found.plan.domains.items():
+    for domain, settings in excerpt.plan.domains.items():
         lines.append(
             f"* {_safe(domain)}: {settings.members}; at least {settings.least} aspects each"
         )
@@ -179,21 +300,21 @@ def written(card: Card, found: Found) -> str:
         "## Aspects",
         "",
     ]
-    for domain, asked in card.aspects.items():
-        told = ", ".join(f"{_safe(name)} ({number:,})" for name, number in asked.items())
-        lines.append(f"* {_safe(domain)}: {told or 'none'}")
+    for domain, counts in card.aspects.items():
+        text = ", ".join(f"{_safe(name)} ({number:,})" for name, number in counts.items())
+        lines.append(f"* {_safe(domain)}: {text or 'none'}")
     lines += ["", "## The source", ""]
     lines += [
         f"* {_safe(READ.get(what, what))}: {number:,}" for what, number in sorted(card.read.items())
     ]
     for kind, number in sorted(card.wrong.items()):
         lines.append(f"* left out: {_safe(WRONG.get(kind, kind))}: {number:,}, for example")
-        named = (p for p in found.problems if problem_kind(p.what) == kind)
+        named = (p for p in excerpt.problems if problem_kind(p.what) == kind)
         for problem in islice(named, SHOWN):
-            told = _safe(problem.what)[:200]
-            lines.append(f"    * {_safe(problem.part)} line {problem.line}: {told}")
-    if found.problems:
-        lines.append(f"* {len(found.problems):,} of them are named in problems.jsonl")
+            what = _safe(problem.what)[:200]
+            lines.append(f"    * {_safe(problem.part)} line {problem.line}: {what}")
+    if excerpt.problems:
+        lines.append(f"* {len(excerpt.problems):,} of them are named in problems.jsonl")
     return "\n".join(lines) + "\n"
 
 
@@ -201,121 +322,3 @@ def _safe(text: str) -> str:
     """Return text that Markdown and a terminal take for text."""
     plain = "".join(c for c in " ".join(text.split()) if c.isprintable())
     return "".join("\\" + c if c in "\\`*_[]<>|#" else c for c in plain)
-
-
-# The two steps of a build: find entities and propose aspects; then make questions of them.
-
-
-class Word(Protocol):
-    """Words the question of an aspect; ``aspects`` are set before it is called."""
-
-    aspects: Aspects | None
-    kept: int
-    refused: int
-    failed: int
-    failure: str
-
-    def __call__(self, domain: str, property: str, aspect: Aspect) -> str | None: ...
-
-
-class Built(msgspec.Struct, frozen=True):
-    """The end of a build: where everything is, and the card."""
-
-    folder: str
-    files: dict[str, str]
-    card: Card
-
-
-def found_step(
-    folder: Path, found: Found, templates: Templates, word: Word | None = None
-) -> Aspects:
-    """Keep what was found and propose aspects; a review file that is there stays as it is.
-
-    InputError where nothing was found.
-    """
-    _check_found(found)
-    write_found(folder, msgspec.structs.replace(found, table=templates))
-    problems = ({"part": p.part, "line": p.line, "what": p.what} for p in found.problems)
-    _write(folder / "problems.jsonl", problems)
-    if (folder / FILE).exists():
-        return read_aspects(folder, found)
-    aspects = propose(found, templates)
-    if word is not None:
-        word.aspects = aspects
-        aspects = reworded(aspects, word)
-    write_aspects(folder, found, aspects)
-    return aspects
-
-
-def _check_found(found: Found) -> None:
-    """Refuse a source without a single entity: a wrong class, or a file that is no dump."""
-    if any(sum(counts) for counts in found.population.values()):
-        return
-    asked = "; ".join(f"{name}: {plan.members}" for name, plan in found.plan.domains.items())
-    wrong = f"{sum(found.wrong.values()):,} problems" if found.wrong else ""
-    for first in found.problems[:1]:
-        wrong = f"the first of {wrong}: {first.part} line {first.line} {first.what}"
-    if "parts" in found.counts:
-        read = f" among the {found.counts.get('entities', 0):,} entities that were read"
-        check = "is it Wikidata, one entity a line?"
-    else:
-        read, check = "", "is it Wikidata? To ask it again delete scan/replies"
-    raise InputError(
-        f"{found.source}: none of the domains has an entity with a label in "
-        f"{found.plan.languages[0]!r}{read} (expected {asked}){'; ' * bool(wrong)}{wrong}; are the "
-        f"classes right, and {check}"
-    )
-
-
-def _check_made(folder: Path, found: Found, aspects: Aspects, made: Made) -> None:
-    if any(
-        one.fresh or len(one.old) >= found.plan.domains[one.domain].least for one in made.drafts
-    ):
-        return
-    told = []
-    for name, counts in found.population.items():
-        rows = aspects.domains[name].values()
-        why = Counter(row.why for row in rows if row.why and row.kind not in UNASKABLE)
-        spoke = ", ".join(f"{reason} ({number})" for reason, number in why.most_common(3))
-        kept = len(aspects.kept(name))
-        told.append(f"{name}: {sum(counts):,} entities, {kept} aspects kept"
-                    + (f"; of others: {spoke}" if spoke else ""))  # fmt: skip
-    reasons = ", ".join(f"{number:,} {what}" for what, number in sorted(made.left.items()))
-    raise InputError(
-        f"{folder}: no entity is left to ask about ({'; '.join(told)}; left out: "
-        f"{reasons or 'nothing'}); keep more aspects in {folder / FILE}, or lower 'least' in the "
-        "file of domains"
-    )
-
-
-def question_step(folder: Path, found: Found, templates: Templates, most_twins: int) -> Built:
-    """Make questions of the reviewed aspects: a file for each split, and the card."""
-    aspects = read_aspects(folder, found)
-    made = draft(found, aspects, templates)
-    _check_made(folder, found, aspects, made)
-    splits = {
-        "main": list(records(made, found, templates, "main")),
-        "fresh": list(records(made, found, templates, "fresh")),
-        "twins": list(twins(made.drafts, found, aspects, templates, most_twins)),
-    }
-    files = {}
-    for split, rows in splits.items():
-        name = "questions.jsonl" if split == "main" else f"{split}.jsonl"
-        place = folder / name
-        if rows:
-            _write(place, (msgspec.to_builtins(row) for row in rows))
-            files[split] = str(place)
-        else:
-            place.unlink(missing_ok=True)
-    card = make_card(found, aspects, made, splits)
-    with replacing(folder / "card.md") as file:
-        file.write(written(card, found).encode("utf-8", "replace"))
-    with replacing(folder / "card.json") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
-    return Built(str(folder), files, card)
-
-
-def _write(path: Path, rows: Iterable[object]) -> None:
-    with replacing(path) as file:
-        for row in rows:
-            file.write(msgspec.json.encode(row) + b"\n")

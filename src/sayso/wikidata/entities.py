@@ -1,7 +1,11 @@
 """One entity of Wikidata: what a line of the JSON dump holds, as far as questions can use it.
 
 The format is documented under "Wikibase/DataModel/JSON" (mediawiki.org). Empty maps may be written
-as lists, fields may be missing, and what is wrong with one statement does not cost the others.
+as lists, fields may be missing, and a fault in one statement does not cost the others.
+
+A fact is *fresh* when everything that Wikidata says about its values lies after a day: its start,
+its point in time, the date that it is itself, or the beginning of its entity. A model that was
+trained before cannot know it. A fact without any date may be old and is never called fresh.
 """
 
 from __future__ import annotations
@@ -15,9 +19,7 @@ import msgspec
 
 from sayso.records import InputError
 
-# How the JSON dump writes an entity: the fields that are read, decoded without the others.
-#
-# The format is documented under "Wikibase/DataModel/JSON" (mediawiki.org).
+# ---- the wire format: the fields that are read, decoded without the others
 
 
 class TextWire(msgspec.Struct):
@@ -117,6 +119,8 @@ class WordsWire(msgspec.Struct):
     language: str = ""
 
 
+# ---- an entity
+
 #: datatypes of statements as Wikidata documents them; anything else is counted and left out
 DATATYPES = frozenset(
     (
@@ -128,7 +132,7 @@ DATATYPES = frozenset(
 )
 #: qualifiers that say when a statement holds: start time, end time, point in time
 START, END, AT = "P580", "P582", "P585"
-#: a start or an end that there is, nobody knows when
+#: a start or an end at an unknown time
 SOMETIME = "?"
 #: labels that hold in every language that has none of its own (default values, since 2024)
 EVERY = "mul"
@@ -230,14 +234,16 @@ def parse(line: bytes, languages: tuple[str, ...] = ()) -> Entity:
             count += 1
             try:
                 read = _STATEMENT.decode(one) if isinstance(one, msgspec.Raw) else one
-                found = _statement(property, read)
+                statement = _statement(property, read)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 problems.append(f"statement of {property} cannot be read: {error}")
                 continue
-            if found.kind not in DATATYPES:
-                problems.append(f"statement of {property} has the unknown datatype {found.kind!r}")
+            if statement.kind not in DATATYPES:
+                problems.append(
+                    f"statement of {property} has the unknown datatype {statement.kind!r}"
+                )
                 continue
-            statements.append(found)
+            statements.append(statement)
     return Entity(
         id=wire.id,
         labels=_texts(wire.labels, languages),
@@ -261,15 +267,15 @@ def superclasses(line: bytes) -> tuple[str, list[str]]:
         wire = _CLASS.decode(line.strip().rstrip(b","))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LineError(f"cannot be read: {error}") from None
-    found = []
+    items = []
     for raw in wire.claims.P279 if isinstance(wire.claims, ClaimsWire) else ():
         try:
             one = _statement("P279", _STATEMENT.decode(raw))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
         if one.snak == "value" and one.rank != "deprecated":
-            found.append(one.value)
-    return wire.id, found
+            items.append(one.value)
+    return wire.id, items
 
 
 def _kept(
@@ -362,13 +368,7 @@ def _last(address: str) -> str:
     return address.rpartition("/")[2]
 
 
-# Since when something is true: what a model that was trained before cannot know.
-#
-# A fact is fresh when all that Wikidata says about its values lies after a day: its start, its
-# point
-# in time, the date that it is itself, or the beginning of its entity. A fact without any date
-# may be
-# old and is never called fresh.
+# ---- since when something is true
 
 TIME = re.compile(r"([+-]?)0*(\d+)-(\d\d)-(\d\d)")
 #: when an entity began: date of birth, of discovery, of publication, of founding, of opening

@@ -1,7 +1,8 @@
-"""A YAML file that a person wrote: read as a record, or refused with the line that is wrong.
+"""The plan of a benchmark: a YAML file of domains by class, languages, how many entities.
 
-What YAML itself lets pass is refused too: a key that stands twice (the second would silently take
-the place of the first).
+It is read as every YAML file of a person here: as a record, or refused with the line that is wrong.
+A key that occurs twice is refused too, though YAML allows it: the second would silently replace the
+first.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ Keys = tuple[object, ...]
 _STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 
 
+# ---- YAML files of people
+
+
 class Lines:
-    """Where everything stands in a file."""
+    """The line of every value in a file."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -79,9 +83,9 @@ def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Re
         keys = _way(value, kind, str(error), path)
         field = re.search(r"unknown field `(.*)`", reason)
         at = lines.at(*keys, *([field[1]] if field else []))
-        told = "".join(f"{key}: " for key in keys)
+        where = "".join(f"{key}: " for key in keys)
         quoted = " (a word such as no is read as false: quote it)" if "got `bool`" in reason else ""
-        raise InputError(f"{at}: {told}{reason}{quoted}; {hint}") from None
+        raise InputError(f"{at}: {where}{reason}{quoted}; {hint}") from None
 
 
 def _number(node: yaml.Node, keys: Keys, lines: Lines, seen: set[int]) -> None:
@@ -148,7 +152,7 @@ def _alone(value: object, keys: list[object], key: object) -> object:
     return copy
 
 
-# The file that says which benchmark to build: domains by class, languages, how many entities.
+# ---- the plan
 
 #: edges of the frequency strata: below the first, from each to the next, from the last on
 EDGES = {"statements": (10, 20, 40, 80), "sitelinks": (1, 3, 10, 30)}
@@ -205,7 +209,7 @@ class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All domains, and the languages of labels: questions are asked in the first one."""
+    """All domains, and the languages of labels: questions are in the first one."""
 
     domains: dict[str, Domain]
     languages: tuple[str, ...] = ("en",)
@@ -219,22 +223,22 @@ def load_plan(path: Path | None, languages: tuple[str, ...] = ()) -> Plan:
     hint = "expected domains: {name: {classes: [Q5], type: person}}"
     if path is None:
         text = resources.files(__package__).joinpath("domains.yaml").read_text("utf-8")
-        found, lines = parse_yaml(text, "the domains that ship with sayso", Plan, hint)
+        plan, lines = parse_yaml(text, "the domains that ship with sayso", Plan, hint)
     else:
-        found, lines = read_yaml(path, Plan, hint)
-    plan = msgspec.structs.replace(found, languages=languages or found.languages)
+        plan, lines = read_yaml(path, Plan, hint)
+    plan = msgspec.structs.replace(plan, languages=languages or plan.languages)
     for problem in _problems(plan, lines):
         raise InputError(problem)
     return plan
 
 
 def _problems(plan: Plan, lines: Lines) -> list[str]:
-    told = []
+    problems = []
     if not plan.domains:
-        told.append(f"{lines.at('domains')}: names no domain")
+        problems.append(f"{lines.at('domains')}: names no domain")
     if not plan.languages:
-        told.append(f"{lines.at('languages')}: names no language; write languages: [en]")
-    told += [
+        problems.append(f"{lines.at('languages')}: names no language; write languages: [en]")
+    problems += [
         f"language {language!r}: expected a code of Wikidata's, such as en or pt-br"
         for language in plan.languages
         if not _LANGUAGE.fullmatch(language)
@@ -242,24 +246,24 @@ def _problems(plan: Plan, lines: Lines) -> list[str]:
     for name, domain in plan.domains.items():
         at = f"{lines.at('domains', name)}: domain {name!r}"
         if not name.strip() or not name.isprintable():
-            told.append(f"{at}: a name is needed that can be printed")
+            problems.append(f"{at}: a name is needed that can be printed")
         if not domain.classes:
-            told.append(f"{at}: names no class; write classes: [Q5]")
+            problems.append(f"{at}: names no class; write classes: [Q5]")
         ids = [*domain.classes, *(item for items in domain.where.values() for item in items)]
-        told += [
+        problems += [
             f"{at}: {i!r} is no item; expected Q and a number" for i in ids if not _ID.fullmatch(i)
         ]
-        told += [
+        problems += [
             f"{at}: {p!r} is no property; expected P and a number"
             for p in domain.where
             if not _PROPERTY.fullmatch(p)
         ]
         if any(a >= b for a, b in zip(domain.strata, domain.strata[1:], strict=False)):
-            told.append(f"{at}: strata must grow, such as [10, 20, 40, 80]")
+            problems.append(f"{at}: strata must grow, such as [10, 20, 40, 80]")
         if any(edge < 1 for edge in domain.strata):
-            told.append(f"{at}: strata begin at 0 by themselves; give edges from 1 on")
+            problems.append(f"{at}: strata begin at 0 by themselves; give edges from 1 on")
         if min(domain.entities, domain.aspects, domain.least) < 1:
-            told.append(f"{at}: entities, aspects and least must be at least 1")
+            problems.append(f"{at}: entities, aspects and least must be at least 1")
         if domain.entities > 100_000:
-            told.append(f"{at}: at most 100000 entities, which are kept in memory")
-    return told
+            problems.append(f"{at}: at most 100000 entities, which are kept in memory")
+    return problems

@@ -1,9 +1,9 @@
 """What is wrong with a set of questions, found before a model is asked.
 
-Works on every data set: duplicates, questions that give their gold away, entities that cannot be
-told apart, golds that cannot all be true. Files that ``sayso build`` made say more: their strata.
-With answers of several models, golds that unrelated models agree against are listed too (VALIDITY
-5): such a gold is often wrong.
+Works on every data set: duplicates, questions that hold their gold, entities with one name, golds
+that cannot all be true. Of files that ``sayso build`` wrote, empty strata are listed too; with
+answers of several models, golds that unrelated models agree against (VALIDITY 5): such a gold is
+often wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 from sayso.records import Question
 from sayso.wikidata.questions import stands_in
 
-#: what is looked for, in the order in which it is told
+#: kinds of findings, in the order in which they are listed
 KINDS = {
     "duplicate": "questions that are asked twice in the same words, with other golds or entities",
     "near-duplicate": "questions of nearly the same words about one fact, with the same golds",
@@ -69,21 +69,21 @@ def findings(
     """
     shorts = [q for q in questions if not q.parts]
     kept = list(rows)
-    found = [*_duplicates(shorts), *_near(shorts)]
+    every = [*_duplicates(shorts), *_near(shorts)]
     for one in shorts:
         given = [gold.value for gold in one.golds or () if stands_in(gold, one.text)]
         offers = [offered(value, one.text) for value in given]
         if given and not all(offers):
-            # what is offered nowhere is told first
-            told = f"{given[offers.index(min(offers, key=_SURE))]!r} stands in it"
+            # a gold that is offered nowhere comes first
+            why = f"{given[offers.index(min(offers, key=_SURE))]!r} stands in it"
             if None in offers and False not in offers:
-                told += ", perhaps as one of several to choose from"
-            found.append(Finding("gold in question", (one.text,), told))
-    found += [*_ambiguous(shorts, kept), *_strata(kept, card), *_impossible(shorts, kept)]
+                why += ", perhaps as one of several to choose from"
+            every.append(Finding("gold in question", (one.text,), why))
+    every += [*_ambiguous(shorts, kept), *_strata(kept, card), *_impossible(shorts, kept)]
     if agree is not None:
-        found += _outvoted(shorts, answers, agree)
+        every += _outvoted(shorts, answers, agree)
     order = list(KINDS)
-    return sorted(found, key=lambda one: (order.index(one.kind), one.about))
+    return sorted(every, key=lambda one: (order.index(one.kind), one.about))
 
 
 def offered(value: str, question: str) -> bool | None:
@@ -93,11 +93,10 @@ def offered(value: str, question: str) -> bool | None:
     "or", but in a question that may only give two names of one thing ("the city called Byzantium or
     Istanbul"). English, German, French and Spanish.
     """
-    said = r"\W+".join(map(re.escape, re.findall(r"\w+", value)))
+    words = r"\W+".join(map(re.escape, re.findall(r"\w+", value)))
     article = r"(?:(?:an?|the|der|die|das|ein|eine|le|la|les|un|une|el|los|una)\s+)?"
-    choice = rf"(?:\b{said}\b\W+(?:[^?.;:]*,\s*)?{_OR}\b)|(?:\b{_OR}\s+{article}{said}\b)"
-    found = re.search(choice, question, re.IGNORECASE)
-    if found is None:
+    choice = rf"(?:\b{words}\b\W+(?:[^?.;:]*,\s*)?{_OR}\b)|(?:\b{_OR}\s+{article}{words}\b)"
+    if re.search(choice, question, re.IGNORECASE) is None:
         return False
     behind = re.split(r"[,:;?—–]\s|\s[—–-]\s", question, maxsplit=1)[1:]
     listed = bool(behind) and re.search(choice, behind[0], re.IGNORECASE) is not None
@@ -117,9 +116,9 @@ def _duplicates(shorts: Sequence[Question]) -> Iterator[Finding]:
         if len(group) > 1:
             golds = {_golds(one) for one in group}
             entities = sorted({one.entity for one in group})
-            why = "with other golds" if len(golds) > 1 else "with the same golds"
-            told = f"asked {len(group)} times {why}; entities: {', '.join(entities)}"
-            yield Finding("duplicate", (group[0].text,), told)
+            other = "with other golds" if len(golds) > 1 else "with the same golds"
+            why = f"asked {len(group)} times {other}; entities: {', '.join(entities)}"
+            yield Finding("duplicate", (group[0].text,), why)
 
 
 def _golds(question: Question) -> tuple[str, ...]:
@@ -149,14 +148,14 @@ def _near(shorts: Sequence[Question]) -> Iterator[Finding]:
             share = len(first & second) / max(1, len(first | second))
             if share >= least:
                 seen.add(pair)
-                told = f"share {share:.0%} of their words, and the golds"
-                yield Finding("near-duplicate", (a.text, b.text), told)
+                why = f"share {share:.0%} of their words, and the golds"
+                yield Finding("near-duplicate", (a.text, b.text), why)
 
 
 def _ambiguous(
     shorts: Sequence[Question], rows: Sequence[Mapping[str, object]]
 ) -> Iterator[Finding]:
-    """Names that stand for several things: by id, by domain, or but for what is in parentheses."""
+    """Names of several things: by id, by domain, or up to what is in parentheses."""
     things: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         name, id = row.get("entity"), row.get("id")
@@ -173,8 +172,8 @@ def _ambiguous(
             yield Finding("ambiguous entity", (name,), f"is {', '.join(sorted(ids))}")
     for name, among in domains.items():
         if len(among) > 1:
-            told = f"stands in the domains {', '.join(sorted(among))}"
-            yield Finding("ambiguous entity", (name,), told)
+            why = f"stands in the domains {', '.join(sorted(among))}"
+            yield Finding("ambiguous entity", (name,), why)
     for names in bare.values():
         plain = [name for name in names if not _NOTE.search(name)]
         if plain and len(names) > 1:
@@ -197,24 +196,24 @@ def _strata(
         for name, counts in names.items() if isinstance(names, dict) else ():
             if (domain, name) not in there:
                 existing = counts[1] if isinstance(counts, list) and len(counts) == 2 else "?"
-                told = f"{name}: no entity taken, {existing} in the source"
-                yield Finding("empty stratum", (str(domain),), told)
+                why = f"{name}: no entity taken, {existing} in the source"
+                yield Finding("empty stratum", (str(domain),), why)
 
 
 def _impossible(
     shorts: Sequence[Question], rows: Sequence[Mapping[str, object]]
 ) -> Iterator[Finding]:
-    """Facts that are true once and have several values: the build says so, or days differ."""
-    told: set[str] = set()
+    """Facts that are true once and have several values: the build marks them, or days differ."""
+    disputed: set[str] = set()
     for row in rows:
         parts = row.get("individual_qa")
         for part in parts if isinstance(parts, list) else ():
             if isinstance(part, dict) and part.get("disputed") is True:
-                told.add(str(part.get("question")))
+                disputed.add(str(part.get("question")))
     for one in shorts:
         days = {g.value for g in one.golds or () if g.kind == "date" and g.precision == "day"}
         once = one.aspect is not None and re.search(r"birth|death", one.aspect.description)
-        if one.text in told or (once and len(days) > 1):
+        if one.text in disputed or (once and len(days) > 1):
             values = ", ".join(gold.value for gold in one.golds or ())
             yield Finding("disputed gold", (one.text,), f"cannot all be true: {values}")
 
@@ -223,16 +222,16 @@ def _outvoted(
     shorts: Sequence[Question], answers: Sequence[Wrong], agree: Callable[[str, str, str], bool]
 ) -> Iterator[Finding]:
     for one in shorts:
-        said = [(base, wrong[one.id]) for base, wrong in answers if one.id in wrong]
-        for (base, a), (other, b) in combinations(said, 2):
+        given = [(base, wrong[one.id]) for base, wrong in answers if one.id in wrong]
+        for (base, a), (other, b) in combinations(given, 2):
             if base != other and agree(one.text, a, b):
                 golds = ", ".join(gold.value for gold in one.golds or ())
-                told = f"gold {golds}; unrelated models agree on another answer: {a[:100]!r}"
-                yield Finding("disputed gold", (one.text,), told)
+                why = f"gold {golds}; unrelated models agree on another answer: {a[:100]!r}"
+                yield Finding("disputed gold", (one.text,), why)
                 break
 
 
-def card_beside(path: Path) -> Mapping[str, object] | None:
+def card_near(path: Path) -> Mapping[str, object] | None:
     """Return the card that a build left beside a file, ``None`` where there is none."""
     try:
         card = json.loads((path.parent / "card.json").read_text(encoding="utf-8"))

@@ -1,7 +1,18 @@
-"""From what was found and the reviewed aspects to records in UNCLE's format.
+"""From an excerpt and its reviewed aspects to records in UNCLE's format.
 
 A record has more keys than UNCLE's, which its reader passes over: the entity's id and stratum, and
 for each aspect its kind, day and start.
+
+**Twins** are entities with invented names, a positive control: nobody knows anything about them. A
+twin gets the questions of its original, with the same golds, except where they would reveal the old
+name. Whatever is then "known" was guessed from the type of fact; a model that does not hedge here
+does not hedge from not knowing.
+
+**Questions worded by a model**, one for each aspect, are checked by a round trip. The model writes
+a question with a place for the name. The question is kept where the same model, given the names of
+three entities and all aspects of the domain, traces it back to its aspect each time, and where it
+names the entity once and no gold. A person still reviews it: a model that misreads its own question
+in the same way twice passes this check.
 """
 
 from __future__ import annotations
@@ -20,7 +31,7 @@ from sayso.prompts import load_prompt
 from sayso.records import Gold, ask, content_id
 from sayso.wikidata.aspects import Aspect, Aspects
 from sayso.wikidata.entities import Entity, is_fresh
-from sayso.wikidata.found import Found
+from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.templates import Templates, Texts, filled, texts
 from sayso.wikidata.values import answer, year_of
 
@@ -72,41 +83,41 @@ class Drafted(msgspec.Struct, frozen=True):
     fresh: list[Part]
 
 
-class Made(msgspec.Struct, frozen=True):
-    """The questions, and what was left out on the way, by reason."""
+class Drafts(msgspec.Struct, frozen=True):
+    """The entities that are asked about, and what was left out on the way, by reason."""
 
-    drafts: list[Drafted]
+    entities: list[Drafted]
     left: dict[str, int]
 
 
 class _Drafting(NamedTuple):
-    """What questions are made from; ``names`` are given away, ``left`` counts what was left out."""
+    """What questions are made from; ``names`` are taken, ``left`` counts what was left out."""
 
-    found: Found
+    excerpt: Excerpt
     templates: Templates
     form: Texts
     names: set[str]
     left: Counter[str]
 
 
-def draft(found: Found, aspects: Aspects, templates: Templates) -> Made:
+def draft(excerpt: Excerpt, aspects: Aspects, templates: Templates) -> Drafts:
     """Choose entities evenly over strata and word their questions.
 
-    An entity counts where at least ``least`` aspects can be asked. Those that are sampled for what
-    is fresh come in addition, with fresh facts alone.
+    An entity counts where at least ``least`` aspects can be asked for. Those sampled for what is
+    fresh come in addition, with fresh facts alone.
     """
-    form = texts(templates, found.plan.languages[0])
-    ours = _Drafting(found, templates, form, set(), Counter())
+    form = texts(templates, excerpt.plan.languages[0])
+    ours = _Drafting(excerpt, templates, form, set(), Counter())
     drafts: list[Drafted] = []
-    for domain in found.plan.domains:
+    for domain in excerpt.plan.domains:
         drafts += _domain(ours, domain, aspects.kept(domain))
-    return Made(drafts, dict(ours.left))
+    return Drafts(drafts, dict(ours.left))
 
 
 def _domain(ours: _Drafting, domain: str, kept: dict[str, Aspect]) -> Iterator[Drafted]:
-    settings = ours.found.plan.domains[domain]
+    settings = ours.excerpt.plan.domains[domain]
     taken: set[str] = set()
-    strata = enumerate(ours.found.entities[domain])
+    strata = enumerate(ours.excerpt.entities[domain])
     queues = [_drafts(ours, domain, number, entities, kept) for number, entities in strata]
     for one in _in_turn(queues):
         if len(taken) == settings.entities:
@@ -118,7 +129,7 @@ def _domain(ours: _Drafting, domain: str, kept: dict[str, Aspect]) -> Iterator[D
         ours.names.add(one.name)
         yield one
     more = 0
-    for entity in ours.found.fresh.get(domain, []):
+    for entity in ours.excerpt.fresh.get(domain, []):
         if entity.id in taken or more == settings.entities:
             continue
         stratum = settings.stratum(entity.count, entity.sitelinks)
@@ -149,77 +160,77 @@ def _drafts(
     kept: dict[str, Aspect],
 ) -> Iterator[Drafted]:
     for entity in entities:
-        name = told_name(entity, ours.found)
+        name = distinct_name(entity, ours.excerpt)
         if name is None or name in ours.names:
             ours.left["entities whose name is ambiguous"] += 1
             continue
         old: list[Part] = []
         fresh: list[Part] = []
-        asked: set[str] = set()
-        day = ours.found.fresh_after
+        worded: set[str] = set()
+        day = ours.excerpt.fresh_after
         for property, aspect in kept.items():
             part = _part(ours, entity, name, property, aspect)
-            if part is None or part.question in asked:
+            if part is None or part.question in worded:
                 continue
-            asked.add(part.question)
+            worded.add(part.question)
             (fresh if day and is_fresh(part.start, entity, day) else old).append(part)
         yield Drafted(entity, name, domain, stratum, old, fresh)
 
 
-def told_name(entity: Entity, found: Found) -> str | None:
+def distinct_name(entity: Entity, excerpt: Excerpt) -> str | None:
     """Return the entity's name, with its description where others are called the same.
 
     ``None`` where there is no short description to tell them apart.
     """
-    language = found.plan.languages[0]
+    language = excerpt.plan.languages[0]
     name = " ".join(entity.labels.get(language, "").split())
-    if not name or found.namesakes.get(entity.id, 1) < 2:
+    if not name or excerpt.namesakes.get(entity.id, 1) < 2:
         return name or None
     note = " ".join(entity.descriptions.get(language, "").split())
     return f"{name} ({note})" if note and len(note) <= LONGEST_NOTE else None
 
 
 def _part(ours: _Drafting, entity: Entity, name: str, property: str, aspect: Aspect) -> Part | None:
-    told = answer(entity, property, ours.found, ours.templates)
-    if not told.golds:
+    true = answer(entity, property, ours.excerpt, ours.templates)
+    if not true.golds:
         if any(s.property == property for s in entity.statements):
-            ours.left[f"facts ({told.why})"] += 1
+            ours.left[f"facts ({true.why})"] += 1
         return None
-    if not told.askable:
+    if not true.askable:
         ours.left["facts (most values are missing)"] += 1
         return None
-    question = ours.form.question(aspect.question, name, aspect.description, told.day, aspect.dated)
-    if any(stands_in(gold, question) or tells(name, gold) for gold in told.golds):
+    question = ours.form.question(aspect.question, name, aspect.description, true.day, aspect.dated)
+    if any(stands_in(gold, question) or reveals(name, gold) for gold in true.golds):
         ours.left["facts (the gold stands in the question)"] += 1
         return None
     return Part(
         question=question,
-        answer=[without_echo(gold, question) for gold in told.golds],
-        label=ours.found.label(property) or aspect.description,
+        answer=[without_echo(gold, question) for gold in true.golds],
+        label=ours.excerpt.label(property) or aspect.description,
         description=aspect.description,
         property_id=property,
-        kind=ours.found.kinds.get(property, ""),
-        as_of=told.day,
-        start=told.start,
-        partial=told.missing > 0,
-        disputed=told.disputed,
+        kind=ours.excerpt.kinds.get(property, ""),
+        as_of=true.day,
+        start=true.start,
+        partial=true.missing > 0,
+        disputed=true.disputed,
     )
 
 
 def stands_in(gold: Gold, question: str) -> bool:
-    """Tell whether a question gives its gold away: the value as whole words in it."""
+    """Tell whether a gold's value stands in its question, as whole words."""
     words = f" {' '.join(_words(question))} "
-    said = " ".join(_words(gold.value))
-    return bool(said) and f" {said} " in words
+    value = " ".join(_words(gold.value))
+    return bool(value) and f" {value} " in words
 
 
-def tells(name: str, gold: Gold) -> bool:
-    """Tell whether a name gives a gold away: by an alias of it, or by the year of a date."""
+def reveals(name: str, gold: Gold) -> bool:
+    """Tell whether an entity's name reveals a gold: by an alias of it, or by the year of a date."""
     words = f" {' '.join(_words(name))} "
-    said = [" ".join(_words(other)) for other in gold.names]
+    values = [" ".join(_words(other)) for other in gold.names]
     if gold.kind == "date" and gold.precision in ("year", "month", "day"):
-        said.append(str(year_of(gold)[0]))
-    return any(other and f" {other} " in words for other in said)
+        values.append(str(year_of(gold)[0]))
+    return any(value and f" {value} " in words for value in values)
 
 
 def without_echo(gold: Gold, question: str) -> Gold:
@@ -233,19 +244,18 @@ def _words(text: str) -> list[str]:
     return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
 
 
-def records(made: Made, found: Found, templates: Templates, split: str) -> Iterator[Record]:
+def records(drafts: Drafts, excerpt: Excerpt, templates: Templates, split: str) -> Iterator[Record]:
     """Yield the records of a split, "main" or "fresh": one prompt for each few aspects."""
-    form = texts(templates, found.plan.languages[0])
-    for one in made.drafts:
-        settings = found.plan.domains[one.domain]
+    form = texts(templates, excerpt.plan.languages[0])
+    for one in drafts.entities:
+        settings = excerpt.plan.domains[one.domain]
         parts = one.fresh if split == "fresh" else one.old
         if split == "main" and len(parts) < settings.least:
             continue
         for chunk in chunks(parts, settings.aspects):
-            aspects = [(part.description, part.as_of) for part in chunk]
             yield Record(
                 entity=one.name,
-                prompt=form.prompt(settings.type, one.name, aspects),
+                prompt=_prompt(form, settings.type, one.name, chunk),
                 domain=one.domain,
                 individual_qa=list(chunk),
                 id=one.entity.id,
@@ -254,6 +264,10 @@ def records(made: Made, found: Found, templates: Templates, split: str) -> Itera
                 sitelinks=one.entity.sitelinks,
                 split=split,
             )
+
+
+def _prompt(form: Texts, kind: str, name: str, parts: Sequence[Part]) -> str:
+    return form.prompt(kind, name, [(part.description, part.as_of) for part in parts])
 
 
 def chunks(parts: Sequence[Part], most: int) -> Iterator[Sequence[Part]]:
@@ -265,13 +279,7 @@ def chunks(parts: Sequence[Part], most: int) -> Iterator[Sequence[Part]]:
         yield parts[number * len(parts) // count : (number + 1) * len(parts) // count]
 
 
-# Renamed entities: a positive control. Nobody knows anything about an invented name.
-#
-# A twin asks what its original is asked, with the same golds, but for what would tell the old
-# name.
-# Whatever is then "known" was guessed from the type of fact; a model that does not hedge here
-# does
-# not hedge from not knowing.
+# ---- twins
 
 #: attempts at a name before an entity goes without a twin
 TRIES = 50
@@ -279,20 +287,20 @@ _VOWELS = re.compile(r"[aeiouyáéíóúàèìòùäöüâêîôûæøåа-яё]
 
 
 def twins(
-    drafts: Sequence[Drafted], found: Found, aspects: Aspects, templates: Templates, most: int
+    drafts: Sequence[Drafted], excerpt: Excerpt, aspects: Aspects, templates: Templates, most: int
 ) -> Iterator[Record]:
     """Yield a twin of up to ``most`` entities of each domain."""
-    form = texts(templates, found.plan.languages[0])
-    known = _known(found)
-    for domain, settings in found.plan.domains.items():
+    form = texts(templates, excerpt.plan.languages[0])
+    known = _known(excerpt)
+    for domain, settings in excerpt.plan.domains.items():
         ours = [one for one in drafts if one.domain == domain]
         pool = sorted({bare(one.name) for one in ours})
         kept = aspects.kept(domain)
-        made = 0
+        number = 0
         for one in ours:
-            if made == most or len(one.old) < settings.least:
+            if number == most or len(one.old) < settings.least:
                 continue
-            name = invented(pool, bare(one.name), found.seed, known)
+            name = invented(pool, bare(one.name), excerpt.seed, known)
             if name is None:
                 continue
             parts = [
@@ -303,17 +311,16 @@ def twins(
             parts = [
                 part
                 for part in parts
-                if not any(stands_in(g, part.question) or tells(name, g) for g in part.answer)
+                if not any(stands_in(g, part.question) or reveals(name, g) for g in part.answer)
             ]
             if len(parts) < settings.least:
                 continue
             known.add(_plain(name))
-            made += 1
+            number += 1
             for chunk in chunks(parts, settings.aspects):
-                told = [(part.description, part.as_of) for part in chunk]
                 yield Record(
                     entity=name,
-                    prompt=form.prompt(settings.type, name, told),
+                    prompt=_prompt(form, settings.type, name, chunk),
                     domain=domain,
                     individual_qa=list(chunk),
                     id=f"twin-{one.entity.id}",
@@ -326,7 +333,7 @@ def twins(
 
 
 def bare(name: str) -> str:
-    """Return a name without the description that tells it from its namesakes."""
+    """Return a name without the description that reveals it from its namesakes."""
     return name.partition(" (")[0]
 
 
@@ -350,19 +357,15 @@ def invented(pool: Sequence[str], name: str, seed: int, known: set[str]) -> str 
         return None
     real = {_plain(word) for word in words}
     for _ in range(TRIES):
-        made = [
+        parts = [
             _blend(draw.choice(words), draw.choice(words)) if len(word) > 3 else word
             for word in name.split()
         ]
-        put_in = {_plain(word) for word in made if len(word) > 3}
-        doubled = len(set(made)) < len(set(name.split()))
-        if (
-            put_in
-            and not doubled
-            and put_in.isdisjoint(real)
-            and _plain(" ".join(made)) not in known
-        ):
-            return " ".join(made)
+        new = {_plain(word) for word in parts if len(word) > 3}
+        doubled = len(set(parts)) < len(set(name.split()))
+        blend = " ".join(parts)
+        if new and not doubled and new.isdisjoint(real) and _plain(blend) not in known:
+            return blend
     return None
 
 
@@ -372,15 +375,15 @@ def _blend(head: str, tail: str) -> str:
     last = [m.end() for m in _VOWELS.finditer(tail) if 0 < m.end() < len(tail) - 1]
     middle = first[len(first) // 2]
     cut = (last or [len(tail) // 2])[len(last) // 2 if last else 0]
-    made = head[:middle] + tail[cut:].lower()
-    return made[:1].upper() + made[1:] if head[:1].isupper() else made
+    word = head[:middle] + tail[cut:].lower()
+    return word[:1].upper() + word[1:] if head[:1].isupper() else word
 
 
-def _known(found: Found) -> set[str]:
+def _known(excerpt: Excerpt) -> set[str]:
     """Return every name that was seen, in any language."""
-    everyone = [one for strata in found.entities.values() for s in strata for one in s]
-    everyone += [one for ones in found.fresh.values() for one in ones]
-    everyone += found.names.values()
+    everyone = [one for strata in excerpt.entities.values() for s in strata for one in s]
+    everyone += [one for ones in excerpt.fresh.values() for one in ones]
+    everyone += excerpt.names.values()
     names: set[str] = set()
     for entity in everyone:
         names.update(map(_plain, entity.labels.values()))
@@ -392,15 +395,7 @@ def _plain(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-# Questions worded by a model, one for each aspect, each checked by a round trip.
-#
-# The model writes a question with a place for the name. It is kept where, put to the same model
-# with
-# the names of three entities and all aspects of the domain, it leads back to its aspect each
-# time,
-# and where it names the entity once and no gold. A person still reviews it: a model that
-# misreads
-# its own question in the same way twice passes this check.
+# ---- questions worded by a model
 
 #: entities that a question is tried on; characters of a question
 TRIED, LONGEST = 3, 300
@@ -410,13 +405,13 @@ class Worder:
     """Words aspects: call it with (domain, property, aspect).
 
     ``kept`` and ``refused`` count questions, ``failed`` requests without an answer; ``failure`` is
-    the reason of the last.
+    the problem of the last.
     """
 
     def __init__(
-        self, engine: Engine, found: Found, templates: Templates, prompts: Path | None = None
+        self, engine: Engine, excerpt: Excerpt, templates: Templates, prompts: Path | None = None
     ) -> None:
-        self.engine, self.found, self.templates = engine, found, templates
+        self.engine, self.excerpt, self.templates = engine, excerpt, templates
         self.write = load_prompt("build_question", prompts)
         self.check = load_prompt("build_question_check", prompts)
         self.aspects: Aspects | None = None
@@ -424,18 +419,18 @@ class Worder:
         self.failure = ""
 
     def __call__(self, domain: str, property: str, aspect: Aspect) -> str | None:
-        """Return a question that came back to its aspect, ``None`` where none did."""
+        """Return a question that leads back to its aspect, ``None`` where it does not."""
         known = self._golds(domain, property)
         if not known:
             return None
-        told = self._ask(
+        reply = self._ask(
             self.write,
-            language=self.found.plan.languages[0],
-            type=self.found.plan.domains[domain].type or "thing",
+            language=self.excerpt.plan.languages[0],
+            type=self.excerpt.plan.domains[domain].type or "thing",
             aspect=aspect.description,
             example=known[0][1][0].value,
         )
-        question = " ".join(told.strip().strip('"').split())
+        question = " ".join(reply.strip().strip('"').split())
         fit = (
             question.count("{entity}") == 1
             and len(question) <= LONGEST
@@ -453,26 +448,26 @@ class Worder:
         self, domain: str, property: str, question: str, name: str, golds: tuple[Gold, ...]
     ) -> bool:
         """Tell whether a question leads back to its aspect for one entity."""
-        asked = question.replace("{entity}", name)
-        if any(stands_in(gold, asked) for gold in golds):
+        question = question.replace("{entity}", name)
+        if any(stands_in(gold, question) for gold in golds):
             return False
         rows = self.aspects.kept(domain) if self.aspects else {}
         options = "\n".join(f"{n}. {row.description}" for n, row in enumerate(rows.values(), 1))
-        told = self._ask(self.check, question=asked, options=options)
-        number = re.fullmatch(r"\D{0,20}(\d{1,4})\D{0,20}", told.strip())
+        reply = self._ask(self.check, question=question, options=options)
+        number = re.fullmatch(r"\D{0,20}(\d{1,4})\D{0,20}", reply.strip())
         wanted = list(rows).index(property) + 1 if property in rows else -1
         return number is not None and int(number[1]) == wanted
 
     def _golds(self, domain: str, property: str) -> list[tuple[str, tuple[Gold, ...]]]:
         """Return names and golds of the first entities that have any."""
-        found = []
-        for entity in (e for stratum in self.found.entities[domain] for e in stratum):
-            golds = answer(entity, property, self.found, self.templates).golds
+        examples = []
+        for entity in (e for stratum in self.excerpt.entities[domain] for e in stratum):
+            golds = answer(entity, property, self.excerpt, self.templates).golds
             if golds:
-                found.append((told_name(entity, self.found) or entity.id, golds))
-            if len(found) == TRIED:
+                examples.append((distinct_name(entity, self.excerpt) or entity.id, golds))
+            if len(examples) == TRIED:
                 break
-        return found
+        return examples
 
     def _ask(self, template: str, **values: str) -> str:
         request = ask(filled(template, **values), temperature=0.0, max_tokens=200)

@@ -1,34 +1,34 @@
-"""A query service, asked politely: one request at a time, paced, named, every reply kept.
+"""The excerpt that a benchmark is made of, from a query service.
+
+The records are those of a dump. Three differences are noted on the card: membership goes by the
+best-ranked classes, properties are counted over the sample, and days are Gregorian throughout.
 
 What Wikimedia asks of clients (User-Agent policy, query limits of the Wikidata Query Service): say
-who you are, wait as long as ``Retry-After`` says, do not ask twice. A reply that breaks off in the
-middle, as after a time-out there, counts as a failure and is asked again.
+who you are, wait as long as ``Retry-After`` says, do not send a query twice. So there is one
+request at a time, at least a second after the last, and every reply is kept on disk. A reply that
+breaks off in the middle, as after a time-out there, counts as a failure and is requested again.
 """
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import os
 import re
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
+import httpx2
 import msgspec
 
 from sayso.records import InputError, content_id
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.version import __version__
-from sayso.wikidata.dump import Stratum, ticket
 from sayso.wikidata.entities import (
     AT,
     END,
@@ -40,13 +40,13 @@ from sayso.wikidata.entities import (
     fresh_facts,
     known_part,
 )
-from sayso.wikidata.found import Found, wanted_names
+from sayso.wikidata.excerpt import Excerpt, Stratum, ids_to_name, ticket
 from sayso.wikidata.plan import Domain, Plan
 from sayso.wikidata.templates import Templates
 
-# What a query service is asked: members of a domain, their statements, names.
+# ---- the queries
 
-#: members asked for at most
+#: most members that a query asks for
 MOST = 100_000
 #: types of properties that are asked for, as the service and as a dump writes them
 KINDS = {
@@ -124,6 +124,8 @@ def _all(ids: Iterable[str]) -> str:
     return " ".join(f"wd:{id}" for id in ids)
 
 
+# ---- the service
+
 #: seconds between two requests, until a reply, of a first back-off, and of the longest wait
 PAUSE, PATIENCE, BACKOFF, LONGEST_WAIT = 1.0, 90.0, 2.0, 300.0
 TRIES = 6
@@ -157,11 +159,19 @@ class _Stored(msgspec.Struct):
 
 
 class ServiceError(Exception):
-    """The service did not answer this query, however often it was asked."""
+    """The service did not answer this query in :data:`TRIES` attempts."""
+
+
+class _LaterError(Exception):
+    """A failure that may pass: what happened, and the seconds that the service says to wait."""
+
+    def __init__(self, what: str, wait: float | None = None, *, away: bool = False) -> None:
+        super().__init__(what)
+        self.wait, self.away = wait, away
 
 
 class Service:
-    """One query service. ``asked`` counts requests that were sent, ``cached`` replies on disk.
+    """One query service. ``requests`` counts requests sent, ``cached`` replies read from disk.
 
     ``day`` is the earliest day on which a reply that was used came in: what they all describe.
     """
@@ -172,25 +182,33 @@ class Service:
         cache: Path,
         *,
         contact: str = "",
-        pause: float = PAUSE,
         sleep: Callable[[float], None] | None = None,
         clock: Callable[[], float] | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        parts = urllib.parse.urlsplit(endpoint)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        try:
+            url = httpx2.URL(endpoint)
+        except httpx2.InvalidURL:
+            url = httpx2.URL()
+        if url.scheme not in ("http", "https") or not url.host or url.userinfo:
             raise InputError(
                 f"--endpoint {endpoint}: expected the address of a SPARQL service, "
                 "https://query.wikidata.org/sparql"
             )
         self.endpoint, self.cache = endpoint, cache
         contact = contact or os.environ.get("SAYSO_CONTACT", "")
-        told = "".join(c for c in contact if " " <= c <= "~")[:200]
-        self.agent = f"sayso/{__version__} ({told or 'no contact given'}) python-urllib"
-        self.named = bool(told)
-        self.asked = self.cached = 0
+        contact = "".join(c for c in contact if " " <= c <= "~")[:200]
+        self.agent = (
+            f"sayso/{__version__} ({contact or 'no contact given'}) python-httpx2/"
+            f"{httpx2.__version__}"
+        )
+        self.named = bool(contact)
+        self.requests = self.cached = 0
         self.day = ""
-        self._pause = pause
+        self._client = httpx2.Client(
+            headers={"Accept": "application/sparql-results+json", "User-Agent": self.agent},
+            timeout=PATIENCE,
+        )
         self._sleep, self._clock = sleep or time.sleep, clock or time.monotonic
         self._due = 0.0
         self._tell = tell or (lambda text: None)
@@ -204,118 +222,121 @@ class Service:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing stays open between requests."""
+        self._client.close()
 
-    def ask(self, query: str) -> list[Row]:
-        """Return the rows of a query, from disk where it was asked before.
+    def rows(self, query: str) -> list[Row]:
+        """Return the rows of a query, from disk where its reply is there.
 
         Raises :class:`ServiceError` where the service does not manage, InputError where it cannot
         be reached or refuses.
         """
-        place = self.cache / f"{content_id([self.endpoint, query])}.json"
-        stored = self._stored(place)
+        path = self.cache / f"{content_id([self.endpoint, query])}.json"
+        stored = _stored(path)
         if stored is None:
             rows = self._fetch(query)
             stored = _Stored(datetime.now(UTC).date().isoformat(), rows)
-            with replacing(place) as file:
+            with replacing(path) as file:
                 file.write(msgspec.json.encode(stored))
         else:
             self.cached += 1
         self.day = min(self.day or stored.day, stored.day)
         return stored.rows
 
-    def ask_or_stop(self, query: str) -> list[Row]:
+    def needed_rows(self, query: str) -> list[Row]:
         """Return the rows of a query that cannot be made smaller; InputError where it fails."""
         try:
-            return self.ask(query)
+            return self.rows(query)
         except ServiceError as error:
             raise InputError(
                 f"{self.endpoint}: {error}; the same command goes on where it was"
             ) from None
 
-    def ask_for(self, ids: Sequence[str], query: Callable[[Sequence[str]], str]) -> list[Row]:
-        """Ask about ids together; what the service cannot manage at once is asked in halves."""
+    def rows_about(self, ids: Sequence[str], query: Callable[[Sequence[str]], str]) -> list[Row]:
+        """Return rows about ids: of one query, or in halves where that is too much at once."""
         if len(ids) < 2:
-            return self.ask_or_stop(query(ids))
-        with contextlib.suppress(ServiceError):  # it may manage less at once
-            return self.ask(query(ids))
+            return self.needed_rows(query(ids))
+        with contextlib.suppress(ServiceError):
+            return self.rows(query(ids))
         half = len(ids) // 2
-        return self.ask_for(ids[:half], query) + self.ask_for(ids[half:], query)
-
-    def _stored(self, place: Path) -> _Stored | None:
-        try:
-            return msgspec.json.decode(place.read_bytes(), type=_Stored)
-        except FileNotFoundError:
-            return None
-        except (msgspec.DecodeError, UnicodeDecodeError):  # a damaged file is asked for again
-            return None
-        except OSError:
-            with disk_errors(place, "read"):
-                raise
+        return self.rows_about(ids[:half], query) + self.rows_about(ids[half:], query)
 
     def _fetch(self, query: str) -> list[Row]:
-        why = ""
+        failure = _LaterError("")
         for attempt in range(TRIES):
             self._sleep(max(0.0, self._due - self._clock()))
-            wait = min(BACKOFF * 2**attempt, LONGEST_WAIT)
+            self.requests += 1
+            pause = PAUSE
             try:
-                self.asked += 1
-                data = self._send(query)
-                if data.lstrip()[:1] == b"<":
-                    raise InputError(
-                        f"{self.endpoint}: sent a page or XML, not JSON; expected the address of a "
-                        "SPARQL service, https://query.wikidata.org/sparql"
-                    )
-                return msgspec.json.decode(data, type=_Reply).results.bindings
-            except urllib.error.HTTPError as error:
-                why = f"answered {error.code}"
-                asked = retry_after(dict(error.headers))
-                body = _first_line(error)
-                error.close()
-                if error.code not in LATER:
-                    raise InputError(
-                        f"{self.endpoint}: {why} ({body}); is it a SPARQL service of a Wikibase?"
-                    ) from None
-                if asked is not None and asked > LONGEST_WAIT:
-                    raise InputError(
-                        f"{self.endpoint}: {why} and asks to wait {asked / 60:,.0f} minutes; the "
-                        "same command goes on where it was"
-                    ) from None
-                wait = wait if asked is None else asked
-            except (msgspec.DecodeError, UnicodeDecodeError, http.client.HTTPException):
-                why = "sent a reply that breaks off"
-            except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
-                reason = getattr(error, "reason", None) or error
-                why = f"cannot be reached ({' '.join(str(reason).split())})"
+                return self._send(query)
+            except _LaterError as error:
+                failure = error
+                backoff = min(BACKOFF * 2**attempt, LONGEST_WAIT)
+                pause = max(PAUSE, backoff if error.wait is None else error.wait)
+                if attempt + 1 < TRIES:
+                    self._tell(f"{self.endpoint} {error}; asked again in {pause:.0f} s")
             finally:
-                self._due = self._clock() + self._pause
-            self._due = self._clock() + max(wait, self._pause)
-            if attempt + 1 < TRIES:
-                self._tell(f"{self.endpoint} {why}; asked again in {max(wait, self._pause):.0f} s")
-        if why.startswith("cannot be reached"):
-            raise InputError(f"{self.endpoint}: {why}; the same command goes on where it was")
-        raise ServiceError(f"{why}, {TRIES} times")
+                self._due = self._clock() + pause
+        if failure.away:
+            raise InputError(f"{self.endpoint}: {failure}; the same command goes on where it was")
+        raise ServiceError(f"{failure}, {TRIES} times")
 
-    def _send(self, query: str) -> bytes:
-        request = urllib.request.Request(
-            self.endpoint,
-            data=urllib.parse.urlencode({"query": query}).encode(),
-            headers={
-                "Accept": "application/sparql-results+json",
-                "Content-Type": "application/x-www-form-urlencoded",
-                "User-Agent": self.agent,
-            },
-        )
-        with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
-            data: bytes = reply.read(LARGEST + 1)
+    def _send(self, query: str) -> list[Row]:
+        """Send a query once. Raises InputError for what no repetition would mend."""
+        try:
+            with self._client.stream("POST", self.endpoint, data={"query": query}) as reply:
+                if not reply.is_success:
+                    self._refuse(reply)
+                data = _first_bytes(reply, LARGEST)
+        except (httpx2.RemoteProtocolError, httpx2.DecodingError):
+            raise _LaterError("sent a reply that breaks off") from None
+        except httpx2.TransportError as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise _LaterError(f"cannot be reached ({reason})", away=True) from None
         if len(data) > LARGEST:
             raise InputError(f"{self.endpoint}: a reply above {LARGEST >> 20} MB; ask for less")
-        return data
+        if data.lstrip()[:1] == b"<":
+            raise InputError(
+                f"{self.endpoint}: sent a page or XML, not JSON; expected the address of a "
+                "SPARQL service, https://query.wikidata.org/sparql"
+            )
+        try:
+            return msgspec.json.decode(data, type=_Reply).results.bindings
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise _LaterError("sent a reply that breaks off") from None
+
+    def _refuse(self, reply: httpx2.Response) -> NoReturn:
+        """Raise what a status other than success means."""
+        what = f"answered {reply.status_code}"
+        wait = retry_after(reply.headers)
+        if reply.status_code not in LATER:
+            raise InputError(
+                f"{self.endpoint}: {what} ({_first_line(reply)}); is it a SPARQL service of a "
+                "Wikibase?"
+            )
+        if wait is not None and wait > LONGEST_WAIT:
+            raise InputError(
+                f"{self.endpoint}: {what} and asks to wait {wait / 60:,.0f} minutes; the "
+                "same command goes on where it was"
+            )
+        raise _LaterError(what, wait)
+
+
+def _stored(path: Path) -> _Stored | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Stored)
+    except FileNotFoundError:
+        return None
+    except (msgspec.DecodeError, UnicodeDecodeError):  # a damaged file is requested again
+        return None
+    except OSError:
+        with disk_errors(path, "read"):
+            raise
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a reply asks to wait, ``None`` where it says nothing."""
-    text = next((v for k, v in headers.items() if k.lower() == "retry-after"), "")
+    """Return the seconds that a reply says to wait, ``None`` where it does not say."""
+    headers = httpx2.Headers(headers)
+    text = headers.get("Retry-After", "")
     try:
         seconds = float(text)
         return max(0.0, seconds) if seconds == seconds else None
@@ -329,21 +350,26 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _first_line(error: urllib.error.HTTPError) -> str:
+def _first_bytes(reply: httpx2.Response, most: int) -> bytes:
+    """Return the body of a reply; of one above ``most`` bytes a little more than these."""
+    data = bytearray()
+    for chunk in reply.iter_bytes():
+        data += chunk
+        if len(data) > most:
+            break
+    return bytes(data)
+
+
+def _first_line(reply: httpx2.Response) -> str:
     try:
-        text = error.read(2000).decode("utf-8", "replace")
-    except (OSError, http.client.HTTPException):
+        text = _first_bytes(reply, 2000)[:2000].decode("utf-8", "replace")
+    except httpx2.RequestError:
         return "no reason given"
     plain = "".join(c for c in " ".join(text.split()) if c.isprintable())
     return plain[:150] or "no reason given"
 
 
-# What a benchmark is made of, from a query service: members, their statements, and all names.
-#
-# The same records as from a dump. Three differences are noted on the card: membership goes by
-# the
-# best-ranked classes, properties are counted over the sample, and days are Gregorian
-# throughout.
+# ---- reading the replies
 
 #: ids in one query
 BATCH = 50
@@ -352,7 +378,7 @@ _YEAR = re.compile(r"(-?)(\d{4,})(-.*)")
 _ID = re.compile(r"[QP]\d{1,18}")
 
 
-def ask_service(
+def read_service(
     service: Service,
     plan: Plan,
     templates: Templates,
@@ -360,63 +386,64 @@ def ask_service(
     seed: int = 0,
     fresh: str = "",
     progress: Callable[[str], None] | None = None,
-) -> Found:
-    """Ask a service for everything that a plan needs. Replies on disk are not asked for again."""
+) -> Excerpt:
+    """Query a service for everything that a plan needs. Replies on disk are not requested again."""
     tell = progress or (lambda text: None)
-    notes = [
-        "asked of a query service: classes of the best rank only, properties counted over the "
-        "sample, days in the Gregorian calendar"
-    ]
-    if fresh:
-        notes.append(
-            "facts of after the day are those of the sample; none were sampled in addition"
-        )
-    if not service.named:
-        notes.append("the service was not told how to reach you: give --contact")
     wrong: Counter[str] = Counter()
-    found = {
+    domains = {
         name: _domain(service, name, domain, plan.languages[0], seed, wrong, tell)
         for name, domain in plan.domains.items()
     }
-    notes += [
-        f"{name}: more than {MOST:,} members; the sample is of the first ones"
-        for name, one in found.items()
-        if sum(one.population) >= MOST
-    ]
-    entities = {name: one.strata for name, one in found.items()}
-    kinds = {property: kind for one in found.values() for property, kind in one.kinds.items()}
+    entities = {name: one.strata for name, one in domains.items()}
+    kinds = {property: kind for one in domains.values() for property, kind in one.kinds.items()}
     everyone = [e for strata in entities.values() for stratum in strata for e in stratum]
     askable = {p for p, kind in kinds.items() if templates.dropped(p, kind) is None}
-    ids = sorted(wanted_names(everyone, askable) | {entity.id for entity in everyone})
+    ids = sorted(ids_to_name(everyone, askable) | {entity.id for entity in everyone})
     names = _names(service, ids, plan.languages, tell)
-    return Found(
+    return Excerpt(
         source=service.endpoint,
         plan=plan,
         seed=seed,
         entities={
-            name: [[_named(entity, names) for entity in stratum] for stratum in strata]
+            name: [[_with_names(entity, names) for entity in stratum] for stratum in strata]
             for name, strata in entities.items()
         },
         fresh_after=fresh,
         fresh={
-            name: [_named(e, names) for s in strata for e in s if fresh and fresh_facts(e, fresh)]
+            name: [
+                _with_names(e, names) for s in strata for e in s if fresh and fresh_facts(e, fresh)
+            ]
             for name, strata in entities.items()
         },
-        population={name: one.population for name, one in found.items()},
-        properties={name: one.properties for name, one in found.items()},
+        population={name: one.population for name, one in domains.items()},
+        properties={name: one.properties for name, one in domains.items()},
         kinds=kinds,
         names=names,
-        namesakes={id: n for one in found.values() for id, n in one.namesakes.items()},
+        namesakes={id: n for one in domains.values() for id, n in one.namesakes.items()},
         day=service.day,
         day_from="the day the service was asked",
         counts={"entities asked for": len(everyone), "names": len(names)},
         wrong=dict(wrong),
-        notes=tuple(notes),
+        notes=tuple(_notes(service, domains, fresh)),
     )
 
 
-class _Asked(NamedTuple):
-    """What a service knows of one domain; see :class:`sayso.wikidata.found.Found`."""
+def _notes(service: Service, domains: Mapping[str, _Members], fresh: str) -> Iterator[str]:
+    yield (
+        "asked of a query service: classes of the best rank only, properties counted over the "
+        "sample, days in the Gregorian calendar"
+    )
+    if fresh:
+        yield "facts of after the day are those of the sample; none were sampled in addition"
+    if not service.named:
+        yield "the service was not told how to reach you: give --contact"
+    for name, one in domains.items():
+        if sum(one.population) >= MOST:
+            yield f"{name}: more than {MOST:,} members; the sample is of the first ones"
+
+
+class _Members(NamedTuple):
+    """What a service knows of one domain; see :class:`sayso.wikidata.excerpt.Excerpt`."""
 
     strata: list[list[Entity]]
     population: list[int]
@@ -433,9 +460,9 @@ def _domain(
     seed: int,
     wrong: Counter[str],
     tell: Callable[[str], None],
-) -> _Asked:
+) -> _Members:
     tell(f"{name}: members")
-    members = _members(service.ask_or_stop(members_query(domain, language)), wrong)
+    members = _members(service.needed_rows(members_query(domain, language)), wrong)
     labels = Counter(_plain(entity.labels[""]) for entity in members)
     strata = [Stratum(domain.entities) for _ in range(len(domain.edges) + 1)]
     population = [0] * len(strata)
@@ -451,7 +478,7 @@ def _domain(
     for statements in facts.values():
         properties.update({one.property for one in statements if one.rank != "deprecated"})
         kinds.update({one.property: one.kind for one in statements})
-    return _Asked(
+    return _Members(
         [
             [msgspec.structs.replace(e, statements=tuple(facts.get(e.id, ()))) for e in stratum]
             for stratum in kept
@@ -476,37 +503,37 @@ def _text(row: Row, name: str) -> str:
 
 def _members(rows: Sequence[Row], wrong: Counter[str]) -> list[Entity]:
     """Return members with counts and, under the language "", the label; each once, by id."""
-    found: dict[str, Entity] = {}
+    members: dict[str, Entity] = {}
     # a label of the language itself counts before one for every language
     for row in sorted(rows, key=lambda row: "label" in row and row["label"].language == EVERY):
         id, label = _id(row, "item"), " ".join(_text(row, "label").split())
         numbers = [_text(row, name) for name in ("statements", "sitelinks")]
         if id and label and all(n.isascii() and n.isdecimal() for n in numbers):
-            found.setdefault(
+            members.setdefault(
                 id, Entity(id, {"": label}, count=int(numbers[0]), sitelinks=int(numbers[1]))
             )
         else:
             wrong["rows of members that cannot be read"] += 1
-    return [found[id] for id in sorted(found)]
+    return [members[id] for id in sorted(members)]
 
 
 def _statements(
     service: Service, ids: list[str], wrong: Counter[str], tell: Callable[[str], None], name: str
 ) -> dict[str, list[Statement]]:
-    found: dict[str, dict[str, Statement]] = {}
+    statements: dict[str, dict[str, Statement]] = {}
     for batch in _batches(ids):
-        tell(f"{name}: statements of {len(found):,} of {len(ids):,}")
-        for row in service.ask_for(batch, statements_query):
+        tell(f"{name}: statements of {len(statements):,} of {len(ids):,}")
+        for row in service.rows_about(batch, statements_query):
             id, one = _id(row, "item"), statement(row)
             if one is None or not id:
                 wrong["statements that cannot be read"] += 1
                 continue
             # several qualifiers of a kind give a row each: the first in order counts
-            own = found.setdefault(id, {})
+            own = statements.setdefault(id, {})
             key = _text(row, "statement")
             if key not in own or _order(one) < _order(own[key]):
                 own[key] = one
-    return {id: [own[key] for key in sorted(own)] for id, own in sorted(found.items())}
+    return {id: [own[key] for key in sorted(own)] for id, own in sorted(statements.items())}
 
 
 def _order(one: Statement) -> tuple[str, str, str, str]:
@@ -571,15 +598,15 @@ def _names(
     texts: dict[str, dict[str, dict[str, list[str]]]] = {}
     for number, batch in enumerate(_batches(ids)):
         tell(f"names of {number * BATCH:,} of {len(ids):,}")
-        for row in service.ask_for(batch, lambda some: names_query(some, languages)):
+        for row in service.rows_about(batch, lambda some: names_query(some, languages)):
             id, kind, text = _id(row, "item"), _text(row, "kind"), row.get("text")
             if id and text is not None:
                 own = texts.setdefault(id, {}).setdefault(kind, {})
                 own.setdefault(text.language, []).append(text.value)
-    return {id: _named_so(id, kinds, languages) for id, kinds in sorted(texts.items())}
+    return {id: _names_in(id, kinds, languages) for id, kinds in sorted(texts.items())}
 
 
-def _named_so(id: str, kinds: dict[str, dict[str, list[str]]], languages: Sequence[str]) -> Entity:
+def _names_in(id: str, kinds: dict[str, dict[str, list[str]]], languages: Sequence[str]) -> Entity:
     """Return names; those for every language stand in for missing ones, as in a dump."""
     labels, aliases = kinds.get("label", {}), kinds.get("alias", {})
     everywhere = aliases.get(EVERY, [])
@@ -600,7 +627,7 @@ def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
         yield ids[at : at + BATCH]
 
 
-def _named(entity: Entity, names: dict[str, Entity]) -> Entity:
+def _with_names(entity: Entity, names: dict[str, Entity]) -> Entity:
     named = names.get(entity.id, Entity(entity.id))
     return msgspec.structs.replace(
         entity, labels=named.labels, descriptions=named.descriptions, aliases=named.aliases

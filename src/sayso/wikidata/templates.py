@@ -1,4 +1,4 @@
-"""How properties are asked for: our table, what a user adds, a plain form for the rest."""
+"""The wording of questions: our table, a user's additions, a plain form for other properties."""
 
 from __future__ import annotations
 
@@ -197,11 +197,11 @@ def wrong_question(question: str, dated: str = "") -> str | None:
 
 def texts(templates: Templates, language: str) -> Texts:
     """Return the texts of a language; one without plain forms is refused."""
-    found = templates.languages.get(language)
-    if found is None or not (found.question and found.prompt and found.untyped and found.joint):
+    plain = templates.languages.get(language)
+    if plain is None or not (plain.question and plain.prompt and plain.untyped and plain.joint):
         known = [code for code, one in templates.languages.items() if one.question]
         raise InputError(
             f"language {language!r}: the table has no question, prompt, untyped and 'and' for it "
             f"(it has them for {', '.join(known)}): give them with --templates FILE"
         )
-    return Texts(found, language)
+    return Texts(plain, language)

@@ -3,8 +3,8 @@
 * Deprecated statements are never true. Where some are preferred, only these are taken.
 * A property that changes (a list in the table, or a quantity that is dated) has the values that
   hold on the source's day: begun, not ended, and of several dated ones the latest.
-* Of other properties values that have ended are left out where others hold on, but for those that
-  are asked for at any time (a list in the table).
+* Of other properties, values that have ended are left out where others still hold, except where the
+  question asks for any time (a list in the table).
 * "Unknown value" and "no value" are no golds; beside real values they make the list incomplete.
 """
 
@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from sayso.records import Gold
 from sayso.wikidata.entities import TIME, Entity, Statement, holds_since, sortable
-from sayso.wikidata.found import AS_OF, Found
+from sayso.wikidata.excerpt import AS_OF, Excerpt
 from sayso.wikidata.templates import MONTHS_EN, Templates
 
 #: a time's precision in Wikidata's numbers -> ours; coarser ones are not asked for
@@ -50,11 +50,11 @@ class Answer(NamedTuple):
 
     @property
     def askable(self) -> bool:
-        """Whether most values are told: else most right answers would be called wrong."""
+        """Whether most values are golds: else most right answers would be judged wrong."""
         return len(self.golds) > self.missing
 
 
-def answer(entity: Entity, property: str, found: Found, templates: Templates) -> Answer:
+def answer(entity: Entity, property: str, excerpt: Excerpt, templates: Templates) -> Answer:
     """Return the golds of a property of an entity."""
     every = [s for s in entity.statements if s.property == property]
     valid = [s for s in every if s.rank != "deprecated"]
@@ -64,13 +64,13 @@ def answer(entity: Entity, property: str, found: Found, templates: Templates) ->
     real = [s for s in best if s.snak == "value"]
     if not real:
         return Answer(why="unknown value" if best[0].snak == "somevalue" else "no value")
-    holding, day = _holding(entity, valid, real, found, templates)
+    holding, day = _holding(entity, valid, real, excerpt, templates)
     if not holding:
         return Answer(why="ended")
     golds: list[Gold] = []
     reasons: list[Why] = []
     for one in holding:
-        gold = _gold(one, found, templates)
+        gold = _gold(one, excerpt, templates)
         if isinstance(gold, Gold):
             if gold not in golds:
                 golds.append(gold)
@@ -91,29 +91,29 @@ def _holding(
     entity: Entity,
     valid: Sequence[Statement],
     best: Sequence[Statement],
-    found: Found,
+    excerpt: Excerpt,
     templates: Templates,
 ) -> tuple[Sequence[Statement], str]:
-    """Return the values that are asked for, of the best-ranked or else of all, and as of when."""
-    property, day = best[0].property, found.day
+    """Return the values to ask for, of the best-ranked or else of all, and as of when."""
+    property, day = best[0].property, excerpt.day
     if property not in templates.changing and not any(s.kind == "quantity" and s.at for s in best):
         lasting = [s for s in best if property in templates.ever or not _ended(s, day)]
         return lasting or best, ""
-    now, said = _current(best, day)
-    # the preferred ones are those of today, and somebody asks for an earlier day
-    if found.day_from == AS_OF and (not now or _later(now[0].at, day)):
+    now, as_of = _current(best, day)
+    # the preferred ones are those of today, and --as-of may name an earlier day
+    if excerpt.day_from == AS_OF and (not now or _later(now[0].at, day)):
         others, then = _current([s for s in valid if s.snak == "value"], day)
         if others and not _later(others[0].at, day):
-            now, said = others, then
+            now, as_of = others, then
     if now and not now[0].at and _is_over(entity):
         return [], ""
-    return now, said
+    return now, as_of
 
 
 def _current(statements: Sequence[Statement], day: str) -> tuple[list[Statement], str]:
-    """Return what holds on a day, and the day to say in the question.
+    """Return what holds on a day, and the day that the question names.
 
-    Of dated values the last before the day, or the first after it: the question says which.
+    Of dated values the last before the day, or the first after it: the question names its date.
     """
     dated = sorted((s for s in statements if s.at), key=lambda s: sortable(s.at))
     if dated:
@@ -129,28 +129,28 @@ def _ended(one: Statement, day: str) -> bool:
 
 
 def _later(time: str, day: str) -> bool:
-    """Tell whether a time lies after a day; what is not known does not."""
+    """Tell whether a time lies after a day; an unknown time does not."""
     return bool(time and day) and sortable(time) > sortable(day)
 
 
 def _is_over(entity: Entity) -> bool:
-    """Tell whether an entity is dead or dissolved: nothing about it holds on."""
+    """Tell whether an entity is dead or dissolved: nothing about it holds any more."""
     return any(
         s.property in ENDS and s.rank != "deprecated" and s.snak != "novalue"
         for s in entity.statements
     )
 
 
-def _gold(one: Statement, found: Found, templates: Templates) -> Gold | Why:
+def _gold(one: Statement, excerpt: Excerpt, templates: Templates) -> Gold | Why:
     if one.kind == "wikibase-item":
-        return _named(one.value, found)
+        return _item_gold(one.value, excerpt)
     if one.kind == "time":
         return date_gold(one) or "no date"
     if one.kind == "quantity":
         amount = plain_number(one.value)
         if amount is None:
             return "no number"
-        unit = found.label(one.unit) or templates.units.get(one.unit, "") if one.unit else ""
+        unit = excerpt.label(one.unit) or templates.units.get(one.unit, "") if one.unit else ""
         if one.unit and not unit:
             return "no label"
         return Gold(amount, kind="quantity", unit=unit or None)
@@ -158,25 +158,25 @@ def _gold(one: Statement, found: Found, templates: Templates) -> Gold | Why:
     return Gold(text) if text else "no label"
 
 
-def _named(id: str, found: Found) -> Gold | Why:
+def _item_gold(id: str, excerpt: Excerpt) -> Gold | Why:
     """Return an item by its label, with its aliases and its labels in the other languages.
 
-    One that has a label in another language only is no gold: nobody asked in this one says it.
+    An item with a label only in another language is no gold: nobody would answer with that.
     """
-    label = found.label(id)
+    label = excerpt.label(id)
     if not label:
         return "no label"
-    named = found.names[id]
+    named = excerpt.names[id]
     others: list[str] = []
-    for language in found.plan.languages:
+    for language in excerpt.plan.languages:
         others += [named.labels.get(language, ""), *named.aliases.get(language, ())]
     clean = dict.fromkeys(" ".join(other.split()) for other in others)
-    fit = [alias for alias in clean if alias != label and _tells(alias)]
+    fit = [alias for alias in clean if alias != label and _is_name(alias)]
     return Gold(label, aliases=tuple(fit)[:MOST_ALIASES])
 
 
-def _tells(alias: str) -> bool:
-    """Tell whether an alias can stand for something in a text: no flag, no code such as "can"."""
+def _is_name(alias: str) -> bool:
+    """Tell whether an alias can name something in a text: no flag, no code such as "can"."""
     letters = sum(c.isalnum() for c in alias)
     if letters < 3 and alias.isascii():
         return alias in SHORT
@@ -186,7 +186,7 @@ def _tells(alias: str) -> bool:
 def date_gold(one: Statement) -> Gold | None:
     """Return a time as a gold of its precision; ``None`` where it is coarser than a century.
 
-    A day is a timestamp, as in UNCLE; what is coarser is said in words, so that no reader takes
+    A day is a timestamp, as in UNCLE; what is coarser is put in words, so that no reader takes
     the month and day that fill the field for known. A Julian day has the Gregorian one beside it.
     """
     parts = TIME.match(one.value)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from wikidata_world import entities
+from support.wikidata_world import entities
 
 ENTITY = "http://www.wikidata.org/entity/"
 ONTOLOGY = "http://wikiba.se/ontology#"
