@@ -229,7 +229,9 @@ class Protocol:
     ``question`` is what it answers. ``requests`` returns all that can be known beforehand of what
     is asked, ``prompts`` what a manifest keeps of the texts (with their ``signature``).
     ``off_by_default`` names settings that ask nothing unless they are changed, ``may_shrink``
-    settings that ``sayso measure`` may lower.
+    settings that ``sayso measure`` may lower, ``signed_prompts`` entries of ``prompts`` that stand
+    in every signature beside ``signature``. Draws of the stage ``draws_stage`` count as independent:
+    a run says so where they repeat.
     """
 
     name: str
@@ -244,6 +246,8 @@ class Protocol:
     compare: Callable[[tuple[Side, Side], Sequence[str], int, int], Comparison]
     off_by_default: tuple[str, ...] = ()
     may_shrink: tuple[str, ...] = ()
+    signed_prompts: tuple[str, ...] = ()
+    draws_stage: str = ""
     needs_paragraphs: bool = False
     needs_golds: bool = False
     #: refuses a model that cannot do what the settings want

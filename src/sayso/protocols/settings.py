@@ -1,16 +1,28 @@
 """Settings as data: one frozen dataclass is the command line, the YAML keys and the signature.
 
 Each field says whether it changes what is asked (``collect``) or only how answers are counted
-(``measure``): ``sayso measure`` refuses a changed ``collect`` field.
+(``measure``): ``sayso measure`` refuses a changed ``collect`` field. Its type says which values it
+may have: a ``Literal``, or a number between the limits of its ``msgspec.Meta``.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from msgspec import Meta
+
+from sayso.records import InputError
 
 Value = str | int | float | bool | None
+
+#: limits that settings of several protocols have
+Temperature = Annotated[float, Meta(ge=0, le=10)]
+Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Resamples = Annotated[int, Meta(ge=100, le=1_000_000)]
+Seed = Annotated[int, Meta(ge=0, le=2**63)]
 
 
 def collect(default: Any, help: str) -> Any:
@@ -21,6 +33,24 @@ def collect(default: Any, help: str) -> Any:
 def measure(default: Any, help: str) -> Any:
     """Declare a field that changes only how stored answers are counted."""
     return dataclasses.field(default=default, metadata={"stage": "measure", "help": help})
+
+
+def check_values(settings: Any, prefix: str = "") -> None:
+    """Refuse a value that its field's type does not allow. Raises InputError."""
+    hints = get_type_hints(type(settings), include_extras=True)
+    for field in dataclasses.fields(settings):
+        name, value, hint = (
+            f"{prefix}{field.name}",
+            getattr(settings, field.name),
+            hints[field.name],
+        )
+        if dataclasses.is_dataclass(value):
+            check_values(value, f"{name}.")
+        elif get_origin(hint) is Literal and value not in get_args(hint):
+            raise InputError(f"{name} is {value!r}; expected one of {', '.join(get_args(hint))}")
+        for limits in getattr(hint, "__metadata__", ()):
+            if not limits.ge <= value <= limits.le:
+                raise InputError(f"{name} is {value}; expected {limits.ge} to {limits.le:g}")
 
 
 def flatten(

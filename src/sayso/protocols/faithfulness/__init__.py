@@ -33,8 +33,7 @@ FAITHFULNESS = Protocol(
     measure=measure.estimates,
     cautions=measure.cautions,
     compare=compare.compare,
-    off_by_default=settings.CHECKS,
-    may_shrink=settings.FEWER,
+    may_shrink=("draws.k",),
     is_judged=collect.is_judged,
     unpriced=collect.unpriced,
 )

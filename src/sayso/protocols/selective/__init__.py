@@ -34,7 +34,6 @@ SELECTIVE = Protocol(
     measure=measure.estimates,
     cautions=measure.cautions,
     compare=compare.compare,
-    off_by_default=settings.CHECKS,
     needs_golds=True,
     check_model=collect.check_model,
     is_judged=collect.is_judged,

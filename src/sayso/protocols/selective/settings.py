@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import field
-from typing import Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, NamedTuple
 
-from sayso.protocols.settings import collect as asked
-from sayso.protocols.settings import measure as counted
+from msgspec import Meta
+
+from sayso.protocols.settings import (
+    Resamples,
+    Seed,
+    Share,
+    Temperature,
+    Tokens,
+    check_values,
+    collect,
+    measure,
+)
 from sayso.records import InputError
 from sayso.scores import FITTED, choose
 
@@ -18,48 +28,50 @@ SHOTS = {"short": 5, "sentence": 0}
 PAPER_TEMPERATURE = 0.1
 PAPER_TOKENS = {"sentence": 100, "short": 50}
 STOP = ("\n", "Question:", "Context:")
-#: what "unknown" stands for where an answer metric is expected
+#: name that *unknown* has among the answer metrics
 UNKNOWN_TARGET = "unknown"
-#: settings that are off by default and then ask nothing
-CHECKS = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Draws:
     """The several answers that multi-sample scores compare (PROTOCOLS 3.A, step 3)."""
 
-    k: int = asked(10, "draws of each short question")
-    temperature: float = asked(1.0, "temperature of the draws")
+    k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(10, "draws of each short question")
+    temperature: Temperature = collect(1.0, "temperature of the draws")
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
     """How the answers that are scored and judged are decoded, in the shared pool."""
 
-    temperature: float = asked(0.0, "temperature of the scored answers")
-    short_tokens: int = asked(256, "longest short answer, in tokens")
-    long_tokens: int = asked(1024, "longest paragraph, in tokens")
+    temperature: Temperature = collect(0.0, "temperature of the scored answers")
+    short_tokens: Tokens = collect(256, "longest short answer, in tokens")
+    long_tokens: Tokens = collect(1024, "longest paragraph, in tokens")
 
 
 @dataclasses.dataclass(frozen=True)
 class PIK:
     """The probe on hidden states (PROTOCOLS 3.B; Kadavath et al. 2022 look at the prompt only)."""
 
-    position: Literal["last_prompt", "second_last_answer", "last_answer"] = asked(
+    position: Literal["last_prompt", "second_last_answer", "last_answer"] = collect(
         "second_last_answer",
         "where the hidden state is taken: the prompt's last token, the token that predicts the "
         "answer's last one (the paper's code), or the answer's last",
     )
-    layer: int = asked(-1, "layer of the hidden state: 0 = embeddings, -1 = the last")
-    standardize: bool = counted(True, "scale features to unit spread (the paper's code does not)")
-    folds: int = counted(5, "sets of entities, each predicted by a probe fitted on the others")
+    layer: Annotated[int, Meta(ge=-1000, le=1000)] = collect(
+        -1, "layer of the hidden state: 0 = embeddings, -1 = the last"
+    )
+    standardize: bool = measure(True, "scale features to unit spread (the paper's code does not)")
+    folds: Annotated[int, Meta(ge=2, le=1000)] = measure(
+        5, "sets of entities, each predicted by a probe fitted on the others"
+    )
 
 
 @dataclasses.dataclass(frozen=True)
 class PTrue:
     """P(True) behind labeled examples (Kadavath et al. 2022; the paper shows 20)."""
 
-    examples: int = asked(
+    examples: Annotated[int, Meta(ge=0, le=1000)] = collect(
         0,
         "labeled examples before P(True) asks, drawn from twice as many questions that are set "
         "apart and not measured; 0: none, and no score p_true_few; the paper's number is 20",
@@ -74,70 +86,45 @@ class Settings:
     answer: Answer = field(default_factory=Answer)
     p_ik: PIK = field(default_factory=PIK)
     p_true: PTrue = field(default_factory=PTrue)
-    prompts: Literal["shared", "paper"] = asked(
+    prompts: Literal["shared", "paper"] = collect(
         "shared", "one pool of answers for all protocols, or the paper's own prompt and decoding"
     )
-    mode: Literal["sentence", "short"] = asked(
+    mode: Literal["sentence", "short"] = collect(
         "sentence", "with --prompts paper: answers of one sentence, or as short as can be"
     )
-    shots: int = asked(
+    shots: Annotated[int, Meta(ge=-1, le=100)] = collect(
         -1,
         "with --prompts paper: questions of the data that serve as examples in the prompt and are "
         "not measured; -1: the paper's number (5 for short answers, none for sentences)",
     )
-    prompt_folder: str = asked("", "folder with your own prompt texts")
-    nli: str = asked(
+    prompt_folder: str = collect("", "folder with your own prompt texts")
+    nli: str = collect(
         "auto",
         "who says which draws mean the same: rules (offline), an NLI model's folder or hub id, "
         "llm:MODEL; auto: the default NLI model where its weights are here, else rules",
     )
-    scores: str = asked("all", "the scores to compute, by name and separated by commas, or all")
-    words: bool = asked(
+    scores: str = collect("all", "the scores to compute, by name and separated by commas, or all")
+    words: bool = collect(
         True, "ask once more with the instruction to express doubt: the model's words as a policy"
     )
-    known_k: int = asked(
+    known_k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(
         5, "draws that are judged, to tell known from unknown facts; 0: none, and no such numbers"
     )
-    known_by: Literal["draws", "probe"] = counted(
+    known_by: Literal["draws", "probe"] = measure(
         "draws", "who says what is unknown: the judged draws, or P(IK) above one half"
     )
-    abstained: Literal["incorrect", "excluded"] = counted(
+    abstained: Literal["incorrect", "excluded"] = measure(
         "incorrect", "an answer that names no value: not right (the paper), or left out"
     )
-    rouge_threshold: float = counted(0.5, "ROUGE-L F1 above this is right")
-    f1_threshold: float = counted(0.5, "SQuAD F1 of at least this is right")
-    resamples: int = counted(1000, "bootstrap resamples of entities for the intervals")
-    ci_seed: int = counted(0, "seed of the resampling")
+    rouge_threshold: Share = measure(0.5, "ROUGE-L F1 above this is right")
+    f1_threshold: Share = measure(0.5, "SQuAD F1 of at least this is right")
+    resamples: Resamples = measure(1000, "bootstrap resamples of entities for the intervals")
+    ci_seed: Seed = measure(0, "seed of the resampling")
 
 
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or measured. Raises InputError."""
-    limits = (
-        ("draws.k", settings.draws.k, 0, MOST_DRAWS),
-        ("draws.temperature", settings.draws.temperature, 0, 10),
-        ("answer.temperature", settings.answer.temperature, 0, 10),
-        ("answer.short_tokens", settings.answer.short_tokens, 1, 1_000_000),
-        ("answer.long_tokens", settings.answer.long_tokens, 1, 1_000_000),
-        ("shots", settings.shots, -1, 100),
-        ("known_k", settings.known_k, 0, MOST_DRAWS),
-        ("p_true.examples", settings.p_true.examples, 0, 1000),
-        ("p_ik.layer", settings.p_ik.layer, -1000, 1000),
-        ("p_ik.folds", settings.p_ik.folds, 2, 1000),
-        ("rouge_threshold", settings.rouge_threshold, 0, 1),
-        ("f1_threshold", settings.f1_threshold, 0, 1),
-        ("resamples", settings.resamples, 100, 1_000_000),
-        ("ci_seed", settings.ci_seed, 0, 2**63),
-    )
-    for name, value, low, high in limits:
-        if not low <= value <= high:
-            raise InputError(f"{name} is {value}; expected {low} to {high:g}")
-    hints: dict[str, tuple[object, Settings | PIK]] = {}
-    hints |= {name: (kind, settings) for name, kind in get_type_hints(Settings).items()}
-    hints |= {name: (kind, settings.p_ik) for name, kind in get_type_hints(PIK).items()}
-    for name, (kind, holder) in hints.items():
-        allowed, chosen = get_args(kind), getattr(holder, name)
-        if get_origin(kind) is Literal and chosen not in allowed:
-            raise InputError(f"{name} is {chosen!r}; expected one of {', '.join(allowed)}")
+    check_values(settings)
     if settings.prompts == "shared" and settings.shots > 0:
         raise InputError("shots are examples of the paper's prompt: say --prompts paper too")
     if settings.known_by == "probe" and not wants_probe(settings):

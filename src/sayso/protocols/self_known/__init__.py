@@ -31,8 +31,7 @@ SELF_KNOWN = Protocol(
     measure=measure.estimates,
     cautions=measure.cautions,
     compare=compare.compare,
-    off_by_default=settings.CHECKS,
-    may_shrink=settings.FEWER,
+    off_by_default=("retrieval", "open_book", "remedy", "draws.k"),
     is_judged=collect.is_judged,
     unpriced=claims.unpriced,
 )

@@ -32,9 +32,12 @@ UNCLE = Protocol(
     measure=measure.estimates,
     cautions=measure.cautions,
     compare=compare.compare,
-    off_by_default=settings.CHECKS,
+    off_by_default=("propensity", "wordings", "probe_wordings", "methods"),
     may_shrink=("probe.k",),
+    signed_prompts=("wordings", "probe_wordings", "methods"),
+    draws_stage="probe",
     needs_paragraphs=True,
     needs_golds=True,
+    check_model=collect.check_model,
     check_other_runs=collect.check_known_from,
 )

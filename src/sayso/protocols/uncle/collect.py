@@ -15,6 +15,7 @@ blindly. An omitted aspect counts as NS (appendix B); hedged but correct is UNC.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -121,6 +122,16 @@ def instructions(settings: Settings) -> dict[str, str]:
     """Return the instruction to express uncertainty (section 4) for each form, in our words."""
     (first,) = load_wordings(1, settings.prompt_folder)
     return {"short": first.short, "long": first.long}
+
+
+def check_model(model: Engine, settings: Settings) -> None:
+    """Refuse to probe a trained model: its hedges would pass for gaps in knowledge. InputError."""
+    base_run = str(getattr(model, "base_run", ""))
+    if base_run and settings.known_from == "self":
+        raise InputError(
+            f"{model.name} was taught from {base_run}, and a taught model's own probes do not "
+            f"say what it knows; add --known-from {shlex.quote(base_run)}"
+        )
 
 
 def prompts_signature(settings: Settings) -> str:
