@@ -15,7 +15,7 @@ import pytest
 import sayso
 from sayso.protocols import selective, settings
 from sayso.protocols.selective.collect import until
-from sayso.protocols.selective.rows import Rows, fitted, fold_ranks
+from sayso.protocols.selective.rows import Rows, fitted
 from sayso.records import (
     Estimate,
     Generation,
@@ -25,7 +25,7 @@ from sayso.records import (
     signature_text,
     slice_text,
 )
-from sayso.scores.p_ik import fit
+from sayso.scores.p_ik import fit, fold_ranks
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Fact, Mind, chance, facts, records, write
 

@@ -20,8 +20,6 @@ from sayso.datasets.answer_files import open_answers
 from sayso.datasets.answer_rows import AnswerRow, rows_of
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
 from sayso.judges.rules.text import forget_texts
-from sayso.metrics.calibration import fold_rows
-from sayso.metrics.ranking import mid_ranks
 from sayso.records import InputError, Message, Request
 from sayso.runs.costs import Meter
 from sayso.runs.tools import Toolbox
@@ -40,7 +38,7 @@ from sayso.scores.asked import LEAST_MASS
 from sayso.scores.collect import ASKED, collect, lacking, provided
 from sayso.scores.collect import NEED as FEW
 from sayso.scores.evidence import Answer, Case, Samples
-from sayso.scores.p_ik import cross_fit_stored
+from sayso.scores.p_ik import P_IK, cross_fit_stored, fold_ranks, folds_of, not_converged
 from sayso.storage.cache import default_cache_folder
 
 #: Questions that are collected for and scored together.
@@ -323,7 +321,6 @@ def tokens_of(scored: Scored) -> dict[str, object]:
 # between folds chance alone ranks them the wrong way around (``protocols/selective_probe``).
 
 Floats = NDArray[np.float64]
-P_IK = "p_ik"
 FOLDS = 5
 #: Answers with a verdict, and of either kind, below which no probe is fitted.
 FEWEST, FEWEST_OF_A_KIND = 20, 5
@@ -439,27 +436,20 @@ class Probe:
         if folds < 2:
             return "learns from other questions: all judged answers are to one"
         rng = np.random.default_rng(seed)
-        fold = np.full(self._rows, -1)
-        fold[held] = fold_rows(int(held.sum()), folds, rng, groups[held])
+        fold = folds_of(held, groups, folds, rng)
         value, probes = cross_fit_stored(states, wrong, fold, rng)
         if not probes:
             return "the questions outside each fold have answers of one kind only"
-        ranks: Floats = np.full(self._rows, np.nan)
-        for k in range(folds):
-            mine = (fold == k) & ~np.isnan(value)
-            if mine.any():
-                ranks[mine] = mid_ranks(value[mine])
-        short = sum(not probe.converged for probe in probes)
         report = ProbeReport(
             layer=self._place.layer,
             position=self._place.position,
             rows=int(held.sum()),
             folds=len(probes),
-            converged=len(probes) - short,
+            converged=sum(probe.converged for probe in probes),
             fitted=min(probe.n for probe in probes),
-            problem=f"{short} of {len(probes)} fits did not converge" if short else None,
+            problem=not_converged(probes),
         )
-        return Fitted(value, ranks, report)
+        return Fitted(value, fold_ranks(value, fold), report)
 
     def close(self) -> None:
         """Let the file go."""

@@ -1,20 +1,30 @@
 """P(IK): does the model's hidden state say that the answer will be wrong? A learned score.
 
-Kadavath et al. 2022: L2-regularized logistic regression on hidden states. Measured only on rows
-that the probe was not fitted on: grouped cross-validation and leave-one-dataset-out.
+    P(incorrect | h) = 1 / (1 + exp(-(w h + b))),  L2-regularized, C = 1, on standardized features
+
+Kadavath et al. 2022 (PROTOCOLS 3.B). A probe predicts only rows that it was not fitted on: those of
+other groups (:func:`cross_fit`), or of other data sets. Rank the values of one fold among
+themselves (:func:`fold_ranks`): between folds chance alone ranks them the wrong way around, since
+where a fold has many wrong answers the others have few, and that is what its probe learned.
+Measured on states that say nothing: AUROC .36 over all pairs, .50 within folds.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.arrays import codes
+from sayso.metrics.arrays import Floats, codes
 from sayso.metrics.calibration import fold_rows
+from sayso.metrics.ranking import mid_ranks
 from sayso.records import InputError
 
-Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+#: The score's name.
+P_IK = "p_ik"
 #: Features (rows x dimensions) that one fit of :func:`cross_fit_stored` takes into memory, and
 #: rows that it takes whatever their width.
 HELD, LEAST = 8_000_000, 500
@@ -124,6 +134,26 @@ def _newton(
     return theta, False
 
 
+def folds_of(
+    rows: Bools, groups: ArrayLike, folds: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the fold, 0..folds-1, of the rows (n,) that take part, -1 of the others.
+
+    ``groups`` (n,) are never cut: the rows of one group share a fold.
+    """
+    fold = np.full(len(rows), -1)
+    fold[rows] = fold_rows(int(rows.sum()), folds, rng, np.asarray(groups)[rows])
+    return fold
+
+
+def fold_ranks(value: Floats, fold: NDArray[np.int64]) -> Floats:
+    """Return each value's rank among those of its fold, 0..1, so that folds can be pooled."""
+    ranks: Floats = np.full(len(value), np.nan)
+    for k in np.unique(fold):
+        ranks[fold == k] = mid_ranks(value[fold == k])
+    return ranks
+
+
 def cross_fit(
     features: ArrayLike,
     incorrect: ArrayLike,
@@ -139,18 +169,9 @@ def cross_fit(
     at a time (groups = datasets: leave-one-dataset-out). NaN where the other groups have one class
     only.
     """
-    X, y = np.asarray(features, dtype=np.float64), np.asarray(incorrect, dtype=np.float64)
-    fold = codes(groups) if folds is None else fold_rows(len(y), folds, rng, groups)
-    value: Floats = np.full(len(y), np.nan)
-    probes = []
-    for k in np.unique(fold):
-        out = fold == k
-        known = y[~out & ~np.isnan(y) & np.isfinite(X).all(axis=1)]
-        if len(np.unique(known)) == 2:
-            probe = fit(X[~out], y[~out], C, standardize)
-            value[out] = probe(X[out])
-            probes.append(probe)
-    return value, probes
+    X = np.asarray(features, dtype=np.float64)
+    fold = codes(groups) if folds is None else fold_rows(len(X), folds, rng, groups)
+    return cross_fit_splits(X, incorrect, splits_of(fold), C, standardize)
 
 
 def cross_fit_stored(
@@ -169,24 +190,52 @@ def cross_fit_stored(
     ``held`` numbers (at least :data:`LEAST` rows); if all fit, values equal those of
     :func:`cross_fit`. Rows without an outcome are predicted too. NaN where there is none.
     """
-    y = np.asarray(incorrect, dtype=np.float64)
     most = max(LEAST, held // max(stored.shape[1], 1))
-    value: Floats = np.full(len(y), np.nan)
-    usable = (fold >= 0) & ~np.isnan(y)
+    return cross_fit_splits(stored, incorrect, splits_of(fold), C, standardize, (most, rng))
+
+
+def splits_of(fold: NDArray[np.int64]) -> Iterable[tuple[Bools, Bools]]:
+    """Yield, for each fold from 0, the rows (n,) to learn from and those to predict."""
+    for k in np.unique(fold[fold >= 0]):
+        yield (fold >= 0) & (fold != k), fold == k
+
+
+def cross_fit_splits(
+    features: NDArray[np.floating],
+    incorrect: ArrayLike,
+    splits: Iterable[tuple[Bools, Bools]],
+    C: float = 1.0,
+    standardize: bool = True,
+    drawn: tuple[int, np.random.Generator] | None = None,
+) -> tuple[Floats, list[Probe]]:
+    """Return P(incorrect) (n,), NaN where nothing predicts, and the probes of the splits.
+
+    ``splits`` are (rows to learn from, rows to predict); a split whose rows to learn from have one
+    class only has no probe. ``drawn`` = (most, rng) fits on at most so many rows, drawn at random.
+    """
+    y = np.asarray(incorrect, dtype=np.float64)
+    usable = ~np.isnan(y)
     for first in range(0, len(y), CHUNK):
         part = slice(first, first + CHUNK)
-        usable[part] &= np.isfinite(stored[part]).all(axis=1)
+        usable[part] &= np.isfinite(features[part]).all(axis=1)
+    value: Floats = np.full(len(y), np.nan)
     probes = []
-    for k in np.unique(fold[fold >= 0]):
-        known = np.flatnonzero(usable & (fold != k))
-        if len(known) > most:
-            known = np.sort(rng.choice(known, most, replace=False))
+    for learned, predicted in splits:
+        known = np.flatnonzero(usable & learned)
+        if drawn is not None and len(known) > drawn[0]:
+            known = np.sort(drawn[1].choice(known, drawn[0], replace=False))
         if len(np.unique(y[known])) < 2:
             continue
-        probe = fit(stored[known], y[known], C, standardize)
+        probe = fit(features[known], y[known], C, standardize)
         probes.append(probe)
-        out = np.flatnonzero(fold == k)
-        for first in range(0, len(out), CHUNK):
-            part_rows = out[first : first + CHUNK]
-            value[part_rows] = probe(stored[part_rows])
+        rows = np.flatnonzero(predicted)
+        for first in range(0, len(rows), CHUNK):
+            chunk = rows[first : first + CHUNK]
+            value[chunk] = probe(features[chunk])
     return value, probes
+
+
+def not_converged(probes: list[Probe]) -> str | None:
+    """Return how many of the fits did not converge, ``None`` where all did."""
+    short = sum(not probe.converged for probe in probes)
+    return f"{short} of {len(probes)} fits did not converge" if short else None

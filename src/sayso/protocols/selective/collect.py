@@ -20,7 +20,7 @@ from sayso.prompts import load_prompt, prompt_hash
 from sayso.protocols.pool import entity_of, load_wordings
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
-from sayso.protocols.selective.rows import OTHER_DATA, P_IK, WORDS, array_of, target_of
+from sayso.protocols.selective.rows import OTHER_DATA, WORDS, array_of, target_of
 from sayso.protocols.selective.settings import (
     Settings,
     chosen_methods,
@@ -43,6 +43,7 @@ from sayso.scores.collect import (
 )
 from sayso.scores.collect import collect as collect_collect
 from sayso.scores.evidence import Answer, Case, Samples, answer_of
+from sayso.scores.p_ik import P_IK
 
 # One scored fact as a case: its text, the tokens of its span, the draws it is compared with.
 

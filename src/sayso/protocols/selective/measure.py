@@ -27,13 +27,11 @@ from sayso.metrics.ranking import (
 from sayso.protocols.probes import ALIKE, LEAST, count_draws
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.rows import (
-    P_IK,
     WORDS,
     Floats,
     Rows,
     abstentions,
     diagnostics,
-    fold_ranks,
     load_rows,
     strata_of,
     told,
@@ -41,6 +39,7 @@ from sayso.protocols.selective.rows import (
 )
 from sayso.protocols.selective.settings import UNKNOWN_TARGET, Settings, decoding, probing
 from sayso.records import Estimate, Slice, part_of, signature_of, slice_of
+from sayso.scores.p_ik import P_IK, fold_ranks
 
 # The length trap in a run: audits of scores, false negatives by length, rankings that flip.
 

@@ -26,17 +26,15 @@ from numpy.typing import NDArray
 from sayso.answers.lexical import contains, exact_match, rouge_l, squad_f1
 from sayso.judges.judge import WITHHELD
 from sayso.metrics.arrays import codes
-from sayso.metrics.calibration import fold_rows
 from sayso.metrics.intervals import bootstrap_share
 from sayso.metrics.length_audit import Threshold
-from sayso.metrics.ranking import mid_ranks
 from sayso.protocols.pool import entity_of
 from sayso.protocols.probes import KNOWN, UNKNOWN, UNREADABLE, draws_by_question, probe_state
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.settings import UNKNOWN_TARGET, Settings, wants_probe
 from sayso.records import Estimate, Generation, Gold, Question, Verdict, slice_of
 from sayso.scores.collect import name_of
-from sayso.scores.p_ik import Probe, cross_fit, fit
+from sayso.scores.p_ik import P_IK, cross_fit_splits, folds_of, splits_of
 
 #: the name under which the model's words stand: 1 where it hedged when told to, 0 where it did not
 WORDS = "words"
@@ -146,7 +144,7 @@ def strata_of(
     return np.array([f"{f}/{t}" for f, t in zip(fold, types, strict=True)], dtype=np.str_)
 
 
-P_IK, OTHER_DATA = "p_ik", "p_ik_other_data"
+OTHER_DATA = "p_ik_other_data"
 
 
 def array_of(form: str, settings: Settings) -> str:
@@ -188,16 +186,15 @@ def fitted(rows: Rows, X: Floats, settings: Settings) -> Rows:
     if folds < 2:
         return _without(rows, dict.fromkeys((P_IK, OTHER_DATA), "all answers are about one entity"))
     rng = np.random.default_rng(settings.ci_seed)
-    fold = np.full(rows.size, -1)
-    fold[use] = fold_rows(int(use.sum()), folds, rng, rows.entity[use])
-    value: Floats = np.full(rows.size, np.nan)
-    value[use], probes = cross_fit(
-        X[use], wrong[use], fold[use], rng, None, standardize=settings.p_ik.standardize
-    )
+    fold = folds_of(use, rows.entity, folds, rng)
+    standardize = settings.p_ik.standardize
+    value, probes = cross_fit_splits(X, wrong, splits_of(fold), standardize=standardize)
     found = {P_IK: value}
     names = np.unique(rows.dataset)
     if len(names) > 1:
-        found[OTHER_DATA], more = _other_data(rows, X, wrong, settings)
+        found[OTHER_DATA], more = cross_fit_splits(
+            X, wrong, _other_data(rows), standardize=standardize
+        )
         reasons = {} if more else {OTHER_DATA: "the other data sets have answers of one kind only"}
     else:
         said = f"needs several data sets in one run: this one has {names[0] or 'one'}"
@@ -212,29 +209,11 @@ def fitted(rows: Rows, X: Floats, settings: Settings) -> Rows:
     )
 
 
-def _other_data(
-    rows: Rows, X: Floats, wrong: Floats, settings: Settings
-) -> tuple[Floats, list[Probe]]:
-    """Predict each data set from the others, without answers about its own entities."""
-    value: Floats = np.full(rows.size, np.nan)
-    probes = []
+def _other_data(rows: Rows) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Yield for each data set the rows of the others, none about its own entities, and its rows."""
     for name in np.unique(rows.dataset):
-        out = rows.dataset == name
-        train = ~out & ~np.isin(rows.entity, rows.entity[out]) & np.isfinite(X).all(axis=1)
-        known = wrong[train & ~np.isnan(wrong)]
-        if len(np.unique(known)) == 2:
-            probe = fit(X[train], wrong[train], standardize=settings.p_ik.standardize)
-            value[out] = probe(X[out])
-            probes.append(probe)
-    return value, probes
-
-
-def fold_ranks(value: Floats, fold: NDArray[np.int64]) -> Floats:
-    """Return each value's rank among those of its fold, 0..1, so that folds can be pooled."""
-    found: Floats = np.full(len(value), np.nan)
-    for name in np.unique(fold):
-        found[fold == name] = mid_ranks(value[fold == name])
-    return found
+        own = rows.dataset == name
+        yield ~own & ~np.isin(rows.entity, rows.entity[own]), own
 
 
 def _without(rows: Rows, reasons: Mapping[str, str]) -> Rows:
