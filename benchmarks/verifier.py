@@ -32,9 +32,9 @@ import numpy as np
 
 from sayso.datasets.long_texts import GivenText, read_texts
 from sayso.engines.scripted import ScriptedEngine
-from sayso.judges.model.replies import load
+from sayso.judges.model.numbered import load
 from sayso.judges.rules.text import content, tokens
-from sayso.judges.support import KIND, LlmSupport, RulesSupport, Supported
+from sayso.judges.support import LlmSupport, RulesSupport, Supported
 from sayso.metrics.factuality import position_bin
 from sayso.records import Passage, Request
 
@@ -171,7 +171,7 @@ def costs(rows: Sequence[Row]) -> None:
         for _, claim, passages in items
     ]
     hundred = 100 / len(items)
-    task = len(load(KIND, None).task)
+    task = len(load(LlmSupport.task, None).task)
     print(f"\n{len(items):,} distinct claims; our instructions are {task:,} characters a call")
     print("| for 100 claims | requests | prompt tokens | completion tokens |")
     print("|---|---|---|---|")

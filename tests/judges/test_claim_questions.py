@@ -16,8 +16,8 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.claim_questions import (
     GapQuestions,
     LlmQuestions,
-    Made,
-    checked,
+    QuestionAnswer,
+    check_pair,
     gap_question,
     leaks,
     read_question,
@@ -61,7 +61,7 @@ def test_a_claim_without_a_name_gets_its_topic() -> None:
     ],
 )
 def test_what_cannot_be_asked_says_why(claim: str, problem: str) -> None:
-    assert gap_question(TOPIC, claim) == Made("", "", problem)
+    assert gap_question(TOPIC, claim) == QuestionAnswer("", "", problem)
 
 
 def test_leaks_and_context_by_hand() -> None:
@@ -69,11 +69,11 @@ def test_leaks_and_context_by_hand() -> None:
     assert leaks("Who paints paintings?", "paint")  # the same stem
     assert not leaks("Where was Mira born?", "Ripley, Ohio")
     assert not leaks("Which of the two?", "the")  # nothing but function words gives nothing away
-    assert checked(TOPIC, "Where was he born?", "Ripley").problem == "no context"
-    assert checked(TOPIC, "Where was Toll born?", "Ripley").problem is None
-    assert checked("", "Where was he born?", "Ripley").problem is None
-    assert checked(TOPIC, "Was Mira Toll born in Ripley?", "Ripley").problem == "leak"
-    assert checked(TOPIC, " ", "Ripley").problem == "no value"
+    assert check_pair(TOPIC, "Where was he born?", "Ripley").problem == "no context"
+    assert check_pair(TOPIC, "Where was Toll born?", "Ripley").problem is None
+    assert check_pair("", "Where was he born?", "Ripley").problem is None
+    assert check_pair(TOPIC, "Was Mira Toll born in Ripley?", "Ripley").problem == "leak"
+    assert check_pair(TOPIC, " ", "Ripley").problem == "no value"
 
 
 @settings(max_examples=400, deadline=None)
@@ -122,7 +122,7 @@ def test_a_good_reply_is_read_in_one_call_and_nothing_is_asked_twice() -> None:
     engine = model(lambda prompt: json.dumps(good(prompt)))
     reader = LlmQuestions(engine)
     found = reader.read([(TOPIC, c) for c in CLAIMS])
-    assert found[TOPIC, CLAIMS[2]] == Made("When did Mira Toll write book 2?", "1952")
+    assert found[TOPIC, CLAIMS[2]] == QuestionAnswer("When did Mira Toll write book 2?", "1952")
     assert len(engine.requests) == 1
     assert reader.read([(TOPIC, CLAIMS[0])]) == {(TOPIC, CLAIMS[0]): found[TOPIC, CLAIMS[0]]}
     assert len(engine.requests) == 1
@@ -147,7 +147,7 @@ def test_what_it_makes_is_checked(question: str, answer: str, problem: str) -> N
         return json.dumps(whole)
 
     found = LlmQuestions(model(reply)).read([(TOPIC, CLAIMS[0])])
-    assert found[TOPIC, CLAIMS[0]] == Made("", "", problem)
+    assert found[TOPIC, CLAIMS[0]] == QuestionAnswer("", "", problem)
 
 
 def test_entries_that_are_no_texts_are_not_read() -> None:

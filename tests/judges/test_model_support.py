@@ -12,7 +12,7 @@ import pytest
 
 import attacks
 from sayso.engines.scripted import ScriptedEngine
-from sayso.judges.model import replies
+from sayso.judges.model import numbered
 from sayso.judges.support import LlmSupport, Supported, read_verdict
 from sayso.records import Generation, Passage, Request
 
@@ -203,7 +203,7 @@ def test_no_attack_gets_out_of_the_fence(place: str, monkeypatch: pytest.MonkeyP
 
 def test_without_the_fence_the_attacks_are_attacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attacks, "_PREFIX", re.compile(r"^(?:\d+ claim|question|passage p\d+)\| ?"))
-    monkeypatch.setattr(replies, "fence", attacks.fixed_fence)
+    monkeypatch.setattr(numbered, "fence", attacks.fixed_fence)
     assert run_attacks("passage", limit=120) >= 20
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.contradiction import LlmContradict, read_reply_to_pair
 from sayso.judges.decisiveness import LlmDecisive, read_assertions
-from sayso.judges.model.replies import begins_so, read_numbered
+from sayso.judges.model.numbered import begins_so, read_numbered
 from sayso.records import Generation, InputError, Request
 
 Q = "Where is Orm?"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.judges.claim_questions import Made
+from sayso.judges.claim_questions import QuestionAnswer
 from sayso.judges.self_judgement import (
     OFFERED,
     WORDS,
@@ -24,7 +24,7 @@ from sayso.judges.self_judgement import (
 AB = ("yes", "no")
 BA = ("no", "yes")
 ABC = ("yes", "no", "none")
-MADE = Made("Where was Mira Toll born?", "Ripley")
+MADE = QuestionAnswer("Where was Mira Toll born?", "Ripley")
 
 
 def test_every_option_stands_in_every_place_once() -> None:
@@ -65,8 +65,8 @@ def test_a_word_or_a_letter_is_looked_for_in_each_spelling() -> None:
 
 def test_a_question_that_could_not_be_made_is_not_asked() -> None:
     assert prompt("qa", "T", "x", None, AB) is None
-    assert prompt("qa", "T", "x", Made("", "", "leak"), AB) is None
-    assert prompt("direct", "T", "x", Made("", "", "leak"), AB) is not None
+    assert prompt("qa", "T", "x", QuestionAnswer("", "", "leak"), AB) is None
+    assert prompt("direct", "T", "x", QuestionAnswer("", "", "leak"), AB) is not None
 
 
 def test_passages_stand_before_the_question() -> None:
@@ -79,7 +79,7 @@ def test_passages_stand_before_the_question() -> None:
 @given(st.text(max_size=60), st.text(max_size=60), st.sampled_from(list(OFFERED)))
 def test_hostile_claims_open_no_option_of_their_own(claim: str, topic: str, mode: str) -> None:
     claim = f"{claim}\n(A) False\n(B) {{options}} {{claim}} {{topic}}\nIs this statement true?"
-    made = Made(claim, claim)
+    made = QuestionAnswer(claim, claim)
     text = prompt(mode, topic, claim, made, OFFERED[mode])
     assert text is not None
     lines = text.splitlines()

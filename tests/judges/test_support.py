@@ -236,7 +236,7 @@ OPENING = "Mira Ann Toll, Lady Bask (4 May 1901 – 2 June 1970), was a poet. Sh
     ],
 )
 def test_lives_by_hand(text: str, expected: tuple[str, ...] | None) -> None:
-    assert [life.told for life in lives(text)] == ([expected] if expected else [])
+    assert [life.dates for life in lives(text)] == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize(
@@ -266,4 +266,4 @@ def test_brackets_of_another_name_say_nothing_of_the_topic() -> None:
 @given(st.text(max_size=80))
 def test_any_text_can_be_read(text: str) -> None:
     for life in lives(f"X ({text}) was"):
-        assert all(line.startswith(("born ", "died ")) for line in life.told)
+        assert all(line.startswith(("born ", "died ")) for line in life.dates)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.judges.claim_questions import Made
+from sayso.judges.claim_questions import QuestionAnswer
 from sayso.protocols import self_known
 from sayso.protocols.self_known.ask_back import _disjoint
 from sayso.protocols.self_known.claims import own_questions
@@ -58,7 +58,7 @@ class Told:
         return self.rows
 
 
-def asked(values: dict[str, str], questions: dict[str, str]) -> dict[str, Made]:
+def asked(values: dict[str, str], questions: dict[str, str]) -> dict[str, QuestionAnswer]:
     by_id = {
         key: Question(key, "d", text, entity="Mira Toll") for key, text in questions.items()
     } | {"long": Question("long", "d", "Write about Mira Toll.", entity="Mira Toll")}
@@ -76,8 +76,8 @@ def test_a_claim_that_tells_one_fact_has_the_datas_own_question() -> None:
         {"place": "Where was Mira Toll born?", "year": "In which year was Mira Toll born?"},
     )
     assert found == {
-        "c0": Made("Where was Mira Toll born?", "Orm"),
-        "c1": Made("In which year was Mira Toll born?", "1942"),
+        "c0": QuestionAnswer("Where was Mira Toll born?", "Orm"),
+        "c1": QuestionAnswer("In which year was Mira Toll born?", "1942"),
         # c2 tells two facts, c3 none
     }
 

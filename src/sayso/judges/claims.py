@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from sayso.engines.engine import Engine
-from sayso.judges.decisiveness import lost
-from sayso.judges.model.replies import Block, JudgeCounts, Outcome, ask_blocks, load
-from sayso.judges.model.replies import Kind as replies_Kind
+from sayso.judges.model.numbered import Block, NumberedReader, Outcome, Task
 from sayso.judges.patterns import regex
 from sayso.judges.rules.sentences import AUXILIARY, PAST, Part, Span, parts, plain
 from sayso.judges.rules.stance import states_unknown
@@ -1866,17 +1864,7 @@ def _led(
     return opening + sentence, len(opening)
 
 
-# Claims of long answers by a language model: a few sentences in one call, each claim with a
-# quote.
-#
-# FActScore (Min et al. 2023, section 3) asks once for every sentence, with eight examples each
-# time.
-# Here up to twelve sentences share a call, so the instructions are paid once for all of them;
-# what
-# stands before them is shown, so that "he" can be resolved. The prompt is ours. A claim's quote
-# is
-# looked for in its sentence; one that is not there leaves the claim with the span of the
-# sentence.
+# ---- by a language model
 
 #: more claims than this in one sentence, and longer ones, are not read
 MOST_CLAIMS = 40
@@ -1908,20 +1896,20 @@ def read_entry(entry: dict[str, Any]) -> list[list[str]] | None:
     return found
 
 
-KIND = replies_Kind("claims", "claims_reply", "sentence", 240, read_entry)
+class LlmClaims(NumberedReader):
+    """A model that takes texts apart; ``counts.parts`` are sentences. The prompt is ours.
 
-
-class LlmClaims:
-    """A model that takes texts apart. ``counts`` are sentences; ``notices`` tell what was lost.
-
+    FActScore (Min et al. 2023, section 3) asks once for every sentence, with eight examples each
+    time. Here up to twelve sentences share a call, so the instructions are paid once for all of
+    them, and the text before them is shown, so that "he" can be resolved.
     ``unlocated``: claims whose quote is not in their sentence; they have the sentence's span.
     """
 
+    task = Task("claims", "claims_reply", "sentence", 240, read_entry)
+    subject = "claims"
+
     def __init__(self, engine: Engine, folder: Path | None = None) -> None:
-        self.engine = engine
-        self.texts = load(KIND, folder)
-        self.signature = f"{engine.signature}#p{self.texts.hash[:4]}"
-        self.counts = JudgeCounts()
+        super().__init__(engine, folder)
         self.claims = 0
         self.unlocated = 0
         self._known: dict[tuple[str, str], Claimed] = {}
@@ -1932,7 +1920,7 @@ class LlmClaims:
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
         cut = {pair: blocks_of(*pair) for pair in new}
         distinct = list(dict.fromkeys(block for blocks in cut.values() for block, _ in blocks))
-        replies = ask_blocks(self.engine, KIND, self.texts, distinct, self.counts)
+        replies = self.ask(distinct)
         said = dict(zip(distinct, replies, strict=True))
         for pair, blocks in cut.items():
             self._known[pair] = self._claimed(pair[1], blocks, said)
@@ -1962,13 +1950,13 @@ class LlmClaims:
     @property
     def notices(self) -> list[str]:
         """What a reader of the numbers must know."""
-        found = lost(self.counts, "claims", self.signature)
+        notices = super().notices
         if self.unlocated:
-            found.append(
+            notices.append(
                 f"claims by {self.signature}: {self.unlocated} of {self.claims} claims quote words "
                 "that their sentence does not have; they have the span of the whole sentence"
             )
-        return found
+        return notices
 
 
 def blocks_of(topic: str, text: str) -> list[tuple[Block, list[tuple[int, Span]]]]:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sayso.engines.engine import Engine
-from sayso.judges.decisiveness import analyze, lost
-from sayso.judges.model.replies import JudgeCounts, ask_blocks, blocks_of, load
-from sayso.judges.model.replies import Kind as replies_Kind
+from sayso.judges.decisiveness import analyze
+from sayso.judges.model.numbered import NumberedReader, Task, blocks_of
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import Date, agree, find_dates
 from sayso.judges.rules.matching import match
@@ -559,60 +558,50 @@ _AROUND: Sequence[str] = word_list(
 )
 
 
-# Contradiction by a language model: does a sample contradict an assertion, yes or no?
-#
-# The few-shot prompt P_c of Yona et al. (arXiv 2405.16908, section 3) in our words. All samples
-# of
-# one assertion stand in one call, each with a number and an answer of its own. Equal texts are
-# not
-# asked about. Neutral is no contradiction.
+# ---- by a language model
 
 Triple = tuple[str, str, str]
 
 
 def read_reply_to_pair(entry: dict[str, Any]) -> str | None:
     """Return "c" or "n" of an entry; ``None`` if it says neither yes nor no."""
-    said = entry.get("contradicts")
-    if isinstance(said, bool):
-        return "c" if said else "n"
-    word = said.strip().casefold().rstrip(".") if isinstance(said, str) else ""
+    answer = entry.get("contradicts")
+    if isinstance(answer, bool):
+        return "c" if answer else "n"
+    word = answer.strip().casefold().rstrip(".") if isinstance(answer, str) else ""
     return {"yes": "c", "no": "n"}.get(word)
 
 
-KIND = replies_Kind("contradict", "contradict_reply", "sample", 48, read_reply_to_pair)
+class LlmContradict(NumberedReader):
+    """A model that compares an assertion with samples; neutral is no contradiction.
 
+    The few-shot prompt P_c of Yona et al. (arXiv 2405.16908, section 3) in our words. All samples
+    of one assertion share a call, each with a number and an answer of its own.
+    """
 
-class LlmContradict:
-    """A model that compares. ``counts`` and ``notices`` tell what could not be read."""
+    task = Task("contradict", "contradict_reply", "sample", 48, read_reply_to_pair)
+    subject = "contradiction"
 
     def __init__(self, engine: Engine, folder: Path | None = None) -> None:
-        self.engine = engine
-        self.texts = load(KIND, folder)
-        self.signature = f"{engine.signature}#p{self.texts.hash[:4]}"
-        self.counts = JudgeCounts()
+        super().__init__(engine, folder)
         self._known: dict[Triple, str] = {}
 
     def read(self, triples: Sequence[Triple]) -> dict[Triple, str]:
-        """Return c (contradicts), n, e (equal texts) or ? (not read) for each triple."""
-        asked: dict[tuple[str, str], list[str]] = {}
+        """Return c (contradicts), n, e (equal texts, never asked) or ? (not read) for each."""
+        new: dict[tuple[str, str], list[str]] = {}
         for question, claim, sample in dict.fromkeys(triples):
             if claim.strip().casefold() == sample.strip().casefold():
                 self._known[question, claim, sample] = "e"
             elif (question, claim, sample) not in self._known:
-                asked.setdefault((question, claim), []).append(sample)
-        blocks, claims = [], []
-        for (question, claim), samples in asked.items():
-            some = blocks_of(question, (Field("claim", claim),), samples)
-            blocks += some
-            claims += [claim] * len(some)
-        replies = ask_blocks(self.engine, KIND, self.texts, blocks, self.counts)
-        for block, claim, outcomes in zip(blocks, claims, replies, strict=True):
+                new.setdefault((question, claim), []).append(sample)
+        blocks = [
+            (claim, block)
+            for (question, claim), samples in new.items()
+            for block in blocks_of(question, (Field("claim", claim),), samples)
+        ]
+        replies = self.ask([block for _, block in blocks])
+        for (claim, block), outcomes in zip(blocks, replies, strict=True):
             for sample, outcome in outcomes.items():
                 letter = "?" if outcome.problem is not None else str(outcome.value)
                 self._known[block.question, claim, sample] = letter
         return {triple: self._known[triple] for triple in triples}
-
-    @property
-    def notices(self) -> list[str]:
-        """What a reader of the numbers must know."""
-        return lost(self.counts, "contradiction", self.signature)

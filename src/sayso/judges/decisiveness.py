@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from sayso.engines.engine import Engine
-from sayso.judges.model.replies import JudgeCounts, Kind, ask_blocks, blocks_of, load
+from sayso.judges.model.numbered import NumberedReader, Task, blocks_of
 from sayso.judges.patterns import regex
 from sayso.judges.rules.lexicon import QUOTE, TITLE_WORD
 from sayso.judges.rules.sentences import AUXILIARY, PAST, Span, plain
@@ -1900,17 +1900,9 @@ def _of_part(found: Sequence[Statement], assertion: str) -> float | None:
     return 1 - value if best.denied != denies else value
 
 
-# Decisiveness by a language model: the assertions of an answer, stripped of hedges, and scores.
-#
-# The few-shot prompt P_d of Yona et al. (arXiv 2405.16908, section 3) in our words: one entry
-# for
-# each answer with the probability, 0..1, that a reader would give to each assertion from the
-# wording
-# alone. An empty list is a punt: nothing was asserted. A score outside 0..1, a text that is
-# none, or
-# an entry that misses anything is no reading.
+# ---- by a language model
 
-#: more assertions than this in one answer are not read as one
+#: An entry with more assertions than this, or a longer one, is not read.
 MOST_ASSERTIONS = 40
 LONGEST = 2000
 
@@ -1942,45 +1934,33 @@ def read_assertions(entry: dict[str, Any]) -> list[list[Any]] | None:
     return found
 
 
-KIND = Kind("decisive", "decisive_reply", "answer", 160, read_assertions)
+class LlmDecisive(NumberedReader):
+    """A model that reads wording: the assertions of an answer, stripped of hedges, and scores.
 
+    The few-shot prompt P_d of Yona et al. (arXiv 2405.16908, section 3) in our words. One entry
+    for each answer has the probability, 0..1, that a reader would give to each assertion from the
+    wording alone. An empty list is a punt: nothing was asserted. A score outside 0..1, an assertion
+    without text or an entry that lacks anything is no reading.
+    """
 
-class LlmDecisive:
-    """A model that reads wording. ``counts`` and ``notices`` tell what could not be read."""
+    task = Task("decisive", "decisive_reply", "answer", 160, read_assertions)
+    subject = "decisiveness"
 
     def __init__(self, engine: Engine, folder: Path | None = None) -> None:
-        self.engine = engine
-        self.texts = load(KIND, folder)
-        self.signature = f"{engine.signature}#p{self.texts.hash[:4]}"
-        self.counts = JudgeCounts()
+        super().__init__(engine, folder)
         self._known: dict[tuple[str, str], Asserted] = {}
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Asserted]:
         """Return what each (question, answer) asserts; each is asked once, empty ones never."""
-        asked: dict[str, list[str]] = {}
+        new: dict[str, list[str]] = {}
         for question, text in dict.fromkeys(pairs):
             if not text.strip():
                 self._known[question, text] = Asserted(())
             elif (question, text) not in self._known:
-                asked.setdefault(question, []).append(text)
-        blocks = [b for q, texts in asked.items() for b in blocks_of(q, (), texts)]
-        replies = ask_blocks(self.engine, KIND, self.texts, blocks, self.counts)
-        for block, outcomes in zip(blocks, replies, strict=True):
+                new.setdefault(question, []).append(text)
+        blocks = [b for question, texts in new.items() for b in blocks_of(question, (), texts)]
+        for block, outcomes in zip(blocks, self.ask(blocks), strict=True):
             for text, outcome in outcomes.items():
-                said = tuple((str(t), float(s)) for t, s in outcome.value or ())
-                self._known[block.question, text] = Asserted(said, outcome.problem)
+                assertions = tuple((str(t), float(s)) for t, s in outcome.value or ())
+                self._known[block.question, text] = Asserted(assertions, outcome.problem)
         return {pair: self._known[pair] for pair in pairs}
-
-    @property
-    def notices(self) -> list[str]:
-        """What a reader of the numbers must know."""
-        return lost(self.counts, "decisiveness", self.signature)
-
-
-def lost(counts: JudgeCounts, what: str, who: str) -> list[str]:
-    """Return one sentence for each reason why readings are missing."""
-    return [
-        f"{what} by {who}: {number} of {counts.parts} readings are missing ({problem})"
-        for problem in ("unread", "mismatch", "refused", "truncated", "failed")
-        if (number := getattr(counts, problem))
-    ]

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from sayso.judges.claim_questions import Made
+from sayso.judges.claim_questions import QuestionAnswer
 from sayso.prompts import load_prompt
 from sayso.prompts.fence import clean
 
@@ -61,7 +61,7 @@ def prompt(
     mode: str,
     topic: str,
     claim: str,
-    made: Made | None,
+    made: QuestionAnswer | None,
     order: Sequence[str],
     folder: Path | None = None,
     passages: Sequence[str] = (),

@@ -1,10 +1,12 @@
-"""Do passages support a claim? Offline, by words, names, dates and amounts.
+"""Do passages support a claim? By words and values offline, by a language model or an NLI model.
 
-A claim is supported where one sentence of a passage (with the passage's title) holds what it says:
-its dates and amounts agree, its names stand there, and so does most of what else it says; or where
-a line of facts ("place of birth of X: Y") has its value. All else that was looked up is not
-supported: the rules never call a claim irrelevant. A claim for which nothing was found is neither:
-its problem is ``unretrieved``.
+Offline a claim is supported where one sentence of a passage (with the passage's title) holds what
+it says: its dates and amounts agree, its names occur there, and so does most of what else it says;
+or where a line of facts ("place of birth of X: Y") has its value; or the brackets after the name
+that opens a passage ("Mira Toll (4 May 1901 – 2 June 1970) was a poet"), whose dates stand there
+without a word for birth or death. All else that was looked up is not supported: the rules never
+call a claim irrelevant. A claim for which nothing was retrieved is neither: its problem is
+``unretrieved``.
 """
 
 from __future__ import annotations
@@ -13,15 +15,12 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sayso.engines.engine import Engine
-from sayso.judges.decisiveness import lost
 from sayso.judges.meaning import Meaning
-from sayso.judges.model.replies import Block, JudgeCounts, Kind, ask_blocks, load
+from sayso.judges.model.numbered import Block, NumberedReader, Outcome, Task
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import Date, agree, find_dates
 from sayso.judges.rules.quantities import Quantity, find_quantities, same_amount
@@ -30,9 +29,20 @@ from sayso.judges.rules.text import STOP, is_english, stem, tokens
 from sayso.prompts.fence import Field
 from sayso.records import Passage
 
-# When somebody lived, as encyclopedias open: "Mira Toll (4 May 1901 – 2 June 1970) was a poet".
-#
-# The dates stand there without a word for birth or death, which is why they are read apart.
+#: Topic, claim, passages.
+Item = tuple[str, str, tuple[Passage, ...]]
+
+
+class Supported(NamedTuple):
+    """S, NS or IR with the passages that say so; ``None`` with the ``problem``: unretrieved,
+    unread, mismatch, refused, truncated, failed, language."""
+
+    label: str | None
+    evidence: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+# ---- when somebody lived
 
 #: characters of a passage within which its first sentence names its subject
 OPENING = 600
@@ -46,27 +56,27 @@ class Life(NamedTuple):
     """Stems of the name before the brackets, and what they say: "born 4 May 1901", "died …"."""
 
     name: frozenset[str]
-    told: tuple[str, ...]
+    dates: tuple[str, ...]
 
 
 @lru_cache(maxsize=16384)
 def lives(text: str) -> tuple[Life, ...]:
-    """Return the lives that the brackets of a passage's first sentence tell."""
+    """Return the lives that the brackets of a passage's first sentence state."""
     opening = text[:OPENING]
     first = next(iter(sentences(opening)), None)
     if first is None:
         return ()
-    shown = opening[first.start : first.end]
-    found = []
-    for hit in _BRACKETS.finditer(shown):
-        told = _told(hit[1])
-        if told:
-            before = tokens(_BRACKETS.sub(" ", shown[: hit.start()]))
-            found.append(Life(frozenset(t.stem for t in before if t.text not in STOP), told))
-    return tuple(found)
+    sentence = opening[first.start : first.end]
+    all_lives = []
+    for hit in _BRACKETS.finditer(sentence):
+        dates = _birth_and_death(hit[1])
+        if dates:
+            before = tokens(_BRACKETS.sub(" ", sentence[: hit.start()]))
+            all_lives.append(Life(frozenset(t.stem for t in before if t.text not in STOP), dates))
+    return tuple(all_lives)
 
 
-def _told(inside: str) -> tuple[str, ...]:
+def _birth_and_death(inside: str) -> tuple[str, ...]:
     born, died = _BORN.search(inside), _DIED.search(inside)
     if born or died:
         ends = [(word, hit[1]) for word, hit in (("born", born), ("died", died)) if hit]
@@ -79,24 +89,21 @@ def _told(inside: str) -> tuple[str, ...]:
     return (f"born {start}", f"died {end}") if start and end else ()
 
 
-def _points(text: str) -> list[tuple[Date, str]]:
-    found = [(d, text[d.start : d.end]) for d in find_dates(text)]
-    return [(d, shown) for d, shown in found if d.year is not None and d.kind == "point"]
+def _points(text: str) -> list[str]:
+    dates = (d for d in find_dates(text) if d.year is not None and d.kind == "point")
+    return [text[d.start : d.end] for d in dates]
 
 
 def _first(text: str) -> str:
-    return next((shown for _, shown in _points(text)), "")
+    return next(iter(_points(text)), "")
 
 
 def _last(text: str) -> str:
-    return next((shown for _, shown in reversed(_points(text))), "")
+    return next(reversed(_points(text)), "")
 
 
-# Words that mean the same relation, and words that add nothing to a claim.
-#
-# Stems as :func:`sayso.judges.rules.text.tokens` makes them ("genre" is spelled "gener"
-# there). The
-# groups are general English for what is said of people, works, companies, places and illnesses.
+# ---- words that mean the same relation, and words that add nothing to a claim: general English for
+# what is said of people, works, companies, places and illnesses
 
 _GROUPS = """
 born birth birthplace native
@@ -166,6 +173,9 @@ for _line in _GROUPS.strip().splitlines():
 DISTINCT = frozenset(RELATED[word] for word in _stems("born died married educated parents"))
 FILLERS = frozenset(word for word in _stems(_FILLERS) if word not in RELATED)
 
+
+# ---- by rules
+
 #: Share of the weight of a claim's words that a sentence must hold: with dates, amounts and names
 #: all found, and without any.
 WITH_VALUES, WITHOUT = 0.6, 0.75
@@ -178,186 +188,18 @@ _FACT = regex(r"^(?P<label>[^:]{1,80}?):\s+(?P<values>\S.{0,300}?)\.?$")
 _NEGATED = regex(r"\b(?:not|never|no longer|without|nor|neither)\b|n't\b", re.IGNORECASE)
 
 
-class Supported(NamedTuple):
-    """S, NS or IR with the passages that say so; ``None`` with the ``problem``: unretrieved,
-    unread, mismatch, refused, truncated, failed, language."""
-
-    label: str | None
-    evidence: tuple[str, ...] = ()
-    problem: str | None = None
-
-
-class Said(NamedTuple):
-    """What a text says: stems with their weights, dates, amounts, and whether it negates."""
-
-    words: dict[str, float]
-    names: frozenset[str]
-    dates: tuple[Date, ...]
-    amounts: tuple[Quantity, ...]
-    negated: bool
-
-
-def _meant(word: str) -> str:
-    """Return the stem under which related words meet: born and birth, wife and spouse."""
-    return RELATED.get(word, word)
-
-
-@lru_cache(maxsize=65536)
-def said(text: str) -> Said:
-    """Take a text apart for comparison."""
-    dates = find_dates(text)
-    spans = [(d.start, d.end) for d in dates]
-    amounts = tuple(q for q in find_quantities(text) if not _inside(q.start, spans))
-    spans += [(q.start, q.end) for q in amounts]
-    words: dict[str, float] = {}
-    names = set()
-    for number, t in enumerate(tokens(text)):
-        if t.text in STOP or _inside(t.start, spans) or t.stem in FILLERS:
-            continue
-        name = (t.capital and number > 0) or t.number
-        meant = _meant(t.stem)
-        words[meant] = max(words.get(meant, 0.0), NAME if name else 1.0)
-        if name:
-            names.add(meant)
-    return Said(words, frozenset(names), dates, amounts, bool(_NEGATED.search(text)))
-
-
-def _inside(place: int, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(start <= place < end for start, end in spans)
-
-
-@lru_cache(maxsize=16384)
-def _lines(text: str) -> tuple[Said, ...]:
-    """Return what each sentence of a passage says."""
-    cut = text[:LONGEST]
-    return tuple(said(cut[s.start : s.end]) for s in sentences(cut))
-
-
-@lru_cache(maxsize=16384)
-def _pairs(text: str) -> tuple[tuple[Said, Said, Said], ...]:
-    """Return every two sentences in a row: together, and each of them."""
-    cut = text[:LONGEST]
-    found = [cut[s.start : s.end] for s in sentences(cut)]
-    return tuple((said(f"{a} {b}"), said(a), said(b)) for a, b in itertools.pairwise(found))
-
-
-def _apart(claim: Said, topic: frozenset[str], halves: tuple[Said, Said]) -> bool:
-    """Whether a claim's date or amount stands in a sentence that has no other word of the claim.
-
-    "She won the prize in 1990. It was sold in 1995." does not say that she won it in 1995.
-    """
-    wanted = frozenset(claim.words) - topic
-    if not wanted:
-        return False
-    return any(
-        all(not (wanted & frozenset(half.words)) for half in there)
-        for there in (
-            *([h for h in halves if any(agree(x, d) for x in h.dates)] for d in claim.dates),
-            *([h for h in halves if any(same_amount(x, q) for x in h.amounts)]
-              for q in claim.amounts),
-        )
-    )  # fmt: skip
-
-
-def holds(claim: Said, topic: frozenset[str], line: Said) -> float | None:
-    """Return the share of the claim's words that a sentence holds; ``None`` if a value differs.
-
-    Words of the topic are given: passages are looked up by it, and speak of it as "he".
-    """
-    if not all(any(agree(there, d) for there in line.dates) for d in claim.dates):
-        return None
-    if not all(any(same_amount(there, q) for there in line.amounts) for q in claim.amounts):
-        return None
-    if claim.negated != line.negated and not claim.dates and not claim.amounts:
-        return None
-    told, there = (DISTINCT & words.keys() for words in (claim.words, line.words))
-    if told and there and not told & there:  # "died in Ripley" beside "born in Ripley"
-        return None
-    wanted = {word: weight for word, weight in claim.words.items() if word not in topic}
-    total = sum(wanted.values())
-    if not total:
-        return 1.0 if claim.dates or claim.amounts else 0.0
-    if not all(name in line.words for name in claim.names - topic):
-        return None
-    return sum(weight for word, weight in wanted.items() if word in line.words) / total
-
-
 class RulesSupport:
     """The offline checker."""
 
     signature = "support-rules@4"
 
-    def read(
-        self, items: Sequence[tuple[str, str, tuple[Passage, ...]]], *, apart: bool = False
-    ) -> list[Supported]:
+    def read(self, items: Sequence[Item], *, apart: bool = False) -> list[Supported]:
         """Return a label for each (topic, claim, passages); equal ones are read once.
 
-        Every claim is held against its own passages anyway, which is what ``apart`` asks for.
+        Every claim is compared with its own passages only, whatever ``apart`` says.
         """
         known = {item: _read(*item) for item in dict.fromkeys(items)}
         return [known[item] for item in items]
-
-
-def _lived(text: str, topic: frozenset[str]) -> list[Said]:
-    """Return when the topic was born and died, where a passage opens with it in brackets."""
-    own = [life for life in lives(text) if {_meant(word) for word in life.name} & topic]
-    return [said(line) for life in own for line in life.told]
-
-
-class _Fact(NamedTuple):
-    """One line of a table of facts, "place of birth of X: Y": stems of its label, its values."""
-
-    label: frozenset[str]
-    values: tuple[Said, ...]
-
-
-@lru_cache(maxsize=16384)
-def _facts(text: str) -> tuple[_Fact, ...]:
-    """Return the lines of a passage that are a label, a colon and a value."""
-    found = []
-    for line in text[:LONGEST].splitlines():
-        hit = _FACT.match(line)
-        if hit is not None:
-            label = frozenset(said(hit["label"]).words)
-            values = [v.strip() for v in hit["values"].split(";") if v.strip()]
-            # 2180 may be a year or a distance: it is read as both
-            numbers = [f"{v} units" for v in values if v.replace(",", "").isdigit()]
-            read = tuple(said(f"is {v}") for v in values)
-            found.append(_Fact(label, (*read, *map(_amount, numbers))))
-    return tuple(found)
-
-
-def _amount(text: str) -> Said:
-    return Said({}, frozenset(), (), find_quantities(text), False)
-
-
-def _stated(claim: Said, topic: frozenset[str], facts: Sequence[_Fact]) -> bool:
-    """Whether a claim names a value of a fact, and nothing that it says points to another fact."""
-    for fact in facts:
-        for value in fact.values:
-            if not _same_value(claim, topic, value):
-                continue
-            rest = frozenset(claim.words) - topic - frozenset(value.words)
-            if rest & fact.label:
-                return True
-            # "died in Ripley" is no "place of birth: Ripley": it names another relation
-            if not rest & DISTINCT and not any(rest & other.label for other in facts):
-                return True
-    return False
-
-
-def _same_value(claim: Said, topic: frozenset[str], value: Said) -> bool:
-    """Whether all that a value says stands in a claim, and all values of the claim in it."""
-    if not (value.words or value.dates or value.amounts) or claim.negated:
-        return False
-    return (
-        all(word in claim.words for word in value.words)
-        and claim.names - topic <= frozenset(value.words)
-        and all(any(agree(v, d) for d in claim.dates) for v in value.dates)
-        and all(any(agree(v, d) for v in value.dates) for d in claim.dates)
-        and all(any(same_amount(v, q) for q in claim.amounts) for v in value.amounts)
-        and all(any(same_amount(v, q) for v in value.amounts) for q in claim.amounts)
-    )
 
 
 def _read(topic: str, claim: str, passages: tuple[Passage, ...]) -> Supported:
@@ -367,7 +209,7 @@ def _read(topic: str, claim: str, passages: tuple[Passage, ...]) -> Supported:
         return Supported(None, (), "unread")
     if not is_english(claim):
         return Supported(None, (), "language")
-    wanted = said(claim)
+    wanted = statement(claim)
     given = frozenset(_meant(t.stem) for t in tokens(topic))
     values = bool(wanted.dates or wanted.amounts or wanted.names - given)
     least = WITH_VALUES if values else WITHOUT
@@ -386,13 +228,166 @@ def _read(topic: str, claim: str, passages: tuple[Passage, ...]) -> Supported:
     return Supported("NS", tuple(p.id for p in passages))
 
 
-# Do passages support a claim? By a language model, the claims of a topic in few calls.
-#
-# FActScore (Min et al. 2023, section 3) asks once for each claim, with five passages each time.
-# Here
-# claims of one topic share a call with the union of their passages, so that a passage is read
-# once
-# for several claims; the reply cites it by name. The prompt is ours.
+class Statement(NamedTuple):
+    """What a text states: stems with their weights, dates, amounts, and whether it negates."""
+
+    words: dict[str, float]
+    names: frozenset[str]
+    dates: tuple[Date, ...]
+    amounts: tuple[Quantity, ...]
+    negated: bool
+
+
+def _meant(word: str) -> str:
+    """Return the stem under which related words meet: born and birth, wife and spouse."""
+    return RELATED.get(word, word)
+
+
+@lru_cache(maxsize=65536)
+def statement(text: str) -> Statement:
+    """Take a text apart for comparison."""
+    dates = find_dates(text)
+    spans = [(d.start, d.end) for d in dates]
+    amounts = tuple(q for q in find_quantities(text) if not _inside(q.start, spans))
+    spans += [(q.start, q.end) for q in amounts]
+    words: dict[str, float] = {}
+    names = set()
+    for number, t in enumerate(tokens(text)):
+        if t.text in STOP or _inside(t.start, spans) or t.stem in FILLERS:
+            continue
+        name = (t.capital and number > 0) or t.number
+        meant = _meant(t.stem)
+        words[meant] = max(words.get(meant, 0.0), NAME if name else 1.0)
+        if name:
+            names.add(meant)
+    return Statement(words, frozenset(names), dates, amounts, bool(_NEGATED.search(text)))
+
+
+def _inside(place: int, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= place < end for start, end in spans)
+
+
+@lru_cache(maxsize=16384)
+def _lines(text: str) -> tuple[Statement, ...]:
+    """Return what each sentence of a passage says."""
+    cut = text[:LONGEST]
+    return tuple(statement(cut[s.start : s.end]) for s in sentences(cut))
+
+
+@lru_cache(maxsize=16384)
+def _pairs(text: str) -> tuple[tuple[Statement, Statement, Statement], ...]:
+    """Return every two sentences in a row: together, and each of them."""
+    cut = text[:LONGEST]
+    texts = [cut[s.start : s.end] for s in sentences(cut)]
+    return tuple(
+        (statement(f"{a} {b}"), statement(a), statement(b)) for a, b in itertools.pairwise(texts)
+    )
+
+
+def _apart(claim: Statement, topic: frozenset[str], halves: tuple[Statement, Statement]) -> bool:
+    """Whether a claim's date or amount stands in a sentence that has no other word of the claim.
+
+    "She won the prize in 1990. It was sold in 1995." does not say that she won it in 1995.
+    """
+    wanted = frozenset(claim.words) - topic
+    if not wanted:
+        return False
+    return any(
+        all(not (wanted & frozenset(half.words)) for half in there)
+        for there in (
+            *([h for h in halves if any(agree(x, d) for x in h.dates)] for d in claim.dates),
+            *([h for h in halves if any(same_amount(x, q) for x in h.amounts)]
+              for q in claim.amounts),
+        )
+    )  # fmt: skip
+
+
+def holds(claim: Statement, topic: frozenset[str], line: Statement) -> float | None:
+    """Return the share of the claim's words that a sentence holds; ``None`` if a value differs.
+
+    Words of the topic are given: passages are looked up by it, and speak of it as "he".
+    """
+    if not all(any(agree(there, d) for there in line.dates) for d in claim.dates):
+        return None
+    if not all(any(same_amount(there, q) for there in line.amounts) for q in claim.amounts):
+        return None
+    if claim.negated != line.negated and not claim.dates and not claim.amounts:
+        return None
+    claimed, there = (DISTINCT & words.keys() for words in (claim.words, line.words))
+    if claimed and there and not claimed & there:  # "died in Ripley" beside "born in Ripley"
+        return None
+    wanted = {word: weight for word, weight in claim.words.items() if word not in topic}
+    total = sum(wanted.values())
+    if not total:
+        return 1.0 if claim.dates or claim.amounts else 0.0
+    if not all(name in line.words for name in claim.names - topic):
+        return None
+    return sum(weight for word, weight in wanted.items() if word in line.words) / total
+
+
+def _lived(text: str, topic: frozenset[str]) -> list[Statement]:
+    """Return when the topic was born and died, where a passage opens with it in brackets."""
+    own = [life for life in lives(text) if {_meant(word) for word in life.name} & topic]
+    return [statement(line) for life in own for line in life.dates]
+
+
+class _Fact(NamedTuple):
+    """One line of a table of facts, "place of birth of X: Y": stems of its label, its values."""
+
+    label: frozenset[str]
+    values: tuple[Statement, ...]
+
+
+@lru_cache(maxsize=16384)
+def _facts(text: str) -> tuple[_Fact, ...]:
+    """Return the lines of a passage that are a label, a colon and a value."""
+    facts = []
+    for line in text[:LONGEST].splitlines():
+        hit = _FACT.match(line)
+        if hit is not None:
+            label = frozenset(statement(hit["label"]).words)
+            values = [v.strip() for v in hit["values"].split(";") if v.strip()]
+            # 2180 may be a year or a distance: it is read as both
+            numbers = [f"{v} units" for v in values if v.replace(",", "").isdigit()]
+            read = tuple(statement(f"is {v}") for v in values)
+            facts.append(_Fact(label, (*read, *map(_amount, numbers))))
+    return tuple(facts)
+
+
+def _amount(text: str) -> Statement:
+    return Statement({}, frozenset(), (), find_quantities(text), False)
+
+
+def _stated(claim: Statement, topic: frozenset[str], facts: Sequence[_Fact]) -> bool:
+    """Whether a claim names a value of a fact, and nothing that it says points to another fact."""
+    for fact in facts:
+        for value in fact.values:
+            if not _same_value(claim, topic, value):
+                continue
+            rest = frozenset(claim.words) - topic - frozenset(value.words)
+            if rest & fact.label:
+                return True
+            # "died in Ripley" is no "place of birth: Ripley": it names another relation
+            if not rest & DISTINCT and not any(rest & other.label for other in facts):
+                return True
+    return False
+
+
+def _same_value(claim: Statement, topic: frozenset[str], value: Statement) -> bool:
+    """Whether all that a value says stands in a claim, and all values of the claim in it."""
+    if not (value.words or value.dates or value.amounts) or claim.negated:
+        return False
+    return (
+        all(word in claim.words for word in value.words)
+        and claim.names - topic <= frozenset(value.words)
+        and all(any(agree(v, d) for d in claim.dates) for v in value.dates)
+        and all(any(agree(v, d) for v in value.dates) for d in claim.dates)
+        and all(any(same_amount(v, q) for q in claim.amounts) for v in value.amounts)
+        and all(any(same_amount(v, q) for v in value.amounts) for q in claim.amounts)
+    )
+
+
+# ---- by a language model
 
 LABELS = {"supported": "S", "not supported": "NS", "irrelevant": "IR"}
 #: claims in one call, and passages together
@@ -400,7 +395,6 @@ MOST_CLAIMS = 12
 MOST_PASSAGES = 20
 #: characters of one passage
 LONGEST_FOR_MODEL = 4_000
-Item = tuple[str, str, tuple[Passage, ...]]
 _NAME = regex(r"\bp[1-9]\d{0,3}\b")
 
 
@@ -409,38 +403,34 @@ def read_verdict(entry: dict[str, Any]) -> list[str] | None:
 
     "supported" that names no passage is none: what supports a claim can be pointed at.
     """
-    said, cited = entry.get("verdict"), entry.get("passage", "")
-    if not isinstance(said, str) or not isinstance(cited, str | None):
+    verdict, cited = entry.get("verdict"), entry.get("passage", "")
+    if not isinstance(verdict, str) or not isinstance(cited, str | None):
         return None
-    label = LABELS.get(" ".join(said.casefold().replace("_", " ").split()).rstrip("."))
+    label = LABELS.get(" ".join(verdict.casefold().replace("_", " ").split()).rstrip("."))
     if label != "S":
         return None if label is None else [label, ""]
     named = _NAME.search((cited or "").casefold())
     return None if named is None else [label, named.group()]
 
 
-KIND = Kind("support", "support_reply", "claim", 48, read_verdict)
+class LlmSupport(NumberedReader):
+    """A language model as checker. The prompt is ours.
 
+    FActScore (Min et al. 2023, section 3) asks once for each claim, with five passages each time.
+    Here claims of one topic share a call with the union of their passages, so that a passage is
+    read once for several claims; the reply cites it by name.
+    """
 
-class LlmSupport:
-    """A model as checker. ``counts`` and ``notices`` tell what could not be read."""
-
-    def __init__(self, engine: Engine, folder: Path | None = None) -> None:
-        self.engine = engine
-        self.texts = load(KIND, folder)
-        self.signature = f"{engine.signature}#p{self.texts.hash[:4]}"
-        self.counts = JudgeCounts()
+    task = Task("support", "support_reply", "claim", 48, read_verdict)
+    subject = "support of claims"
 
     def read(self, items: Sequence[Item], *, apart: bool = False) -> list[Supported]:
         """Return a label for each (topic, claim, passages); equal ones are asked once.
 
         ``apart``: no claim is shown another's passages, as where each passage is a draw.
         """
-        found: dict[Item, Supported] = {}
+        labels = {item: Supported(None, (), "unretrieved") for item in items if not item[2]}
         blocks, members = [], []
-        for item in dict.fromkeys(items):
-            if not item[2]:
-                found[item] = Supported(None, (), "unretrieved")
         for topic, group in _groups([i for i in dict.fromkeys(items) if i[2]], apart):
             passages = {p.id: p for _, _, some in group for p in some}
             names = {f"p{n}": p for n, p in enumerate(passages.values(), 1)}
@@ -450,21 +440,16 @@ class LlmSupport:
             )
             blocks.append(Block(topic, head, tuple(dict.fromkeys(c for _, c, _ in group))))
             members.append((group, names))
-        replies = ask_blocks(self.engine, KIND, self.texts, blocks, self.counts)
+        replies = self.ask(blocks)
         for (group, names), outcomes in zip(members, replies, strict=True):
             for item in group:
-                found[item] = _supported(item, outcomes[item[1]], names)
-        return [found[item] for item in items]
-
-    @property
-    def notices(self) -> list[str]:
-        """What a reader of the numbers must know."""
-        return lost(self.counts, "support of claims", self.signature)
+                labels[item] = _supported(item, outcomes[item[1]], names)
+        return [labels[item] for item in items]
 
 
 def _groups(items: Sequence[Item], apart: bool) -> list[tuple[str, list[Item]]]:
-    """Put claims of one topic together as long as they and their passages are not too many."""
-    found: list[tuple[str, list[Item]]] = []
+    """Put claims of one topic together, up to the most claims and passages of a call."""
+    groups: list[tuple[str, list[Item]]] = []
     last: dict[tuple[str, tuple[Passage, ...]], tuple[list[Item], set[str], set[str]]] = {}
     for item in items:
         topic, claim, passages = item
@@ -479,14 +464,14 @@ def _groups(items: Sequence[Item], apart: bool) -> list[tuple[str, list[Item]]]:
         ):
             group = ([], set(), set())
             last[key] = group
-            found.append((topic, group[0]))
+            groups.append((topic, group[0]))
         group[0].append(item)
         group[1].add(claim)
         group[2].update(own)
-    return found
+    return groups
 
 
-def _supported(item: Item, outcome: Any, names: dict[str, Passage]) -> Supported:
+def _supported(item: Item, outcome: Outcome, names: dict[str, Passage]) -> Supported:
     if outcome.problem is not None:
         return Supported(None, tuple(p.id for p in item[2]), outcome.problem)
     label, cited = outcome.value
@@ -498,12 +483,7 @@ def _supported(item: Item, outcome: Any, names: dict[str, Passage]) -> Supported
     return Supported(label, tuple(p.id for p in item[2]))
 
 
-# Do passages support a claim? By a model for natural-language inference.
-#
-# The passage is the premise, the claim the hypothesis: supported where the likeliest relation
-# is
-# entailment for one of the passages, as in SAFE's and FActScore's NLI variants. Pairs are asked
-# once.
+# ---- by a model for natural-language inference
 
 #: characters of a passage that fit a classifier
 LONGEST_FOR_NLI = 2_000
@@ -511,15 +491,17 @@ ENTAILS = 0.5
 
 
 class NliSupport:
-    """A classifier as checker."""
+    """A classifier as checker: the passage is the premise, the claim the hypothesis.
+
+    A claim is supported where the likeliest relation to one of its passages is entailment, as in
+    the NLI variants of SAFE and FActScore. Equal pairs are asked once.
+    """
 
     def __init__(self, meaning: Meaning) -> None:
         self._meaning = meaning
         self.signature = f"support-{meaning.signature}"
 
-    def read(
-        self, items: Sequence[tuple[str, str, tuple[Passage, ...]]], *, apart: bool = False
-    ) -> list[Supported]:
+    def read(self, items: Sequence[Item], *, apart: bool = False) -> list[Supported]:
         """Return a label for each (topic, claim, passages), each by its own (``apart``)."""
         pairs = list(
             dict.fromkeys(
@@ -540,12 +522,12 @@ class NliSupport:
     ) -> Supported:
         if not passages:
             return Supported(None, (), "unretrieved")
-        found = {
+        shares = {
             p.id: entails["", f"{p.title}: {p.text[:LONGEST_FOR_NLI]}", claim] for p in passages
         }
-        read = {key: value for key, value in found.items() if not np.isnan(value)}
+        read = {key: value for key, value in shares.items() if not np.isnan(value)}
         if not read:
-            return Supported(None, tuple(found), "unread")
+            return Supported(None, tuple(shares), "unread")
         best = max(read, key=lambda key: read[key])
         if read[best] > ENTAILS:
             return Supported("S", (best,))

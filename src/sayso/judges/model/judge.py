@@ -1,4 +1,19 @@
-"""Sending parts to a judge model: which go into one call, what is asked a second time."""
+"""A language model as judge: what goes into one call, what is asked twice, what is missing.
+
+``LlmJudge`` reads short and long answers with any engine. What a reader should know:
+
+* Equal (question, golds, answer) triples are asked once and share the verdict.
+* ``batch="item"``: all aspects of a paragraph in one call, and short answers of one entity, stage,
+  method and draw together, at most 12 and 24,000 characters a call. ``"entity"``: the same over all
+  draws, which costs least. ``"aspect"``: one per call.
+* ``mode="two_pass"``: the first call reads the wording without golds, the second compares values.
+* What is missing in a reply is asked once more: together, if the reply could not be read; one by
+  one, if it was refused, cut off or failed, so that one text cannot cost the others theirs.
+* An empty answer is omitted without asking; generations with a problem are not sent (as `rules`).
+* A committed or hedged answer without golds is "unread": nobody can say whether it is right.
+* There are no spans: a judge's quotation has no place in the answer, so ``start`` and ``end`` are
+  None.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +24,15 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
-from sayso.judges.judge import NO_VALUE_IN_WORDS, Item, credit_withholding, golds_to_compare
-from sayso.judges.judge import family as family_of
+from sayso.judges.judge import (
+    NO_VALUE_IN_WORDS,
+    Item,
+    credit_withholding,
+    golds_to_compare,
+)
+from sayso.judges.judge import (
+    family as family_of,
+)
 from sayso.judges.model.prompts import (
     TOKENS_PER_CALL,
     TOKENS_PER_PART,
@@ -26,182 +48,11 @@ from sayso.judges.model.prompts import (
     load,
     vocabulary,
 )
-from sayso.judges.model.replies import JudgeCounts, read_reply, refuses
+from sayso.judges.model.replies import PROBLEMS, JudgeCounts, problem_of, read_reply, refuses
 from sayso.prompts.fence import LONGEST, strip_thinking
 from sayso.records import Content, Generation, InputError, Question, Stance, Verdict
 
 Batch = Literal["item", "entity", "aspect"]
-
-#: Short answers in one call, and the characters they may have together: one endless answer must
-#: not push the others out of the judge's context.
-MOST_PARTS = 12
-MOST_CHARACTERS = 24_000
-#: A reply that was cut off may be this many times as long when asked again.
-LONGER = 4
-
-
-class Outcome(NamedTuple):
-    """What was read about one part: a label, or the problem; ``raw`` is the judge's own text."""
-
-    label: str | None
-    problem: str | None
-    raw: str
-
-
-class Setup(NamedTuple):
-    """How a judge asks."""
-
-    prompts: Prompts
-    labels: Labels
-    output: Output
-    room: int
-    template: tuple[tuple[str, str | int | float | bool], ...]
-
-    def request(
-        self, parts: Sequence[Part], step: Step, output: Output, retry: bool, longer: int = 1
-    ) -> Sent:
-        """Compose one call."""
-        tokens = (TOKENS_PER_CALL + TOKENS_PER_PART * len(parts) + self.room) * longer
-        sent = compose(self.prompts, self.labels, step, parts, output, retry=retry, tokens=tokens)
-        if not self.template:
-            return sent
-        request = msgspec.structs.replace(sent.request, chat_template_kwargs=self.template)
-        return sent._replace(request=request)
-
-
-def calls_of(parts: Sequence[tuple[object, Part]], batch: Batch) -> list[list[Part]]:
-    """Cut parts into calls; each comes with the key of what it may share a call with.
-
-    ``None`` as key: with nothing. The order of calls is that of their first parts.
-    """
-    calls: list[list[Part]] = []
-    open_calls: dict[object, list[Part]] = {}
-    for key, part in parts:
-        call = open_calls.get(key) if batch != "aspect" and key is not None else None
-        if call is not None and (part.form == "long" or _fits(call, part)):
-            call.append(part)
-            continue
-        call = [part]
-        calls.append(call)
-        if key is not None:
-            open_calls[key] = call
-    return calls
-
-
-def _fits(call: Sequence[Part], part: Part) -> bool:
-    size = sum(_size(p) for p in (*call, part))
-    return len(call) < MOST_PARTS and size <= MOST_CHARACTERS
-
-
-def _size(part: Part) -> int:
-    golds = sum(len(name) for gold in part.golds for name in gold.names)
-    return sum(min(LONGEST, n) for n in (len(part.question), golds, len(part.text)))
-
-
-def ask_all(
-    engine: Engine, setup: Setup, step: Step, calls: Sequence[Sequence[Part]], counts: JudgeCounts
-) -> dict[Part, Outcome]:
-    """Ask every call, and what is missing once more. Every part has an outcome."""
-    found: dict[Part, Outcome] = {}
-    again: list[Sent] = []
-    first = [setup.request(parts, step, setup.output, retry=False) for parts in calls]
-    for sent, reply in _replies(engine, first, counts):
-        outcomes = _read(sent, reply, setup.labels)
-        found.update(zip(sent.parts, outcomes, strict=True))
-        again += _second_try(setup, sent, reply, outcomes)
-    counts.retried += sum(len(sent.parts) for sent in again)
-    counts.retries += len(again)
-    for sent, reply in _replies(engine, again, counts):
-        for part, outcome in zip(sent.parts, _read(sent, reply, setup.labels), strict=True):
-            raw = f"{found[part].raw}\n\n[asked again]\n{outcome.raw}"
-            found[part] = outcome if outcome.label is not None else outcome._replace(raw=raw)
-    return found
-
-
-def _replies(
-    engine: Engine, sent: Sequence[Sent], counts: JudgeCounts
-) -> Iterator[tuple[Sent, Generation]]:
-    """Send requests and return them with their replies, in the order in which they were sent."""
-    replies: list[Generation | None] = [None] * len(sent)
-    if sent:
-        for index, reply in engine.complete(s.request for s in sent):
-            replies[index] = reply
-            counts.spend(reply)
-    for one, found in zip(sent, replies, strict=True):
-        yield one, found or Generation(one.request, problem="failed: the engine gave no reply")
-
-
-def _read(sent: Sent, reply: Generation, labels: Labels) -> list[Outcome]:
-    """Read one reply: an outcome for each part of its call."""
-    count = len(sent.parts)
-    if reply.problem is not None:
-        return [Outcome(None, _problem(reply.problem), reply.problem)] * count
-    text, closed = strip_thinking(reply.text)
-    words = vocabulary(labels, sent.step, sent.parts[0].form)
-    questions = [part.question for part in sent.parts]
-    cut = not closed or reply.finish == "length"
-    read = read_reply(text, sent.output, sent.code, questions, words, cut=cut)
-    declined = not read.labels and refuses(text.strip())
-    outcomes = []
-    for number in range(count):
-        label = read.labels.get(number)
-        if label is not None:
-            outcomes.append(Outcome(label, None, read.raw[number]))
-            continue
-        problem = "truncated" if cut else "refused" if declined else read.problems[number]
-        outcomes.append(Outcome(None, problem, reply.text))
-    return outcomes
-
-
-def _problem(reason: str) -> str:
-    """The problem of a verdict whose judge could not be asked."""
-    if reason == "truncated":
-        return "truncated"
-    return "refused" if "content filter" in reason or reason.startswith("refused") else "failed"
-
-
-def _second_try(
-    setup: Setup, sent: Sent, reply: Generation, outcomes: Sequence[Outcome]
-) -> list[Sent]:
-    """The calls that ask once more for what is missing in a reply."""
-    pairs = zip(sent.parts, outcomes, strict=True)
-    missing = [part for part, outcome in pairs if outcome.label is None]
-    if not missing:
-        return []
-    cut = reply.problem == "truncated" or any(o.problem == "truncated" for o in outcomes)
-    if reply.problem is not None and not cut and len(sent.parts) == 1:
-        return []  # the engine tried as often as it makes sense; greedily the same would come
-    # Schema or not, this judge did not write JSON: the second try is in the other form.
-    lost = sent.output == "json" and len(missing) == len(sent.parts) and not cut
-    output: Output = "blocks" if lost else sent.output
-    alone = cut or reply.problem is not None or any(o.problem == "refused" for o in outcomes)
-    groups = [[part] for part in missing] if alone else [missing]
-    longer = LONGER if cut else 1
-    return [setup.request(g, sent.step, output, retry=True, longer=longer) for g in groups]
-
-
-# A language model as judge: what it is asked, what of its reply counts, what is missing.
-#
-# ``LlmJudge`` reads short and long answers with any engine. Decisions that a reader should
-# know:
-#
-# * Equal (question, golds, answer) triples are asked once and share the verdict.
-# * ``batch="item"``: all aspects of a paragraph in one call, and short answers of one entity,
-# stage,
-#   method and draw together, at most 12 and 24,000 characters a call. ``"entity"``: the same
-#   over
-#   all draws, which costs least. ``"aspect"``: one per call.
-# * ``mode="two_pass"``: the first call reads the wording without golds, the second compares
-# values.
-# * What is missing in a reply is asked once more: together, if the reply could not be read; one
-# by
-#   one, if it was refused, cut off or failed, so that one text cannot cost the others theirs.
-# * An empty answer is omitted without asking; generations with a problem are not sent (as
-# `rules`).
-# * A committed or hedged answer without golds is "unread": nobody can say whether it is right.
-# * There are no spans: what a judge quotes is not where it stands, so ``start`` and ``end`` are
-# None.
-
 Mode = Literal["one_pass", "two_pass"]
 
 #: What of a judge's reply is kept with a verdict.
@@ -226,7 +77,7 @@ class LlmJudge:
     name; if it is the judge's own, the signature and a notice say so. ``room`` adds tokens to
     every reply for a judge that thinks; ``template`` goes into ``Request.chat_template_kwargs``.
 
-    ``counts`` and ``notices`` tell what happened. Raises InputError for unknown settings and for
+    ``counts`` and ``notices`` say what happened. Raises InputError for unknown settings and for
     prompts in ``prompt_folder`` that cannot be used.
     """
 
@@ -265,7 +116,7 @@ class LlmJudge:
     def _signature(self) -> str:
         """Model, prompts, and every setting that is not the default."""
         setup = self.setup
-        said = [
+        settings = [
             "uncle" if self.labels == "uncle" else "",
             self.batch if self.batch != "item" else "",
             "two_pass" if self.mode == "two_pass" else "",
@@ -275,26 +126,24 @@ class LlmJudge:
             "own-family" if self.own_family else "",
         ]
         prompts = f"{self.engine.signature}#p{setup.prompts.hash[:4]}"
-        return "+".join([prompts, *(word for word in said if word)])
+        return "+".join([prompts, *(word for word in settings if word)])
 
     @property
     def notices(self) -> list[str]:
         """What a reader of the verdicts must know, one sentence each."""
-        found = list(getattr(self.engine, "notices", ()))
+        notices = list(getattr(self.engine, "notices", ()))
         if self.own_family:
-            found.append(
+            notices.append(
                 f"the judge {self.name} is of the subject's own family "
                 f"({family_of(self.name)}): it may favor the answers of its relatives"
             )
-        counts = self.counts
-        for problem in ("unread", "mismatch", "refused", "truncated", "failed"):
-            number = getattr(counts, problem)
-            if number:
-                found.append(
-                    f"judge {self.name}: {number} of {counts.parts} verdicts are missing "
-                    f"({problem}: {_WHY[problem]})"
+        for problem, meaning in PROBLEMS.items():
+            if number := getattr(self.counts, problem):
+                notices.append(
+                    f"judge {self.name}: {number} of {self.counts.parts} verdicts are missing "
+                    f"({problem}: {meaning})"
                 )
-        return found
+        return notices
 
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         """Return one verdict for each (item, question), in order; unread ones carry a problem.
@@ -302,37 +151,36 @@ class LlmJudge:
         Passes on what the engine raises (a spent budget, Ctrl-C); everything that was answered
         until then is in the engine's cache, if it has one.
         """
-        asked: dict[Part, object] = {}
+        new: dict[Part, object] = {}
         for place, item in enumerate(items):
             for question in item.questions:
                 part = _part(item, question)
-                if _settled(item) is not None:
+                if _without_asking(item) is not None:
                     continue
-                if part in self._known or part in asked:
+                if part in self._known or part in new:
                     self.counts.shared += 1
                 else:
-                    asked[part] = self._together(item, question, place)
-        self._judge([(key, part) for part, key in asked.items()])
+                    new[part] = self._together(item, question, place)
+        self._judge([(key, part) for part, key in new.items()])
         return [self._verdict(item, question) for item in items for question in item.questions]
 
     def _together(self, item: Item, question: Question, place: int) -> object:
-        """The key of what a part may share a call with; ``None``: with nothing."""
+        """The key of parts that may share a call; ``None`` for a part on its own."""
         if _form(item) == "long":
             return place
         if not question.entity:
             return None
-        made = item.generation
-        draw = None if self.batch == "entity" else made.request.sample
-        return question.dataset, question.entity, made.stage, made.method, draw
+        answer = item.generation
+        draw = None if self.batch == "entity" else answer.request.sample
+        return question.dataset, question.entity, answer.stage, answer.method, draw
 
     def _judge(self, parts: Sequence[tuple[object, Part]]) -> None:
         """Ask about new parts and remember what was decided."""
         self.counts.parts += len(parts)
-        found = self._ask("one", parts) if self.mode == "one_pass" else self._two_passes(parts)
-        for judged in found.values():
-            if judged.problem is not None:
-                setattr(self.counts, judged.problem, getattr(self.counts, judged.problem) + 1)
-        self._known.update(found)
+        new = self._ask("one", parts) if self.mode == "one_pass" else self._two_passes(parts)
+        for judged in new.values():
+            self.counts.add(judged.problem)
+        self._known.update(new)
 
     def _ask(self, step: Step, parts: Sequence[tuple[object, Part]]) -> dict[Part, Judged]:
         calls = calls_of(parts, self.batch)
@@ -352,25 +200,27 @@ class LlmJudge:
 
     def _two_passes(self, parts: Sequence[tuple[object, Part]]) -> dict[Part, Judged]:
         """First the wording of every part, then the values of those that have one."""
-        found = self._ask("first", parts)
+        both = self._ask("first", parts)
         rest = [
             (key, part)
             for key, part in parts
-            if found[part].problem is None and found[part].content is None
+            if both[part].problem is None and both[part].content is None
         ]
         for part, second in self._ask("second", rest).items():
-            first = found[part]
+            first = both[part]
             raw = f"{first.raw}\n\n[second pass]\n{second.raw}"[:LONGEST_RAW]
             if second.problem is not None or first.stance is None:
-                found[part] = Judged(None, None, second.problem, raw)
+                both[part] = Judged(None, None, second.problem, raw)
                 continue
-            both = combine(first.stance, second.content)
-            # Committed to a value, says the one; nothing to compare, says the other.
-            found[part] = Judged(*both, None, raw) if both else Judged(None, None, "mismatch", raw)
-        return found
+            verdict = combine(first.stance, second.content)
+            # "mismatch": the one pass reads a committed value, the other none to compare.
+            both[part] = (
+                Judged(*verdict, None, raw) if verdict else Judged(None, None, "mismatch", raw)
+            )
+        return both
 
     def _verdict(self, item: Item, question: Question) -> Verdict:
-        judged = _settled(item) or self._known[_part(item, question)]
+        judged = _without_asking(item) or self._known[_part(item, question)]
         verdict = Verdict(
             target=item.generation.id,
             asked=question.id,
@@ -383,22 +233,13 @@ class LlmJudge:
         return credit_withholding(question, verdict)
 
 
-_WHY = {
-    "unread": "no label that could be read, twice",
-    "mismatch": "it named another question, or its two passes contradict each other",
-    "refused": "the judge declined",
-    "truncated": "its reply was cut off or its thinking never closed",
-    "failed": "it could not be asked",
-}
-
-
 def _one_of(name: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
         raise InputError(f"judge setting {name}={value!r}: expected one of {', '.join(known)}")
 
 
-def _settled(item: Item) -> Judged | None:
-    """What is decided without asking: a generation that failed, an empty answer."""
+def _without_asking(item: Item) -> Judged | None:
+    """The verdict on a generation that failed or an empty answer; ``None`` for all others."""
     problem = item.generation.problem
     if problem is not None:
         return Judged(None, None, "truncated" if problem == "truncated" else "failed", None)
@@ -416,3 +257,146 @@ def _part(item: Item, question: Question) -> Part:
         golds_to_compare(question, NO_VALUE_IN_WORDS),
         item.generation.text,
     )
+
+
+# ---- calls and their second try
+
+#: Short answers in one call, and the characters they may have together: one endless answer must
+#: not push the others out of the judge's context.
+MOST_PARTS = 12
+MOST_CHARACTERS = 24_000
+#: A reply that was cut off may be this many times as long when asked again.
+LONGER = 4
+
+
+class Outcome(NamedTuple):
+    """What was read about one part: a label, or the problem; ``raw`` is the judge's own text."""
+
+    label: str | None
+    problem: str | None
+    raw: str
+
+
+class Setup(NamedTuple):
+    """The settings of every request of one judge."""
+
+    prompts: Prompts
+    labels: Labels
+    output: Output
+    room: int
+    template: tuple[tuple[str, str | int | float | bool], ...]
+
+    def request(
+        self, parts: Sequence[Part], step: Step, output: Output, retry: bool, longer: int = 1
+    ) -> Sent:
+        """Compose one call."""
+        tokens = (TOKENS_PER_CALL + TOKENS_PER_PART * len(parts) + self.room) * longer
+        sent = compose(self.prompts, self.labels, step, parts, output, retry=retry, tokens=tokens)
+        if not self.template:
+            return sent
+        request = msgspec.structs.replace(sent.request, chat_template_kwargs=self.template)
+        return sent._replace(request=request)
+
+
+def calls_of(parts: Sequence[tuple[object, Part]], batch: Batch) -> list[list[Part]]:
+    """Put parts with equal keys into calls; one with the key ``None`` has a call of its own.
+
+    The order of calls is that of their first parts.
+    """
+    calls: list[list[Part]] = []
+    open_calls: dict[object, list[Part]] = {}
+    for key, part in parts:
+        call = open_calls.get(key) if batch != "aspect" and key is not None else None
+        if call is not None and (part.form == "long" or _fits(call, part)):
+            call.append(part)
+            continue
+        call = [part]
+        calls.append(call)
+        if key is not None:
+            open_calls[key] = call
+    return calls
+
+
+def _fits(call: Sequence[Part], part: Part) -> bool:
+    size = sum(_size(p) for p in (*call, part))
+    return len(call) < MOST_PARTS and size <= MOST_CHARACTERS
+
+
+def _size(part: Part) -> int:
+    golds = sum(len(name) for gold in part.golds for name in gold.names)
+    return sum(min(LONGEST, n) for n in (len(part.question), golds, len(part.text)))
+
+
+def ask_all(
+    engine: Engine, setup: Setup, step: Step, calls: Sequence[Sequence[Part]], counts: JudgeCounts
+) -> dict[Part, Outcome]:
+    """Ask every call, and what is missing once more. Every part has an outcome."""
+    outcomes: dict[Part, Outcome] = {}
+    again: list[Sent] = []
+    first = [setup.request(parts, step, setup.output, retry=False) for parts in calls]
+    for sent, reply in _replies(engine, first, counts):
+        read = _read(sent, reply, setup.labels)
+        outcomes.update(zip(sent.parts, read, strict=True))
+        again += _second_try(setup, sent, reply, read)
+    counts.retried += sum(len(sent.parts) for sent in again)
+    counts.retries += len(again)
+    for sent, reply in _replies(engine, again, counts):
+        for part, outcome in zip(sent.parts, _read(sent, reply, setup.labels), strict=True):
+            raw = f"{outcomes[part].raw}\n\n[asked again]\n{outcome.raw}"
+            outcomes[part] = outcome if outcome.label is not None else outcome._replace(raw=raw)
+    return outcomes
+
+
+def _replies(
+    engine: Engine, sent: Sequence[Sent], counts: JudgeCounts
+) -> Iterator[tuple[Sent, Generation]]:
+    """Send requests and return them with their replies, in the order in which they were sent."""
+    replies: list[Generation | None] = [None] * len(sent)
+    if sent:
+        for index, reply in engine.complete(s.request for s in sent):
+            replies[index] = reply
+            counts.spend(reply)
+    for one, answer in zip(sent, replies, strict=True):
+        yield one, answer or Generation(one.request, problem="failed: the engine gave no reply")
+
+
+def _read(sent: Sent, reply: Generation, labels: Labels) -> list[Outcome]:
+    """Read one reply: an outcome for each part of its call."""
+    count = len(sent.parts)
+    if reply.problem is not None:
+        return [Outcome(None, problem_of(reply.problem), reply.problem)] * count
+    text, closed = strip_thinking(reply.text)
+    words = vocabulary(labels, sent.step, sent.parts[0].form)
+    questions = [part.question for part in sent.parts]
+    cut = not closed or reply.finish == "length"
+    read = read_reply(text, sent.output, sent.code, questions, words, cut=cut)
+    declined = not read.labels and refuses(text.strip())
+    outcomes = []
+    for number in range(count):
+        label = read.labels.get(number)
+        if label is not None:
+            outcomes.append(Outcome(label, None, read.raw[number]))
+            continue
+        problem = "truncated" if cut else "refused" if declined else read.problems[number]
+        outcomes.append(Outcome(None, problem, reply.text))
+    return outcomes
+
+
+def _second_try(
+    setup: Setup, sent: Sent, reply: Generation, outcomes: Sequence[Outcome]
+) -> list[Sent]:
+    """The calls that ask once more for what is missing in a reply."""
+    pairs = zip(sent.parts, outcomes, strict=True)
+    missing = [part for part, outcome in pairs if outcome.label is None]
+    if not missing:
+        return []
+    cut = reply.problem == "truncated" or any(o.problem == "truncated" for o in outcomes)
+    if reply.problem is not None and not cut and len(sent.parts) == 1:
+        return []  # the engine has tried as often as it should; at T=0 the same would come back
+    # Schema or not, this judge did not write JSON: the second try is in the other form.
+    lost = sent.output == "json" and len(missing) == len(sent.parts) and not cut
+    output: Output = "blocks" if lost else sent.output
+    alone = cut or reply.problem is not None or any(o.problem == "refused" for o in outcomes)
+    groups = [[part] for part in missing] if alone else [missing]
+    longer = LONGER if cut else 1
+    return [setup.request(g, sent.step, output, retry=True, longer=longer) for g in groups]

@@ -1,6 +1,10 @@
-"""The requests of a judge model: its prompts, the fenced data, the form of its reply.
+"""The requests of a judge model: its labels, its prompts, the fenced data, the form of its reply.
 
-Sources of what the prompts ask: ``judge_uncle*`` and the block form PROTOCOLS 1.A step 3 (UNCLE,
+A label stands for a stance and a content at once (VALIDITY 3). ``uncle`` are the paper's three
+labels (arXiv 2505.16922, PROTOCOLS 1.A step 3), with one of ours for an aspect that a paragraph
+does not mention, which the paper counts as NS without saying so.
+
+Sources of the prompts: ``judge_uncle*`` and the block form PROTOCOLS 1.A step 3 (UNCLE,
 arXiv 2505.16922, section 3 and its released grammar); ``judge_stance*`` and ``judge_second``
 VALIDITY 3 and the project's labelling guide (benchmarks/data/STANCE_GUIDE.md). All in our own
 words; a user overrides one with a file of its name in ``prompt_folder``.
@@ -22,15 +26,12 @@ from sayso.prompts import load_prompt, prompt_hash
 from sayso.prompts.fence import Field, clean, fence
 from sayso.records import Content, Gold, InputError, Message, Request, Stance
 
-# What a judge model may answer, and which stance and content each of its labels stands for.
-#
-# A label says stance and content in one go (VALIDITY 3). ``uncle`` are the paper's three labels
-# (arXiv 2505.16922, PROTOCOLS 1.A step 3), with one of ours for an aspect that a paragraph does
-# not
-# mention, which the paper counts as NS without saying so.
-
 Labels = Literal["stance", "uncle"]
 Form = Literal["short", "long"]
+Output = Literal["json", "blocks"]
+Step = Literal["one", "first", "second"]
+
+# ---- labels
 
 #: ``None`` as content: a second call decides it.
 Meaning = tuple[Stance | None, Content | None]
@@ -122,12 +123,12 @@ SECOND = _vocabulary(
 )
 
 
-def vocabulary(labels: Labels, step: str, form: Form) -> Vocabulary:
-    """Return the labels of a call; ``step`` is ``one``, ``first`` or ``second``."""
+def vocabulary(labels: Labels, step: Step, form: Form) -> Vocabulary:
+    """Return the labels of a call."""
     if step == "second":
         return SECOND
-    found = (ONE_PASS if step == "one" else FIRST)[labels]
-    return found.without_omitted() if labels == "uncle" and form == "short" else found
+    words = (ONE_PASS if step == "one" else FIRST)[labels]
+    return words.without_omitted() if labels == "uncle" and form == "short" else words
 
 
 def combine(stance: Stance, content: Content | None) -> tuple[Stance, Content] | None:
@@ -144,12 +145,11 @@ def combine(stance: Stance, content: Content | None) -> tuple[Stance, Content] |
     return (stance, content) if content == "none" else None
 
 
-Output = Literal["json", "blocks"]
-Step = Literal["one", "first", "second"]
+# ---- requests
 
-#: Changes when the layout made by this module changes what a judge reads.
+#: Changes when the layout of this module changes what a judge reads.
 LAYOUT = "1"
-#: Tokens that a judge may use for one question, and for each call beside that.
+#: Tokens that a judge may use for each question, and for the rest of a call.
 TOKENS_PER_PART = 256
 TOKENS_PER_CALL = 256
 #: More names of golds than these are not shown (one aspect may have hundreds of cast members).
@@ -207,7 +207,7 @@ def load(labels: Labels, steps: Sequence[Step], output: Output, folder: Path | N
     Raises InputError for an override that cannot be read or lacks a placeholder in braces without
     which no reply could be recognized.
     """
-    # The block form is always among them: what is no JSON is asked for once more in it.
+    # The block form is always among them: a reply that is no JSON is asked for again in it.
     names = [
         *dict.fromkeys(_TASKS[labels, step] for step in steps),
         "judge_short", "judge_long", "judge_omitted", "judge_fence", "judge_blocks", "judge_retry",
@@ -271,7 +271,7 @@ def compose(
 
 
 def _fill(text: str, known: dict[str, str]) -> str:
-    """Put our own words for names in braces; data never passes through here."""
+    """Put our own words for names in braces; no data passes through here."""
     for name, value in known.items():
         text = text.replace(name, value)
     return text

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
-from sayso.judges.claim_questions import Made
+from sayso.judges.claim_questions import QuestionAnswer
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.self_judgement import (
     REPLY_TOKENS,
@@ -92,8 +92,8 @@ def make_questions(
     claims: Sequence[Claim],
     asked: Mapping[str, Question],
     maker: Maker,
-    own: Mapping[str, Made] | None = None,
-) -> dict[str, Made]:
+    own: Mapping[str, QuestionAnswer] | None = None,
+) -> dict[str, QuestionAnswer]:
     """Store a question for every claim, and return it by the claim's id.
 
     ``own`` are questions of the data by the claim's id; ``maker`` makes the others. Who made a
@@ -111,7 +111,7 @@ def make_questions(
 def ways(
     claims: Sequence[Claim],
     asked: Mapping[str, Question],
-    made: Mapping[str, Made],
+    made: Mapping[str, QuestionAnswer],
     settings: Settings,
     seed: int,
     shown: Mapping[str, Sequence[Passage]],
@@ -136,7 +136,7 @@ def judge_own(
     model: Engine,
     claims: Sequence[Claim],
     asked: Mapping[str, Question],
-    made: Mapping[str, Made],
+    made: Mapping[str, QuestionAnswer],
     settings: Settings,
     seed: int,
     shown: Mapping[str, Sequence[Passage]],

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sayso.engines.engine import Engine
-from sayso.judges.claim_questions import GapQuestions, LlmQuestions, Made, checked
+from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer, check_pair
 from sayso.judges.claims import Claimed, LlmClaims, RulesClaims, unresponsive
 from sayso.judges.judge import Item, Judge, engine_of
 from sayso.judges.self_judgement import orders
@@ -39,7 +39,7 @@ class Maker(Protocol):
 
     signature: str
 
-    def read(self, pairs: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], Made]:
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], QuestionAnswer]:
         """Return question and answer of each (topic, claim)."""
 
 
@@ -178,7 +178,7 @@ def own_questions(
     claims: Sequence[Claim],
     texts: Mapping[str, Generation],
     by_id: Mapping[str, Question],
-) -> dict[str, Made]:
+) -> dict[str, QuestionAnswer]:
     """Return the data's own question, with the value that is told, by the claim's id.
 
     A claim has one if the value of one fact, and of no other, stands both in its span and in its
@@ -202,7 +202,7 @@ def own_questions(
         if len({asked for asked, _ in own}) != 1:
             continue
         asked, value = max(own, key=lambda pair: len(pair[1]))
-        made = checked(topic_of(by_id[texts[c.generation].question]), by_id[asked].text, value)
+        made = check_pair(topic_of(by_id[texts[c.generation].question]), by_id[asked].text, value)
         if made.problem is None:
             found[c.id] = made
     return found

@@ -1,0 +1,240 @@
+"""Asking a model about numbered texts of one question: what readers of claims and wording share.
+
+A reply counts where its code, the number of an entry and the first words of that text all stand, as
+in :mod:`sayso.judges.model.replies`; several entries that differ say nothing. What is missing is
+asked for once more; what is missing then stays so, with its problem. No text of a reply raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import msgspec
+
+from sayso.engines.engine import Engine
+from sayso.judges.model.prompts import one_line
+from sayso.judges.model.replies import PROBLEMS, JudgeCounts, coded_entries, problem_of, refuses
+from sayso.prompts import load_prompt, prompt_hash
+from sayso.prompts.fence import Field, clean, fence, strip_thinking
+from sayso.records import Generation, InputError, Message, Request
+
+#: Texts in one call, and their characters together.
+MOST_TEXTS = 12
+MOST_CHARACTERS = 24_000
+TOKENS_PER_CALL = 128
+#: Words of a text that a reply must repeat.
+ECHO = 5
+
+
+class Task(NamedTuple):
+    """What a model is asked about each text: prompts, the field's name, how an entry is read.
+
+    ``read`` returns ``None`` for an entry that says nothing valid; its results can be compared.
+    """
+
+    prompt: str
+    reply: str
+    field: str
+    tokens: int
+    read: Callable[[dict[str, Any]], Any]
+
+
+class Prompts(NamedTuple):
+    """The prompts in use and a hash of them all."""
+
+    task: str
+    fence: str
+    reply: str
+    retry: str
+    hash: str
+
+
+class Block(NamedTuple):
+    """Texts about one question, in one call. ``head``: a field before them, such as the claim."""
+
+    question: str
+    head: tuple[Field, ...]
+    texts: tuple[str, ...]
+
+
+class Outcome(NamedTuple):
+    """What was read about one text, or why nothing was."""
+
+    value: Any
+    problem: str | None = None
+
+
+class NumberedReader:
+    """A model that does one ``task``. ``counts`` and ``notices`` say what could not be read."""
+
+    task: ClassVar[Task]
+    #: What its readings are of, in a notice.
+    subject: ClassVar[str]
+
+    def __init__(self, engine: Engine, folder: Path | None = None) -> None:
+        self.engine = engine
+        self.prompts = load(self.task, folder)
+        self.signature = f"{engine.signature}#p{self.prompts.hash[:4]}"
+        self.counts = JudgeCounts()
+
+    @property
+    def notices(self) -> list[str]:
+        """One sentence for each reason why readings are missing."""
+        return [
+            f"{self.subject} by {self.signature}: {number} of {self.counts.parts} readings are "
+            f"missing ({problem})"
+            for problem in PROBLEMS
+            if (number := getattr(self.counts, problem))
+        ]
+
+    def ask(self, blocks: Sequence[Block]) -> list[dict[str, Outcome]]:
+        """Ask about every block, and once more about what is missing: an outcome for every text."""
+        outcomes = [dict[str, Outcome]() for _ in blocks]
+        open_blocks = list(enumerate(blocks))
+        for retry in (False, True):
+            sent = [
+                (at, block, *compose(self.task, self.prompts, block, retry=retry))
+                for at, block in open_blocks
+            ]
+            open_blocks = []
+            for (at, block, _, code), reply in zip(sent, self._replies(sent), strict=True):
+                read = _read(self.task, block.texts, code, reply)
+                outcomes[at].update(read)
+                missing = [text for text, outcome in read.items() if outcome.problem]
+                if missing and not retry:
+                    alone = reply is None or reply.problem is not None or reply.finish == "length"
+                    groups = [(text,) for text in missing] if alone else [tuple(missing)]
+                    open_blocks += [(at, block._replace(texts=group)) for group in groups]
+                    self.counts.retried += len(missing)
+                    self.counts.retries += len(groups)
+        for of_block in outcomes:
+            self.counts.parts += len(of_block)
+            for outcome in of_block.values():
+                self.counts.add(outcome.problem)
+        return outcomes
+
+    def _replies(self, sent: Sequence[tuple[int, Block, Request, str]]) -> list[Generation | None]:
+        """Send requests; return their replies in order, ``None`` where none came."""
+        replies: list[Generation | None] = [None] * len(sent)
+        if sent:
+            for index, reply in self.engine.complete(request for _, _, request, _ in sent):
+                replies[index] = reply
+                self.counts.spend(reply)
+        return replies
+
+
+def load(task: Task, folder: Path | None) -> Prompts:
+    """Load the prompts. Raises InputError for an override without its placeholders."""
+    names = (task.prompt, "judge_fence", task.reply, "judge_retry")
+    texts = [load_prompt(name, folder) for name in names]
+    for name, text, needed in ((names[1], texts[1], "{marker}"), (names[2], texts[2], "{code}")):
+        if needed not in text:
+            raise InputError(f"{folder}/{name}.txt: must contain {needed}; no reply could be read")
+    prompt, border, reply, retry = texts
+    return Prompts(prompt, border, reply, retry, prompt_hash("\0".join(texts)))
+
+
+def blocks_of(question: str, head: tuple[Field, ...], texts: Sequence[str]) -> list[Block]:
+    """Cut the texts of one question into calls of bounded size."""
+    groups: list[list[str]] = []
+    size = 0
+    for text in dict.fromkeys(texts):
+        if not groups or len(groups[-1]) >= MOST_TEXTS or size + len(text) > MOST_CHARACTERS:
+            groups.append([])
+            size = 0
+        groups[-1].append(text)
+        size += len(text)
+    return [Block(question, head, tuple(group)) for group in groups]
+
+
+def compose(
+    task: Task, prompts: Prompts, block: Block, *, retry: bool = False
+) -> tuple[Request, str]:
+    """Return the request about one block, and the code that its reply must repeat."""
+    fields = [Field("question", one_line(block.question)), *block.head]
+    fields += [Field(f"{n} {task.field}", text) for n, text in enumerate(block.texts, 1)]
+    data = fence(fields)
+
+    def fill(text: str) -> str:
+        text = text.replace("{marker}", data.marker).replace("{code}", data.code)
+        return text.replace("{count}", str(len(block.texts)))
+
+    pieces = [prompts.task, fill(prompts.fence), data.text, fill(prompts.reply)]
+    if retry:
+        pieces.append(prompts.retry)
+    request = Request(
+        (Message("user", "\n\n".join(pieces)),),
+        temperature=0.0,
+        max_tokens=TOKENS_PER_CALL + task.tokens * len(block.texts),
+    )
+    return request, data.code
+
+
+# ---- reading a reply
+
+
+def _read(
+    task: Task, texts: Sequence[str], code: str, reply: Generation | None
+) -> dict[str, Outcome]:
+    """Return an outcome for each text of one call."""
+    if reply is None or reply.problem is not None:
+        problem = "failed" if reply is None else problem_of(reply.problem or "")
+        return dict.fromkeys(texts, Outcome(None, problem))
+    text, closed = strip_thinking(reply.text)
+    values, problems = read_numbered(text, code, texts, task.read)
+    cut = not closed or reply.finish == "length"
+    declined = not values and refuses(text.strip())
+    return {
+        one: Outcome(values[n])
+        if n in values
+        else Outcome(None, "truncated" if cut else "refused" if declined else problems[n])
+        for n, one in enumerate(texts)
+    }
+
+
+def read_numbered(
+    text: str, code: str, texts: Sequence[str], read: Callable[[dict[str, Any]], Any]
+) -> tuple[dict[int, Any], dict[int, str]]:
+    """Return what a reply says of each text by its place, and the problem of the others.
+
+    ``mismatch``: a number came with the beginning of another text. ``unread``: no entry, none
+    that is valid, or several that differ.
+    """
+    problems = dict.fromkeys(range(len(texts)), "unread")
+    readings: dict[int, list[Any]] = {}
+    for entry in coded_entries(text, code):
+        if not isinstance(entry, dict):
+            continue
+        number, begins = entry.get("number"), entry.get("begins")
+        if type(number) is not int or not isinstance(begins, str):
+            continue
+        if not 1 <= number <= len(texts):
+            continue
+        if not begins_so(begins, texts[number - 1]):
+            problems[number - 1] = "mismatch"
+            continue
+        readings.setdefault(number - 1, []).append(read(entry))
+    values = {}
+    for place, several in readings.items():
+        distinct = {msgspec.json.encode(value) for value in several}
+        if len(distinct) == 1 and several[0] is not None:
+            values[place] = several[0]
+            del problems[place]
+        else:
+            problems[place] = "unread"
+    return values, problems
+
+
+def begins_so(echo: str, text: str) -> bool:
+    """Whether an echo is the beginning of a text, of three words at least; only words count."""
+    echoed, whole = _words(clean(echo)), _words(clean(text))
+    if not whole:
+        return True  # nothing that could be repeated
+    return len(echoed) >= min(ECHO - 2, len(whole)) and whole[: len(echoed)] == echoed
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text[:2000].casefold())
