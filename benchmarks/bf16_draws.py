@@ -2,7 +2,7 @@
 
     python benchmarks/bf16_draws.py [--model FOLDER] [--questions N]
 
-In float32 draws do not depend on the batch (tests/backends/test_hf_draws.py). In bfloat16 a sum
+In float32 draws do not depend on the batch (tests/engines/test_hf_draws.py). In bfloat16 a sum
 that is split differently rounds differently, by up to 1 in 256, and a uniform number may fall on
 the other side of a border. This states how often: a draw counts as differing when any token does.
 """

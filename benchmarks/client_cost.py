@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SERVER = Path(__file__).parent.parent / "tests" / "backends" / "bad_server.py"
+SERVER = Path(__file__).parent.parent / "tests" / "engines" / "bad_server.py"
 IN_FLIGHT = 256
 
 

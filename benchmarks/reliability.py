@@ -2,7 +2,7 @@
 
     python benchmarks/reliability.py [--requests 20000] [--faulty 0.3] [--seed 0] [--base 0.05]
 
-The server (tests/backends/bad_server.py) runs in a process of its own and spoils 30 % of all calls:
+The server (tests/engines/bad_server.py) runs in a process of its own and spoils 30 % of all calls:
 429 with and without Retry-After (in seconds, milliseconds, as a date of a clock two hours behind),
 500, 502 with a web page, 503, resets, bodies cut in the middle, broken JSON, web pages, empty
 bodies, no choices, errors with status 200, slow answers. After 6,000 calls it is dead for 5
@@ -30,7 +30,7 @@ from sayso.engines import open_model
 from sayso.records import ask, request_key
 from sayso.storage.cache import Cache
 
-SERVER = Path(__file__).parent.parent / "tests" / "backends" / "bad_server.py"
+SERVER = Path(__file__).parent.parent / "tests" / "engines" / "bad_server.py"
 
 
 def memory() -> float:

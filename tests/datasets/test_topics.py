@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,9 +12,15 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso import datasets
+from sayso.datasets import topics
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import InputError
+
+
+def lines(path: Path, *rows: Any) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -135,3 +142,48 @@ def test_a_run_on_topics_is_checked_against_passages(tmp_path: Path) -> None:
     assert (got.numerator, got.denominator) == (1.0, 2.0)
     lost = result.get("claims_without_label", "method:plain;problem:unretrieved")
     assert lost.value == 0.5
+
+
+def test_longfact_from_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "longfact-objects_gpt4"
+    folder.mkdir()
+    lines(folder / "longfact-objects_20th-century-events.jsonl", {"prompt": "P?", "canary": "c"})
+    lines(folder / "longfact-concepts_virology.jsonl", {"prompt": "R?", "canary": "c"})
+    found = {q.text: q.domain for q in datasets.load(f"longfact:{tmp_path}").questions}
+    assert found == {"P?": "objects, 20th century events", "R?": "concepts, virology"}
+    empty = tmp_path / "none"
+    empty.mkdir()
+    with pytest.raises(InputError, match=r"no \.jsonl file"):
+        datasets.load(f"longfact:{empty}")
+    bad = lines(folder / "x.jsonl", {"text": "P"})
+    with pytest.raises(InputError, match=r"x\.jsonl line 1: expected a text under prompt"):
+        datasets.load(f"longfact:{bad}")
+
+
+def test_factscore_people_and_labeled_files(tmp_path: Path) -> None:
+    people = tmp_path / "prompt_entities.txt"
+    people.write_text("Ann Veld\nMira Toll\n")
+    assert [q.text for q in datasets.load(f"factscore:{people}").questions] == [
+        "Tell me about Ann Veld.",
+        "Tell me about Mira Toll.",
+    ]
+    row = {"topic": "Ann", "cat": ["rare", "Europe"], "output": "x", "annotations": None}
+    file = lines(tmp_path / "l.jsonl", row)
+    assert datasets.load(f"factscore:{file}").questions[0].domain == "rare, Europe"
+    # topics: keeps its one slice
+    assert datasets.load(f"topics:{file}").questions[0].domain == "rare"
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["entity", "wiki", "category"]),
+        st.none() | st.text() | st.integers() | st.booleans() | st.lists(st.text()),
+    )
+)
+def test_any_row_of_wildhallucinations_is_a_topic_or_an_input_error(row: dict[str, Any]) -> None:
+    try:
+        assert list(topics.wild_topics([(1, row)], "x"))
+    except InputError:
+        pass
+    else:
+        assert isinstance(row["entity"], str)

@@ -1,4 +1,4 @@
-"""One row of a user's file: what it says under each of our columns, and what is wrong with it."""
+"""Rows of answers, from files or from Python: what each has under our columns, its problems."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ Floats = tuple[float, ...]
 
 
 class AnswerRow(msgspec.Struct, frozen=True):
-    """One answer as a user has it. ``place`` says where it stands in the file.
+    """One answer as a user has it. ``place`` is its place in the file.
 
     NaN in a list of log-probabilities marks a value that was missing or not finite. ``human`` is
-    1 = correct, 0 = not; ``votes`` those of a list of people, NaN where one gave none.
-    ``recorded`` holds verdicts of other graders that came with the file. ``problems`` says what
-    could not be used. ``own`` is the row as it was read.
+    1 = correct, 0 = not; ``votes`` are those of several people, NaN for one without a vote.
+    ``recorded`` holds verdicts of other graders that came with the file, ``problems`` what could
+    not be used, ``own`` the row as it was read.
     """
 
     place: str
@@ -92,9 +92,9 @@ def row_of(
     taken = set(named.values())  # a column that was given to one of ours is no other's
     given = {n: row.get(named.get(n, n)) if n in named or n not in taken else None for n in COLUMNS}
     if loose:
-        given = {n: _rows_listed(n, v) for n, v in given.items()}
+        given = {n: _cell(n, v) for n, v in given.items()}
     samples = _texts("samples", given["samples"], problems)
-    found = AnswerRow(
+    answer = AnswerRow(
         place=place,
         question=_text("question", given["question"], problems) or "",
         answer=_text("answer", given["answer"], problems),
@@ -114,37 +114,37 @@ def row_of(
         own=row,
     )
     for name, ours in (("token_entropies", "entropies"), ("tokens", "tokens")):
-        values, beside = getattr(found, ours), found.logprobs
-        if values is not None and beside is not None and len(values) != len(beside):
-            # of which tokens they are nobody knows
-            problems.append(f"{len(values)} {name} for {len(beside)} token_logprobs: left out")
-            found = msgspec.structs.replace(found, **{ours: None})
-    above = sum(value > ABOVE_ZERO for value in found.logprobs or ())
+        values, logprobs = getattr(answer, ours), answer.logprobs
+        if values is not None and logprobs is not None and len(values) != len(logprobs):
+            # their tokens are unknown
+            problems.append(f"{len(values)} {name} for {len(logprobs)} token_logprobs: left out")
+            answer = msgspec.structs.replace(answer, **{ours: None})
+    above = sum(value > ABOVE_ZERO for value in answer.logprobs or ())
     if above:
         problems.append(
-            f"{above} of {len(found.logprobs or ())} token_logprobs are above 0: expected natural "
+            f"{above} of {len(answer.logprobs or ())} token_logprobs are above 0: expected natural "
             "logarithms of probabilities"
         )
-    if found.answer is not None and not found.answer.strip():
+    if answer.answer is not None and not answer.answer.strip():
         problems.append("the answer is empty")
-    if found.answer is None and not found.samples and not any(map(_about_texts, problems)):
+    if answer.answer is None and not answer.samples and not any(map(_about_texts, problems)):
         problems.append("neither an answer nor a sample")
-    return msgspec.structs.replace(found, problems=tuple(problems)) if problems else found
+    return msgspec.structs.replace(answer, problems=tuple(problems)) if problems else answer
 
 
 def _about_texts(problem: str) -> bool:
-    """Whether a problem already says what became of the answer or the samples."""
+    """Whether a problem is about the answer or the samples already."""
     return problem.startswith(("answer", "samples")) or problem.endswith("samples are no texts")
 
 
-def _rows_listed(name: str, value: object) -> object:
-    """A cell of a CSV file: empty is nothing, a list is JSON or as Python writes it."""
+def _cell(name: str, value: object) -> object:
+    """Return the value of a CSV cell: empty is nothing, a list is JSON or as Python writes it."""
     if not isinstance(value, str) or not value.strip():
         return value if name == "answer" else None
     if name in ("question", "answer", "context", "prompt", "id") or value.lstrip()[:1] != "[":
         return value
-    found = list_in(value)
-    return value if found is None else found  # a text is told below where a list was expected
+    values = list_in(value)
+    return value if values is None else values  # a text where a list belongs becomes a problem
 
 
 def _text(name: str, value: object, problems: list[str]) -> str | None:
@@ -162,30 +162,30 @@ def _texts(name: str, value: object, problems: list[str]) -> tuple[str, ...] | N
     if not isinstance(value, list | tuple):
         problems.append(f"{name} is {_kind(value)}, expected a list of texts")
         return None
-    found = [_text(name, item, []) for item in value]
-    missing = sum(item is None for item in found)
+    texts = [_text(name, item, []) for item in value]
+    missing = sum(item is None for item in texts)
     if missing:
-        problems.append(f"{missing} of {len(found)} {name} are no texts")
+        problems.append(f"{missing} of {len(texts)} {name} are no texts")
         return None
-    return tuple(item for item in found if item is not None)
+    return tuple(item for item in texts if item is not None)
 
 
 def numbers(name: str, value: object, problems: list[str]) -> Floats | None:
-    """Return a list of numbers; what is none of them, or not finite, becomes NaN and is told."""
+    """Return a list of numbers; all that is none, or not finite, becomes NaN and a problem."""
     if value is None:
         return None
     if not isinstance(value, list | tuple):
         problems.append(f"{name} is {_kind(value)}, expected a list of numbers")
         return None
-    found = tuple(_number(item) for item in value)
-    bad = sum(not math.isfinite(item) for item in found)
+    values = tuple(_number(item) for item in value)
+    bad = sum(not math.isfinite(item) for item in values)
     if bad:
-        problems.append(f"{bad} of {len(found)} {name} are missing or not finite")
-    return found
+        problems.append(f"{bad} of {len(values)} {name} are missing or not finite")
+    return values
 
 
 def _number(value: object) -> float:
-    """A number; of ``{"token": …, "logprob": …}`` as endpoints give it the log-probability."""
+    """Return a number; of ``{"token": …, "logprob": …}``, an endpoint's form, its logprob."""
     if isinstance(value, dict):
         value = value.get("logprob")
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -197,17 +197,17 @@ def _number(value: object) -> float:
 
 
 def _share(name: str, value: object, problems: list[str]) -> float | None:
-    """A share, 0..1; CSV has it as text."""
+    """Return a share, 0..1; CSV has it as text."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    found = math.nan
+    number = math.nan
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
-            found = float(value)
+            number = float(value)
     else:
-        found = _number(value)
-    if 0 <= found <= 1:
-        return found
+        number = _number(value)
+    if 0 <= number <= 1:
+        return number
     problems.append(f"{name} is {str(value)[:40]!r}, expected a number from 0 to 1")
     return None
 
@@ -228,21 +228,20 @@ def _nested(
 
 
 def _gold(value: object, problems: list[str]) -> tuple[str, ...] | None:
-    """A true value or several; an empty list is no gold."""
+    """Return a true value or several; an empty list is no gold."""
     if isinstance(value, list | tuple):
-        found = _texts("gold", value, problems)
+        golds = _texts("gold", value, problems) or ()
     else:
-        one = _text("gold", value, problems)
-        found = None if one is None else (one,)
-    return tuple(text for text in found if text.strip()) or None if found else None
+        golds = (_text("gold", value, problems) or "",)
+    return tuple(text for text in golds if text.strip()) or None
 
 
 def _votes(value: object) -> Floats:
     """Return the verdicts of several people, each at its place; none for a single verdict."""
     if not isinstance(value, list | tuple):
         return ()
-    read = (verdict(vote, []) for vote in value)
-    return tuple(math.nan if vote is None else vote for vote in read)
+    votes = (verdict(vote, []) for vote in value)
+    return tuple(math.nan if vote is None else vote for vote in votes)
 
 
 def verdict(value: object, problems: list[str]) -> float | None:
@@ -272,41 +271,40 @@ def _kind(value: object) -> str:
     return names.get(type(value), "an object" if isinstance(value, dict) else type(value).__name__)
 
 
-# Golds that lie in a file of their own: joined to answers by id, as a batch's output needs it.
+# ---- golds in a file of their own, joined by id, as the output of a batch needs it
 
 #: columns that may name a row, in this order
 IDS = ("custom_id", "id")
-#: what is taken from the file of golds
-TAKEN = ("gold", "human", "question", "context")
-Row = Mapping[str, object]
+#: columns that are read in a file of golds
+JOINED = ("gold", "human", "question", "context")
 
 
 def with_golds(rows: Iterator[AnswerRow], path: Path, notices: list[str]) -> Iterator[AnswerRow]:
     """Yield rows with the golds (or verdicts of people) that stand under their id in a file.
 
     The file (JSONL, JSON, Parquet, CSV, TSV) has ``custom_id`` or ``id``, and ``gold`` or
-    ``human``; a question or context is taken where the row has none. It is read whole, the rows are
-    not. What has no partner is told in ``notices``. Raises InputError for a file without these
+    ``human``; a question or context fills in for a row that has none. It is read whole, the rows
+    are not. ``notices`` count what has no partner. Raises InputError for a file without these
     columns and for one id with two golds.
     """
-    known = _read(path)
+    known = _golds_by_id(path)
     used: set[str] = set()
     lost = 0
     for row in rows:
-        found = known.get(row.id or "")
-        if found is None:
+        partner = known.get(row.id or "")
+        if partner is None:
             lost += 1
             yield row
             continue
         used.add(row.id or "")
         yield msgspec.structs.replace(
             row,
-            gold=found.gold if found.gold is not None else row.gold,
-            human=found.human if found.human is not None else row.human,
-            votes=found.votes or row.votes,
-            question=row.question or found.question,
-            context=row.context if row.context is not None else found.context,
-            problems=(*row.problems, *found.problems),
+            gold=partner.gold if partner.gold is not None else row.gold,
+            human=partner.human if partner.human is not None else row.human,
+            votes=partner.votes or row.votes,
+            question=row.question or partner.question,
+            context=row.context if row.context is not None else partner.context,
+            problems=(*row.problems, *partner.problems),
         )
     if lost:
         notices.append(f"{lost:,} answers have no gold of their id in {path}")
@@ -314,9 +312,9 @@ def with_golds(rows: Iterator[AnswerRow], path: Path, notices: list[str]) -> Ite
         notices.append(f"{len(known) - len(used):,} golds of {path} belong to no answer")
 
 
-def _read(path: Path) -> dict[str, AnswerRow]:
+def _golds_by_id(path: Path) -> dict[str, AnswerRow]:
     loose = is_text_table(path)
-    found: dict[str, AnswerRow] = {}
+    golds: dict[str, AnswerRow] = {}
     for number, row in read_table(path):
         name = next((n for n in IDS if n in row), None)
         if name is None or not {"gold", "human"} & row.keys():
@@ -325,23 +323,17 @@ def _read(path: Path) -> dict[str, AnswerRow]:
                 f"{', '.join(map(str, row))[:200]}"
             )
         key = str(row[name])
-        taken: Row = {n: row[n] for n in TAKEN if n in row}
-        one = row_of(taken, place=f"{path.name} row {number}", loose=loose)
+        joined = {n: row[n] for n in JOINED if n in row}
+        gold = row_of(joined, place=f"{path.name} row {number}", loose=loose)
         # "no answer" is no problem of a row that holds none by design
-        one = msgspec.structs.replace(
-            one, place="", own={}, problems=tuple(p for p in one.problems if _of_taken(p))
-        )
-        if key in found and found[key] != one:
+        problems = tuple(p for p in gold.problems if any(n in p for n in JOINED))
+        gold = msgspec.structs.replace(gold, place="", own={}, problems=problems)
+        if golds.setdefault(key, gold) != gold:
             raise InputError(f"{path}, row {number}: {name} {key[:60]!r} has two different golds")
-        found[key] = one
-    return found
+    return golds
 
 
-def _of_taken(problem: str) -> bool:
-    return any(name in problem for name in TAKEN)
-
-
-# Rows of answers that come from Python, with what data frames and arrays put into them.
+# ---- rows from Python, with what data frames and arrays put into them
 
 
 def rows_of(
@@ -350,11 +342,11 @@ def rows_of(
     """Yield what each row says; ``own`` stays the row as it was given.
 
     Arrays and numbers of numpy are read as lists and numbers, NaN in a cell as nothing, as data
-    frames write it. Raises :class:`InputError` before the first row is scored: for what is no
-    sequence of mappings, and where no row has an answer or samples under the names given.
+    frames write it. Raises :class:`InputError` before the first row is scored: for rows that are no
+    sequence of mappings, or without an answer or samples under the given names.
     """
-    chosen = dict(columns or {})
-    check_columns(chosen)
+    named = dict(columns or {})
+    check_columns(named)
     if hasattr(rows, "to_dict"):
         raise InputError("rows is a data frame: give rows.to_dict('records')")
     if isinstance(rows, str | bytes | Mapping):
@@ -362,32 +354,32 @@ def rows_of(
         raise InputError(
             f"rows is {what}: expected a list of mappings; for a file: sayso score FILE"
         )
-    held = list(rows)
-    for number, row in enumerate(held, 1):
+    rows = list(rows)
+    for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise InputError(
                 f"row {number} is a {type(row).__name__}: expected a mapping with some of "
                 f"{', '.join(COLUMNS)}"
             )
-    names = dict.fromkeys(name for row in held for name in row)
-    absent = [f"{ours}={theirs}" for ours, theirs in chosen.items() if theirs not in names]
-    taken = set(chosen.values())
-    free = any(n in chosen or (n in names and n not in taken) for n in ("answer", "samples"))
-    there = ", ".join(map(str, names))[:300] or "nothing"
-    if held and absent:
-        raise InputError(f"columns: {absent[0]} names what no row has; the rows have {there}")
-    if held and not free:
+    names = dict.fromkeys(name for row in rows for name in row)
+    absent = [f"{ours}={theirs}" for ours, theirs in named.items() if theirs not in names]
+    taken = set(named.values())
+    free = any(n in named or (n in names and n not in taken) for n in ("answer", "samples"))
+    present = ", ".join(map(str, names))[:300] or "nothing"
+    if rows and absent:
+        raise InputError(f"columns: {absent[0]} names what no row has; the rows have {present}")
+    if rows and not free:
         raise InputError(
-            f"no row has 'answer' or 'samples': the rows have {there}; name it with "
+            f"no row has 'answer' or 'samples': the rows have {present}; name it with "
             "columns={'answer': 'YOURS'}"
         )
-    for number, row in enumerate(held, 1):
+    for number, row in enumerate(rows, 1):
         plain = {name: _plain(value) for name, value in row.items()}
-        yield msgspec.structs.replace(row_of(plain, chosen, f"row {number}"), own=row)
+        yield msgspec.structs.replace(row_of(plain, named, f"row {number}"), own=row)
 
 
 def _plain(value: Any) -> object:
-    """A value without arrays in it; NaN alone is nothing, in a list it marks its place."""
+    """Return a value without arrays; NaN alone is nothing, in a list it marks its place."""
     value = _listed(value)
     return None if isinstance(value, float) and value != value else value
 

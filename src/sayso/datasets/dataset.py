@@ -1,8 +1,8 @@
-"""What the loaders of published short-answer sets share: the hub, golds, and one way to refuse."""
+"""A question set, and what its loaders share: the hub, golds, and one way to refuse a row."""
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -11,8 +11,6 @@ import msgspec
 
 from sayso.datasets.tables import list_in
 from sayso.records import Gold, GoldKind, InputError, Question, content_id, question_id
-
-# What every loader returns.
 
 
 class Dataset(msgspec.Struct, frozen=True):
@@ -49,19 +47,12 @@ def questions_hash(questions: tuple[Question, ...]) -> str:
     return content_id(["questions", sorted(msgspec.json.encode(q).decode() for q in questions)])[:8]
 
 
-#: the split that a set's questions are taken from when nobody says otherwise
-SPLITS: dict[str, str | None] = {
-    "test": "validation", "dev": "validation", "train": "train", "validation": "validation",
-}  # fmt: skip
-_BLANK = re.compile(r"\s+")
-
-
 class Item(NamedTuple):
-    """One question of a set. ``aliases``: ways to write the one right answer, the best first.
+    """One question of a set. ``aliases`` are ways to write its one right answer, the best first.
 
     ``others`` are further right answers, each of its own. ``entity`` groups questions that depend
     on each other (one passage); ``line`` is the place. A question that is not ``answerable`` has
-    no right answer: whoever says so, or abstains, is right. ``domain`` "" is the set's name.
+    no right answer: it is right to say so, or to abstain. ``domain`` "" is the set's name.
     """
 
     line: int
@@ -80,13 +71,14 @@ def hub_rows(
     repository: str,
     config: str | None,
     split: str,
-    splits: Mapping[str, str | None] = SPLITS,
+    splits: Mapping[str, str | None],
     advice: str = "",
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (row number, row) of a set on the hub, through ``datasets``. Raises InputError.
 
-    ``name`` is the set's in sayso. A split that ``splits`` maps to ``None`` is every part that the
-    hub has, one after the other. ``advice`` is what to do where the hub cannot be had.
+    ``name`` is the set's in sayso. ``splits`` maps a split to the hub's, or to ``None`` for every
+    part that the hub has, one after the other. ``advice`` is what to do where the hub cannot be
+    had.
     """
     try:
         import datasets
@@ -97,78 +89,85 @@ def hub_rows(
     if split not in splits:
         raise InputError(f"split {split!r}: {repository} has {', '.join(splits)}")
     try:
-        found = datasets.load_dataset(repository, config, split=splits[split])
+        loaded = datasets.load_dataset(repository, config, split=splits[split])
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise InputError(
             f"{repository} could not be loaded from the hub ({reason}); "
             + (advice or f"download its file and name it: --data {name}:FILE")
         ) from None
-    parts = found.values() if isinstance(found, Mapping) else [found]
+    parts = loaded.values() if isinstance(loaded, Mapping) else [loaded]
     for number, row in enumerate(chain.from_iterable(parts), 1):
         yield number, dict(row)
 
 
-def dataset_of(
-    items: Iterable[Item], *, name: str, source: str, notes: Sequence[str] = ()
-) -> Dataset:
+def dataset_of(items: Iterable[Item | str], *, name: str, source: str) -> Dataset:
     """Turn items into a set of short questions. Golds are one value with its aliases, and others.
 
-    A question without a text, or one to be answered without an answer, is an error with its place;
-    one that was asked before (same words, same context) is counted and asked once, with the answers
-    of both rows. Raises InputError.
+    A text instead of an item is the reason why a row is left out, which is counted. A question
+    without a text, or one to be answered without an answer, is an error with its place; one that
+    stands there already (same words, same context) is counted and asked once, with the answers of
+    both rows. Raises InputError.
     """
     questions: dict[str, Question] = {}
+    left_out = Counter[str]()
     count = repeated = 0
     for item in items:
+        if isinstance(item, str):
+            left_out[item] += 1
+            continue
         count += 1
-        text = _BLANK.sub(" ", item.text).strip()
-        names = list(dict.fromkeys(a.strip() for a in item.aliases if a and a.strip()))
-        stripped = (a.strip() for a in item.others)
-        others = dict.fromkeys(a for a in stripped if a and a not in names)
-        golds: tuple[Gold, ...] = ()
-        golds += (Gold(names[0], tuple(names[1:]), kind=item.kind),) if names else ()
-        golds += tuple(Gold(value, kind=item.kind) for value in others)
-        if not text or (item.answerable and not names):
-            what = "question" if not text else "answer"
-            raise InputError(f"{source} line {item.line}: the {what} is empty; every row needs it")
-        context = item.context.strip() if item.context and item.context.strip() else None
-        question = Question(
-            id=question_id(name, item.entity, text, context),
-            dataset=name,
-            text=text,
-            golds=golds if item.answerable else None,
-            answerable=item.answerable,
-            entity=item.entity,
-            domain=item.domain or name,
-            context=context,
-        )
+        question = _question(item, name, source)
         known = questions.get(question.id)
         repeated += known is not None
         questions[question.id] = _both(known, question) if known else question
     if not questions:
         raise InputError(f"{source}: no question with an answer was found")
-    told = [f"{count:,} questions read from {source}", *notes]
-    open_ones = sum(q.answerable is False for q in questions.values())
-    if open_ones:
-        told.append(f"{open_ones:,} cannot be answered: whoever abstains is right")
+    notes = [f"{count:,} questions read from {source}"]
+    notes += [f"{number:,} left out: {reason}" for reason, number in left_out.items()]
+    unanswerable = sum(q.answerable is False for q in questions.values())
+    if unanswerable:
+        notes.append(f"{unanswerable:,} cannot be answered: whoever abstains is right")
     if repeated:
-        told.append(f"{repeated:,} left out: asked before (their answers are kept)")
-    found = tuple(questions.values())
-    return Dataset(name, found, questions_hash(found), count, tuple(told))
+        notes.append(f"{repeated:,} left out: asked before (their answers are kept)")
+    unique = tuple(questions.values())
+    return Dataset(name, unique, questions_hash(unique), count, tuple(notes))
+
+
+def _question(item: Item, name: str, source: str) -> Question:
+    text = " ".join(item.text.split())
+    names = list(dict.fromkeys(a.strip() for a in item.aliases if a and a.strip()))
+    stripped = (a.strip() for a in item.others)
+    others = dict.fromkeys(a for a in stripped if a and a not in names)
+    golds = [Gold(names[0], tuple(names[1:]), kind=item.kind)] if names else []
+    golds += [Gold(value, kind=item.kind) for value in others]
+    if not text or (item.answerable and not names):
+        what = "question" if not text else "answer"
+        raise InputError(f"{source} line {item.line}: the {what} is empty; every row needs it")
+    context = item.context.strip() if item.context and item.context.strip() else None
+    return Question(
+        id=question_id(name, item.entity, text, context),
+        dataset=name,
+        text=text,
+        golds=tuple(golds) if item.answerable else None,
+        answerable=item.answerable,
+        entity=item.entity,
+        domain=item.domain or name,
+        context=context,
+    )
 
 
 def _both(known: Question, again: Question) -> Question:
-    """Return a question that was asked twice, with what either row takes for right.
+    """Return a question that stands in two rows, with the golds of both.
 
-    Where one row has an answer and the other has none, the first one stands.
+    If only one of them has an answer, the first row counts.
     """
     if not known.golds or not again.golds:
         return known
-    (first, *others), told = known.golds, {name for gold in known.golds for name in gold.names}
-    new = tuple(n for n in dict.fromkeys(again.golds[0].names) if n not in told)
+    (first, *others), names = known.golds, {name for gold in known.golds for name in gold.names}
+    new = tuple(n for n in dict.fromkeys(again.golds[0].names) if n not in names)
     golds = (msgspec.structs.replace(first, aliases=(*first.aliases, *new)), *others)
-    further = tuple(gold for gold in again.golds[1:] if gold.value not in {*told, *new})
+    further = tuple(gold for gold in again.golds[1:] if gold.value not in {*names, *new})
     return msgspec.structs.replace(known, golds=(*golds, *further))
 
 
@@ -198,9 +197,9 @@ def texts_of(value: Any, source: str, line: int) -> list[str]:
 def truth_of(row: Mapping[str, Any], name: str, source: str, line: int) -> bool:
     """Return a truth value, also one that CSV has as text. Raises InputError with the place."""
     value = row.get(name)
-    told = value.strip().lower() if isinstance(value, str) else value
-    if told in ("true", "yes", "1", "1.0", 1):
+    plain = value.strip().lower() if isinstance(value, str) else value
+    if plain in ("true", "yes", "1", "1.0", 1):
         return True
-    if told in ("false", "no", "0", "0.0", 0):
+    if plain in ("false", "no", "0", "0.0", 0):
         return False
     raise InputError(f"{source} line {line}: {name} is {value!r:.40}; expected true or false")

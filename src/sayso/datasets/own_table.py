@@ -1,11 +1,11 @@
 """A table of one's own: ``--data file:mine.csv --columns question=q,gold=answer``.
 
 JSONL, JSON, Parquet, CSV and TSV, a short question in each row. ``--columns`` says what the file
-calls our columns, as in ``sayso score``; it becomes part of the name, which can also be written so
-in full: ``file:mine.csv#question=q,gold=answer``. Several golds are all true values; other ways to
+calls our columns, as in ``sayso score``; it becomes part of the name, which can also be written in
+full: ``file:mine.csv#question=q,gold=answer``. Several golds are all true values; other ways to
 write a single gold stand under ``aliases``, or in ``{"value": "…", "aliases": ["…"]}``. In CSV a
-list is written as JSON or Python writes it, ``["…", "…"]``. A question that nobody can answer says
-so (``answerable`` false) and has no gold.
+list is written as JSON or Python writes it, ``["…", "…"]``. A question without an answer has
+``answerable`` false and no gold.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COLUMNS: dict[str, str] = {
     "context": "a text that the question is about, put before it",
     "answerable": "false where nobody can answer",
 }
-#: what the file may call a column without saying so
+#: other names that a column may have without ``--columns``
 ALSO = {"gold": ("golds", "answer", "answers"), "domain": ("category",)}
 PREFIX = "file:"
 
@@ -60,17 +60,17 @@ def with_columns(data: str, columns: str) -> str:
 
 def columns_of(text: str) -> dict[str, str]:
     """Read ``question=q,gold=answer``. Raises InputError."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for part in filter(None, map(str.strip, text.split(","))):
         ours, equals, theirs = (piece.strip() for piece in part.partition("="))
         if not equals or not theirs or ours not in COLUMNS:
             raise InputError(
                 f"--columns {part!r}: expected OURS=YOURS, with one of {', '.join(COLUMNS)}"
             )
-        if ours in found:
+        if ours in columns:
             raise InputError(f"--columns names {ours} twice")
-        found[ours] = theirs
-    return found
+        columns[ours] = theirs
+    return columns
 
 
 def load_own_table(path: Path) -> Dataset:
@@ -98,25 +98,25 @@ def from_rows(
     loose: bool = False,
 ) -> Dataset:
     """Turn rows into questions. ``loose``: cells are texts, also where they hold lists."""
-    found: dict[str, tuple[int, Question]] = {}
+    unique: dict[str, tuple[int, Question]] = {}
     count = 0
     for line, row in rows:
         if not count:
             _check_first(row, named, source)
         count += 1
         place = f"{source} line {line}"
-        question = _question(_given(row, named, place, loose=loose), name, place)
-        first, known = found.setdefault(question.id, (line, question))
+        question = _question(_cells(row, named, place, loose=loose), name, source, line)
+        first, known = unique.setdefault(question.id, (line, question))
         if known != question:
             raise InputError(
                 f"{place}: question asked on line {first} with other answers: "
                 f"{question.text[:60]!r}; a question with several true values is one row"
             )
-    questions = tuple(question for _, question in found.values())
+    questions = tuple(question for _, question in unique.values())
     values = [gold.value for question in questions for gold in question.golds or ()]
     notes = [f"{count:,} row{'s' * (count != 1)} read from {source}"]
-    if len(found) < count:
-        notes.append(f"{count - len(found):,} left out: asked before")
+    if len(unique) < count:
+        notes.append(f"{count - len(unique):,} left out: asked before")
     for what, number in (
         ("cannot be answered: whoever abstains is right", _count(questions, False)),
         ("have no gold: nobody can say who is right", _count(questions, None)),
@@ -152,13 +152,13 @@ def _check_first(row: Mapping[str, Any], named: Mapping[str, str], source: str) 
         )
 
 
-def _given(
+def _cells(
     row: Mapping[str, Any], named: Mapping[str, str], place: str, *, loose: bool
 ) -> dict[str, Any]:
     """Return what a row has under our names; a column given to one of ours is no other's."""
     taken = set(named.values())
     free = {name: value for name, value in row.items() if name not in taken}
-    found: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
     for ours in COLUMNS:
         if ours in named:
             value = row.get(named[ours])
@@ -167,8 +167,8 @@ def _given(
             value = None if column is None else free[column]
         if loose and ours in ("gold", "aliases") and isinstance(value, str):
             value = read_cell(value, place)
-        found[ours] = None if isinstance(value, str) and not value.strip() else value
-    return found
+        cells[ours] = None if isinstance(value, str) and not value.strip() else value
+    return cells
 
 
 def _column(row: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
@@ -180,30 +180,32 @@ def _column(row: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
     return next((written[name] for name in names if name in written), None)
 
 
-def _question(given: Mapping[str, Any], name: str, place: str) -> Question:
+def _question(cells: Mapping[str, Any], name: str, source: str, line: int) -> Question:
+    place = f"{source} line {line}"
+
     def text(column: str) -> str:
-        value = given[column]
+        value = cells[column]
         if value is None or isinstance(value, str):
             return " ".join((value or "").split()) if column != "context" else (value or "").strip()
         if isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
         raise InputError(f"{place}: {column} is {value!r:.40}; expected a text")
 
-    asked = text("question")
-    if not asked:
+    wording = text("question")
+    if not wording:
         raise InputError(f"{place}: the question is empty; every row needs one")
-    golds = _golds(given, place)
+    golds = _golds(cells, place)
     answerable: bool | None = True if golds else None
-    if given["answerable"] is not None:
-        answerable = truth_of(given, "answerable", *_split(place))
+    if cells["answerable"] is not None:
+        answerable = truth_of(cells, "answerable", source, line)
     if answerable is False and golds:
         raise InputError(f"{place}: it has a gold, and answerable is false; remove one of them")
-    entity = text("entity") or f"question {content_id(asked)[:8]}"
+    entity = text("entity") or f"question {content_id(wording)[:8]}"
     context, aspect = text("context") or None, text("aspect")
     return Question(
-        id=question_id(name, entity, asked, context),
+        id=question_id(name, entity, wording, context),
         dataset=name,
-        text=asked,
+        text=wording,
         golds=golds or None,
         answerable=answerable,
         entity=entity,
@@ -213,21 +215,16 @@ def _question(given: Mapping[str, Any], name: str, place: str) -> Question:
     )
 
 
-def _split(place: str) -> tuple[str, int]:
-    source, _, line = place.rpartition(" line ")
-    return source, int(line)
-
-
-def _golds(given: Mapping[str, Any], place: str) -> tuple[Gold, ...]:
+def _golds(cells: Mapping[str, Any], place: str) -> tuple[Gold, ...]:
     """Return the true values of a row: texts, numbers, or objects with a value and aliases."""
-    value = given["gold"]
+    value = cells["gold"]
     values = value if isinstance(value, list) else [] if value is None else [value]
     read = (gold_in(one, place) for one in values if one is not None)
     golds = tuple(gold for gold in read if gold.value.strip())
-    more = given["aliases"]
-    if more is None:
+    aliases = cells["aliases"]
+    if aliases is None:
         return golds
-    aliases = [more] if isinstance(more, str) else more
+    aliases = [aliases] if isinstance(aliases, str) else aliases
     if not isinstance(aliases, list) or not all(isinstance(a, str) for a in aliases):
         raise InputError(f"{place}: aliases: expected a text or a list of texts")
     if len(golds) != 1:

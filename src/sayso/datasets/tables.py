@@ -1,4 +1,7 @@
-"""Rows of a file in any of the formats that people keep tables in."""
+"""Rows of the tables that users bring: JSONL, a JSON list, Parquet, CSV and TSV.
+
+Whatever the bytes are, the outcome is rows or one clear line naming the file and the place.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,23 @@ import msgspec
 
 from sayso.records import Gold, InputError
 
-# Reading the tables that users bring: JSONL, a JSON list, Parquet.
-#
-# Whatever the bytes are, the outcome is rows or one clear line naming the file and the place.
-
 Row = tuple[int, dict[str, object]]
 BOM = b"\xef\xbb\xbf"
+#: endings that :func:`read_table` reads
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv")
+
+
+def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line or row, row) of JSONL, JSON, Parquet, CSV or TSV. Raises InputError."""
+    if is_text_table(path):
+        yield from read_csv(path)
+    else:
+        yield from read_rows(path)
+
+
+def is_text_table(path: Path) -> bool:
+    """Tell whether cells are texts that may stand for lists."""
+    return path.suffix.lower() in (".csv", ".tsv")
 
 
 def read_rows(path: Path | str) -> Iterator[Row]:
@@ -49,12 +63,17 @@ def read_rows(path: Path | str) -> Iterator[Row]:
         for row in reader(place):
             empty = False
             yield row
-    except FileNotFoundError:
-        raise InputError(f"{place} does not exist: check the name") from None
     except OSError as error:
-        raise InputError(f"{place} cannot be read: {error.strerror or error}") from error
+        raise unreadable(place, error) from error
     if empty:
         raise InputError(f"{place} is empty: expected at least one row")
+
+
+def unreadable(path: Path, error: OSError) -> InputError:
+    """Return the message about a file that is not there or cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"{path} does not exist: check the name")
+    return InputError(f"{path} cannot be read: {error.strerror or error}")
 
 
 def read_lines(path: Path) -> Iterator[Row]:
@@ -173,9 +192,6 @@ def name_of(value: object) -> str:
     return names.get(type(value), "an object" if isinstance(value, dict) else "a list")
 
 
-# Rows of a CSV or TSV file, read strictly: what does not fit its header is told by its line.
-
-
 @contextmanager
 def any_length() -> Iterator[None]:
     """Let cells be as long as they are."""
@@ -187,7 +203,7 @@ def any_length() -> Iterator[None]:
 
 
 def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield (line, row) of a CSV or TSV file with a header; cells are texts.
+    """Yield (line, row) of a CSV or TSV file with a header, strictly; cells are texts.
 
     A .csv whose header has no comma may separate by semicolons or tabs, as spreadsheets do where
     the comma is the decimal sign. Rows without a single character are skipped, white space around
@@ -216,15 +232,15 @@ def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
                 yield line, dict(zip(header, cells, strict=True))
         if empty:
             raise InputError(f"{path} has a header and no rows: expected at least one")
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist: check the name") from None
     except UnicodeDecodeError:
-        decode(path.read_bytes(), path, 1, first=True)  # says where: files are decoded in blocks
+        decode(
+            path.read_bytes(), path, 1, first=True
+        )  # names the line: files are decoded in blocks
         raise
     except csv.Error as error:
         raise InputError(f"{path} after line {line}: wrong CSV ({error})") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
 
 
 def _separator(header: str) -> str:
@@ -241,17 +257,37 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
         raise InputError(f"{path} line 1: two columns are called {twice[0]!r}; rename one")
 
 
-# What stands in one cell of people's tables: lists written as text, and golds of any type.
+def read_document(path: Path) -> Any:
+    """Return what a JSON file holds. Raises InputError for one that cannot be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{path} is no JSON ({' '.join(str(error).split())[:120]})") from None
+
+
+def read_rows_under(path: Path, key: str) -> Iterator[tuple[int, Any]]:
+    """Yield (number, row) of a table, or of the list under ``key`` in a JSON object."""
+    if path.suffix.lower() != ".json" or not isinstance(document := read_document(path), dict):
+        yield from read_table(path)
+        return
+    if not isinstance(document.get(key), list):
+        raise InputError(f"{path}: expected a list of questions under {key}, or rows")
+    yield from enumerate(document[key], 1)
+
+
+# ---- what stands in one cell: lists written as text, and golds of any type
 
 _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|None)"""
 #: a list as Python and pandas write it; texts without a comma between them are no list, though
-#: Python would glue them together
+#: Python would join them
 _PYTHON = re.compile(rf"\[\s*(?:{_ITEM}\s*(?:,\s*{_ITEM}\s*)*,?\s*)?\]", re.DOTALL)
 #: Wikidata writes 1815-12-10T00:00:00Z, pandas 1815-12-10 00:00:00
 _TIMESTAMP = re.compile(r"([+-]?\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0+)?Z?")
 #: 0,5 is no number here, while 1,500 is
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
-#: how a missing value looks once it was written out as a text
+#: how a missing value looks when it was written out as a text
 WRITTEN_OUT = frozenset(("nan", "none", "null", "n/a", "<na>"))
 
 
@@ -261,22 +297,22 @@ def list_in(cell: str) -> list[Any] | None:
     if text[:1] != "[":
         return None
     try:
-        found = json.loads(text, parse_constant=lambda _: None)
+        value = json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         if not _PYTHON.fullmatch(text):
             return None
         try:
-            found = ast.literal_eval(text)
+            value = ast.literal_eval(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             return None
-    return found if isinstance(found, list) else None
+    return value if isinstance(value, list) else None
 
 
 def read_cell(cell: str, place: str) -> object:
     """Return the list that a cell holds, or its text. Raises InputError for a broken list."""
-    found = list_in(cell)
-    if found is not None:
-        return found
+    values = list_in(cell)
+    if values is not None:
+        return values
     text = cell.strip()
     if text[:2] in ('["', "['") or (text[:1] == "[" and text[-1:] == "]"):
         raise InputError(
@@ -289,7 +325,7 @@ def read_cell(cell: str, place: str) -> object:
 def gold_in(value: object, place: str) -> Gold:
     """Return a gold: a text, a number, a day, or an object with value and aliases.
 
-    Raises InputError for anything else, a truth value too: nobody could tell what says "true".
+    Raises InputError for anything else, a truth value too: "true" alone answers nothing.
     """
     if isinstance(value, Gold):
         return value
@@ -314,40 +350,3 @@ def _gold_of(text: str) -> Gold:
     text = text.strip()
     timed = _TIMESTAMP.fullmatch(text)
     return Gold(f"{timed[1]}T{timed[2]}Z", kind="date") if timed else Gold(text)
-
-
-#: endings that :func:`read_table` reads
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv")
-
-
-def is_text_table(path: Path) -> bool:
-    """Tell whether cells are texts that may stand for lists."""
-    return path.suffix.lower() in (".csv", ".tsv")
-
-
-def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line or row, row) of JSONL, JSON, Parquet, CSV or TSV. Raises InputError."""
-    if is_text_table(path):
-        yield from read_csv(path)
-    else:
-        yield from read_rows(path)
-
-
-def read_document(path: Path) -> Any:
-    """Return what a JSON file holds. Raises InputError for one that cannot be read."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON ({' '.join(str(error).split())[:120]})") from None
-
-
-def read_rows_under(path: Path, key: str) -> Iterator[tuple[int, Any]]:
-    """Yield (number, row) of a table, or of the list under ``key`` in a JSON object."""
-    if path.suffix.lower() != ".json" or not isinstance(document := read_document(path), dict):
-        yield from read_table(path)
-        return
-    if not isinstance(document.get(key), list):
-        raise InputError(f"{path}: expected a list of questions under {key}, or rows")
-    yield from enumerate(document[key], 1)

@@ -55,7 +55,7 @@ def load_uncle(split: str = "test") -> Dataset:
     """Load the published set through ``datasets``. The set has no splits; ``split`` is ignored.
 
     Its rows are taken as they are: a repeated prompt or an aspect without a gold is left out and
-    counted in the notes, since nobody but its authors can mend it.
+    counted in the notes, since only its authors can correct it.
     """
     rows = hub_rows("uncle", HUB_ID, None, split, {split: None})
     data = from_records(rows, name="uncle", source=HUB_ID, strict=False)
@@ -74,26 +74,27 @@ def from_records(
     With ``strict`` a repeated prompt, a repeated question with other golds or an empty gold list
     is an InputError with file and line; otherwise such rows are left out and counted in notes.
     """
-    found = _Found(name, source, strict)
+    reader = _Reader(name, source, strict)
     count = 0
     for line, row in rows:
         count += 1
-        found.add(_record(row, source, line), line)
-    if not found.longs:
+        reader.add(_record(row, source, line), line)
+    if not reader.longs:
         raise InputError(f"{source}: no record with a question and an answer was found")
-    # a row that was left out may have been the only one to ask a question
-    asked = {part for long in found.longs.values() for part in long.parts}
-    questions = (*(q for q in found.shorts.values() if q.id in asked), *found.longs.values())
+    # a row that was left out may have been the only one with a question
+    parts = {part for long in reader.longs.values() for part in long.parts}
+    questions = (*(q for q in reader.shorts.values() if q.id in parts), *reader.longs.values())
     notes = [] if name == "builtin" else [f"{count} row{'s' * (count != 1)} read from {source}"]
-    if found.unnamed:
+    if reader.unnamed:
         notes.append(
-            f"{found.unnamed} aspects are not named by their prompt: a paragraph may leave them out"
+            f"{reader.unnamed} aspects are not named by their prompt: "
+            "a paragraph may leave them out"
         )
-    notes += [f"{number} left out: {what}" for what, number in sorted(found.left_out.items())]
+    notes += [f"{number} left out: {what}" for what, number in sorted(reader.left_out.items())]
     return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
 
 
-class _Found:
+class _Reader:
     """The questions of the records so far, and what was left out of them."""
 
     def __init__(self, name: str, source: str, strict: bool) -> None:
@@ -111,18 +112,18 @@ class _Found:
             short = _short(record, part, self.name)
             if not short.golds:
                 aspect = f"aspect {number} ({part.description!r})"
-                told = "give at least one true value, or remove the aspect"
-                self._refuse(line, "empty answer list", aspect, told)
+                advice = "give at least one true value, or remove the aspect"
+                self._refuse(line, "empty answer list", aspect, advice)
             elif self.shorts.get(short.id, short) != short:
-                told = "a question shared by several prompts needs the same answers in each"
+                advice = "a question shared by several prompts needs the same answers in each"
                 self._refuse(
-                    line, "question asked before with other answers", repr(short.text), told
+                    line, "question asked before with other answers", repr(short.text), advice
                 )
             elif short.id in parts:
                 self._refuse(line, "question twice in one prompt", repr(short.text), "remove one")
             elif short.id in self.longs or short.text == prompt:
-                told = "word the prompt and the question differently"
-                self._refuse(line, "question that is also a prompt", repr(short.text), told)
+                advice = "word the prompt and the question differently"
+                self._refuse(line, "question that is also a prompt", repr(short.text), advice)
             else:
                 self.shorts[short.id] = short
                 self.unnamed += part.description.lower() not in prompt.lower()
@@ -138,8 +139,8 @@ class _Found:
         if long.id in self.longs:
             self._refuse(line, "duplicate prompt", repr(prompt[:60]), "remove one of the two rows")
         elif long.id in self.shorts:
-            told = "word the prompt and the question differently"
-            self._refuse(line, "prompt that is also a question", repr(prompt[:60]), told)
+            advice = "word the prompt and the question differently"
+            self._refuse(line, "prompt that is also a question", repr(prompt[:60]), advice)
         elif parts:
             self.longs[long.id] = long
 
@@ -150,7 +151,7 @@ class _Found:
 
 
 def _record(row: object, source: str, line: int) -> _Record:
-    """Check one row; what is wrong with it is said with its place."""
+    """Check one row. Raises InputError with its place."""
     try:
         record = msgspec.convert(row, _Record)
     except msgspec.ValidationError as error:
@@ -168,8 +169,8 @@ def _record(row: object, source: str, line: int) -> _Record:
 
 
 def _short(record: _Record, part: _Part, name: str) -> Question:
-    read = (gold_in(value, name) for value in part.answer if value is not None)
-    golds = tuple(gold for gold in read if gold.value.strip())
+    values = (gold_in(value, name) for value in part.answer if value is not None)
+    golds = tuple(gold for gold in values if gold.value.strip())
     return Question(
         id=question_id(name, record.entity, part.question.strip()),
         dataset=name,
@@ -181,18 +182,16 @@ def _short(record: _Record, part: _Part, name: str) -> Question:
     )
 
 
-# The invented world that ships with sayso: UNCLE's format, every fact made up.
-#
-# Its files are reached through importlib.resources; licence MIT like the package. What is in it
-# and
-# how often the built-in model has read each fact is described in
-# ``builtin/model/MODEL_CARD.md``.
-
 SPLITS = ("test", "dev", "train")
 
 
 def load_builtin(split: str = "test") -> Dataset:
-    """Load one split of the built-in world: test, dev, train or all."""
+    """Load one split of the built-in world: test, dev, train or all.
+
+    It ships with sayso under its MIT licence, in UNCLE's format, every fact invented.
+    ``builtin/model/MODEL_CARD.md`` describes what is in it and how often the built-in model has
+    read each fact.
+    """
     if split not in (*SPLITS, "all"):
         raise InputError(f"split {split!r}: expected {', '.join(SPLITS)} or all")
     source = resources.files("sayso").joinpath("builtin", "data", "questions.jsonl")

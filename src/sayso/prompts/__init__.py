@@ -1,6 +1,6 @@
 """Prompts: one text file per step, in our own words, each of which a user can override.
 
-The hash of every prompt that was used enters the signature of the numbers it made.
+The hash of every prompt that a run used enters the signature of its numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def load_prompt(name: str, folder: Path | None = None) -> str:
 
 
 def check_folder(folder: Path | None) -> None:
-    """Refuse a folder of overrides that does not exist or holds names that no step asks for."""
+    """Refuse a folder of overrides that does not exist or holds names that no step uses."""
     if folder is None:
         return
     if not folder.is_dir():

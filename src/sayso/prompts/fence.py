@@ -13,7 +13,7 @@ lines with a marker::
 Marker and code are made from a hash of the whole content, so the same content always makes the
 same request (which can be cached), and both are chosen anew until neither occurs in the content:
 a text that guesses its own marker gets another one. The *code* is what a judge must repeat in
-every label (``llm_parse``); since no data holds it, no echo of data is ever a label.
+every label (:mod:`sayso.judges.model.replies`); since no data holds it, no echo of data is a label.
 
 What is changed in the data, visibly: control, zero-width, bidirectional and other invisible
 characters become ``⟨U+200B⟩``; every kind of line break becomes a line; variation selectors are
@@ -30,7 +30,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-#: Characters of one field that a judge gets to see.
+#: Characters of one field that a judge sees.
 LONGEST = 50_000
 
 
@@ -67,7 +67,7 @@ _BRACKET = re.compile(r"\[(/?[A-Z_]{3,})\]")
 
 
 class _Shown(dict[int, str | int]):
-    """A table for ``str.translate``, filled as characters come."""
+    """A table for ``str.translate``, filled as characters occur."""
 
     def __missing__(self, point: int) -> str | int:
         self[point] = shown = _shown(chr(point))
@@ -91,10 +91,10 @@ _SHOWN = _Shown()
 
 
 def clean(text: str, longest: int = LONGEST) -> str:
-    """Return a text as a judge may see it: nothing hidden, nothing that is markup to anybody.
+    """Return a text as a judge may see it: nothing hidden, nothing that is markup to any server.
 
-    Lines are separated by ``\\n``. Idempotent but for the cut, whose mark says how many
-    characters are not shown. Never raises.
+    Lines are separated by ``\\n``. Idempotent except for the cut, whose mark says how many
+    characters the text has. Never raises.
     """
     whole = len(text)
     shown = _BREAKS.sub("\n", text[:longest]).translate(_SHOWN)
@@ -102,21 +102,16 @@ def clean(text: str, longest: int = LONGEST) -> str:
     shown = _BORDER.sub(lambda run: "‹" if run.group()[0] == "<" else "›", shown)
     shown = _BRACKET.sub(r"(\1)", _TAG.sub("‹", shown))
     shown = _labels(shown)
-    if len(shown) > longest:  # what was made visible takes room
-        shown = shown[:longest]
-        return f"{shown} [cut here: the text has {whole:,} characters]"
-    if whole > longest:
-        return f"{shown} [cut here: the text has {whole:,} characters]"
+    if max(len(shown), whole) > longest:  # what was made visible takes room
+        return f"{shown[:longest]} [cut here: the text has {whole:,} characters]"
     return shown
 
 
 def _labels(text: str) -> str:
     """Take the dollars off what reads like a label: ``$S$`` becomes ``(S)``."""
-    found = {m.start(): m.end(1) for m in _LABEL.finditer(text)}
-    if not found:
-        return text
-    # A dollar that ends one label and begins the next is a closing one.
-    marks = {**dict.fromkeys(found, "("), **dict.fromkeys(found.values(), ")")}
+    labels = {m.start(): m.end(1) for m in _LABEL.finditer(text)}
+    # a dollar that ends one label and begins the next is a closing one
+    marks = {**dict.fromkeys(labels, "("), **dict.fromkeys(labels.values(), ")")}
     shown, at = [], 0
     for place in sorted(marks):
         shown += [text[at:place], marks[place]]
@@ -133,13 +128,13 @@ def fence(fields: Sequence[Field]) -> Fence:
     for name, text in fields:
         lines += [f"{name}| {line}" for line in clean(text).split("\n")]
     body = "\n".join(lines)
-    held = unicodedata.normalize("NFKC", body).casefold()
+    folded = unicodedata.normalize("NFKC", body).casefold()
     attempt = 0
     while True:
         digest = hashlib.sha256(f"{attempt}\n".encode() + body.encode()).hexdigest()
-        # longer codes after many vain attempts: a text could list all the short ones
+        # longer codes after many failed attempts: a text could list all the short ones
         marker, code = digest[:12], f"k{digest[12 : 16 + attempt // 100]}"
-        if marker not in held and code not in held:
+        if marker not in folded and code not in folded:
             return Fence(marker, code, f"<<<{marker}\n{body}\n>>>{marker}")
         attempt += 1
 
@@ -155,8 +150,8 @@ _CLOSE = re.compile(rf"^[ \t]*</{_NAMES}>", re.I | re.M)
 def strip_thinking(text: str) -> tuple[str, bool]:
     """Return a reply without its thinking, and whether all thinking was closed.
 
-    Tags count at the beginning of a line. What stands before a closing tag alone is thinking too
-    (some templates open it in the prompt); what follows an opening one alone is, to the end.
+    Tags count at the beginning of a line. All before a closing tag alone is thinking too (some
+    templates open it in the prompt), and all after an opening tag alone, to the end.
     """
     text = _THOUGHT.sub("", text)
     closing = _CLOSE.search(text)

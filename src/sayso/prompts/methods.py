@@ -1,4 +1,4 @@
-"""Ways to ask a model for its doubt: one dictionary, for every protocol.
+"""Prompting methods, ways to ask a model for its doubt: one dictionary, for every protocol.
 
 A method is an instruction that goes with a question; the text of each is a prompt file that a user
 can override. ``vanilla`` adds nothing in the shared pool. Where a method needs demonstrations, they
@@ -20,11 +20,11 @@ Style = Literal["shared", "paper"]
 
 
 class Method(NamedTuple):
-    """One way to ask. ``short`` and ``long`` name the prompt of each form ("" = none).
+    """One prompting method. ``short`` and ``long`` name the prompt of each form ("" = none).
 
     ``kind`` "instruction": the prompt goes with the question; "examples": it holds examples, and
     the question's place; "revision": it follows the answer to the plain question. Only the first
-    kind is in "all": the others cost many tokens or a second request, and are asked for by name.
+    kind is in "all": the others cost many tokens or a second request, and are used by name.
     """
 
     about: str
@@ -36,7 +36,7 @@ class Method(NamedTuple):
 
 #: where the question stands in a prompt with examples
 PLACE = "{question}"
-#: what ends an answer after examples: the model going on with one of its own
+#: what ends an answer after examples: the model continues with one of its own
 STOP = ("\nQuestion:",)
 
 #: name -> method. The first four are those of Yona et al. (arXiv 2405.16908, section 4), in our
@@ -87,8 +87,22 @@ METHODS: dict[str, Method] = {
 }
 
 
+#: name -> how reports call it
+METHOD_LABELS = {
+    "vanilla": "Vanilla",
+    "granularity": "Granularity",
+    "uncertainty": "Uncertainty",
+    "uncertainty_plus": "Uncertainty+",
+    "metacognitive": "Metacognitive",
+    "uncle": "UNCLE",
+    "unc_few": "Unc-Few",
+    "pair_few": "Pair-Few",
+    "self_refine": "Self-Refine",
+}
+
+
 class Shown(NamedTuple):
-    """A demonstration: a question and the answer that is to be imitated."""
+    """A demonstration: a question and the answer to imitate."""
 
     question: str
     answer: str
@@ -111,7 +125,7 @@ def chosen(names: str) -> tuple[str, ...]:
 
 
 def instruction(name: str, form: Form, folder: Path | None = None, style: Style = "shared") -> str:
-    """Return the text of a method for a form, "" where it has none.
+    """Return the text of a method for a form, "" if it has none.
 
     In the paper's style the plain question has an instruction too: a full answer in a sentence.
     """
@@ -136,40 +150,42 @@ def prompted(
     folder: Path | None = None,
     shown: Sequence[Shown] = (),
 ) -> str:
-    """Return what is asked. ``shared``: the question, then the instruction; ``paper``: the
-    instruction, then ``Question: ... Answer:`` (as always where answers are shown before it).
-    Of a method that revises: what the draft answers, which is the question alone."""
-    told = instruction(name, form, folder, style)
+    """Return the prompt of a question.
+
+    ``shared``: the question, then the instruction; ``paper``: the instruction, then
+    ``Question: ... Answer:``, which is also the form after demonstrations. For a method that
+    revises: the prompt of the draft, which is the question alone.
+    """
+    text = instruction(name, form, folder, style)
     bare = f"{context}\n\n{question}" if context else question
     kind = METHODS[name].kind
     if kind == "revision":
         return bare
     if kind == "examples":
-        if PLACE not in told:
+        if PLACE not in text:
             raise InputError(
-                f"prompt {getattr(METHODS[name], form)} of {folder}: {told[:60]!r} has no {PLACE}; "
+                f"prompt {getattr(METHODS[name], form)} of {folder}: {text[:60]!r} has no {PLACE}; "
                 "write it where the question belongs"
             )
-        examples, _, after = told.rpartition(PLACE)
+        examples, _, after = text.rpartition(PLACE)
         return f"{examples}{bare}{after}"
     if style == "shared" and not shown:
-        text = bare
-        return f"{text} {told}" if told else text
+        return f"{bare} {text}" if text else bare
     blocks = [f"Question: {one.question}\nAnswer: {one.answer}" for one in shown]
     before = f"Context: {context}\n" if context else ""
-    head = [told] if told else []
+    head = [text] if text else []
     return "\n\n".join([*head, *blocks, f"{before}Question: {question}\nAnswer:"])
 
 
 def revised(
-    name: str, asked: str, draft: str, form: Form, folder: Path | None = None
+    name: str, prompt: str, draft: str, form: Form, folder: Path | None = None
 ) -> tuple[Message, ...]:
-    """Return the chat that asks a model to revise its own draft of an answer to ``asked``.
+    """Return the chat that asks a model to revise its own draft of an answer to ``prompt``.
 
     The draft stands in the model's own turn, so that nothing in it can pass for a request.
     """
-    told = instruction(name, form, folder)
-    return (Message("user", asked), Message("assistant", draft), Message("user", told))
+    text = instruction(name, form, folder)
+    return (Message("user", prompt), Message("assistant", draft), Message("user", text))
 
 
 def hedged(answer: str, folder: Path | None = None) -> str:
@@ -178,16 +194,3 @@ def hedged(answer: str, folder: Path | None = None) -> str:
     if "{answer}" not in text:
         raise InputError(f"{folder}/method_hedged.txt: has no {{answer}}; write it where it goes")
     return text.replace("{answer}", answer.strip())
-
-
-METHOD_LABELS = {
-    "vanilla": "Vanilla",
-    "granularity": "Granularity",
-    "uncertainty": "Uncertainty",
-    "uncertainty_plus": "Uncertainty+",
-    "metacognitive": "Metacognitive",
-    "uncle": "UNCLE",
-    "unc_few": "Unc-Few",
-    "pair_few": "Pair-Few",
-    "self_refine": "Self-Refine",
-}

@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
 from bad_server import BadServer
 
 from sayso.records import Verdict
@@ -78,31 +77,3 @@ def test_kill_and_resume_counted_at_the_server(tmp_path: Path) -> None:
         for folder in (whole, killed)
     ]
     assert tables[0] == tables[1]
-
-
-def test_keys_appear_in_no_file_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = "top-secret-0123456789"
-    monkeypatch.setenv("SAYSO_API_KEY", key)
-    with BadServer(key=key, echo=True) as server:  # answers repeat all headers of the call
-        finish(server, tmp_path)
-        assert server.headers[-1]["authorization"] == f"Bearer {key}"
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {"manifest.json", "replies.sqlite", "short.parquet"} <= {path.name for path in files}
-    for path in files:
-        assert key.encode() not in path.read_bytes(), path
-
-
-def test_a_refused_key_appears_in_no_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key = "top-secret-0123456789"
-    monkeypatch.setenv("SAYSO_API_KEY", key)
-    with BadServer(key="another") as server:
-        done = subprocess.run(
-            command(server, tmp_path), capture_output=True, text=True, check=False, timeout=300
-        )
-    assert done.returncode == 2
-    assert key not in done.stdout + done.stderr
-    assert "refuses the key in SAYSO_API_KEY_127_0_0_1 or SAYSO_API_KEY" in done.stderr
-    for path in tmp_path.rglob("*"):
-        assert not path.is_file() or key.encode() not in path.read_bytes(), path

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Served, missing
+from serving import Served, builtin_folder, missing
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -105,6 +107,16 @@ def make_folder(tmp_path_factory: pytest.TempPathFactory) -> Maker:
         return made[key]
 
     return make
+
+
+@pytest.fixture(scope="session")
+def greedy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the built-in model's folder with settings that turn sampling off."""
+    folder = tmp_path_factory.mktemp("greedy") / "model"
+    shutil.copytree(builtin_folder(), folder)
+    settings = folder / "generation_config.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "do_sample": False}))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,6 @@ repetition_penalty with 422, and takes a folder's generation_config over the req
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,13 +90,9 @@ def test_what_it_refuses_is_said(served: Any) -> None:
 
 
 def test_a_folder_that_does_not_sample_repeats_itself_and_is_noticed(
-    serve: Serve, tmp_path_factory: pytest.TempPathFactory
+    serve: Serve, greedy_folder: Path
 ) -> None:
-    folder = tmp_path_factory.mktemp("greedy") / "model"
-    shutil.copytree(builtin_folder(), folder)
-    settings = folder / "generation_config.json"
-    settings.write_text(json.dumps({**json.loads(settings.read_text()), "do_sample": False}))
-    engine = open_model(serve(folder))
+    engine = open_model(serve(greedy_folder))
     requests = [ask(t, max_tokens=32, sample=s) for t in questions(10) for s in range(3)]
     found = dict(engine.complete(requests))
     assert len({g.text for g in found.values()}) > 5

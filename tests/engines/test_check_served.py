@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,14 +31,8 @@ def test_a_server_that_ignores_half_of_what_it_is_asked(serve: Serve) -> None:
     assert {left.why for left in found.left_out} == {"no log-probs"}
 
 
-def test_a_folder_that_does_not_sample(
-    serve: Serve, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("check") / "model"
-    shutil.copytree(builtin_folder(), folder)
-    settings = folder / "generation_config.json"
-    settings.write_text(json.dumps({**json.loads(settings.read_text()), "do_sample": False}))
-    found = check(serve(folder))
+def test_a_folder_that_does_not_sample(serve: Serve, greedy_folder: Path) -> None:
+    found = check(serve(greedy_folder))
     assert found.get("draws vary").answer == "no"
     assert found.get(WHOLE).answer == "no"
     assert found.get("greedy repeats").answer == "yes"

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,7 @@ def test_ctrl_c_twice_ends_the_process() -> None:
         assert process.stdout.readline() == "asking\n"
         while server.number < 5:  # its calls are on their way
             assert process.poll() is None
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "closing\n"
         process.send_signal(signal.SIGINT)
@@ -349,7 +351,7 @@ def test_held_nothing_is_asked_again(fault: str) -> None:
         next(stream)
         engine.asker.pace.base = 3600.0  # whoever waits for its turn waits for an hour
         while server.number < 4:
-            pass
+            time.sleep(0.001)
         engine.hold()
         assert list(stream) == []  # nobody is told that it failed: it was not asked to the end
         assert engine.counts.failed == 0
@@ -361,7 +363,7 @@ def test_what_is_on_its_way_is_not_awaited_forever(monkeypatch: pytest.MonkeyPat
         stream = engine.complete(ask(f"Who {n}?") for n in range(60))
         next(stream)
         while server.number < 3:
-            pass
+            time.sleep(0.001)
         assert engine.hold() >= 1
         assert list(stream) == []
 

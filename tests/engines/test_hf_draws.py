@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from sayso.engines import open_model  # noqa: E402
-from sayso.records import (  # noqa: E402
-    Generation,
-    Request,
-    ask,
-)
+from sayso.records import Generation, Request, ask  # noqa: E402
 
 LLAMA_AND_GPT2 = pytest.mark.parametrize("kind", ["llama", "gpt2"])
 ALL_KINDS = pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral", "mamba"])
@@ -32,21 +29,8 @@ def mixed_requests() -> list[Request]:
         {"sample": 3, "min_p": 0.1, "repetition_penalty": 1.3},
         {"sample": 4, "stop": ["e"]},
     ]
-    words = [
-        "Who",
-        "painted",
-        "the",
-        "ceiling",
-        "of",
-        "the",
-        "old",
-        "bridge",
-        "and",
-        "when",
-        "was",
-        "it",
-        "repaired",
-    ]
+    sentence = "Who painted the ceiling of the old bridge and when was it repaired"
+    words = sentence.split()
     prompts = [" ".join(words[: 1 + n]) + f" {n}?" for n in range(12)]
     return [ask(p, max_tokens=5 + n % 7, **s) for n, p in enumerate(prompts) for s in settings]
 
@@ -86,14 +70,21 @@ def opened(folder: Path, **options: object) -> Any:
     return open_model(f"hf:{folder}", device="cpu", **options)
 
 
+@cache
+def mixed_answers(folder: Path) -> list[Generation]:
+    """Return the answers to the mixed requests, all in one batch."""
+    return answers(opened(folder), mixed_requests())
+
+
 @LLAMA_AND_GPT2
 @pytest.mark.parametrize("rows", [1, 7, 64])
 def test_batch_size_and_order_change_nothing(make_folder: Any, kind: str, rows: int) -> None:
     requests = mixed_requests()
-    expected = answers(opened(make_folder(kind)), requests)
+    expected = mixed_answers(make_folder(kind))
     engine = opened(make_folder(kind), max_rows=rows)
     assert_same(answers(engine, requests), expected)
-    assert_same(answers(engine, requests[::-1])[::-1], expected)
+    if rows > 1:  # one row at a time has no order
+        assert_same(answers(engine, requests[::-1])[::-1], expected)
 
 
 @LLAMA_AND_GPT2
@@ -105,7 +96,7 @@ def test_running_out_of_memory_halves_and_changes_nothing(
     make_folder: Any, kind: str, error: Exception
 ) -> None:
     requests = mixed_requests()
-    expected = answers(opened(make_folder(kind)), requests)
+    expected = mixed_answers(make_folder(kind))
     engine = opened(make_folder(kind), max_rows=64)
     engine.runner.model = Flaky(engine.runner.model, (5, 30), error)
     assert_same(answers(engine, requests), expected)

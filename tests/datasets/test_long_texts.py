@@ -156,7 +156,7 @@ def test_any_row_is_a_text_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, row: dict[str, Any]
 ) -> None:
     try:
-        found = one(tmp_path_factory.mktemp("any"), row)
+        found = one(tmp_path_factory.getbasetemp(), row)
     except InputError:
         return
     for c in found.claims or ():
