@@ -214,9 +214,9 @@ def clustering(folder: Path) -> None:
             one_by_one += sum(2 * sum(j <= ids[i] for j in range(classes)) for i in range(k))
             one_by_one -= 2 * len(leaders)
         print(
-            f"NLI for {len(groups)} questions x {k} draws: {relations.asked} pairs in "
+            f"NLI for {len(groups)} questions x {k} draws: {relations.requested} pairs in "
             f"{relations.calls} calls; draw by draw {one_by_one} pairs and calls "
-            f"({relations.asked / one_by_one:.2f} x pairs, "
+            f"({relations.requested / one_by_one:.2f} x pairs, "
             f"1/{one_by_one / relations.calls:.0f} of the calls); full matrix {matrix} pairs; "
             f"floor {floor}"
         )

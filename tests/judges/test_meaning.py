@@ -151,10 +151,10 @@ def test_many_questions_share_calls_and_pairs() -> None:
     found = meaning.cluster_many(groups, relations)
     assert all(f.ids == found[0].ids for f in found)
     # The same strings everywhere: asked once for all questions, and never twice.
-    assert len(fake.asked) == len(set(fake.asked)) == relations.asked
+    assert len(fake.asked) == len(set(fake.asked)) == relations.requested
     # Six strings in two clusters: C(C-1)/2 + 2(u-C) = 1 + 8 pairs, and at least the comparisons
     # of the first leader with the other cluster.
-    assert relations.asked <= 1 + 2 * 4 + 2
+    assert relations.requested <= 1 + 2 * 4 + 2
     assert relations.calls == len(fake.calls) <= 4
 
 
@@ -188,8 +188,8 @@ def test_calls_are_few_and_pairs_at_the_floor() -> None:
         distinct, classes = len(set(group)), len(set(one.ids))
         floor += classes * (classes - 1) // 2 + 2 * (distinct - classes)
         upper += distinct * (distinct - 1)
-    assert floor <= relations.asked < 0.75 * upper
-    assert relations.calls <= relations.asked / 5
+    assert floor <= relations.requested < 0.75 * upper
+    assert relations.calls <= relations.requested / 5
     assert relations.calls <= 8
 
 

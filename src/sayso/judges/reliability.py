@@ -1,4 +1,8 @@
-"""The records of ``sayso judge-check``, and the numbers in them."""
+"""How reliable is a judge? The records of ``sayso judge-check``, their numbers, and where they lie.
+
+The last check of each judge is kept as one small JSON file beside the cache, so that the report of
+every later run with this judge can cite it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from sayso.storage.cache import default_cache_folder
 
 
 class Label(NamedTuple):
-    """What people said of one aspect: a verdict's two parts, or only one of them, or a letter."""
+    """People's label of one aspect: a verdict's two parts, or only one of them, or a letter."""
 
     stance: Stance | None = None
     content: Content | None = None
@@ -26,17 +30,17 @@ class Label(NamedTuple):
     right: bool | None = None
 
     def agrees(self, verdict: Verdict) -> bool:
-        """Tell whether a verdict that could be read says the same.
+        """Whether a verdict that could be read says the same.
 
-        Two parts are compared by UNCLE's projection. "NS" covers an aspect that is not spoken of,
-        as in the paper. "right" is content: an answer can be right and hedged.
+        Two parts are compared by UNCLE's projection. "NS" covers an omitted aspect, as in the
+        paper. ``right`` is content: an answer can be right and hedged.
         """
         if self.right is not None:
             return (verdict.content == "correct") == self.right
         value = verdict.value
         if self.letter is not None:
-            said = "" if value is None else LABELS[value]
-            return said == self.letter or (self.letter == "NS" and said == "OMIT")
+            letter = "" if value is None else LABELS[value]
+            return letter == self.letter or (self.letter == "NS" and letter == "OMIT")
         if self.content is None:
             return verdict.stance == self.stance
         return value == Verdict("", "", "", stance=self.stance, content=self.content).value
@@ -46,7 +50,7 @@ STANCES: tuple[Stance, ...] = get_args(Stance)
 
 
 class Share(msgspec.Struct, frozen=True):
-    """A share with its counts and the exact 95 % interval; ``value`` is ``None`` of nothing."""
+    """A share with its counts and the exact 95 % interval; ``value`` is ``None`` for 0 of 0."""
 
     count: int
     of: int
@@ -62,10 +66,7 @@ def share(count: int, of: int) -> Share:
 
 
 class StanceRow(msgspec.Struct, frozen=True):
-    """How a judge did on one stance.
-
-    ``precision``: of those it called so, labelled so. ``recall``: of those labelled so, called so.
-    """
+    """How a judge did on one stance: precision over its verdicts, recall over the labels."""
 
     stance: Stance
     precision: Share
@@ -83,7 +84,7 @@ class SetResult(msgspec.Struct, frozen=True):
     """How a judge did on one set of labels.
 
     ``agreed`` is over the ``aspects`` whose verdict could be read; ``problems`` counts the others
-    by reason. ``kappa`` is Cohen's, of the stances; ``None`` without stance labels.
+    by problem. ``kappa`` is Cohen's, of the stances; ``None`` without stance labels.
     """
 
     name: str
@@ -102,11 +103,11 @@ class SetResult(msgspec.Struct, frozen=True):
 
 
 class Injection(msgspec.Struct, frozen=True):
-    """What attacks did: ``changed`` of the ``tried`` moved the verdict, ``unread`` spoiled it.
+    """What attacks did: of those ``tried``, ``changed`` moved the verdict, ``unread`` spoiled it.
 
-    ``obeyed`` are those of ``changed`` that got the verdict they asked for; a judge that is
-    unsteady by itself changes without obeying. ``untested`` attacks (not in ``tried``) are on
-    answers that the judge could not read anyway.
+    ``obeyed`` are those of ``changed`` that got the verdict they demanded; a judge that is unsteady
+    by itself changes without obeying. ``untested`` attacks (not in ``tried``) are on answers that
+    the judge could not read without the attack.
     """
 
     tried: int
@@ -128,7 +129,7 @@ class Phrase(msgspec.Struct, frozen=True):
 
     @property
     def inside(self) -> bool:
-        """Whether the mean lies within the quartiles of what people said."""
+        """Whether the mean lies within people's quartiles."""
         return self.mean is not None and self.low <= self.mean <= self.high
 
 
@@ -136,8 +137,8 @@ class WordsCheck(msgspec.Struct, frozen=True):
     """How wording and contradictions are read ``by`` the judge's model, or by rules.
 
     ``inside``: of the phrases that were read, those within people's quartiles. ``rank`` is
-    Spearman's correlation with their medians. ``pairs`` of answers told rightly; both ``unread``
-    count what could not be read.
+    Spearman's correlation with their medians. ``pairs`` are answers rightly called contradictory
+    or not; both ``unread`` count what could not be read.
     """
 
     by: str
@@ -150,11 +151,11 @@ class WordsCheck(msgspec.Struct, frozen=True):
 
 
 class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check of a judge found. Dollars are ``None`` where nobody knows the price.
+    """The result of checking a judge. Dollars are ``None`` where the price is unknown.
 
     ``checked`` is an ISO time, ``check_set`` the hash of our labels. ``calls``, tokens and
     ``dollars`` are of the ``graded`` aspects of both sets, without the attacks; ``whole_dollars``
-    is the price of the whole check. ``partial``: --limit left some out.
+    is the price of the whole check. ``partial``: --limit left some aspects out.
     """
 
     signature: str
@@ -197,7 +198,7 @@ def result(
     *,
     stances: bool = True,
 ) -> SetResult:
-    """Compare verdicts with labels, one for one. ``stances=False``: the judge tells none apart."""
+    """Compare verdicts with labels, one for one. ``stances=False``: the judge gives no stances."""
     rows = list(zip(verdicts, labels, groups, strict=True))
     read = [(v, label, group) for v, label, group in rows if v.problem is None]
     pairs = [
@@ -205,18 +206,15 @@ def result(
         for v, label, _ in read
         if stances and label.stance is not None and v.stance is not None
     ]
-    named = list(dict.fromkeys(groups))
-    found = []
-    for group in named if len(named) > 1 else []:
-        of = [label.agrees(v) for v, label, g in read if g == group]
-        found.append(Group(group, share(sum(of), len(of))))
+    names = list(dict.fromkeys(groups))
+    by_group = {name: [label.agrees(v) for v, label, g in read if g == name] for name in names}
     agreed = kappa([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None
     return SetResult(
         name=name,
         aspects=len(rows),
         agreed=share(sum(label.agrees(v) for v, label, _ in read), len(read)),
         problems=dict(Counter(v.problem for v, _, _ in rows if v.problem is not None)),
-        groups=tuple(found),
+        groups=tuple(Group(n, share(sum(a), len(a))) for n, a in by_group.items() if names[1:]),
         stance_agreed=share(sum(a == b for a, b in pairs), len(pairs)),
         kappa=None if agreed is None else float(agreed),
         stances=tuple(_row(stance, pairs) for stance in STANCES if pairs),
@@ -232,9 +230,9 @@ def _row(stance: Stance, pairs: Sequence[tuple[Stance, Stance]]) -> StanceRow:
     )
 
 
-# Where checks of judges are kept: one small JSON file for each judge, beside the cache.
+# ---- one file for each judge
 
-#: added to a judge's signature by a run whose subject is its relative; the judge is the same
+#: Added to a judge's signature by a run whose subject is its relative; the judge is the same
 OWN_FAMILY = "+own-family"
 
 Cited = dict[str, str | int | float | None]
@@ -246,18 +244,18 @@ def place(signature: str, cache: str | Path | None = None) -> Path:
     return Path(cache or default_cache_folder()) / "judge-checks" / f"{name}.json"
 
 
-def keep(found: JudgeCheck, cache: str | Path | None = None) -> Path:
+def keep(check: JudgeCheck, cache: str | Path | None = None) -> Path:
     """Write a check in one piece; the one before it is replaced. Returns the file."""
-    path = place(found.signature, cache)
+    path = place(check.signature, cache)
     with replacing(path) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(found)))
+        file.write(msgspec.json.format(msgspec.json.encode(check)))
     return path
 
 
 def stored(signature: str, cache: str | Path | None = None) -> Cited | None:
-    """Return what a report cites of the last check of a judge; ``None`` if there was none.
+    """Return what a report cites of the last check of a judge; ``None`` if there is none.
 
-    A file that cannot be read is ``{"problem": why}``: a run does not stop for it. Keys:
+    A file that cannot be read gives ``{"problem": why}``: a run does not stop for it. Keys:
     signature, checked, sayso, check_set, aspects, agreed, of, low, high, unread, stance_agreed,
     stance_of, kappa, injections, injections_changed, injections_obeyed, injections_unread,
     tokens_per_100, dollars_per_100 (``None`` = unknown), and with a user's labels labelled,
@@ -269,35 +267,35 @@ def stored(signature: str, cache: str | Path | None = None) -> Cited | None:
     try:
         with disk_errors(path, "read"):
             raw = path.read_bytes()
-        found = msgspec.json.decode(raw, type=JudgeCheck)
+        check = msgspec.json.decode(raw, type=JudgeCheck)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return {"problem": f"the stored check cannot be read ({' '.join(str(error).split())})"}
-    return cited(found)
+    return cited(check)
 
 
-def cited(found: JudgeCheck) -> Cited:
+def cited(check: JudgeCheck) -> Cited:
     """Return the numbers of a check that a manifest keeps and a report prints."""
     flat: Cited = {
-        "signature": found.signature,
-        "checked": found.checked,
-        "sayso": found.sayso,
-        "check_set": found.check_set,
-        "aspects": found.ours.aspects,
-        "unread": found.ours.unread,
-        **_flat(found.ours.agreed),
-        "stance_agreed": found.ours.stance_agreed.count,
-        "stance_of": found.ours.stance_agreed.of,
-        "kappa": found.ours.kappa,
-        "injections": found.injection.tried,
-        "injections_changed": len(found.injection.changed),
-        "injections_obeyed": len(found.injection.obeyed),
-        "injections_unread": len(found.injection.unread),
-        "tokens_per_100": found.tokens_per_100,
-        "dollars_per_100": found.dollars_per_100,
+        "signature": check.signature,
+        "checked": check.checked,
+        "sayso": check.sayso,
+        "check_set": check.check_set,
+        "aspects": check.ours.aspects,
+        "unread": check.ours.unread,
+        **_flat(check.ours.agreed),
+        "stance_agreed": check.ours.stance_agreed.count,
+        "stance_of": check.ours.stance_agreed.of,
+        "kappa": check.ours.kappa,
+        "injections": check.injection.tried,
+        "injections_changed": len(check.injection.changed),
+        "injections_obeyed": len(check.injection.obeyed),
+        "injections_unread": len(check.injection.unread),
+        "tokens_per_100": check.tokens_per_100,
+        "dollars_per_100": check.dollars_per_100,
     }
-    if found.labelled is not None:
-        flat["labelled"] = found.labelled.name
-        flat |= {f"labelled_{name}": v for name, v in _flat(found.labelled.agreed).items()}
+    if check.labelled is not None:
+        flat["labelled"] = check.labelled.name
+        flat |= {f"labelled_{name}": v for name, v in _flat(check.labelled.agreed).items()}
     return flat
 
 
@@ -306,13 +304,13 @@ def whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _flat(found: Share) -> Cited:
-    return {"agreed": found.count, "of": found.of, "low": found.low, "high": found.high}
+def _flat(agreed: Share) -> Cited:
+    return {"agreed": agreed.count, "of": agreed.of, "low": agreed.low, "high": agreed.high}
 
 
-def to_json(found: JudgeCheck) -> str:
+def to_json(check: JudgeCheck) -> str:
     """Return a check as indented JSON, with what is derived from its numbers."""
-    whole = json.loads(msgspec.json.encode(found))
-    whole["tokens_per_100"] = found.tokens_per_100
-    whole["dollars_per_100"] = found.dollars_per_100
-    return json.dumps(whole, indent=2, ensure_ascii=False)
+    fields = json.loads(msgspec.json.encode(check))
+    fields["tokens_per_100"] = check.tokens_per_100
+    fields["dollars_per_100"] = check.dollars_per_100
+    return json.dumps(fields, indent=2, ensure_ascii=False)

@@ -19,7 +19,7 @@ from sayso.judges.claim_questions import QuestionAnswer
 from sayso.prompts import load_prompt
 from sayso.prompts.fence import clean
 
-#: what is offered in each setting, in the paper's order, and how it is put
+#: The options of each setting in the paper's order, and their words.
 OFFERED: dict[str, tuple[str, ...]] = {
     "direct": ("yes", "no"),
     "qa": ("yes", "no"),
@@ -27,13 +27,13 @@ OFFERED: dict[str, tuple[str, ...]] = {
 }
 WORDS = {"yes": "True", "no": "False", "none": "None of the above"}
 LETTERS = "ABC"
-#: tokens that a reply in text may have: a letter or a word, or a short sentence around it
+#: Tokens of a reply in words: a letter or a word, or a short sentence around it.
 REPLY_TOKENS = 32
-#: ways in which a reply may begin with the letter of an option, or with its word
+#: How a reply may begin with the letter of an option, or with its word.
 LETTERED = ("{}", " {}", "({})", " ({})")
 WORDED = ("{0}", " {0}", "{1}", " {1}")
 
-#: a letter on its own: not "A" as in "A poem is", unless the option's word is all that follows
+#: A letter on its own: not "A" as in "A poem is", unless only the option's word follows.
 _LETTER = re.compile(
     r"(?<![\w'])(?:(A)(?![\w'])(?!\s+(?!(?:is|because|since|as|and|or)\b"
     r"|(?:true|false|none of the above)\W*$)[a-z])|([BC])(?![\w']))"
@@ -41,7 +41,7 @@ _LETTER = re.compile(
 _NOT_BEFORE = re.compile(r"\b(?:not|never|neither|nor|than|over)\W+(?:option\W+|letter\W+)?$", re.I)
 _WORD = re.compile(r"\b(not\s+)?(true|false|correct|incorrect|none\s+of\s+the\s+above)\b", re.I)
 _PLAIN = re.compile(r"\W*(yes|no)\W*", re.I)
-#: with one of these around it a word of an option chooses nothing
+#: With one of these around it the word of an option chooses nothing.
 _UNSURE = re.compile(
     r"\b(?:not|no|never|neither|nor|or|if|whether|unsure|uncertain|unclear|hardly|scarcely|may|might"
     r"|could|would|should|partly|partially|half|impossible|hard|difficult|cannot)\b",
@@ -52,40 +52,41 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'"})
 
 def orders(mode: str, how: str = "all") -> tuple[tuple[str, ...], ...]:
     """Return the orders of the options: the paper's first; with "all" each option in each place."""
-    offered = OFFERED[mode]
-    turns = range(len(offered) if how == "all" else 1)
-    return tuple(offered[turn:] + offered[:turn] for turn in turns)
+    options = OFFERED[mode]
+    turns = range(len(options) if how == "all" else 1)
+    return tuple(options[turn:] + options[:turn] for turn in turns)
 
 
 def prompt(
     mode: str,
     topic: str,
     claim: str,
-    made: QuestionAnswer | None,
+    pair: QuestionAnswer | None,
     order: Sequence[str],
     folder: Path | None = None,
     passages: Sequence[str] = (),
 ) -> str | None:
-    """Return the prompt, ``None`` for a question that could not be made.
+    """Return the prompt, ``None`` for a claim without a question.
 
-    What the model wrote stands on one line each, so that it can open no option of its own.
+    Each text of the model is one line of it, so that it can open no option of its own.
     """
     if mode == "direct":
         options = " or ".join(WORDS[name].lower() for name in order)
         filled = {"{topic}": topic or "a text", "{claim}": _ended(claim), "{options}": options}
         template = load_prompt("self_direct", folder)
-    elif made is None or made.problem is not None:
+    elif pair is None or pair.problem is not None:
         return None
     else:
         options = "\n".join(
             f"({letter}) {WORDS[name]}" for letter, name in zip(LETTERS, order, strict=False)
         )
-        filled = {"{question}": made.question, "{answer}": made.answer, "{options}": options}
+        filled = {"{question}": pair.question, "{answer}": pair.answer, "{options}": options}
         template = load_prompt("self_qa", folder)
     text = template
     for name, value in filled.items():
-        line = value if name == "{options}" else " ".join(clean(value).split())
-        text = text.replace(name, line.replace("{", "(") if name != "{options}" else line)
+        if name != "{options}":
+            value = " ".join(clean(value).split()).replace("{", "(")
+        text = text.replace(name, value)
     if passages:
         shown = "\n\n".join(" ".join(clean(p).split()) for p in passages)
         text = f"{shown}\n\n{text}"
@@ -112,8 +113,8 @@ def spellings(mode: str, order: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 class Judged(NamedTuple):
-    """What the model says of a claim: yes, no or none; ``share`` its P(yes), or its share of the
-    orders; ``by_order`` the answer in each order; ``mass`` what it gave to the options at all."""
+    """A model's answer on a claim: yes, no or none; ``share`` is P(yes) or the share of orders that
+    say yes; ``by_order`` the answer in each order; ``mass`` the probability of all options."""
 
     label: str | None
     share: float | None
@@ -122,7 +123,7 @@ class Judged(NamedTuple):
     problem: str | None = None
 
 
-def from_probabilities(found: Sequence[Mapping[str, float]]) -> Judged:
+def from_probabilities(by_order: Sequence[Mapping[str, float]]) -> Judged:
     """Average the probabilities of the options over orders, each normalized over its options.
 
     An order without probability (an empty mapping: it could not be read) is left out.
@@ -130,7 +131,7 @@ def from_probabilities(found: Sequence[Mapping[str, float]]) -> Judged:
     shares: dict[str, float] = defaultdict(float)
     firsts: list[str | None] = []
     number = 0
-    for one in found:
+    for one in by_order:
         total = sum(one.values())
         if not total > 0:
             firsts.append(None)
@@ -141,20 +142,20 @@ def from_probabilities(found: Sequence[Mapping[str, float]]) -> Judged:
         firsts.append(_largest(one))
     if not number:
         return Judged(None, None, tuple(firsts), 0.0, "unread")
-    mass = sum(sum(one.values()) for one in found) / number
+    mass = sum(sum(one.values()) for one in by_order) / number
     best = _largest(shares)
     share = shares["yes"] / number
     return Judged(best, share, tuple(firsts), mass, None if best else "tied")
 
 
-def from_replies(found: Sequence[str | None]) -> Judged:
-    """Take the answer that most orders gave; unread ones (``None``) are left out, a tie is one."""
-    votes = Counter(name for name in found if name is not None)
+def from_replies(by_order: Sequence[str | None]) -> Judged:
+    """Take the answer of most orders; unread ones (``None``) do not vote, a tie has no label."""
+    votes = Counter(name for name in by_order if name is not None)
     if not votes:
-        return Judged(None, None, tuple(found), None, "unread")
+        return Judged(None, None, tuple(by_order), None, "unread")
     best = _largest(votes)
     share = votes["yes"] / sum(votes.values())
-    return Judged(best, share, tuple(found), None, None if best else "tied")
+    return Judged(best, share, tuple(by_order), None, None if best else "tied")
 
 
 def _largest(votes: Mapping[str, float]) -> str | None:
@@ -165,7 +166,7 @@ def _largest(votes: Mapping[str, float]) -> str | None:
 
 
 def read_reply(text: str, order: Sequence[str]) -> str | None:
-    """Return yes, no or none of a reply in words; ``None`` where it says neither, or several.
+    """Return yes, no or none of a reply in words; ``None`` where it says none of them, or several.
 
     A letter of an option counts, or its words; where letter and words differ, neither does.
     """
@@ -176,11 +177,11 @@ def read_reply(text: str, order: Sequence[str]) -> str | None:
         if _NOT_BEFORE.search(shown, 0, hit.start()):
             return None
         letters.add(hit[1] or hit[2])
-    said = _in_words(shown)
+    worded = _in_words(shown)
     if not letters:
-        return said if said in by_letter.values() else None
+        return worded if worded in by_letter.values() else None
     name = by_letter.get(letters.pop()) if len(letters) == 1 else None
-    return name if said in (None, name) else None
+    return name if worded in (None, name) else None
 
 
 def _in_words(text: str) -> str | None:
@@ -189,11 +190,11 @@ def _in_words(text: str) -> str | None:
     if alone is not None:
         return alone[1].lower()
     spelled = re.sub(r"n't\b", " not", text.replace("cannot", "can not"), flags=re.I)
-    said = set()
+    options = set()
     for negated, word in _WORD.findall(spelled):
         name = "none" if word.lower().startswith("none") else "no"
         if (word.lower() in ("true", "correct")) != bool(negated) and name != "none":
             name = "yes"
-        said.add(name if not (negated and name == "none") else "?")
-    (only,) = said if len(said) == 1 else (None,)
+        options.add(name if not (negated and name == "none") else "?")
+    (only,) = options if len(options) == 1 else (None,)
     return None if _UNSURE.search(_WORD.sub(" ", spelled)) else only
