@@ -10,7 +10,7 @@ from sayso.checks.judge import CLAIMS, PHRASES, check_words, judge_check
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
-from sayso.protocols.faithfulness.read import RulesWording
+from sayso.protocols.faithfulness.verdicts import RulesWording
 from sayso.records import Request
 
 SURVEY = json.loads(

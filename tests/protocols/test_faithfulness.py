@@ -16,8 +16,8 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.prompts import methods
 from sayso.protocols import faithfulness, settings, uncle
 from sayso.protocols.faithfulness.collect import evaluated
-from sayso.protocols.faithfulness.read import in_paragraph
-from sayso.protocols.faithfulness.rows import counted
+from sayso.protocols.faithfulness.verdicts import in_paragraph
+from sayso.protocols.faithfulness.rows import agreement
 from sayso.protocols.faithfulness.settings import ambiguous, held_out
 from sayso.protocols.settings import replace
 from sayso.records import (
@@ -323,7 +323,7 @@ LETTERS = "cnnepp?xnnnnnnnnnnnn"  # 1 c, 14 n, 1 e, 2 p, 1 ?, 1 x
     ],
 )
 def test_counts_by_hand(change: dict[str, Any], expected: tuple[int, int] | None) -> None:
-    j, k, unread = counted(LETTERS, replace(faithfulness.Settings(), change))
+    j, k, unread = agreement(LETTERS, replace(faithfulness.Settings(), change))
     assert (None if k != k else (j, k)) == expected
     assert unread == (1 if change.get("draws.k", 20) > 6 else 0)
 
@@ -333,7 +333,7 @@ def test_counts_by_hand(change: dict[str, Any], expected: tuple[int, int] | None
 )
 def test_counts_are_whole_and_within_k(letters: str, punt: str) -> None:
     chosen = replace(faithfulness.Settings(), {"sample_punt": punt, "least": 1})
-    j, k, _ = counted(letters, chosen)
+    j, k, _ = agreement(letters, chosen)
     usable = [c for c in letters if c in ("cne" if punt == "drop" else "cnep")]
     if not usable:
         assert k != k
@@ -371,7 +371,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
 
     def signature(chosen: faithfulness.Settings) -> Signature:
         job.parts["prompts"] = (
-            "x" if chosen.prompt_folder else faithfulness.collect.prompts_signature(chosen)
+            "x" if chosen.prompt_folder else faithfulness.collect.prompts(chosen)["signature"]
         )
         return signed(
             job, chosen, Estimate("x"), slice_of(form="short", method="vanilla"), "short", {}

@@ -17,7 +17,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness.read import RulesCompared, RulesWording
+from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
 from sayso.protocols.settings import replace
 from sayso.records import Request, Verdict, slice_text
 from sayso.runs.measure import Result, load_run
@@ -217,5 +217,5 @@ def test_rules_tell_what_they_could_not_compare(tmp_path: Path) -> None:
     told = [n for n in result.manifest.notices if n.startswith(("wording", "answers were"))]
     assert told == [
         f"wording was read by {RulesWording.signature}",
-        f"answers were compared by {RulesCompared.signature}",
+        f"answers were compared by {RulesContradiction.signature}",
     ]

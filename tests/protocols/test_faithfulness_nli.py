@@ -15,7 +15,7 @@ from nli_models import ORDERS, make_nli
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.meaning import ModelMeaning, RulesMeaning
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness.read import NliCompared
+from sayso.protocols.faithfulness.verdicts import NliContradiction
 from sayso.protocols.settings import replace
 from sayso.records import InputError, signature_text
 from sayso.runs.measure import Result, load_run, measure
@@ -57,7 +57,7 @@ BY_HAND = {
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_likeliest_relation_by_hand_whatever_the_order_of_labels(order: Sequence[str]) -> None:
     rows = {(sample, CLAIM): row for sample, (row, _) in BY_HAND.items()}
-    reader = NliCompared(ModelMeaning(Table(order, rows), "table"))
+    reader = NliContradiction(ModelMeaning(Table(order, rows), "table"))
     found = reader.read([(Q, CLAIM, sample) for sample in BY_HAND])
     expected = {(Q, CLAIM, s): letter for s, (_, letter) in BY_HAND.items()}
     assert found == expected
@@ -66,14 +66,14 @@ def test_the_likeliest_relation_by_hand_whatever_the_order_of_labels(order: Sequ
 def test_the_sample_is_the_premise() -> None:
     """ "Sarn, north" bears "Sarn" out; "Sarn" alone does not bear out "Sarn, north"."""
     rows = {("Sarn, north", "Sarn"): (0.9, 0.1, 0.0), ("Sarn", "Sarn, north"): (0.1, 0.9, 0.0)}
-    reader = NliCompared(ModelMeaning(Table(ORDERS[0], rows), "table"))
+    reader = NliContradiction(ModelMeaning(Table(ORDERS[0], rows), "table"))
     found = reader.read([(Q, "Sarn", "Sarn, north"), (Q, "Sarn, north", "Sarn"), (Q, "Ab", "Ab")])
     assert list(found.values()) == ["e", "n", "e"]  # equal texts are not asked
 
 
 def test_values_that_are_none_are_no_reading() -> None:
     rows = {("Tolm", "Sarn"): (float("nan"),) * 3}
-    reader = NliCompared(ModelMeaning(Table(ORDERS[0], rows), "table"))
+    reader = NliContradiction(ModelMeaning(Table(ORDERS[0], rows), "table"))
     assert reader.read([(Q, "Sarn", "Tolm")]) == {(Q, "Sarn", "Tolm"): "?"}
 
 
@@ -83,7 +83,7 @@ def test_who_tells_no_contradiction_from_neutral_is_refused() -> None:
         ModelMeaning(Table(("entailment", "not_entailment"), {}), "two"),
     ):
         with pytest.raises(InputError, match="tells no contradiction from neutral"):
-            NliCompared(meaning)
+            NliContradiction(meaning)
 
 
 # --- a real model, tiny and random ----------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness.read import LONGEST_THOUGHT, ending, nearest
+from sayso.protocols.faithfulness.verdicts import LONGEST_THOUGHT, ending, nearest
 from sayso.protocols.settings import replace
 from sayso.records import Generation, Request
 from sayso.runs.measure import Result, load_run

@@ -12,10 +12,10 @@ from sayso.protocols.faithfulness import report
 from sayso.protocols.faithfulness.report import (
     START,
     FaithfulnessResults,
+    bin_rows,
     bins,
     headline,
     marginals,
-    rows,
     sentences,
 )
 from sayso.records import Estimate, InputError, Question, Signature, signature_of, slice_of
@@ -135,7 +135,7 @@ def test_bins_are_dodged_within_their_bin_and_told_with_counts() -> None:
             ),
         ]
     )
-    made = rows(found, "short", "bin_skill")
+    made = bin_rows(found, "short", "bin_skill")
     assert [r["method"] for r in made] == ["Vanilla", "UNCLE"]
     assert 0.1 < made[0]["x"] < made[1]["x"] < 0.2
     cell = bins(found, "short", "bin_skill").rows[0][1]

@@ -31,7 +31,7 @@ from sayso.judges.reliability import (
     whole,
 )
 from sayso.metrics.ranking import spearman
-from sayso.protocols.faithfulness.read import pair_reader, wording_reader
+from sayso.protocols.faithfulness.verdicts import open_contradiction, open_wording
 from sayso.records import (
     Content,
     Generation,
@@ -366,7 +366,7 @@ def check_words(judge: Any) -> WordsCheck:
     By the judge's model if it has one, else by the rules. What could not be read is counted and in
     no mean.
     """
-    wording = wording_reader("auto", judge, None)
+    wording = open_wording("auto", judge, None)
     pairs = [(QUESTION, s) for said in PHRASES for s in said.sentences]
     read = wording.read(pairs)
     rows = []
@@ -399,7 +399,7 @@ def _score(said: Any) -> float | None:
 
 def _pairs(judge: Any) -> tuple[int, int, int]:
     """Return how many pairs were told rightly, how many were told at all, and how many were not."""
-    reader = pair_reader("auto", judge, None, None)
+    reader = open_contradiction("auto", judge, None, None)
     wanted = {(c.question, c.claim, s): yes for c in CLAIMS for s, yes in c.samples}
     read = reader.read(list(wanted))
     told = {triple: letter for triple, letter in read.items() if letter != "?"}

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from sayso.metrics.cmfg import cmfg, mfg, shared_bins, skill
+from sayso.metrics.cmfg import cmfg, mfg, skill
 from sayso.metrics.intervals import bootstrap_difference
-from sayso.protocols.faithfulness.measure import averaged, readers, signed
+from sayso.protocols.faithfulness.measure import averaged, bins_in_common, signed, signers
 from sayso.protocols.faithfulness.rows import Rows, load_rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
@@ -21,10 +21,10 @@ FREE = ("model", "data", "ci", "methods", "demos")
 
 
 class _Side(NamedTuple):
-    """One run: rows by form and method, and the settings of their numbers."""
+    """One run: rows by form and method, the signatures of their numbers, golds by question."""
 
     rows: dict[tuple[str, str], Rows]
-    marks: dict[tuple[str, str], Signature]
+    signatures: dict[tuple[str, str], Signature]
     golds: dict[str, Any]
     settings: Settings
 
@@ -38,55 +38,54 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
     notes = _check(sides, (a, b), allow)
-    found: list[Estimate] = []
+    differences: list[Estimate] = []
     for key in sides[0].rows:
         if key not in sides[1].rows:
             notes.append(f"{' '.join(key)}: only in one of the runs")
             continue
         first, second = (side.rows[key] for side in sides)
         both = set(first.question) & set(second.question)
-        kept = [
-            r.take(np.array([q in both for q in r.question], dtype=bool)) for r in (first, second)
-        ]
         total = len(set(first.question) | set(second.question))
         if len(both) < total:
             notes.append(f"{' '.join(key)}: {len(both)} of {total} questions are in both runs")
         if both:
-            made = _differences(kept[0], kept[1], sides[0].settings, resamples, seed)
-            found += [_signed(sides, key, estimate) for estimate in made]
+            first, second = (
+                r.take(np.array([q in both for q in r.question], dtype=bool))
+                for r in (first, second)
+            )
+            of_key = _differences(first, second, sides[0].settings, resamples, seed)
+            differences += [_signed(sides, key, estimate) for estimate in of_key]
     if not sides[0].rows.keys() & sides[1].rows.keys():
-        asked = (", ".join(sorted({m for _, m in side.rows})) or "none" for side in sides)
+        methods = (", ".join(sorted({m for _, m in side.rows})) or "none" for side in sides)
         raise InputError(
-            f"{a} and {b} have no method in common ({'; '.join(asked)}): methods are compared "
+            f"{a} and {b} have no method in common ({'; '.join(methods)}): methods are compared "
             "within one run, --methods all"
         )
-    if not found:
+    if not differences:
         raise InputError(f"{a} and {b} have no question in common; compare runs on the same data")
-    return Comparison(found, notes, protocol="faithfulness")
+    return Comparison(differences, notes, protocol="faithfulness")
 
 
 def _open(side: Side) -> _Side:
-    job, chosen = side.run, side.settings
-    rows = load_rows(job, chosen)
-    by = readers(job, rows)
-    marks = {}
+    run, settings = side.run, side.settings
+    rows = load_rows(run, settings)
+    by = signers(run, rows)
+    signatures = {}
     for r in rows:
         where = slice_of(form=r.form, method=r.method)
-        made = signed(job, chosen, Estimate("x"), where, r.form, by)
-        marks[r.form, r.method] = made.signature[1:]
-    golds = {q.id: q.golds for q in job.questions}
-    return _Side({(r.form, r.method): r for r in rows}, marks, golds, chosen)
-
-
-def _parts(side: _Side) -> dict[str, str]:
-    mark = dict(next(iter(side.marks.values())))
-    return {key: value for key, value in mark.items() if key not in ("form", "method")}
+        example = signed(run, settings, Estimate("x"), where, r.form, by)
+        signatures[r.form, r.method] = example.signature[1:]
+    golds = {q.id: q.golds for q in run.questions}
+    return _Side({(r.form, r.method): r for r in rows}, signatures, golds, settings)
 
 
 def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
-    if not all(side.marks for side in sides):
+    if not all(side.signatures for side in sides):
         raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
-    one, two = (_parts(side) for side in sides)
+    one, two = (
+        {k: v for k, v in next(iter(side.signatures.values())) if k not in ("form", "method")}
+        for side in sides
+    )
     return check_alike(names, (one, two), (sides[0].golds, sides[1].golds), FREE, allow)
 
 
@@ -94,29 +93,24 @@ def _differences(
     one: Rows, two: Rows, settings: Settings, resamples: int, seed: int
 ) -> Iterator[Estimate]:
     used = one.scored(settings.pooled), two.scored(settings.pooled)
-    kept: dict[str, Any] = {"bins": settings.bins, "closed": settings.closed}
-    use = shared_bins(
-        [(r.d, r.j, r.k) for side in used for r in side.choices()],
-        settings.bins,
-        settings.closed,
-        settings.shared_least,
-    )
-    names: dict[str, tuple[Callable[..., Any], Callable[[Rows], tuple[Any, ...]]]] = {
-        "skill": (averaged(skill, **kept, use=use), lambda r: (r.d, r.j, r.k, r.weight, r.choice)),
-        "cmfg": (averaged(cmfg, **kept, use=use), lambda r: (r.d, r.j, r.k, r.weight, r.choice)),
+    keywords: dict[str, Any] = {"bins": settings.bins, "closed": settings.closed}
+    keywords["use"] = bins_in_common(used, settings)
+    metrics: dict[str, tuple[Callable[..., Any], Callable[[Rows], tuple[Any, ...]]]] = {
+        "skill": (averaged(skill, **keywords), lambda r: r.counts),
+        "cmfg": (averaged(cmfg, **keywords), lambda r: r.counts),
         "mfg": (averaged(mfg), lambda r: (1 - np.abs(r.d - r.c), r.weight, r.choice)),
         "mean_decisiveness": (averaged(mfg), lambda r: (r.d, r.weight, r.choice)),
         "mean_confidence": (averaged(mfg), lambda r: (r.c, r.weight, r.choice)),
     }
-    for name, (metric, columns) in names.items():
-        yield _gap(name, metric, columns, used, resamples, seed)
+    for name, (metric, columns) in metrics.items():
+        yield _difference(name, metric, columns, used, resamples, seed)
     judged = one.take(~np.isnan(one.right)), two.take(~np.isnan(two.right))
-    yield _gap(
+    yield _difference(
         "accuracy", averaged(mfg), lambda r: (r.right, r.weight, r.choice), judged, resamples, seed
     )
 
 
-def _gap(
+def _difference(
     name: str,
     metric: Callable[..., Any],
     columns: Callable[[Rows], tuple[Any, ...]],
@@ -140,8 +134,8 @@ def _gap(
 
 
 def _signed(sides: tuple[_Side, _Side], key: tuple[str, str], estimate: Estimate) -> Estimate:
-    """Return a difference with its place; its signature names B's settings and what A's were."""
-    theirs, ours = (side.marks[key] for side in sides)
+    """Return a difference with its slice; its signature names B's settings and what A's were."""
+    theirs, ours = (side.signatures[key] for side in sides)
     signature = difference_signature(estimate.name, ours, theirs)
     where = slice_of(form=key[0], method=key[1])
     return msgspec.structs.replace(estimate, where=where, signature=signature)

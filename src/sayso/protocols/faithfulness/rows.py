@@ -1,6 +1,8 @@
-"""The join of a faithfulness run: answers, readings of wording, and comparisons with the draws.
+"""The rows of a faithfulness run: one for each assertion of a method's answers in a form.
 
-Joined by ids, never by order.
+Answers, decisiveness and comparisons with the draws are joined by ids, never by order. A row
+without decisiveness (a punt) or without enough answered draws has NaN there and enters no mean;
+everything that is left out is counted.
 """
 
 from __future__ import annotations
@@ -18,12 +20,6 @@ from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped
 from sayso.protocols.pool import entity_of
 from sayso.protocols.protocol import Run
 from sayso.records import Generation, Question, Verdict
-
-# The rows of a faithfulness run: one for each assertion of a method's answers in a form.
-#
-# A row without decisiveness (a punt) or without enough answered draws has NaN there and enters
-# no
-# mean; everything that is left out is counted. ``faithfulness_join`` makes them.
 
 Floats = NDArray[np.float64]
 #: parts of a paragraph, by where the sentence begins
@@ -71,18 +67,23 @@ class Rows(NamedTuple):
         """Rows that enter MFG and cMFG."""
         return ~np.isnan(self.d) & ~np.isnan(self.c)
 
+    @property
+    def counts(self) -> tuple[NDArray[Any], ...]:
+        """What cMFG of every row takes, averaged over choices: d, j, k, weight, choice."""
+        return self.d, self.j, self.k, self.weight, self.choice
+
     def scored(self, pooled: bool = False) -> Rows:
         """Return the rows that enter, those of one answer sharing weight 1 among themselves.
 
         Definition 1 is the mean over the assertions that have both numbers: one that could not be
         read must not make its answer count for less. ``pooled``: every assertion has weight 1.
         """
-        found = self.take(self.used)
+        used = self.take(self.used)
         if pooled:
-            return found._replace(weight=np.ones(len(found.d)))
-        pairs = np.array([f"{a} {q}" for a, q in zip(found.answers, found.question, strict=True)])
+            return used._replace(weight=np.ones(len(used.d)))
+        pairs = np.array([f"{a} {q}" for a, q in zip(used.answers, used.question, strict=True)])
         _, place, count = np.unique(pairs, return_inverse=True, return_counts=True)
-        return found._replace(weight=1 / count[place.reshape(-1)] if len(pairs) else found.weight)
+        return used._replace(weight=1 / count[place.reshape(-1)] if len(pairs) else used.weight)
 
     def choices(self) -> list[Rows]:
         """Return the rows of each choice of demonstrations; all of them where there is none."""
@@ -154,6 +155,8 @@ def arrays_of(
     )
 
 
+# ---- from the stored tables to rows
+
 #: what the two methods of the common pool are called in its tables
 NAMES = {"plain": "vanilla", "instructed": "uncle"}
 _CHOICE = re.compile(r"-(\d+)$")
@@ -164,46 +167,45 @@ def load_rows(run: Run, settings: Settings) -> list[Rows]:
     by_id = {q.id: q for q in run.questions}
     out = dropped(run.questions, settings)
     entities = {e: n for n, e in enumerate(dict.fromkeys(entity_of(q) for q in run.questions))}
-    found = []
+    every = []
     for form, stages in _stages(run, settings).items():
         rows: dict[str, list[Row]] = defaultdict(list)
         lost: dict[str, Counter[str]] = defaultdict(Counter)
         for stage in stages:
-            for method, row in _read(run, stage, by_id, settings, out, lost):
+            for method, row in _rows(run, stage, by_id, settings, out, lost):
                 rows[method].append(row)
         plain = {r.question.id: r for r in rows["vanilla"] if not r.punted and r.k == r.k}
         for method in methods.chosen(settings.methods):
             if rows[method] or lost[method]:
-                own = [_lent(r, plain) for r in rows[method]]
-                found.append(arrays_of(form, method, own, lost[method], entities))
-    return found
+                own = [_withheld(r, plain) for r in rows[method]]
+                every.append(arrays_of(form, method, own, lost[method], entities))
+    return every
 
 
 def _stages(run: Run, settings: Settings) -> dict[str, list[str]]:
     """Return the stages that this run has, by form."""
-
     names = methods.chosen(settings.methods)
     revised = {m for m in names if methods.METHODS[m].kind == "revision"}
     others = set(names) - {"vanilla", "uncle"} - revised
     direct = not {"vanilla", "uncle"}.isdisjoint(names)
-    many, again = {m for m in others if methods.asks_in(m, "long")}, bool(revised)
+    in_long, again = any(methods.asks_in(m, "long") for m in others), bool(revised)
     demos = any(methods.METHODS[m].demonstrations for m in names) and run.has(
         "generations/demos-short"
     )
-    found = {"short": [direct, bool(many), again, demos]}
+    wanted = {"short": [direct, in_long, again, demos]}
     if any(q.parts for q in run.questions) and settings.prompts == "shared":
-        found["long"] = [direct, bool(many), again]
+        wanted["long"] = [direct, in_long, again]
     return {
         form: [
-            s
-            for s, on in zip(STAGES[form], have, strict=True)
-            if on and run.has(f"generations/{s}")
+            stage
+            for stage, is_wanted in zip(STAGES[form], flags, strict=True)
+            if is_wanted and run.has(f"generations/{stage}")
         ]
-        for form, have in found.items()
+        for form, flags in wanted.items()
     }
 
 
-def _read(
+def _rows(
     run: Run,
     stage: str,
     by_id: dict[str, Question],
@@ -212,29 +214,28 @@ def _read(
     lost: dict[str, Counter[str]],
 ) -> Iterator[tuple[str, Row]]:
     """Yield (method, row) of a stage; what has no row is counted in ``lost``."""
-    right = {(v.target, v.asked): v for v in run.verdicts(stage)}
+    content = {(v.target, v.asked): v for v in run.verdicts(stage)}
     letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(f"{stage}-contradict")}
     thoughts = {}
     if run.has(f"verdicts/{stage}-thought"):
         thoughts = {v.target: v.number for v in run.verdicts(f"{stage}-thought")}
-    said: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
+    wording: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
     for v in run.verdicts(f"{stage}-decisive"):
-        said[v.target.partition("#")[0], v.asked].append(v)
+        wording[v.target.partition("#")[0], v.asked].append(v)
     for g in run.generations(stage):
-        chosen = _CHOICE.search(g.method)
+        choice = _CHOICE.search(g.method)
         method = NAMES.get(g.method, _CHOICE.sub("", g.method))
-        for asked in by_id[g.question].parts or (g.question,):
-            if asked in out:
+        for question in by_id[g.question].parts or (g.question,):
+            if question in out:
                 continue
             lost[method]["asked"] += 1
-            verdicts = said.get((g.id, asked), [])
-            verdict = right.get((g.id, asked))
+            verdicts = wording.get((g.id, question), [])
             thought = thoughts.get(g.id)
             for v in verdicts:
                 if v.label == "omitted":
                     lost[method]["omitted"] += 1
                     continue
-                j, k, unread = counted(letters.get((v.target, asked), ""), settings)
+                j, k, unread = agreement(letters.get((v.target, question), ""), settings)
                 if v.problem is not None:
                     lost[method][f"wording {v.problem}"] += 1
                 elif v.label == "assertion" and k != k:
@@ -246,11 +247,11 @@ def _read(
                         j=j,
                         k=k,
                         punted=v.label == "punt",
-                        right=_right(verdict),
+                        right=_right(content.get((g.id, question))),
                         weight=1 / len(verdicts),
                         part=_part(g, v),
-                        choice=int(chosen[1]) if chosen else 0,
-                        question=by_id[asked],
+                        choice=int(choice[1]) if choice else 0,
+                        question=by_id[question],
                         answer=g.id,
                         thought=np.nan if thought is None else thought,
                         thinks=g.form == "short" and bool(g.thinking),
@@ -258,23 +259,23 @@ def _read(
                 )
 
 
-def counted(letters: str, settings: Settings) -> tuple[float, float, int]:
+def agreement(letters: str, settings: Settings) -> tuple[float, float, int]:
     """Return (agreeing, k, unread) of one assertion's draws; NaN where fewer than ``least`` count.
 
-    The letters are those of ``faithfulness_evidence``; ``draws.k`` takes the first draws only.
+    The letters are those of the ``-contradict`` verdicts; ``draws.k`` takes the first draws only.
     """
-    some = Counter(letters[: settings.draws.k])
-    agree, against = some["e"], some["c"]
+    count = Counter(letters[: settings.draws.k])
+    agree, against = count["e"], count["c"]
     if settings.relation == "contradiction":
-        agree += some["n"]
+        agree += count["n"]
     else:
-        against += some["n"]
-    agree += some["p"] if settings.sample_punt == "literal" else 0
-    against += some["p"] if settings.sample_punt == "contradiction" else 0
+        against += count["n"]
+    agree += count["p"] if settings.sample_punt == "literal" else 0
+    against += count["p"] if settings.sample_punt == "contradiction" else 0
     k = agree + against
     if k < min(settings.least, settings.draws.k):
-        return np.nan, np.nan, some["?"]
-    return float(agree), float(k), some["?"]
+        return np.nan, np.nan, count["?"]
+    return float(agree), float(k), count["?"]
 
 
 def _right(verdict: Verdict | None) -> float:
@@ -290,7 +291,7 @@ def _part(g: Generation, v: Verdict) -> int:
     return min(PARTS * v.start // len(g.text), PARTS - 1)
 
 
-def _lent(row: Row, plain: dict[str, Row]) -> Row:
+def _withheld(row: Row, plain: dict[str, Row]) -> Row:
     """Give a punt the confidence of the plain answer: what was withheld."""
     if not row.punted or row.question.id not in plain:
         return row

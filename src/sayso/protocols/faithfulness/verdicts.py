@@ -1,8 +1,18 @@
-"""Who reads decisiveness and who compares two answers: rules, an NLI model, a language model.
+"""What is read from answers and stored as verdicts, so that every number can be counted again.
 
-A reader of wording turns (question, answer) into assertions with a score; a reader of pairs turns
-(question, assertion, sample) into a letter: c contradicts, n does not, e says the same or follows,
-p the sample asserts nothing, ? nobody could say. Neither has a default for what it could not read.
+``<stage>-decisive`` holds a verdict for each assertion: ``target`` is ``<answer>#<number>``,
+``label`` "assertion", ``number`` its decisiveness, ``raw`` its text, ``start`` its place in a
+paragraph. An answer (or an aspect of a paragraph) without one has a verdict labeled "punt" (nothing
+asserted) or "omitted".
+
+``<stage>-contradict`` holds a verdict for each assertion, label "read": ``raw`` is a letter for
+every draw in order, ``number`` the count of c. c: the draw contradicts; n: it does not; e: equal or
+entailed; p: the draw asserts nothing; ?: not read; x: no draw.
+
+``<stage>-thought`` holds the decisiveness of each short answer's last thought (VALIDITY 4).
+
+Wording and contradiction are read by rules, an NLI model or a language model. None of them has a
+default for what it could not read.
 """
 
 from __future__ import annotations
@@ -23,10 +33,13 @@ from sayso.judges.rules.text import is_english
 from sayso.records import Generation, InputError, Question, Verdict
 
 Pair = tuple[str, str]  # question, answer
-Triple = tuple[str, str, str]  # question, assertion, sample
+Triple = tuple[str, str, str]  # question, assertion, draw
 
 
-class Wording(Protocol):
+# ---- who reads wording, and who compares an assertion with a draw
+
+
+class ReadsWording(Protocol):
     """Whoever reads how surely answers speak."""
 
     signature: str
@@ -35,8 +48,8 @@ class Wording(Protocol):
         """Return the assertions of each answer with their scores, or why there are none."""
 
 
-class Compared(Protocol):
-    """Whoever says whether a sample contradicts an assertion."""
+class ReadsContradiction(Protocol):
+    """Whoever says whether a draw contradicts an assertion."""
 
     signature: str
 
@@ -63,7 +76,7 @@ def _by_rules(text: str) -> Asserted:
     return Asserted(() if score is None else ((text.strip(), score),))
 
 
-class RulesCompared:
+class RulesContradiction:
     """:func:`sayso.contradicts`."""
 
     signature = "rules@4"
@@ -74,10 +87,10 @@ class RulesCompared:
         return {t: letters[contradicts(*t)] for t in dict.fromkeys(triples)}
 
 
-class NliCompared:
+class NliContradiction:
     """A model for natural-language inference: the likeliest of its three relations.
 
-    The sample is the premise and the assertion the hypothesis: does what was drawn bear it out?
+    The draw is the premise and the assertion the hypothesis: does the draw bear it out?
     """
 
     def __init__(self, meaning: Meaning) -> None:
@@ -90,24 +103,24 @@ class NliCompared:
         self.signature = meaning.signature
 
     def read(self, triples: Sequence[Triple]) -> dict[Triple, str]:
-        """Return c, n or e by the largest probability, n of equal ones; ? where none was given."""
+        """Return c, n or e by the largest probability, n of equal ones; ? where there is none."""
         unique = list(dict.fromkeys(triples))
-        asked = [(question, sample, claim) for question, claim, sample in unique]
-        table = self._meaning.table(asked) if asked else np.empty((0, 2))
-        found = {}
-        for triple, (follows, denies) in zip(unique, table.tolist(), strict=True):
-            if np.isnan(follows) or np.isnan(denies):
-                found[triple] = "?"
+        premises_first = [(question, draw, claim) for question, claim, draw in unique]
+        table = self._meaning.table(premises_first) if unique else np.empty((0, 2))
+        letters = {}
+        for triple, (entailed, denied) in zip(unique, table.tolist(), strict=True):
+            if np.isnan(entailed) or np.isnan(denied):
+                letters[triple] = "?"
                 continue
-            rest = 1 - follows - denies
-            likelier = "c" if denies > follows else "e"
-            sure = denies != follows and max(denies, follows) > rest
-            found[triple] = likelier if sure else "n"
-        return found
+            neutral = 1 - entailed - denied
+            likelier = "c" if denied > entailed else "e"
+            decided = denied != entailed and max(denied, entailed) > neutral
+            letters[triple] = likelier if decided else "n"
+        return letters
 
 
-def wording_reader(how: str, judge: Any, folder: Path | None) -> Wording:
-    """Open the reader of wording that settings name. Raises InputError where it has no model."""
+def open_wording(how: str, judge: Any, folder: Path | None) -> ReadsWording:
+    """Return whoever reads wording by the settings. Raises InputError where it has no model."""
     engine = engine_of(judge)
     if how == "rules" or (how == "auto" and engine is None):
         return RulesWording()
@@ -116,33 +129,23 @@ def wording_reader(how: str, judge: Any, folder: Path | None) -> Wording:
     return LlmDecisive(engine, folder)
 
 
-def pair_reader(how: str, judge: Any, meaning: Meaning | None, folder: Path | None) -> Compared:
-    """Open the reader of pairs that settings name. Raises InputError where it has no model."""
+def open_contradiction(
+    how: str, judge: Any, meaning: Meaning | None, folder: Path | None
+) -> ReadsContradiction:
+    """Return whoever compares by the settings. Raises InputError where it has no model."""
     engine = engine_of(judge)
     if how == "nli":
         if meaning is None:
             raise InputError("contradict nli: no NLI model can be opened here; name one with --nli")
-        return NliCompared(meaning)
+        return NliContradiction(meaning)
     if how == "rules" or (how == "auto" and engine is None):
-        return RulesCompared()
+        return RulesContradiction()
     if engine is None:
         raise InputError(f"contradict judge: the judge {judge.name} is no model; say --judge MODEL")
     return LlmContradict(engine, folder)
 
 
-# What is read from answers and kept as verdicts, so that every number can be counted again.
-#
-# ``<stage>-decisive``: a verdict for each assertion, ``target`` = ``<answer>#<number>``,
-# ``label``
-# "assertion", ``number`` its decisiveness, ``raw`` its text, ``start`` where a
-# paragraph has it; or one for an answer (an aspect) labeled "punt" (nothing asserted) or
-# "omitted".
-# ``<stage>-contradict``: a verdict for each assertion, label "read", ``raw`` a letter for every
-# draw
-# in order: c contradicts, n does not, e equal or entailed, p the draw asserts nothing, ? not
-# read, x
-# no draw; ``number`` counts the c. ``<stage>-thought``: decisiveness of a thought's last
-# assertion.
+# ---- <stage>-decisive: how surely each assertion is worded
 
 WITHHELD = ("abstained", "refused_by_policy", "asked_back")
 
@@ -156,44 +159,44 @@ class Draw(NamedTuple):
 
 def draws_of(generations: Iterable[Generation]) -> dict[tuple[str, str], list[Draw]]:
     """Return the draws by (question, method), in order of their sample index."""
-    found: dict[tuple[str, str], list[Draw]] = defaultdict(list)
+    draws: dict[tuple[str, str], list[Draw]] = defaultdict(list)
     for g in sorted(generations, key=lambda g: g.request.sample):
-        found[g.question, g.method].append(Draw(g.id, g.text if g.problem is None else None))
-    return dict(found)
+        draws[g.question, g.method].append(Draw(g.id, g.text if g.problem is None else None))
+    return dict(draws)
 
 
-class Wordings:
-    """A reader of wording as a judge whose verdicts a run stores. ``spans``: of paragraphs."""
+class WordingJudge:
+    """Reads wording as a judge whose verdicts a run stores. ``spans``: of paragraphs."""
 
     def __init__(
         self,
-        reader: Wording,
+        wording: ReadsWording,
         draws: Mapping[tuple[str, str], list[Draw]],
         by_id: Mapping[str, Question],
     ) -> None:
-        self.reader, self.name, self.signature = reader, reader.signature, reader.signature
+        self.wording, self.name, self.signature = wording, wording.signature, wording.signature
         self.spans: dict[tuple[str, str], Verdict] = {}
         self._by_id = by_id
-        drawn = [
+        texts = [
             (by_id[question].text, draw.text)
-            for (question, _), some in draws.items()
-            for draw in some
+            for (question, _), of_method in draws.items()
+            for draw in of_method
             if draw.text is not None
         ]
-        self.of_draws = reader.read(drawn)
-        self._unread = Counter(said.problem for said in self.of_draws.values() if said.problem)
-        self._read = len(self.of_draws)
+        self.of_draws = wording.read(texts)
+        self._unread = Counter(r.problem for r in self.of_draws.values() if r.problem)
+        self._readings = len(self.of_draws)
 
     @property
     def notices(self) -> list[str]:
         """Who read wording, and how many answers could not be read, by reason."""
-        told = getattr(self.reader, "notices", None)
+        own = getattr(self.wording, "notices", None)
         lost = [
-            f"decisiveness by {self.signature}: {number:,} of {self._read:,} readings are missing "
-            f"({problem})"
+            f"decisiveness by {self.signature}: {number:,} of {self._readings:,} readings are "
+            f"missing ({problem})"
             for problem, number in sorted(self._unread.items())
         ]
-        return [f"wording was read by {self.signature}", *(lost if told is None else told)]
+        return [f"wording was read by {self.signature}", *(lost if own is None else own)]
 
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         """Return the verdicts on every assertion of these answers, joined by ids."""
@@ -201,15 +204,16 @@ class Wordings:
         for item in items:
             if item.generation.problem is None:
                 pairs += [(q.text, self._text(item.generation, q)) for q in item.questions]
-        read = self.reader.read([p for p in pairs if p[1].strip()])
-        new = {pair: said for pair, said in read.items() if pair not in self.of_draws}
-        self._unread.update(said.problem for said in new.values() if said.problem)
-        self._read += len(new)
-        found = []
-        for item in items:
-            for question in item.questions:
-                found += self._of(item.generation, question, read)
-        return found
+        readings = self.wording.read([p for p in pairs if p[1].strip()])
+        new = [reading for pair, reading in readings.items() if pair not in self.of_draws]
+        self._unread.update(reading.problem for reading in new if reading.problem)
+        self._readings += len(new)
+        return [
+            verdict
+            for item in items
+            for question in item.questions
+            for verdict in self._verdicts(item.generation, question, readings)
+        ]
 
     def _span(self, g: Generation, question: Question) -> Verdict | None:
         return self.spans.get((g.id, question.id)) if g.form == "long" else None
@@ -221,8 +225,8 @@ class Wordings:
         span = self._span(g, question)
         return "" if span is None or span.start is None else g.text[span.start : span.end]
 
-    def _of(
-        self, g: Generation, question: Question, read: Mapping[tuple[str, str], Asserted]
+    def _verdicts(
+        self, g: Generation, question: Question, readings: Mapping[Pair, Asserted]
     ) -> list[Verdict]:
         span = self._span(g, question)
         problem = g.problem.partition(":")[0] if g.problem else None
@@ -235,11 +239,11 @@ class Wordings:
         if span is not None and (span.stance == "omitted" or not text.strip()):
             label = "punt" if span.stance in WITHHELD else "omitted"
         elif text.strip() and not (span is not None and span.stance in WITHHELD):
-            said = read[question.text, text]
-            if said.problem is not None:
-                return [Verdict(g.id, question.id, self.signature, problem=said.problem)]
-            if said.assertions:
-                return self._assertions(g, question, span, text, said.assertions)
+            reading = readings[question.text, text]
+            if reading.problem is not None:
+                return [Verdict(g.id, question.id, self.signature, problem=reading.problem)]
+            if reading.assertions:
+                return self._assertions(g, question, span, text, reading.assertions)
         return [Verdict(g.id, question.id, self.signature, label=label)]
 
     def _assertions(
@@ -251,7 +255,7 @@ class Wordings:
         assertions: Sequence[tuple[str, float]],
     ) -> list[Verdict]:
         """Return a verdict for each; of a paragraph, by rules, only the value and its score."""
-        if span is not None and isinstance(self.reader, RulesWording):
+        if span is not None and isinstance(self.wording, RulesWording):
             value = value_of(g.text, span)
             score = in_paragraph(g.text, text, value)
             assertions = [(value or text, assertions[0][1] if score is None else score)]
@@ -262,11 +266,11 @@ class Wordings:
                 self.signature,
                 label="assertion",
                 number=score,
-                raw=said,
+                raw=assertion,
                 start=None if span is None else span.start,
                 end=None if span is None else span.end,
             )
-            for number, (said, score) in enumerate(assertions)
+            for number, (assertion, score) in enumerate(assertions)
         ]
 
 
@@ -288,98 +292,100 @@ def in_paragraph(paragraph: str, sentence: str, value: str | None) -> float | No
     return own * around / alone
 
 
-# Comparing every assertion with the draws: what ``<stage>-contradict`` holds.
+# ---- <stage>-contradict: each assertion against every draw
 
 
-class Pairs:
-    """A reader of pairs as a judge whose verdicts a run stores. ``verdicts``: the assertions."""
+class ContradictionJudge:
+    """Compares assertions with draws, as a judge whose verdicts a run stores.
+
+    ``assertions`` are the verdicts of :class:`WordingJudge` on the same answers. ``same``: a
+    method's own draws count where it has some, else those of the plain question.
+    """
 
     def __init__(
         self,
-        reader: Compared,
+        contradiction: ReadsContradiction,
         draws: Mapping[tuple[str, str], list[Draw]],
         by_id: Mapping[str, Question],
-        wordings: Wordings,
+        wording: WordingJudge,
         *,
         same: bool,
     ) -> None:
-        self.reader, self.name, self.signature = reader, reader.signature, reader.signature
-        self.verdicts: list[Verdict] = []
-        self._compared = self._open = 0
-        self._draws, self._by_id, self._wordings, self._same = draws, by_id, wordings, same
+        self.contradiction = contradiction
+        self.name = self.signature = contradiction.signature
+        self.assertions: list[Verdict] = []
+        self._compared = self._silent = 0
+        self._draws, self._by_id, self._wording, self._same = draws, by_id, wording, same
 
     @property
     def notices(self) -> list[str]:
         """Who compared, and how many comparisons said nothing."""
-        told = getattr(self.reader, "notices", None)
+        own = getattr(self.contradiction, "notices", None)
         lost = (
-            f"contradiction by {self.signature}: {self._open:,} of {self._compared:,} comparisons "
-            "say nothing; such a draw is no draw"
+            f"contradiction by {self.signature}: {self._silent:,} of {self._compared:,} "
+            "comparisons say nothing; such a draw is no draw"
         )
-        own = [lost] if self._open else []
-        return [f"answers were compared by {self.signature}", *(own if told is None else told)]
+        if own is None:
+            own = [lost] if self._silent else []
+        return [f"answers were compared by {self.signature}", *own]
 
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         """Return a verdict with a letter for every draw, for each assertion."""
         method = {i.generation.id: i.generation.method for i in items}
-        said = [v for v in self.verdicts if v.label == "assertion" and v.raw]
-        drawn = [self._samples(v, method[v.target.partition("#")[0]]) for v in said]
+        assertions = [v for v in self.assertions if v.label == "assertion" and v.raw]
+        draws = [self._marked(v, method[v.target.partition("#")[0]]) for v in assertions]
         triples = [
             (self._by_id[v.asked].text, v.raw or "", text)
-            for v, samples in zip(said, drawn, strict=True)
-            for mark, text in samples
+            for v, marked in zip(assertions, draws, strict=True)
+            for mark, text in marked
             if not mark
         ]
-        read = self.reader.read(triples)
+        letter = self.contradiction.read(triples)
         self._compared += len(triples)
-        self._open += sum(read[triple] == "?" for triple in triples)
-        found = []
-        for v, samples in zip(said, drawn, strict=True):
+        self._silent += sum(letter[triple] == "?" for triple in triples)
+        verdicts = []
+        for v, marked in zip(assertions, draws, strict=True):
             question = self._by_id[v.asked].text
-            letters = "".join(m or read[question, v.raw or "", text] for m, text in samples)
-            count = float(letters.count("c"))
-            found.append(
-                Verdict(v.target, v.asked, self.signature, label="read", number=count, raw=letters)
+            raw = "".join(mark or letter[question, v.raw or "", text] for mark, text in marked)
+            count = float(raw.count("c"))
+            verdicts.append(
+                Verdict(v.target, v.asked, self.signature, label="read", number=count, raw=raw)
             )
-        return found
+        return verdicts
 
-    def _samples(self, verdict: Verdict, method: str) -> list[tuple[str, str]]:
+    def _marked(self, assertion: Verdict, method: str) -> list[tuple[str, str]]:
         """Return (mark, text) of every draw: a mark where there is nothing to compare."""
-        own = method if self._same and (verdict.asked, method) in self._draws else "plain"
-        question = self._by_id[verdict.asked].text
-        found = []
-        for draw in self._draws.get((verdict.asked, own), ()):
-            said = self._wordings.of_draws.get((question, draw.text or ""))
-            if draw.text is None or said is None:
-                found.append(("x", ""))
-            elif said.problem is not None:
-                found.append(("?", ""))
-            elif not said.assertions:
-                found.append(("p", ""))
+        own = method if self._same and (assertion.asked, method) in self._draws else "plain"
+        question = self._by_id[assertion.asked].text
+        marked = []
+        for draw in self._draws.get((assertion.asked, own), ()):
+            reading = self._wording.of_draws.get((question, draw.text or ""))
+            if draw.text is None or reading is None:
+                marked.append(("x", ""))
+            elif reading.problem is not None:
+                marked.append(("?", ""))
+            elif not reading.assertions:
+                marked.append(("p", ""))
             else:
-                found.append(("", "; ".join(text for text, _ in said.assertions)))
-        return found
+                marked.append(("", "; ".join(text for text, _ in reading.assertions)))
+        return marked
 
 
-# Thought but unsaid: how surely a thought ended, beside how surely the answer then speaks.
-#
-# Kept in ``<stage>-thought``: a verdict for each short answer with a thought, ``number`` the
-# decisiveness of the thought's last assertion, ``raw`` its text (VALIDITY 4). The last
-# assertion is
-# the last sentence with a word of the answer, and what follows it ("... But I am not sure.");
-# where
-# none has one, the last sentence.
+# ---- <stage>-thought: how surely a thought ends, to set against how surely the answer speaks
 
 #: characters of a thought, from its end, in which its last assertion is looked for
 LONGEST_THOUGHT = 4000
 
 
-class Thoughts:
-    """Decisiveness of what a model thought last: more or less sure than what it then said."""
+class ThoughtJudge:
+    """Decisiveness of what a model thought last, whether or not its answer says so.
 
-    def __init__(self, reader: Wording, by_id: Mapping[str, Question]) -> None:
-        self.reader, self.name, self.signature = reader, reader.signature, reader.signature
-        self._by_id = by_id
+    The last assertion is the last sentence with a word of the answer, and what follows it ("... But
+    I am not sure."); where none has one, the last sentence.
+    """
+
+    def __init__(self, wording: ReadsWording) -> None:
+        self.wording, self.name, self.signature = wording, wording.signature, wording.signature
 
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         """Return the score of each thought's last assertion, or why there is none."""
@@ -388,31 +394,32 @@ class Thoughts:
             g = item.generation
             if g.thinking and len(item.questions) == 1 and g.problem is None:
                 q = item.questions[0]
-                last[g.id] = (q, g.text, ending(g.thinking, g.text, q.text))
-        last = {target: some for target, some in last.items() if some[2]}
-        read = self.reader.read([(q.text, text) for q, _, text in last.values()])
-        found = []
+                text = ending(g.thinking, g.text, q.text)
+                if text:
+                    last[g.id] = (q, g.text, text)
+        readings = self.wording.read([(q.text, text) for q, _, text in last.values()])
+        verdicts = []
         for target, (q, answer, text) in last.items():
-            said = read[q.text, text]
-            if said.problem is not None:
-                found.append(Verdict(target, q.id, self.signature, problem=said.problem))
-            elif not said.assertions:
-                found.append(Verdict(target, q.id, self.signature, label="punt"))
+            reading = readings[q.text, text]
+            if reading.problem is not None:
+                verdicts.append(Verdict(target, q.id, self.signature, problem=reading.problem))
+            elif not reading.assertions:
+                verdicts.append(Verdict(target, q.id, self.signature, label="punt"))
             else:
-                score = nearest(said.assertions, answer)
-                if isinstance(self.reader, RulesWording):
+                score = nearest(reading.assertions, answer)
+                if isinstance(self.wording, RulesWording):
                     own = decisiveness(text, answer)
                     score = score if own is None else own
-                found.append(
+                verdicts.append(
                     Verdict(target, q.id, self.signature, label="assertion", number=score, raw=text)
                 )
-        return found
+        return verdicts
 
 
 def ending(thought: str, answer: str, question: str) -> str:
-    """Return a thought from its last sentence on that has a word of the answer, of its own.
+    """Return a thought from its last sentence on that has a word of the answer.
 
-    Words of the question are no sign of the answer. "" for a thought without a sentence.
+    Words of the question do not count. "" for a thought without a sentence.
     """
     tail = thought[-LONGEST_THOUGHT:]
     spans = sentences(tail)
@@ -431,8 +438,6 @@ def nearest(assertions: Sequence[tuple[str, float]], answer: str) -> float:
     A thought that weighs several values asserts several.
     """
     wanted = about(answer)[0]
-    shared = [len(about(text)[0] & wanted) for text, _ in assertions]
-    best = max(shared)
-    return next(
-        s for (_, s), n in zip(reversed(assertions), reversed(shared), strict=True) if n == best
-    )
+    scored = [(len(about(text)[0] & wanted), score) for text, score in assertions]
+    most = max(shared for shared, _ in scored)
+    return next(score for shared, score in reversed(scored) if shared == most)
