@@ -1,4 +1,4 @@
-"""How many attacks of ``tests/attacks.py`` reach a judge that obeys all it can see?
+"""How many attacks of ``tests/support/attacks.py`` reach a judge that obeys all it can see?
 
     python benchmarks/injection.py
 
@@ -23,7 +23,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from attacks import CANARY, Attack, attacks, fixed_fence, no_fence, outside
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.prompts import Part, compose, load
@@ -31,6 +30,7 @@ from sayso.prompts import fence
 from sayso.prompts.fence import Fence, clean
 from sayso.prompts.fence import fence as fence_fence
 from sayso.records import Generation, Gold, Question, Request, ask
+from support.attacks import CANARY, Attack, attacks, fixed_fence, no_fence, outside
 from support.judge_world import Block, Shown, judge_engine, written
 
 FENCES: dict[str, Callable[..., Fence]] = {

@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attacks import (
+from sayso.judges.judge import Item
+from sayso.judges.model import prompts as llm_prompts
+from sayso.judges.model.judge import LlmJudge
+from sayso.prompts.fence import LONGEST, Field, clean, fence
+from sayso.records import Generation, Gold, Question, Request, Verdict, ask
+from support.attacks import (
     CANARY,
     WANTED,
     Attack,
@@ -20,11 +25,6 @@ from attacks import (
     outside,
     worst_judge,
 )
-from sayso.judges.judge import Item
-from sayso.judges.model import prompts as llm_prompts
-from sayso.judges.model.judge import LlmJudge
-from sayso.prompts.fence import LONGEST, Field, clean, fence
-from sayso.records import Generation, Gold, Question, Request, Verdict, ask
 from support.judge_world import Block, Shown, judge_engine, shown, written
 
 ATTACKS = attacks()

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import attacks
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.model import numbered
 from sayso.judges.support import LlmSupport, Supported, read_verdict
 from sayso.records import Generation, Passage, Request
+from support import attacks
 
 CLAIMS = [f"Orm has claim number {n} here." for n in range(6)]
 ONE, TWO = Passage("id1", "Orm", "Orm is in Sarn."), Passage("id2", "Orm", "Orm is old.")
