@@ -17,7 +17,7 @@ from sayso.cli import flags
 from sayso.cli.progress import Bars
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Request, Usage, ask
-from sayso.runs import run as jobs
+from sayso.runs import costs as jobs
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(4)
@@ -191,7 +191,7 @@ def test_two_ctrl_c_stop_at_once_and_lose_no_answer_that_came(
 def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
     monkeypatch.setattr("sayso.cli.run.estimate", lambda job: found.append(job))
-    monkeypatch.setattr("sayso.cli.run.told", lambda plan: "")
+    monkeypatch.setattr("sayso.cli.run.plan_text", lambda plan: "")
     argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --thinking 64 "
     argv += "--max-cost 2.5 --price 1,2 --judge-price 3,4 --model-version may --concurrency 8 "
     argv += "--timeout 9 --judge-batch aspect --judge-mode two_pass --judge-labels uncle "

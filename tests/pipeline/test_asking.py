@@ -13,7 +13,7 @@ from sayso.engines.engine import Capabilities
 from sayso.engines.prices import LOCAL, Price
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, InputError, Request, Usage, ask
-from sayso.runs.asking import Asker
+from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import BudgetSpent, Meter, dollars
 from sayso.runs.progress import Silent
 from sayso.storage.cache import Cache
@@ -74,7 +74,7 @@ class Ahead(ScriptedEngine):
 def test_equal_requests_are_asked_once_and_each_gets_its_answer(tmp_path: Path) -> None:
     engine = ScriptedEngine(paid(None), backwards=True)
     with Cache(tmp_path) as cache:
-        asker = Asker(engine, cache)
+        asker = CachedEngine(engine, cache)
         # at T=0 sample and seed do not matter; the answer still carries the request it is for
         greedy = [ask("greedy", temperature=0, sample=n) for n in range(3)]
         found = dict(asker.complete([*ASKED, *ASKED, *greedy]))
@@ -82,7 +82,7 @@ def test_equal_requests_are_asked_once_and_each_gets_its_answer(tmp_path: Path) 
         assert [found[n].request for n in range(43)] == [*ASKED, *ASKED, *greedy]
         assert len(engine.requests) == 21
         assert (asker.tally.asks, asker.tally.requests, asker.tally.asked) == (43, 21, 21)
-        again = Asker(engine, cache)
+        again = CachedEngine(engine, cache)
         assert {i: g.text for i, g in again.complete(ASKED)} == {
             i: f"to question {i}" for i in range(20)
         }
@@ -98,7 +98,7 @@ def test_failures_are_asked_again_and_counted(tmp_path: Path) -> None:
     engine = ScriptedEngine(reply)
     with Cache(tmp_path) as cache:
         for _ in range(2):
-            asker = Asker(engine, cache)
+            asker = CachedEngine(engine, cache)
             assert len(list(asker.complete(ASKED))) == 20
             assert (asker.tally.failed, asker.tally.cached) == (20, 0)
             assert asker.dollars == 0.0  # no token came or went
@@ -114,7 +114,7 @@ def test_an_engine_that_forgets_or_repeats_an_answer_loses_nothing(tmp_path: Pat
                     yield index, Generation(request, text="another")
 
     with Cache(tmp_path) as cache:
-        asker = Asker(Sloppy(paid(None)), cache)
+        asker = CachedEngine(Sloppy(paid(None)), cache)
         found = dict(asker.complete(ASKED))
         assert found[3].problem == "failed: no answer"
         assert {found[n].text for n in range(20) if n != 3} == {
@@ -127,11 +127,11 @@ def test_a_killed_asker_goes_on_where_it_was(tmp_path: Path) -> None:
     engine = ScriptedEngine(paid(0.5), kill_after=7)
     with Cache(tmp_path) as cache:
         with pytest.raises(KeyboardInterrupt):
-            list(Asker(engine, cache).complete(ASKED))
+            list(CachedEngine(engine, cache).complete(ASKED))
         assert len(engine.requests) == 7
     engine = ScriptedEngine(paid(0.5))
     with Cache(tmp_path) as cache:
-        asker = Asker(engine, cache)
+        asker = CachedEngine(engine, cache)
         assert len(dict(asker.complete(ASKED))) == 20
     assert len(engine.requests) == 13
     # all twenty answers cost half a dollar; thirteen of them were paid for now
@@ -143,7 +143,7 @@ def test_stopping_waits_for_what_was_asked(tmp_path: Path) -> None:
     engine, heard = Ahead(paid(0.01)), Heard(stop_after=3)
     with Cache(tmp_path) as cache:
         with pytest.raises(KeyboardInterrupt):
-            list(Asker(engine, cache, progress=heard).complete(ASKED))
+            list(CachedEngine(engine, cache, progress=heard).complete(ASKED))
         sent = len(engine.requests)
         assert 8 <= sent <= 11  # one more is sent for each of the first answers
         assert len(heard.answers) == sent
@@ -174,7 +174,7 @@ def test_stopping_holds_the_engine_and_what_it_gives_back_did_not_fail(tmp_path:
     meter.settle("model/256", 0.01)  # a price is known, so that eight may wait at a time
     meter.settle("model/256", 0.01)
     with Cache(tmp_path) as cache:
-        asker = Asker(Holding(paid(0.01)), cache, progress=heard, meter=meter)
+        asker = CachedEngine(Holding(paid(0.01)), cache, progress=heard, meter=meter)
         with pytest.raises(KeyboardInterrupt):
             list(asker.complete(ASKED))
         assert (asker.tally.asked, asker.tally.failed) == (5, 0)
@@ -197,7 +197,7 @@ def test_the_budget_is_kept_and_nothing_paid_for_is_lost(
     """Ten answers at 10 cents each fit into 1.05 dollars; the eleventh does not."""
     engine, heard = kind(paid(0.10)), Heard()
     with Cache(tmp_path) as cache:
-        asker = Asker(engine, cache, meter=Meter(1.05), progress=heard)
+        asker = CachedEngine(engine, cache, meter=Meter(1.05), progress=heard)
         with pytest.raises(BudgetSpent) as caught:
             list(asker.complete(ASKED))
         assert len(engine.requests) == 10
@@ -209,7 +209,7 @@ def test_the_budget_is_kept_and_nothing_paid_for_is_lost(
     assert "\n" not in said
     # the next command pays for the other ten
     with Cache(tmp_path) as cache:
-        asker = Asker(engine, cache, meter=Meter(1.05))
+        asker = CachedEngine(engine, cache, meter=Meter(1.05))
         assert len(dict(asker.complete(ASKED))) == 20
         assert len(engine.requests) == 20
         assert asker.dollars == pytest.approx(2.0)
@@ -217,8 +217,8 @@ def test_the_budget_is_kept_and_nothing_paid_for_is_lost(
 
 def test_one_limit_holds_for_model_and_judge_together(tmp_path: Path) -> None:
     meter = Meter(0.5)
-    model = Asker(ScriptedEngine(paid(0.1), "a"), meter=meter)
-    judge = Asker(ScriptedEngine(paid(0.1), "b"), meter=meter, who="judge")
+    model = CachedEngine(ScriptedEngine(paid(0.1), "a"), meter=meter)
+    judge = CachedEngine(ScriptedEngine(paid(0.1), "b"), meter=meter, who="judge")
     assert len(list(model.complete(ASKED[:3]))) == 3
     with pytest.raises(BudgetSpent, match="18 requests left"):
         list(judge.complete(ASKED))
@@ -235,7 +235,7 @@ def test_a_kind_of_request_is_tried_before_many_of_it_are_sent() -> None:
     engine = Ahead(reply)
     long = [ask(f"long {n}", max_tokens=1000) for n in range(20)]
     with pytest.raises(BudgetSpent):
-        list(Asker(engine, meter=Meter(3.5)).complete([*ASKED, *long]))
+        list(CachedEngine(engine, meter=Meter(3.5)).complete([*ASKED, *long]))
     # 20 short ones for 0.20 dollars, then three long ones; a fourth would make 4.20
     assert sum(r.max_tokens == 1000 for r in engine.requests) == 3
 
@@ -244,11 +244,11 @@ def test_an_answer_without_a_price_ends_a_limited_run_but_is_kept(tmp_path: Path
     engine = ScriptedEngine(paid(None))
     with Cache(tmp_path) as cache:
         with pytest.raises(InputError, match="answered without a price; give --judge-price"):
-            list(Asker(engine, cache, who="judge", meter=Meter(5)).complete(ASKED))
+            list(CachedEngine(engine, cache, who="judge", meter=Meter(5)).complete(ASKED))
         assert len(cache.get_many(_keys(engine))) == 1
         # a price of the user's own, and local models, need none in the replies
         for price in (Price(1.0, 1.0), LOCAL):
-            asker = Asker(engine, cache, price=price, meter=Meter(5))
+            asker = CachedEngine(engine, cache, price=price, meter=Meter(5))
             assert len(list(asker.complete(ASKED))) == 20
     assert asker.dollars == 0.0
 
@@ -277,11 +277,11 @@ def test_what_was_not_sent_is_said_of_new_and_of_cached_answers(tmp_path: Path) 
         "3 of 19 answers: seed: not sent",
     ]
     with Cache(tmp_path) as cache:
-        first = Asker(Stubborn(), cache)
+        first = CachedEngine(Stubborn(), cache)
         assert len(first.notices) == 3  # nothing was answered yet
         list(first.complete(ASKED))
         assert first.notices == ["another name answered", *told]
-        again = Asker(ScriptedEngine(reply), cache, who="judge")
+        again = CachedEngine(ScriptedEngine(reply), cache, who="judge")
         again.engine.identity = "api:stubborn"
         list(again.complete(ASKED))
     assert again.notices == [
@@ -302,7 +302,7 @@ def test_failures_do_not_make_answers_look_cheap() -> None:
         return Generation(request, text="x", usage=Usage(10, 10, dollars=0.1))
 
     asked = [ask(f"question {n}") for n in range(1000)]
-    asker = Asker(Ahead(reply), meter=Meter(1.0))
+    asker = CachedEngine(Ahead(reply), meter=Meter(1.0))
     with pytest.raises(BudgetSpent, match=r"stopped at --max-cost 1: \$1.00 spent"):
         list(asker.complete(asked))
     assert asker.paid == pytest.approx(1.0)
@@ -312,15 +312,15 @@ def test_tokens_that_an_endpoint_does_not_tell_are_not_free() -> None:
     def reply(request: Request) -> Generation:
         return Generation(request, text="an answer without usage")
 
-    asker = Asker(ScriptedEngine(reply), price=Price(1.0, 1.0))
+    asker = CachedEngine(ScriptedEngine(reply), price=Price(1.0, 1.0))
     list(asker.complete(ASKED))
     assert asker.dollars is None
     with pytest.raises(InputError, match="cannot be kept: scripted answered without a price"):
-        list(Asker(ScriptedEngine(reply), price=Price(1.0, 1.0), meter=Meter(1)).complete(ASKED))
+        list(CachedEngine(ScriptedEngine(reply), price=Price(1.0, 1.0), meter=Meter(1)).complete(ASKED))
 
 
 def test_an_unknown_price_is_none_and_never_zero() -> None:
-    asker = Asker(ScriptedEngine(paid(None)))
+    asker = CachedEngine(ScriptedEngine(paid(None)))
     list(asker.complete(ASKED))
     assert asker.dollars is None
     assert asker.paid == 0.0
@@ -329,14 +329,14 @@ def test_an_unknown_price_is_none_and_never_zero() -> None:
 def test_repeating_draws_are_told_at_once_and_once() -> None:
     engine, heard = ScriptedEngine(paid(None)), Heard()
     engine.capabilities = Capabilities(draws_vary=False)
-    list(Asker(engine, progress=heard).complete(ASKED))
+    list(CachedEngine(engine, progress=heard).complete(ASKED))
     assert len(heard.notes) == 1
     assert "repeat the same text" in heard.notes[0]
 
 
 def test_what_the_engine_learns_shows_through() -> None:
     engine = ScriptedEngine(paid(None))
-    asker = Asker(engine)
+    asker = CachedEngine(engine)
     assert not asker.capabilities.logprobs
     engine.capabilities = msgspec.structs.replace(engine.capabilities, logprobs=True)
     assert asker.capabilities.logprobs

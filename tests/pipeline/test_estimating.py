@@ -13,7 +13,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.records import Generation, Usage, ask
 from sayso.runs import measure
-from sayso.runs.dry_run import UNKNOWN_FORM, Plan, Range, Stage, estimate, means, told
+from sayso.runs.dry_run import UNKNOWN_FORM, Plan, Range, Stage, estimate, means, plan_text
 from sayso.runs.run import Job
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write
@@ -126,7 +126,7 @@ def test_prices(tmp_path: Path, price: Price | None, said: str, dollars: float |
     assert said in plan.prices["model"]
     found = stage(plan, "model", "probe").dollars
     assert (found and found.high) == dollars or (found is None and dollars is None)
-    text = told(plan)
+    text = plan_text(plan)
     assert said in text
     if price is None:
         assert "in all: unknown" in text
@@ -194,6 +194,6 @@ def test_an_address_that_was_not_tried_is_said(tmp_path: Path) -> None:
     plan = estimate(job(tmp_path, name, f"rules+{name}"))
     said = [note for note in plan.notes if "not tried" in note]
     assert said == [f"{name}: the address was not tried; sayso check tries it"]
-    assert said[0] in told(plan)
+    assert said[0] in plan_text(plan)
     plan = estimate(job(tmp_path, MIND.engine("base")))
     assert not [note for note in plan.notes if "not tried" in note]

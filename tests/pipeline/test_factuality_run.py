@@ -75,7 +75,7 @@ def test_equal_names_are_told_apart_and_a_file_twice_is_refused(tmp_path: Path) 
         (tmp_path / folder).mkdir()
         write(tmp_path / folder, "x.jsonl", [labeled("Mira", "S")])
     result = run(tmp_path, tmp_path / "a" / "x.jsonl", tmp_path / "b" / "x.jsonl")
-    assert {e.where.split(";")[0] for e in result.estimates} == {"method:a/x", "method:b/x"}
+    assert {e.where[0] for e in result.estimates} == {("method", "a/x"), ("method", "b/x")}
     with pytest.raises(InputError, match="rename one of the files"):
         run(tmp_path, tmp_path / "a" / "x.jsonl", tmp_path / "a" / "x.jsonl", name="two")
 
@@ -307,8 +307,8 @@ def test_the_command(
     rows = (
         found if isinstance(found, list) else next(v for v in found.values() if isinstance(v, list))
     )
-    scores = {e["where"]: e["value"] for e in rows if e["name"] == "factscore"}
-    assert scores == {"method:t": pytest.approx(0.6)}
+    scores = [(e["where"], e["value"]) for e in rows if e["name"] == "factscore"]
+    assert scores == [({"method": "t"}, pytest.approx(0.6))]
     assert (tmp_path / "run" / "report.html").exists()
     assert cli.execute(["factuality", "no.jsonl"]) == 2
     told = capsys.readouterr().err.strip()

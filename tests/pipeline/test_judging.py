@@ -14,7 +14,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Request, Usage, ask, signature_text
 from sayso.runs import judge
-from sayso.runs.asking import Asker, bill
+from sayso.runs.asking import CachedEngine, bill
 from sayso.runs.costs import BudgetSpent
 from sayso.runs.judge import JudgeOptions, check_judge, open_judge
 from sayso.runs.measure import Result
@@ -171,9 +171,9 @@ def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
         seat = open_judge(name, learn=False)
         assert seat.judge.name == name
-        assert seat.asker is not None
-        assert seat.asker.price is not None
-        assert seat.asker.price.input == 0.15
+        assert seat.engine is not None
+        assert seat.engine.price is not None
+        assert seat.engine.price.input == 0.15
         seat.close()
 
 
@@ -281,10 +281,10 @@ def test_nothing_answered_has_no_price() -> None:
     def reply(request: Request) -> Generation:
         return Generation(request, problem="failed: status 500")
 
-    def asked(script: Any) -> Asker:
+    def asked(script: Any) -> CachedEngine:
         engine = ScriptedEngine(script)
         engine.identity = "api:far"
-        asker = Asker(engine)
+        asker = CachedEngine(engine)
         list(asker.complete([ask("Who?"), ask("When?")]))
         return asker
 

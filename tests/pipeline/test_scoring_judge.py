@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sayso.judges.model.judge import LlmJudge
-from sayso.runs.judge import Seat
+from sayso.runs.judge import OpenJudge
 from sayso.score_files import grade
 from sayso.score_files.score import score_file
 from support.judge_world import judge_engine, truthful
@@ -24,9 +24,9 @@ def test_a_judge_sees_the_question_only_where_it_should(
     engine = judge_engine(truthful)
     opened: list[str] = []
 
-    def seat(name: str, *_: Any, **__: Any) -> Seat:
+    def seat(name: str, *_: Any, **__: Any) -> OpenJudge:
         opened.append(name)
-        return Seat(LlmJudge(engine), None)
+        return OpenJudge(LlmJudge(engine))
 
     monkeypatch.setattr(grade, "open_judge", seat)
     rows = [

@@ -17,8 +17,8 @@ from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError
-from sayso.runs import run as jobs
-from sayso.runs.stages import Seen, cautions
+from sayso.runs import costs as jobs
+from sayso.runs.stages import VerdictCounts, unread_cautions
 from sayso.storage.run_folder import RunFolder
 from support.judge_world import Shown, judge_engine, truthful
 from support.scripted_world import Mind, chance, facts, records, write
@@ -113,12 +113,12 @@ def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> Non
 
 def test_a_few_missing_verdicts_are_not_told_first() -> None:
     # 3 of 100 is not more than 3 %; 4 of 100 is; what was never answered is told apart
-    assert cautions(Seen(100, 3, 0)) == []
-    (said,) = cautions(Seen(100, 4, 0))
+    assert unread_cautions(VerdictCounts(100, 3, 0)) == []
+    (said,) = unread_cautions(VerdictCounts(100, 4, 0))
     assert said.startswith("The judge could not be read on 4 of 100 verdicts")
-    (said,) = cautions(Seen(96, 0, 4))
+    (said,) = unread_cautions(VerdictCounts(96, 0, 4))
     assert said.startswith("4 of 100 verdicts are missing because the model gave no answer")
-    assert cautions(Seen(0, 0, 0)) == []
+    assert unread_cautions(VerdictCounts(0, 0, 0)) == []
 
 
 def test_a_model_that_answers_nothing_has_no_numbers(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -47,13 +47,10 @@ from sayso.records import (
 )
 from sayso.report.terminal import data, say
 from sayso.runs.costs import Meter
-from sayso.runs.judge import JudgeOptions, Seat, open_judge
+from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.progress import Progress
-from sayso.runs.stages import asked_and_missing
+from sayso.runs.stages import requested_and_missing
 from sayso.version import __version__
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
 
 OURS = "our labels"
 #: a line longer than this is no labelled answer
@@ -444,22 +441,22 @@ def judge_check(
     ours, check_set = our_set()
     few, their_few = spread(ours, limit), spread(theirs, limit)
     partial = len(few) < len(ours) or len(their_few) < len(theirs)
-    seat = _seat(judge, options, max_cost, progress)
-    began, before = time.monotonic(), _bill(seat)
+    opened = open_judge(judge, options, meter=Meter(max_cost), progress=progress)
+    began, before = time.monotonic(), _bill(opened)
     # What opening it took is part of the whole check; a judge of the caller's own has a past.
-    start = before if seat.asker is None else _Bill(0, 0, 0, 0, 0.0)
+    start = before if opened.engine is None else _Bill(0, 0, 0, 0, 0.0)
     try:
-        mine = _grade(seat, OURS, few)
+        mine = _grade(opened, OURS, few)
         others = None
         if labelled is not None:
-            others = _grade(seat, whole(Path(labelled).name), their_few)
-        bill = _bill(seat).since(before)
-        if seat.asker is not None:
-            seat.asker.stage = "judging: attacks"
-        attacks = _attack(seat.judge)
-        words = None if partial else check_words(seat.judge)
+            others = _grade(opened, whole(Path(labelled).name), their_few)
+        bill = _bill(opened).since(before)
+        if opened.engine is not None:
+            opened.engine.stage = "judging: attacks"
+        attacks = _attack(opened.judge)
+        words = None if partial else check_words(opened.judge)
         found = JudgeCheck(
-            signature=seat.judge.signature,
+            signature=opened.judge.signature,
             checked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             sayso=__version__,
             check_set=check_set,
@@ -472,33 +469,17 @@ def judge_check(
             prompt_tokens=bill.prompt_tokens,
             completion_tokens=bill.completion_tokens,
             dollars=bill.dollars,
-            whole_dollars=_bill(seat).since(start).dollars,
+            whole_dollars=_bill(opened).since(start).dollars,
             seconds=round(time.monotonic() - began, 1),
             partial=partial,
             words=words,
-            notices=tuple(whole(str(n)) for n in getattr(seat.judge, "notices", ())),
+            notices=tuple(whole(str(n)) for n in getattr(opened.judge, "notices", ())),
         )
     finally:
-        seat.close()
+        opened.close()
     if not partial:
         keep(found, cache)
     return found
-
-
-def _seat(
-    judge: str | Judge | Engine,
-    options: JudgeOptions | None,
-    max_cost: float | None,
-    progress: Progress | None,
-) -> Seat:
-    """Open the judge without a cache: what is checked is what it says now."""
-    if _is_judge(judge):
-        return Seat(judge, None, borrowed=True)
-    return open_judge(judge, options, meter=Meter(max_cost), progress=progress)
-
-
-def _is_judge(given: str | Judge | Engine) -> TypeIs[Judge]:
-    return hasattr(given, "grade")
 
 
 class _Bill(NamedTuple):
@@ -522,14 +503,14 @@ class _Bill(NamedTuple):
         )
 
 
-def _bill(seat: Seat) -> _Bill:
+def _bill(opened: OpenJudge) -> _Bill:
     """Return what a judge did so far; one of the caller's own that counts nothing asks nobody."""
-    counts = getattr(seat.judge, "counts", None)
+    counts = getattr(opened.judge, "counts", None)
     retried = int(getattr(counts, "retried", 0))
-    if seat.asker is not None:
-        tally = seat.asker.tally
+    if opened.engine is not None:
+        tally = opened.engine.tally
         tokens = tally.prompt_tokens, tally.completion_tokens
-        return _Bill(tally.asked, retried, *tokens, seat.asker.dollars)
+        return _Bill(tally.asked, retried, *tokens, opened.engine.dollars)
     calls, prompt, completion = (
         int(getattr(counts, name, 0)) for name in ("calls", "prompt_tokens", "completion_tokens")
     )
@@ -537,26 +518,26 @@ def _bill(seat: Seat) -> _Bill:
     return _Bill(calls, retried, prompt, completion, None if dollars is None else float(dollars))
 
 
-def _grade(seat: Seat, name: str, rows: Sequence[Labelled]) -> SetResult:
-    if seat.asker is not None:
-        seat.asker.stage = f"judging: {name}"
-    verdicts = _first(seat.judge, [row.item for row in rows])
+def _grade(opened: OpenJudge, name: str, rows: Sequence[Labelled]) -> SetResult:
+    if opened.engine is not None:
+        opened.engine.stage = f"judging: {name}"
+    verdicts = _first(opened.judge, [row.item for row in rows])
     labels = [label for row in rows for label in row.labels]
     groups = [row.group for row in rows for _ in row.labels]
-    told_apart = getattr(seat.judge, "labels", "stance") != "uncle"
+    told_apart = getattr(opened.judge, "labels", "stance") != "uncle"
     return result(name, verdicts, labels, groups, stances=told_apart)
 
 
 def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
     """Grade items, a handful first: a judge that cannot be read is not asked for the rest."""
-    asked, missing = asked_and_missing(judge)
+    asked, missing = requested_and_missing(judge)
     verdicts: list[Verdict] = []
     done = 0
     while done < len(items):
         part = items[done : done + HANDFUL]
         verdicts += _read(judge, part)
         done += len(part)
-        now, lost = asked_and_missing(judge)
+        now, lost = requested_and_missing(judge)
         number, unread = now - asked, sum(lost.values()) - sum(missing.values())
         why = {p: n - missing.get(p, 0) for p, n in lost.items() if n > missing.get(p, 0)}
         if now == 0:  # it asks no model, or does not count

@@ -14,10 +14,11 @@ from rich.console import Console
 from sayso.checks.judge import COLORS, _table
 from sayso.engines import open_model
 from sayso.engines.engine import Engine
-from sayso.engines.prices import Price, cost, price_of
+from sayso.engines.prices import cost, price_of
 from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
 from sayso.report.terminal import data, say
+from sayso.runs.costs import add, known_price
 from sayso.runs.progress import Progress, Silent
 
 # What ``sayso check`` asks, and how: everything through the Engine protocol, nothing cached.
@@ -69,8 +70,7 @@ class Questioner:
         self.template: Template = ()
         self.replies: list[Generation] = []
         self.dollars: float | None = 0.0
-        found = getattr(engine, "price", None)
-        self._price = found if isinstance(found, Price) else price_of(engine.name)
+        self._price = known_price(engine) or price_of(engine.name)
 
     def request(self, text: str, tokens: int, **settings: object) -> Request:
         """Return a request of at most so many tokens, with the template's settings so far."""
@@ -96,8 +96,7 @@ class Questioner:
 
     def _pay(self, reply: Generation) -> float | None:
         paid = cost(reply, self._price)
-        known = self.dollars is not None and paid is not None
-        self.dollars = (self.dollars or 0.0) + (paid or 0.0) if known else None
+        self.dollars = add(self.dollars, paid)
         return paid
 
     @property

@@ -18,7 +18,7 @@ from sayso.cli.progress import Bars
 from sayso.judges import reliability as judge_check_store
 from sayso.judges.reliability import JudgeCheck, Share, WordsCheck
 from sayso.report.numbers import plain_json
-from sayso.runs.costs import endpoint_options, told
+from sayso.runs.costs import dollars, endpoint_options
 from sayso.runs.judge import Batch, JudgeOptions, Labels, Mode
 
 
@@ -63,7 +63,7 @@ def check(
     bill = (
         f"{found.requests:,} requests, {found.prompt_tokens:,} prompt and "
         f"{found.completion_tokens:,} answer tokens, price "
-        f"{'none (local)' if local else told(found.dollars)}"
+        f"{'none (local)' if local else dollars(found.dollars)}"
     )
     checks.render_check(
         found.signature,
@@ -200,9 +200,9 @@ def _words(found: JudgeCheck) -> judge.JudgeTables:
         tail.append(
             f"{found.calls:,} calls for {found.graded:,} answers, {found.retried:,} answers asked "
             f"again; for 100 graded answers {found.tokens_per_100 or 0:,.0f} tokens, price "
-            f"{told(found.dollars_per_100)} (UNCLE's judge: {told(REFERENCE_DOLLARS)})"
+            f"{dollars(found.dollars_per_100)} (UNCLE's judge: {dollars(REFERENCE_DOLLARS)})"
         )
-        tail.append(f"the whole check: {told(found.whole_dollars)}, {found.seconds:,.0f} s")
+        tail.append(f"the whole check: {dollars(found.whole_dollars)}, {found.seconds:,.0f} s")
     else:
         tail.append(f"it asks no model; {found.seconds:,.1f} s")
     return judge.JudgeTables(head, tables, bad, tail)

@@ -23,7 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from sayso.records import Generation
-from sayso.runs.costs import dollars
+from sayso.runs.costs import add, dollars
 
 
 class _Rate(ProgressColumn):
@@ -99,8 +99,7 @@ class Bars:
         if self._task is None:
             return
         self._tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
-        known = self._dollars is not None and paid is not None
-        self._dollars = (self._dollars or 0.0) + (paid or 0.0) if known else None
+        self._dollars = add(self._dollars, paid)
         spent = f"{self._tokens:,} tokens"
         if self._dollars:  # nothing is said where nothing was paid, or nobody knows what
             spent += f" {dollars(self._dollars)}"

@@ -25,7 +25,7 @@ from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle import settings as uncle
 from sayso.report.numbers import json_text
 from sayso.report.terminal import render_compare
-from sayso.runs.dry_run import estimate, told
+from sayso.runs.dry_run import estimate, plan_text
 from sayso.runs.from_files import factuality as measure_texts
 from sayso.runs.measure import Result, settings_kind
 from sayso.runs.measure import measure as measure_run
@@ -116,7 +116,7 @@ def _run(job: Job, common: Common, *, quiet: bool = False) -> object:
     if common.dry_run:
         plan = estimate(job)
         if not quiet:
-            print(json_text(plan) if common.json else told(plan))
+            print(json_text(plan) if common.json else plan_text(plan))
         return msgspec.to_builtins(plan)
     with Bars() as bars:
         result = execute(job, bars)

@@ -1,8 +1,8 @@
-"""Asking through the cache: an engine around an engine, for the model and for the judge alike.
+"""Requests through the cache: an engine around an engine, for the model and for the judge alike.
 
-Equal requests are asked once, answers that are in the cache are not asked again, and every new
-answer goes into the cache as it comes: whoever is killed and starts again asks only what is
-missing.
+Equal requests are sent once, answers that are in the cache are not requested again, and every new
+answer goes into the cache as it comes: a run that is killed and started again asks only what is
+missing. How the model is to think and what its chat template gets are part of every request.
 """
 
 from __future__ import annotations
@@ -19,103 +19,16 @@ from numpy.typing import NDArray
 from sayso.engines.engine import Capabilities, Counts, Engine, reader_of
 from sayso.engines.prices import LOCAL, Price, cost
 from sayso.records import Generation, InputError, Request, content_id, request_key
-from sayso.runs.costs import Meter, dollars, told
+from sayso.runs.costs import Meter, add, dollars
 from sayso.runs.progress import Progress, Silent
 from sayso.storage.cache import Cache
 
-# What answers say was not asked as the settings say, counted over all answers of a run.
-#
-# An engine tells it only of the answers that it gave itself; those of the cache carry it with
-# them.
 
-#: different overrides that are told
-MOST = 16
+class EngineWrapper:
+    """An engine around another one, which does all that a subclass leaves to it."""
 
-
-class Overridden:
-    """Counts the ``overrides`` of answers; requests without an answer do not count."""
-
-    def __init__(self) -> None:
-        self._answers = 0
-        self._found: Counter[str] = Counter()
-
-    def see(self, reply: Generation) -> None:
-        """Count one answer."""
-        if reply.problem is None:
-            self._answers += 1
-            self._found.update(set(reply.overrides))
-
-    def untold(self, engine: Engine) -> list[str]:
-        """Return the engine's notices but for those that :meth:`lines` tells as well."""
-        notices = [str(notice) for notice in getattr(engine, "notices", ())]
-        if not self._found:
-            return notices
-        known = getattr(engine, "in_replies", ())
-        return [n for n in notices if n not in known and not n.startswith(tuple(self._found))]
-
-    def lines(self, what: str) -> list[str]:
-        """Return one line for all overrides of equally many answers; ``what`` names answers."""
-        alike: dict[int, list[str]] = {}
-        for override, number in sorted(self._found.items(), key=lambda item: -item[1])[:MOST]:
-            alike.setdefault(number, []).append(override)
-        return [
-            f"{number:,} of {self._answers:,} {what}: {'; '.join(sorted(said))}"
-            for number, said in alike.items()
-        ]
-
-
-#: what a reply must carry to be used from the cache; an engine that cannot give it is not asked to
-WANTED = ("logprobs", "entropies")
-
-
-class Tally(msgspec.Struct):
-    """What went through an :class:`Asker`.
-
-    ``asks`` were wanted, ``requests`` of them differ, ``cached`` were in the cache and ``asked``
-    were not; ``failed`` got no answer. The tokens are those of all answers, cached ones included.
-    """
-
-    asks: int = 0
-    requests: int = 0
-    cached: int = 0
-    asked: int = 0
-    failed: int = 0
-    completed_arrays: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-class Asker:
-    """An :class:`~sayso.engines.engine.Engine` that asks another one what the cache does not hold.
-
-    ``dollars`` is the price of all answers, whenever they were paid, ``None`` as soon as one
-    without a known price is among them; ``paid`` is what was spent here and now. ``stage`` names
-    what is being asked for whoever watches. ``price`` fills in the dollars that a reply lacks.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        cache: Cache | None = None,
-        *,
-        who: str = "model",
-        price: Price | None = None,
-        meter: Meter | None = None,
-        progress: Progress | None = None,
-    ) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.cache = cache
-        self.who = who
-        self.price = price
-        self.meter = meter or Meter()
-        self.progress = progress or Silent()
-        self.stage = who
-        self.tally = Tally()
-        self.dollars: float | None = 0.0
-        self.paid = 0.0
-        self.remote = engine.identity.startswith("api:")
-        self._told = False
-        self._overridden = Overridden()
 
     @property
     def name(self) -> str:
@@ -147,15 +60,89 @@ class Asker:
         """What the engine did; nothing of it came from the cache."""
         return self.engine.counts
 
+    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+        """Answer requests."""
+        return self.engine.complete(requests)
+
+    def force(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
+    ) -> Iterator[tuple[int, Generation]]:
+        """Read given continuations; nothing of it is cached."""
+        return self.engine.force(items, want)
+
+    def hidden(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
+    ) -> NDArray[np.float16]:
+        """Read hidden states, where the engine's capability says so; nothing of it is cached."""
+        return reader_of(self.engine).hidden(items, layer, position)
+
+    def close(self) -> None:
+        """Close the engine."""
+        self.engine.close()
+
+
+#: what a reply must carry to be used from the cache; an engine that cannot give it is not asked to
+WANTED = ("logprobs", "entropies")
+
+
+class Tally(msgspec.Struct):
+    """What went through an :class:`CachedEngine`.
+
+    ``asks`` were wanted, ``requests`` of them differ, ``cached`` were in the cache and ``asked``
+    were not; ``failed`` got no answer. The tokens are those of all answers, cached ones included.
+    """
+
+    asks: int = 0
+    requests: int = 0
+    cached: int = 0
+    asked: int = 0
+    failed: int = 0
+    completed_arrays: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class CachedEngine(EngineWrapper):
+    """An :class:`~sayso.engines.engine.Engine` that asks another one what the cache does not hold.
+
+    ``dollars`` is the price of all answers, whenever they were paid, ``None`` as soon as one
+    without a known price is among them; ``paid`` is what was spent here and now. ``stage`` names
+    what is being asked for whoever watches. ``price`` fills in the dollars that a reply lacks.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        cache: Cache | None = None,
+        *,
+        who: str = "model",
+        price: Price | None = None,
+        meter: Meter | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(engine)
+        self.cache = cache
+        self.who = who
+        self.price = price
+        self.meter = meter or Meter()
+        self.progress = progress or Silent()
+        self.stage = who
+        self.tally = Tally()
+        self.dollars: float | None = 0.0
+        self.paid = 0.0
+        self.remote = engine.identity.startswith("api:")
+        self._repetition_noted = False
+        self._overrides = OverrideCounts()
+
     @property
     def notices(self) -> list[str]:
         """What the engine has to say, how much was in the cache, and what was not as asked."""
-        found = self._overridden.untold(self.engine)
+        notices = self._overrides.other_notices(self.engine)
         what = "answers" if self.who == "model" else f"answers of the {self.who}"
         if self.tally.cached:
             kept, total = self.tally.cached, self.tally.requests
-            found.append(f"{kept:,} of {total:,} {what} were in the cache already")
-        return found + self._overridden.lines(what)
+            notices.append(f"{kept:,} of {total:,} {what} were in the cache already")
+        return notices + self._overrides.lines(what)
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Answer requests, those from the cache first; see :meth:`Engine.complete`.
@@ -193,30 +180,14 @@ class Asker:
             if self.cache:
                 self.cache.commit()
 
-    def force(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
-    ) -> Iterator[tuple[int, Generation]]:
-        """Read given continuations; nothing of it is cached."""
-        return self.engine.force(items, want)
-
-    def hidden(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
-    ) -> NDArray[np.float16]:
-        """Read hidden states, where the engine's capability says so; nothing of it is cached."""
-        return reader_of(self.engine).hidden(items, layer, position)
-
     def tell_repetition(self) -> None:
         """Tell at once, and once, that draws do not differ: nobody should wait for the report."""
-        if not self._told:
-            self._told = True
+        if not self._repetition_noted:
+            self._repetition_noted = True
             self.progress.note(
                 f"draws of {self.signature} at a temperature above 0 repeat the same text: every "
                 "number that rests on several draws will say so"
             )
-
-    def close(self) -> None:
-        """Let the engine go."""
-        self.engine.close()
 
     def _ask(self, todo: Sequence[tuple[bytes, Request]]) -> Iterator[tuple[bytes, Generation]]:
         """Ask in rounds: one, unless money is short and its means have to be learned first."""
@@ -274,7 +245,7 @@ class Asker:
         self.meter.settle(kind, paid, failed=reply.problem is not None and not paid)
         self.tally.asked += 1
         self.tally.failed += reply.problem is not None
-        if not self._told and self.capabilities.draws_vary is False:
+        if not self._repetition_noted and self.capabilities.draws_vary is False:
             self.tell_repetition()
         if paid is None and self.meter.max_cost is not None:
             raise InputError(
@@ -292,11 +263,10 @@ class Asker:
     def _count(self, reply: Generation) -> float | None:
         self.tally.prompt_tokens += reply.usage.prompt_tokens
         self.tally.completion_tokens += reply.usage.completion_tokens
-        self._overridden.see(reply)
-        price = self._price(reply)
-        known = self.dollars is not None and price is not None
-        self.dollars = (self.dollars or 0.0) + (price or 0.0) if known else None
-        return price
+        self._overrides.add(reply)
+        paid = self._price(reply)
+        self.dollars = add(self.dollars, paid)
+        return paid
 
     def _complete_arrays(self, replies: dict[bytes, Generation]) -> None:
         """Fill in arrays that a cached reply lacks by reading its own tokens once more."""
@@ -331,32 +301,72 @@ def _bound(
         yield index, msgspec.structs.replace(reply, request=wanted[index])
 
 
-def bill(model: Asker, judge: Asker | None) -> list[str]:
-    """Return one line with what answers and verdicts cost; nothing where nothing could cost.
+def bill(model: CachedEngine, judge: CachedEngine | None) -> list[str]:
+    """Return one line with what answers and verdicts cost; none where nothing could cost.
 
-    Whoever answered nothing is not in it: failed requests say nothing of a price.
+    An engine that answered nothing is left out: failed requests have no price.
     """
     parts = {"answers": model, "verdicts": judge}
     paid = {what: a for what, a in parts.items() if a is not None and _may_cost(a)}
     if not any(a.remote or a.dollars != 0 for a in paid.values()):
         return []
-    said = ", ".join(f"{what} {told(a.dollars)}" for what, a in paid.items())
+    prices = ", ".join(f"{what} {dollars(a.dollars)}" for what, a in paid.items())
     if any(a.dollars is None for a in paid.values()):
-        return [f"price: {said}; --price IN,OUT and --judge-price IN,OUT tell what tokens cost"]
-    return [f"price: {said}; {dollars(sum(a.paid for a in paid.values()))} of it paid now"]
+        return [f"price: {prices}; --price IN,OUT and --judge-price IN,OUT tell what tokens cost"]
+    return [f"price: {prices}; {dollars(sum(a.paid for a in paid.values()))} of it paid now"]
 
 
-def _may_cost(asker: Asker) -> bool:
+def _may_cost(asker: CachedEngine) -> bool:
     tally = asker.tally
     return asker.price != LOCAL and (tally.cached + tally.asked > tally.failed or asker.paid > 0)
 
 
-# How the subject is to think, and what its chat template is told: part of every request.
+class OverrideCounts:
+    """Counts the ``overrides`` of answers: settings that an engine did not follow.
 
-#: the settings of a run that are put into every request, beside those of a protocol
-OF_REQUESTS = ("thinking", "chat_template_kwargs")
+    An engine reports them of the answers that it gave itself; those of the cache carry them along.
+    Requests without an answer do not count.
+    """
+
+    MOST = 16  # different overrides that are reported
+
+    def __init__(self) -> None:
+        self._answers = 0
+        self._counts: Counter[str] = Counter()
+
+    def add(self, reply: Generation) -> None:
+        """Count one answer."""
+        if reply.problem is None:
+            self._answers += 1
+            self._counts.update(set(reply.overrides))
+
+    def other_notices(self, engine: Engine) -> list[str]:
+        """Return the engine's notices without those that :meth:`lines` repeats."""
+        notices = [str(notice) for notice in getattr(engine, "notices", ())]
+        if not self._counts:
+            return notices
+        known = getattr(engine, "in_replies", ())
+        return [n for n in notices if n not in known and not n.startswith(tuple(self._counts))]
+
+    def lines(self, what: str) -> list[str]:
+        """Return one line for all overrides of equally many answers; ``what`` names answers."""
+        alike: dict[int, list[str]] = {}
+        for override, number in sorted(self._counts.items(), key=lambda item: -item[1])[
+            : self.MOST
+        ]:
+            alike.setdefault(number, []).append(override)
+        return [
+            f"{number:,} of {self._answers:,} {what}: {'; '.join(sorted(texts))}"
+            for number, texts in alike.items()
+        ]
+
+
+# ---- thinking and arguments of the chat template
+
+#: the settings of a run that go into every request, besides those of its protocol
+REQUEST_SETTINGS = ("thinking", "chat_template_kwargs")
 EFFORTS = ("low", "medium", "high")
-#: more tokens of thought than this are a typing error
+#: a larger number of tokens to think is taken for a typing error
 MOST_TOKENS = 1_000_000
 
 Scalar = str | int | float | bool
@@ -364,9 +374,9 @@ Shape = Callable[[Request], Request]
 
 
 def thinking_kwargs(thinking: str) -> tuple[dict[str, Scalar], int]:
-    """Return what the template is told, and by how many tokens an answer may be longer.
+    """Return the template's arguments, and by how many tokens an answer may be longer.
 
-    ``thinking`` is "" (nothing is said: the model's default), "on", "off", an effort of
+    ``thinking`` is "" (none: the model's default), "on", "off", an effort of
     :data:`EFFORTS`, or a number of tokens. Raises InputError.
     """
     if not thinking:
@@ -401,15 +411,12 @@ def template_kwargs(given: str | Mapping[str, Scalar] | None) -> dict[str, Scala
         raise InputError(f"{what}: {expected}")
     for name, value in given.items():
         plain = isinstance(value, str | int | float | bool)
-        if not isinstance(name, str) or not plain or _endless(value):
+        infinite = isinstance(value, float) and not math.isfinite(value)
+        if not isinstance(name, str) or not plain or infinite:
             raise InputError(
                 f"{what}: {name!r} is {value!r}; {expected}, with texts, numbers, true or false"
             )
     return dict(given)
-
-
-def _endless(value: Scalar) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
 
 
 def shape(thinking: str, given: str | Mapping[str, Scalar] | None) -> Shape:
@@ -425,12 +432,12 @@ def shape(thinking: str, given: str | Mapping[str, Scalar] | None) -> Shape:
             f"thinking {thinking!r} sets {both[0]}, and chat-template-kwargs does too; "
             "leave one of them out"
         )
-    told = {**wanted, **own}
+    arguments = {**wanted, **own}
 
     def shaped(request: Request) -> Request:
-        if not told:
+        if not arguments:
             return request
-        merged = {**dict(request.chat_template_kwargs), **told}
+        merged = {**dict(request.chat_template_kwargs), **arguments}
         return msgspec.structs.replace(
             request,
             chat_template_kwargs=tuple(sorted(merged.items())),
@@ -440,20 +447,20 @@ def shape(thinking: str, given: str | Mapping[str, Scalar] | None) -> Shape:
     return shaped
 
 
-def stored(thinking: str, given: str | Mapping[str, Scalar] | None) -> dict[str, str]:
-    """Return both as a manifest keeps them; nothing where nothing was said."""
+def thinking_settings(thinking: str, given: str | Mapping[str, Scalar] | None) -> dict[str, str]:
+    """Return both as a manifest keeps them; what was not given is left out."""
     own = template_kwargs(given)
-    found = {"thinking": thinking} if thinking else {}
+    kept = {"thinking": thinking} if thinking else {}
     if own:
-        found["chat_template_kwargs"] = json.dumps(own, sort_keys=True, ensure_ascii=False)
-    return found
+        kept["chat_template_kwargs"] = json.dumps(own, sort_keys=True, ensure_ascii=False)
+    return kept
 
 
-def signed(settings: Mapping[str, object]) -> dict[str, str]:
-    """Return what they add to every signature, from a manifest's settings."""
-    found = {}
+def thinking_signature(settings: Mapping[str, object]) -> dict[str, str]:
+    """Return what both add to every signature, from a manifest's settings."""
+    parts = {}
     if thinking := settings.get("thinking"):
-        found["thinking"] = str(thinking)
+        parts["thinking"] = str(thinking)
     if own := settings.get("chat_template_kwargs"):
-        found["template"] = content_id(own)[:8]
-    return found
+        parts["template"] = content_id(own)[:8]
+    return parts

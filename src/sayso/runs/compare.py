@@ -24,13 +24,13 @@ def compare(
 
     Entities are resampled jointly. Runs that differ in more than the model are refused, unless
     ``allow`` names the settings; runs of one base model must share its probes (``known_from``),
-    since a model that learned to hedge also hedges its probes. Raises InputError.
+    because a model that learned to hedge also hedges its probes. Raises InputError.
     """
     check_resampling(resamples, seed)
     kinds = [RunFolder.open(Path(place)).read_manifest().protocols for place in (a, b)]
     if kinds[0] != kinds[1]:
-        told = " and ".join("+".join(kind) or "no protocol" for kind in kinds)
-        raise InputError(f"{a} and {b} are runs of {told}; compare runs of one protocol")
+        names = " and ".join("+".join(kind) or "no protocol" for kind in kinds)
+        raise InputError(f"{a} and {b} are runs of {names}; compare runs of one protocol")
     sides = Side(str(a), *load_run(a)), Side(str(b), *load_run(b))
     return PROTOCOLS[kinds[0][0]].compare(sides, allow, resamples, seed)
 

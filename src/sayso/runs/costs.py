@@ -1,12 +1,18 @@
-"""What a run has paid, what it may still pay, and when it has to stop."""
+"""What requests cost: the price of a model, the money spent so far, and the limit on it.
+
+Amounts are US dollars; ``None`` is an amount that nobody knows, never 0.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from sayso.engines import open_model
 from sayso.engines.engine import Engine
-from sayso.engines.prices import Price
+from sayso.engines.prices import Price, price_of
 from sayso.records import InputError
 
 #: requests of a kind that may wait for an answer: 1, and this many for each one answered
@@ -19,11 +25,18 @@ class BudgetSpent(InputError):  # noqa: N818 - a name that the command line's re
     """The money of ``--max-cost`` is spent; everything that was paid for is kept."""
 
 
-def dollars(amount: float) -> str:
-    """Return an amount as people write it: cents, and more digits where it is small."""
+def dollars(amount: float | None) -> str:
+    """Return an amount as people write it: cents, more digits where it is small, or "unknown"."""
+    if amount is None:
+        return "unknown"
     if amount >= 0.9995 or amount == 0:
         return f"${amount:,.2f}"
     return f"${amount:.3f}" if amount >= 0.01 else f"${amount:.2g}"
+
+
+def add(total: float | None, amount: float | None) -> float | None:
+    """Return a sum of dollars; one unknown amount makes it unknown."""
+    return None if total is None or amount is None else total + amount
 
 
 @dataclass
@@ -87,7 +100,7 @@ class Meter:
     def keep(self, paid: float | None) -> None:
         """Count what an answer from the cache cost when it was paid for; ``None``: unknown."""
         with self._lock:
-            self.kept = None if self.kept is None or paid is None else self.kept + paid
+            self.kept = add(self.kept, paid)
 
     def give_up(self, kind: str, number: int) -> None:
         """Free what was reserved for requests that will not be answered."""
@@ -117,15 +130,33 @@ class Meter:
         )
 
 
-# What a run may cost: which options an endpoint takes, and which limits can be kept.
+# ---- opening a model with its price
 
-#: how the name of a model begins that is asked over a network
-ENDPOINTS = ("openai:", "http:", "https:")
+
+def open_priced(
+    name: str,
+    max_cost: float | None = None,
+    flag: str = "--price",
+    *,
+    price: str | None = None,
+    extra: Mapping[str, object] = MappingProxyType({}),
+    **endpoint: str | float | None,
+) -> tuple[Engine, Price | None]:
+    """Open a model and return it with its price, ``None`` where that is unknown.
+
+    ``price`` is "in,out" in dollars per million tokens, given by ``flag``; ``endpoint`` are options
+    that only endpoints take (:func:`endpoint_options`), ``extra`` further options of any model.
+    Raises InputError, also for a limit ``max_cost`` that cannot be kept.
+    """
+    known = price_of(name, price)
+    options = endpoint_options(name, price=price, **endpoint)
+    check_price(max_cost, name, known, flag)
+    return open_model(name, **{**options, **extra}), known
 
 
 def is_endpoint(model: str) -> bool:
     """Tell whether a model's name is that of an endpoint."""
-    return model.startswith(ENDPOINTS)
+    return model.startswith(("openai:", "http:", "https:"))
 
 
 def endpoint_options(model: str, **given: str | float | None) -> dict[str, object]:
@@ -157,10 +188,5 @@ def check_price(max_cost: float | None, model: str, price: Price | None, flag: s
 
 def known_price(engine: Engine) -> Price | None:
     """Return the ``price`` that an engine of the caller's own carries, if it has one."""
-    found = getattr(engine, "price", None)
-    return found if isinstance(found, Price) else None
-
-
-def told(amount: float | None) -> str:
-    """Return an amount of dollars as people write it; what nobody knows is "unknown"."""
-    return "unknown" if amount is None else dollars(amount)
+    price = getattr(engine, "price", None)
+    return price if isinstance(price, Price) else None

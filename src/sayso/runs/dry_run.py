@@ -1,4 +1,7 @@
-"""How many tokens requests may take: from answers of their kind so far, or from assumptions."""
+"""``--dry-run``: what a run would ask and cost, before a request is sent.
+
+How many tokens requests take is estimated from answers of their kind so far, or from assumptions.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,18 @@ from sayso.engines.prices import LOCAL, Price
 from sayso.judges.judge import Item
 from sayso.protocols.protocol import Ask
 from sayso.records import Generation, Request, Usage, request_key
-from sayso.runs.asking import Asker
+from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.judge import holds_to_schema, model_judge
-from sayso.runs.run import Job, Opened, opened
+from sayso.runs.run import Job, OpenJob, open_job
 from sayso.runs.stages import bind
 
 #: English text has 3 to 5 characters a token; a chat template adds up to 40 tokens to a prompt
 FEWEST, MOST, TEMPLATE = 3, 5, 40
-#: without any answer so far: the shortest is this part of the longest allowed, a name of two tokens
-#: of 256; a judge repeats questions and gives reasons
+#: before there are answers: the shortest is this part of the longest allowed (a name of two tokens
+#: of 256); a judge repeats questions and gives reasons
 SHORTEST, JUDGE_SHORTEST = 128, 16
-#: answers from which on their mean says more than that
+#: so many answers, and their mean is taken instead
 ENOUGH = 5
 ASSUMED = (
     f"Token ranges: {FEWEST} to {MOST} characters a token, up to {TEMPLATE} more a prompt; an "
@@ -56,7 +59,7 @@ NONE = Range(0.0, 0.0)
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """What one stage still asks. ``by`` says on what its tokens rest: "assumption" or "answers".
+    """What one stage still asks. ``by`` is the basis of its tokens: "assumption" or "answers".
 
     ``requests`` differ from each other and from those of earlier stages; ``cached`` of them are
     answered already. Tokens and dollars are of the others; ``dollars`` is ``None`` if unknown.
@@ -85,18 +88,18 @@ def means(
     known: Sequence[tuple[Request, Generation]], limit: int, shortest: int = SHORTEST
 ) -> Means:
     """Return ranges from answers so far, or from the assumptions where there are too few."""
-    told = [(q, g) for q, g in known if g.usage.completion_tokens]
-    if len(told) < ENOUGH:
+    counted = [(q, g) for q, g in known if g.usage.completion_tokens]
+    if len(counted) < ENOUGH:
         completion = Range(max(1.0, limit / shortest), float(limit))
         text = Range(completion.low * FEWEST, completion.high * MOST)
         return Means(Range(1 / MOST, 1 / FEWEST), completion, text, "assumption")
-    completion = _around([g.usage.completion_tokens for _, g in told])
+    completion = _around([g.usage.completion_tokens for _, g in counted])
     completion = Range(max(1.0, completion.low), min(float(limit), completion.high))
-    prompt = sum(g.usage.prompt_tokens for _, g in told) / sum(size(q) for q, _ in told)
+    prompt = sum(g.usage.prompt_tokens for _, g in counted) / sum(size(q) for q, _ in counted)
     return Means(
         Range(prompt * 0.9, prompt * 1.1) if prompt else Range(1 / MOST, 1 / FEWEST),
         completion,
-        _around([len(g.text) for _, g in told]),
+        _around([len(g.text) for _, g in counted]),
         "answers",
     )
 
@@ -129,8 +132,8 @@ def _dollars(price: Price | None, prompt: Range, completion: Range) -> Range | N
     return Range(*(price.of(Usage(round(p), round(c))) for p, c in ends))
 
 
-def _whole(found: Range) -> Range:
-    return Range(round(found.low), round(found.high))
+def _whole(number: Range) -> Range:
+    return Range(round(number.low), round(number.high))
 
 
 def make_stage(
@@ -147,155 +150,6 @@ def make_stage(
     dollars = _dollars(price, prompt, completion)
     return Stage(who, name, _whole(requests), cached, prompt, completion, dollars, by)
 
-
-# What a judge that is a model would ask: its own requests, written for answers yet to come.
-
-#: entities on which the calls are counted; for more, the counts are scaled up
-SAMPLED = 200
-UNKNOWN_FORM = (
-    "The judge's endpoint was never asked whether it holds replies to a JSON schema, which takes "
-    "one short question: where it does, verdicts take up to a quarter more tokens."
-)
-
-
-class _Recorder:
-    """An engine that writes down what a judge first asks, and answers nothing."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.name, self.identity, self.base = engine.name, engine.identity, engine.base
-        self.signature = engine.signature
-        # A judge's requests have the form that a run would read it in: else none were cached.
-        self.capabilities: Capabilities = msgspec.structs.replace(
-            engine.capabilities,
-            json_schema=engine.capabilities.json_schema
-            or bool(holds_to_schema(engine, learn=False)),
-        )
-        self.counts = Counts()
-        self.first: list[Request] | None = None
-
-    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
-        """Keep the first call of many; what a judge asks about missing replies is not counted."""
-        asked = list(requests)
-        self.first = asked if self.first is None else self.first
-        for index, request in enumerate(asked):
-            yield index, Generation(request, problem="failed: not asked")
-
-    def force(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
-    ) -> Iterator[tuple[int, Generation]]:
-        """Read nothing."""
-        raise NotImplementedError("a dry run reads no probabilities")
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class _Pen:
-    """A judge that writes its requests and sends none."""
-
-    def __init__(self, judge: Asker, found: Opened) -> None:
-        self.recorder = _Recorder(judge)
-        self.judge = model_judge(self.recorder, found.job.judge_options, found.model)
-
-    def write(self, items: Sequence[Item]) -> list[Request]:
-        """Return what the judge would first ask about some answers."""
-        self.recorder.first = None
-        self.judge.grade(items)
-        return self.recorder.first or []
-
-
-class _Calls(NamedTuple):
-    """What a judge would ask about one stage, at the low and at the high end, by key."""
-
-    low: dict[bytes, Request]
-    high: dict[bytes, Request]
-
-
-def judge_stages(
-    found: Opened, asks: Sequence[Ask], replies: Mapping[bytes, Generation]
-) -> tuple[list[Stage], list[str]]:
-    """Return what the judge asks about each stage's answers, and what the ranges rest on.
-
-    ``replies`` are those in the cache, which are taken as they are; other answers have the length
-    of the stage's answers so far, or of the assumptions. At the low end equal draws are judged
-    once, one call has to do where there can be two, and rules leave nothing to a model behind them.
-    """
-    judge = found.seat.asker
-    if judge is None:
-        return [], []
-    job = found.job
-    entities = sorted({(q.domain, q.entity) for q in found.data.questions})
-    chosen = entities
-    if len(entities) > SAMPLED:
-        chosen = random.Random(job.seed).sample(entities, SAMPLED)
-    scale = len(entities) / max(1, len(chosen))
-    cascade = isinstance(job.judge, str) and job.judge.startswith("rules+")
-    factors = 0.0 if cascade else scale, scale * (2 if job.judge_mode == "two_pass" else 1)
-    stages = []
-    # One for each end and all stages: a judge reads an equal answer once, wherever it stands.
-    pens = _Pen(judge, found), _Pen(judge, found)
-    for name in dict.fromkeys(ask.stage for ask in asks):
-        calls = _calls(found, pens, [a for a in asks if a.stage == name], replies, set(chosen))
-        every = {**calls.low, **calls.high}
-        kept = found.cache.get_many(every)
-        known = [(every[key], reply) for key, reply in kept.items()]
-        ends = []
-        for end, factor, place in zip(calls, factors, (0, 1), strict=True):
-            todo = [request for key, request in end.items() if key not in kept]
-            limits = {r.max_tokens for r in todo}
-            mean = {limit: means(known, limit, JUDGE_SHORTEST) for limit in limits}
-            spent = [tokens_of([r], mean[r.max_tokens]) for r in todo]
-            ends.append([sum(t[n][place] for t in spent) * factor for n in (0, 1)])
-        prompt, completion = (Range(low, high) for low, high in zip(*ends, strict=True))
-        number = Range(len(calls.low) * factors[0], len(calls.high) * factors[1])
-        cached = round(len(kept) * scale)
-        by = means(known, 1).by
-        stages.append(
-            make_stage("judge", name, number, cached, (prompt, completion), judge.price, by)
-        )
-    notes = []
-    if not judge.capabilities.json_schema and holds_to_schema(judge, learn=False) is None:
-        notes.append(UNKNOWN_FORM)
-    if scale > 1:
-        notes.append(f"The judge's calls were counted on {SAMPLED} of {len(entities):,} entities.")
-    if cascade:
-        notes.append("The judge's model is asked where the rules are not certain: never to always.")
-    return stages, notes
-
-
-def _calls(
-    found: Opened,
-    pens: Sequence[_Pen],
-    asks: Sequence[Ask],
-    replies: Mapping[bytes, Generation],
-    chosen: Set[tuple[str, str]],
-) -> _Calls:
-    """Let the judge write its requests for short and for long answers, and keep them."""
-    identity = found.model.identity
-    pairs = [(ask, replies.get(request_key(ask.request, identity))) for ask in asks]
-    known = [(ask.request, reply) for ask, reply in pairs if reply is not None]
-    length = means(known, max(ask.request.max_tokens for ask in asks)).characters
-    here = [(a, r) for a, r in pairs if (a.question.domain, a.question.entity) in chosen]
-    by_id = {q.id: q for q in found.data.questions}
-    ends = []
-    for pen, characters, apart in zip(pens, length, (False, True), strict=True):
-        items = []
-        for ask, reply in here:
-            said = reply or _invented(ask, round(characters), apart)
-            parts = tuple(by_id[p] for p in ask.question.parts) or (ask.question,)
-            items.append(Item(bind(ask, said, identity), parts))
-        ends.append({request_key(r, pen.recorder.identity): r for r in pen.write(items)})
-    return _Calls(*ends)
-
-
-def _invented(ask: Ask, characters: int, apart: bool) -> Generation:
-    """Return an answer of some length, ``apart`` from every other one if wanted."""
-    begin = f"{ask.request.sample} {ask.method} " if apart else ""
-    text = (begin + "word " * (characters // 5 + 1))[: max(4, characters)]
-    return Generation(ask.request, text=text)
-
-
-# What a run would ask and cost, before a request is sent: ``--dry-run``.
 
 LOCAL_LABEL = "local, no price"
 
@@ -317,32 +171,32 @@ def estimate(job: Job) -> Plan:
     Opens the model (one in this process is loaded, for its identity is the key to the cache).
     Raises InputError.
     """
-    with opened(job, learn=False) as found:
+    with open_job(job, learn=False) as opened:
         asks = [
-            ask._replace(request=found.shape(ask.request))
-            for ask in job.plan.requests(found.data.questions, job.settings, job.seed)
+            ask._replace(request=opened.shape(ask.request))
+            for ask in job.plan.requests(opened.data.questions, job.settings, job.seed)
         ]
-        keys = [request_key(ask.request, found.model.identity) for ask in asks]
-        replies = found.cache.get_many(dict.fromkeys(keys))
+        keys = [request_key(ask.request, opened.model.identity) for ask in asks]
+        replies = opened.cache.get_many(dict.fromkeys(keys))
         graded = [ask for ask in asks if job.plan.is_judged(ask, job.settings)]
-        judged, notes = judge_stages(found, graded, replies)
-        stages = (*_model_stages(found, asks, keys, replies), *judged)
-        beside = job.plan.unpriced(found.data.questions, job.settings, found.seat.judge)
-        prices = {"model": _label(found.price, "price")}
-        if found.seat.asker is not None:
-            prices["judge"] = _label(found.seat.asker.price, "judge-price")
+        judged, notes = judge_stages(opened, graded, replies)
+        stages = (*_model_stages(opened, asks, keys, replies), *judged)
+        unpriced = job.plan.unpriced(opened.data.questions, job.settings, opened.judge)
+        prices = {"model": _label(opened.price, "price")}
+        if opened.judge_engine is not None:
+            prices["judge"] = _label(opened.judge_engine.price, "judge-price")
         return Plan(
-            model=found.model.signature,
-            judge=found.seat.judge.signature,
+            model=opened.model.signature,
+            judge=opened.judge.signature,
             stages=stages,
             prices=prices,
             dollars=_sum(stage.dollars for stage in stages),
-            notes=(*found.data.notes, ASSUMED, *notes, *beside, *_untried(job)),
+            notes=(*opened.data.notes, ASSUMED, *notes, *unpriced, *_untried(job)),
         )
 
 
 def _untried(job: Job) -> list[str]:
-    """Say of which endpoints nothing is known; one without #model was asked what it serves."""
+    """Return notes on endpoints that were not tried (one without #model was)."""
     names = [
         name.removeprefix("rules+") for name in (job.model, job.judge) if isinstance(name, str)
     ]
@@ -368,7 +222,7 @@ def _label(price: Price | None, flag: str) -> str:
 
 
 def _model_stages(
-    found: Opened, asks: Sequence[Ask], keys: Sequence[bytes], replies: dict[bytes, Generation]
+    opened: OpenJob, asks: Sequence[Ask], keys: Sequence[bytes], replies: dict[bytes, Generation]
 ) -> Iterator[Stage]:
     """Yield what each stage asks of the subject; a request counts where it stands first."""
     stages: dict[str, dict[bytes, Request]] = {}
@@ -392,11 +246,11 @@ def _model_stages(
             prompt, completion = prompt.plus(more[0]), completion.plus(more[1])
             by = mean.by
         number = Range(len(requests), len(requests))
-        yield make_stage("model", name, number, len(known), (prompt, completion), found.price, by)
+        yield make_stage("model", name, number, len(known), (prompt, completion), opened.price, by)
 
 
-def told(plan: Plan) -> str:
-    """Return a plan as people read it: a line for each stage, then the price and what it means."""
+def plan_text(plan: Plan) -> str:
+    """Return a plan as text: a line for each stage, the price, and notes."""
     head = ("", "requests", "in the cache", "prompt tokens", "answer tokens", "price")
     rows = [head, *(_row(stage, plan.prices[stage.who]) for stage in plan.stages)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
@@ -426,15 +280,162 @@ def _row(stage: Stage, label: str) -> tuple[str, ...]:
     )
 
 
-def _between(found: Range) -> str:
-    low, high = f"{found.low:,.0f}", f"{found.high:,.0f}"
+def _between(number: Range) -> str:
+    low, high = f"{number.low:,.0f}", f"{number.high:,.0f}"
     return low if low == high else f"{low} - {high}"
 
 
-def _money(found: Range | None, label: str) -> str:
+def _money(amount: Range | None, label: str) -> str:
     if label == LOCAL_LABEL:
         return "none"
-    if found is None:
+    if amount is None:
         return "unknown"
-    low, high = dollars(found.low), dollars(found.high)
+    low, high = dollars(amount.low), dollars(amount.high)
     return low if low == high else f"{low} - {high}"
+
+
+# ---- what a judge that is a model would ask: its own requests, written for answers yet to come
+
+#: entities on which the calls are counted; for more, the counts are scaled up
+SAMPLED = 200
+UNKNOWN_FORM = (
+    "The judge's endpoint was never asked whether it holds replies to a JSON schema, which takes "
+    "one short question: where it does, verdicts take up to a quarter more tokens."
+)
+
+
+class _Recorder:
+    """An engine that writes down what a judge first asks, and answers nothing."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.name, self.identity, self.base = engine.name, engine.identity, engine.base
+        self.signature = engine.signature
+        # A judge's requests have the form that a run would read it in: else none were cached.
+        self.capabilities: Capabilities = msgspec.structs.replace(
+            engine.capabilities,
+            json_schema=engine.capabilities.json_schema
+            or bool(holds_to_schema(engine, learn=False)),
+        )
+        self.counts = Counts()
+        self.first: list[Request] | None = None
+
+    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+        """Keep the first call of many; what a judge asks about missing replies is not counted."""
+        batch = list(requests)
+        self.first = batch if self.first is None else self.first
+        for index, request in enumerate(batch):
+            yield index, Generation(request, problem="failed: not asked")
+
+    def force(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
+    ) -> Iterator[tuple[int, Generation]]:
+        """Read nothing."""
+        raise NotImplementedError("a dry run reads no probabilities")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _RequestWriter:
+    """A judge that writes its requests and sends none."""
+
+    def __init__(self, judge: CachedEngine, opened: OpenJob) -> None:
+        self.recorder = _Recorder(judge)
+        self.judge = model_judge(self.recorder, opened.job.judge_options, opened.model)
+
+    def write(self, items: Sequence[Item]) -> list[Request]:
+        """Return what the judge would first ask about some answers."""
+        self.recorder.first = None
+        self.judge.grade(items)
+        return self.recorder.first or []
+
+
+class _Calls(NamedTuple):
+    """What a judge would ask about one stage, at the low and at the high end, by key."""
+
+    low: dict[bytes, Request]
+    high: dict[bytes, Request]
+
+
+def judge_stages(
+    opened: OpenJob, asks: Sequence[Ask], replies: Mapping[bytes, Generation]
+) -> tuple[list[Stage], list[str]]:
+    """Return what the judge asks about each stage's answers, and notes on the ranges.
+
+    ``replies`` are those in the cache, which are taken as they are; other answers have the length
+    of the stage's answers so far, or of the assumptions. At the low end equal draws are judged
+    once, one call has to do where there can be two, and rules leave nothing to a model behind them.
+    """
+    judge = opened.judge_engine
+    if judge is None:
+        return [], []
+    job = opened.job
+    entities = sorted({(q.domain, q.entity) for q in opened.data.questions})
+    chosen = entities
+    if len(entities) > SAMPLED:
+        chosen = random.Random(job.seed).sample(entities, SAMPLED)
+    scale = len(entities) / max(1, len(chosen))
+    cascade = isinstance(job.judge, str) and job.judge.startswith("rules+")
+    factors = 0.0 if cascade else scale, scale * (2 if job.judge_mode == "two_pass" else 1)
+    stages = []
+    # One for each end and all stages: a judge reads an equal answer once, wherever it stands.
+    writers = _RequestWriter(judge, opened), _RequestWriter(judge, opened)
+    for name in dict.fromkeys(ask.stage for ask in asks):
+        calls = _calls(opened, writers, [a for a in asks if a.stage == name], replies, set(chosen))
+        every = {**calls.low, **calls.high}
+        kept = opened.cache.get_many(every)
+        known = [(every[key], reply) for key, reply in kept.items()]
+        ends = []
+        for end, factor, place in zip(calls, factors, (0, 1), strict=True):
+            todo = [request for key, request in end.items() if key not in kept]
+            limits = {r.max_tokens for r in todo}
+            mean = {limit: means(known, limit, JUDGE_SHORTEST) for limit in limits}
+            spent = [tokens_of([r], mean[r.max_tokens]) for r in todo]
+            ends.append([sum(t[n][place] for t in spent) * factor for n in (0, 1)])
+        prompt, completion = (Range(low, high) for low, high in zip(*ends, strict=True))
+        number = Range(len(calls.low) * factors[0], len(calls.high) * factors[1])
+        cached = round(len(kept) * scale)
+        by = means(known, 1).by
+        stages.append(
+            make_stage("judge", name, number, cached, (prompt, completion), judge.price, by)
+        )
+    notes = []
+    if not judge.capabilities.json_schema and holds_to_schema(judge, learn=False) is None:
+        notes.append(UNKNOWN_FORM)
+    if scale > 1:
+        notes.append(f"The judge's calls were counted on {SAMPLED} of {len(entities):,} entities.")
+    if cascade:
+        notes.append("The judge's model is asked where the rules are not certain: never to always.")
+    return stages, notes
+
+
+def _calls(
+    opened: OpenJob,
+    writers: Sequence[_RequestWriter],
+    asks: Sequence[Ask],
+    replies: Mapping[bytes, Generation],
+    chosen: Set[tuple[str, str]],
+) -> _Calls:
+    """Let the judge write its requests for short and for long answers, and keep them."""
+    identity = opened.model.identity
+    pairs = [(ask, replies.get(request_key(ask.request, identity))) for ask in asks]
+    known = [(ask.request, reply) for ask, reply in pairs if reply is not None]
+    length = means(known, max(ask.request.max_tokens for ask in asks)).characters
+    here = [(a, r) for a, r in pairs if (a.question.domain, a.question.entity) in chosen]
+    by_id = {q.id: q for q in opened.data.questions}
+    ends = []
+    for writer, characters, apart in zip(writers, length, (False, True), strict=True):
+        items = []
+        for ask, reply in here:
+            answer = reply or _invented(ask, round(characters), apart)
+            parts = tuple(by_id[p] for p in ask.question.parts) or (ask.question,)
+            items.append(Item(bind(ask, answer, identity), parts))
+        ends.append({request_key(r, writer.recorder.identity): r for r in writer.write(items)})
+    return _Calls(*ends)
+
+
+def _invented(ask: Ask, characters: int, apart: bool) -> Generation:
+    """Return an answer of some length, ``apart`` from every other one if wanted."""
+    begin = f"{ask.request.sample} {ask.method} " if apart else ""
+    text = (begin + "word " * (characters // 5 + 1))[: max(4, characters)]
+    return Generation(ask.request, text=text)

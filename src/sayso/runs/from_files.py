@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -42,11 +42,12 @@ from sayso.records import (
     question_id,
 )
 from sayso.runs.costs import Meter
-from sayso.runs.judge import JudgeOptions, Seat, open_judge
+from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.measure import Result
 from sayso.runs.progress import Progress
-from sayso.runs.run import Toolboxes, open_folder
-from sayso.runs.stages import FolderRun, Knowing, now, signature_parts
+from sayso.runs.run import open_folder
+from sayso.runs.stages import FolderRun, now
+from sayso.runs.tools import KnowledgeSources, RunTools
 from sayso.storage.cache import Cache, default_cache_folder
 from sayso.storage.run_folder import FORMAT, Manifest, machine, versions
 from sayso.version import __version__
@@ -210,10 +211,10 @@ def factuality(
     with contextlib.ExitStack() as stack:
         kept = stack.enter_context(Cache(place / "replies.sqlite"))
         asked = JudgeOptions(price=judge_price, prompt_folder=chosen.prompt_folder)
-        seat = _seat(judge, asked, kept, Meter(max_cost), progress)
+        seat = open_judge(judge, asked, cache=kept, meter=Meter(max_cost), progress=progress)
         stack.callback(seat.close)
-        knowing = stack.enter_context(contextlib.closing(Knowing(questions, place)))
-        box = stack.enter_context(contextlib.closing(Toolboxes(None, place)))
+        knowing = stack.enter_context(contextlib.closing(KnowledgeSources(questions, place)))
+        box = stack.enter_context(contextlib.closing(RunTools(None, place)))
         readers = _readers(chosen, seat, knowing, box)  # before a folder is made
         manifest = _manifest(found, questions, chosen, seat, command)
         path = Path(out) if out else Path("runs") / f"factuality-{manifest.model_identity[:8]}"
@@ -221,8 +222,8 @@ def factuality(
         work = FolderRun(
             folder,
             questions,
-            parts=signature_parts(manifest),
-            judge_asker=seat.asker,
+            manifest,
+            judge_engine=seat.engine,
             tools=box.open,
             search=knowing.search,
         )
@@ -236,7 +237,7 @@ def factuality(
             manifest,
             finished=now(),
             timings=work.timings,
-            judge_dollars=seat.asker.dollars if seat.asker else None,
+            judge_dollars=seat.engine.dollars if seat.engine else None,
             cautions=tuple(plan.cautions(estimates, None)),
             notices=(*notices, *box.notices, *knowing.notices),
         )
@@ -244,20 +245,12 @@ def factuality(
     return Result(path, estimates, manifest, len(questions))
 
 
-def _seat(
-    judge: str | Judge | Engine,
-    options: JudgeOptions,
-    cache: Cache,
-    meter: Meter,
-    progress: Progress | None,
-) -> Seat:
-    if hasattr(judge, "grade"):
-        return Seat(cast(Judge, judge), None, borrowed=True)
-    return open_judge(judge, options, cache=cache, meter=meter, progress=progress)
-
-
 def _manifest(
-    found: Sequence[System], questions: tuple[Question, ...], chosen: Any, seat: Seat, command: str
+    found: Sequence[System],
+    questions: tuple[Question, ...],
+    chosen: Any,
+    seat: OpenJudge,
+    command: str,
 ) -> Manifest:
     identity = content_id([(s.name, [a.text for a in s.answers], s.labels) for s in found])
     return Manifest(
@@ -290,7 +283,7 @@ class Readers(NamedTuple):
     source: str
 
 
-def _readers(chosen: Any, seat: Seat, knowing: Knowing, box: Toolboxes) -> Readers:
+def _readers(chosen: Any, seat: OpenJudge, knowing: KnowledgeSources, box: RunTools) -> Readers:
     """Open everybody that is needed. Raises InputError for one who cannot be had."""
     source = "" if chosen.knowledge in ("auto", "none") else chosen.knowledge
     splitter = splitter_of(chosen, seat.judge)

@@ -1,13 +1,12 @@
-"""Opening whoever reads the answers: the offline rules, a model, or rules and a model."""
+"""Opening the judge of a run: the offline rules, a model, or rules and a model."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from sayso.engines import open_model
 from sayso.engines.engine import Engine
 from sayso.engines.prices import price_of
 from sayso.judges.cascade import CascadeJudge
@@ -15,31 +14,18 @@ from sayso.judges.judge import Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.records import InputError, ask, request_key
-from sayso.runs.asking import Asker
-from sayso.runs.costs import Meter, check_price, endpoint_options, known_price
+from sayso.runs.asking import CachedEngine
+from sayso.runs.costs import Meter, known_price, open_priced
 from sayso.runs.progress import Progress
 from sayso.storage.cache import Cache
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 Batch = Literal["item", "entity", "aspect"]
 Mode = Literal["one_pass", "two_pass"]
 Labels = Literal["stance", "uncle"]
 
-PROSE = "Is tea better than coffee? Answer in one plain English sentence."
-CHOICES = ("tea", "coffee")
-SCHEMA = json.dumps(
-    {
-        "name": "preference",
-        "schema": {
-            "type": "object",
-            "properties": {"choice": {"type": "string", "enum": CHOICES}},
-            "required": ["choice"],
-            "additionalProperties": False,
-        },
-    }
-)
-
-#: problems of a question that will be the same tomorrow
-REFUSED = re.compile(r"failed: (?:status 4|content filter)")
 EXPECTED = (
     "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
     "name of a model, which is then asked where the rules are not certain"
@@ -64,17 +50,17 @@ class JudgeOptions(NamedTuple):
     timeout: float | None = None
 
 
-class Seat(NamedTuple):
-    """An open judge; ``asker`` is the engine it asks through, ``None`` for one without a model."""
+class OpenJudge(NamedTuple):
+    """An open judge, and the engine behind it: ``None`` for a judge without a model."""
 
     judge: Judge
-    asker: Asker | None
+    engine: CachedEngine | None = None
     borrowed: bool = False
 
     def close(self) -> None:
-        """Let go of the judge's model, unless it is the caller's own."""
-        if self.asker is not None and not self.borrowed:
-            self.asker.close()
+        """Close the judge's model, unless it is the caller's own."""
+        if self.engine is not None and not self.borrowed:
+            self.engine.close()
 
 
 def check_judge(name: str, options: JudgeOptions | None = None) -> None:
@@ -104,7 +90,7 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
 
 
 def open_judge(
-    name: str | Engine,
+    given: str | Judge | Engine,
     options: JudgeOptions | None = None,
     *,
     subject: Engine | None = None,
@@ -112,8 +98,8 @@ def open_judge(
     meter: Meter | None = None,
     progress: Progress | None = None,
     learn: bool = True,
-) -> Seat:
-    """Open ``rules``, ``<model>``, ``rules+<model>``, or an engine of the caller's own as judge.
+) -> OpenJudge:
+    """Open ``rules``, ``<model>``, ``rules+<model>``, or an engine or a judge of the caller's own.
 
     A model is asked through the cache, if one is given, and counted apart from the ``subject``,
     of whose family it should not be: if it is, the judge says so. An endpoint is first asked one
@@ -121,41 +107,43 @@ def open_judge(
     only the cache is asked. Raises InputError for a name that is no judge, for a limit on money
     with a model whose price nobody knows, and for an endpoint that does not answer that question.
     """
+    if is_judge(given):
+        return OpenJudge(given, borrowed=True)
     chosen, meter = options or JudgeOptions(), meter or Meter()
-    if not isinstance(name, str):
-        price = price_of("", chosen.price) if chosen.price else known_price(name)
-        asker = Asker(name, cache, who="judge", price=price, meter=meter, progress=progress)
-        return Seat(model_judge(asker, chosen, subject, learn), asker, borrowed=True)
-    check_judge(name, chosen)
-    if name == "rules":
-        return Seat(RulesJudge(), None)
-    model = name.removeprefix("rules+")
-    price = price_of(model, chosen.price)
-    given = endpoint_options(
-        model, price=chosen.price, concurrency=chosen.concurrency, timeout=chosen.timeout
-    )
-    check_price(meter.max_cost, model, price, "--judge-price")
-    engine = open_model(model, **given)
-    asker = Asker(engine, cache, who="judge", price=price, meter=meter, progress=progress)
+    borrowed, cascade = not isinstance(given, str), False
+    if isinstance(given, str):
+        check_judge(given, chosen)
+        if given == "rules":
+            return OpenJudge(RulesJudge())
+        model = given.removeprefix("rules+")
+        cascade = model != given
+        opened, price = open_priced(
+            model, meter.max_cost, "--judge-price", price=chosen.price,
+            concurrency=chosen.concurrency, timeout=chosen.timeout,
+        )  # fmt: skip
+    else:
+        opened = given
+        price = price_of("", chosen.price) if chosen.price else known_price(given)
+    engine = CachedEngine(opened, cache, who="judge", price=price, meter=meter, progress=progress)
     try:
-        judge = model_judge(asker, chosen, subject, learn)
-        return Seat(_cascade(judge) if name != model else judge, asker)
+        judge = model_judge(engine, chosen, subject, learn)
     except BaseException:
-        asker.close()
+        if not borrowed:
+            engine.close()
         raise
+    return OpenJudge(CascadeJudge(RulesJudge(), judge) if cascade else judge, engine, borrowed)
 
 
-def _cascade(judge: LlmJudge) -> Judge:
-
-    return CascadeJudge(RulesJudge(), judge)
+def is_judge(given: str | Judge | Engine) -> TypeIs[Judge]:
+    """Tell a judge of the caller's own from a name and from an engine that is to judge."""
+    return hasattr(given, "grade")
 
 
 def model_judge(
     engine: Engine, options: JudgeOptions, subject: Engine | None, learn: bool = False
 ) -> LlmJudge:
     """Return a model as judge of the ``subject``'s answers; ``learn`` as in :func:`open_judge`."""
-
-    held = engine.capabilities.json_schema or holds_to_schema(engine, learn)
+    schema = engine.capabilities.json_schema or holds_to_schema(engine, learn)
     return LlmJudge(
         engine,
         labels=options.labels,
@@ -163,8 +151,26 @@ def model_judge(
         mode=options.mode,
         prompt_folder=Path(options.prompt_folder) if options.prompt_folder else None,
         family=subject.name if subject is not None else None,
-        output="json" if held else "blocks",
+        output="json" if schema else "blocks",
     )
+
+
+PROSE = "Is tea better than coffee? Answer in one plain English sentence."
+CHOICES = ("tea", "coffee")
+SCHEMA = json.dumps(
+    {
+        "name": "preference",
+        "schema": {
+            "type": "object",
+            "properties": {"choice": {"type": "string", "enum": CHOICES}},
+            "required": ["choice"],
+            "additionalProperties": False,
+        },
+    }
+)
+
+#: problems of a question that will be the same tomorrow
+REFUSED = re.compile(r"failed: (?:status 4|content filter)")
 
 
 def holds_to_schema(engine: Engine, learn: bool = True) -> bool | None:
@@ -184,11 +190,11 @@ def holds_to_schema(engine: Engine, learn: bool = True) -> bool | None:
         ((_, reply),) = engine.complete([request])
     else:
         key = request_key(request, engine.identity)
-        cache = engine.cache if isinstance(engine, Asker) else None
-        found = cache.get_many([key]) if cache is not None else {}
-        if key not in found:
+        cache = engine.cache if isinstance(engine, CachedEngine) else None
+        kept = cache.get_many([key]) if cache is not None else {}
+        if key not in kept:
             return None
-        reply = found[key]
+        reply = kept[key]
     if learn and reply.problem is not None and REFUSED.match(reply.problem):
         # The schema may be what it refuses; if it is everything, nobody should be paid first.
         ((_, plain),) = engine.complete([ask(PROSE, temperature=0, max_tokens=64)])

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from sayso.protocols import PROTOCOLS, settings
+from sayso.protocols import protocol_of, settings
 from sayso.records import Estimate, InputError, Question, Results, slice_of, slice_text
-from sayso.runs.asking import OF_REQUESTS
-from sayso.runs.stages import FolderRun, signature_parts
+from sayso.runs.asking import REQUEST_SETTINGS
+from sayso.runs.stages import FolderRun
 from sayso.storage.run_folder import Manifest, RunFolder
 
 
 class Result(NamedTuple):
-    """A finished run: where it lies, what it says, and about how many entities."""
+    """A finished run: its folder, its numbers, its manifest, and its number of entities."""
 
     path: Path
     estimates: list[Estimate]
@@ -46,7 +45,7 @@ class Result(NamedTuple):
 
 
 def entities_of(questions: Sequence[Question]) -> int:
-    """Return how many things were asked about."""
+    """Return the number of entities of some questions."""
     return len({(q.domain, q.entity) for q in questions})
 
 
@@ -60,14 +59,12 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, Any]:
         )
     if "seed" not in manifest.settings or "signature" not in manifest.prompts:
         raise InputError(f"{path}: its manifest.json is incomplete; run again into another --out")
-    if len(manifest.protocols) != 1 or manifest.protocols[0] not in PROTOCOLS:
-        raise InputError(
-            f"{path}: a run of {', '.join(manifest.protocols) or 'no protocol'}, which this sayso "
-            f"does not know; it knows {', '.join(PROTOCOLS)}"
-        )
-    plan = PROTOCOLS[manifest.protocols[0]]
-    own = ("seed", *OF_REQUESTS)
-    stored = {k: v for k, v in manifest.settings.items() if k not in own}
+    try:
+        plan = protocol_of(manifest)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    shared = ("seed", *REQUEST_SETTINGS)
+    stored = {k: v for k, v in manifest.settings.items() if k not in shared}
     try:
         chosen = settings.replace(plan.Settings(), stored)
     except (KeyError, TypeError) as error:
@@ -76,8 +73,7 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, Any]:
         ) from None
     plan.check(chosen)
     questions = folder.read("questions", Question)
-    job = FolderRun(folder, questions, parts=signature_parts(manifest))
-    return job, manifest, dataclasses.replace(chosen)
+    return FolderRun(folder, questions, manifest), manifest, chosen
 
 
 def measure(run: str | Path, options: Any = None, **changes: settings.Value) -> Result:
@@ -95,28 +91,22 @@ def measure(run: str | Path, options: Any = None, **changes: settings.Value) -> 
         raise InputError(f"setting {error} is unknown; known: {known}") from None
     except TypeError as error:
         raise InputError(str(error)) from None
-    plan = PROTOCOLS[manifest.protocols[0]]
+    plan = protocol_of(manifest)
     plan.check(chosen)
-    old = settings.as_dict(stored)
+    before = settings.as_dict(stored)
     for name, value, stage in settings.flatten(chosen):
-        if stage == "measure" or value == old[name]:
-            continue
-        had = old[name]
-        if (
-            name in plan.may_shrink
-            and isinstance(had, int)
-            and isinstance(value, int)
-            and 0 < value < had
-        ):
-            continue
-        raise InputError(
-            f"setting {name} decides what is asked: this run has {old[name]!r}, and {value!r} "
-            "needs a new `sayso run`"
-        )
+        old = before[name]
+        numbers = isinstance(old, int) and isinstance(value, int)
+        smaller = name in plan.may_shrink and numbers and 0 < value < old  # type: ignore[operator]
+        if stage != "measure" and value != old and not smaller:
+            raise InputError(
+                f"setting {name} decides what is asked: this run has {old!r}, and {value!r} "
+                "needs a new `sayso run`"
+            )
     estimates = plan.measure(job, chosen)
     if chosen == stored:
-        job.folder.write(f"metrics/{manifest.protocols[0]}", estimates, Estimate)
-    entities = len({(q.domain, q.entity) for q in job.questions})
+        job.folder.write(f"metrics/{plan.name}", estimates, Estimate)
+    entities = entities_of(job.questions)
     return Result(Path(run), estimates, manifest, entities, saved=chosen == stored)
 
 

@@ -1,19 +1,21 @@
-"""``sayso.run``: from names on a command line to a finished run folder."""
+"""``sayso.run``: from names on a command line to a finished run folder.
+
+A :class:`Job` is what a run is to be; :func:`open_job` opens what it needs, for running it or for
+pricing it; :func:`execute` runs it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import msgspec
 
 from sayso import datasets, prompts
 from sayso.datasets.dataset import Dataset
-from sayso.engines import open_model
 from sayso.engines.engine import Engine
 from sayso.engines.prices import Price, price_of
 from sayso.judges.judge import Judge
@@ -21,26 +23,36 @@ from sayso.judges.reliability import stored
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.protocol import Protocol, Unsuited, told
 from sayso.records import Estimate, InputError, Question, content_id
-from sayso.runs.asking import OF_REQUESTS, Asker, Scalar, Shape, bill, shape
-from sayso.runs.asking import stored as thinking_stored
-from sayso.runs.costs import Meter, check_price, endpoint_options, is_endpoint, known_price
-from sayso.runs.judge import Batch, JudgeOptions, Labels, Mode, Seat, check_judge, open_judge
+from sayso.runs.asking import (
+    REQUEST_SETTINGS,
+    CachedEngine,
+    Scalar,
+    Shape,
+    bill,
+    shape,
+    thinking_settings,
+)
+from sayso.runs.costs import Meter, is_endpoint, known_price, open_priced
+from sayso.runs.judge import Batch, JudgeOptions, Labels, Mode, check_judge, open_judge
 from sayso.runs.measure import Result, entities_of
 from sayso.runs.progress import Progress
-from sayso.runs.stages import FolderRun, Knowing, Seen, _wordings, check_read, now, signature_parts
-from sayso.runs.stages import cautions as unread_cautions
-from sayso.runs.tools import Toolbox, chosen_nli
-from sayso.scores.collect import Tools
-from sayso.storage.cache import Cache, default_cache_folder
+from sayso.runs.stages import (
+    FolderRun,
+    VerdictCounts,
+    check_read,
+    now,
+    prompt_parts,
+    unread_cautions,
+)
+from sayso.runs.tools import KnowledgeSources, RunTools, chosen_nli
+from sayso.storage.cache import FILE_NAME, Cache, default_cache_folder
 from sayso.storage.run_folder import FORMAT, Manifest, RunFolder, machine, versions
 from sayso.version import __version__
-
-# What somebody wants a run to be, checked and opened: for running it, and for pricing it.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything that can be said about a run; see :func:`sayso.run`."""
+    """All settings of a run; see :func:`sayso.run`."""
 
     protocol: str = "uncle"
     model: str | Engine = "builtin"
@@ -76,7 +88,7 @@ class Job:
 
     @property
     def settings(self) -> Any:
-        """The protocol's settings; what they leave to this machine is decided here."""
+        """The protocol's settings, with what they leave to this machine (``nli``) filled in."""
         chosen = self.options or self.plan.Settings()
         if getattr(chosen, "nli", None) == "auto":
             chosen = dataclasses.replace(chosen, nli=chosen_nli())
@@ -101,13 +113,14 @@ class Job:
         )
 
 
-class Opened(NamedTuple):
-    """A job with everything open that it needs. ``price`` is the subject's; None: unknown."""
+class OpenJob(NamedTuple):
+    """A job with everything open that it needs. ``price`` is the subject's; ``None``: unknown."""
 
     job: Job
     data: Dataset
-    model: Asker
-    seat: Seat
+    model: CachedEngine
+    judge: Judge
+    judge_engine: CachedEngine | None
     cache: Cache
     price: Price | None
     shape: Shape
@@ -130,15 +143,17 @@ def check(job: Job) -> None:
     if isinstance(job.judge, str):
         check_judge(job.judge, job.judge_options)
     names = [name for name in (job.model, job.judge) if isinstance(name, str)]
-    asked = [name.removeprefix("rules+") for name in names]
+    models = [name.removeprefix("rules+") for name in names]
     for name in ("concurrency", "timeout"):
-        if getattr(job, name) is not None and not any(is_endpoint(model) for model in asked):
+        if getattr(job, name) is not None and not any(is_endpoint(model) for model in models):
             raise InputError(f"{name} is for endpoints, and this run asks none; leave it out")
 
 
 @contextlib.contextmanager
-def opened(job: Job, progress: Progress | None = None, *, learn: bool = True) -> Iterator[Opened]:
-    """Open data, model, cache and judge, and let them go at the end.
+def open_job(
+    job: Job, progress: Progress | None = None, *, learn: bool = True
+) -> Iterator[OpenJob]:
+    """Open data, model, cache and judge, and close them at the end.
 
     An engine or a judge of the caller's own is used as it is and left open. With ``learn=False``
     nothing is asked of a judge's endpoint, not even what it can do. Raises InputError.
@@ -147,6 +162,24 @@ def opened(job: Job, progress: Progress | None = None, *, learn: bool = True) ->
     data = datasets.load(
         job.data, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
     )
+    _check_data(job, data)
+    meter = Meter(job.max_cost)
+    with contextlib.ExitStack() as stack:
+        engine, price = _open_model(job, stack)
+        job.plan.check_model(engine, job.settings)
+        cache = stack.enter_context(Cache(job.cache_folder / FILE_NAME))
+        model = CachedEngine(engine, cache, price=price, meter=meter, progress=progress)
+        judge = open_judge(
+            job.judge, job.judge_options, subject=model, cache=cache, meter=meter,
+            progress=progress, learn=learn,
+        )  # fmt: skip
+        stack.callback(judge.close)
+        shaped = shape(job.thinking, job.chat_template_kwargs)
+        yield OpenJob(job, data, model, judge.judge, judge.engine, cache, price, shaped)
+
+
+def _check_data(job: Job, data: Dataset) -> None:
+    """Refuse data that lacks what the protocol asks about. Raises Unsuited."""
     if job.plan.needs_paragraphs and not data.long:
         raise Unsuited(
             f"{job.protocol} asks every fact alone and inside a paragraph, and {data.name} has no "
@@ -158,68 +191,31 @@ def opened(job: Job, progress: Progress | None = None, *, learn: bool = True) ->
             f"{job.protocol} says which answers are right, and {data.name} has no golds; use "
             "`sayso run faithfulness` or `sayso run self_known`, or name the column of golds"
         )
-    meter = Meter(job.max_cost)
-    with contextlib.ExitStack() as stack:
-        engine, price = _model(job, stack)
-        _check_taught(engine, job.settings)
-        cache = stack.enter_context(Cache(job.cache_folder / "replies.sqlite"))
-        asker = Asker(engine, cache, price=price, meter=meter, progress=progress)
-        job.plan.check_model(asker, job.settings)
-        seat = _seat(job, asker, meter, progress, learn)
-        stack.callback(seat.close)
-        shaped = shape(job.thinking, job.chat_template_kwargs)
-        yield Opened(job, data, asker, seat, cache, price, shaped)
 
 
-def _check_taught(engine: Engine, chosen: Any) -> None:
-    """Refuse to probe a taught model: its hedges would pass for gaps in knowledge."""
-    taught_from = str(getattr(engine, "base_run", ""))
-    if taught_from and getattr(chosen, "known_from", "") == "self":
-        raise InputError(
-            f"{engine.name} was taught from {taught_from}, and a taught model's own probes do not "
-            f"say what it knows; add --known-from {shlex.quote(taught_from)}"
-        )
-
-
-def _model(job: Job, stack: contextlib.ExitStack) -> tuple[Engine, Price | None]:
+def _open_model(job: Job, stack: contextlib.ExitStack) -> tuple[Engine, Price | None]:
     """Open the subject; an engine of the caller's own may carry its ``price``."""
     if not isinstance(job.model, str):  # what it cost is in its replies
         return job.model, price_of("", job.price) if job.price else known_price(job.model)
-    price = price_of(job.model, job.price)
-    given = endpoint_options(
+    engine, price = open_priced(
         job.model,
+        job.max_cost,
         price=job.price,
+        extra=job.model_options,
         model_version=job.model_version,
         concurrency=job.concurrency,
         timeout=job.timeout,
     )
-    check_price(job.max_cost, job.model, price, "--price")
-    engine = open_model(job.model, **{**given, **job.model_options})
     stack.callback(engine.close)
     return engine, price
 
 
-def _seat(job: Job, subject: Asker, meter: Meter, progress: Progress | None, learn: bool) -> Seat:
-    """Open the judge; one that the caller made is used as it is, an engine becomes a judge."""
-    if hasattr(job.judge, "grade"):
-        return Seat(cast(Judge, job.judge), None)
-    return open_judge(
-        job.judge,
-        job.judge_options,
-        subject=subject,
-        cache=subject.cache,
-        meter=meter,
-        progress=progress,
-        learn=learn,
-    )
+# ---- manifest and folder
 
 
-# What a run is called, what it asks for, and into which folder it may go.
-
-
-def manifest_of(found: Opened) -> Manifest:
+def manifest_of(opened: OpenJob) -> Manifest:
     """Return what a run is before it has begun."""
-    job, data, engine, judge = found.job, found.data, found.model, found.seat.judge
+    job, data, model, judge = opened.job, opened.data, opened.model, opened.judge
     chosen = job.settings
     return Manifest(
         format=FORMAT,
@@ -231,7 +227,7 @@ def manifest_of(found: Opened) -> Manifest:
         settings={
             **settings.as_dict(chosen),
             "seed": job.seed,
-            **thinking_stored(job.thinking, job.chat_template_kwargs),
+            **thinking_settings(job.thinking, job.chat_template_kwargs),
         },
         data=data.name,
         data_hash=data.hash,
@@ -243,10 +239,10 @@ def manifest_of(found: Opened) -> Manifest:
         },
         n_questions=len(data.questions),
         prompts=job.plan.prompts(chosen),
-        model=engine.name,
-        model_identity=engine.identity,
-        model_base=engine.base,
-        model_signature=engine.signature,
+        model=model.name,
+        model_identity=model.identity,
+        model_base=model.base,
+        model_signature=model.signature,
         judge=judge.name,
         judge_signature=judge.signature,
         versions=versions(),
@@ -257,18 +253,18 @@ def manifest_of(found: Opened) -> Manifest:
 def folder_name(manifest: Manifest) -> str:
     """Derive the folder's name from everything that decides what is asked.
 
-    Checks that are off ask nothing: the name is the one from before there were any.
+    Settings that are off ask nothing and change no name.
     """
     (name,) = manifest.protocols
     plan = PROTOCOLS[name]
     off = {k: v for k, v in settings.as_dict(plan.Settings()).items() if k in plan.off_by_default}
-    asked = {k: v for k, v in _asked(manifest).items() if k not in off or v != off[k]}
-    key = content_id([asked, manifest.judge_signature])[:8]
+    parts = {k: v for k, v in _what_is_asked(manifest).items() if k not in off or v != off[k]}
+    key = content_id([parts, manifest.judge_signature])[:8]
     model = "".join(c if c.isalnum() or c in "-_." else "-" for c in manifest.model_signature)
     return f"{name}-{model.strip('-.')[-40:]}-{key}"
 
 
-def _asked(manifest: Manifest) -> dict[str, object]:
+def _what_is_asked(manifest: Manifest) -> dict[str, object]:
     """Return what a run asks for: two runs that agree in it may share a folder."""
     return {
         "protocols": manifest.protocols,
@@ -282,13 +278,13 @@ def _asked(manifest: Manifest) -> dict[str, object]:
             for name, default, stage in settings.flatten(_defaults(manifest))
             if stage == "collect"
         },
-        **{f"{name} in use": said for name, said in _wordings(manifest).items()},
-        **{name: manifest.settings[name] for name in OF_REQUESTS if name in manifest.settings},
+        **{f"{name} in use": text for name, text in prompt_parts(manifest).items()},
+        **{name: manifest.settings[name] for name in REQUEST_SETTINGS if name in manifest.settings},
     }
 
 
 def _defaults(manifest: Manifest) -> object:
-    """Return the protocol's settings as they come; of any for a run of an unknown one."""
+    """Return the default settings of a run's protocol (of any, where it is unknown)."""
     known = [PROTOCOLS[name] for name in manifest.protocols if name in PROTOCOLS]
     return (known or list(PROTOCOLS.values()))[0].Settings()
 
@@ -304,7 +300,7 @@ def open_folder(path: Path, manifest: Manifest) -> RunFolder:
         for name, value in manifest.chosen.items()
         if name in before.chosen and before.chosen[name] != value
     ]
-    old, new = _asked(before), _asked(manifest)
+    old, new = _what_is_asked(before), _what_is_asked(manifest)
     if chosen and old["data"] != new["data"]:
         raise InputError(
             f"{path}: holds a run with {'; '.join(chosen)}; repeat it as it was, or choose "
@@ -320,13 +316,13 @@ def open_folder(path: Path, manifest: Manifest) -> RunFolder:
 
 
 def discard(folder: RunFolder, places: Iterable[Path]) -> None:
-    """Take back the folder of a run in which nothing was answered: its manifest and questions.
+    """Remove manifest and questions of a run in which nothing was answered.
 
-    ``places``, innermost first, are removed too as far as they are empty then.
+    ``places``, innermost first, are removed too if they are empty then.
     """
     for name in ("manifest.json", "questions.parquet"):
         (folder.path / name).unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # somebody else's files are in it: it stays
+    with contextlib.suppress(OSError):  # other files are in it: it stays
         for place in places:
             place.rmdir()
 
@@ -375,89 +371,77 @@ def run(
 
 def execute(job: Job, progress: Progress | None = None) -> Result:
     """Run a job; see :func:`run`."""
-    with opened(job, progress) as found:
-        manifest = manifest_of(found)
-        borrowed = job.plan.check_other_runs(job.settings, manifest, found.data.questions)
+    with open_job(job, progress) as opened:
+        manifest = manifest_of(opened)
+        questions = opened.data.questions
+        notices = job.plan.check_other_runs(job.settings, manifest, questions)
         path = Path(job.out) if job.out else Path("runs") / folder_name(manifest)
         new = not RunFolder.exists(path)
         places = [place for place in (path, *path.parents) if not place.exists()]
         folder = open_folder(path, manifest)
-        asker, seat, questions = found.model, found.seat, found.data.questions
-        box = Toolboxes(asker, job.cache_folder)
-        knowing = Knowing(questions, job.cache_folder)
+        tools = RunTools(opened.model, job.cache_folder)
+        sources = KnowledgeSources(questions, job.cache_folder)
         work = FolderRun(
             folder,
             questions,
-            parts=signature_parts(manifest),
-            shape=found.shape,
-            judge_asker=seat.asker,
-            tools=box.open,
-            search=knowing.search,
+            manifest,
+            shape=opened.shape,
+            judge_engine=opened.judge_engine,
+            tools=tools.open,
+            search=sources.search,
         )
         folder.write("questions", questions, Question)
         folder.write_manifest(manifest)
         try:
-            with contextlib.closing(box), contextlib.closing(knowing):
-                job.plan.collect(questions, asker, seat.judge, work, job.settings, job.seed)
+            with contextlib.closing(tools), contextlib.closing(sources):
+                job.plan.collect(
+                    questions, opened.model, opened.judge, work, job.settings, job.seed
+                )
         except BaseException:
-            if new and not _answered(asker, folder):
+            if new and not _answered(opened.model, folder):
                 discard(folder, places)  # a start that failed leaves nothing to clean up
             raise
-        seen = work.seen.get(seat.judge.signature, Seen())
-        check_read(seat.judge, seen, f"sayso judge-check {seat.judge.name}")
+        counts = work.verdict_counts.get(opened.judge.signature, VerdictCounts())
+        check_read(opened.judge, counts, f"sayso judge-check {opened.judge.name}")
         with work.timed("measure"):
             estimates = job.plan.measure(work, job.settings)
         folder.write(f"metrics/{job.protocol}", estimates, Estimate)
-        told = *asked_about(found.data), *found.cache.notices, *asker.notices
-        told = *told, *box.notices, *knowing.notices
-        said = *_judge_notices(seat), *borrowed, *work.notices, *bill(asker, seat.asker)
+        varied = opened.model.capabilities.draws_vary
         manifest = msgspec.structs.replace(
             manifest,
             finished=now(),
             timings=work.timings,
-            tokens=_tokens(asker, seat),
-            dollars=asker.dollars,
-            judge_dollars=seat.asker.dollars if seat.asker else None,
-            judge_check=stored(seat.judge.signature, job.cache_folder) or {},
-            cautions=(
-                *unread_cautions(seen),
-                *job.plan.cautions(estimates, asker.capabilities.draws_vary),
+            **_bookkeeping(opened),
+            cautions=(*unread_cautions(counts), *job.plan.cautions(estimates, varied)),
+            notices=(
+                *data_notices(opened.data),
+                *opened.cache.notices,
+                *opened.model.notices,
+                *tools.notices,
+                *sources.notices,
+                *_judge_notices(opened),
+                *notices,
+                *work.notices,
+                *bill(opened.model, opened.judge_engine),
             ),
-            notices=(*told, *said),
         )
         folder.write_manifest(manifest)
     return Result(path, estimates, manifest, entities_of(questions))
 
 
-class Toolboxes:
-    """Opens the tools that a protocol asks for: the subject itself, and who compares meanings."""
-
-    def __init__(self, engine: Engine | None, cache: Path) -> None:
-        self._engine, self._cache = engine, cache
-        self._open: list[Toolbox] = []
-
-    def open(self, nli: str) -> Tools:
-        """Return the tools with meanings compared by ``nli``."""
-        for box in self._open:
-            if box.nli == nli:
-                return box.tools(engine=self._engine is not None, meaning=True)
-        self._open.append(Toolbox(self._engine, nli, self._cache))
-        return self._open[-1].tools(engine=self._engine is not None, meaning=True)
-
-    @property
-    def notices(self) -> list[str]:
-        """What the user should be told of the meanings; the model speaks for itself."""
-        own = [str(n) for n in getattr(self._engine, "notices", ())]
-        return [n for box in self._open for n in box.notices if n not in own]
-
-    def close(self) -> None:
-        """Let go of what was opened."""
-        for box in self._open:
-            box.close()
+def _bookkeeping(opened: OpenJob) -> dict[str, Any]:
+    """Return what a finished run cost, and how its judge did when it was checked."""
+    engine = opened.judge_engine
+    return {
+        "tokens": _tokens(opened),
+        "dollars": opened.model.dollars,
+        "judge_dollars": engine.dollars if engine is not None else None,
+        "judge_check": stored(opened.judge.signature, opened.job.cache_folder) or {},
+    }
 
 
-def asked_about(data: Dataset) -> list[str]:
-    """Return what a reader must know of the data: its own notes, and how much of it was asked."""
+def data_notices(data: Dataset) -> list[str]:
+    """Return the notes of a data set, and how much of it was asked."""
     size = (
         f"{_many(entities_of(data.questions), 'entity', 'entities')}: "
         f"{_many(len(data.short), 'short question')}, {_many(len(data.long), 'paragraph')}"
@@ -469,28 +453,33 @@ def _many(number: int, one: str, more: str = "") -> str:
     return f"{number:,} {one if number == 1 else more or f'{one}s'}"
 
 
-def _answered(asker: Asker, folder: RunFolder) -> bool:
+def _answered(model: CachedEngine, folder: RunFolder) -> bool:
     """Tell whether there is anything to keep: one answer, or a table that says why none came."""
-    tally = asker.tally
+    tally = model.tally
     return bool(tally.cached or tally.asked > tally.failed or folder.tables("generations"))
 
 
-def _judge_notices(seat: Seat) -> list[str]:
-    said = [str(notice) for notice in getattr(seat.judge, "notices", ())]
-    return list(dict.fromkeys([*(seat.asker.notices if seat.asker else ()), *said]))
+def _judge_notices(opened: OpenJob) -> list[str]:
+    own = [str(notice) for notice in getattr(opened.judge, "notices", ())]
+    engine = opened.judge_engine
+    return list(dict.fromkeys([*(engine.notices if engine is not None else ()), *own]))
 
 
-def _tokens(asker: Asker, seat: Seat) -> dict[str, int]:
+def _tokens(opened: OpenJob) -> dict[str, int]:
     """Return the counts of a run: the subject's, and with ``judge_`` before them the judge's."""
-    found = {**_counts(asker.tally), **_counts(asker.counts, "model_")}
-    if seat.asker is not None:
-        found |= _counts(seat.asker.tally, "judge_")
-    return {**_counts(getattr(seat.judge, "counts", None), "judge_"), **found}
+    counts = {
+        **_counts(getattr(opened.judge, "counts", None), "judge_"),
+        **_counts(opened.model.tally),
+        **_counts(opened.model.counts, "model_"),
+    }
+    if opened.judge_engine is not None:
+        counts |= _counts(opened.judge_engine.tally, "judge_")
+    return counts
 
 
 def _counts(counted: object, prefix: str = "") -> dict[str, int]:
     """Return the whole numbers of a struct of counts, or of a mapping."""
     fields = getattr(counted, "__struct_fields__", ())
-    found = dict(counted) if isinstance(counted, Mapping) else {}
-    found |= {name: getattr(counted, name) for name in fields}
-    return {f"{prefix}{k}": v for k, v in found.items() if isinstance(v, int)}
+    counts = dict(counted) if isinstance(counted, Mapping) else {}
+    counts |= {name: getattr(counted, name) for name in fields}
+    return {f"{prefix}{k}": v for k, v in counts.items() if isinstance(v, int)}

@@ -1,202 +1,59 @@
-"""Opening whoever scoring may ask: the model of the answers, and who compares their meanings."""
+"""What a run opens besides its model and judge: who compares meanings, and knowledge sources.
+
+What a classifier or a model says of given text is kept in files of the reply cache's kind, a row
+for each pair or text, so that no run computes it twice.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
-from msgspec.structs import asdict
 from numpy.typing import NDArray
 
-from sayso.engines import open_classifier, open_model
-from sayso.engines.engine import Capabilities, Classifier, Counts, Engine, StateWatcher, reader_of
-from sayso.engines.prices import price_of
+from sayso.engines import open_classifier
+from sayso.engines.engine import Classifier, Engine, StateWatcher
 from sayso.judges.meaning import LlmClassifier, Meaning, ModelMeaning, RulesMeaning, label_columns
 from sayso.prompts import check_folder
-from sayso.records import Generation, InputError, Request, content_hash
-from sayso.runs.asking import Asker
-from sayso.runs.costs import Meter, check_price, endpoint_options, is_endpoint, known_price
+from sayso.records import (
+    Generation,
+    InputError,
+    Passage,
+    Question,
+    Request,
+    content_hash,
+    content_id,
+)
+from sayso.retrieval.build import opened as open_index
+from sayso.retrieval.index import Index
+from sayso.retrieval.sources import GOLDS
+from sayso.runs.asking import CachedEngine, EngineWrapper
+from sayso.runs.costs import Meter, check_price, is_endpoint, known_price, open_priced
 from sayso.scores.collect import Examples, Questioner, Tools
+from sayso.storage.atomic import replacing
 from sayso.storage.cache import FILE_NAME, Cache, default_cache_folder
 
-# What was asked about given text, kept between questions and runs: relations, and forced reads.
-#
-# Both lie in files of the reply cache's kind beside it, one row for each pair or text: a
-# classifier
-# or a model is asked once for what it was asked before, in whichever run.
-
-#: Pairs remembered in memory beside the file: more than one block of questions needs.
-RECENT = 100_000
-_NOTHING = Request(messages=())
-
-
-class RememberedClassifier:
-    """A :class:`~sayso.engines.engine.Classifier` that asks another one only about new pairs.
-
-    Pairs are told apart by the classifier's identity. Rows that could not be read (NaN) are not
-    kept. ``asked`` counts pairs that went to the classifier, ``known`` those that did not.
-    """
-
-    def __init__(self, classifier: Classifier, cache: Cache | None = None) -> None:
-        self._classifier = classifier
-        self._cache = cache
-        self._recent: dict[tuple[str, str], tuple[float, ...]] = {}
-        self.identity = classifier.identity
-        self.labels = classifier.labels
-        self.signature = str(getattr(classifier, "signature", classifier.identity))
-        self.asked = 0
-        self.known = 0
-
-    @property
-    def notices(self) -> list[str]:
-        """What the classifier has to say."""
-        return list(getattr(self._classifier, "notices", ()))
-
-    def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return probabilities (pairs, labels)."""
-        if len(self._recent) > RECENT:
-            self._recent.clear()
-        found = {pair: self._recent[pair] for pair in pairs if pair in self._recent}
-        new = [pair for pair in dict.fromkeys(pairs) if pair not in found]
-        found |= self._stored(new)
-        new = [pair for pair in new if pair not in found]
-        self.known += len(pairs) - len(new)
-        self.asked += len(new)
-        if new:
-            values = np.asarray(self._classifier.classify(new), dtype=np.float64)
-            for pair, row in zip(new, values.tolist(), strict=True):
-                found[pair] = tuple(row)
-                if self._cache is not None and all(map(math.isfinite, row)):
-                    self._cache.put(self._key(pair), Generation(_NOTHING, text=json.dumps(row)))
-            if self._cache is not None:
-                self._cache.commit()
-        self._recent.update(found)
-        return np.asarray([found[pair] for pair in pairs], dtype=np.float64).reshape(
-            len(pairs), len(self.labels)
-        )
-
-    def _key(self, pair: tuple[str, str]) -> bytes:
-        return content_hash(["nli", self.identity, list(self.labels), *pair])
-
-    def _stored(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], tuple[float, ...]]:
-        if self._cache is None or not pairs:
-            return {}
-        keys = {self._key(pair): pair for pair in pairs}
-        found = {}
-        for key, kept in self._cache.get_many(list(keys)).items():
-            row = tuple(float(value) for value in json.loads(kept.text))
-            if len(row) == len(self.labels):
-                found[keys[key]] = row
-        return found
-
-
-class RememberedReads:
-    """An engine whose forced reads are kept; all else is the engine's."""
-
-    def __init__(self, engine: Engine, cache: Cache | None = None) -> None:
-        self._engine = engine
-        self._cache = cache
-        self.known = 0
-
-    @property
-    def name(self) -> str:
-        """The engine's name."""
-        return self._engine.name
-
-    @property
-    def identity(self) -> str:
-        """The engine's identity."""
-        return self._engine.identity
-
-    @property
-    def base(self) -> str:
-        """The engine's base model."""
-        return self._engine.base
-
-    @property
-    def signature(self) -> str:
-        """The engine's short name."""
-        return self._engine.signature
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the engine can do."""
-        return self._engine.capabilities
-
-    @property
-    def counts(self) -> Counts:
-        """What the engine did."""
-        return self._engine.counts
-
-    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
-        """Ask the engine."""
-        return self._engine.complete(requests)
-
-    def force(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
-    ) -> Iterator[tuple[int, Generation]]:
-        """Read given texts, those that were read before from the file."""
-        keys = [self._key(item, want) for item in items] if self._cache is not None else []
-        kept = self._cache.get_many(keys) if self._cache is not None else {}
-        self.known += len(kept)
-        todo = []
-        for index, item in enumerate(items):
-            if keys and keys[index] in kept:
-                yield index, kept[keys[index]]
-            else:
-                todo.append((index, item))
-        if not todo:
-            return
-        for place, found in self._engine.force([item for _, item in todo], want):
-            index = todo[place][0]
-            if self._cache is not None:
-                self._cache.put(keys[index], found)
-            yield index, found
-        if self._cache is not None:
-            self._cache.commit()
-
-    def hidden(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
-    ) -> NDArray[np.float16]:
-        """Read hidden states by the engine; they are not kept here."""
-        return reader_of(self._engine).hidden(items, layer, position)
-
-    def watch(self, layer: int, position: str) -> None:
-        """Have states kept while texts are read, where the engine can."""
-        if isinstance(self._engine, StateWatcher):
-            self._engine.watch(layer, position)
-
-    def close(self) -> None:
-        """Let the engine go."""
-        self._engine.close()
-
-    def _key(self, item: tuple[Request, str | Sequence[int]], want: Sequence[str]) -> bytes:
-        request, text = item
-        given = text if isinstance(text, str) else list(text)
-        return content_hash(["forced", self.identity, request, given, sorted(want)])
-
-
-NLI_FILE = "relations.sqlite"
-READS_FILE = "reads.sqlite"
-#: The NLI model that is used where nothing else was named and its weights are on this machine.
+NO_REQUEST = Request(messages=())
+#: the NLI model that is used where none is named and its weights are on this machine
 NLI_DEFAULT = "microsoft/deberta-large-mnli"
-#: Files that weights of a hub model stand in.
-_WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
+#: files that hold the weights of a hub model
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
 
 
 class Toolbox:
-    """Opens each tool when it is first needed, and knows what the user should be told.
+    """The model of the answers and whoever compares meanings, each opened when first needed.
 
     ``model`` is a name for :func:`~sayso.engines.open_model` or an engine; ``nli`` is ``rules``, a
     folder or hub id, ``llm:`` and the name of a model, a classifier, or ``None``: the default
     model if its weights are here, else rules. ``ask``: the model is also asked for its confidence
-    and whether its answer is true; ``prompts`` is a folder of prompts of the user's own.
+    and whether its answer is true; ``prompts`` is a folder of the user's own prompts.
     """
 
     def __init__(
@@ -217,9 +74,9 @@ class Toolbox:
         check_folder(prompts)
         self.asks = ask
         self._prompts = prompts
-        self._asker: Asker | None = None
+        self._cached: CachedEngine | None = None
         self._questioner: Questioner | None = None
-        #: shown before the model is asked whether an answer is true; none unless somebody sets them
+        #: shown before the question whether an answer is true; none unless a caller sets them
         self.examples: Examples | None = None
         self._model, self._nli = model, nli
         self._price, self._meter = price, meter or Meter()
@@ -229,13 +86,13 @@ class Toolbox:
         self._caches: dict[str, Cache] = {}
         self._engine: RememberedReads | None = None
         self._meaning: Meaning | None = None
-        self._speakers: list[Any] = []
-        self._told: list[str] = []
-        self._said: list[str] = []
+        self._opened: list[Any] = []
+        self._notices: list[str] = []
+        self._nli_notices: list[str] = []
         if nli is None:
             self._nli = chosen_nli()
             if self._nli == "rules":
-                self._said.append(
+                self._nli_notices.append(
                     f"meanings compared by rules: the weights of {NLI_DEFAULT} are not on this "
                     "machine; --nli NAME opens (and fetches) a model"
                 )
@@ -265,26 +122,29 @@ class Toolbox:
 
     @property
     def notices(self) -> list[str]:
-        """What the user should be told, by whom it concerns."""
-        found = [*self._told, *(self._said if self._meaning is not None else ())]
-        for speaker in self._speakers:
-            found += [str(notice) for notice in getattr(speaker, "notices", ())]
-        found += self.examples.notices if self.examples is not None else []
+        """What the user should know of the tools in use."""
+        notices = [*self._notices, *(self._nli_notices if self._meaning is not None else ())]
+        for tool in self._opened:
+            notices += [str(notice) for notice in getattr(tool, "notices", ())]
+        notices += self.examples.notices if self.examples is not None else []
         if self._questioner is not None:
-            told = self.asked
-            found.append(
-                f"{told['requests']:,} requests for confidence and truth of answers "
-                f"({told['cached']:,} known from before): {told['unread']:,} replies could not be "
-                f"read, {told['failed']:,} requests failed"
+            counts = self.request_counts
+            notices.append(
+                f"{counts['requests']:,} requests for confidence and truth of answers "
+                f"({counts['cached']:,} known from before): {counts['unread']:,} replies could not "
+                f"be read, {counts['failed']:,} requests failed"
             )
-        return found
+        return notices
 
     @property
-    def asked(self) -> dict[str, int]:
+    def request_counts(self) -> dict[str, int]:
         """How many requests were made for confidence and truth, and what became of them."""
-        if self._questioner is None or self._asker is None:
+        if self._questioner is None or self._cached is None:
             return {}
-        return {**asdict(self._questioner.tally), "cached": self._asker.tally.cached}
+        return {
+            **msgspec.structs.asdict(self._questioner.tally),
+            "cached": self._cached.tally.cached,
+        }
 
     @property
     def signature(self) -> str:
@@ -306,14 +166,17 @@ class Toolbox:
         return self._caches[name]
 
     def _open_engine(self, model: str | Engine) -> RememberedReads:
-        engine, price = model, None
-        if isinstance(engine, str):
-            told = self._price if is_endpoint(engine) else None  # else meant for who compares
-            price = price_of(engine, told)
-            engine = open_model(engine, **endpoint_options(engine, price=told))
+        price = None
+        if isinstance(model, str):
+            given = (
+                self._price if is_endpoint(model) else None
+            )  # else meant for the comparing model
+            engine, price = open_priced(model, price=given)
             self._open.callback(engine.close)
+        else:
+            engine = model
         if not engine.capabilities.force:
-            self._told.append(
+            self._notices.append(
                 f"{engine.name} cannot read given text token by token: no log-probabilities were "
                 "filled in; that takes a model in this process (hf:NAME)"
                 + ("" if self.asks else "; --ask asks it for its confidence")
@@ -321,25 +184,23 @@ class Toolbox:
         if self.asks:
             check_price(self._meter.max_cost, engine.name, price or known_price(engine), "--price")
             kept = self._cache(FILE_NAME)
-            self._asker = Asker(engine, kept, who="asked", price=price, meter=self._meter)
-            self._questioner = Questioner(self._asker, self._prompts)
-        self._speakers.append(engine)
-        return RememberedReads(engine, self._cache(READS_FILE))
+            self._cached = CachedEngine(engine, kept, who="asked", price=price, meter=self._meter)
+            self._questioner = Questioner(self._cached, self._prompts)
+        self._opened.append(engine)
+        return RememberedReads(engine, self._cache("reads.sqlite"))
 
     def _open_meaning(self, nli: str | Classifier | None) -> Meaning:
         if nli == "rules" or nli is None:
             return RulesMeaning()
         classifier: Any = nli
         if isinstance(nli, str) and nli.startswith("llm:"):
-            name = nli.removeprefix("llm:")
-            price = price_of(name, self._price)
-            given = endpoint_options(name, price=self._price)
-            check_price(self._meter.max_cost, name, price, "--price")
-            engine = open_model(name, **given)
+            name, meter = nli.removeprefix("llm:"), self._meter
+            engine, price = open_priced(name, meter.max_cost, price=self._price)
             self._open.callback(engine.close)
             kept = self._cache(FILE_NAME)
-            asker = Asker(engine, kept, who="nli", price=price, meter=self._meter)
-            classifier = LlmClassifier(asker)
+            classifier = LlmClassifier(
+                CachedEngine(engine, kept, who="nli", price=price, meter=meter)
+            )
         elif isinstance(nli, str):
             classifier = open_classifier(nli)
             self._open.callback(classifier.close)
@@ -347,9 +208,87 @@ class Toolbox:
             label_columns(classifier.labels)
         except InputError as error:
             raise InputError(f"--nli {nli}: {error}") from None
-        self._speakers.append(classifier)
-        known = RememberedClassifier(classifier, self._cache(NLI_FILE))
+        self._opened.append(classifier)
+        known = RememberedClassifier(classifier, self._cache("relations.sqlite"))
         return ModelMeaning(known, nli if isinstance(nli, str) else "classifier", **self._rules)
+
+
+class RunTools:
+    """The tools of a run: its model, and a :class:`Toolbox` for each ``nli`` asked for by name."""
+
+    def __init__(self, engine: Engine | None, cache: Path) -> None:
+        self._engine, self._cache = engine, cache
+        self._boxes: dict[str, Toolbox] = {}
+
+    def open(self, nli: str) -> Tools:
+        """Return the tools with meanings compared by ``nli``."""
+        if nli not in self._boxes:
+            self._boxes[nli] = Toolbox(self._engine, nli, self._cache)
+        return self._boxes[nli].tools(engine=self._engine is not None, meaning=True)
+
+    @property
+    def notices(self) -> list[str]:
+        """Notices of whoever compares meanings; the model's own are left out."""
+        own = [str(n) for n in getattr(self._engine, "notices", ())]
+        return [n for box in self._boxes.values() for n in box.notices if n not in own]
+
+    def close(self) -> None:
+        """Close every tool."""
+        for box in self._boxes.values():
+            box.close()
+
+
+class KnowledgeSources:
+    """The knowledge sources of a run by name; a missing index is built in the cache folder."""
+
+    def __init__(self, questions: Sequence[Question], cache: Path) -> None:
+        self._questions, self._cache = questions, cache
+        self._open: dict[str, Index] = {}
+        self._stack = contextlib.ExitStack()
+        #: what each source holds, since a signature has its name alone
+        self.notices: list[str] = []
+
+    def search(
+        self, source: str, queries: Sequence[tuple[str, str]], k: int
+    ) -> list[tuple[Passage, ...]]:
+        """Return the ``k`` best passages for each (title, text); none where it has no such title.
+
+        A source without titles is searched whole.
+        """
+        if source not in self._open:
+            name = str(self._golds()) if source == GOLDS else source
+            index = self._stack.enter_context(open_index(name, self._cache))
+            self._open[source], info = index, index.info
+            content = f"{info.documents:,} documents, {info.passages:,} passages"
+            left = f", {info.skipped:,} rows left out" if info.skipped else ""
+            self.notices.append(f"knowledge {source}: {content}{left}")
+        return [tuple(passages) for passages in self._open[source].search_many(queries, k)]
+
+    def _golds(self) -> Path:
+        """Write the golds of the run's questions as a source, one document for each entity."""
+        facts: dict[str, list[str]] = {}
+        for q in self._questions:
+            if q.golds and not q.parts:
+                names = dict.fromkeys(name for gold in q.golds for name in gold.names)
+                # each on a line of its own: a line is a fact
+                values = "; ".join(" ".join(name.split()) for name in names)
+                about = q.aspect.description if q.aspect is not None else q.text
+                facts.setdefault(q.entity or q.text, []).append(
+                    f"{' '.join(about.split())}: {values}."
+                )
+        if not facts:
+            raise InputError("knowledge golds: the data has no gold answers; name a source")
+        rows = [{"title": title, "text": "\n".join(lines)} for title, lines in facts.items()]
+        body = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+        place = self._cache / "knowledge" / f"golds-{content_id(rows)}.jsonl"
+        if not place.exists():
+            with replacing(place) as file:
+                file.write(body)
+        return place
+
+    def close(self) -> None:
+        """Close the indexes."""
+        self._stack.close()
 
 
 def chosen_nli() -> str:
@@ -363,5 +302,110 @@ def chosen_nli() -> str:
         return "rules"
     from huggingface_hub import try_to_load_from_cache
 
-    here = any(isinstance(try_to_load_from_cache(NLI_DEFAULT, name), str) for name in _WEIGHTS)
+    here = any(isinstance(try_to_load_from_cache(NLI_DEFAULT, name), str) for name in WEIGHTS)
     return NLI_DEFAULT if here else "rules"
+
+
+# ---- results kept between runs
+
+
+class RememberedClassifier:
+    """A :class:`~sayso.engines.engine.Classifier` that runs another one only on new pairs.
+
+    Results are kept by the classifier's identity, a row of a cache file for each pair; rows that
+    could not be read (NaN) are not. ``asked`` counts pairs that went to the classifier, ``known``
+    the others.
+    """
+
+    #: pairs kept in memory: more than one block of questions needs
+    RECENT = 100_000
+
+    def __init__(self, classifier: Classifier, cache: Cache | None = None) -> None:
+        self._classifier = classifier
+        self._cache = cache
+        self._recent: dict[tuple[str, str], tuple[float, ...]] = {}
+        self.identity = classifier.identity
+        self.labels = classifier.labels
+        self.signature = str(getattr(classifier, "signature", classifier.identity))
+        self.asked = 0
+        self.known = 0
+
+    @property
+    def notices(self) -> list[str]:
+        """The classifier's notices."""
+        return list(getattr(self._classifier, "notices", ()))
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return probabilities (pairs, labels)."""
+        if len(self._recent) > self.RECENT:
+            self._recent.clear()
+        rows = {pair: self._recent[pair] for pair in pairs if pair in self._recent}
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in rows]
+        rows |= self._stored(new)
+        new = [pair for pair in new if pair not in rows]
+        self.known += len(pairs) - len(new)
+        self.asked += len(new)
+        if new:
+            values = np.asarray(self._classifier.classify(new), dtype=np.float64)
+            for pair, row in zip(new, values.tolist(), strict=True):
+                rows[pair] = tuple(row)
+                if self._cache is not None and all(map(math.isfinite, row)):
+                    self._cache.put(self._key(pair), Generation(NO_REQUEST, text=json.dumps(row)))
+            if self._cache is not None:
+                self._cache.commit()
+        self._recent.update(rows)
+        return np.asarray([rows[pair] for pair in pairs], dtype=np.float64).reshape(
+            len(pairs), len(self.labels)
+        )
+
+    def _key(self, pair: tuple[str, str]) -> bytes:
+        return content_hash(["nli", self.identity, list(self.labels), *pair])
+
+    def _stored(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], tuple[float, ...]]:
+        if self._cache is None or not pairs:
+            return {}
+        keys = {self._key(pair): pair for pair in pairs}
+        rows = {}
+        for key, kept in self._cache.get_many(list(keys)).items():
+            row = tuple(float(value) for value in json.loads(kept.text))
+            if len(row) == len(self.labels):
+                rows[keys[key]] = row
+        return rows
+
+
+class RememberedReads(EngineWrapper):
+    """An engine whose forced reads are kept, a row of a cache file for each text."""
+
+    def __init__(self, engine: Engine, cache: Cache) -> None:
+        super().__init__(engine)
+        self._cache = cache
+
+    def force(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
+    ) -> Iterator[tuple[int, Generation]]:
+        """Read given texts; those that were read before come from the file."""
+        keys = [self._key(item, want) for item in items]
+        kept = self._cache.get_many(keys)
+        todo = []
+        for index, item in enumerate(items):
+            if keys[index] in kept:
+                yield index, kept[keys[index]]
+            else:
+                todo.append((index, item))
+        if not todo:
+            return
+        for place, read in self.engine.force([item for _, item in todo], want):
+            index = todo[place][0]
+            self._cache.put(keys[index], read)
+            yield index, read
+        self._cache.commit()
+
+    def watch(self, layer: int, position: str) -> None:
+        """Have states kept while texts are read, where the engine can."""
+        if isinstance(self.engine, StateWatcher):
+            self.engine.watch(layer, position)
+
+    def _key(self, item: tuple[Request, str | Sequence[int]], want: Sequence[str]) -> bytes:
+        request, text = item
+        given = text if isinstance(text, str) else list(text)
+        return content_hash(["forced", self.identity, request, given, sorted(want)])

@@ -70,9 +70,9 @@ def graders(
         found[chosen] = _bert(rest)
     elif kind in ("llm", "llm_blind") and rest:
         kept = stack.enter_context(Cache(cache))
-        seat = open_judge(rest, JudgeOptions(price=price), cache=kept, meter=meter)
-        stack.callback(seat.close)
-        found[chosen] = _judge(seat.judge, blind=kind == "llm_blind")
+        opened = open_judge(rest, JudgeOptions(price=price), cache=kept, meter=meter)
+        stack.callback(opened.close)
+        found[chosen] = _judge(opened.judge, blind=kind == "llm_blind")
     else:
         raise InputError(
             f"--gold-metric {chosen!r}: expected one of {', '.join(OFFLINE)}, bert_score, "

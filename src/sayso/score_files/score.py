@@ -668,7 +668,7 @@ def score_file(
             board=found,
             notices=[*answers.notices, *tools.notices, *summary.notices, *_on(found, tools)],
             signature=tools.signature,
-            asked=tools.asked,
+            asked=tools.request_counts,
             probe=fitted.report if isinstance(fitted, Fitted) else None,
         )
 

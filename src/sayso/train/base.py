@@ -16,10 +16,10 @@ from sayso import datasets
 from sayso.datasets.dataset import Dataset
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question
-from sayso.runs.asking import OF_REQUESTS
+from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.progress import Progress
-from sayso.runs.run import Job, opened
+from sayso.runs.run import Job, open_job
 from sayso.storage.cache import default_cache_folder
 from sayso.storage.run_folder import Manifest
 from sayso.train.result import FILE, read_teaching
@@ -96,7 +96,7 @@ def open_base(
         raise InputError(
             f"{run} was itself measured with the probes of {chosen.known_from}: teach from that one"
         )
-    if any(manifest.settings.get(name) for name in OF_REQUESTS):
+    if any(manifest.settings.get(name) for name in REQUEST_SETTINGS):
         raise InputError(
             f"{run} asked with thinking or arguments of the chat template, which training rows "
             "do not have; run the base model without"
@@ -125,8 +125,8 @@ def check_still(base: Base, progress: Progress | None = None) -> None:
     Known and unknown are what that model's probes and that judge said; a taught model's answers
     must be judged alike.
     """
-    with opened(base.job(limit=1), progress, learn=False) as found:
-        now = found.model.identity, found.seat.judge.signature
+    with open_job(base.job(limit=1), progress, learn=False) as found:
+        now = found.model.identity, found.judge.signature
     before = base.manifest.model_identity, base.manifest.judge_signature
     for what, own, other in zip(("model", "judge"), before, now, strict=True):
         if own != other:

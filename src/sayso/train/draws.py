@@ -25,8 +25,9 @@ from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle import Settings as UncleSettings
 from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
 from sayso.runs.progress import Progress
-from sayso.runs.run import Opened, Toolboxes, discard, manifest_of, open_folder, opened
-from sayso.runs.stages import FolderRun, Knowing, now, signature_parts
+from sayso.runs.run import OpenJob, discard, manifest_of, open_folder, open_job
+from sayso.runs.stages import FolderRun, now
+from sayso.runs.tools import KnowledgeSources, RunTools
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base
 from sayso.train.rows import PARAGRAPHS, Fact, check_draws, facts_of
@@ -62,7 +63,7 @@ def draw(
         probe_wordings=False,
     )
     job = base.job(options=options, out=out, limit=1)
-    with opened(job, progress) as held:
+    with open_job(job, progress) as held:
         found = held._replace(data=data)
         manifest = manifest_of(found)
         chosen = {**manifest.chosen, "limit": None, "split": "train", "paragraphs": paragraphs}
@@ -75,9 +76,9 @@ def draw(
             work = FolderRun(
                 folder,
                 data.questions,
-                parts=signature_parts(manifest),
+                manifest,
                 shape=found.shape,
-                judge_asker=found.seat.asker,
+                judge_engine=found.judge_engine,
             )
             try:
                 _ask(found, work, options, paragraphs)
@@ -97,7 +98,7 @@ def draw(
     return facts
 
 
-def _ask(found: Opened, work: FolderRun, options: UncleSettings, paragraphs: int) -> None:
+def _ask(found: OpenJob, work: FolderRun, options: UncleSettings, paragraphs: int) -> None:
     """Answer and judge everything, in one call of the model."""
     questions, seed = found.data.questions, found.job.seed
     asks = [a for a in UNCLE.requests(questions, options, seed) if not a.instructed]
@@ -113,12 +114,12 @@ def _ask(found: Opened, work: FolderRun, options: UncleSettings, paragraphs: int
     blind = BlindRules(questions)
     for stage, generations in work.stage(asks, found.model).items():
         items = [item(g) for g in generations]
-        work.grade(stage, items, found.seat.judge)
+        work.grade(stage, items, found.judge)
         if stage != "probe":
             work.grade(f"{stage}-spans", items, blind)
 
 
-def _check(found: Opened, folder: RunFolder) -> None:
+def _check(found: OpenJob, folder: RunFolder) -> None:
     """Store the claims of every paragraph, and whether the evidence supports them."""
     questions, chosen = found.data.questions, Settings()
     source = source_of(questions, chosen)
@@ -134,18 +135,18 @@ def _check(found: Opened, folder: RunFolder) -> None:
     manifest = folder.read_manifest()
     with contextlib.ExitStack() as stack:
         knowing = stack.enter_context(
-            contextlib.closing(Knowing(questions, found.job.cache_folder))
+            contextlib.closing(KnowledgeSources(questions, found.job.cache_folder))
         )
-        box = stack.enter_context(contextlib.closing(Toolboxes(None, found.job.cache_folder)))
+        box = stack.enter_context(contextlib.closing(RunTools(None, found.job.cache_folder)))
         work = FolderRun(
             folder,
             questions,
-            parts=signature_parts(manifest),
-            judge_asker=found.seat.asker,
+            manifest,
+            judge_engine=found.judge_engine,
             search=knowing.search,
         )
-        splitter = splitter_of(chosen, found.seat.judge)
-        checker = checker_of(chosen, found.seat.judge, box.open)
+        splitter = splitter_of(chosen, found.judge)
+        checker = checker_of(chosen, found.judge, box.open)
         claims = take_apart(work, plain, by_id, splitter)
         asked = {g.id: by_id[g.question] for g in plain}
         check_claims(work, claims, asked, checker, source, chosen.passages)

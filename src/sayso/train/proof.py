@@ -69,7 +69,7 @@ from sayso.records import (
 )
 from sayso.runs.measure import Result, entities_of, load_run
 from sayso.runs.progress import Progress
-from sayso.runs.run import Job, execute, manifest_of, open_folder, opened
+from sayso.runs.run import Job, execute, manifest_of, open_folder, open_job
 from sayso.runs.stages import FolderRun
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import RunFolder
@@ -133,7 +133,7 @@ def _finished(job: Job, out: Path) -> Result | None:
     """Return what a folder holds, if it is this job and finished. InputError for another one."""
     if not RunFolder.exists(out):
         return None
-    with opened(job) as found:
+    with open_job(job) as found:
         manifest = manifest_of(found)
         folder = open_folder(out, manifest)
     before = folder.read_manifest()
@@ -175,7 +175,7 @@ def forced(
     Kept in ``place``, so that a resumed teaching does not force again.
     """
     options = dataclasses.replace(base.settings, known_from=str(base.path))
-    with opened(base.job(model=model, limit=1, options=options), progress) as found:
+    with open_job(base.job(model=model, limit=1, options=options), progress) as found:
         source = content_id([found.model.identity, given])
         if place.is_file():
             try:
