@@ -1,9 +1,13 @@
-"""Answer metrics that compare words: exact match, contains, ROUGE-L, SQuAD F1 and EM, BERTScore.
+"""Answer metrics that compare words: exact match, contains, ROUGE-L, SQuAD F1 and EM.
 
-A value is 0..1, higher = nearer to a reference; several references count by the best. What makes
-an answer correct is a threshold (:data:`sayso.metrics.THRESHOLDS`), chosen and told apart from the
-value. These metrics refuse long right answers (:mod:`sayso.metrics.length_audit`): never quote one
-without its length audit.
+A value is 0..1, higher = nearer to a reference; several references count by the best. A threshold
+(:data:`sayso.metrics.THRESHOLDS`) decides what is correct. These metrics refuse long right answers
+(:mod:`sayso.metrics.length_audit`): never quote one without its length audit.
+
+Two published tokenizations take text apart: ROUGE's (lower case, ASCII letters and digits; or
+Unicode letters and digits) and SQuAD's (lower case, no punctuation, no articles). References repeat
+over rows, so their tokens are remembered. Tokens are bytes where one pass over bytes finds them,
+which is several times faster than a regular expression; they are only compared with each other.
 """
 
 from __future__ import annotations
@@ -16,20 +20,10 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
+from sayso.metrics.arrays import Floats
 from sayso.records import InputError
-
-# How answer metrics take text apart: the published tokenizations, once, and memoized.
-#
-# Two families: ROUGE's (lower case, ASCII letters and digits; or Unicode letters and digits)
-# and
-# SQuAD's (lower case, no punctuation, no articles). References repeat over rows, so both
-# remember
-# what they took apart. Tokens are bytes where one pass over bytes finds them, which is several
-# times
-# faster than a regular expression; they are only ever compared with each other.
 
 Tokenizer = Literal["ascii", "unicode"]
 References = str | Sequence[str]
@@ -91,8 +85,8 @@ def rouge_tokens(text: str, stem: bool = False, tokenizer: Tokenizer = "ascii") 
     if tokenizer == "ascii":
         # Lower first: a few letters outside ASCII have a lower case inside.
         plain = text if text.isascii() else text.lower()
-        found = plain.encode("utf-8", "surrogatepass").translate(_WORDS).split()
-        return [stemmed(word.decode()) for word in found] if stem else found
+        tokens = plain.encode("utf-8", "surrogatepass").translate(_WORDS).split()
+        return [stemmed(word.decode()) for word in tokens] if stem else tokens
     if tokenizer != "unicode":
         raise InputError(f"tokenizer: got {tokenizer!r}, expected 'ascii' or 'unicode'")
     words = unicode_words(text)
@@ -202,8 +196,8 @@ def exact_match(references: References, answer: str) -> float:
     Compared after Unicode compatibility folding of case, spaces and outer punctuation; articles
     stay (:func:`squad_em` drops them). An empty answer matches only an empty reference.
     """
-    said = plain_form(answer)
-    return float(any(plain_form(r) == said for r in reference_list(references)))
+    plain = plain_form(answer)
+    return float(any(plain_form(r) == plain for r in reference_list(references)))
 
 
 def contains(references: References, answer: str) -> float:
@@ -212,17 +206,20 @@ def contains(references: References, answer: str) -> float:
     Words of any script in folded form, so "art" is not in "party" and "Malmo" is in
     "He is from Malmö." A reference without words is in no answer.
     """
-    said = f" {' '.join(unicode_words(answer))} "
+    words = f" {' '.join(unicode_words(answer))} "
     for reference in reference_list(references):
         wanted = reference_phrase(reference)
-        if wanted and f" {wanted} " in said:
+        if wanted and f" {wanted} " in words:
             return 1.0
     return 0.0
 
 
-def _f1(common: int, reference: int, answer: int) -> float:
-    """F = 2PR/(P+R) with P = common/answer, R = common/reference: 2 common/(reference+answer)."""
-    return 2 * common / (reference + answer) if common else 0.0
+def rouge_f1(first: Sequence[Token], second: Sequence[Token]) -> float:
+    """Return ROUGE-L F1 of two token lists, 2 LCS/(m + n); 0 where one is empty."""
+    if not first or not second:
+        return 0.0
+    common = int(first[0] in second) if len(first) == 1 else int(LCSseq.similarity(first, second))
+    return 2 * common / (len(first) + len(second))
 
 
 def rouge_l(
@@ -254,14 +251,8 @@ def rouge_l(
         wanted = reference_rouge(text, stem, tokenizer)
         if not wanted or 2 * len(wanted) <= best * (len(wanted) + n):
             continue  # even all of its words in order could not do better
-        best = max(best, _f1(_common_subsequence(wanted, words), len(wanted), n))
+        best = max(best, rouge_f1(wanted, words))
     return best
-
-
-def _common_subsequence(first: Sequence[Token], second: Sequence[Token]) -> int:
-    if len(first) == 1:
-        return int(first[0] in second)
-    return int(LCSseq.similarity(first, second))
 
 
 def rouge_l_many(
@@ -287,7 +278,7 @@ def squad_f1(references: References, answer: str) -> float:
     if not words:
         return float(() in group.exact)
     if len(group.every) <= FEW:
-        # Looking for a few words is cheaper than taking in all that were said.
+        # Looking for a few words is cheaper than hashing all words of the answer.
         shared = frozenset(word for word in group.every if word in words)
     else:
         shared = group.every.intersection(words)
@@ -312,8 +303,25 @@ def squad_em(references: References, answer: str) -> float:
     return float(tuple(squad_tokens(answer)) in squad_references(references).exact)
 
 
-#: Answer metrics that need nothing but text: metric(references, answer) -> 0..1. One function and
-#: one line for a new one.
+def rouge_l_table(texts: Sequence[str], tokenizer: Tokenizer = "unicode") -> Floats:
+    """Return the ROUGE-L F1 of every two texts, (k, k), symmetric, 1 between equal texts.
+
+    The evidence of lexical similarity (Fomicheva et al. 2020). Each pair of different texts is
+    compared once; a text without words is like nothing but itself.
+    """
+    names = [text.strip() for text in texts]
+    place = {text: n for n, text in enumerate(dict.fromkeys(names))}
+    tokens = [rouge_tokens(text, tokenizer=tokenizer) for text in place]
+    table: Floats = np.eye(len(place))
+    for i, first in enumerate(tokens):
+        for j in range(i):
+            table[i, j] = table[j, i] = rouge_f1(tokens[j], first)
+    at = [place[name] for name in names]
+    return table[np.ix_(at, at)]
+
+
+#: Answer metrics that need nothing but text: metric(references, answer) -> 0..1. A new one is a
+#: function and a line here.
 ANSWER_METRICS: dict[str, Callable[[References, str], float]] = {
     "exact_match": exact_match,
     "contains": contains,
@@ -321,43 +329,3 @@ ANSWER_METRICS: dict[str, Callable[[References, str], float]] = {
     "squad_f1": squad_f1,
     "squad_em": squad_em,
 }
-
-
-# How alike are several answers in their words? Similarity tables that scores take as evidence.
-
-Floats = NDArray[np.float64]
-
-
-def rouge_l_table(texts: Sequence[str], tokenizer: Tokenizer = "unicode") -> Floats:
-    """Return the ROUGE-L F1 of every two texts, (k, k), symmetric, 1 between equal texts.
-
-    What lexical similarity takes as evidence (Fomicheva et al. 2020). Each pair of different texts
-    is compared once; a text without words is like nothing but itself.
-    """
-    names = [text.strip() for text in texts]
-    distinct = list(dict.fromkeys(names))
-    words = [rouge_tokens(text, tokenizer=tokenizer) for text in distinct]
-    table: Floats = np.eye(len(distinct))
-    for i, first in enumerate(words):
-        for j in range(i):
-            total = len(first) + len(words[j])
-            common = LCSseq.similarity(first, words[j]) if first and words[j] else 0
-            table[i, j] = table[j, i] = 2 * common / total if total else 0.0
-    where = [distinct.index(name) for name in names]
-    return table[np.ix_(where, where)]
-
-
-def jaccard_table(texts: Sequence[str], tokenizer: Tokenizer = "unicode") -> Floats:
-    """Return shared words over all words of every two texts, (k, k), symmetric, 1 on equal texts.
-
-    The lexical similarity of Lin et al. 2024 (arXiv 2305.19187).
-    """
-    names = [text.strip() for text in texts]
-    sets = [frozenset(rouge_tokens(text, tokenizer=tokenizer)) for text in names]
-    table: Floats = np.eye(len(names))
-    for i, first in enumerate(sets):
-        for j in range(i):
-            either = len(first | sets[j])
-            shared = len(first & sets[j]) / either if either else 0.0
-            table[i, j] = table[j, i] = 1.0 if names[i] == names[j] else shared
-    return table

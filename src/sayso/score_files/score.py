@@ -34,9 +34,9 @@ from sayso.score_files.write import (
     writing,
 )
 from sayso.scores import Method, choose, value_of
-from sayso.scores.asked import LEAST_MASS
-from sayso.scores.collect import ASKED, collect, lacking, provided
+from sayso.scores.collect import ELICITED, collect, lacking, provided
 from sayso.scores.collect import NEED as FEW
+from sayso.scores.elicited import LEAST_MASS
 from sayso.scores.evidence import Answer, Case, Samples
 from sayso.scores.p_ik import P_IK, cross_fit_stored, fold_ranks, folds_of, not_converged
 from sayso.storage.cache import default_cache_folder
@@ -169,7 +169,7 @@ def score_rows(
 ) -> Iterator[Scored]:
     """Yield every row with its scores, in order; a block of rows is in memory at a time."""
     wanted = {need for method in methods.values() for need in method.needs}
-    engine, meaning = bool(wanted & {*_ENGINE, *ASKED}), bool(wanted & _MEANING)
+    engine, meaning = bool(wanted & {*_ENGINE, *ELICITED}), bool(wanted & _MEANING)
     source = iter(rows)
     while part := list(islice(source, block)):
         cases = [case_of(row) for row in part]
@@ -245,7 +245,7 @@ def possible(
         shown = tools.examples is not None and tools.examples.problem is None
         kinds |= _ENGINE if shown else _ENGINE - {FEW}
     if tools.asks:
-        kinds |= {*ASKED}
+        kinds |= {*ELICITED}
     return [name for name, method in methods.items() if kinds.issuperset(method.needs)]
 
 

@@ -1,7 +1,7 @@
 """Uncertainty scores: recorded evidence in, one number out, higher = less certain.
 
-Every score is a function of :class:`Samples` and stands in :data:`SCORES` with what it needs. A
-new one is one function and one line there; nothing here owns, loads or asks a model.
+Every score is a function of :class:`Samples` and stands in :data:`SCORES` with the evidence that it
+needs. Nothing here owns, loads or asks a model: :mod:`sayso.scores.collect` finds the evidence.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from typing import NamedTuple
 import numpy as np
 
 from sayso.records import InputError, Score
-from sayso.scores import asked, consistency, entropy, graph, likelihood
-from sayso.scores.entropy import discrete_semantic_entropy as discrete_semantic_entropy
-from sayso.scores.entropy import naive_entropy as naive_entropy
-from sayso.scores.entropy import num_sets as num_sets
-from sayso.scores.entropy import semantic_entropy as semantic_entropy
-from sayso.scores.evidence import Answer as Answer
-from sayso.scores.evidence import NoEvidence as NoEvidence
-from sayso.scores.evidence import Samples as Samples
-from sayso.scores.evidence import answer_of as answer_of
-from sayso.scores.p_ik import Probe as Probe
-from sayso.scores.p_ik import cross_fit as cross_fit
-from sayso.scores.p_ik import cross_fit_stored as cross_fit_stored
-from sayso.scores.p_ik import fit as fit
+from sayso.scores import consistency, elicited, entropy, graph, likelihood
+from sayso.scores.entropy import (
+    discrete_semantic_entropy,
+    naive_entropy,
+    num_sets,
+    semantic_entropy,
+)
+from sayso.scores.evidence import Answer, NoEvidence, Samples, answer_of
+from sayso.scores.p_ik import P_IK, Probe, cross_fit, cross_fit_stored, fit
+
+__all__ = [
+    "FITTED", "SCORES", "Answer", "Method", "NoEvidence", "Probe", "Samples", "answer_of", "choose",
+    "cross_fit", "cross_fit_stored", "discrete_semantic_entropy", "fit", "naive_entropy", "needs",
+    "num_sets", "score_many", "score_one", "semantic_entropy", "value_of",
+]  # fmt: skip
 
 
 class Method(NamedTuple):
@@ -61,26 +63,26 @@ SCORES: dict[str, Method] = {
         likelihood.conditional_pmi, ("logprobs", "entropies", "unconditional")
     ),
     # several draws
-    "naive_entropy": Method(
-        entropy.naive("mc_norm", "-(mean over draws of the mean token log-probability)."), _NAIVE
-    ),
-    "naive_entropy_sum": Method(
-        entropy.naive("mc_sum", "-(mean over draws of the summed token log-probability)."), _NAIVE
-    ),
-    "naive_entropy_eq4": Method(
-        entropy.naive("eq4", "-sum P log P over the different strings drawn."), _NAIVE
-    ),
+    "naive_entropy": Method(entropy.naive("mc_norm"), _NAIVE),
+    "naive_entropy_sum": Method(entropy.naive("mc_sum"), _NAIVE),
+    "naive_entropy_eq4": Method(entropy.naive("eq4"), _NAIVE),
     "mc_mean_token_entropy": Method(likelihood.mc_mean_token_entropy, ("draws", "draws.entropies")),
-    # meanings: estimator, then sum = not length-normalized, unique = each string once
-    "semantic_entropy": Method(entropy.semantic("rao", True, False), _SE),
-    "semantic_entropy_unique": Method(entropy.semantic("rao", True, True), _SE),
-    "semantic_entropy_sum": Method(entropy.semantic("rao", False, False), _SE),
-    "semantic_entropy_sum_unique": Method(entropy.semantic("rao", False, True), _SE),
-    "semantic_entropy_mc": Method(entropy.semantic("mc", True, False), _SE),
-    "semantic_entropy_mc_unique": Method(entropy.semantic("mc", True, True), _SE),
-    "semantic_entropy_mc_sum": Method(entropy.semantic("mc", False, False), _SE),
-    "semantic_entropy_mc_sum_unique": Method(entropy.semantic("mc", False, True), _SE),
-    "semantic_entropy_direct": Method(entropy.semantic("direct", False, True), _SE),
+    # meanings: estimator; sum = log-likelihoods are summed over tokens, unique = each string once
+    "semantic_entropy": Method(entropy.semantic("rao"), _SE),
+    "semantic_entropy_unique": Method(entropy.semantic("rao", unique=True), _SE),
+    "semantic_entropy_sum": Method(entropy.semantic("rao", length_norm=False), _SE),
+    "semantic_entropy_sum_unique": Method(
+        entropy.semantic("rao", length_norm=False, unique=True), _SE
+    ),
+    "semantic_entropy_mc": Method(entropy.semantic("mc"), _SE),
+    "semantic_entropy_mc_unique": Method(entropy.semantic("mc", unique=True), _SE),
+    "semantic_entropy_mc_sum": Method(entropy.semantic("mc", length_norm=False), _SE),
+    "semantic_entropy_mc_sum_unique": Method(
+        entropy.semantic("mc", length_norm=False, unique=True), _SE
+    ),
+    "semantic_entropy_direct": Method(
+        entropy.semantic("direct", length_norm=False, unique=True), _SE
+    ),
     "discrete_semantic_entropy": Method(entropy.discrete, ("draws", "clusters")),
     "num_sets": Method(entropy.sets, ("draws", "clusters")),
     "semantic_density": Method(
@@ -117,29 +119,22 @@ SCORES: dict[str, Method] = {
         likelihood.cocoa_perplexity, ("logprobs", "draws", "similarity:answer")
     ),
     "cocoa_entropy": Method(likelihood.cocoa_entropy, ("entropies", "draws", "similarity:answer")),
-    # asked
-    "p_true": Method(asked.p_true, ("ptrue",)),
-    "p_true_few": Method(asked.p_true_few, ("ptrue:few",)),
-    "p_true_raw": Method(asked.p_true_raw, ("ptrue",)),
-    "p_true_sampled": Method(asked.p_true_sampled, ("said_true",)),
-    "verbalized": Method(
-        asked.verbalized("one_step", "asked together with the answer"), ("stated:one_step",)
-    ),
-    "verbalized_two_step": Method(
-        asked.verbalized("two_step", "asked after the answer"), ("stated:two_step",)
-    ),
+    # what the model, or a judge, says of the answer
+    "p_true": Method(elicited.p_true, ("ptrue",)),
+    "p_true_few": Method(elicited.p_true_few, ("ptrue:few",)),
+    "p_true_raw": Method(elicited.p_true_raw, ("ptrue",)),
+    "p_true_sampled": Method(elicited.p_true_sampled, ("said_true",)),
+    "verbalized": Method(elicited.verbalized("one_step"), ("stated:one_step",)),
+    "verbalized_two_step": Method(elicited.verbalized("two_step"), ("stated:two_step",)),
     "verbalized_two_step_reasoned": Method(
-        asked.verbalized("two_step_reasoned", "asked after the answer, with reasons first"),
-        ("stated:two_step_reasoned",),
+        elicited.verbalized("two_step_reasoned"), ("stated:two_step_reasoned",)
     ),
-    "verbalized_top_k": Method(
-        asked.verbalized("top_k", "that of the best of several guesses"), ("stated:top_k",)
-    ),
-    "judge_panel": Method(asked.judge_panel, ("judged",)),
+    "verbalized_top_k": Method(elicited.verbalized("top_k"), ("stated:top_k",)),
+    "judge_panel": Method(elicited.judge_panel, ("judged",)),
 }
 
 #: Scores that learn from rows with known outcomes: fit(features, incorrect) -> probe(features).
-FITTED: dict[str, Callable[..., Probe]] = {"p_ik": fit}
+FITTED: dict[str, Callable[..., Probe]] = {P_IK: fit}
 
 
 def choose(
@@ -173,24 +168,23 @@ def needs(methods: Iterable[str] | Mapping[str, Method] | None = None) -> tuple[
 def score_one(
     samples: Samples, methods: Iterable[str] | Mapping[str, Method] | None = None
 ) -> dict[str, Score]:
-    """Return every score of one question; without its evidence a value of ``None`` and why.
+    """Return every score of one question; ``None`` and why where evidence is missing.
 
-    A value that is not finite is none either.
+    A value that is not finite is ``None`` too.
     """
-    found = {}
-    for name, method in choose(methods).items():
-        value = value_of(method, samples)
-        if isinstance(value, str):
-            found[name] = Score(samples.target, name, None, value)
-        else:
-            found[name] = Score(samples.target, name, value)
-    return found
+    values = {name: value_of(method, samples) for name, method in choose(methods).items()}
+    return {
+        name: Score(samples.target, name, None, value)
+        if isinstance(value, str)
+        else Score(samples.target, name, value)
+        for name, value in values.items()
+    }
 
 
 def value_of(method: Method, samples: Samples) -> float | str:
-    """Return the value of one score, or why there is none: the one way to compute any.
+    """Return the value of one score, or why there is none. Every score is computed here.
 
-    Numbers too large for a float make the score infinite, which is no value, and no warning.
+    A number too large for a float is no value, and gives no warning.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -207,29 +201,5 @@ def score_many(
 ) -> Iterator[dict[str, Score]]:
     """Yield :func:`score_one` of each question as it comes, so that memory stays flat."""
     chosen = choose(methods)
-    for one in samples:
-        yield score_one(one, chosen)
-
-
-__all__ = [
-    "FITTED",
-    "SCORES",
-    "Answer",
-    "Method",
-    "NoEvidence",
-    "Probe",
-    "Samples",
-    "answer_of",
-    "choose",
-    "cross_fit",
-    "cross_fit_stored",
-    "discrete_semantic_entropy",
-    "fit",
-    "naive_entropy",
-    "needs",
-    "num_sets",
-    "score_many",
-    "score_one",
-    "semantic_entropy",
-    "value_of",
-]
+    for question in samples:
+        yield score_one(question, chosen)

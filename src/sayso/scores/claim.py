@@ -1,7 +1,7 @@
 """Uncertainty of one claim of a long answer, from recorded evidence. Higher = less certain.
 
-A claim is scored by the tokens of the words it stands in, by how often other answers to the same
-prompt support it, or by what the model said when it was asked.
+A claim is scored by the tokens of its words, by how often other answers to the same prompt support
+it, or by what the model says when it is asked.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ def _inside(
     if len(logprobs) != len(offsets):
         raise NoEvidence(f"{len(logprobs)} log-probabilities and {len(offsets)} token positions")
     ends = [*offsets[1:], math.inf][: len(offsets)]
-    found = [
+    inside = [
         value
         for value, low, high in zip(logprobs, offsets, ends, strict=True)
         if low < end and high > start and start < end
     ]
-    if not found:
+    if not inside:
         raise NoEvidence("no token lies in the claim")
-    if not all(math.isfinite(value) and value <= 1e-6 for value in found):
+    if not all(math.isfinite(value) and value <= 1e-6 for value in inside):
         raise NoEvidence("a log-probability is not a number at or below 0")
-    return found
+    return inside
 
 
 def span_nll(
@@ -42,8 +42,8 @@ def span_nll(
     lm-polygraph's claim-level perplexity. Read: e to the value is how many equally likely tokens
     there were at each step. ``NoEvidence`` where no token lies in the span.
     """
-    found = _inside(logprobs, offsets, start, end)
-    return -math.fsum(found) / len(found)
+    inside = _inside(logprobs, offsets, start, end)
+    return -math.fsum(inside) / len(inside)
 
 
 def span_max_nll(
@@ -69,7 +69,7 @@ def frequency(supported: Sequence[bool | None]) -> float:
 
 
 def refused(share: float | None) -> float:
-    """Return 1 - P(yes), from what the model said when asked whether the claim is true; 0..1.
+    """Return 1 - P(yes), from what the model says when asked whether the claim is true; 0..1.
 
     Source: Kadavath et al. 2022, P(True), with options averaged over their order.
     """

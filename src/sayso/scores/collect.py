@@ -1,9 +1,10 @@
-"""Collectors: the evidence that scores need beyond text, asked once and shared between them.
+"""Collectors: the evidence that scores need beyond text, collected once and shared between them.
 
-A score is a function of recorded evidence (:mod:`sayso.scores`). Whatever takes a model to find
-out is collected here, for a block of questions at a time, so that an engine or a classifier gets
-its work in few large calls. Each kind of evidence has a name, the same by which a score declares
-that it needs it; :data:`COLLECTORS` says who finds it.
+What takes a model to find out is collected here for a block of questions at a time, so that an
+engine or a classifier gets its work in few large calls. Each kind of evidence has a name, by which
+a score declares that it needs it; :data:`COLLECTORS` names its collector. In the order of this
+module: answers to questions about the answer (:class:`Questioner`), probabilities of given text
+(teacher forcing), P(True) with examples, relations of meaning, similarity of words, hidden states.
 """
 
 from __future__ import annotations
@@ -18,9 +19,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import LCSseq
 
-from sayso.answers.lexical import Token, rouge_tokens
+from sayso.answers.lexical import rouge_f1, rouge_l_table, rouge_tokens
 from sayso.engines.engine import Engine, reader_of
 from sayso.judges.meaning import LONGEST, Meaning
 from sayso.judges.rules.sentences import sentences
@@ -29,13 +29,11 @@ from sayso.prompts.fence import Field, clean, fence, strip_thinking
 from sayso.records import Generation, Message, Request, content_id
 from sayso.scores.evidence import Case
 
-# Evidence that a model is asked for after its answer: how sure is it, and is the answer true?
+# ---- what the model says of its answer
 #
-# Opt-in, since each is a request of its own, counted in :class:`Tally`. Question and answer
-# stand
-# fenced (``fence``), and a reply counts only if it repeats the fence's code before its number
-# or
-# word: an answer that says "100 % sure" sets nothing. What is not read is ``None`` and counted,
+# Opt-in, since each is a request of its own, counted in :class:`Tally`. Question and answer stand
+# fenced (``fence``), and a reply counts only if it repeats the fence's code before its number or
+# word: an answer that says "100 % sure" sets nothing. What cannot be read is ``None`` and counted,
 # never a middling confidence.
 
 #: Ways of asking for a confidence after the answer: the prompt, and the tokens of a reply.
@@ -46,12 +44,13 @@ WAYS: dict[str, tuple[str, int]] = {
 #: Replies on whether one answer is true, drawn at T=1.
 DRAWS = 5
 SAID_TRUE = "is_true"
-ASKED = (*(f"stated:{way}" for way in WAYS), "said_true")
+#: Evidence that a :class:`Questioner` collects.
+ELICITED = (*(f"stated:{way}" for way in WAYS), "said_true")
 _TRUTH = {"true": True, "false": False}
 
 
 class Tally(msgspec.Struct):
-    """Requests that were made of whatever was asked: all, without a reply, not readable."""
+    """How many requests were made, had no reply, and had a reply that could not be read."""
 
     requests: int = 0
     failed: int = 0
@@ -59,7 +58,7 @@ class Tally(msgspec.Struct):
 
 
 class Questioner:
-    """Who is asked: an engine (with the cache around it), and the folder of own prompts if any."""
+    """Asks an engine (with the cache around it), with the prompts of a folder or our own."""
 
     def __init__(self, engine: Engine, prompts: Path | None = None) -> None:
         self.engine = engine
@@ -69,7 +68,7 @@ class Questioner:
 
     @property
     def signature(self) -> str:
-        """The prompts that were used, in four digits."""
+        """A hash of the prompts in four digits."""
         return f"ask#p{prompt_hash(chr(0).join(self.prompts.values()))[:4]}"
 
     def ask(
@@ -80,7 +79,7 @@ class Questioner:
         draws: int,
         tokens: int,
     ) -> list[list[tuple[object, str | None]]]:
-        """Return by case and draw what was read (``None`` without), and why nothing was."""
+        """Return by case and draw (value, ``None``), or (``None``, why nothing was read)."""
         template = self.prompts[prompt]
         requests, codes = [], []
         for case in cases:
@@ -92,26 +91,26 @@ class Questioner:
                     Request(message, temperature=temperature, max_tokens=tokens, sample=sample)
                 )
                 codes.append(code)
-        found: list[tuple[object, str | None]] = [(None, "no reply")] * len(requests)
+        values: list[tuple[object, str | None]] = [(None, "no reply")] * len(requests)
         self.tally.requests += len(requests)
         for index, reply in self.engine.complete(requests):
             if reply.problem is not None:
                 self.tally.failed += 1
-                found[index] = None, f"the model gave no reply ({reply.problem.split(':')[0]})"
+                values[index] = None, f"the model gave no reply ({reply.problem.split(':')[0]})"
                 continue
             value = read(reply.text, codes[index])
             if value is None:
                 self.tally.unread += 1
-                found[index] = None, "the model's reply could not be read"
+                values[index] = None, "the model's reply could not be read"
             else:
-                found[index] = value, None
-        return [found[n : n + draws] for n in range(0, len(found), draws)]
+                values[index] = value, None
+        return [values[n : n + draws] for n in range(0, len(values), draws)]
 
 
 def _about(template: str, case: Case) -> tuple[str, str]:
     """Return a question about one answer, and the code that the reply must repeat."""
-    asked = "\n".join(m.content for m in case.request.messages) or case.question
-    data = fence([Field("question", asked), Field("answer", case.answer or "")])
+    question = "\n".join(m.content for m in case.request.messages) or case.question
+    data = fence([Field("question", question), Field("answer", case.answer or "")])
     text = template.replace("{marker}", data.marker).replace("{code}", data.code)
     return text.replace("{texts}", data.text), data.code
 
@@ -121,23 +120,23 @@ def confidence_in(text: str, code: str) -> float | None:
 
     ``None`` for none, several, a range, a fraction, or a number above 100.
     """
-    said, _ = strip_thinking(text)
+    reply, _ = strip_thinking(text)
     number = rf"\b{re.escape(code)}\b\W{{0,5}}(\d{{1,3}})(?!\w|[.,]\d|\s*(?:-|–|to)\s*\d)"
-    found = {int(value) for value in re.findall(number, said)}
-    value = found.pop() if len(found) == 1 else None
+    numbers = {int(value) for value in re.findall(number, reply)}
+    value = numbers.pop() if len(numbers) == 1 else None
     return value / 100 if value is not None and value <= 100 else None
 
 
 def truth_in(text: str, code: str) -> bool | None:
     """Return whether a reply says true or false behind its code; ``None`` for neither or both."""
-    said, _ = strip_thinking(text)
-    words = re.findall(rf"\b{re.escape(code)}\b\W{{0,5}}(\w+)", said.lower())
-    found = {_TRUTH[word] for word in words if word in _TRUTH}
-    return found.pop() if len(found) == 1 else None
+    reply, _ = strip_thinking(text)
+    words = re.findall(rf"\b{re.escape(code)}\b\W{{0,5}}(\w+)", reply.lower())
+    values = {_TRUTH[word] for word in words if word in _TRUTH}
+    return values.pop() if len(values) == 1 else None
 
 
-def asked(cases: Sequence[Case], questioner: Questioner, wanted: Collection[str]) -> None:
-    """Ask for what is wanted, about every answer that there is."""
+def elicit(cases: Sequence[Case], questioner: Questioner, wanted: Collection[str]) -> None:
+    """Ask about every answer what is wanted."""
     held = [case for case in cases if case.answer]
     for way, (prompt, tokens) in WAYS.items():
         need = f"stated:{way}"
@@ -158,13 +157,10 @@ def asked(cases: Sequence[Case], questioner: Questioner, wanted: Collection[str]
                 case.reasons["said_true"] = reasons[0]
 
 
-# Evidence from teacher forcing: the probabilities of text that is there, one pass for each
-# text.
+# ---- probabilities of given text (teacher forcing): one pass for each text, nothing is generated
 #
-# Nothing is generated. Equal texts behind one prompt are read once. A text that the tokenizer
-# cannot give back (it drops or changes characters) is not scored: its probabilities would be
-# those
-# of another text.
+# Equal texts behind one prompt are read once. A text that the tokenizer cannot give back (it drops
+# or changes characters) is not scored: its probabilities would be those of another text.
 
 #: Needs that one pass over the texts fills, and the arrays that each takes.
 FORCED: dict[str, str] = {
@@ -184,7 +180,7 @@ Item = tuple[Request, str | Sequence[int]]
 
 
 def arrays_of(engine: Engine, wanted: Collection[str]) -> list[str]:
-    """Return the arrays to ask for: what is wanted, as far as the engine can give it."""
+    """Return the names of the arrays that are wanted and that the engine can give."""
     can = engine.capabilities
     names = {FORCED[need] for need in wanted if need in FORCED}
     if not can.entropies:
@@ -195,7 +191,7 @@ def arrays_of(engine: Engine, wanted: Collection[str]) -> list[str]:
 
 
 def forced(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> None:
-    """Read the answers, and the draws where their arrays are wanted, that lack arrays."""
+    """Read the answers, and the draws, that lack the arrays that are wanted of them."""
     mine = arrays_of(engine, [need for need in wanted if not need.startswith("draws.")])
     theirs = arrays_of(engine, [need for need in wanted if need.startswith("draws.")])
     places: dict[tuple[Request, str], list[tuple[Case, int]]] = {}
@@ -208,8 +204,8 @@ def forced(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> No
     items: list[Item] = list(places)
     texts = [text for _, text in places]
     holders = list(places.values())
-    for index, found in engine.force(items, sorted({*mine, *theirs})):
-        reason = refusal(found, texts[index])
+    for index, read in engine.force(items, sorted({*mine, *theirs})):
+        reason = refusal(read, texts[index])
         for case, n in holders[index]:
             kept = case.arrays if n < 0 else case.draw_arrays[n]
             names, prefix = (mine, "") if n < 0 else (theirs, "draws.")
@@ -217,21 +213,21 @@ def forced(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> No
                 if name in kept:
                     continue
                 if reason is None:
-                    kept[name] = getattr(found, name)
+                    kept[name] = getattr(read, name)
                 else:
                     case.reasons[f"{prefix}{name}"] = reason
             if reason is None:
-                kept.setdefault("token_ids", found.token_ids)
-                kept.setdefault("offsets", found.offsets)
+                kept.setdefault("token_ids", read.token_ids)
+                kept.setdefault("offsets", read.offsets)
 
 
-def refusal(found: Generation, text: str) -> str | None:
+def refusal(read: Generation, text: str) -> str | None:
     """Return why arrays that were read do not hold for a text; ``None`` where they do."""
-    if found.problem == "context":
+    if read.problem == "context":
         return "the text is longer than the model's context"
-    if found.problem is not None:
-        return f"the model could not read the text ({found.problem})"
-    if found.text.strip() != text.strip():
+    if read.problem is not None:
+        return f"the model could not read the text ({read.problem})"
+    if read.text.strip() != text.strip():
         return "the model's tokenizer cannot reproduce the text"
     return None
 
@@ -246,11 +242,11 @@ def unconditional(cases: Sequence[Case], engine: Engine, wanted: Collection[str]
     items: list[Item] = [
         (alone, case.arrays.get("token_ids") or case.answer or "") for case in held
     ]
-    for index, found in engine.force(items, ["logprobs"]):
+    for index, read in engine.force(items, ["logprobs"]):
         case = held[index]
-        reason = refusal(found, case.answer or "")
+        reason = refusal(read, case.answer or "")
         if reason is None:
-            case.arrays["unconditional"] = found.logprobs
+            case.arrays["unconditional"] = read.logprobs
         else:
             case.reasons["unconditional"] = reason
 
@@ -263,8 +259,8 @@ def true_false(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -
     """
     held = [case for case in cases if case.answer]
     template = load_prompt("p_true")
-    asked = [question_of(template, case) for case in held]
-    requests = [Request(messages=(Message("user", text),)) for text in asked]
+    questions = [question_of(template, case) for case in held]
+    requests = [Request(messages=(Message("user", text),)) for text in questions]
     option_mass(held, requests, engine, "ptrue", "true_false")
 
 
@@ -283,13 +279,13 @@ def option_mass(
             options += [(place, option)] * len(spellings)
     # by case and option: token sequences and their probabilities, equal sequences once
     mass: list[tuple[dict[tuple[int, ...], float], ...]] = [({}, {}) for _ in held]
-    for index, found in engine.force(items, ["logprobs"]):
+    for index, read in engine.force(items, ["logprobs"]):
         place, option = options[index]
-        if found.problem is not None or not found.logprobs:
-            held[place].reasons[need] = refusal(found, "") or "the model gave no probabilities"
+        if read.problem is not None or not read.logprobs:
+            held[place].reasons[need] = refusal(read, "") or "the model gave no probabilities"
             continue
-        ids = found.token_ids or (index,)
-        mass[place][option][tuple(ids)] = math.exp(sum(found.logprobs))
+        ids = read.token_ids or (index,)
+        mass[place][option][tuple(ids)] = math.exp(sum(read.logprobs))
     for case, (yes, no) in zip(held, mass, strict=True):
         if yes and no and need not in case.reasons:
             case.evidence[name] = (sum(yes.values()), sum(no.values()))
@@ -301,29 +297,25 @@ def question_of(template: str, case: Case) -> str:
 
 
 def block_of(template: str, question: str, draws: Sequence[str], answer: str) -> str:
-    """Return the question whether an answer is true. What others wrote stands on lines of ours."""
+    """Return the question whether an answer is true, each text of others on one line of it."""
     ideas = [" ".join(clean(text).split()) for text in dict.fromkeys(draws) if text.strip()]
     known = {
         "{question}": " ".join(clean(question).split()),
         "{ideas}": "\n".join(f"- {idea}" for idea in ideas) or "- (none)",
         "{answer}": " ".join(clean(answer).split()),
     }
-    pieces = template
     for name, text in known.items():
         # a text that holds another name in braces must not be filled in
-        pieces = pieces.replace(name, text.replace("{", "("))
-    return pieces
+        template = template.replace(name, text.replace("{", "("))
+    return template
 
 
-# P(True) with examples: questions whose answers are known to be right or wrong, shown before.
+# ---- P(True) with examples: questions whose answers are known to be right or wrong come first
 #
-# Kadavath et al. 2022 ask with examples, and so do the papers that compare with it (PROTOCOLS
-# 3.B):
-# a question, what came to mind, the proposed answer, and whether it is true. Examples are
-# questions
-# that are not scored themselves; the text before the question is the same for all, so that an
-# engine
-# that keeps what it has read reads it once.
+# Kadavath et al. 2022 ask with examples, and so do the papers that compare with it (PROTOCOLS 3.B):
+# a question, what came to mind, the proposed answer, and whether it is true. Examples are questions
+# that are not scored themselves. The text before the question is the same for all, so that an
+# engine that keeps what it has read reads it once.
 
 #: what the papers show
 PAPER = 20
@@ -351,15 +343,15 @@ class Shown(NamedTuple):
     def text(self) -> str:
         """The example as it is shown, its letter at the end."""
         letters = [spellings[0] for spellings in OPTIONS]
-        asked = block_of(load_prompt("p_true"), self.question, self.ideas, self.answer)
-        return f"{asked} {letters[0 if self.true else 1]}"
+        question = block_of(load_prompt("p_true"), self.question, self.ideas, self.answer)
+        return f"{question} {letters[0 if self.true else 1]}"
 
 
 class Examples:
     """The examples of a run or a file, and how many of them fit before a question.
 
     ``shown`` in order, both kinds among the first two. ``problem`` says why there are none.
-    ``asked`` counts cases that were asked behind them, ``fit`` how many stood before each.
+    ``asked`` counts the cases that stood behind them, ``fit`` how many examples stand before each.
     """
 
     def __init__(self, shown: Sequence[Shown] = (), problem: str | None = None) -> None:
@@ -380,7 +372,7 @@ class Examples:
 
     @property
     def notices(self) -> list[str]:
-        """What a reader should know of them."""
+        """What a reader should know about them."""
         if self.problem is not None:
             return [f"P(True) with examples: {self.problem}"]
         if not self.asked:
@@ -409,8 +401,8 @@ def choose_examples(pool: Sequence[Shown], count: int, seed: int) -> Examples:
     true, false = [s for s in order if s.true], [s for s in order if not s.true]
     if not true or not false:
         kind = "right" if true else "wrong"
-        told = f"all {len(pool)} are {kind}" if pool else "there are none"
-        return Examples(problem=f"needs right and wrong answers as examples, and {told}")
+        which = f"all {len(pool)} are {kind}" if pool else "there are none"
+        return Examples(problem=f"needs right and wrong answers as examples, and {which}")
     count = max(LEAST, min(count, len(order)))
     least = max(1, count // 4)
     drawn = sum(s.true for s in order[:count])
@@ -428,8 +420,8 @@ def true_false_few(
 ) -> None:
     """Ask whether the answer is true behind labeled examples; P(A) and P(B) of the reply.
 
-    As :func:`~sayso.scores.collect.true_false`, four readings a case behind one prompt.
-    How many examples fit is found out once, with the longest question that is there then.
+    As :func:`true_false`, four readings a case behind one prompt. How many examples fit is measured
+    once, with the longest question of the first call.
     """
     template = load_prompt("p_true")
     held = []
@@ -440,15 +432,15 @@ def true_false_few(
             held.append(case)
     if not held:
         return
-    asked = [question_of(template, case) for case in held]
+    questions = [question_of(template, case) for case in held]
     if examples.fit is None:
-        examples.fit = _fitting(max(asked, key=len), engine, examples)
+        examples.fit = _fitting(max(questions, key=len), engine, examples)
     if examples.fit < LEAST:
         for case in held:
             case.reasons[NEED] = NONE_FITS
         return
     examples.asked += len(held)
-    requests = [examples.before(text, examples.fit) for text in asked]
+    requests = [examples.before(text, examples.fit) for text in questions]
     option_mass(held, requests, engine, NEED, "true_false_few")
 
 
@@ -457,7 +449,7 @@ def _fitting(question: str, engine: Engine, examples: Examples) -> int:
 
     def fits(count: int) -> bool:
         item: Item = (examples.before(question, count), OPTIONS[0][0])
-        return all(found.problem != "context" for _, found in engine.force([item], ["logprobs"]))
+        return all(read.problem != "context" for _, read in engine.force([item], ["logprobs"]))
 
     low, high = 0, len(examples.shown)
     while low < high:
@@ -467,20 +459,23 @@ def _fitting(question: str, engine: Engine, examples: Examples) -> int:
     return low
 
 
+# ---- relations of meaning
+
+
 def _fill(
     cases: Sequence[Case],
     meaning: Meaning,
     pairs: Sequence[tuple[Sequence[tuple[str, str]], tuple[int, ...]]],
     names: tuple[str, str],
 ) -> None:
-    """Ask about all pairs of all cases at once and put the two tables where they belong."""
+    """Ask about all pairs of all cases at once and give each case its two tables."""
     triples = [
         (case.question, a, b) for case, (mine, _) in zip(cases, pairs, strict=True) for a, b in mine
     ]
-    found = meaning.table(triples)
+    relations = meaning.table(triples)
     at = 0
     for case, (mine, shape) in zip(cases, pairs, strict=True):
-        part = found[at : at + len(mine)]
+        part = relations[at : at + len(mine)]
         at += len(mine)
         for column, name in enumerate(names):
             if column == 0 or meaning.three:
@@ -525,28 +520,23 @@ def against_sentences(cases: Sequence[Case], meaning: Meaning) -> None:
 def clusters(cases: Sequence[Case], meaning: Meaning) -> None:
     """Find which draws mean the same: ``clusters``, meaning ids by first appearance."""
     held = [case for case in cases if case.draws and "clusters" not in case.evidence]
-    found = meaning.clusters([c.question for c in held], [c.draws for c in held])
-    for case, one in zip(held, found, strict=True):
-        if one.ids is None:
-            case.reasons["clusters"] = one.problem or "no relation could be read"
+    clusterings = meaning.clusters([c.question for c in held], [c.draws for c in held])
+    for case, clustering in zip(held, clusterings, strict=True):
+        if clustering.ids is None:
+            case.reasons["clusters"] = clustering.problem or "no relation could be read"
         else:
-            case.evidence["clusters"] = one.ids
+            case.evidence["clusters"] = clustering.ids
+
+
+# ---- similarity of words
 
 
 def similarity(cases: Sequence[Case]) -> None:
     """Find (k, k) ROUGE-L F1 between the draws, on words of any script; equal texts are 1."""
     for case in cases:
-        if len(case.draws) < 2 or "similarity" in case.evidence:
-            continue
-        different = list(dict.fromkeys(text.strip()[:LONGEST] for text in case.draws))
-        place = {text: n for n, text in enumerate(different)}
-        words = [_words(text) for text in different]
-        near = np.eye(len(different))
-        for i, one in enumerate(words):
-            for j in range(i):
-                near[i, j] = near[j, i] = _alike(words[j], one)
-        at = [place[text.strip()[:LONGEST]] for text in case.draws]
-        case.evidence["similarity"] = near[np.ix_(at, at)]
+        if len(case.draws) > 1 and "similarity" not in case.evidence:
+            texts = [text.strip()[:LONGEST] for text in case.draws]
+            case.evidence["similarity"] = rouge_l_table(texts)
 
 
 def similarity_to_answer(cases: Sequence[Case]) -> None:
@@ -555,31 +545,24 @@ def similarity_to_answer(cases: Sequence[Case]) -> None:
         if not case.draws or case.answer is None or "answer_similarity" in case.evidence:
             continue
         answer = case.answer.strip()[:LONGEST]
-        mine = _words(answer)
+        words = rouge_tokens(answer, tokenizer="unicode")
         near = [
-            1.0 if draw.strip()[:LONGEST] == answer else _alike(mine, _words(draw[:LONGEST]))
+            1.0
+            if draw.strip()[:LONGEST] == answer
+            else rouge_f1(words, rouge_tokens(draw[:LONGEST], tokenizer="unicode"))
             for draw in case.draws
         ]
         case.evidence["answer_similarity"] = np.asarray(near)
 
 
-def _words(text: str) -> list[Token]:
-    # Not remembered, unlike the references of an answer metric: draws are many, long, and new.
-    return list(rouge_tokens(text, tokenizer="unicode"))
-
-
-def _alike(one: Sequence[Token], two: Sequence[Token]) -> float:
-    """F = 2 LCS/(m + n) of two word lists; 0 where one is empty."""
-    if not one or not two:
-        return 0.0
-    return 2 * int(LCSseq.similarity(one, two)) / (len(one) + len(two))
+# ---- which collector finds which evidence
 
 
 class Tools(NamedTuple):
-    """Who can be asked: the model that gave the answers, and who compares meanings.
+    """The model that gave the answers, and the judge of meaning.
 
-    ``engine`` reads given text, ``questioner`` asks it for its own judgment (opt-in), ``examples``
-    are shown before it is asked whether an answer is true (opt-in).
+    ``engine`` reads given text, ``questioner`` asks the model about its answer (opt-in),
+    ``examples`` stand before the question whether an answer is true (opt-in).
     """
 
     engine: Engine | None = None
@@ -616,9 +599,9 @@ def _text(collector: Callable[[Sequence[Case]], None]) -> Collector:
     return collect
 
 
-def _asked(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
+def _elicited(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     if tools.questioner is not None:
-        asked(cases, tools.questioner, wanted)
+        elicit(cases, tools.questioner, wanted)
 
 
 def _few(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
@@ -626,12 +609,10 @@ def _few(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
         true_false_few(cases, tools.engine, wanted, tools.examples)
 
 
-_FORCED = _engine(forced)
-
-#: Who finds which evidence, in the order in which they are asked: tables of relations come before
-#: clusters, which then find every relation already known.
+#: Who finds which evidence, in the order of the calls: tables of relations come before clusters,
+#: which then find every relation already known.
 COLLECTORS: dict[str, Collector] = {
-    **dict.fromkeys(FORCED, _FORCED),
+    **dict.fromkeys(FORCED, _engine(forced)),
     "unconditional": _engine(unconditional),
     "ptrue": _engine(true_false),
     NEED: _few,
@@ -641,9 +622,9 @@ COLLECTORS: dict[str, Collector] = {
     "clusters": _meaning(clusters),
     "similarity": _text(similarity),
     "similarity:answer": _text(similarity_to_answer),
-    **dict.fromkeys(ASKED, _asked),
+    **dict.fromkeys(ELICITED, _elicited),
 }
-#: Evidence that nobody here can find out, and where it comes from.
+#: Evidence without a collector, and where it comes from.
 _ELSEWHERE = {
     "stated:one_step": "is stated together with the answer: column stated_confidence",
     "stated:top_k": "takes several guesses with a confidence each, asked instead of the answer",
@@ -655,26 +636,26 @@ _BY_ENGINE = {*FORCED, "unconditional", "ptrue", NEED}
 
 def provided(tools: Tools) -> frozenset[str]:
     """Return the kinds of evidence that these tools can find."""
-    found = {"similarity", "similarity:answer"}
+    kinds = {"similarity", "similarity:answer"}
     if tools.meaning is not None:
-        found |= {"clusters", "nli", "nli:answer"}
+        kinds |= {"clusters", "nli", "nli:answer"}
         if tools.meaning.three:
-            found.add("nli:sentences")
+            kinds.add("nli:sentences")
     if tools.engine is not None and tools.engine.capabilities.force:
-        found |= _BY_ENGINE
+        kinds |= _BY_ENGINE
         if not tools.engine.capabilities.entropies:
-            found -= {"entropies", "draws.entropies"}
+            kinds -= {"entropies", "draws.entropies"}
         if not tools.engine.capabilities.alternatives:
-            found -= {"margins", "self_certainty", "renyi"}
+            kinds -= {"margins", "self_certainty", "renyi"}
         if tools.examples is None or tools.examples.problem is not None:
-            found.remove(NEED)
+            kinds.remove(NEED)
     if tools.questioner is not None:
-        found |= {*ASKED}
-    return frozenset(found)
+        kinds |= {*ELICITED}
+    return frozenset(kinds)
 
 
 def lacking(need: str, tools: Tools) -> str:
-    """Return in a few words what would be needed to collect this evidence."""
+    """Return in a few words what it takes to collect this evidence."""
     if need == NEED and tools.engine is not None:
         if tools.examples is None:
             return NOT_GIVEN
@@ -690,13 +671,13 @@ def lacking(need: str, tools: Tools) -> str:
         return f"--nli {tools.meaning.name} tells no contradiction: use a model"
     if need.startswith("nli") or need == "clusters":
         return "needs relations of meaning: --nli"
-    if need in ASKED:
+    if need in ELICITED:
         return "has to be asked of the model that gave the answers: --model NAME --ask"
     return _ELSEWHERE.get(need, f"needs {need}, which has to be asked when the answer is")
 
 
 def collect(cases: Sequence[Case], wanted: Collection[str], tools: Tools) -> None:
-    """Find out what is wanted and can be found out, in place; each collector is asked once."""
+    """Collect in place the evidence that is wanted and can be had; each collector runs once."""
     known = provided(tools)
     done: set[int] = set()
     for need, collector in COLLECTORS.items():
@@ -705,12 +686,11 @@ def collect(cases: Sequence[Case], wanted: Collection[str], tools: Tools) -> Non
             collector(cases, tools, wanted)
 
 
-# Hidden states of stored answers: what a probe such as P(IK) learns from.
+# ---- hidden states of stored answers, which a probe such as P(IK) learns from
 #
 # One pass over prompt and answer, up to the wanted position, in blocks; nothing is generated. A
-# thought that stood between prompt and answer is not read again: the state is that of the
-# answer
-# directly behind its prompt.
+# thought between prompt and answer is not read again: the state is that of the answer directly
+# behind its prompt.
 
 #: answers read in one call: enough to batch by length, few enough to keep in memory
 BLOCK = 1024

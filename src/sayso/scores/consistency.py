@@ -17,14 +17,14 @@ _SUPPORT = {"yes": 0.0, "no": 1.0, "n/a": 0.5}
 
 def _same(samples: Samples) -> np.ndarray:
     """(k,): which draws are the answer, word for word."""
-    said = the_answer(samples).text.strip()
-    return np.asarray([draw.text.strip() == said for draw in the_draws(samples)])
+    answer = the_answer(samples).text.strip()
+    return np.asarray([draw.text.strip() == answer for draw in the_draws(samples)])
 
 
 def _answer_table(samples: Samples, name: str, identical: float) -> np.ndarray:
     """(k, 2) NLI between draws and answer; equal strings entail each other by definition."""
-    found = table(samples, name, (len(the_draws(samples)), 2))
-    return np.where(_same(samples)[:, None], identical, found)
+    recorded = table(samples, name, (len(the_draws(samples)), 2))
+    return np.where(_same(samples)[:, None], identical, recorded)
 
 
 def exact_match_rate(samples: Samples) -> float:
@@ -33,9 +33,9 @@ def exact_match_rate(samples: Samples) -> float:
     Range 0..1. Needs: answer, draws. Source: Cole et al. 2023 (repetition). Read: for short answers
     only; long ones never repeat.
     """
-    said = " ".join(the_answer(samples).text.casefold().split())
+    answer = " ".join(the_answer(samples).text.casefold().split())
     draws = [" ".join(draw.text.casefold().split()) for draw in the_draws(samples)]
-    return 1 - sum(text == said for text in draws) / len(draws)
+    return 1 - sum(text == answer for text in draws) / len(draws)
 
 
 def noncontradiction(samples: Samples) -> float:

@@ -11,14 +11,19 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sayso.metrics.arrays import Floats
 from sayso.records import InputError
 from sayso.scores.evidence import NoEvidence, Samples, draw_arrays, the_clusters, the_draws
 
 Estimator = Literal["rao", "mc", "direct"]
 NaiveKind = Literal["mc_norm", "mc_sum", "eq4"]
-Floats = NDArray[np.float64]
+#: What each kind of naive entropy computes, for its docstring.
+_NAIVE: dict[NaiveKind, str] = {
+    "mc_norm": "-(mean over draws of the mean token log-probability).",
+    "mc_sum": "-(mean over draws of the summed token log-probability).",
+    "eq4": "-sum P log P over the different strings drawn.",
+}
 
 
 def _entropy(shares: Floats) -> float:
@@ -50,7 +55,7 @@ def _unique(values: Floats, texts: Sequence[str]) -> tuple[Floats, list[int]]:
 
 
 def _finite(value: float) -> float | None:
-    """A sum that is too large for a float is none, like any number that is not finite."""
+    """A sum, ``None`` where it is too large for a float."""
     return value + 0.0 if math.isfinite(value) else None
 
 
@@ -155,14 +160,14 @@ def _known(value: float | None) -> float:
     return value
 
 
-def naive(kind: NaiveKind, reads: str) -> Callable[[Samples], float]:
+def naive(kind: NaiveKind) -> Callable[[Samples], float]:
     """Return a naive entropy of the draws as a score."""
 
     def score(samples: Samples) -> float:
-        found = draw_arrays(samples, "logprobs")
-        return _known(naive_entropy(found, kind, _texts(samples)))  # type: ignore[arg-type]
+        logprobs = draw_arrays(samples, "logprobs")
+        return _known(naive_entropy(logprobs, kind, _texts(samples)))  # type: ignore[arg-type]
 
-    score.__doc__ = f"""{reads}
+    score.__doc__ = f"""{_NAIVE[kind]}
 
     Range 0..inf. Needs: draws, draws.logprobs. Source: PROTOCOLS 3.B, kind {kind!r} of
     :func:`naive_entropy`. Read: how unlikely the model's own draws are to it.
@@ -170,18 +175,19 @@ def naive(kind: NaiveKind, reads: str) -> Callable[[Samples], float]:
     return score
 
 
-def semantic(estimator: Estimator, length_norm: bool, unique: bool) -> Callable[[Samples], float]:
+def semantic(
+    estimator: Estimator, length_norm: bool = True, unique: bool = False
+) -> Callable[[Samples], float]:
     """Return a semantic entropy of the draws as a score."""
 
     def score(samples: Samples) -> float:
         ids = the_clusters(samples)
-        found = draw_arrays(samples, "logprobs")
+        logprobs = draw_arrays(samples, "logprobs")
         texts = _texts(samples) if unique else None
-        return _known(semantic_entropy(ids, found, estimator, length_norm, texts))  # type: ignore[arg-type]
+        return _known(semantic_entropy(ids, logprobs, estimator, length_norm, texts))  # type: ignore[arg-type]
 
-    span = {"rao": "0..log k", "mc": "-inf..inf" if not unique else "0..inf", "direct": "0..inf"}
-    if estimator == "mc" and length_norm:
-        span["mc"] = "-inf..inf"
+    below_zero = length_norm or not unique
+    span = {"rao": "0..log k", "mc": "-inf..inf" if below_zero else "0..inf", "direct": "0..inf"}
     read = {
         "rao": "0 = all draws mean the same",
         "mc": "how unlikely the meanings are that were drawn; not 0 where all are the same",

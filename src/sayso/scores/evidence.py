@@ -2,7 +2,8 @@
 
 Collectors record evidence once; scores are functions of it. Evidence that is missing, or holds a
 number that is not finite, gives no score and a reason, never a default: a NaN must not become
-"most certain".
+"most certain". A new kind of evidence is a field of :class:`Samples` and a collector
+(:data:`sayso.scores.collect.COLLECTORS`).
 """
 
 from __future__ import annotations
@@ -13,34 +14,10 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from sayso.metrics.arrays import Floats
 from sayso.records import Generation, Request
 
-
-class Case:
-    """One question with its answers, and what was found out about them so far.
-
-    ``request`` is how the answers were asked for. ``arrays`` and ``draw_arrays`` hold the token
-    arrays of the answer and of each draw by name (as in :class:`~sayso.records.Generation`),
-    ``evidence`` the rest by the names of :class:`sayso.scores.Samples`. ``reasons`` says by need
-    why something could not be found out.
-    """
-
-    def __init__(
-        self, question: str, request: Request, answer: str | None, draws: Sequence[str] = ()
-    ) -> None:
-        self.question = question
-        self.request = request
-        self.answer = answer
-        self.draws = tuple(draws)
-        self.arrays: dict[str, Any] = {}
-        self.draw_arrays: list[dict[str, Any]] = [{} for _ in self.draws]
-        self.evidence: dict[str, Any] = {}
-        self.reasons: dict[str, str] = {}
-
-
-Floats = NDArray[np.float64]
 #: Log-probabilities this far above 0 are rounding, more is a mistake.
 ABOVE_ZERO = 1e-4
 
@@ -76,9 +53,9 @@ class Samples(msgspec.Struct, frozen=True, eq=False):
     ``sentence_contra`` (J, k), from draw to sentence j of the answer. ``similarity`` (k, k) and
     ``answer_similarity`` (k,) are any 0..1 similarity of texts. ``true_false`` are the
     probabilities of the answers True and False when asked, ``true_false_few`` those when asked
-    behind labeled examples; ``said_true`` sampled replies (``None``
-    = unread); ``support`` (J, k) of "yes" / "no" / "n/a"; ``stated`` the confidences that the
-    model put into words, 0..1, by way of asking; ``judged`` P(correct) by judge.
+    behind labeled examples; ``said_true`` sampled replies (``None`` = unread); ``support`` (J, k)
+    of "yes" / "no" / "n/a"; ``stated`` the confidences that the model put into words, 0..1, by way
+    of asking; ``judged`` P(correct) by judge.
     """
 
     target: str = ""
@@ -99,6 +76,28 @@ class Samples(msgspec.Struct, frozen=True, eq=False):
     support: tuple[tuple[str, ...], ...] | None = None
     stated: Mapping[str, float | None] = msgspec.field(default_factory=dict)
     judged: Mapping[str, float | None] = msgspec.field(default_factory=dict)
+
+
+class Case:
+    """One question with its answers, and the evidence that collectors have put there so far.
+
+    ``request`` is the request that got the answers. ``arrays`` and ``draw_arrays`` hold the token
+    arrays of the answer and of each draw by name (as in :class:`~sayso.records.Generation`),
+    ``evidence`` the rest by the names of :class:`Samples`. ``reasons`` says, by need, why
+    evidence could not be collected.
+    """
+
+    def __init__(
+        self, question: str, request: Request, answer: str | None, draws: Sequence[str] = ()
+    ) -> None:
+        self.question = question
+        self.request = request
+        self.answer = answer
+        self.draws = tuple(draws)
+        self.arrays: dict[str, Any] = {}
+        self.draw_arrays: list[dict[str, Any]] = [{} for _ in self.draws]
+        self.evidence: dict[str, Any] = {}
+        self.reasons: dict[str, str] = {}
 
 
 def answer_of(
@@ -149,15 +148,15 @@ def array(answer: Answer, name: str, who: str = "the answer") -> Floats:
     values = getattr(answer, name)
     if values is None:
         raise NoEvidence(f"{who} has no {name}")
-    found = np.asarray(values, dtype=np.float64)
-    if not found.size:
+    row = np.asarray(values, dtype=np.float64)
+    if not row.size:
         raise NoEvidence(f"{who} is empty: no tokens to score")
-    if not np.isfinite(found).all():
-        at = int(np.flatnonzero(~np.isfinite(found))[0])
-        raise NoEvidence(f"{who}: {name} of token {at} is {found[at]}")
-    if name in ("logprobs", "unconditional") and (found > ABOVE_ZERO).any():
-        raise NoEvidence(f"{who}: a log-probability is above 0 ({found.max():.3g})")
-    return found
+    if not np.isfinite(row).all():
+        at = int(np.flatnonzero(~np.isfinite(row))[0])
+        raise NoEvidence(f"{who}: {name} of token {at} is {row[at]}")
+    if name in ("logprobs", "unconditional") and (row > ABOVE_ZERO).any():
+        raise NoEvidence(f"{who}: a log-probability is above 0 ({row.max():.3g})")
+    return row
 
 
 def draw_arrays(samples: Samples, name: str) -> list[Floats]:
@@ -180,10 +179,10 @@ def table(samples: Samples, name: str, shape: tuple[int, ...]) -> Floats:
 
     A -1 in ``shape`` stands for any length above 0.
     """
-    found = getattr(samples, name)
-    if found is None:
+    recorded = getattr(samples, name)
+    if recorded is None:
         raise NoEvidence(f"no {name} was recorded")
-    values = np.asarray(found, dtype=np.float64)
+    values = np.asarray(recorded, dtype=np.float64)
     fits = values.ndim == len(shape) and all(
         have == want or (want == -1 and have > 0)
         for have, want in zip(values.shape, shape, strict=True)
@@ -197,19 +196,14 @@ def table(samples: Samples, name: str, shape: tuple[int, ...]) -> Floats:
     return np.clip(values, 0.0, 1.0)
 
 
-def same_text(samples: Samples) -> NDArray[np.bool_]:
-    """Return (k, k): which draws are the same string, and so mean the same by definition."""
-    names = [d.text.strip() for d in the_draws(samples)]
-    return np.asarray([[a == b for b in names] for a in names], dtype=np.bool_)
-
-
 def draw_table(samples: Samples, name: str, identical: float) -> Floats:
     """Return a (k, k) table in which equal strings have the value they have by definition.
 
-    Nobody needs to be asked whether a string entails itself, and a model may well deny it.
+    A string entails itself, whatever a model says.
     """
-    k = len(the_draws(samples, 2))
-    return np.asarray(np.where(same_text(samples), identical, table(samples, name, (k, k))))
+    texts = [draw.text.strip() for draw in the_draws(samples, 2)]
+    same = np.asarray([[a == b for b in texts] for a in texts], dtype=np.bool_)
+    return np.asarray(np.where(same, identical, table(samples, name, same.shape)))
 
 
 def fraction(value: float | None, name: str) -> float:

@@ -11,7 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from sayso.scores.evidence import Floats, Samples, draw_table, the_draws
+from sayso.metrics.arrays import Floats
+from sayso.scores.evidence import Samples, draw_table, the_draws
 
 Kind = Literal["entailment", "contradiction", "similarity"]
 #: Eigenvalues of L below this count as directions of meaning (Lin et al. 2024).
@@ -24,12 +25,12 @@ _NEEDS = {"entailment": "nli", "contradiction": "nli", "similarity": "similarity
 def _weights(samples: Samples, kind: Kind) -> Floats:
     """W (k, k), symmetric, 1 on the diagonal and between equal strings."""
     if kind == "entailment":
-        found = draw_table(samples, "entail", 1.0)
+        alike = draw_table(samples, "entail", 1.0)
     elif kind == "contradiction":
-        found = 1 - draw_table(samples, "contra", 0.0)
+        alike = 1 - draw_table(samples, "contra", 0.0)
     else:
-        found = draw_table(samples, "similarity", 1.0)
-    return np.asarray((found + found.T) / 2, dtype=np.float64)
+        alike = draw_table(samples, "similarity", 1.0)
+    return np.asarray((alike + alike.T) / 2, dtype=np.float64)
 
 
 def _laplacian(weights: Floats) -> Floats:
@@ -51,8 +52,8 @@ def eigenvalues(kind: Kind) -> Callable[[Samples], float]:
     """Return EigV as a score: sum over eigenvalues of L of max(0, 1 - eigenvalue)."""
 
     def score(samples: Samples) -> float:
-        found = np.linalg.eigvalsh(_laplacian(_weights(samples, kind)))
-        return float(np.maximum(0, 1 - found).sum())
+        values = np.linalg.eigvalsh(_laplacian(_weights(samples, kind)))
+        return float(np.maximum(0, 1 - values).sum())
 
     _document(
         score, "Sum of max(0, 1 - eigenvalue of L)", "1..k", kind, "a soft number of meanings"
@@ -64,19 +65,19 @@ def degree(kind: Kind) -> Callable[[Samples], float]:
     """Return Deg as a score: trace(k I - D)/k^2."""
 
     def score(samples: Samples) -> float:
-        found = _weights(samples, kind)
-        return float(1 - found.sum() / len(found) ** 2)
+        weights = _weights(samples, kind)
+        return float(1 - weights.sum() / len(weights) ** 2)
 
     _document(score, "trace(k I - D)/k^2", "0..1 - 1/k", kind, "mean dissimilarity of two draws.")
     return score
 
 
 def eccentricity(kind: Kind) -> Callable[[Samples], float]:
-    """Return Ecc as a score: how far the draws lie from their middle in the space of meanings."""
+    """Return Ecc as a score: how far the draws lie from their mean in the space of meanings."""
 
     def score(samples: Samples) -> float:
-        found, vectors = np.linalg.eigh(_laplacian(_weights(samples, kind)))
-        space = vectors[:, found < NEAR]
+        values, vectors = np.linalg.eigh(_laplacian(_weights(samples, kind)))
+        space = vectors[:, values < NEAR]
         return float(np.linalg.norm(space - space.mean(axis=0)))
 
     _document(
@@ -95,9 +96,9 @@ def lexical_similarity(samples: Samples) -> float:
     Range 0..1. Needs: draws, similarity. Source: Fomicheva et al. 2020; Kuhn et al. 2023. Read:
     0 = all draws say the same words.
     """
-    found = _weights(samples, "similarity")
-    upper = np.triu_indices(len(found), 1)
-    return float(1 - found[upper].mean())
+    weights = _weights(samples, "similarity")
+    upper = np.triu_indices(len(weights), 1)
+    return float(1 - weights[upper].mean())
 
 
 def kernel_language_entropy(samples: Samples) -> float:

@@ -1,4 +1,4 @@
-"""Scores that the model, or another one, was asked for. Recorded numbers, turned one way."""
+"""Elicited scores: what the model, or a judge, says when it is asked about the answer."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ import numpy as np
 
 from sayso.scores.evidence import NoEvidence, Samples, fraction
 
+#: How a confidence in words was asked for, for docstrings.
+_WAYS = {
+    "one_step": "asked together with the answer",
+    "two_step": "asked after the answer",
+    "two_step_reasoned": "asked after the answer, with reasons first",
+    "top_k": "that of the best of several guesses",
+}
 #: Below this the model answered neither True nor False, and the ratio says little.
 LEAST_MASS = 0.5
 
 
-def _true_false(found: tuple[float, float] | None) -> tuple[float, float]:
-    if found is None:
+def _true_false(recorded: tuple[float, float] | None) -> tuple[float, float]:
+    if recorded is None:
         raise NoEvidence("the model was not asked whether its answer is true")
-    yes, no = (float(x) for x in found)
+    yes, no = (float(x) for x in recorded)
     if not (math.isfinite(yes) and math.isfinite(no)) or yes < 0 or no < 0 or yes + no > 1 + 1e-6:
         raise NoEvidence(f"P(True) and P(False) are {yes} and {no}: no probabilities")
     return yes, no
@@ -67,13 +74,13 @@ def p_true_sampled(samples: Samples) -> float:
     return 1 - sum(replies) / len(replies)
 
 
-def verbalized(way: str, what: str) -> Callable[[Samples], float]:
+def verbalized(way: str) -> Callable[[Samples], float]:
     """Return 1 - the confidence that the model stated when asked in one way."""
 
     def score(samples: Samples) -> float:
         return 1 - fraction(samples.stated.get(way), f"stated confidence ({way})")
 
-    score.__doc__ = f"""1 - the confidence that the model put into words: {what}.
+    score.__doc__ = f"""1 - the confidence that the model put into words: {_WAYS[way]}.
 
     Range 0..1. Needs: stated:{way}. Source: Tian et al. 2023, arXiv 2305.14975. Read: the model's
     word for it; few distinct values, so many ties.
@@ -87,11 +94,11 @@ def judge_panel(samples: Samples) -> float:
     Range 0..1. Needs: judged. Source: Verga et al. 2024 (panels). Read: a judge without a verdict
     is left out; one of the subject's own family shares its mistakes.
     """
-    found = [
+    verdicts = [
         fraction(value, f"judgment of {name}")
         for name, value in samples.judged.items()
         if value is not None
     ]
-    if not found:
+    if not verdicts:
         raise NoEvidence("no judge gave a verdict")
-    return float(1 - np.mean(found))
+    return float(1 - np.mean(verdicts))

@@ -9,11 +9,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso import answers
+from sayso import answers, scores
+from sayso.answers.lexical import rouge_l_table
 from sayso.records import InputError
 
 PIECES = ["the", "a", "an", "Paris", "paris.", "«the", "is", "it’s", "C++", "東京", "\x01an", "é"]
@@ -192,3 +194,25 @@ def test_every_public_name_is_there() -> None:
     assert all(hasattr(answers, name) for name in answers.__all__)
     with pytest.raises(AttributeError, match="no attribute"):
         answers.rouge_7  # noqa: B018
+
+
+TEXTS = ["It is Paris", "Paris", "paris!", "", "It is Paris", "東京", " "]
+
+
+def test_a_table_of_texts_equals_pairs_one_by_one() -> None:
+    table = rouge_l_table(TEXTS)
+    for i, a in enumerate(TEXTS):
+        for j, b in enumerate(TEXTS):
+            same = a.strip() == b.strip()
+            expected = 1.0 if same else answers.rouge_l(a, b, tokenizer="unicode")
+            assert table[i, j] == pytest.approx(expected), (a, b)
+
+
+def test_a_table_of_texts_is_evidence_of_scores() -> None:
+    texts = ("Rome", "Rome", "Paris", "It is Rome")
+    table = rouge_l_table(texts)
+    samples = scores.Samples(draws=tuple(map(scores.Answer, texts)), similarity=table)
+    values = scores.score_one(samples, ["lexical_similarity", "eigv_similarity"])
+    assert all(score.value is not None for score in values.values())
+    assert rouge_l_table([]).shape == (0, 0)
+    assert np.isfinite(table).all()
