@@ -96,7 +96,7 @@ def test_a_folder_from_before_the_checks_goes_on(tmp_path: Path) -> None:
     result = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
     file = result.path / "manifest.json"
     stored = json.loads(file.read_text(encoding="utf-8"))
-    for name in uncle.settings.CHECKS:
+    for name in uncle.UNCLE.off_by_default:
         del stored["settings"][name]
     file.write_text(json.dumps(stored), encoding="utf-8")
     assert sayso.measure(result.path).estimates == result.estimates
@@ -268,10 +268,8 @@ def test_frames_can_be_your_own_and_must_hold_the_question(tmp_path: Path) -> No
     chosen = settings.replace(uncle.Settings(), changes)
     (second,) = texts(uncle.collect.requests([SHORT], chosen, seed=0), "wordings-short")
     assert second.startswith("q0.0? {answer} q0.0? If you")
-    before = uncle.collect.extra_signatures(chosen)
-    assert before != uncle.collect.extra_signatures(
-        settings.replace(uncle.Settings(), {"wordings": 2})
-    )
+    ours = settings.replace(uncle.Settings(), {"wordings": 2})
+    assert uncle.collect.prompts(chosen)["wordings"] != uncle.collect.prompts(ours)["wordings"]
     frame.write_text("Answer {this}.", encoding="utf-8")
     with pytest.raises(InputError, match=r"uncle_frame_2 .* has no \{question\}"):
         uncle.collect.requests([SHORT], chosen, seed=0)

@@ -1,16 +1,21 @@
-"""The wordings in which UNCLE's questions and its instruction can be put.
+"""The shared pool: the entities that are resampled, the wordings of a question, items to judge.
 
-The first is the paper's: the bare question, and one sentence that asks for uncertainty. The others
-are ours: a frame around the same question, and the same instruction in other words.
+The first wording is UNCLE's: the bare question, and one sentence that asks for uncertainty. The
+others are ours: a frame around the same question, and the same instruction in other words.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from sayso.judges.judge import Item
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.records import InputError, Question
+from sayso.records import Generation, InputError, Question
+
+MOST_WORDINGS = 4
+PLACE = "{question}"
 
 
 def entity_of(question: Question) -> tuple[str, str]:
@@ -18,8 +23,18 @@ def entity_of(question: Question) -> tuple[str, str]:
     return (question.domain, question.entity) if question.entity else ("", question.id)
 
 
-MOST_WORDINGS = 4
-PLACE = "{question}"
+def item_of(generation: Generation, by_id: Mapping[str, Question]) -> Item:
+    """Return an answer with what it is judged on: the parts of a paragraph, or its own question."""
+    question = by_id[generation.question]
+    return Item(generation, tuple(by_id[part] for part in question.parts) or (question,))
+
+
+def tokens_between(generation: Generation, start: int, end: int) -> list[int]:
+    """Return the positions of the tokens that overlap the characters ``start:end`` of a text."""
+    offsets = generation.offsets or ()
+    ends = (*offsets[1:], len(generation.text))
+    spans = enumerate(zip(offsets, ends, strict=False))
+    return [place for place, (first, last) in spans if first < end and last > start]
 
 
 class Wording(NamedTuple):
@@ -61,18 +76,18 @@ def load_wordings(count: int, prompt_folder: str) -> list[Wording]:
 def load_texts(count: int, prompt_folder: str) -> dict[str, str]:
     """Return the prompts of the second and every later wording by name: none for one wording."""
     folder = Path(prompt_folder) if prompt_folder else None
-    found = {}
+    texts = {}
     for number in range(2, count + 1):
         for part in ("frame", "short_instruction", "long_instruction"):
             name = f"uncle_{part}_{number}"
-            found[name] = load_prompt(name, folder)
-        frame = found[f"uncle_frame_{number}"]
+            texts[name] = load_prompt(name, folder)
+        frame = texts[f"uncle_frame_{number}"]
         if PLACE not in frame:
             raise InputError(
                 f"prompt uncle_frame_{number} of {prompt_folder}: {frame[:60]!r} has no {PLACE}; "
                 "write it where the question belongs"
             )
-    return found
+    return texts
 
 
 def wording_signatures(count: int, prompt_folder: str, *, probes: bool) -> dict[str, str]:
@@ -84,7 +99,7 @@ def wording_signatures(count: int, prompt_folder: str, *, probes: bool) -> dict[
         return {}
     texts = load_texts(count, prompt_folder)
     frames = [text for name, text in texts.items() if "frame" in name]
-    found = {"wordings": f"{count}-{prompt_hash(' / '.join(texts.values()))}"}
+    parts = {"wordings": f"{count}-{prompt_hash(' / '.join(texts.values()))}"}
     if probes:
-        found["probe_wordings"] = f"{count}-{prompt_hash(' / '.join(frames))}"
-    return found
+        parts["probe_wordings"] = f"{count}-{prompt_hash(' / '.join(frames))}"
+    return parts

@@ -1,8 +1,9 @@
-"""Do draws differ? A server that repeats itself at T>0 makes five probes out of one answer.
+"""What draws of a question say: whether it is known, how much of that is luck, where values stand.
 
-Some servers sample by the model folder's own settings and ignore the temperature; others have a
-cache of whole answers. Then *known* means "right once", and everything that counts draws as
-independent means nothing.
+A server that repeats itself at T>0 makes five probes out of one answer: some sample by the model
+folder's own settings and ignore the temperature, others have a cache of whole answers. Then *known*
+means "right once", and everything that counts draws as independent means nothing. So repeats are
+counted (:func:`count_draws`).
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from numpy.typing import NDArray
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.judges.rules.matching import match
-from sayso.records import Generation, Gold, Message, Question, Verdict, content_id
+from sayso.records import Estimate, Generation, Gold, Message, Question, Verdict, content_id
+
+Ints = NDArray[np.int64]
+
+# ---- what is known
 
 #: what the draws of one question say of it
 KNOWN, UNKNOWN, UNREADABLE, HEDGED_PROBE = 1, 0, -1, 2
 
 
 def probe_state(values: Sequence[str | None], k: int) -> int:
-    """Tell what the probes of one question say: known if any readable one is correct.
+    """Return what the probes of one question say: known if any readable one is correct.
 
     Unknown only if all ``k`` are readable and none is correct; then ``HEDGED_PROBE`` if at least
     half of them hedged (the rule ``probe.unc`` decides what that means). Else unreadable.
@@ -52,6 +57,8 @@ def draws_by_question(
     return draws
 
 
+# ---- draws that repeat
+
 #: questions that must have been drawn more than once before anything is concluded
 LEAST = 8
 ALIKE = "draws of every question are equal: they say no more than one draw"
@@ -68,35 +75,54 @@ class Draws(NamedTuple):
         """True where every question's draws are equal, and there are enough questions to tell."""
         return self.drawn >= LEAST and self.alike == self.drawn
 
+    @property
+    def share(self) -> Estimate:
+        """``draws_alike``: the share of questions whose draws are equal; all is a problem."""
+        return Estimate(
+            "draws_alike",
+            value=self.alike / self.drawn if self.drawn else None,
+            numerator=self.alike,
+            denominator=self.drawn,
+            n=self.drawn,
+            problem=ALIKE if self.repeat else None if self.drawn else "no question was drawn twice",
+        )
+
 
 def count_draws(generations: Iterable[Generation]) -> Draws:
     """Count the prompts that were drawn more than once at T>0, and those whose draws are equal.
 
     Equal are draws of the same text and the same thought. Requests that failed are no draws.
     """
-    said: dict[tuple[str, tuple[Message, ...]], tuple[set[int], set[tuple[str, str | None]]]] = {}
+    seen: dict[tuple[str, tuple[Message, ...]], tuple[set[int], set[tuple[str, str | None]]]] = {}
     for g in generations:
         if g.request.temperature > 0 and (g.problem is None or g.problem == "truncated"):
-            samples, texts = said.setdefault((g.question, g.request.messages), (set(), set()))
+            samples, texts = seen.setdefault((g.question, g.request.messages), (set(), set()))
             samples.add(g.request.sample)
             texts.add((g.text, g.thinking))
-    twice = [texts for samples, texts in said.values() if len(samples) > 1]
-    return Draws(len(twice), sum(len(texts) == 1 for texts in twice))
+    repeated = [texts for samples, texts in seen.values() if len(samples) > 1]
+    return Draws(len(repeated), sum(len(texts) == 1 for texts in repeated))
 
 
-# How often would an answer about somebody else have been right? (VALIDITY 1)
-#
-# Any-of-k counts luck. The guess rate of an aspect is the share of probe draws for *other*
-# entities
-# of its type that match its gold, always by the offline matcher, so that it does not depend on
-# the
-# judge. At most ``CAP`` draws are compared with one gold: the rate of a type is an average over
-# its
+def why_alike(estimates: Iterable[Estimate], draws_vary: bool | None) -> str:
+    """Return how a run shows that its draws never vary; empty if it does not.
+
+    ``draws_vary`` is what the engine saw for itself; ``None`` where it does not know.
+    """
+    share = next((e for e in estimates if e.name == "draws_alike"), None)
+    if share is not None and share.problem == ALIKE:
+        return "draws of every question are equal"
+    if draws_vary is False:
+        return "the model was seen to repeat the same text at a temperature above 0"
+    return ""
+
+
+# ---- the guess rate: how often would an answer about another entity have been right? (VALIDITY 1)
+# Any-of-k counts luck. The guess rate of an aspect is the share of probe draws for *other* entities
+# of its type that match its gold, always by the offline matcher, so that it does not depend on the
+# judge. At most ``CAP`` draws are compared with one gold: the rate of a type is an average over its
 # aspects and hardly moves beyond that.
 
 CAP = 100
-
-Ints = NDArray[np.int64]
 
 
 def other_draws(
@@ -110,21 +136,20 @@ def other_draws(
     by_type: dict[str, list[Question]] = defaultdict(list)
     for question in {q.id: q for q in questions}.values():
         by_type[question.type].append(question)
-    found: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
     for kind in sorted(by_type):
         pool = [(q.entity, text) for q in by_type[kind] for text in draws.get(q.id, ())]
         random.Random(content_id([seed, kind])).shuffle(pool)
         for question in by_type[kind]:
             elsewhere = (text for entity, text in pool if entity != question.entity)
             others = list(islice(elsewhere, CAP))  # the pool of a type has as many draws as aspects
-            golds = question.golds or ()
             hits = sum(
                 number
                 for text, number in Counter(others).items()
-                if _matches(question.text, golds, text)
+                if _matches(question.text, question.golds or (), text)
             )
-            found[question.id] = (hits, len(others))
-    table = np.array([found[q.id] for q in questions], dtype=np.int64).reshape(-1, 2)
+            counts[question.id] = (hits, len(others))
+    table = np.array([counts[q.id] for q in questions], dtype=np.int64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
 
 
@@ -133,13 +158,10 @@ def _matches(question: str, golds: tuple[Gold, ...], text: str) -> bool:
     return match(question, golds, text).content == "correct"
 
 
-# Where an answer states a value, found without a look at the truth.
-#
-# A judge that holds the gold cuts a right value out to the letter, and takes a wrong one with
-# the
-# words around it, or not at all. Every score of those characters, plain length first, then
-# tells the
-# two apart by where they end. So spans come from the offline rules with golds that are not
+# ---- where an answer states a value, without a look at the truth
+# A judge that holds the gold cuts a right value out to the letter, and takes a wrong one with the
+# words around it, or not at all. Every score of those characters, plain length first, then tells
+# the two apart by where they end. So spans come from the offline rules with golds that are not
 # stated.
 
 #: a value that no answer has, for a question that is the only one of its type
@@ -191,11 +213,11 @@ class BlindRules:
         left = [islice(self.lenders(question), MOST_TURNS) for question in item.questions]
         golds = [next(some, NOWHERE) for some in left]
         while True:
-            asked = tuple(
+            questions = tuple(
                 msgspec.structs.replace(question, golds=borrowed)
                 for question, borrowed in zip(item.questions, golds, strict=True)
             )
-            verdicts = self._rules.grade([item._replace(questions=asked)])
+            verdicts = self._rules.grade([item._replace(questions=questions)])
             stated = [
                 row
                 for row, verdict in enumerate(verdicts)

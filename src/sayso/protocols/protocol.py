@@ -2,8 +2,26 @@
 
 A protocol is a value: its settings, what it asks, what it measures, how two runs of it are compared
 and how its numbers are shown. Runs, the report and the command line know nothing else of it.
-``collect`` asks and grades through the :class:`Run` it is given, so that it resumes after any
-interruption; ``measure`` is a pure function of what was stored.
+
+How to add a protocol: make a package ``protocols/<name>/`` with the modules below, put one
+:class:`Protocol` into its ``__init__``, and add that to ``PROTOCOLS`` in ``protocols/__init__.py``
+and a command to ``cli/run.py``. Each module has one job and one entry:
+
+    settings.py  ``Settings``, a frozen dataclass whose fields say what they change, their limits
+                 and their help (:mod:`sayso.protocols.settings`), and ``check(settings)``
+    collect.py   ``prompts(settings)``: the texts that a manifest keeps; ``requests(questions,
+                 settings, seed)``: all that can be asked before any answer is there, also for a dry
+                 run; ``collect(...)``: asks and grades through the :class:`Run` that it is given,
+                 so that it resumes after any interruption
+    rows.py      joins stored tables, by ids, to the arrays that numbers are made of
+    measure.py   ``estimates(run, settings)``: every number, a pure function of what was stored;
+                 ``cautions(estimates, draws_vary)``: what must be read before any number
+    compare.py   ``compare(sides, allow, resamples, seed)``: B minus A with paired intervals
+    report.py    ``render`` for the terminal, ``pages`` for the HTML page (``page.html`` beside it),
+                 ``LABELS`` for tables of differences (:class:`Report`)
+
+Shared by protocols: entities, wordings and items to judge in :mod:`sayso.protocols.pool`, draws and
+what they say about knowledge in :mod:`sayso.protocols.probes`.
 """
 
 from __future__ import annotations
@@ -40,9 +58,41 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def told(value: object) -> str:
+def setting_text(value: object) -> str:
     """Return a setting as people write it: one that was left out is "unset"."""
     return "unset" if value is None or value == "" else str(value)
+
+
+def unlike(
+    names: tuple[str, str],
+    parts: tuple[Mapping[str, str], Mapping[str, str]],
+    golds: tuple[Mapping[str, object], Mapping[str, object]],
+    free: Sequence[str],
+    allow: Sequence[str],
+) -> tuple[list[str], list[str]]:
+    """Return why two runs cannot be compared, and notes on differences that ``allow`` permits.
+
+    ``parts`` are the parts of each run's signature, of which ``free`` may differ, ``golds`` each
+    run's golds by question. Raises InputError for an ``allow`` that is no part.
+    """
+    first, second = parts
+    either = list({**first, **second})
+    unknown = [key for key in allow if key not in either]
+    if unknown:
+        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
+    differ = [key for key in either if first.get(key) != second.get(key)]
+    refused = [key for key in differ if key not in (*free, *allow)]
+    reasons = []
+    if refused:
+        what = ", ".join(f"{k} ({setting_text(first.get(k))} and {setting_text(second.get(k))})" for k in refused)
+        reasons.append(
+            f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
+            "model's. Repeat one with the other's settings, or say "
+            f"--allow {' --allow '.join(refused)}"
+        )
+    if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
+        reasons.append(f"{names[0]} and {names[1]} hold different golds for the same question")
+    return reasons, [f"differs as allowed: {key}" for key in differ if key in allow]
 
 
 def check_alike(
@@ -52,28 +102,14 @@ def check_alike(
     free: Sequence[str],
     allow: Sequence[str],
 ) -> list[str]:
-    """Refuse runs that differ in more than ``free`` and ``allow``; return notes on what may.
+    """Return notes on differences that ``allow`` permits; see :func:`unlike`.
 
-    ``parts`` are the parts of each run's signature, ``golds`` its golds by question. Raises
-    InputError for an ``allow`` that is no part, for other differences, and for other golds.
+    Raises InputError for runs that differ in anything else.
     """
-    first, second = parts
-    either = list({**first, **second})
-    unknown = [key for key in allow if key not in either]
-    if unknown:
-        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
-    differ = [key for key in either if first.get(key) != second.get(key)]
-    refused = [key for key in differ if key not in (*free, *allow)]
-    if refused:
-        what = ", ".join(f"{k} ({told(first.get(k))} and {told(second.get(k))})" for k in refused)
-        raise InputError(
-            f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
-            "model's. Repeat one with the other's settings, or say "
-            f"--allow {' --allow '.join(refused)}"
-        )
-    if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
-        raise InputError(f"{names[0]} and {names[1]} hold different golds for the same question")
-    return [f"differs as allowed: {key}" for key in differ if key in allow]
+    reasons, notes = unlike(names, parts, golds, free, allow)
+    if reasons:
+        raise InputError(reasons[0])
+    return notes
 
 
 def difference_signature(name: str, ours: Signature, theirs: Signature) -> Signature:
@@ -85,7 +121,7 @@ def difference_signature(name: str, ours: Signature, theirs: Signature) -> Signa
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 
-class Unsuited(InputError):  # noqa: N818 - a reason, told like every input error
+class Unsuited(InputError):  # noqa: N818 - says what the data is, as InputError does
     """The data lacks what a protocol asks about."""
 
 
@@ -226,12 +262,12 @@ class Report(typing.Protocol):
 class Protocol:
     """One published protocol.
 
-    ``question`` is what it answers. ``requests`` returns all that can be known beforehand of what
-    is asked, ``prompts`` what a manifest keeps of the texts (with their ``signature``).
-    ``off_by_default`` names settings that ask nothing unless they are changed, ``may_shrink``
-    settings that ``sayso measure`` may lower, ``signed_prompts`` entries of ``prompts`` that stand
-    in every signature beside ``signature``. Draws of the stage ``draws_stage`` count as independent:
-    a run says so where they repeat.
+    ``name`` is its package and command, ``question`` what it answers. The module docstring says
+    what the functions do. ``off_by_default`` names settings that ask nothing unless they are
+    changed, ``may_shrink`` settings that ``sayso measure`` may lower, ``signed_prompts`` entries of
+    ``prompts`` that stand in every signature beside ``signature``. Draws of the stage
+    ``draws_stage`` count as independent: a run says so where they repeat. ``needs_paragraphs`` and
+    ``needs_golds`` refuse data without long questions or without answers.
     """
 
     name: str

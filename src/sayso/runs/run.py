@@ -21,7 +21,7 @@ from sayso.engines.prices import Price, price_of
 from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
 from sayso.protocols import PROTOCOLS, settings
-from sayso.protocols.protocol import Protocol, Unsuited, told
+from sayso.protocols.protocol import Protocol, Unsuited, setting_text
 from sayso.records import Estimate, InputError, Question, content_id
 from sayso.runs.asking import (
     REQUEST_SETTINGS,
@@ -296,7 +296,7 @@ def open_folder(path: Path, manifest: Manifest) -> RunFolder:
     folder = RunFolder.open(path)
     before = folder.read_manifest()
     chosen = [
-        f"--{name} {told(before.chosen[name])}, not {told(value)}"
+        f"--{name} {setting_text(before.chosen[name])}, not {setting_text(value)}"
         for name, value in manifest.chosen.items()
         if name in before.chosen and before.chosen[name] != value
     ]

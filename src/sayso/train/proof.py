@@ -54,7 +54,7 @@ from sayso.metrics.within_type import (
 from sayso.prompts import methods
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.uncle.measure import sure_wrong
-from sayso.protocols.uncle.rows import Context, View, label_codes, load, pairs_of, view_of
+from sayso.protocols.uncle.rows import Context, View, label_codes, load_rows, pairs_of, view_of
 from sayso.records import (
     Estimate,
     Generation,
@@ -275,7 +275,7 @@ class Frame(NamedTuple):
 def frame_of(base: str | Path, measured: Sequence[Question]) -> Frame:
     """Return the aspects of ``measured`` with what the base run's probes say of them."""
     job, _, chosen = load_run(base)
-    context = load(job, chosen, guesses=False)
+    context = load_rows(job, chosen, guesses=False)
     place = {pair: row for row, pair in enumerate(_pairs(job))}
     wanted = {q.id for q in measured}
     held = [pair for pair in place if pair[0] in wanted and pair[1] in wanted]
@@ -312,7 +312,7 @@ def side_of(
 ) -> Side:
     """Return a method's side: a run's instructed or plain answers, or those of a further method."""
     job, _, chosen = load_run(run)
-    context = load(job, chosen, guesses=False)
+    context = load_rows(job, chosen, guesses=False)
     place = {pair: row for row, pair in enumerate(_pairs(job))}
     missing = [pair for pair in frame.pairs if pair not in place]
     if missing:

@@ -14,18 +14,17 @@ from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.uncle_known import bootstrap_cells_difference, cluster_cells
 from sayso.metrics.uncle_rates import MISSING
 from sayso.metrics.within_type import j_within
-from sayso.protocols.protocol import Comparison, Run, Side, difference_signature, told
+from sayso.protocols.protocol import Comparison, Run, Side, difference_signature, unlike
 from sayso.protocols.uncle.measure import spread, wording_labels, wording_rates
-from sayso.protocols.uncle.rows import Context, load, probes_hash
+from sayso.protocols.uncle.rows import Context, Ints, load_rows, probes_hash
+from sayso.protocols.uncle.settings import FORMS
 from sayso.records import Estimate, InputError, Slice, slice_of
 from sayso.storage.run_folder import Manifest
 
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_known", "p_uncertain")
-#: settings that may differ without being asked: the thing compared, whose probes decide, and
-#: checks on which no compared number rests
+#: settings that may differ without ``allow``: what is compared, whose probes decide, and checks
+#: on which no compared number rests
 FREE = ("model", "known_from", "data", "propensity", "wordings", "methods")
-
-Ints = NDArray[np.int64]
 
 
 class _Side(NamedTuple):
@@ -45,18 +44,15 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     total = max(side.context.aspects.size for side in sides)
     if len(rows[0]) < total:
         notes.append(f"{len(rows[0])} of {total} aspects are in both runs; the rest is left out")
-    found = [
-        estimate
-        for form in ("short", "long")
-        for estimate in _differences(sides, rows, form, resamples, seed)
+    differences = [
+        estimate for form in FORMS for estimate in _differences(sides, rows, form, resamples, seed)
     ]
-    return Comparison(found, [*notes, *_smaller_than_wordings(sides, rows, found)])
+    return Comparison(differences, [*notes, *_smaller_than_wordings(sides, rows, differences)])
 
 
 def _open(side: Side, resamples: int, seed: int) -> _Side:
     chosen = dataclasses.replace(side.settings, ci="entity", resamples=resamples, ci_seed=seed)
-    context: Context = load(side.run, chosen, guesses=False)
-    return _Side(side.run, side.manifest, context)
+    return _Side(side.run, side.manifest, load_rows(side.run, chosen, guesses=False))
 
 
 def _parts(side: _Side) -> dict[str, str]:
@@ -70,36 +66,18 @@ def _check(
     names: tuple[str, str],
     allow: Sequence[str],
 ) -> list[str]:
-    first, second = (_parts(side) for side in sides)
-    either = list({**first, **second})
-    unknown = [key for key in allow if key not in either]
-    if unknown:
-        raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
-    differ = [key for key in either if first.get(key) != second.get(key)]
-    refused = [key for key in differ if key not in (*FREE, *allow)]
-    against: list[str] = []
-    if refused:
-        what = ", ".join(f"{k} ({told(first.get(k))} and {told(second.get(k))})" for k in refused)
-        against.append(
-            f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
-            "model's. Repeat one with the other's settings, or say "
-            f"--allow {' --allow '.join(refused)}"
-        )
+    parts = _parts(sides[0]), _parts(sides[1])
     golds = [{q.id: q.golds for q in side.run.questions} for side in sides]
-    if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
-        against.append(f"{names[0]} and {names[1]} hold different golds for the same question")
-    notes = [f"differs as allowed: {key}" for key in differ if key in allow]
-    first_said, second_said = (
-        probes_hash(side.context.aspects, chosen) for side, chosen in zip(sides, rows, strict=True)
-    )
+    reasons, notes = unlike(names, parts, (golds[0], golds[1]), FREE, allow)
+    probes = [probes_hash(s.context.aspects, chosen) for s, chosen in zip(sides, rows, strict=True)]
     if sides[0].manifest.model_base == sides[1].manifest.model_base:
-        if first_said != second_said:
-            against.append(
+        if probes[0] != probes[1]:
+            reasons.append(
                 f"{names[0]} and {names[1]} are of one base model but were probed apart: a model "
                 "that hedges its probes looks ignorant. Run the second with "
                 f"--known-from {names[0]}"
             )
-    elif any(_parts(side)["known_from"] != "self" for side in sides):
+    elif any(part["known_from"] != "self" for part in parts):
         notes.append(
             "two base models, of which one was measured with another run's probes: see known_from "
             "in the signature, and do not read the difference as the models'"
@@ -110,16 +88,16 @@ def _check(
             f"two base models, each with its own probe: A knows {shares[0]}, "
             f"B {shares[1]}; read J first, and the rows on facts that both or neither know"
         )
-    if against:
-        raise InputError("; besides, ".join(against))
+    if reasons:
+        raise InputError("; besides, ".join(reasons))
     return notes
 
 
 def _share_known(side: _Side, rows: Ints) -> str:
     """Return the known share of the common aspects whose probe was read, in percent."""
     known = side.context.known["any"][rows]
-    told = known[known >= 0]
-    return f"{told.mean():.0%}" if len(told) else "nothing that could be read"
+    read = known[known >= 0]
+    return f"{read.mean():.0%}" if len(read) else "nothing that could be read"
 
 
 def _common(sides: tuple[_Side, _Side]) -> tuple[Ints, Ints]:
@@ -152,9 +130,9 @@ def _differences(
             cluster_cells(np.where(use, k, -1), lab, entity)
             for k, lab in zip(known, label, strict=True)
         ]
-        made = bootstrap_cells_difference(cells[1], cells[0], resamples, seed)
+        rates = bootstrap_cells_difference(cells[1], cells[0], resamples, seed)
         for name in names:
-            yield _placed(sides, made[name], where, form, missing)
+            yield _signed(sides, rates[name], where, form, missing)
 
     yield from paired(RATES, slice_of(form=form), usable)
     both = usable & (known[0] == 1) & (known[1] == 1)
@@ -171,14 +149,14 @@ def _differences(
         seed=seed,
         name="J_within",
     )
-    yield _placed(sides, within, slice_of(form=form), form, missing)
+    yield _signed(sides, within, slice_of(form=form), form, missing)
 
 
 def _smaller_than_wordings(
-    sides: tuple[_Side, _Side], rows: tuple[Ints, Ints], found: Sequence[Estimate]
+    sides: tuple[_Side, _Side], rows: tuple[Ints, Ints], differences: Sequence[Estimate]
 ) -> Iterator[str]:
     """Yield which differences are smaller than a run's own spread over wordings of the prompt."""
-    for form in ("short", "long"):
+    for form in FORMS:
         spreads: dict[str, float] = {}
         for side, chosen in zip(sides, rows, strict=True):
             known = side.context.known["any"][chosen]
@@ -187,7 +165,7 @@ def _smaller_than_wordings(
                 spreads[name] = max(spreads.get(name, 0.0), spread(values) or 0.0)
         small = [
             f"{e.name} {e.value:+.3f} (wordings: {spreads[e.name]:.3f})"
-            for e in found
+            for e in differences
             if e.where == slice_of(form=form) and e.value is not None
             if abs(e.value) < spreads.get(e.name, 0.0)
         ]
@@ -198,10 +176,10 @@ def _smaller_than_wordings(
             )
 
 
-def _placed(
+def _signed(
     sides: tuple[_Side, _Side], estimate: Estimate, where: Slice, form: str, missing: int
 ) -> Estimate:
-    """Return a difference with its place; its signature names B's settings and what A's were."""
-    other, signed = (side.context.signed(estimate, where, form) for side in sides)
-    signature = difference_signature(signed.name, signed.signature[1:], other.signature[1:])
-    return msgspec.structs.replace(signed, missing=missing, signature=signature)
+    """Return a difference with its slice; its signature has B's settings and what A's were."""
+    other, own = (side.context.signed(estimate, where, form) for side in sides)
+    signature = difference_signature(own.name, own.signature[1:], other.signature[1:])
+    return msgspec.structs.replace(own, missing=missing, signature=signature)

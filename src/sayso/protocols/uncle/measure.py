@@ -1,8 +1,9 @@
-"""How far UNCLE's numbers hang on one greedy draw, and on one wording of the prompt.
+"""UNCLE's numbers: the 2x3 matrix and its rates, what qualifies them, and other ways to ask.
 
-One greedy answer hedges or not, however close the call; the *hedge propensity* of an aspect is the
-share of m instructed draws that hedge. Beside each rate stands its mean over several wordings, and
-how far these lie apart (VALIDITY 5).
+The formulas are in :mod:`sayso.metrics`. VALIDITY: pooled rates reward hedging whole types of fact,
+so J is repeated within type, beside what blind policies and the model's own probabilities would
+have scored at the same hedge rates. A rate rests on one greedy answer in one wording; further draws
+and wordings, if a run has them, say how much hangs on both.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.agreement import kappa, kappa_of_table
-from sayso.metrics.arrays import divide, or_none
-from sayso.metrics.arrays import Floats as uncle_rates_Floats
+from sayso.metrics.arrays import Floats, divide, or_none
 from sayso.metrics.intervals import bootstrap, bootstrap_share, difference_interval, is_sparse
 from sayso.metrics.ranking import within_auroc
 from sayso.metrics.uncle_known import (
@@ -39,12 +39,12 @@ from sayso.metrics.uncle_rates import (
     UNCERTAIN,
     cell_rates,
     count_cells,
+    expression_rates_3row,
     undefined,
     utility,
 )
-from sayso.metrics.uncle_rates import expression_rates_3row as rates_3row
 from sayso.metrics.within_type import j_within, policy_by_rate, policy_j, unspoken_knowledge
-from sayso.protocols.probes import ALIKE, HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE
+from sayso.protocols.probes import ALIKE, HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, why_alike
 from sayso.protocols.protocol import Run
 from sayso.protocols.uncle.rows import (
     HEADLINE,
@@ -53,14 +53,14 @@ from sayso.protocols.uncle.rows import (
     Ints,
     View,
     label_codes,
-    load,
+    load_rows,
     pairs_of,
     view_of,
 )
 from sayso.protocols.uncle.settings import FORMS, PROPENSITY_SAMPLE, Settings, names_of, stage_of
 from sayso.records import Estimate, Generation, Slice, Verdict, slice_of
 
-# What must be read before any number of UNCLE: results that fall away, by name, and why.
+Bools = NDArray[np.bool_]
 
 NO_LOGPROBS = "no log-probabilities were recorded for these answers"
 NO_SPANS = (
@@ -80,29 +80,37 @@ BY_DRAWS = (
 )
 
 
+def estimates(run: Run, settings: Settings) -> list[Estimate]:
+    """Return every number of the protocol, in the order of the report."""
+    context = load_rows(run, settings)
+    return [
+        *headline(context),
+        *slices(context),
+        *qualifiers(context),
+        *other_methods(context),
+        *robustness(context),
+        context.signed(context.draws.share),
+    ]
+
+
 def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> list[str]:
-    """Return what falls away in a run whose draws never differ, or that has no log-probabilities.
+    """Return what has no value in a run whose draws never differ or that has no log-probabilities.
 
     ``draws_vary`` is what the engine saw for itself; ``None`` where it does not know.
     """
-    found = list(estimates)
-    drawn = next((e for e in found if e.name == "draws_alike"), None)
+    rows = list(estimates)
     lines = []
-    if drawn is not None and drawn.problem == ALIKE:
-        alike = "draws of every question are equal"
-    elif draws_vary is False:
-        alike = "the model was seen to repeat the same text at a temperature above 0"
-    else:
-        alike = ""
+    alike = why_alike(rows, draws_vary)
     if alike:
-        retest = any(e.name == "propensity_retest" for e in found)
-        fallen = [*BY_DRAWS, *["test-retest of hedge propensity (no value)"] * retest]
+        affected = list(BY_DRAWS)
+        if any(e.name == "propensity_retest" for e in rows):
+            affected.append("test-retest of hedge propensity (no value)")
         lines.append(
             f"The draws never vary: {alike}. Either the server repeats one answer whatever the "
             "temperature, or the model is certain of every answer; its text cannot tell which. "
-            f"What rests on several draws falls away: {'; '.join(fallen)}."
+            f"What rests on several draws falls away: {'; '.join(affected)}."
         )
-    scored = [e for e in found if e.name == "auroc_incorrect"]
+    scored = [e for e in rows if e.name == "auroc_incorrect"]
     if scored and all(e.problem == NO_LOGPROBS for e in scored):
         lines.append(
             "There are no log-probabilities, so these have no value: "
@@ -111,98 +119,142 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     return lines
 
 
-# What other ways of hedging would have scored on the same facts.
-#
-# Blind ones (never, always, as often at random) are exact expectations; the others hedge,
-# within each
-# fact type, as many facts as the model did: those that its own log-probabilities, the length of
-# its
-# answer, or chance would pick (VALIDITY 2).
+# ---- the matrix and its rates, overall and by slice
 
 
-def blind_policies(context: Context, form: str) -> list[Estimate]:
-    """Return what never, always and randomly hedging would have scored (exact expectations)."""
-    known = context.known["any"]
-    cells = count_cells(known, context.labels(form))
-    plain = count_cells(known, context.labels(form, False))
-    found = []
-    for policy, rates in reference_policies(cells, plain).items():
-        for name in HEADLINE:
-            made = Estimate(
-                name=name,
-                value=rates[name],
-                n=int(cells.sum()),
-                problem=None if rates[name] is not None else "undefined for this policy",
-            )
-            found.append(context.signed(made, slice_of(form=form, policy=policy), form))
-    return found
+def headline(context: Context) -> list[Estimate]:
+    """Return the matrix and the rates of both forms: instructed, plain, by each known set."""
+    numbers: list[Estimate] = []
+    for form in FORMS:
+        for prompt in ("instructed", "plain"):
+            for known in ("any", "corrected", "strict"):
+                if prompt == "plain" and known != "any":
+                    continue
+                where = slice_of(form=form)
+                where += slice_of(prompt="plain") if prompt == "plain" else ()
+                where += slice_of(known=known) if known != "any" else ()
+                label = context.labels(form, prompt == "instructed")
+                rates = rates_of(context, context.known[known], label)
+                only = (*HEADLINE, "over_hedge", "p_known") if known != "any" else tuple(rates)
+                if known == "corrected" and context.draws.repeat:
+                    rates = {name: Estimate(name, problem=ALIKE) for name in only}
+                numbers += [context.signed(rates[n], where, form, prompt, known) for n in only]
+                if known == "any":
+                    numbers += _matrix(context, label, where, form, prompt)
+        numbers += blind_policies(context, form)
+    return numbers
 
 
-def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estimate]]]:
-    """Yield the rates of hedging by own log-prob, type and length at each type's own rate.
-
-    On the same aspects as the model: one whose answer carries no value, hence no score, ranks in
-    the middle of its type.
-    """
-    a, known, label = context.aspects, context.known["any"], context.labels(form)
-    plain = context.labels(form, False)
-    view = a.views[form, False]
-    scores = {"own_logprob": -view.logprob, "length": view.length, "type": np.zeros(a.size)}
-    usable = (known >= 0) & (label >= 0) & (plain >= 0)
-    hedged = np.where(usable, (label == UNCERTAIN).astype(np.float64), np.nan)
-    for policy, score in scores.items():
-        if not (usable & ~np.isnan(score)).any():
-            score = np.full(a.size, np.nan)
-        else:
-            score = _filled(score, a.type)
-        member = policy_by_rate(np.where(usable, score, np.nan), a.type, hedged)
-        rows = ~np.isnan(member)
-        cells = np.zeros(6)
-        for column in range(3):
-            weight = np.where(plain == column, 1 - member, 0.0) + (column == UNCERTAIN) * member
-            for row, state in enumerate((KNOWN, UNKNOWN)):
-                cells[3 * row + column] = weight[rows & (known == state)].sum()
-        rates = cell_rates(cells)
-        absent = "no score was recorded for these answers" if view.placed else NO_SPANS
-        note = None if rows.any() else absent
-        made = [
-            Estimate(
-                name,
-                value=None if np.isnan(rates[name]) else float(rates[name]),
-                n=int(rows.sum()),
-                problem=note or ("undefined for this policy" if np.isnan(rates[name]) else None),
-            )
-            for name in HEADLINE
-        ]
-        value = policy_j(score, known, np.where(usable, label, -1), a.type)
-        made.append(
-            Estimate(
-                "J_within",
-                value=None if value is None else float(np.asarray(value)),
-                n=int(rows.sum()),
-                problem=None if value is not None else "no type has known and unknown aspects",
-            )
+def _matrix(context: Context, label: Ints, where: Slice, form: str, prompt: str) -> list[Estimate]:
+    """Return the six counts of the 2x3 matrix."""
+    counts = count_cells(context.known["any"], label)
+    return [
+        context.signed(
+            Estimate(name=f"cell_{cell}", value=float(count), n=int(counts.sum())),
+            where,
+            form,
+            prompt,
         )
-        yield policy, made
+        for cell, count in zip(CELLS, counts, strict=True)
+    ]
 
 
-def _filled(score: uncle_rates_Floats, types: NDArray[np.str_]) -> uncle_rates_Floats:
-    """Replace missing scores by the median of their type, or of all where a type has none."""
-    filled = np.where(np.isnan(score), np.nanmedian(score), score)
-    for kind in np.unique(types):
-        rows = types == kind
-        known = score[rows][~np.isnan(score[rows])]
-        if len(known):
-            filled[rows & np.isnan(score)] = np.median(known)
-    return filled
+def slices(context: Context) -> list[Estimate]:
+    """Return the headline rates by domain and by aspect type."""
+    numbers: list[Estimate] = []
+    for key, names in (("domain", context.aspects.domain), ("type", context.aspects.type)):
+        for name in np.unique(names).tolist():
+            for form in FORMS:
+                rates = rates_of(context, context.known["any"], context.labels(form), names == name)
+                where = slice_of(form=form, **{key: name})
+                wanted = (*HEADLINE, "over_hedge", "p_known")
+                numbers += [context.signed(rates[n], where, form) for n in wanted]
+    return numbers
 
 
-# What qualifies UNCLE's rates: knowledge within type, hedges that hit, short against long.
-#
-# VALIDITY: pooled rates reward hedging whole aspect types. So J is repeated within type, beside
-# what the model's own probabilities would have allowed at the same hedge rates.
+def rates_of(
+    context: Context, known: Ints, label: Ints, rows: Bools | None = None
+) -> dict[str, Estimate]:
+    """Return all rates of some rows, with intervals over entities, counts and bounds."""
+    s = context.settings
+    if rows is None:
+        rows = np.ones(len(known), dtype=bool)
+    k, lab, entity = known[rows], label[rows], context.aspects.entity[rows]
+    lost = {state: int(((k == state) & (lab == MISSING)).sum()) for state in (KNOWN, UNKNOWN)}
+    rates = bootstrap_cells(
+        cluster_cells(k, lab, entity),
+        n=s.resamples,
+        seed=s.ci_seed,
+        missing_known=lost[KNOWN],
+        missing_unknown=lost[UNKNOWN],
+    )
+    unread = int(((k == MISSING) & (lab != LEFT_OUT)).sum())
+    if unread:
+        bounds = _bounds(k, lab, lost)
+        rates = {
+            name: msgspec.structs.replace(
+                estimate,
+                missing=estimate.missing + unread,
+                bound_low=bounds.get(name, (None, None))[0],
+                bound_high=bounds.get(name, (None, None))[1],
+            )
+            for name, estimate in rates.items()
+        }
+    if s.probe.unc == "dropped_official":
+        rates = _official(context, lab, rows, rates)
+    return rates
 
-Bools = NDArray[np.bool_]
+
+def _bounds(known: Ints, label: Ints, lost: dict[int, int]) -> dict[str, Bound]:
+    """Return the bounds over missing probes and verdicts, and over aspects that lack both.
+
+    Those go to one label as a whole: by the argument of :mod:`sayso.metrics` the extremes
+    of every rate but J lie there.
+    """
+    cells = count_cells(known, label)
+    free = [int(((known == MISSING) & (label == code)).sum()) for code in range(3)]
+    neither = int(((known == MISSING) & (label == MISSING)).sum())
+    values: dict[str, list[float]] = {}
+    for code in range(3 if neither else 1):
+        moved = [count + neither * (code == place) for place, count in enumerate(free)]
+        for name, ends in rate_bounds(cells, lost[KNOWN], lost[UNKNOWN], moved).items():
+            values.setdefault(name, []).extend(end for end in ends if end is not None)
+    if neither:  # J trades them against each other: no corner is its extreme
+        ends = j_bounds(cells, lost[KNOWN], lost[UNKNOWN], free, neither)
+        values.setdefault("J", []).extend(end for end in ends if end is not None)
+    return {name: (min(ends), max(ends)) if ends else (None, None) for name, ends in values.items()}
+
+
+def _official(
+    context: Context, label: Ints, rows: Bools, rates: dict[str, Estimate]
+) -> dict[str, Estimate]:
+    """Replace the rates that the released script counts over hedged probes as well."""
+    state = context.aspects.known[rows]
+    table = [
+        [float(((state == row) & (label == column)).sum()) for column in range(3)]
+        for row in (KNOWN, UNKNOWN, HEDGED_PROBE)
+    ]
+    official = expression_rates_3row(table, "dropped_official")
+    counted = int(np.sum(table))
+    missing = int(((state == UNREADABLE) & (label != LEFT_OUT)).sum())
+    missing += int(((state != UNREADABLE) & (label == MISSING)).sum())
+    note = "no interval or bounds under probe.unc=dropped_official"
+    changed = {
+        name: Estimate(
+            name=name,
+            value=official[name],
+            n=counted,
+            missing=missing,
+            problem=note if official[name] is not None else undefined(name),
+        )
+        for name in ("FA", "UA", "F1", "lift_UA", "p_uncertain")
+    }
+    return {**rates, **changed}
+
+
+# ---- what qualifies the rates: shares, knowledge within type, short against long
+
+#: shares of the unknown facts by the stance of their answer
 SPLIT = {
     "UUR_hedged": "hedged",
     "UUR_abstained": "abstained",
@@ -211,33 +263,33 @@ SPLIT = {
 }
 
 
-def beyond(context: Context) -> list[Estimate]:
-    """Return everything that stands below the headline."""
-    found: list[Estimate] = []
-    for form in ("short", "long"):
-        place = slice_of(form=form)
-        found += [context.signed(e, place, form) for e in _shares(context, form)]
+def qualifiers(context: Context) -> list[Estimate]:
+    """Return what stands below the headline: shares, values within type, policies, guess rates."""
+    numbers: list[Estimate] = []
+    for form in FORMS:
+        where = slice_of(form=form)
+        numbers += [context.signed(e, where, form) for e in _shares(context, form)]
         plain = _shares(context, form, instructed=False)
         bare = slice_of(form=form, prompt="plain")
-        found += [context.signed(e, bare, form, "plain") for e in plain]
-        found += [context.signed(e, place, form) for e in _hedges_that_hit(context, form)]
-        found += [context.signed(e, place, form) for e in _within(context, form)]
+        numbers += [context.signed(e, bare, form, "plain") for e in plain]
+        numbers += [context.signed(e, where, form) for e in _hedges_that_hit(context, form)]
+        numbers += [context.signed(e, where, form) for e in _within(context, form)]
         for policy, estimates in own_policies(context, form):
-            blind = slice_of(form=form, policy=policy)
-            found += [context.signed(e, blind, form) for e in estimates]
-    found += _alignment(context)
+            under = slice_of(form=form, policy=policy)
+            numbers += [context.signed(e, under, form) for e in estimates]
+    numbers += _alignment(context)
     matches, others = context.guesses
     for kind, rate in type_guess_rates(matches, others, context.aspects.type).items():
         rows = context.aspects.type == kind
         value = None if np.isnan(rate) else rate
-        made = Estimate(
+        estimate = Estimate(
             name="guess_rate",
             value=value,
             n=int(others[rows].sum()),
             problem=None if value is not None else "no other entity of this type was asked about",
         )
-        found.append(context.signed(made, slice_of(type=str(kind))))
-    return found
+        numbers.append(context.signed(estimate, slice_of(type=str(kind))))
+    return numbers
 
 
 def _share(context: Context, name: str, top: Bools, bottom: Bools) -> Estimate:
@@ -260,20 +312,16 @@ def _boot(context: Context, name: str, metric: Any, *arrays: Any, **kw: Any) -> 
     )
 
 
-def _stances(context: Context, form: str, instructed: bool = True) -> NDArray[np.str_]:
-    verdicts = context.aspects.views[form, instructed].verdicts
-    return np.array([(v.stance if v else None) or "" for v in verdicts], dtype=np.str_)
-
-
 def _shares(context: Context, form: str, instructed: bool = True) -> Iterator[Estimate]:
     """Yield accuracy, omissions, UUR by stance, and hedges that were right after all."""
-    label, stance = context.labels(form, instructed), _stances(context, form, instructed)
+    label = context.labels(form, instructed)
+    verdicts = context.aspects.views[form, instructed].verdicts
+    stance = np.array([(v.stance if v else None) or "" for v in verdicts], dtype=np.str_)
     unknown = (context.known["any"] == UNKNOWN) & (label >= 0)
     yield _share(context, "accuracy", label == CORRECT, label >= 0)
     yield _share(context, "omission", stance == "omitted", stance != "")
     for name, wanted in SPLIT.items():
         yield _share(context, name, stance == wanted, unknown)
-    verdicts = context.aspects.views[form, instructed].verdicts
     right = np.array([bool(v and v.content == "correct") for v in verdicts], dtype=bool)
     yield _share(context, "hedged_and_correct", right, label == UNCERTAIN)
 
@@ -344,7 +392,7 @@ def _alignment(context: Context) -> Iterator[Estimate]:
         for name in ("CC", "CU", "UC", "UU"):
             top = (hedged[0] == (name[0] == "U")) & (hedged[1] == (name[1] == "U"))
             yield context.signed(_share(context, f"align_{name}", top, rows), where)
-        made = bootstrap(
+        agreement = bootstrap(
             kappa,
             hedged[0][rows],
             hedged[1][rows],
@@ -354,23 +402,106 @@ def _alignment(context: Context) -> Iterator[Estimate]:
             limits=(-1.0, 1.0),
             name="kappa",
         )
-        yield context.signed(made, where)
+        yield context.signed(agreement, where)
 
 
-Floats = NDArray[np.float64]
+# ---- what other ways of hedging would have scored on the same facts (VALIDITY 2)
+# Blind ones (never, always, as often at random) are exact expectations; the others hedge, within
+# each fact type, as many facts as the model did: those that its own log-probabilities, the length
+# of its answer, or chance would pick.
+
+
+def blind_policies(context: Context, form: str) -> list[Estimate]:
+    """Return what never, always and randomly hedging would have scored (exact expectations)."""
+    known = context.known["any"]
+    cells = count_cells(known, context.labels(form))
+    plain = count_cells(known, context.labels(form, False))
+    return [
+        context.signed(
+            _policy_rate(name, rates[name], int(cells.sum())),
+            slice_of(form=form, policy=policy),
+            form,
+        )
+        for policy, rates in reference_policies(cells, plain).items()
+        for name in HEADLINE
+    ]
+
+
+def _policy_rate(name: str, value: float | None, n: int, problem: str | None = None) -> Estimate:
+    problem = problem or (None if value is not None else "undefined for this policy")
+    return Estimate(name, value=value, n=n, problem=problem)
+
+
+def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estimate]]]:
+    """Yield the rates of hedging by own log-prob, type and length at each type's own rate.
+
+    On the same aspects as the model: one whose answer carries no value, hence no score, ranks in
+    the middle of its type.
+    """
+    a, known, label = context.aspects, context.known["any"], context.labels(form)
+    plain = context.labels(form, False)
+    view = a.views[form, False]
+    scores = {"own_logprob": -view.logprob, "length": view.length, "type": np.zeros(a.size)}
+    usable = (known >= 0) & (label >= 0) & (plain >= 0)
+    hedged = np.where(usable, (label == UNCERTAIN).astype(np.float64), np.nan)
+    for policy, score in scores.items():
+        if not (usable & ~np.isnan(score)).any():
+            score = np.full(a.size, np.nan)
+        else:
+            score = _filled(score, a.type)
+        member = policy_by_rate(np.where(usable, score, np.nan), a.type, hedged)
+        rows = ~np.isnan(member)
+        cells = np.zeros(6)
+        for column in range(3):
+            weight = np.where(plain == column, 1 - member, 0.0) + (column == UNCERTAIN) * member
+            for row, state in enumerate((KNOWN, UNKNOWN)):
+                cells[3 * row + column] = weight[rows & (known == state)].sum()
+        rates = cell_rates(cells)
+        absent = "no score was recorded for these answers" if view.placed else NO_SPANS
+        note = None if rows.any() else absent
+        size = int(rows.sum())
+        numbers = [_policy_rate(name, or_none(rates[name]), size, note) for name in HEADLINE]
+        value = policy_j(score, known, np.where(usable, label, -1), a.type)
+        numbers.append(
+            Estimate(
+                "J_within",
+                value=None if value is None else float(np.asarray(value)),
+                n=size,
+                problem=None if value is not None else "no type has known and unknown aspects",
+            )
+        )
+        yield policy, numbers
+
+
+def _filled(score: Floats, types: NDArray[np.str_]) -> Floats:
+    """Replace missing scores by the median of their type, or of all where a type has none."""
+    filled = np.where(np.isnan(score), np.nanmedian(score), score)
+    for kind in np.unique(types):
+        rows = types == kind
+        known = score[rows][~np.isnan(score[rows])]
+        if len(known):
+            filled[rows & np.isnan(score)] = np.median(known)
+    return filled
+
+
+# ---- further draws and wordings, in runs that asked for them (VALIDITY 5)
+# One greedy answer hedges or not, however close the call; the *hedge propensity* of an aspect is
+# the share of m instructed draws that hedge. Beside each rate stands its mean over several
+# wordings, and how far these lie apart.
+
 #: rates that are repeated for every wording
 REWORDED = ("UUR", "over_hedge", "KCR", "J")
 
 
 def robustness(context: Context) -> Iterator[Estimate]:
-    """Yield the numbers of both checks, form by form; nothing for a check that is off."""
-    for form in ("short", "long"):
-        found: list[Estimate] = []
+    """Yield the numbers of both checks by form; nothing for a check that is off."""
+    for form in FORMS:
+        numbers: list[Estimate] = []
         if context.settings.propensity:
-            found += _propensity(context, form)
+            numbers += _propensity(context, form)
         if context.settings.wordings > 1:
-            found += _wordings(context, form)
-        yield from (context.signed(estimate, slice_of(form=form), form) for estimate in found)
+            numbers += _wordings(context, form)
+        yield from (context.signed(estimate, slice_of(form=form), form) for estimate in numbers)
 
 
 def _labels(
@@ -398,15 +529,15 @@ def _propensity(context: Context, form: str) -> Iterator[Estimate]:
     )
     readable, unread = draws >= 0, draws == MISSING
     share = divide((draws == UNCERTAIN).sum(axis=1), readable.sum(axis=1))
-    adrift = int((draws[known == MISSING] != LEFT_OUT).sum())
+    probe_unread = int((draws[known == MISSING] != LEFT_OUT).sum())
     parts = []
     for name, state in (("known", KNOWN), ("unknown", UNKNOWN)):
         rows = (known == state) & ~np.isnan(share)
-        made = bootstrap_share(f"propensity_{name}", share, rows, entity, s.resamples, s.ci_seed)
-        missing = int(unread[known == state].sum()) + adrift
-        parts.append(msgspec.structs.replace(made, missing=missing))
+        mean = bootstrap_share(f"propensity_{name}", share, rows, entity, s.resamples, s.ci_seed)
+        missing = int(unread[known == state].sum()) + probe_unread
+        parts.append(msgspec.structs.replace(mean, missing=missing))
     yield from parts
-    missing = parts[0].missing + parts[1].missing - adrift
+    missing = parts[0].missing + parts[1].missing - probe_unread
     yield msgspec.structs.replace(_difference(context, share, parts), missing=missing)
     yield msgspec.structs.replace(_retest(context, draws), missing=int(unread.sum()))
 
@@ -421,7 +552,7 @@ def _difference(context: Context, share: Floats, parts: list[Estimate]) -> Estim
     if values[0] is None or values[1] is None:
         return Estimate(name, problem="it takes both known and unknown aspects with draws read")
     rows = (known >= 0) & ~np.isnan(share)
-    made = bootstrap(
+    difference = bootstrap(
         _contrast,
         share[rows],
         known[rows],
@@ -435,8 +566,8 @@ def _difference(context: Context, share: Floats, parts: list[Estimate]) -> Estim
         ends = (parts[1].low, parts[1].high), (parts[0].low, parts[0].high)
         low, high = difference_interval((values[1], values[0]), ends, 0.0)
         note = "sparse: interval combined from the exact intervals of its two parts"
-        made = msgspec.structs.replace(made, low=low, high=high, problem=note)
-    return made
+        return msgspec.structs.replace(difference, low=low, high=high, problem=note)
+    return difference
 
 
 def _contrast(
@@ -449,8 +580,8 @@ def _contrast(
         divide(W @ np.where(state == code, values, 0.0), W @ (state == code).astype(np.float64))
         for code in (UNKNOWN, KNOWN)
     ]
-    found = means[0] - means[1]
-    return or_none(found) if found.ndim == 0 else found
+    contrast = means[0] - means[1]
+    return or_none(contrast) if contrast.ndim == 0 else contrast
 
 
 def _retest(context: Context, draws: Ints) -> Estimate:
@@ -471,8 +602,10 @@ def _retest(context: Context, draws: Ints) -> Estimate:
     if repeat or _kappa(table) is None:
         why = "no aspect has two readable draws" if not size else "no draw was hedged, or all were"
         return Estimate(name, n=size, problem=ALIKE if repeat else why)
-    made = bootstrap(_kappa, table, n=s.resamples, seed=s.ci_seed, limits=(-1.0, 1.0), name=name)
-    return msgspec.structs.replace(made, n=size)
+    agreement = bootstrap(
+        _kappa, table, n=s.resamples, seed=s.ci_seed, limits=(-1.0, 1.0), name=name
+    )
+    return msgspec.structs.replace(agreement, n=size)
 
 
 def _kappa(tables: ArrayLike, weights: ArrayLike | None = None) -> float | Floats | None:
@@ -534,182 +667,13 @@ def _wordings(context: Context, form: str) -> Iterator[Estimate]:
             yield Estimate(title, value=value, n=size, missing=missing, problem=note)
 
 
-# UNCLE's numbers: the 2x3 matrix and its rates, overall and by slice, with intervals.
-#
-# What qualifies them (within type, own log-probabilities, short against long) is in
-# ``uncle_beyond.py``; the formulas are in ``sayso.metrics``.
-
-
-def estimates(run: Run, settings: Settings) -> list[Estimate]:
-    """Return every number of the protocol, in the order of the report."""
-
-    context = load(run, settings)
-    numbers = (
-        headline(context),
-        slices(context),
-        beyond(context),
-        beside(context),
-        robustness(context),
-    )
-    return [*(e for part in numbers for e in part), context.signed(draws_alike(context))]
-
-
-def draws_alike(context: Context) -> Estimate:
-    """Return the share of questions whose probe draws are all equal; all of them is a problem."""
-    drawn, alike = context.draws
-    note = "no question was drawn twice" if not drawn else None
-    return Estimate(
-        "draws_alike",
-        value=alike / drawn if drawn else None,
-        numerator=alike,
-        denominator=drawn,
-        n=drawn,
-        problem=ALIKE if context.draws.repeat else note,
-    )
-
-
-def headline(context: Context) -> list[Estimate]:
-    """Return the matrix and the rates of both forms: instructed, plain, by each known set."""
-    found: list[Estimate] = []
-    for form in ("short", "long"):
-        for prompt in ("instructed", "plain"):
-            for known in ("any", "corrected", "strict"):
-                if prompt == "plain" and known != "any":
-                    continue
-                where = slice_of(form=form)
-                where += slice_of(prompt="plain") if prompt == "plain" else ()
-                where += slice_of(known=known) if known != "any" else ()
-                label = context.labels(form, prompt == "instructed")
-                rates = rates_of(context, context.known[known], label)
-                only = (*HEADLINE, "over_hedge", "p_known") if known != "any" else tuple(rates)
-                if known == "corrected" and context.draws.repeat:
-                    rates = {name: Estimate(name, problem=ALIKE) for name in only}
-                found += [context.signed(rates[n], where, form, prompt, known) for n in only]
-                if known == "any":
-                    found += _matrix(context, label, where, form, prompt)
-        found += blind_policies(context, form)
-    return found
-
-
-def slices(context: Context) -> list[Estimate]:
-    """Return the headline rates by domain and by aspect type."""
-    found: list[Estimate] = []
-    groups: Iterable[tuple[str, NDArray[np.str_]]] = (
-        ("domain", context.aspects.domain),
-        ("type", context.aspects.type),
-    )
-    for key, names in groups:
-        for name in sorted(set(names.tolist())):
-            rows = names == name
-            for form in ("short", "long"):
-                rates = rates_of(context, context.known["any"], context.labels(form), rows)
-                where = slice_of(form=form, **{key: name})
-                wanted = (*HEADLINE, "over_hedge", "p_known")
-                found += [context.signed(rates[n], where, form) for n in wanted]
-    return found
-
-
-def rates_of(
-    context: Context, known: Ints, label: Ints, rows: NDArray[np.bool_] | None = None
-) -> dict[str, Estimate]:
-    """Return all rates of some rows, with intervals over entities, counts and bounds."""
-    s = context.settings
-    if rows is None:
-        rows = np.ones(len(known), dtype=bool)
-    k, lab, entity = known[rows], label[rows], context.aspects.entity[rows]
-    lost = {state: int(((k == state) & (lab == MISSING)).sum()) for state in (KNOWN, UNKNOWN)}
-    rates = bootstrap_cells(
-        cluster_cells(k, lab, entity),
-        n=s.resamples,
-        seed=s.ci_seed,
-        missing_known=lost[KNOWN],
-        missing_unknown=lost[UNKNOWN],
-    )
-    unread = int(((k == MISSING) & (lab != LEFT_OUT)).sum())
-    if unread:
-        bounds = _bounds(k, lab, lost)
-        rates = {
-            name: msgspec.structs.replace(
-                estimate,
-                missing=estimate.missing + unread,
-                bound_low=bounds.get(name, (None, None))[0],
-                bound_high=bounds.get(name, (None, None))[1],
-            )
-            for name, estimate in rates.items()
-        }
-    if s.probe.unc == "dropped_official":
-        rates = _official(context, lab, rows, rates)
-    return rates
-
-
-def _bounds(known: Ints, label: Ints, lost: dict[int, int]) -> dict[str, Bound]:
-    """Return the bounds over missing probes and verdicts, and over aspects that lack both.
-
-    Those go to one label as a whole: by the argument of :mod:`sayso.metrics` the extremes
-    of every rate but J lie there.
-    """
-    cells = count_cells(known, label)
-    free = [int(((known == MISSING) & (label == code)).sum()) for code in range(3)]
-    neither = int(((known == MISSING) & (label == MISSING)).sum())
-    found: dict[str, list[float]] = {}
-    for code in range(3 if neither else 1):
-        moved = [count + neither * (code == place) for place, count in enumerate(free)]
-        for name, ends in rate_bounds(cells, lost[KNOWN], lost[UNKNOWN], moved).items():
-            found.setdefault(name, []).extend(end for end in ends if end is not None)
-    if neither:  # J trades them against each other: no corner is its extreme
-        ends = j_bounds(cells, lost[KNOWN], lost[UNKNOWN], free, neither)
-        found.setdefault("J", []).extend(end for end in ends if end is not None)
-    return {name: (min(ends), max(ends)) if ends else (None, None) for name, ends in found.items()}
-
-
-def _official(
-    context: Context, label: Ints, rows: NDArray[np.bool_], rates: dict[str, Estimate]
-) -> dict[str, Estimate]:
-    """Replace the rates that the released script counts over hedged probes as well."""
-    state = context.aspects.known[rows]
-    table = [
-        [float(((state == row) & (label == column)).sum()) for column in range(3)]
-        for row in (KNOWN, UNKNOWN, HEDGED_PROBE)
-    ]
-    official = rates_3row(table, "dropped_official")
-    counted = int(np.sum(table))
-    missing = int(((state == UNREADABLE) & (label != LEFT_OUT)).sum())
-    missing += int(((state != UNREADABLE) & (label == MISSING)).sum())
-    note = "no interval or bounds under probe.unc=dropped_official"
-    changed = {
-        name: Estimate(
-            name=name,
-            value=official[name],
-            n=counted,
-            missing=missing,
-            problem=note if official[name] is not None else undefined(name),
-        )
-        for name in ("FA", "UA", "F1", "lift_UA", "p_uncertain")
-    }
-    return {**rates, **changed}
-
-
-def _matrix(context: Context, label: Ints, where: Slice, form: str, prompt: str) -> list[Estimate]:
-    """Return the six counts of the 2x3 matrix."""
-    counts = count_cells(context.known["any"], label)
-    return [
-        context.signed(
-            Estimate(name=f"cell_{cell}", value=float(count), n=int(counts.sum())),
-            where,
-            form,
-            prompt,
-        )
-        for cell, count in zip(CELLS, counts, strict=True)
-    ]
-
-
-# The numbers of other ways to ask, beside the instruction's: same facts, same frozen probes.
+# ---- other ways to ask, beside the instruction: same facts, same frozen probes
 
 #: rates of each method and form
 RATES = (*HEADLINE, "over_hedge", "p_uncertain")
 
 
-def beside(context: Context) -> Iterator[Estimate]:
+def other_methods(context: Context) -> Iterator[Estimate]:
     """Yield each method's rates, J and odds ratio within type, and answers wrong and sure.
 
     The last also for the instructed and the plain answers. Nothing for a run without methods.
@@ -729,21 +693,21 @@ def beside(context: Context) -> Iterator[Estimate]:
             rates = rates_of(context, known, label)
             cells = cluster_cells(known, label, a.entity, a.type)
             within = bootstrap_within(cells, n=s.resamples, seed=s.ci_seed)
-            found = [rates[rate] for rate in RATES]
-            found += [within["J_within"], within["odds_ratio_within"]]
-            for estimate in (*found, _wrong_and_sure(context, view)):
+            numbers = [rates[rate] for rate in RATES]
+            numbers += [within["J_within"], within["odds_ratio_within"]]
+            for estimate in (*numbers, _wrong_and_sure(context, view)):
                 yield context.signed(estimate, slice_of(form=form, method=name), form, name)
 
 
 def method_view(context: Context, form: str, name: str) -> View:
     """Return the verdicts of a method's answers in the order of the aspects."""
     stage, run = stage_of(name, form), context.run
-    said = [g for g in run.generations(stage) if g.method == name]
-    return view_of(pairs_of(run), said, run.verdicts(stage), form)
+    answers = [g for g in run.generations(stage) if g.method == name]
+    return view_of(pairs_of(run), answers, run.verdicts(stage), form)
 
 
-def sure_wrong(verdicts: Sequence[Verdict | None]) -> uncle_rates_Floats:
-    """Return 1 for what is told wrongly and without a hedge, else 0; NaN where nobody could read.
+def sure_wrong(verdicts: Sequence[Verdict | None]) -> Floats:
+    """Return 1 for a fact that is stated wrongly without a hedge, else 0; NaN without a verdict.
 
     A fact that a paragraph leaves out misleads nobody: 0, though UNCLE counts it as wrong.
     """
@@ -759,7 +723,7 @@ def sure_wrong(verdicts: Sequence[Verdict | None]) -> uncle_rates_Floats:
 
 
 def _wrong_and_sure(context: Context, view: View) -> Estimate:
-    """Return the share of all aspects that are told wrongly and without a hedge."""
+    """Return the share of all aspects that are stated wrongly without a hedge."""
     s, entity = context.settings, context.aspects.entity
     top = sure_wrong(view.verdicts)
     read = ~np.isnan(top)

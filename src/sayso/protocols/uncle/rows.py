@@ -1,7 +1,8 @@
 """The join of UNCLE's stages: one row per aspect, that is per (long question, part).
 
 Joined by ids, never by order. A short question that two prompts share appears in two rows: it was
-asked once and is counted once per pair, in both forms.
+asked once and is counted once per pair, in both forms. The rules for *known* and for labels are
+PROTOCOLS 1.B and VALIDITY 1.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from sayso.metrics.uncle_known import chance_corrected, guess_rates, strict_known
 from sayso.metrics.uncle_rates import CORRECT, INCORRECT, MISSING, UNCERTAIN
+from sayso.protocols.pool import tokens_between
 from sayso.protocols.probes import (
     HEDGED_PROBE,
     UNKNOWN,
@@ -31,6 +33,11 @@ from sayso.records import Estimate, Generation, Question, Slice, Verdict, conten
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+HEADLINE = ("FA", "UA", "UUR", "KCR", "EA", "J")
+#: label or state of an aspect that a setting takes out of the rates
+LEFT_OUT = -2
+RENAMED = {"F1": "F1_uncertain"}
 
 
 class View(NamedTuple):
@@ -67,122 +74,6 @@ class Aspects(NamedTuple):
         return len(self.questions)
 
 
-def load_aspects(run: Run, k: int, wordings: int = 1) -> Aspects:
-    """Join a run's questions, probes, answers and verdicts.
-
-    ``k`` draws of each of ``wordings`` plain questions decide what is known.
-    """
-    pairs = pairs_of(run)
-    shorts = [short for _, short in pairs]
-    probe_verdicts = {v.target: v for v in run.verdicts("probe")}
-    draws = draws_by_question(run.generations("probe"), k)
-    values = {
-        question: [probe_verdicts[g.id].value if g.id in probe_verdicts else None for g in drawn]
-        for question, drawn in draws.items()
-    }
-    state = {s.id: probe_state(values.get(s.id, []), k * wordings) for s in shorts}
-    entities = {e: i for i, e in enumerate(dict.fromkeys((q.domain, q.entity) for q in shorts))}
-    views: dict[tuple[str, bool], View] = {}
-    for form in ("short", "long"):
-        answers = run.generations(form)
-        verdicts = run.verdicts(form)
-        table = f"{form}-spans"
-        spans = run.verdicts(table) if run.has(f"verdicts/{table}") else None
-        for instructed in (False, True):
-            said = [g for g in answers if g.instructed is instructed]
-            views[form, instructed] = view_of(
-                pairs, said, verdicts, form, None if instructed else spans
-            )
-    return Aspects(
-        questions=shorts,
-        entity=np.array([entities[s.domain, s.entity] for s in shorts], dtype=np.int64),
-        domain=np.array([s.domain for s in shorts], dtype=np.str_),
-        type=np.array([s.type for s in shorts], dtype=np.str_),
-        known=np.array([state[s.id] for s in shorts], dtype=np.int64),
-        hits=np.array([values.get(s.id, []).count("correct") for s in shorts], dtype=np.int64),
-        drawn=np.array(
-            [len(v) - v.count(None) for v in (values.get(s.id, []) for s in shorts)],
-            dtype=np.int64,
-        ),
-        views=views,
-    )
-
-
-def pairs_of(run: Run) -> list[tuple[Question, Question]]:
-    """Return (long question, short question) of every aspect: the rows of every view."""
-    by_id = {q.id: q for q in run.questions}
-    return [(q, by_id[p]) for q in run.questions for p in q.parts]
-
-
-def view_of(
-    pairs: Sequence[tuple[Question, Question]],
-    answers: Iterable[Generation],
-    verdicts: Iterable[Verdict],
-    form: str,
-    spans: Iterable[Verdict] | None = None,
-) -> View:
-    """Return the view of one answer to each question of a form, with its verdicts.
-
-    ``spans`` are verdicts without a look at the truth, which say what log-probs are taken of.
-    """
-    said = {g.question: g for g in answers}
-    read = {(v.target, v.asked): v for v in verdicts}
-    asked = [(said.get(long.id if form == "long" else s.id), s) for long, s in pairs]
-    verdicts_of = [read.get((g.id, s.id)) if g else None for g, s in asked]
-    if spans is None:
-        nothing = np.full(len(asked), np.nan)
-        return View(verdicts_of, nothing, nothing.copy())
-    place = {(v.target, v.asked): v for v in spans}
-    return View(verdicts_of, *_said(asked, place, whole=form == "short"), placed=True)
-
-
-def _said(
-    asked: Sequence[tuple[Generation | None, Question]],
-    spans: dict[tuple[str, str], Verdict],
-    *,
-    whole: bool,
-) -> tuple[Floats, Floats]:
-    """Return the mean log-prob per token and the number of tokens of what each answer states."""
-    logprob, length = np.full(len(asked), np.nan), np.full(len(asked), np.nan)
-    for row, (generation, short) in enumerate(asked):
-        verdict = spans.get((generation.id, short.id)) if generation else None
-        if generation is None or verdict is None or verdict.stance not in ("committed", "hedged"):
-            continue
-        if whole and verdict.stance == "committed":
-            span = (0, len(generation.text))
-        elif verdict.answer_start is not None and verdict.answer_end is not None:
-            span = (verdict.answer_start, verdict.answer_end)
-        else:
-            continue
-        taken = _tokens_in(generation, *span)
-        if taken:
-            logprob[row], length[row] = float(np.mean(taken)), len(taken)
-    return logprob, length
-
-
-def _tokens_in(generation: Generation, start: int, end: int) -> list[float]:
-    """Return the log-probs of the tokens that overlap characters start:end."""
-    if not generation.logprobs or not generation.offsets:
-        return []
-    ends = (*generation.offsets[1:], len(generation.text))
-    return [
-        logprob
-        for logprob, first, last in zip(generation.logprobs, generation.offsets, ends, strict=True)
-        if first < end and last > start
-    ]
-
-
-# What every number of a run shares: its aspects, what counts as known, and the labels.
-#
-# The rules for *known* and for labels are PROTOCOLS 1.B and VALIDITY 1; numbers made from them
-# are
-# in ``uncle_numbers.py`` and ``uncle_beyond.py``.
-
-HEADLINE = ("FA", "UA", "UUR", "KCR", "EA", "J")
-LEFT_OUT = -2
-RENAMED = {"F1": "F1_uncertain"}
-
-
 @dataclasses.dataclass(frozen=True)
 class Context:
     """What every number of one run shares.
@@ -217,7 +108,7 @@ class Context:
         prompt: str = "instructed",
         known: str = "any",
     ) -> Estimate:
-        """Return the estimate with its place and every setting that made it."""
+        """Return the estimate with its slice and every setting that made it."""
         s = self.settings
         parts = {"form": form, "prompt": prompt} if form else {}
         if s.propensity:
@@ -240,41 +131,137 @@ class Context:
         )
 
 
-def load(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
+def load_rows(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
     """Join the run's tables and decide, by each rule, which aspects are known.
 
     Without ``guesses`` the guess rates are not computed (they take longer than all the rest):
     then no aspect is known beyond chance.
     """
     k, wordings = settings.probe.k, settings.wordings if settings.probe_wordings else 1
+    probes = [g for g in run.generations("probe") if g.request.sample < k]
     aspects = load_aspects(run, k, wordings)
     texts: dict[str, list[str]] = {}
-    for generation in run.generations("probe") if guesses else ():
-        if generation.request.sample < k and generation.problem is None:
+    for generation in probes if guesses else ():
+        if generation.problem is None:
             texts.setdefault(generation.question, []).append(generation.text)
     matches = other_draws(aspects.questions, texts)
-    rate = guess_rates(*matches)
     total = k * wordings
     greedy = label_codes(aspects.views["short", False], settings)
     hedged_probe = UNKNOWN if settings.probe.unc == "unknown" else LEFT_OUT
     any_of_k = np.where(aspects.known == HEDGED_PROBE, hedged_probe, aspects.known)
-    readable = any_of_k >= 0
+    rate = guess_rates(*matches)
     corrected = chance_corrected(aspects.hits, aspects.drawn, total, rate).astype(np.int64)
     known = {
         "any": any_of_k,
-        "corrected": np.where(readable, corrected, any_of_k),
+        "corrected": np.where(any_of_k >= 0, corrected, any_of_k),
         "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, total)),
     }
-    probes = "self" if settings.known_from == "self" else f"run-{probes_hash(aspects)}"
-    drawn = count_draws(g for g in run.generations("probe") if g.request.sample < k)
-    return Context(run, settings, aspects, known, matches, probes, drawn)
+    source = "self" if settings.known_from == "self" else f"run-{probes_hash(aspects)}"
+    return Context(run, settings, aspects, known, matches, source, count_draws(probes))
 
 
-def probes_hash(aspects: Aspects, rows: Ints | None = None) -> str:
-    """Return a short hash of what the probes (of some rows) said about what is known."""
-    chosen = range(aspects.size) if rows is None else rows.tolist()
-    said = {(aspects.questions[r].id, int(aspects.hits[r]), int(aspects.drawn[r])) for r in chosen}
-    return content_id(sorted(said))[:8]
+def load_aspects(run: Run, k: int, wordings: int = 1) -> Aspects:
+    """Join a run's questions, probes, answers and verdicts.
+
+    ``k`` draws of each of ``wordings`` plain questions decide what is known.
+    """
+    pairs = pairs_of(run)
+    shorts = [short for _, short in pairs]
+    probe_verdicts = {v.target: v for v in run.verdicts("probe")}
+    values: dict[str, list[str | None]] = {
+        question: [probe_verdicts[g.id].value if g.id in probe_verdicts else None for g in draws]
+        for question, draws in draws_by_question(run.generations("probe"), k).items()
+    }
+    probed = [values.get(s.id, []) for s in shorts]
+    entities = {e: i for i, e in enumerate(dict.fromkeys((q.domain, q.entity) for q in shorts))}
+    return Aspects(
+        questions=shorts,
+        entity=np.array([entities[s.domain, s.entity] for s in shorts], dtype=np.int64),
+        domain=np.array([s.domain for s in shorts], dtype=np.str_),
+        type=np.array([s.type for s in shorts], dtype=np.str_),
+        known=np.array([probe_state(v, k * wordings) for v in probed], dtype=np.int64),
+        hits=np.array([v.count("correct") for v in probed], dtype=np.int64),
+        drawn=np.array([len(v) - v.count(None) for v in probed], dtype=np.int64),
+        views=_views(run, pairs),
+    )
+
+
+def pairs_of(run: Run) -> list[tuple[Question, Question]]:
+    """Return (long question, short question) of every aspect: the rows of every view."""
+    by_id = {q.id: q for q in run.questions}
+    return [(q, by_id[p]) for q in run.questions for p in q.parts]
+
+
+def _views(run: Run, pairs: Sequence[tuple[Question, Question]]) -> dict[tuple[str, bool], View]:
+    views = {}
+    for form in ("short", "long"):
+        answers, verdicts, table = run.generations(form), run.verdicts(form), f"{form}-spans"
+        spans = run.verdicts(table) if run.has(f"verdicts/{table}") else None
+        for instructed in (False, True):
+            chosen = [g for g in answers if g.instructed is instructed]
+            views[form, instructed] = view_of(
+                pairs, chosen, verdicts, form, None if instructed else spans
+            )
+    return views
+
+
+def view_of(
+    pairs: Sequence[tuple[Question, Question]],
+    answers: Iterable[Generation],
+    verdicts: Iterable[Verdict],
+    form: str,
+    spans: Iterable[Verdict] | None = None,
+) -> View:
+    """Return the view of one answer to each question of a form, with its verdicts.
+
+    ``spans`` are verdicts without a look at the truth, which say what log-probs are taken of.
+    """
+    by_question = {g.question: g for g in answers}
+    read = {(v.target, v.asked): v for v in verdicts}
+    rows = [(by_question.get(long.id if form == "long" else s.id), s.id) for long, s in pairs]
+    verdicts_of = [read.get((g.id, short)) if g else None for g, short in rows]
+    logprob, length = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    if spans is None:
+        return View(verdicts_of, logprob, length)
+    places = {(v.target, v.asked): v for v in spans}
+    for row, (generation, short) in enumerate(rows):
+        verdict = places.get((generation.id, short)) if generation else None
+        if generation is None or verdict is None:
+            continue
+        values = _stated_logprobs(generation, verdict, whole=form == "short")
+        if values:
+            logprob[row], length[row] = float(np.mean(values)), len(values)
+    return View(verdicts_of, logprob, length, placed=True)
+
+
+def _stated_logprobs(generation: Generation, verdict: Verdict, *, whole: bool) -> list[float]:
+    """Return the log-probs of the tokens of the value that an answer states, if it states one.
+
+    With ``whole``, an answer that commits itself is its value.
+    """
+    if verdict.stance not in ("committed", "hedged") or not generation.logprobs:
+        return []
+    if whole and verdict.stance == "committed":
+        span = (0, len(generation.text))
+    elif verdict.answer_start is not None and verdict.answer_end is not None:
+        span = (verdict.answer_start, verdict.answer_end)
+    else:
+        return []
+    return [generation.logprobs[place] for place in tokens_between(generation, *span)]
+
+
+def label_codes(view: View, settings: Settings) -> Ints:
+    """Return one label code per aspect (see :meth:`Context.labels`)."""
+    table = {"correct": CORRECT, "incorrect": INCORRECT, "uncertain": UNCERTAIN}
+    table["omitted"] = INCORRECT if settings.omit_long == "NS" else LEFT_OUT
+    out = np.full(len(view.verdicts), MISSING, dtype=np.int64)
+    for row, verdict in enumerate(view.verdicts):
+        if verdict is None or verdict.value is None:
+            continue
+        out[row] = table[verdict.value]
+        if verdict.stance == "refused_by_policy" and settings.refusals == "excluded":
+            out[row] = LEFT_OUT
+    return out
 
 
 def _strict(aspects: Aspects, greedy: Ints, k: int) -> Ints:
@@ -293,15 +280,10 @@ def _strict(aspects: Aspects, greedy: Ints, k: int) -> Ints:
     return np.where(open_, still, decided).astype(np.int64)
 
 
-def label_codes(view: View, settings: Settings) -> Ints:
-    """Return one label code per aspect (see :meth:`Context.labels`)."""
-    table = {"correct": CORRECT, "incorrect": INCORRECT, "uncertain": UNCERTAIN}
-    table["omitted"] = INCORRECT if settings.omit_long == "NS" else LEFT_OUT
-    out = np.full(len(view.verdicts), MISSING, dtype=np.int64)
-    for row, verdict in enumerate(view.verdicts):
-        if verdict is None or verdict.value is None:
-            continue
-        out[row] = table[verdict.value]
-        if verdict.stance == "refused_by_policy" and settings.refusals == "excluded":
-            out[row] = LEFT_OUT
-    return out
+def probes_hash(aspects: Aspects, rows: Ints | None = None) -> str:
+    """Return a short hash of what the probes (of some rows) said about what is known."""
+    chosen = range(aspects.size) if rows is None else rows.tolist()
+    counts = {
+        (aspects.questions[r].id, int(aspects.hits[r]), int(aspects.drawn[r])) for r in chosen
+    }
+    return content_id(sorted(counts))[:8]
