@@ -1,6 +1,26 @@
 """Long answers taken apart into sentences and claims, each with the span it comes from.
 
-The offline reader; ``llm_claims`` is the one by a language model. Both give :class:`Claimed`.
+Offline (:func:`claims`, :class:`RulesClaims`) a sentence is cut into pieces, by offsets, in a
+guarded copy that keeps together what no cut may part: quotations, brackets, dates, "Cleveland,
+Ohio", "between 1959 and 1965", "School of Arts and Sciences". A piece that opens with a verb has
+the subject of the clause before; "who" and "which" speak of what was named last; a phrase between
+commas ("a computer system") says what the name before it is. "Mira Toll (1936-1999)" was born and
+died; "restaurateur Michael Tipps" is one.
+
+Claims name their topic. It is given, or it is the name that opens the first sentence. A pronoun is
+the topic's where the text uses that pronoun for it most; "it" in the life of a person is the last
+thing named.
+
+A clause gives claims of one thing each: "is an American actress and singer best known for her role
+in Grease" says four things: is American, is an actress, is a singer, is best known for her role in
+Grease. The verb with its complement is one claim; each phrase of time, place and the like behind it
+is another, on top of it.
+
+First-person remarks, talk about the answer, and questions claim nothing about the topic. A frame
+that only reports ("It is believed that", "I think", "reportedly") is taken off the claim's text and
+stays in its span. What turns the meaning ("It is unlikely that", "It is a myth that") stays.
+
+:class:`LlmClaims` asks a language model instead; both give :class:`Claimed`.
 """
 
 from __future__ import annotations
@@ -20,7 +40,7 @@ from sayso.judges.rules.text import is_english
 from sayso.prompts.fence import Field
 from sayso.records import InputError
 
-# Words by which a sentence is taken apart into claims: places, nations, prepositions, verbs.
+# ---- words by which a sentence is taken apart: places, nations, prepositions, verbs
 
 MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
@@ -161,11 +181,7 @@ PRESENT_OF = {
 }  # fmt: skip
 
 
-# A sentence cut into the pieces that claims are made from, by offsets.
-#
-# A guarded copy of the sentence keeps together what no cut may part: quotations, brackets,
-# dates,
-# "Cleveland, Ohio", "between 1959 and 1965", "School of Arts and Sciences".
+# ---- pieces of a sentence
 
 Kind = Literal["main", "verb", "who", "where", "whose", "apposition", "doing", "adjunct", "rest"]
 
@@ -340,7 +356,7 @@ _ALIAS = {"some": "who", "remark": "main"}
 def pieces(sentence: str) -> list[Piece]:
     """Cut a sentence (of plain quotes) into pieces, in order."""
     text = guarded(sentence)
-    found: list[Piece] = []
+    cut_pieces: list[Piece] = []
     start, kind = 0, "main"
     cuts: list[tuple[int, int, str]] = []
     for cut in _CUTS.finditer(text):
@@ -366,9 +382,9 @@ def pieces(sentence: str) -> list[Piece]:
     for low, high, name in [*cuts, (len(text), len(text), "")]:
         piece = _piece(text, start, low, kind)
         if piece is not None:
-            found.append(piece)
+            cut_pieces.append(piece)
         start, kind = high, name
-    return found
+    return cut_pieces
 
 
 def _opened(text: str, cuts: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
@@ -420,11 +436,7 @@ def _own_verb(words: str) -> bool:
     return bool(re.match(rf"(?:\S+\s+){{1,6}}?{_NEW}", words, re.IGNORECASE))
 
 
-# Whom a text is about, and claims that name it: pronouns and "the film" become the topic.
-#
-# The topic is given, or it is the name that opens the first sentence. A pronoun is the topic's
-# where
-# the text uses that pronoun for it most; "it" in the life of a person is the last thing named.
+# ---- whom a text is about: pronouns and "the film" become the topic
 
 _BRACKET = regex(r"\s*\([^()]*\)\s*$")
 _WORDS = regex(r"\b(he|him|his|she|her|hers|it|its|they|them|their)\b", re.IGNORECASE)
@@ -488,9 +500,9 @@ def find_topic(topic: str, text: str) -> Topic:
     """Return the topic of a text (of plain quotes); its name is "" where none is known."""
     name = " ".join(_BRACKET.sub("", topic).split()).rstrip(".,;:!?… ") or topic.strip()
     if not name:
-        found = _OPENING.match(text[:400])
-        if found is not None and not _NOT_NAMES.match(found[1]):
-            name = found[1]
+        opening = _OPENING.match(text[:400])
+        if opening is not None and not _NOT_NAMES.match(opening[1]):
+            name = opening[1]
     uses = Counter(_KINDS[m.lower()] for m in _WORDS.findall(text[:20_000]))
     people = uses["he"] + uses["she"]
     pronoun = "he" if uses["he"] >= uses["she"] else "she"
@@ -507,8 +519,8 @@ def find_topic(topic: str, text: str) -> Topic:
 def _nouns(text: str) -> frozenset[str]:
     """What the opening of a text calls its topic, else what its sentences begin with."""
     kind = _KIND.search(text[:400])
-    found = set(re.findall(r"[a-z]+", kind[1].lower())) & _GENERIC if kind is not None else set()
-    return frozenset(found or set(_CALLED.findall(text[:4000])) & _GENERIC)
+    nouns = set(re.findall(r"[a-z]+", kind[1].lower())) & _GENERIC if kind is not None else set()
+    return frozenset(nouns or set(_CALLED.findall(text[:4000])) & _GENERIC)
 
 
 def _short(name: str) -> re.Pattern[str] | None:
@@ -526,17 +538,17 @@ def _short(name: str) -> re.Pattern[str] | None:
 
 def is_topic(subject: str, topic: Topic) -> bool:
     """Whether a subject is the topic: its pronoun, name, family name, or "the" and its kind."""
-    said = subject.strip(" ,").strip("\"'").lower()
+    spoken_of = subject.strip(" ,").strip("\"'").lower()
     if not topic.name:
         return False
     name = topic.name.lower()
-    if said in ("he", "she", "it", "they"):
-        return _agrees(said, topic)
-    if said in (name, name.removeprefix("the ")):
+    if spoken_of in ("he", "she", "it", "they"):
+        return _agrees(spoken_of, topic)
+    if spoken_of in (name, name.removeprefix("the ")):
         return True
-    if topic.short and len(said) > 2 and name.endswith(f" {said}"):
+    if topic.short and len(spoken_of) > 2 and name.endswith(f" {spoken_of}"):
         return True
-    words = said.split()
+    words = spoken_of.split()
     if topic.short and len(words) == 1 and words[0] == name.split()[0]:
         return True
     return (
@@ -558,16 +570,16 @@ def resolved(subject: str, topic: Topic, last: str) -> str:
     bare = subject.strip(" ,")
     if is_topic(bare, topic):
         return topic.name
-    said = bare.lower()
-    if said in ("it", "he", "she", "they"):
-        if said == "they" and topic.name and last:
+    name = bare.lower()
+    if name in ("it", "he", "she", "they"):
+        if name == "they" and topic.name and last:
             whom = _thing(last, "he")
             person = topic.pronoun in ("he", "she")
             return (f"{topic.name} and {whom}" if whom else bare) if person else topic.name
-        if said == "they" and topic.pronoun in ("he", "she"):
+        if name == "they" and topic.pronoun in ("he", "she"):
             return bare  # he and somebody: nobody says who
-        thing = topic.pronoun in ("it", "they") and said in ("he", "she")
-        return _thing(last, said) or ("" if thing else topic.name) or bare
+        thing = topic.pronoun in ("it", "they") and name in ("he", "she")
+        return _thing(last, name) or ("" if thing else topic.name) or bare
     return owned(bare, topic)
 
 
@@ -592,9 +604,9 @@ def owned(text: str, topic: Topic) -> str:
     if not topic.name:
         return text
 
-    def name(found: re.Match[str]) -> str:
-        if not _agrees(_KINDS[found[1].lower()], topic):
-            return found.group()
+    def name(match: re.Match[str]) -> str:
+        if not _agrees(_KINDS[match[1].lower()], topic):
+            return match.group()
         return topic.name + ("' " if topic.name.endswith("s") else "'s ")
 
     called = _ITS_KIND.match(text)
@@ -612,8 +624,8 @@ def closed(text: str, topic: Topic) -> str:
     if not topic.name or topic.name in text:
         return text
 
-    def name(found: re.Match[str]) -> str:
-        return topic.name if _agrees(_KINDS[found[1].lower()], topic) else found.group()
+    def name(match: re.Match[str]) -> str:
+        return topic.name if _agrees(_KINDS[match[1].lower()], topic) else match.group()
 
     for pattern in (_SUBJECT, _OBJECT):
         done = pattern.sub(name, text, count=1)
@@ -627,9 +639,7 @@ def closed(text: str, topic: Topic) -> str:
 _OTHER = regex(r"(?:Dr\.\s|Sir\s)?[A-Z][\w'-]+(?:\s[A-Z]\.?)?\s[A-Z][\w-]+\s[a-z]")
 
 
-# Names in a sentence: which was named last, and what stands beside one.
-#
-# "Mira Toll (1936-1999)" was born and died; "restaurateur Michael Tipps" is one.
+# ---- names: which was named last, and what is said beside one
 
 _LIFE = regex(
     rf"\(\s*(?:(?:born|née)\s+[A-Z][^;()]{{2,60}};\s*)?(?:born\s+)?(?P<born>{DATE}|(?:c\.\s*)?\d{{4}})\s*(?:[-–—]|to)\s*(?:died\s+)?(?P<died>{DATE}|\d{{4}}|present)?"
@@ -667,7 +677,7 @@ _ROLE = regex(
 )
 
 
-class Said(NamedTuple):
+class Statement(NamedTuple):
     """A claim's text and the stretch of the sentence it comes from."""
 
     start: int
@@ -675,16 +685,17 @@ class Said(NamedTuple):
     text: str
 
 
-def roles(sentence: str) -> list[Said]:
+def roles(sentence: str) -> list[Statement]:
     """Return what a sentence says of people by the word before their name."""
-    found: list[Said] = []
+    statements: list[Statement] = []
     for one in _ROLE.finditer(sentence):
         for role in re.split(r"/|\s+and\s+|\s*,\s*", one["role"]):
             bare = role.removeprefix("fellow ").strip()
             if bare:
                 article = "an" if bare[0] in "aeiou" else "a"
-                found.append(Said(*one.span(), f"{one['name'].rstrip('.')} is {article} {bare}"))
-    return found[:12]
+                text = f"{one['name'].rstrip('.')} is {article} {bare}"
+                statements.append(Statement(*one.span(), text))
+    return statements[:12]
 
 
 _NAMES_WHEN = regex(
@@ -696,13 +707,13 @@ _NAMES_WHEN = regex(
 def last_named(words: str) -> str:
     """Return the name or the phrase at the end of guarded ``words``, or "" where there is none."""
     words = _NAMES_WHEN.sub("", words.strip(" ,"))
-    found = _NAME.search(words[-200:]) or _PHRASE.search(words[-200:])
-    return _OFFICE.sub("", found[1]) if found is not None else ""
+    match = _NAME.search(words[-200:]) or _PHRASE.search(words[-200:])
+    return _OFFICE.sub("", match[1]) if match is not None else ""
 
 
-def brackets(sentence: str, topic: Topic) -> tuple[str, list[Said]]:
+def brackets(sentence: str, topic: Topic) -> tuple[str, list[Statement]]:
     """Take life dates and other names out of the sentence, as claims."""
-    found: list[Said] = []
+    statements: list[Statement] = []
 
     def blank(match: re.Match[str]) -> str:
         return " " * len(match.group())
@@ -725,26 +736,28 @@ def brackets(sentence: str, topic: Topic) -> tuple[str, list[Said]]:
         place = re.split(r"\s+in\s+", born, maxsplit=1)
         when = place[0]
         word = "on" if re.search(r"[A-Za-z]\S*\s+\d{1,2}\b|\d{1,2}\s+[A-Z]", when) else "in"
-        found.append(Said(*match.span(), f"{name} was born {word} {when.strip(' ,')}"))
+        statements.append(Statement(*match.span(), f"{name} was born {word} {when.strip(' ,')}"))
         if len(place) > 1:
-            found.append(Said(*match.span(), f"{name} was born in {place[1].strip(' ,')}"))
+            text = f"{name} was born in {place[1].strip(' ,')}"
+            statements.append(Statement(*match.span(), text))
         if died and died.lower() != "present":
             word = "on" if re.search(r"[A-Za-z]", died) else "in"
-            found.append(Said(*match.span(), f"{name} died {word} {died}"))
+            statements.append(Statement(*match.span(), f"{name} died {word} {died}"))
         return blank(match)
 
     def named(match: re.Match[str]) -> str:
         name = last_named(sentence[: match.start()]) or topic.name
         if not name:
             return match.group()
-        found.append(Said(*match.span(), f"{name} is also known as {match[1].strip(' ,')}"))
+        text = f"{name} is also known as {match[1].strip(' ,')}"
+        statements.append(Statement(*match.span(), text))
         return blank(match)
 
     done = _LIFE.sub(life, sentence, count=3)
-    return _NAMED.sub(named, done, count=3), found
+    return _NAMED.sub(named, done, count=3), statements
 
 
-# Lists inside a phrase: "roles in Grease and Taxi" is two, "Simon and Garfunkel" one.
+# ---- lists inside a phrase: "roles in Grease and Taxi" is two, "Simon and Garfunkel" one
 
 _MOST = 12
 _SPLIT = regex(
@@ -928,7 +941,7 @@ def _headed(member: str, others: list[str]) -> str:
 _SURELY_ADJECTIVE = regex(r"[a-z-]{3,}(?:ural|ional|ical|tic|sive|tive|ous|ary|ern|ful|less)$")
 
 
-# What follows a verb, cut before its prepositions: "played | for Sarn | from 1959 to 1965".
+# ---- what follows a verb: "played | for Sarn | from 1959 to 1965"
 
 _SUB = regex(
     r"(?:(?:after|before|while|when|since|where|because|despite|upon)\s+(?:(?:he|she|it|they|the\s+\w+|"
@@ -952,7 +965,7 @@ _NO_CUT_BEFORE = regex(
 
 def segments(words: str) -> list[str]:
     """Cut what follows a verb before its prepositions; clauses inside stay whole."""
-    found: list[str] = []
+    cut_segments: list[str] = []
     start = 0
     for cut in _CUT.finditer(words):
         if cut.start() < start or cut.start() == 0:
@@ -972,35 +985,35 @@ def segments(words: str) -> list[str]:
             pass
         elif re.search(r"\bfrom\s+\S+$", head):
             continue
-        listing = (found or head) and LISTING.match(head)
+        listing = (cut_segments or head) and LISTING.match(head)
         if listing and _IN_TITLE.search(head) and ", " in following:
             continue  # "such as Born on the Fourth of July, Taxi, and Grease"
         if _SUB.match(following):
-            found.append(head)
+            cut_segments.append(head)
             comma = words.find(", ", cut.end())
             end = len(words) if comma < 0 or _LASTS.match(following) else comma
-            found.append(words[cut.end() : end])
+            cut_segments.append(words[cut.end() : end])
             start = end
             if start >= len(words):
                 break
             continue
-        if found and _SUB.match(found[-1]) and not head.startswith(","):
+        if cut_segments and _SUB.match(cut_segments[-1]) and not head.startswith(","):
             continue
-        found.append(head)
+        cut_segments.append(head)
         start = cut.end()
     if words[start:].strip(" ,"):
-        found.append(words[start:])
-    return _parallel([s.strip(" ,") for s in found if s.strip(" ,")])
+        cut_segments.append(words[start:])
+    return _parallel([s.strip(" ,") for s in cut_segments if s.strip(" ,")])
 
 
-def _parallel(found: list[str]) -> list[str]:
+def _parallel(members: list[str]) -> list[str]:
     """Join "Sandy | in Grease and a nurse | in Taxi" again: each member has its own phrase."""
     done: list[str] = []
     place = 0
-    while place < len(found):
-        here = found[place]
+    while place < len(members):
+        here = members[place]
         first = here.split(None, 1)[0].lower()
-        after = found[place + 1] if place + 1 < len(found) else ""
+        after = members[place + 1] if place + 1 < len(members) else ""
         joined = re.search(
             r"\s(?:and|as\s+well\s+as)\s+(?:an?|the|his|her|its|their|[A-Z])(?=[\s\w])", here
         )
@@ -1018,12 +1031,7 @@ def _parallel(found: list[str]) -> list[str]:
     return done
 
 
-# One clause, subject and verb known, as claims of one thing each.
-#
-# "is an American actress and singer best known for her role in Grease" says four things: is
-# American, is an actress, is a singer, is best known for her role in Grease. The verb with its
-# complement is one claim; each phrase of time, place and the like behind it another, on top of
-# it.
+# ---- one clause, subject and verb known
 
 #: more claims than this are not made from one clause
 _PARTS_MOST = 24
@@ -1078,11 +1086,11 @@ _AFTER = regex(
 
 def _done(subject: str, phrase: str) -> list[str]:
     """Claims of a phrase such as "before moving to Sarn"."""
-    found = _AFTER.match(phrase)
-    past = _PAST_OF.get(found[1].lower()) if found is not None else None
-    if found is None or past is None or found[0].lower().startswith("by "):
+    match = _AFTER.match(phrase)
+    past = _PAST_OF.get(match[1].lower()) if match is not None else None
+    if match is None or past is None or match[0].lower().startswith("by "):
         return []
-    return spoken(subject, f"{past} {found[2]}")
+    return spoken(subject, f"{past} {match[2]}")
 
 
 def doing(subject: str, whole: str, words: str) -> list[str]:
@@ -1100,13 +1108,13 @@ def spoken(subject: str, words: str, before: str = "", noun: bool = True) -> lis
 
     ``before``: the phrase that opened the sentence ("in 1959"). Returns guarded texts.
     """
-    found = _GROUP.match(words)
-    if found is None or not found.group().strip():
-        found = re.match(rf"{ADVERB}\S+", words, re.IGNORECASE)
-        if found is None:
+    match = _GROUP.match(words)
+    if match is None or not match.group().strip():
+        match = re.match(rf"{ADVERB}\S+", words, re.IGNORECASE)
+        if match is None:
             return [_line(subject, words, before)]
-    group = found.group().strip()
-    rest = words[found.end() :].strip(" ,")
+    group = match.group().strip()
+    rest = words[match.end() :].strip(" ,")
     apart = _APART.search(rest)
     if apart is not None and len(rest[: apart.start(1)].split()) <= 3:
         ahead = rest[: apart.start(1)]
@@ -1157,26 +1165,26 @@ def _together(subject: str, group: str, joined: re.Match[str], rest: str, before
     """ "was written and directed by X": each with what follows the last."""
     *helping, verb = group.split()
     after = rest[joined.end() :]
-    found: list[str] = []
+    all_claims: list[str] = []
     for one in [verb, *re.findall(r"[a-z]+", joined["more"]), joined["last"]]:
-        said = " ".join([*helping, one, after]).strip()
+        phrase = " ".join([*helping, one, after]).strip()
         if joined["last"].endswith("ing") and one != joined["last"] and not _SHARED_ING.match(one):
-            said = " ".join([*helping, one])
-        found += spoken(subject, said, before)
-    return _unique(found)
+            phrase = " ".join([*helping, one])
+        all_claims += spoken(subject, phrase, before)
+    return _unique(all_claims)
 
 
 def _line(*parts: str) -> str:
     return " ".join(p.strip(" ,") for p in parts if p.strip(" ,"))
 
 
-def _unique(found: list[str]) -> list[str]:
-    return list(dict.fromkeys(found))[:_PARTS_MOST]
+def _unique(texts: list[str]) -> list[str]:
+    return list(dict.fromkeys(texts))[:_PARTS_MOST]
 
 
 def _undetermined(words: str) -> str:
-    found = _PARTS_DETERMINER.match(words)
-    return words[found.end() :] if found else words
+    match = _PARTS_DETERMINER.match(words)
+    return words[match.end() :] if match else words
 
 
 _SHARED_ING = regex(
@@ -1198,19 +1206,19 @@ def bare_verb(words: str) -> bool:
 
 def _plain(subject: str, group: str, rest: str, before: str) -> list[str]:
     """Claims of a full verb."""
-    found = segments(rest)
-    if not found:
+    cut_segments = segments(rest)
+    if not cut_segments:
         return [_line(subject, group, before)]
-    if len(found) > 1 and re.fullmatch(r"[a-z]+ly|place", found[0]):
-        found[:2] = [f"{found[0]} {found[1]}"]
-    first, others = found[0], found[1:]
+    if len(cut_segments) > 1 and re.fullmatch(r"[a-z]+ly|place", cut_segments[0]):
+        cut_segments[:2] = [f"{cut_segments[0]} {cut_segments[1]}"]
+    first, others = cut_segments[0], cut_segments[1:]
     bound = re.match(rf"{PREPOSITION}\s", first, re.IGNORECASE)
     if bound and not re.match(r"over\s", first) and (LOOSE.search(group) or TIME.match(first)):
         claims = []
         core = _line(subject, group)
-        if not re.search(r"\b(?:born|based|located|situated)$", group) and len(found) > 1:
+        if not re.search(r"\b(?:born|based|located|situated)$", group) and len(cut_segments) > 1:
             claims.append(core)
-        for one in [*found, *([before] if before else [])]:
+        for one in [*cut_segments, *([before] if before else [])]:
             claims += [_line(core, v) for v in expanded(one)]
             claims += _done(subject, one)
         return claims
@@ -1236,10 +1244,10 @@ def _copular(subject: str, group: str, rest: str, before: str) -> list[str]:
         head,
     ):
         head, tail = rest, ""
-    found = segments(head)
-    if len(found) > 1 and re.fullmatch(r"[a-z]+ly", found[0]):
-        found[:2] = [f"{found[0]} {found[1]}"]
-    first, others = found[0], found[1:]
+    cut_segments = segments(head)
+    if len(cut_segments) > 1 and re.fullmatch(r"[a-z]+ly", cut_segments[0]):
+        cut_segments[:2] = [f"{cut_segments[0]} {cut_segments[1]}"]
+    first, others = cut_segments[0], cut_segments[1:]
     det = _PARTS_DETERMINER.match(first)
     body = first[det.end() :] if det else first
     nation = NATIONALITY.match(body)
@@ -1258,8 +1266,8 @@ def _copular(subject: str, group: str, rest: str, before: str) -> list[str]:
         doing = PRESENT_OF.get(words[0].lower())
         lasting = re.search(r"\b(?:is|are)$", group) and not LASTING.match(tail)
         was = re.sub(r"\bare$", "were", re.sub(r"\bis$", "was", group)) if lasting else group
-        said = f"{doing} {words[1]}" if doing and len(words) > 1 else f"{was} {tail}"
-        claims += spoken(subject, said)
+        phrase = f"{doing} {words[1]}" if doing and len(words) > 1 else f"{was} {tail}"
+        claims += spoken(subject, phrase)
     return claims
 
 
@@ -1280,14 +1288,7 @@ def _with_article(member: str, kind: str) -> str:
     return member
 
 
-# What in a long answer is no claim, and the frames around one that is.
-#
-# First-person remarks, talk about the answer, and questions claim nothing about the topic. A
-# frame
-# that only reports ("It is believed that", "I think", "reportedly") is taken off the claim's
-# text
-# and stays in its span. What turns the meaning ("It is unlikely that", "It is a myth that")
-# stays.
+# ---- what is no claim, and the frames around one that is
 
 _SURE = r"(?:not\s+(?:entirely\s+|completely\s+|quite\s+|totally\s+|100\s?%\s+)?(?:sure|certain))"
 _ME = r"I(?:'m|'d|'ll|'ve|\s+am|\s+would|\s+do|\s+can|\s+could|\s+must|\s+should|\s+will|\s+have)?"
@@ -1392,11 +1393,11 @@ def unframed(clause: str) -> tuple[str, bool]:
     """Return a clause without the frames around it, and whether a frame was taken off."""
     framed = False
     while True:
-        found = LINK.match(clause) or _FRAME.match(clause)
-        if found is None or not clause[found.end() :].strip(" .,"):
+        frame = LINK.match(clause) or _FRAME.match(clause)
+        if frame is None or not clause[frame.end() :].strip(" .,"):
             break
         framed = framed or not LINK.match(clause)
-        clause = clause[found.end() :]
+        clause = clause[frame.end() :]
     bare = _INSIDE.sub("", clause)
     return bare, framed or bare != clause
 
@@ -1418,7 +1419,7 @@ def is_talk(sentence: str) -> bool:
     return bool(_META.search(bare)) and not states_unknown(bare)
 
 
-# Where the verb of a clause begins: known verbs, and any word where the subject is sure.
+# ---- where the verb of a clause begins: known verbs, and any word where the subject is sure
 
 
 def verb_of(words: str, topic: Topic) -> int | None:
@@ -1436,13 +1437,13 @@ def verb_of(words: str, topic: Topic) -> int | None:
     pronoun = re.match(r"(?:he|she|it|they)\s+(?=[a-z])(?!and\b|or\b|who\b)", words, re.IGNORECASE)
     if pronoun is not None:
         return pronoun.end()
-    found = MAIN_VERB.search(words, 1) or _PLAIN_VERB.search(words)
-    if found is None:
+    match = MAIN_VERB.search(words, 1) or _PLAIN_VERB.search(words)
+    if match is None:
         return None
-    if found.re is _PLAIN_VERB:
-        return found.start("verb")
-    later = _HELPS.match(words, found.end("verb")) if found["verb"].endswith("ed") else None
-    return later.start("verb") if later is not None else found.start()
+    if match.re is _PLAIN_VERB:
+        return match.start("verb")
+    later = _HELPS.match(words, match.end("verb")) if match["verb"].endswith("ed") else None
+    return later.start("verb") if later is not None else match.start()
 
 
 #: "the resulting encoded text is shorter": the word in -ed is none
@@ -1479,11 +1480,7 @@ def with_object(verb: str, after: list[Piece]) -> str:
 _HELPING = regex(r"(?:is|was|are|were|has|had|have|did|does|can|could|will|would)\b")
 
 
-# Claims of one sentence, offline: its pieces, each with the subject it inherits.
-#
-# A piece that opens with a verb has the subject of the clause before; "who" and "which" speak
-# of what
-# was named last; a phrase between commas ("a computer system") says what the name before it is.
+# ---- claims of one sentence
 
 #: more claims than this are not made from one sentence
 MOST = 60
@@ -1502,12 +1499,12 @@ class _State:
         self.stub = False
 
 
-def claims_of(sentence: str, topic: Topic, last: str = "") -> tuple[list[Said], str]:
+def claims_of(sentence: str, topic: Topic, last: str = "") -> tuple[list[Statement], str]:
     """Return the claims of a sentence (of plain quotes), and what it named last.
 
     ``last``: what the sentence before named last. Talk, remarks and questions make none.
     """
-    bare, found = brackets(sentence, topic)
+    bare, statements = brackets(sentence, topic)
     state = _State(last)
     link = LINK.match(bare)
     if link is not None:
@@ -1529,15 +1526,15 @@ def claims_of(sentence: str, topic: Topic, last: str = "") -> tuple[list[Said], 
         for text in _said(piece, words, after, state, topic):
             text = _ended(shown(text))
             if len(text.split()) > 1 and text != topic.name:
-                found.append(Said(piece.start, piece.end, _upper(closed(text, topic))))
-    distinct: dict[str, Said] = {}
-    for one in found[: 4 * MOST]:
+                statements.append(Statement(piece.start, piece.end, _upper(closed(text, topic))))
+    distinct: dict[str, Statement] = {}
+    for one in statements[: 4 * MOST]:
         distinct.setdefault(one.text.casefold(), one)
     for one in roles(sentence):
         distinct.setdefault(one.text.casefold(), one)
     if not distinct and not is_talk(whole) and len(whole.split()) > 2:
         text = _ended(shown(whole))  # nothing that claims something is dropped
-        distinct[text] = Said(0, len(sentence), _upper(closed(text, topic)))
+        distinct[text] = Statement(0, len(sentence), _upper(closed(text, topic)))
     kept = sorted(distinct.values(), key=lambda one: (one.start, one.end))[:MOST]
     return kept, shown(state.last)
 
@@ -1616,11 +1613,11 @@ def _said(piece: Piece, words: str, after: list[Piece], state: _State, topic: To
 
 def _tail(verb: str) -> str:
     """What a clause ends with, where it is no name: "plays" of "directed plays"."""
-    found = segments(verb)
-    words = found[-1].split() if found else []
+    cut_segments = segments(verb)
+    words = cut_segments[-1].split() if cut_segments else []
     if not 1 < len(words) <= 9 or not words[-1].isalpha():
         return ""
-    return " ".join(words[1:]) if len(found) > 1 else words[-1]
+    return " ".join(words[1:]) if len(cut_segments) > 1 else words[-1]
 
 
 _PASSIVE = regex(
@@ -1714,18 +1711,18 @@ def _relative(kind: str, words: str, state: _State, topic: Topic) -> list[str]:
     rest = words[verb.start() :]
     if kind == "where":
         return [*spoken(subject, rest), f"{subject} {' '.join(segments(rest)[:1])} at {of}"]
-    found = segments(rest)
-    if not found or subject == of:
+    cut_segments = segments(rest)
+    if not cut_segments or subject == of:
         return []
-    return [" ".join([subject, found[0], of, *found[1:]])]
+    return [" ".join([subject, cut_segments[0], of, *cut_segments[1:]])]
 
 
 def _is_what(clause: str, named: str) -> bool:
     """Whether a clause says what its subject is: "is a lawyer" before "who served"."""
-    said = re.search(r"\s(?:is|was|are|were|became)\s+(?:\w+\s+)?((?:an?|the|one)\s.+)$", clause)
-    if said is None or len(segments(said[1])) > 1 or named[:1].isupper():
+    match = re.search(r"\s(?:is|was|are|were|became)\s+(?:\w+\s+)?((?:an?|the|one)\s.+)$", clause)
+    if match is None or len(segments(match[1])) > 1 or named[:1].isupper():
         return False
-    return " of " not in said[1] or not re.match(r"(?:the|his|her|its|their)\s", named)
+    return " of " not in match[1] or not re.match(r"(?:the|his|her|its|their)\s", named)
 
 
 def _apposition(words: str, state: _State, topic: Topic) -> list[str]:
@@ -1817,27 +1814,27 @@ def claims(text: str, topic: str = "") -> list[Draft]:
 
 def read_claims(topic: str, text: str) -> Claimed:
     """Return sentences and claims of a text about ``topic`` ("" where it is not known)."""
-    found = parts(text)
-    spans = tuple(Span(p.start, p.end) for p in found)
-    if not found:
+    sentences = parts(text)
+    spans = tuple(Span(p.start, p.end) for p in sentences)
+    if not sentences:
         return Claimed((), ())
     shown = plain(text)
-    about = find_topic(plain(topic), shown[found[0].start :])
+    about = find_topic(plain(topic), shown[sentences[0].start :])
     english = is_english(text)
     drafts: list[Draft] = []
     last = ""
-    for number, part in enumerate(found, 1):
+    for number, part in enumerate(sentences, 1):
         sentence = shown[part.start : part.end]
         if not english:
             drafts.append(Draft(number, part.start, part.end, " ".join(sentence.split())))
             continue
         if part.item:
             sentence = _ROW.sub(r"\1:\2", sentence, count=1)  # a row of two cells: "Born: 1942"
-        if part.lead is None and sentence.endswith(":") and _leads(found, number - 1):
+        if part.lead is None and sentence.endswith(":") and _leads(sentences, number - 1):
             continue
-        led, offset = _led(sentence, part, found, shown, about)
-        said, last = claims_of(led, about, last)
-        for one in said:
+        led, offset = _led(sentence, part, sentences, shown, about)
+        statements, last = claims_of(led, about, last)
+        for one in statements:
             low = part.start + max(0, one.start - offset)
             high = part.start + max(0, one.end - offset)
             if high <= low:
@@ -1846,18 +1843,18 @@ def read_claims(topic: str, text: str) -> Claimed:
     return Claimed(spans, tuple(drafts))
 
 
-def _leads(found: Sequence[Part], place: int) -> bool:
-    return place + 1 < len(found) and found[place + 1].lead == place
+def _leads(sentences: Sequence[Part], place: int) -> bool:
+    return place + 1 < len(sentences) and sentences[place + 1].lead == place
 
 
 def _led(
-    sentence: str, part: Part, found: Sequence[Part], shown: str, topic: Topic
+    sentence: str, part: Part, sentences: Sequence[Part], shown: str, topic: Topic
 ) -> tuple[str, int]:
     """Put what opens a list before its item: "Her roles include:" before "Sandy in Grease"."""
 
     if part.lead is None or has_verb(sentence):
         return sentence, 0
-    opening = shown[found[part.lead].start : found[part.lead].end].rstrip(" :")
+    opening = shown[sentences[part.lead].start : sentences[part.lead].end].rstrip(" :")
     if opening.startswith("Here ") or len(opening) > 200 or not has_verb(opening):
         return sentence, 0
     opening = owned(opening, topic) + " "
@@ -1883,7 +1880,7 @@ def read_entry(entry: dict[str, Any]) -> list[list[str]] | None:
     given = entry.get("claims")
     if not isinstance(given, list) or len(given) > MOST_CLAIMS:
         return None
-    found: list[list[str]] = []
+    claims_read: list[list[str]] = []
     for one in given:
         if not isinstance(one, dict):
             return None
@@ -1892,8 +1889,8 @@ def read_entry(entry: dict[str, Any]) -> list[list[str]] | None:
             return None
         if not isinstance(quote, str):
             return None
-        found.append([_CONTROL.sub(" ", text).strip(), quote])
-    return found
+        claims_read.append([_CONTROL.sub(" ", text).strip(), quote])
+    return claims_read
 
 
 class LlmClaims(NumberedReader):
@@ -1921,16 +1918,16 @@ class LlmClaims(NumberedReader):
         cut = {pair: blocks_of(*pair) for pair in new}
         distinct = list(dict.fromkeys(block for blocks in cut.values() for block, _ in blocks))
         replies = self.ask(distinct)
-        said = dict(zip(distinct, replies, strict=True))
+        outcomes = dict(zip(distinct, replies, strict=True))
         for pair, blocks in cut.items():
-            self._known[pair] = self._claimed(pair[1], blocks, said)
+            self._known[pair] = self._claimed(pair[1], blocks, outcomes)
         return {pair: self._known[pair] for pair in pairs}
 
     def _claimed(
         self,
         text: str,
         blocks: Sequence[tuple[Block, list[tuple[int, Span]]]],
-        said: dict[Block, dict[str, Outcome]],
+        outcomes: dict[Block, dict[str, Outcome]],
     ) -> Claimed:
         drafts: list[Draft] = []
         spans: list[Span] = []
@@ -1938,7 +1935,7 @@ class LlmClaims(NumberedReader):
         for block, members in blocks:
             for number, span in members:
                 spans.append(span)
-                outcome = said[block][text[span.start : span.end]]
+                outcome = outcomes[block][text[span.start : span.end]]
                 problem = problem or outcome.problem
                 for claim, quote in outcome.value or ():
                     place = locate(quote, text, span)
@@ -1977,13 +1974,13 @@ def blocks_of(topic: str, text: str) -> list[tuple[Block, list[tuple[int, Span]]
             groups[-1] += members
         else:
             groups.append(members)
-    found = []
+    blocks = []
     for members in groups:
         before = " ".join(text[max(0, members[0][1].start - BEFORE) : members[0][1].start].split())
         head = (Field("before", before),) if before else ()
         texts = tuple(dict.fromkeys(text[s.start : s.end] for _, s in members))
-        found.append((Block(topic, head, texts), members))
-    return found
+        blocks.append((Block(topic, head, texts), members))
+    return blocks
 
 
 def _fits(members: Sequence[tuple[int, Span]]) -> bool:
@@ -2013,14 +2010,8 @@ def locate(quote: str, text: str, sentence: Span) -> Span | None:
     return None
 
 
-# Does a long answer answer at all? Phrases of a model that asks back or declines.
-#
-# Tu et al., arXiv 2411.15993, section 3.1, filter their generations by phrases such as these
-# before
-# counting claims (PROTOCOLS 4.A.2). Quotes and case are made equal, and a phrase counts
-# anywhere.
+# ---- does a long answer answer at all?
 
-#: each with the name that a count of it has
 PHRASES = (
     "i don't have",
     "i do not have",
@@ -2040,6 +2031,9 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"'
 def unresponsive(text: str) -> str | None:
     """Return the phrase by which an answer declines; "empty" for no text, ``None`` if it answers.
 
+    Tu et al., arXiv 2411.15993, section 3.1, filter their generations by phrases such as these
+    before counting claims (PROTOCOLS 4.A.2): of a model that asks back or declines. Quotes and case
+    are made equal, and a phrase counts anywhere.
     English only: other languages pass, and are counted as answers.
     """
     if not text.strip():

@@ -1,4 +1,22 @@
-"""Probabilities that are said as numbers: "70 % sure", "one in three", "odds of 3 to 1"."""
+"""How likely would a reader take an answer to be true, from its wording alone?
+
+Yona et al. (arXiv 2405.16908) ask a language model (:class:`LlmDecisive`); :func:`decisiveness`
+reads the wording offline. Words of likelihood, belief, evidence and doubt are composed with what
+strengthens, weakens or denies them into marks on a log-odds scale: a mark is a head (an adjective,
+noun or verb of likelihood, knowledge or evidence), what changes it, and the frame it stands in. A
+mark reaches its clause, what is joined to it, or, where it only speaks of the answer ("I could be
+wrong"), its neighbor.
+
+Levels: 0 is even odds, 0.85 is 70 in 100, 2.2 is 90 in 100. A word is in a class with other words
+of its meaning and gets the class's level, so no number belongs to a phrase. Affixes work on levels:
+"un-", "im-" and "in-" turn a level round, "-ly", "-ity" and "-hood" keep it. A word that is not
+listed, or is left out on purpose (:func:`without`), is read through listed relatives; one without
+relatives is read from its frame. Probabilities in numbers ("70 % sure", "one in three", "odds of 3
+to 1") are taken as they are.
+
+"The question is incomplete", "please provide the title", "as an AI model, I do not have ..." assert
+nothing about the subject, so they carry neither decisiveness nor a value to compare.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +37,7 @@ from sayso.judges.rules.sentences import AUXILIARY, PAST, Span, plain
 from sayso.judges.rules.stance import Found, Reading, read, weaken
 from sayso.judges.rules.text import is_english, stem, word_list, word_set
 
-# What single words say about likelihood: classes of words and levels, on a log-odds scale.
-#
-# A word stands in a class with other words of its meaning and gets the class's level, so no
-# number
-# belongs to a phrase. Affixes work on levels: "un-", "im-" and "in-" turn a level round, "-ly",
-# "-ity" and "-hood" keep it. A word that is not listed, or is left out on purpose
-# (``without``), is
-# read through listed relatives; what has none is read from the frame it stands in.
-# Levels of English words in general: 0 is even odds, 0.85 is 70 in 100, 2.2 is 90 in 100.
+# ---- levels of single words
 
 Class = Literal["scale", "noun", "doubt", "belief", "evidence", "state", "hearsay", "modal"]
 
@@ -114,13 +124,13 @@ _MODAL = "2.0: must|1.4: should ought|0.1: could|-0.1: may|-0.25: might"
 
 
 def _read(table: str, kind: Class) -> dict[str, Entry]:
-    level, found = 0.0, {}
+    level, entries = 0.0, {}
     for word in table.replace("|", "\n").split():
         if word.endswith(":"):
             level = float(word[:-1])
         else:
-            found[word] = Entry(kind, level)
-    return found
+            entries[word] = Entry(kind, level)
+    return entries
 
 
 _CLASSES: dict[Class, dict[str, Entry]] = {
@@ -202,15 +212,15 @@ def family(word: str) -> tuple[str, int]:
 @lru_cache(maxsize=64)
 def _relatives(gone: frozenset[str]) -> dict[str, dict[Class, Entry]]:
     """family -> class -> the listed entry nearest to an unmarked word."""
-    found: dict[str, dict[Class, Entry]] = {}
+    relatives: dict[str, dict[Class, Entry]] = {}
     for kind, words in _CLASSES.items():
         for word, entry in words.items():
             stem, sign = family(word)
             kept = sign > 0 or kind != "doubt"
             if kept and word not in gone and kind not in ("modal", "evidence", "hearsay"):
                 level = entry.level if sign > 0 else -entry.level - AFFIX
-                found.setdefault(stem, {}).setdefault(kind, Entry(kind, level))
-    return found
+                relatives.setdefault(stem, {}).setdefault(kind, Entry(kind, level))
+    return relatives
 
 
 def lookup(word: str, kind: Class) -> Entry | None:
@@ -262,7 +272,7 @@ def hardly(word: str) -> bool:
     return word in _HARDLY
 
 
-# How much of a chance an adjective says, and the tone of words that are less than hedges.
+# ---- how much of a chance an adjective says, and the tone of words that are less than hedges
 
 # How much of a chance: log odds of "a ... chance".
 _AMOUNTS = """
@@ -308,13 +318,13 @@ def tone(words: Iterable[str]) -> float:
 
 
 def _amounts() -> dict[str, float]:
-    level, found = 0.0, {}
+    level, amounts = 0.0, {}
     for word in _AMOUNTS.split():
         if word.endswith(":"):
             level = float(word[:-1])
         else:
-            found[word] = level
-    return found
+            amounts[word] = level
+    return amounts
 
 
 AMOUNTS: dict[str, float] = _amounts()
@@ -325,11 +335,7 @@ def amount(word: str) -> float | None:
     return None if word in left_out() else AMOUNTS.get(word)
 
 
-# Clauses that speak of the question or of the speaker's means instead of answering.
-#
-# "The question is incomplete", "please provide the title", "as an AI model, I do not have ...".
-# They
-# assert nothing about the subject, so they carry neither decisiveness nor a value to compare.
+# ---- clauses that speak of the question or the speaker's means instead of answering
 
 _VERBS = (
     r"(?:have|access|possess|provide|answer|predict|determine|find|identify|confirm|verify|offer|"
@@ -369,7 +375,7 @@ def speaks_of_asking(clause: str) -> bool:
     return _ASKING.search(clause) is not None
 
 
-# Words of a text for decisiveness: lower case, contractions taken apart, offsets kept.
+# ---- words of a text: lower case, contractions taken apart, offsets kept
 
 
 class Word(NamedTuple):
@@ -391,22 +397,22 @@ _RUN = {"cannot": ("can", "not"), "dont": ("do", "not"), "im": ("i", "am"), "ive
 
 def words(text: str, low: int, high: int) -> list[Word]:
     """Return the words of ``text[low:high]`` (plain quotes); "isn't" gives "is" and "not"."""
-    found: list[Word] = []
+    all_words: list[Word] = []
     for hit in _TOKEN.finditer(text, low, high):
         raw, start, end = hit.group().lower(), *hit.span()
         if raw in _RUN:
-            found += [Word(part, start, end) for part in _RUN[raw]]
+            all_words += [Word(part, start, end) for part in _RUN[raw]]
             continue
         head, mark, tail = raw.rpartition("'")
         if mark and tail == "t" and head.endswith("n"):
-            found.append(Word(_IRREGULAR.get(raw, head[:-1]), start, end))
-            found.append(Word("not", start, end))
+            all_words.append(Word(_IRREGULAR.get(raw, head[:-1]), start, end))
+            all_words.append(Word("not", start, end))
         elif mark and tail in _CONTRACTED and head and (tail != "s" or head in _SUBJECTS):
-            found += [Word(head, start, end), Word(_CONTRACTED[tail], start, end)]
+            all_words += [Word(head, start, end), Word(_CONTRACTED[tail], start, end)]
         else:
-            found.append(Word(raw.rstrip("'").removesuffix("'s") or raw, start, end))
+            all_words.append(Word(raw.rstrip("'").removesuffix("'s") or raw, start, end))
     # Of a bare "n't" nothing is left before the "not".
-    return [word for word in found if word.text]
+    return [word for word in all_words if word.text]
 
 
 _SUBJECTS = word_set("it he she that there this what who here where guess")
@@ -504,11 +510,7 @@ def denied_after(items: Sequence[Word], i: int) -> int | None:
     return None
 
 
-# The words of one sentence that say how likely it is, each with a level (log odds).
-#
-# Every mark is composed: a head (an adjective, noun or verb of likelihood, knowledge or
-# evidence),
-# what strengthens, weakens or denies it, and the frame it stands in.
+# ---- marks: how likely one sentence says that something is
 
 #: How a mark reaches: what it stands in ("modal", "adverb"), what follows it ("matrix").
 Reach = Literal["matrix", "modal", "adverb"]
@@ -827,9 +829,9 @@ class Stated(NamedTuple):
     share: float
 
 
-def _numbers_value(said: str) -> float:
-    said = re.sub(r"\s+", " ", said.lower())
-    return float(_VALUES[said]) if said in _VALUES else float(said)
+def _numbers_value(text: str) -> float:
+    text = re.sub(r"\s+", " ", text.lower())
+    return float(_VALUES[text]) if text in _VALUES else float(text)
 
 
 def stated(text: str, low: int, high: int) -> list[Stated]:
@@ -838,9 +840,9 @@ def stated(text: str, low: int, high: int) -> list[Stated]:
     "Less than 50 % sure" is a little below, "over 90 % sure" a little above; "30 % chance that I
     am wrong" is 0.7. "Not 100 % sure" and "95 % confidence interval" state none.
     """
-    found: list[Stated] = []
+    numbers: list[Stated] = []
     for start, end, share in _candidates(text, low, high):
-        if any(start < f.end and f.start < end for f in found):
+        if any(start < f.end and f.start < end for f in numbers):
             continue
         before, after = text[max(low, start - 30) : start], text[end : min(high, end + 40)]
         if _INTERVAL.match(after) or (share >= 0.99 and _NOT.search(before)):
@@ -853,8 +855,8 @@ def stated(text: str, low: int, high: int) -> list[Stated]:
             share += min(0.05, (1 - share) / 2)
         if _OF_ERROR.match(after):
             share = 1 - share
-        found.append(Stated(start, end, min(0.99, max(0.01, share))))
-    return sorted(found)
+        numbers.append(Stated(start, end, min(0.99, max(0.01, share))))
+    return sorted(numbers)
 
 
 def _topical(text: str, low: int, high: int, start: int, end: int, before: int, after: int) -> bool:
@@ -904,7 +906,7 @@ def _candidates(text: str, low: int, high: int) -> Iterator[tuple[int, int, floa
             yield *hit.span(), share
 
 
-# Amounts of chance: "a very good chance", "almost no chance", "the chances are slim".
+# ---- marks: amounts of chance
 
 
 def chances(items: Sequence[Word], i: int) -> Mark | None:
@@ -915,8 +917,9 @@ def chances(items: Sequence[Word], i: int) -> Mark | None:
     entry = lookup(word, "noun") or _framed(items, i)
     if entry is None or text_at(items, i - 1) in ("by", "second", "last", "another"):
         return None
-    said = text_at(items, i - 1) == "with" and text_at(items, i - 2) in ("say", "tell", "state")
-    if said and "not" in [x.text for x in items[max(0, i - 6) : i]]:
+    verbs = ("say", "tell", "state")
+    introduced = text_at(items, i - 1) == "with" and text_at(items, i - 2) in verbs
+    if introduced and "not" in [x.text for x in items[max(0, i - 6) : i]]:
         return None  # "cannot say with confidence" is a remark of its own
     ahead = before(items, i, 4)
     own = entry.level if entry.level > 1.5 else None
@@ -1016,9 +1019,9 @@ def _amount_after(items: Sequence[Word], i: int) -> tuple[float, int] | None:
     """ "The chances are slight", "the odds that it rains are better than even"."""
     for k in range(i + 1, min(i + 16, len(items))):
         if items[k].text in ("is", "are", "was", "were", "seem", "seems", "remain"):
-            found = _predicate(items, k)
-            if found is not None:
-                return found
+            predicate = _predicate(items, k)
+            if predicate is not None:
+                return predicate
         if items[k].text in (",", ";", ".", "but", "and"):
             return None
     return None
@@ -1055,9 +1058,7 @@ def _predicate(items: Sequence[Word], k: int) -> tuple[float, int] | None:
     return None
 
 
-# What the speaker or a source thinks: verbs of belief, evidence and hearsay, and asides.
-#
-# The second half of the marks of :mod:`sayso.judges.decisiveness`.
+# ---- marks: belief, evidence, hearsay and asides
 
 _OTHERS = word_set(
     "experts researchers scientists scholars historians people many some sources critics"
@@ -1092,10 +1093,10 @@ def _verb(word: str) -> tuple[str, Entry] | None:
 
 def beliefs(items: Sequence[Word], i: int) -> Mark | None:
     """ "I think", "I don't believe", "I'd guess", "my best guess is", "experts believe"."""
-    found = _verb(items[i].text)
-    if found is None:
+    verb = _verb(items[i].text)
+    if verb is None:
         return None
-    word, entry = found
+    word, entry = verb
     ahead = before(items, i, 7)
     previous = text_at(items, i - 1)
     noun = _noun_of_belief(items, i, word, entry)
@@ -1343,7 +1344,7 @@ def remarks(items: Sequence[Word], i: int) -> Mark | None:
     return None
 
 
-# The marks of one sentence, what they reach, and where a text asserts nothing.
+# ---- the marks of one sentence, what they reach, and where a text asserts nothing
 
 
 class Reached(NamedTuple):
@@ -1428,7 +1429,7 @@ _PHRASE = word_set("in at on by from to of for with and or around about near sin
 def find_marks(items: Sequence[Word]) -> list[Mark]:
     """Return the marks of one sentence without overlaps; earlier kinds of :data:`_FINDERS` win."""
     taken: set[int] = set()
-    found: list[Mark] = []
+    marks: list[Mark] = []
     for finder in _FINDERS:
         for i in range(len(items)):
             if i in taken:
@@ -1441,11 +1442,11 @@ def find_marks(items: Sequence[Word]) -> list[Mark]:
                 if k in taken:
                     first = k + 1
                     break
-            found.append(mark._replace(first=first))
+            marks.append(mark._replace(first=first))
             taken.update(range(first, mark.last + 1))
-            if len(found) >= _MOST:
+            if len(marks) >= _MOST:
                 break
-    return sorted(found)
+    return sorted(marks)
 
 
 class Sentence(NamedTuple):
@@ -1513,11 +1514,11 @@ def bare_of(one: Sentence, part: Span, silent: Sequence[Span]) -> tuple[Word, ..
     """What a stretch without content asserts: yes, no, or a level of its own ("maybe")."""
     if any(g.start <= part.start and part.end <= g.end for g in silent):
         return ()
-    said = {k for mark in one.marks if not mark.doubt for k in range(mark.first, mark.last + 1)}
+    marked = {k for mark in one.marks if not mark.doubt for k in range(mark.first, mark.last + 1)}
     return tuple(
         w
         for k, w in enumerate(one.items)
-        if part.start <= w.start < part.end and (k in said or w.text in _AGREEING)
+        if part.start <= w.start < part.end and (k in marked or w.text in _AGREEING)
     )
 
 
@@ -1531,7 +1532,7 @@ def said_in(
 ) -> Iterator[tuple[Reached, Span | None]]:
     """Yield the levels said in a sentence: with what they reach, or None for a neighbor."""
     holds = {r[1]: r[4] for r in rows if r[0] == s}
-    said: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     numbers: list[tuple[int, int]] = []
 
     def clause_of(at: int) -> int:
@@ -1547,12 +1548,12 @@ def said_in(
         start, end = one.items[mark.first].start, one.items[mark.last].end
         if mark.first > 1 and text_at(one.items, mark.first - 1) == "or" and mark.level < PLAIN:
             # "1961, or maybe 1962": the two already share, and the first is no "maybe"
-            said.append((start, end))
+            spans.append((start, end))
             continue
         if any(a - 24 < end and start < b + 24 for a, b in numbers) and not mark.polar:
             continue
         said_here = Reached(mark.level, start, end, mark.polar, None, mark.wraps, mark.doubt)
-        said.append((start, end))
+        spans.append((start, end))
         c = clause_of(one.items[mark.last].start)
         if not holds.get(c):
             yield said_here, None
@@ -1564,16 +1565,16 @@ def said_in(
         if mark.last - mark.first + 1 == len(one.items):
             low, high = one.span
         yield said_here._replace(low=low, high=high), Span(low, high)
-    said += numbers
+    spans += numbers
     for doubt in doubts:
-        if one.span.start <= doubt.low < one.span.end and not _near(said, doubt):
-            said.append((doubt.low, doubt.high))
+        if one.span.start <= doubt.low < one.span.end and not _near(spans, doubt):
+            spans.append((doubt.low, doubt.high))
             c = clause_of(doubt.low)
             span = Span(doubt.low, doubt.high) if holds.get(c) else None
             yield doubt, span
     for hedge in reading.hedges:
         inside = one.span.start <= hedge.start < one.span.end
-        if inside and not any(a < hedge.end + 12 and hedge.start < b + 12 for a, b in said):
+        if inside and not any(a < hedge.end + 12 and hedge.start < b + 12 for a, b in spans):
             words_in = {x.text for x in one.items if hedge.start <= x.start < hedge.end}
             if words_in & left_out() or _SENTENCE_COMPARED.search(
                 text, hedge.start - 12, hedge.end + 12
@@ -1583,8 +1584,8 @@ def said_in(
                 words_in - {"?", ","} or one.items[-1].text == "?"
             ):
                 continue
-            asked = text[hedge.start : hedge.end] == "?"
-            level = Reached(-0.2 if asked else 0.6, hedge.low, hedge.high)
+            question = text[hedge.start : hedge.end] == "?"
+            level = Reached(-0.2 if question else 0.6, hedge.low, hedge.high)
             yield level, Span(hedge.low, hedge.high)
 
 
@@ -1598,13 +1599,13 @@ def _beside_verb(text: str, one: Sentence, mark: Mark) -> bool:
     return "(" not in text[max(0, one.items[mark.first].start - 2) : one.items[mark.first].start]
 
 
-def _near(said: Sequence[tuple[int, int]], doubt: Reached) -> bool:
-    return any(a < doubt.low + 40 and doubt.low - 12 < b for a, b in said)
+def _near(spans: Sequence[tuple[int, int]], doubt: Reached) -> bool:
+    return any(a < doubt.low + 40 and doubt.low - 12 < b for a, b in spans)
 
 
 def targets(
     text: str,
-    found: Sequence[Sentence],
+    sentences: Sequence[Sentence],
     rows: Sequence[Row],
     s: int,
     reach: Span | None,
@@ -1622,7 +1623,7 @@ def targets(
     return [(r[0], r[1]) for r in holding if r[0] == near]
 
 
-# An answer cut into statements, each with the marks that reach it. Used by ``decisive``.
+# ---- statements with the marks that reach them
 
 
 class Statement(NamedTuple):
@@ -1659,7 +1660,7 @@ _CONCESSION = regex(r"\s*(?:although|though|while|even\s+though|whereas|despite)
 @lru_cache(maxsize=512)
 def _analyzed(text: str, gone: frozenset[str]) -> tuple[Statement, ...]:
     reading = read(text)
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     for span, parts in zip(reading.sentences, reading.clauses, strict=True):
         items = tuple(words(text, *span))
         hidden = [(a + span.start, b + span.start) for a, b in quoted(text[slice(*span)])]
@@ -1674,8 +1675,8 @@ def _analyzed(text: str, gone: frozenset[str]) -> tuple[Statement, ...]:
         covered |= {
             k for k, w in enumerate(items) if any(n.start <= w.start < n.end for n in numbers)
         }
-        found.append(Sentence(span, parts, items, tuple(marks), covered))
-    return tuple(_statements(text, reading, found))
+        sentences.append(Sentence(span, parts, items, tuple(marks), covered))
+    return tuple(_statements(text, reading, sentences))
 
 
 def analyze(text: str) -> tuple[Statement, ...]:
@@ -1683,11 +1684,11 @@ def analyze(text: str) -> tuple[Statement, ...]:
     return _analyzed(plain(text), left_out())
 
 
-def _statements(text: str, reading: Reading, found: list[Sentence]) -> list[Statement]:
+def _statements(text: str, reading: Reading, sentences: list[Sentence]) -> list[Statement]:
     silent, doubts, cautions = silences(text, reading)
     rows: list[Row] = []
     everywhere: list[Reached] = []
-    for s, one in enumerate(found):
+    for s, one in enumerate(sentences):
         for c, part in enumerate(one.parts):
             content = content_of(one, *part)
             quiet = any(g.start <= part.start and part.end <= g.end for g in silent)
@@ -1698,13 +1699,13 @@ def _statements(text: str, reading: Reading, found: list[Sentence]) -> list[Stat
             rows.append(Row(s, c, part, content, bool(content) and not idle))
     if not any(r[4] for r in rows):
         # "Probably not.", "Yes.": to a yes-or-no question that is the whole assertion.
-        bare = [bare_of(found[r.sentence], r.span, silent) for r in rows]
+        bare = [bare_of(sentences[r.sentence], r.span, silent) for r in rows]
         rows = [r._replace(content=b, holds=bool(b)) for r, b in zip(rows, bare, strict=True)]
     holding = [r for r in rows if r[4]]
     reached: dict[tuple[int, int], list[Reached]] = {(r[0], r[1]): [] for r in holding}
-    for s, one in enumerate(found):
+    for s, one in enumerate(sentences):
         for level, own in said_in(text, one, s, rows, reading, doubts):
-            for key in targets(text, found, rows, s, own):
+            for key in targets(text, sentences, rows, s, own):
                 reached[key].append(level)
             if _WHOLE.search(text, *one.span) and own is None:
                 everywhere.append(level)
@@ -1714,7 +1715,7 @@ def _statements(text: str, reading: Reading, found: list[Sentence]) -> list[Stat
         reached[key] += [r._replace(low=0, high=len(text)) for r in everywhere
                          if all(x[:1] != r[:1] for x in reached[key])]  # fmt: skip
     return [
-        _statement(text, found[s], part, content, tuple(reached[s, c]), k, holding[0][0] == s)
+        _statement(text, sentences[s], part, content, tuple(reached[s, c]), k, holding[0][0] == s)
         for k, (s, c, part, content, _) in enumerate(holding)
     ]
 
@@ -1765,15 +1766,7 @@ def about(assertion: str) -> tuple[frozenset[str], bool]:
     return frozenset(kept), sum(w.text in ("not", "never") for w in items) % 2 == 1
 
 
-# Decisiveness: how likely would a reader take an answer to be true, from its wording alone?
-#
-# Yona et al. (arXiv 2405.16908) ask a language model; this reads the wording offline. Words of
-# likelihood, belief, evidence and doubt (:mod:`~sayso.judges.decisiveness`) are composed
-# with
-# what strengthens, weakens or denies them into marks on a log-odds scale; a mark reaches its
-# clause,
-# what is joined to it, or, where it only speaks of the answer ("I could be wrong"), its
-# neighbor.
+# ---- the score
 
 #: What is read of an answer, in characters.
 _LONGEST = 10_000
@@ -1850,13 +1843,13 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     """
     if not isinstance(answer, str) or not is_english(answer):
         return None
-    found = analyze(answer[:_LONGEST])
+    statements = analyze(answer[:_LONGEST])
     if assertion is not None and assertion.strip():
-        return _of_part(found, assertion)
-    total = sum(one.weight for one in found)
+        return _of_part(statements, assertion)
+    total = sum(one.weight for one in statements)
     if not total:
         return None
-    return sum(one.weight * _value(one, one.reached) for one in found) / total
+    return sum(one.weight * _value(one, one.reached) for one in statements) / total
 
 
 def _value(one: Statement, reached: Sequence[Reached]) -> float:
@@ -1877,12 +1870,12 @@ def _softened(one: Statement, mark: Reached) -> float:
     return PLAIN + (mark.level - PLAIN) * max(0.6, inside / len(one.content))
 
 
-def _of_part(found: Sequence[Statement], assertion: str) -> float | None:
+def _of_part(statements: Sequence[Statement], assertion: str) -> float | None:
     """The score of the statement that shares most words with the assertion."""
     wanted, denies = about(assertion)
     best: Statement | None = None
     most = 0
-    for one in found:
+    for one in statements:
         shared = len({stem(w.text) for w in one.content} & wanted)
         if shared > most:
             best, most = one, shared
@@ -1919,7 +1912,7 @@ def read_assertions(entry: dict[str, Any]) -> list[list[Any]] | None:
     given = entry.get("assertions")
     if not isinstance(given, list) or len(given) > MOST_ASSERTIONS:
         return None
-    found: list[list[Any]] = []
+    assertions: list[list[Any]] = []
     for one in given:
         if not isinstance(one, dict):
             return None
@@ -1930,8 +1923,8 @@ def read_assertions(entry: dict[str, Any]) -> list[list[Any]] | None:
             return None
         if not math.isfinite(score) or not 0 <= score <= 1:
             return None
-        found.append([text.strip(), float(score)])
-    return found
+        assertions.append([text.strip(), float(score)])
+    return assertions
 
 
 class LlmDecisive(NumberedReader):
