@@ -20,14 +20,14 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate
 from sayso.report.numbers import reach
 from sayso.train.compare import beside
-from sayso.train.config import Lesson
+from sayso.train.config import TrainConfig
 from sayso.train.report import cell
-from sayso.train.training import teach
+from sayso.train.training import fit
 
 #: name -> what makes the rows
 RECIPES: dict[str, dict[str, Any]] = {
     "mix": {"recipe": "mix"},
-    "mix-paper": {"recipe": "mix", "making": {"style": "paper"}},
+    "mix-paper": {"recipe": "mix", "style": "paper"},
     "calibrated": {"recipe": "calibrated"},
     "rl": {"recipe": "rl"},
 }
@@ -58,11 +58,11 @@ def main() -> None:
     )
     folders: dict[str, str | Path] = {}
     for name in names:
-        lesson = Lesson(
+        config = TrainConfig(
             seeds=given.seeds, stages=given.stages, train_limit=given.train_limit, **RECIPES[name]
         )
         folders[name] = given.out / f"{given.split}-{name}"
-        teach(base, folders[name], lesson=lesson, cache=cache, say=print)
+        fit(base, folders[name], config=config, cache=cache, say=print)
     cells, changes = beside(folders)
     for made in cells:
         if made.estimate.name in SHOWN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sayso.train.presets import Preset, Stage
+from sayso.train.config import Preset, Stage
 from sayso.train.rows import Row
 
 PROMPT = "What color is the sky?"

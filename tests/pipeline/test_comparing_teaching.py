@@ -19,12 +19,14 @@ from sayso.records import Generation, InputError, slice_text
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import RunFolder
 from sayso.train.compare import _check_probes, beside, differences
-from sayso.train.config import Lesson
+from sayso.train.config import TrainConfig
 from sayso.train.proof import frame_of
 from sayso.train.result import Method, read_teaching, write_teaching
-from sayso.train.training import teach
+from sayso.train.training import fit
 
-FEW = {"sft.rows": 16, "sft.epochs": 1.0, "sft.batch": 8}
+FEW: dict[str, Any] = {
+    "paragraphs": 0, "sft_rows": 16, "sft_epochs": 1.0, "extra": {"training.sft.batch": 8}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +40,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]
     )  # fmt: skip
 
     def taught(name: str, **more: Any) -> Path:
-        lesson = Lesson(
-            stages="sft", train_limit=10, resamples=100, making={"paragraphs": 0},
-            training=FEW | more,
-        )  # fmt: skip
-        return teach(place / "base", place / name, lesson=lesson, cache=place / "cache")[0]
+        config = TrainConfig(stages="sft", train_limit=10, resamples=100, **FEW, **more)
+        return fit(place / "base", place / name, config=config, cache=place / "cache")[0]
 
-    return place / "base", taught("a"), taught("b", **{"sft.rate": 0.05})
+    return place / "base", taught("a"), taught("b", sft_rate=0.05)
 
 
 def test_what_one_teaching_gains_is_the_gap_of_the_two_tables(folders) -> None:

@@ -19,17 +19,17 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate, InputError, slice_text
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, Halves, halves, open_base
-from sayso.train.config import BUILTIN, Lesson, Making, begin, preset_for, stages_of
+from sayso.train.config import PRESETS, ROWS, RowSettings, TrainConfig, preset_for, stages_of
 from sayso.train.draws import draw
-from sayso.train.presets import preset
 from sayso.train.proof import frame_of, measure, prove, side_of, table
-from sayso.train.recipes import LEAST, Made, counts, keep, make
+from sayso.train.recipes import LEAST, RowSet, counts, keep, make
 from sayso.train.result import FILE, Method, Teaching, read_teaching
 from sayso.train.rows import Row
-from sayso.train.training import teach
+from sayso.train.training import begin, fit
 from support.scripted_world import HEDGE, Fact, Mind, chance, facts, records, word, write
 
 QUICK = Settings(resamples=200)
+BUILTIN = ROWS["builtin"]
 INSTRUCTIONS = uncle.collect.instructions(QUICK)
 
 
@@ -172,7 +172,7 @@ def test_draws_that_a_model_does_not_give_are_told(
     assert any(notice.startswith("probe: 216 of 360 requests") for notice in said)
     with pytest.raises(InputError, match="only 0 of 36 training facts are known"):
         # a draw without an answer has no verdict: no fact can be right in all ten
-        make("short", facts_, Making(), INSTRUCTIONS, (99, 99, 99), 0)  # type: ignore[arg-type]
+        make("short", facts_, RowSettings(), INSTRUCTIONS, (99, 99, 99), 0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("knows", "lacking"), [(1.0, "unknown"), (0.0, "known")])
@@ -198,14 +198,14 @@ def made(base: Base, tmp_path_factory: pytest.TempPathFactory) -> list:
 def test_every_recipe_makes_rows_that_ask_as_the_evaluation_does(
     recipe: str, style: str, made: list
 ) -> None:
-    making = dataclasses.replace(BUILTIN, style=style)  # type: ignore[arg-type]
-    rows = make(recipe, made, making, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
+    settings = dataclasses.replace(BUILTIN, style=style)  # type: ignore[arg-type]
+    rows = make(recipe, made, settings, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
     forms = {"short": {"short"}, "long": {"long"}}.get(recipe, {"short", "long"})
     taught = [row for row in rows.sft if row.kind != "plain"]
     assert {row.form for row in taught} == {row.form for row in rows.dpo} == forms
     assert len(taught) <= 60
     assert 0 < len(rows.dpo) <= 40 * 1.3
-    assert len(rows.asked) == 20
+    assert len(rows.prompts) == 20
     assert all(row.rejected is None for row in rows.sft)
     assert all(row.rejected for row in rows.dpo)
     asking = [row for row in [*taught, *rows.dpo] if row.kind != "plain"]
@@ -214,16 +214,16 @@ def test_every_recipe_makes_rows_that_ask_as_the_evaluation_does(
     assert plain
     assert not any(INSTRUCTIONS[row.form] in row.prompt for row in plain)
     assert sum(counts(rows).values()) == len(rows.sft) + len(rows.dpo)
-    again = make(recipe, made, making, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
+    again = make(recipe, made, settings, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
     assert again == rows
-    other = make(recipe, made, making, INSTRUCTIONS, (60, 40, 20), 1)  # type: ignore[arg-type]
+    other = make(recipe, made, settings, INSTRUCTIONS, (60, 40, 20), 1)  # type: ignore[arg-type]
     assert other.sft != rows.sft
 
 
 def test_the_shares_of_a_mix_are_those_asked_for(made: list) -> None:
     for xi in (0.25, 0.75):
-        making = dataclasses.replace(BUILTIN, xi=xi, plain=0.0, plain_pairs=0.0)
-        rows = make("mix", made, making, INSTRUCTIONS, (20, 20, 0), 0)  # type: ignore[arg-type]
+        settings = dataclasses.replace(BUILTIN, xi=xi, plain=0.0, plain_pairs=0.0)
+        rows = make("mix", made, settings, INSTRUCTIONS, (20, 20, 0), 0)  # type: ignore[arg-type]
         for some in (rows.sft, rows.dpo):
             assert len(some) == 20
             assert sum(r.form == "long" for r in some) == 20 * xi
@@ -232,7 +232,7 @@ def test_the_shares_of_a_mix_are_those_asked_for(made: list) -> None:
 def test_rows_about_what_is_measured_are_refused_with_names(tmp_path: Path) -> None:
     row = Row("Who?", "I do not know.", None, "short", "Ada  LOVELACE", ("q",), "idk")
     other = msgspec.structs.replace(row, entity="Somebody Else")
-    made = Made([other, row], [], [], [])
+    made = RowSet([other, row], [], [], [])
     with pytest.raises(InputError, match="'Ada Lovelace'"):
         keep(made, tmp_path / "rows", 0, ["Ada Lovelace"])
     assert not (tmp_path / "rows").exists()
@@ -242,10 +242,9 @@ def test_rows_about_what_is_measured_are_refused_with_names(tmp_path: Path) -> N
 
 def proof(base: Base, out: Path, **models: list[ScriptedEngine]) -> Teaching:
     parts = halves(base)
-    lesson = Lesson(resamples=400)
-    begun = begin(base, parts, lesson, preset("builtin"), BUILTIN, "")
-    seeds = list(range(len(next(iter(models.values())))))
-    return prove(base, parts, models, out, begun, seeds, resamples=400)
+    config = TrainConfig(resamples=400, seeds=len(next(iter(models.values()))))
+    begun = begin(base, parts, config, PRESETS["builtin"], BUILTIN, "")
+    return prove(base, parts, models, out, begun)
 
 
 def pupil(world: list[Fact], hedges: object, name: str = "pupil") -> ScriptedEngine:
@@ -330,9 +329,9 @@ def test_stopped_draws_go_on_where_they_were(
     world: list[Fact], run: Path, file: Path, tmp_path: Path
 ) -> None:
     def lesson(engine: ScriptedEngine) -> Teaching:
-        return teach(
-            run, tmp_path / "out", lesson=Lesson(preset="builtin", making={"paragraphs": 0}),
-            style="trl", model=engine, data=str(file), cache=tmp_path / "cache",
+        return fit(
+            run, tmp_path / "out", config=TrainConfig(preset="builtin", paragraphs=0),
+            export="trl", model=engine, data=str(file), cache=tmp_path / "cache",
         )[1]  # fmt: skip
 
     stopped = ScriptedEngine(mind(world), name="base", logprob=-0.5, kill_after=500)
@@ -376,8 +375,8 @@ def test_an_export_writes_rows_and_trains_nothing(base: Base, tmp_path: Path) ->
         ("trl", {"sayso_sft.jsonl", "sayso_dpo.jsonl"}),
         ("llama-factory", {"sayso_sft.json", "sayso_dpo.json", "dataset_info.json"}),
     ):
-        folder, found = teach(
-            base.path, tmp_path / style, lesson=Lesson(preset="builtin"), style=style,
+        folder, found = fit(
+            base.path, tmp_path / style, config=TrainConfig(preset="builtin"), export=style,
             model=base.model, cache=base.cache,
         )  # fmt: skip
         assert {p.name for p in (folder / "export").iterdir()} == files
@@ -389,9 +388,9 @@ def test_an_export_writes_rows_and_trains_nothing(base: Base, tmp_path: Path) ->
 
 def test_pairs_are_made_for_those_who_need_them(base: Base, tmp_path: Path) -> None:
     """SFT alone needs no pair, and is not refused where none can be made."""
-    folder, found = teach(
-        base.path, tmp_path / "sft", lesson=Lesson(preset="builtin", stages="sft"), style="trl",
-        model=base.model, cache=base.cache,
+    folder, found = fit(
+        base.path, tmp_path / "sft", config=TrainConfig(preset="builtin", stages="sft"),
+        export="trl", model=base.model, cache=base.cache,
     )  # fmt: skip
     assert {p.name for p in (folder / "export").iterdir()} == {"sayso_sft.jsonl"}
     assert all(name.startswith("sft ") for name in found.rows)
@@ -400,9 +399,9 @@ def test_pairs_are_made_for_those_who_need_them(base: Base, tmp_path: Path) -> N
 
 def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
     def begun(**more: object) -> Path:
-        lesson = Lesson(preset="builtin", **more)  # type: ignore[arg-type]
-        return teach(
-            base.path, tmp_path / "out", lesson=lesson, style="trl", model=base.model,
+        config = TrainConfig(preset="builtin", **more)  # type: ignore[arg-type]
+        return fit(
+            base.path, tmp_path / "out", config=config, export="trl", model=base.model,
             cache=base.cache,
         )[0]  # fmt: skip
 
@@ -411,40 +410,42 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds a teaching with recipe 'mix', not 'short'"):
         begun(recipe="short")
     with pytest.raises(InputError, match=r"rows\.xi"):
-        begun(making={"xi": 0.1})
+        begun(xi=0.1)
     with pytest.raises(InputError, match="holds a teaching about other entities; choose another"):
         begun(train_limit=20)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
-    lesson = Lesson(preset="builtin")
+    config = TrainConfig(preset="builtin")
     with pytest.raises(InputError, match="not empty and no teaching"):
-        teach(base.path, tmp_path / "full", lesson=lesson, style="trl", model=base.model)
+        fit(base.path, tmp_path / "full", config=config, export="trl", model=base.model)
     (folder / FILE).write_bytes(b"{]")
     with pytest.raises(InputError, match="no manifest of a teaching"):
         read_teaching(folder)
 
 
 @pytest.mark.parametrize(
-    ("lesson", "told"),
+    ("config", "told"),
     [
-        (Lesson(recipe="magic"), "expected one of short, long"),
-        (Lesson(seeds=0), "seeds is 0"),
-        (Lesson(resamples=3), "resamples is 3"),
-        (Lesson(stages="ppo"), "expected sft, or dpo"),
-        (Lesson(preset="huge"), "preset 'huge'"),
-        (Lesson(making={"theta": 3.0}), "theta is 3|low 0 and high 3"),
-        (Lesson(making={"xi": -1.0}), "xi is -1"),
-        (Lesson(making={"color": 1}), "'color' is no setting of rows"),
-        (Lesson(training={"sft.color": 1}), "'sft.color' is no setting"),
-        (Lesson(training={"sft.rate": -1.0}), "sft.rate is -1"),
-        (Lesson(methods="nonsense"), "methods 'nonsense': expected all, or some of"),
-        (Lesson(limit=0), "limit is 0"),
-        (Lesson(train_limit=0), "train-limit is 0"),
+        (TrainConfig(recipe="magic"), "expected one of short, long"),
+        (TrainConfig(seeds=0), "seeds is 0"),
+        (TrainConfig(resamples=3), "resamples is 3"),
+        (TrainConfig(stages="ppo"), "expected sft, or dpo"),
+        (TrainConfig(preset="huge"), "preset 'huge'"),
+        (TrainConfig(theta=3.0), "theta is 3; expected 0 to 1"),
+        (TrainConfig(xi=-1.0), "xi is -1"),
+        (TrainConfig(extra={"rows.color": 1}), "'color' is no setting of a training or its rows"),
+        (TrainConfig(extra={"training.sft.color": 1}), "'sft.color' is no setting"),
+        (TrainConfig(extra={"color": 1}), "'color' is no setting: expected rows"),
+        (TrainConfig(style="fut"), "no longer there: use --recipe calibrated"),
+        (TrainConfig(sft_rate=-1.0), "sft.rate is -1"),
+        (TrainConfig(methods="nonsense"), "methods 'nonsense': expected all, or some of"),
+        (TrainConfig(limit=0), "limit is 0"),
+        (TrainConfig(train_limit=0), "train-limit is 0"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(lesson: Lesson, told: str, base: Base) -> None:
+def test_what_cannot_be_is_refused_in_one_line(config: TrainConfig, told: str, base: Base) -> None:
     with pytest.raises(InputError, match=told) as refused:
-        teach(base.path, lesson=lesson, model=base.model, cache=base.cache)
+        fit(base.path, config=config, model=base.model, cache=base.cache)
     assert "\n" not in str(refused.value)
 
 
@@ -454,20 +455,20 @@ def test_what_cannot_be_trained_is_told_before_anything_is_asked(
     remote = mind(world).engine("base")
     given = {"cache": tmp_path / "cache", "data": base.data}
     with pytest.raises(InputError, match="cannot be trained here"):
-        teach(base.path, tmp_path / "o", lesson=Lesson(preset="builtin"), model=remote, **given)
+        fit(base.path, tmp_path / "o", config=TrainConfig(preset="builtin"), model=remote, **given)
     assert remote.requests == []
     pytest.importorskip("trl")
-    for training, told in (
-        ({"targets": ("c_attn", "q_proj")}, "no module c_attn; its linear modules are down_proj"),
-        ({"targets": ()}, "targets is empty"),
+    for targets, told in (
+        ("c_attn, q_proj", "no module c_attn; its linear modules are down_proj"),
+        ("", "targets is empty"),
     ):
         with pytest.raises(InputError, match=told):
-            teach(
-                base.path, tmp_path / "o", lesson=Lesson(training=training), model="builtin",
+            fit(
+                base.path, tmp_path / "o", config=TrainConfig(targets=targets), model="builtin",
                 **given,
             )  # fmt: skip
     with pytest.raises(InputError, match=r"hf:\S+nothing|nothing does not exist"):
-        teach(base.path, tmp_path / "o", model=f"hf:{tmp_path}/nothing", **given)
+        fit(base.path, tmp_path / "o", model=f"hf:{tmp_path}/nothing", **given)
     assert not (tmp_path / "o").exists()
     assert not (tmp_path / "cache").exists()
 
@@ -477,9 +478,9 @@ def test_another_model_or_judge_than_the_runs_is_told_before_anything_is_asked(
 ) -> None:
     """Its probes say nothing of another model; judged otherwise, answers cannot be compared."""
     other = mind(world).engine("other")
-    given = {"lesson": Lesson(preset="builtin"), "style": "trl", "cache": tmp_path / "cache"}
+    given = {"config": TrainConfig(preset="builtin"), "export": "trl", "cache": tmp_path / "cache"}
     with pytest.raises(InputError, match="with model scripted:base, which is scripted:other now"):
-        teach(base.path, tmp_path / "o", model=other, **given)
+        fit(base.path, tmp_path / "o", model=other, **given)
     manifest = RunFolder.open(base.path).read_manifest()
     old = msgspec.structs.replace(manifest, judge_signature="rules@1")
     shutil.copytree(base.path, tmp_path / "old")
@@ -487,17 +488,17 @@ def test_another_model_or_judge_than_the_runs_is_told_before_anything_is_asked(
     with pytest.raises(
         InputError, match=r"with judge rules@1, which is rules@\d+ now: run the base"
     ):
-        teach(tmp_path / "old", tmp_path / "o", model=mind(world).engine("base"), **given)
+        fit(tmp_path / "old", tmp_path / "o", model=mind(world).engine("base"), **given)
     assert other.requests == []
     assert not (tmp_path / "o").exists()
 
 
 def test_a_start_that_failed_leaves_nothing(base: Base, tmp_path: Path) -> None:
-    given = {"lesson": Lesson(preset="builtin"), "style": "trl", "model": base.model}
+    given = {"config": TrainConfig(preset="builtin"), "export": "trl", "model": base.model}
     for out in (tmp_path / "new", tmp_path / "own"):
         (tmp_path / "own").mkdir(exist_ok=True)
         with pytest.raises(InputError, match="judge 'other': expected"):
-            teach(base.path, out, judge="other", cache=tmp_path / "cache", **given)
+            fit(base.path, out, judge="other", cache=tmp_path / "cache", **given)
     assert not (tmp_path / "new").exists()
     assert (tmp_path / "own").exists()  # not ours to remove
 

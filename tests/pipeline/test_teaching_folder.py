@@ -16,14 +16,13 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import Generation, InputError
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, halves, open_base
-from sayso.train.config import Lesson, begin
-from sayso.train.export import Card, read_card, write_card
+from sayso.train.config import TrainConfig
 from sayso.train.proof import prove
-from sayso.train.result import FILE, Teaching, read_teaching
-from sayso.train.training import alone, open_teaching, teach
+from sayso.train.result import FILE, Card, Teaching, read_card, read_teaching, write_card
+from sayso.train.training import alone, begin, fit, open_teaching
 from support.scripted_world import Fact, Mind, chance, facts, records, word, write
 
-LESSON = Lesson(preset="builtin", resamples=100)
+CONFIG = TrainConfig(preset="builtin", resamples=100)
 
 
 def mind(world: list[Fact]) -> Mind:
@@ -50,17 +49,17 @@ def base(world: list[Fact], tmp_path_factory: pytest.TempPathFactory) -> Base:
     return open_base(place / "run", model=model, cache=place / "cache")
 
 
-def rows(base: Base, out: Path, lesson: Lesson = LESSON, style: str = "trl") -> Path:
-    """Write the rows of a lesson, trained by nobody."""
-    return teach(
-        base.path, out, lesson=lesson, style=style, model=base.model, cache=base.cache
+def rows(base: Base, out: Path, config: TrainConfig = CONFIG, style: str = "trl") -> Path:
+    """Write the rows of a training, trained by nobody."""
+    return fit(
+        base.path, out, config=config, export=style, model=base.model, cache=base.cache
     )[0]  # fmt: skip
 
 
-def begun(base: Base, folder: Path, lesson: Lesson = LESSON) -> Teaching:
-    preset, making = lesson.resolved("builtin")
-    parts = halves(base, lesson.limit, lesson.train_limit)
-    first = begin(base, parts, lesson, preset, making, "")
+def begun(base: Base, folder: Path, config: TrainConfig = CONFIG) -> Teaching:
+    preset, settings = config.resolved("builtin")
+    parts = halves(base, config.limit, config.train_limit)
+    first = begin(base, parts, config, preset, settings, "")
     folder.mkdir(exist_ok=True)
     return open_teaching(folder, first, base)
 
@@ -104,9 +103,7 @@ def test_a_base_run_may_lie_elsewhere(base: Base, world: list[Fact], tmp_path: P
     measured = halves(base)
 
     def proved(base: Base, first: Teaching) -> Teaching:
-        return prove(
-            base, measured, {"dpo": [engine]}, folder, first, [0], resamples=100
-        )  # fmt: skip
+        return prove(base, measured, {"dpo": [engine]}, folder, first)
 
     before = proved(base, first)
     write_card(folder / "adapters" / "dpo-0", Card(
@@ -136,7 +133,7 @@ def test_a_base_run_may_lie_elsewhere(base: Base, world: list[Fact], tmp_path: P
 
 
 def test_a_refused_teaching_leaves_nothing(base: Base, tmp_path: Path) -> None:
-    few = Lesson(preset="builtin", train_limit=3)
+    few = TrainConfig(preset="builtin", train_limit=3)
     out = tmp_path / "above" / "out"
     for begun_before, trained in ((False, False), (True, False), (True, True)):
         if begun_before:  # by a call that was stopped before it made rows

@@ -15,15 +15,16 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question, Verdict
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, halves, open_base
-from sayso.train.config import BUILTIN, Making
+from sayso.train.config import ROWS, RowSettings
 from sayso.train.draws import draw, facts_in
-from sayso.train.recipes import Asked, Made, keep, make
+from sayso.train.recipes import RowSet, keep, make
 from sayso.train.rows import Fact as Known
-from sayso.train.rows import confidences, extremes
+from sayso.train.rows import Prompt, confidences, extremes
 from support.scripted_world import Fact, Mind, chance, facts, records, write
 
 QUICK = Settings(resamples=200)
 SAID = uncle.collect.instructions(QUICK)
+BUILTIN = ROWS["builtin"]
 PAPER = dataclasses.replace(BUILTIN, style="paper")
 
 
@@ -59,18 +60,20 @@ def drawn(base: Base, tmp_path_factory: pytest.TempPathFactory) -> list[Known]:
     return draw(base, halves(base).taught, place / "d", paragraphs=1, evidence=True)
 
 
-def made(recipe: str, drawn: list[Known], making: Making, size: int = 400, seed: int = 0) -> Made:
-    return make(recipe, drawn, making, SAID, (size, size, size), seed)  # type: ignore[arg-type]
+def made(
+    recipe: str, drawn: list[Known], settings: RowSettings, size: int = 400, seed: int = 0
+) -> RowSet:
+    return make(recipe, drawn, settings, SAID, (size, size, size), seed)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("recipe", ["short", "long", "mix", "calibrated", "rl"])
 @pytest.mark.parametrize("style", ["paper", "known"])
 def test_the_order_of_facts_moves_no_row(recipe: str, style: str, drawn: list[Known]) -> None:
-    making = dataclasses.replace(BUILTIN, style=style)  # type: ignore[arg-type]
-    expected = made(recipe, drawn, making, 60)
+    settings = dataclasses.replace(BUILTIN, style=style)  # type: ignore[arg-type]
+    expected = made(recipe, drawn, settings, 60)
     mixed = list(drawn)
     random.Random(1).shuffle(mixed)
-    assert made(recipe, mixed, making, 60) == expected
+    assert made(recipe, mixed, settings, 60) == expected
     for row in [*expected.sft, *expected.dpo]:
         assert row.chosen.strip()
         assert row.chosen != row.rejected
@@ -147,14 +150,13 @@ def test_evidence_is_looked_for_once_and_added_to_draws_that_lack_it(
 
 def test_what_rl_asks_has_golds_and_follows_the_seed(drawn: list[Known]) -> None:
     found = made("rl", drawn, dataclasses.replace(BUILTIN, reward="brier", cost=0.5), 50)
-    assert len(found.asked) == 50
-    assert (found.reward, found.cost) == ("brier", 0.5)
-    assert all(a.prompt == f"{a.question.text} {SAID['short']}" for a in found.asked)
+    assert len(found.prompts) == 50
+    assert all(a.prompt == f"{a.question.text} {SAID['short']}" for a in found.prompts)
     other = made("rl", drawn, BUILTIN, 50, seed=1)
-    assert {a.question.id for a in other.asked} != {a.question.id for a in found.asked}
+    assert {a.question.id for a in other.prompts} != {a.question.id for a in found.prompts}
     none = [msgspec.structs.replace(f, question=_without_golds(f.question)) for f in drawn[:1]]
     rest = [f for f in drawn if f.question.id != none[0].question.id]
-    ids = {a.question.id for a in made("rl", [*none, *rest], BUILTIN, 999).asked}
+    ids = {a.question.id for a in made("rl", [*none, *rest], BUILTIN, 999).prompts}
     assert none[0].question.id not in ids
 
 
@@ -171,14 +173,14 @@ def test_extremes_are_half_the_surest_and_half_the_least_sure(drawn: list[Known]
     assert shares == [*every[:10], *every[-10:]]
     assert extremes(list(reversed(drawn)), 20, 10) == found
     assert len(extremes(drawn, 10_000, 10)) == len(every)
-    asked = made("rl", drawn, dataclasses.replace(BUILTIN, choose="extremes"), 20).asked
+    asked = made("rl", drawn, dataclasses.replace(BUILTIN, choose="extremes"), 20).prompts
     assert {a.question.id for a in asked} == {f.question.id for f in found}
 
 
 def test_what_rl_asks_is_kept_apart_too(drawn: list[Known], tmp_path: Path) -> None:
     """The rows are of other entities, only a question of RL is about one that is measured."""
     question = next(f.question for f in drawn if f.form == "short")
-    made_ = Made([], [], [], [Asked("Who?", question)])
+    made_ = RowSet([], [], [], [Prompt("Who?", question)])
     with pytest.raises(InputError, match=question.entity.upper()):
         keep(made_, tmp_path / "rows", 0, [question.entity.upper()])
     with pytest.raises(InputError, match="evaluated"):

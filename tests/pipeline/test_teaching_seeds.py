@@ -11,12 +11,13 @@ import sayso
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, signature_text
 from sayso.train import proof
-from sayso.train.config import Lesson
+from sayso.train.config import TrainConfig
 from sayso.train.result import FILE, Teaching, read_teaching
-from sayso.train.training import teach
+from sayso.train.training import fit
 
-SMALL = {"paragraphs": 0}
-FEW = {"sft.rows": 16, "sft.epochs": 1.0, "sft.batch": 8}
+FEW: dict[str, Any] = {
+    "paragraphs": 0, "sft_rows": 16, "sft_epochs": 1.0, "extra": {"training.sft.batch": 8}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +31,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lesson(base: Path, cache: str = "cache", **more: Any) -> tuple[Path, Teaching]:
-    given = {"stages": "sft", "train_limit": 10, "resamples": 100, "making": SMALL, "training": FEW}
-    return teach(base, lesson=Lesson(**given | more), cache=base.parent / cache)
+    given = {"stages": "sft", "train_limit": 10, "resamples": 100} | FEW
+    return fit(base, config=TrainConfig(**given | more), cache=base.parent / cache)
 
 
 def files(folder: Path, *seeds: int) -> dict[Path, int]:
@@ -103,9 +104,9 @@ def test_further_seeds_alone_are_trained_and_measured(
     with pytest.raises(InputError, match=r"would leave out 2: say at least --seed 0 --seeds 3,"):
         lesson(base, seeds=2)
     with pytest.raises(InputError, match="holds a finished teaching"):
-        teach(
-            base, folder, style="trl", cache=base.parent / "cache",
-            lesson=Lesson(stages="sft", train_limit=10, making=SMALL, training=FEW),
+        fit(
+            base, folder, export="trl", cache=base.parent / "cache",
+            config=TrainConfig(stages="sft", train_limit=10, **FEW),
         )  # fmt: skip
     assert read_teaching(folder).cells == more.cells
 
@@ -130,10 +131,10 @@ def test_an_unfinished_teaching_may_get_fewer_seeds(base: Path, tmp_path: Path) 
     """Nothing was found yet: nothing would be left out."""
 
     def begun(**more: Any) -> Teaching:
-        given = {"train_limit": 10, "making": SMALL}
-        return teach(
-            base, tmp_path / "out", style="trl", cache=base.parent / "cache",
-            lesson=Lesson(**given | more),
+        given = {"train_limit": 10, "paragraphs": 0}
+        return fit(
+            base, tmp_path / "out", export="trl", cache=base.parent / "cache",
+            config=TrainConfig(**given | more),
         )[1]  # fmt: skip
 
     begun()

@@ -11,13 +11,13 @@ import sayso
 from sayso.cli import main
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
-from sayso.train import sweep
-from sayso.train.config import Lesson
+from sayso.train.config import TrainConfig
 from sayso.train.result import read_teaching
-from sayso.train.sweep import check_values, rows_of, smallest
-from sayso.train.sweep import sweep as sweep_sweep
+from sayso.train.training import VALUES, check_values, rows_of, smallest, sweep
 
-FEW = {"sft.epochs": 1.0, "sft.batch": 8}
+FEW: dict[str, Any] = {
+    "paragraphs": 0, "sft_epochs": 1.0, "extra": {"training.sft.batch": 8}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +31,16 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "base"
 
 
-def lesson(**more: Any) -> Lesson:
-    given: dict[str, Any] = {"stages": "sft", "train_limit": 10, "resamples": 100, "training": FEW}
-    return Lesson(**given | {"making": {"paragraphs": 0}} | more)
+def config(**more: Any) -> TrainConfig:
+    given: dict[str, Any] = {"stages": "sft", "train_limit": 10, "resamples": 100}
+    return TrainConfig(**given | FEW | more)
 
 
 def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, swept = sweep_sweep(
-        base, setting="xi", values=[0.6, 0.2], lesson=lesson(), cache=base.parent / "cache"
+    folder, swept = sweep(
+        base, setting="xi", values=[0.6, 0.2], config=config(), cache=base.parent / "cache"
     )
     assert [p.value for p in swept.sweep] == [0.2, 0.6]
     taught = [read_teaching(folder / f"xi-{value}") for value in ("0.2", "0.6")]
@@ -55,7 +55,7 @@ def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
         assert point.numbers["short J"].value == one.get("sft", "short", "J").value
     before = {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
     assert len(before) == 2
-    sweep_sweep(base, setting="xi", values=[0.2, 0.6], lesson=lesson(), cache=base.parent / "cache")
+    sweep(base, setting="xi", values=[0.2, 0.6], config=config(), cache=base.parent / "cache")
     assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
 
 
@@ -84,27 +84,27 @@ def test_the_command_prints_a_line_for_each_value_and_draws_them(base: Path, cap
         ("xi", [], {"recipe": "calibrated"}, "--recipe mix"),
         ("plain_from", [], {}, "--recipe calibrated"),
         ("theta", [], {"recipe": "calibrated"}, "--recipe mix"),
-        ("theta", [], {"making": {"theta": 0.3}}, "--values instead"),
+        ("theta", [], {"theta": 0.3}, "--values instead"),
     ],
 )
 def test_what_cannot_be_swept_is_refused(setting, values, changed, told) -> None:
     with pytest.raises(InputError, match=told):
-        check_values(setting, values, Lesson(**changed))
+        check_values(setting, values, TrainConfig(**changed))
 
 
 def test_sizes_are_those_of_the_stages_that_are_trained() -> None:
     """RL follows SFT: pairs, which an export of it has, are nobody's."""
     sizes = [{"sft": 9, "dpo": 4}, {"sft": 7, "dpo": 5}]
-    assert smallest(sizes, ("sft", "dpo")) == {"sft.rows": 7, "dpo.rows": 4}
-    assert smallest(sizes, ("sft", "rl")) == {"sft.rows": 7}
-    given = lesson(recipe="rl", stages="dpo", training={**FEW, **smallest(sizes, ("sft", "rl"))})
+    assert smallest(sizes, ("sft", "dpo")) == {"sft_rows": 7, "dpo_rows": 4}
+    assert smallest(sizes, ("sft", "rl")) == {"sft_rows": 7}
+    given = config(recipe="rl", stages="dpo", **smallest(sizes, ("sft", "rl")))
     given.resolved("builtin")  # nothing is left unread
 
 
 def test_grids_are_within_their_range() -> None:
-    for setting in sweep.VALUES:
+    for setting in VALUES:
         recipe = {"plain_from": "calibrated"}.get(setting, "mix")
-        assert len(check_values(setting, [], Lesson(recipe=recipe))) >= 5
+        assert len(check_values(setting, [], TrainConfig(recipe=recipe))) >= 5
 
 
 @pytest.mark.parametrize(

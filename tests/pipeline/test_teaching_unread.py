@@ -14,72 +14,72 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import halves, open_base
-from sayso.train.config import Lesson, check_exported, of_preset, of_rows
+from sayso.train.config import TrainConfig, check_exported, defaults
 from sayso.train.result import Teaching, write_teaching
 
 
 @pytest.mark.parametrize(
-    ("lesson", "export", "told"),
+    ("config", "export", "told"),
     [
-        ({"recipe": "calibrated", "making": {"xi": 0.9}}, False, "--xi 0.9 would change nothing"),
-        ({"recipe": "mix", "making": {"plain_from": 0.9}}, False, "--recipe calibrated does"),
-        ({"recipe": "mix", "making": {"reward": "brier"}}, False, "--recipe rl"),
-        ({"recipe": "rl", "stages": "sft", "making": {"choose": "any"}}, False, "--stages sft"),
-        ({"recipe": "rl", "making": {"reward": "brier", "cost": 2.0}}, False, "brier has no cost"),
-        ({"recipe": "rl", "making": {"against": 2.0}}, False, "without DPO"),
-        ({"recipe": "rl", "training": {"dpo.rate": 1e-3}}, False, "--dpo-rate 0.001 .*without DPO"),
-        ({"recipe": "mix", "training": {"rl.rows": 3}}, False, "--rl-rows 3"),
-        ({"stages": "sft", "training": {"dpo.rows": 9}}, False, "ends before DPO"),
-        ({"making": {"style": "paper", "against": 1.0}}, False, "--style known does"),
-        ({"recipe": "calibrated", "making": {"theta": 0.5}}, False, "--plain-from"),
-        ({"recipe": "long", "making": {"style": "paper", "theta": 0.5}}, False, "fact by fact"),
-        ({"recipe": "short", "making": {"paragraphs": 2}}, False, "take no paragraph"),
+        ({"recipe": "calibrated", "xi": 0.9}, False, "--xi 0.9 would change nothing"),
+        ({"recipe": "mix", "plain_from": 0.9}, False, "--recipe calibrated does"),
+        ({"recipe": "mix", "reward": "brier"}, False, "--recipe rl"),
+        ({"recipe": "rl", "stages": "sft", "choose": "any"}, False, "--stages sft"),
+        ({"recipe": "rl", "reward": "brier", "cost": 2.0}, False, "brier has no cost"),
+        ({"recipe": "rl", "against": 2.0}, False, "without DPO"),
+        ({"recipe": "rl", "dpo_rate": 1e-3}, False, "--dpo-rate 0.001 .*without DPO"),
+        ({"recipe": "mix", "rl_rows": 3}, False, "--rl-rows 3"),
+        ({"stages": "sft", "dpo_rows": 9}, False, "ends before DPO"),
+        ({"style": "paper", "against": 1.0}, False, "--style known does"),
+        ({"recipe": "calibrated", "theta": 0.5}, False, "--plain-from"),
+        ({"recipe": "long", "style": "paper", "theta": 0.5}, False, "fact by fact"),
+        ({"recipe": "short", "paragraphs": 2}, False, "take no paragraph"),
     ],
 )
 def test_a_given_setting_that_nothing_reads_is_refused(
-    lesson: dict[str, Any], export: bool, told: str
+    config: dict[str, Any], export: bool, told: str
 ) -> None:
     with pytest.raises(InputError, match=told) as refused:
-        Lesson(preset="builtin", **lesson).resolved("builtin", export=export)
+        TrainConfig(preset="builtin", **config).resolved("builtin", export=export)
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("methods", "given", "told"),
+    ("given", "told"),
     [
-        ("", {"targets": ("q_proj", "v_proj")}, "--targets q_proj,v_proj"),
-        ("", {"sft.rows": 3, "sft.epochs": 2.0}, "--sft-epochs 2.0 .*trains nothing"),
-        ("", {"reward": "brier"}, "trains nothing"),
-        ("unc_few", {}, "measures nothing"),
+        ({"targets": "q_proj, v_proj"}, "--targets q_proj,v_proj"),
+        ({"sft_rows": 3, "sft_epochs": 2.0}, "--sft-epochs 2.0 .*trains nothing"),
+        ({"reward": "brier"}, "trains nothing"),
+        ({"methods": "unc_few"}, "measures nothing"),
     ],
 )
 def test_an_export_reads_no_setting_of_trainings(
-    methods: str, given: dict[str, Any], told: str
+    given: dict[str, Any], told: str
 ) -> None:
-    check_exported("", {"sft.rows": 3, "reward": None})
+    check_exported(TrainConfig(sft_rows=3))
     with pytest.raises(InputError, match=told):
-        check_exported(methods, given)
+        check_exported(TrainConfig(**given))
 
 
 @pytest.mark.parametrize(
-    ("lesson", "export"),
+    ("config", "export"),
     [
-        ({"recipe": "mix", "making": {"xi": 0.9, "theta": 0.5, "against": 2.0}}, False),
-        ({"recipe": "calibrated", "making": {"plain_from": 0.9, "paragraphs": 2}}, False),
-        ({"recipe": "rl", "making": {"cost": 2.0, "choose": "extremes", "xi": 0.2}}, False),
-        ({"recipe": "rl", "making": {"against": 2.0}, "training": {"dpo.rows": 9}}, True),
-        ({"recipe": "short", "making": {"paragraphs": 0, "xi": None}}, False),
-        ({"recipe": "long", "making": {"style": "paper", "veracity": "consistency"}}, False),
+        ({"recipe": "mix", "xi": 0.9, "theta": 0.5, "against": 2.0}, False),
+        ({"recipe": "calibrated", "plain_from": 0.9, "paragraphs": 2}, False),
+        ({"recipe": "rl", "cost": 2.0, "choose": "extremes", "xi": 0.2}, False),
+        ({"recipe": "rl", "against": 2.0, "dpo_rows": 9}, True),
+        ({"recipe": "short", "paragraphs": 0, "xi": None}, False),
+        ({"recipe": "long", "style": "paper", "veracity": "consistency"}, False),
         ({"recipe": "short"}, False),
         ({"recipe": "calibrated"}, True),
     ],
 )
-def test_what_is_read_is_taken(lesson: dict[str, Any], export: bool) -> None:
-    Lesson(preset="builtin", **lesson).resolved("builtin", export=export)
+def test_what_is_read_is_taken(config: dict[str, Any], export: bool) -> None:
+    TrainConfig(preset="builtin", **config).resolved("builtin", export=export)
 
 
 @pytest.mark.parametrize(
-    ("making", "told"),
+    ("settings", "told"),
     [
         ({"theta": 2.0}, "^theta is 2; expected 0 to 1$"),
         ({"theta": 0.0}, "^theta is 0; expected more than 0"),
@@ -87,9 +87,9 @@ def test_what_is_read_is_taken(lesson: dict[str, Any], export: bool) -> None:
         ({"theta": 0.3, "low": 0.5}, "^low is 0.5 and theta 0.3; expected low below theta"),
     ],
 )
-def test_thresholds_are_called_by_their_names(making: dict[str, float], told: str) -> None:
+def test_thresholds_are_called_by_their_names(settings: dict[str, float], told: str) -> None:
     with pytest.raises(InputError, match=told):
-        Lesson(preset="builtin", making=making).resolved("builtin")
+        TrainConfig(preset="builtin", **settings).resolved("builtin")  # type: ignore[arg-type]
 
 
 def test_a_style_is_no_recipe(capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,11 +123,11 @@ def test_probes_of_another_protocol_are_none(tmp_path: Path) -> None:
 
 
 def test_help_says_the_defaults_of_each_preset() -> None:
-    assert of_rows("k") == "(10)"
-    assert of_rows("low", "all below theta") == "(paper: all below theta; builtin: 0)"
-    assert of_rows("style") == "(paper: paper; builtin: known)"
-    assert of_preset("sft.rate") == "(paper: 5e-05; builtin: 0.002)"
-    assert of_preset("targets").startswith("(paper: q_proj,v_proj; builtin: q_proj,k_proj")
+    assert defaults("k") == "(10)"
+    assert defaults("low", "all below theta") == "(paper: all below theta; builtin: 0)"
+    assert defaults("style") == "(paper: paper; builtin: known)"
+    assert defaults("sft.rate") == "(paper: 5e-05; builtin: 0.002)"
+    assert defaults("targets").startswith("(paper: q_proj,v_proj; builtin: q_proj,k_proj")
 
 
 def test_more_to_teach_than_there_is_is_told(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 
 from sayso.records import InputError
 from sayso.train import trainers
-from sayso.train.export import read_card
+from sayso.train.result import read_card
 from sayso.train.trainers import dpo, sft
 from sayso.train.training import curve_of
 from tiny_training import PRESET, counted_steps, dropouts, rows

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.train.presets import BUILTIN, PAPER, Stage
+from sayso.train.config import BUILTIN, PAPER, Stage
 from sayso.train.trainers import WARM, Pace, paced, steps_of, told
 from tiny_training import PRESET, rows
 
@@ -73,7 +73,7 @@ def test_one_step_trains(tmp_path: Path) -> None:
     pytest.importorskip("trl")
     from safetensors.torch import load_file
 
-    from sayso.train.export import read_card
+    from sayso.train.result import read_card
     from sayso.train.trainers import dpo, sft
 
     start = sft("builtin", rows(4), PRESET, tmp_path / "sft")
@@ -95,7 +95,7 @@ def test_one_step_trains(tmp_path: Path) -> None:
 def test_counted_steps_are_those_that_are_taken(tmp_path: Path) -> None:
     pytest.importorskip("trl")
     from sayso.records import Gold, Question
-    from sayso.train.export import read_card
+    from sayso.train.result import read_card
     from sayso.train.trainers import Prompt, rl, sft
 
     preset = dataclasses.replace(

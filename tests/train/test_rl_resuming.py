@@ -17,8 +17,8 @@ from safetensors.torch import load_file
 
 from sayso.records import Gold, InputError, Question
 from sayso.train import trainers
-from sayso.train.export import read_card
-from sayso.train.presets import Stage
+from sayso.train.config import Stage
+from sayso.train.result import read_card
 from sayso.train.trainers import Prompt, rl, sft
 from tiny_training import PRESET, counted_steps, dropouts, rows
 

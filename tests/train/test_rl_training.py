@@ -12,8 +12,8 @@ pytest.importorskip("trl")
 from safetensors.torch import load_file
 
 from sayso.records import Gold, InputError, Question
-from sayso.train.export import read_card
-from sayso.train.presets import Stage
+from sayso.train.config import Stage
+from sayso.train.result import read_card
 from sayso.train.trainers import Prompt, quiet, rl, sft
 from tiny_training import PRESET, rows
 

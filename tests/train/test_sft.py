@@ -19,9 +19,9 @@ import trl
 from safetensors.torch import load_file
 
 from sayso.records import InputError
-from sayso.train import presets, trainers
-from sayso.train.export import Card, read_card, readme, signature
-from sayso.train.presets import PAPER, Stage
+from sayso.train import trainers
+from sayso.train.config import PAPER, Stage, preset_for
+from sayso.train.result import Card, card_signature, read_card, readme
 from sayso.train.rows import Row
 from sayso.train.trainers import sft
 from tiny_training import PRESET, counted_steps, dropouts, rows
@@ -329,9 +329,9 @@ def test_the_papers_preset_is_table_6() -> None:
 def test_settings_that_train_nothing_are_refused(name: str) -> None:
     wrong: Any = {"targets": (), "group": 7}.get(name, -1)
     with pytest.raises(InputError, match=name):
-        presets.check(dataclasses.replace(PAPER, **{name: wrong}))
-    with pytest.raises(InputError, match="expected one of paper, builtin"):
-        presets.preset("mine")
+        dataclasses.replace(PAPER, **{name: wrong}).check()
+    with pytest.raises(InputError, match="expected auto, paper, builtin"):
+        preset_for("mine", "builtin")
 
 
 def test_trainers_get_what_the_preset_says(tmp_path: Path) -> None:
@@ -344,16 +344,16 @@ def test_trainers_get_what_the_preset_says(tmp_path: Path) -> None:
 
 def test_the_signature_changes_with_all_that_makes_the_weights() -> None:
     card = Card(kind="sft", base="b", base_name="n", rows=3, settings={"r": 8, "sft.micro": 4})
-    own = signature(card)
+    own = card_signature(card)
     for changed in (
         {"kind": "dpo"}, {"base": "c"}, {"rows_hash": "x"}, {"seed": 1}, {"parent": "p"},
         {"settings": {"r": 9, "sft.micro": 4}}, {"recipe": "mix"},
     ):  # fmt: skip
         import msgspec
 
-        assert signature(msgspec.structs.replace(card, **changed)) != own
+        assert card_signature(msgspec.structs.replace(card, **changed)) != own
     smaller = Card(kind="sft", base="b", base_name="n", rows=3, settings={"r": 8, "sft.micro": 1})
-    assert signature(smaller) == own
+    assert card_signature(smaller) == own
 
 
 def test_a_card_cannot_break_out_of_its_page(tmp_path: Path) -> None:

@@ -1,29 +1,29 @@
-"""What decides the training rows of a teaching, and which settings fit together."""
+"""Everything that decides a training: its flags, and the presets from which the others are taken.
+
+:class:`TrainConfig` is what ``sayso train`` reads its flags into and ``sayso.train.fit`` takes; a
+flag that is not given is ``None``. :meth:`TrainConfig.resolved` fills it from a preset, which is a
+:class:`Preset` (what training does to a model) and :class:`RowSettings` (how its rows are made).
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from sayso.records import InputError, content_id, signature_of
-from sayso.runs.measure import entities_of
-from sayso.runs.stages import now
-from sayso.train.base import Base, Halves
-from sayso.train.presets import PRESETS, Preset
-from sayso.train.presets import check as check_preset
-from sayso.train.result import Teaching
-from sayso.train.rewards import NAMES, Name
+import msgspec
+from cyclopts import Group, Parameter
+
+from sayso.records import InputError
+from sayso.train.rewards import Name as Reward
 from sayso.train.rows import WORDS
-from sayso.version import __version__
 
 Recipe = Literal["short", "long", "mix", "calibrated", "rl"]
-RECIPES: tuple[str, ...] = get_args(Recipe)
-STYLES = ("paper", "known")
-#: who says what is right in a paragraph whose facts LoGU words anew
+Style = Literal["paper", "known"]
+#: what says which facts of a paragraph are wrong (LoGU)
 Veracity = Literal["gold", "evidence", "consistency"]
-VERACITIES: tuple[str, ...] = get_args(Veracity)
 #: names that are no longer taken -> what to use instead
 DROPPED = {
     "aligned": "--recipe calibrated",
@@ -34,149 +34,229 @@ DROPPED = {
 #: most variants of one paragraph (LoGU)
 VARIANTS = 5
 
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
 
-@dataclasses.dataclass(frozen=True)
-class Making:
+
+# ---- what training does to a model
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One pass over rows: supervised fine-tuning, DPO or reinforcement learning.
+
+    ``batch`` is rows (drawn answers, for the last) per optimizer step, ``micro`` how many of them
+    are computed at once (halved by itself where memory runs out). ``rows`` is how many training
+    rows are wanted.
+    """
+
+    rate: Annotated[float, msgspec.Meta(ge=1e-12, le=10)]
+    batch: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+    epochs: Annotated[float, msgspec.Meta(ge=1e-6, le=10_000)]
+    rows: Annotated[int, msgspec.Meta(ge=1, le=10**9)]
+    micro: Annotated[int, msgspec.Meta(ge=1)] = 4
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Everything that decides what a training does to a model, apart from its rows and seed.
+
+    ``warmup`` is a share of the steps. ``beta`` is DPO's; ``nll`` is the weight of the negative
+    log-likelihood of the chosen answer beside DPO's loss (0: none). ``xi`` is the share of
+    long-form rows in a mixture. ``cutoff`` is in tokens. ``save`` is in steps. ``group`` is how
+    many answers reinforcement learning draws to a question, ``answer`` their longest in tokens,
+    ``kl`` the weight that holds it to where it began.
+    """
+
+    name: str
+    sft: Stage
+    dpo: Stage
+    r: Annotated[int, msgspec.Meta(ge=1, le=4096)] = 8
+    alpha: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 16
+    dropout: Annotated[float, msgspec.Meta(ge=0, le=0.99)] = 0.05
+    targets: tuple[str, ...] = ("q_proj", "v_proj")
+    cutoff: Annotated[int, msgspec.Meta(ge=8, le=10_000_000)] = 1024
+    betas: tuple[float, float] = (0.9, 0.98)
+    epsilon: float = 1e-8
+    warmup: Annotated[float, msgspec.Meta(ge=0, le=0.99)] = 0.1
+    schedule: str = "cosine"
+    beta: Annotated[float, msgspec.Meta(ge=1e-9, le=1e9)] = 0.1
+    nll: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 0.0
+    xi: Share = 0.7
+    save: Annotated[int, msgspec.Meta(ge=1, le=10**9)] = 200
+    checkpointing: bool = True
+    rl: Stage = Stage(rate=1e-6, batch=64, epochs=1, rows=20_000, micro=8)
+    group: Annotated[int, msgspec.Meta(ge=2, le=10_000)] = 8
+    answer: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 256
+    kl: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 0.0
+
+    def check(self) -> None:
+        """Refuse settings with which nothing can be trained. Raises InputError."""
+        check_limits(self)
+        for name in ("sft", "dpo", "rl"):
+            stage: Stage = getattr(self, name)
+            check_limits(stage, f"{name}.")
+            if stage.micro > stage.batch:
+                raise InputError(f"{name}.micro is {stage.micro}; expected 1 to {stage.batch}")
+        if self.rl.batch % self.group:
+            raise InputError(f"rl.batch {self.rl.batch} is no multiple of group {self.group}")
+        if not self.targets:
+            raise InputError("targets is empty; expected names of linear modules, such as q_proj")
+
+    def settings(self, stage: str) -> dict[str, object]:
+        """Return what a card and a signature say of one stage: JSON values, its own ones dotted."""
+        settings: dict[str, object] = {}
+        for name, value in dataclasses.asdict(self).items():
+            if not isinstance(value, dict):
+                settings[name] = list(value) if isinstance(value, tuple) else value
+            elif name == stage:
+                settings |= {f"{name}.{key}": inner for key, inner in value.items()}
+        drawn, paired = ("group", "answer", "kl"), ("beta", "nll")
+        foreign = {"sft": (*drawn, *paired), "dpo": drawn, "rl": paired}[stage]
+        return {name: value for name, value in settings.items() if name not in foreign}
+
+
+#: UNCLE (arXiv 2505.16922), Table 6: LoRA r=8, alpha=16, dropout .05 on q_proj and v_proj, 3
+#: epochs, cutoff 1,024, Adam (.9, .98), warm-up ratio .1, 40k rows for SFT and 20k for DPO, xi .7.
+#: The schedule, beta and the plain sigmoid loss are those of the authors' code.
+PAPER = Preset(
+    "paper",
+    sft=Stage(rate=5e-5, batch=32, epochs=3, rows=40_000),
+    dpo=Stage(rate=1e-5, batch=64, epochs=3, rows=20_000),
+)
+#: For the 0.8M-parameter model that is shipped: chosen on dev entities (benchmarks/training.md).
+#: A model this small needs rates forty times the paper's, and more than two kinds of modules to
+#: hear in a paragraph that it is unsure. DPO's pairs push one token everywhere, up or down: the
+#: likelihood of the chosen answer holds it where SFT left it.
+BUILTIN = Preset(
+    "builtin",
+    sft=Stage(rate=2e-3, batch=32, epochs=3, rows=3_000, micro=8),
+    dpo=Stage(rate=4e-4, batch=32, epochs=1, rows=2_000, micro=16),
+    r=16,
+    alpha=32,
+    targets=("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"),
+    nll=1.0,
+    xi=0.35,
+    save=50,
+    checkpointing=False,
+    rl=Stage(rate=1e-3, batch=256, epochs=1, rows=800, micro=256),
+    answer=24,
+)
+PRESETS = {preset.name: preset for preset in (PAPER, BUILTIN)}
+
+
+# ---- how training rows are made
+
+
+@dataclass(frozen=True)
+class RowSettings:
     """What decides the rows. ``low`` None: unknown is all below theta (the papers' rule).
 
     ``cut`` "all" re-words every wrong fact of a paragraph, "cutoff2" LoGU's sample of them;
     ``variants`` is how often each paragraph is re-worded. ``each`` and ``each_unknown`` are rows of
-    a short fact. In rows of style "known" ``words`` hedge, and ``against`` is how many pairs
-    against a hedge stand beside one for it (None: all). ``plain`` is how many of the model's own
-    plain answers stand beside the SFT rows, as a share of them, and ``plain_pairs`` the same for
-    DPO, as a share of the pairs that prefer a hedge. ``reward``, ``cost`` and ``choose`` are of
+    a short fact. In rows of style "known" ``words`` hedge, and ``against`` is the number of pairs
+    against a hedge for each pair in favor of one (None: all). ``plain`` is how many of the model's
+    own plain answers are added to the SFT rows, as a share of them, and ``plain_pairs`` the same
+    for DPO, as a share of the pairs that prefer a hedge. ``reward``, ``cost`` and ``choose`` are of
     reinforcement learning: what is rewarded, what a wrong answer costs, and which questions are
     asked (``extremes``: those whose draws agree most and least).
     """
 
-    style: Literal["paper", "known"] = "paper"
+    style: Style = "paper"
     k: int = 10
-    paragraphs: int = 0
-    theta: float = 1.0
-    low: float | None = None
-    xi: float = 0.7
+    paragraphs: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
+    theta: Share = 1.0
+    low: Share | None = None
+    xi: Share = 0.7
     veracity: Veracity = "gold"
     cut: Literal["all", "cutoff2"] = "cutoff2"
-    variants: int = VARIANTS
-    each: int = 1
+    variants: Count = VARIANTS
+    each: Count = 1
     each_unknown: int | None = None
     words: tuple[str, ...] = WORDS
-    against: float | None = None
-    plain: float = 0.5
+    against: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
+    plain: Share = 0.5
     plain_pairs: float = 0.0
-    plain_from: float = 1.0
+    plain_from: Share = 1.0
     refuse_below: float = 0.0
-    reward: Name = "ternary"
-    cost: float = 1.0
+    reward: Reward = "ternary"
+    cost: Annotated[float, msgspec.Meta(ge=0, le=100)] = 1.0
     choose: Literal["any", "extremes"] = "any"
 
-
-def check_making(made: Making) -> None:
-    """Refuse settings of which no rows can come. Raises InputError."""
-    for name, value, low, high in (
-        ("theta", made.theta, 0, 1),
-        ("low", made.low or 0.0, 0, 1),
-        ("xi", made.xi, 0, 1),
-        ("plain", made.plain, 0, 1),
-        ("variants", made.variants, 1, 100),
-        ("each", made.each, 1, 100),
-        ("paragraphs", made.paragraphs, 0, 100),
-        ("cost", made.cost, 0, 100),
-        ("plain_from", made.plain_from, 0, 1),
-        ("against", 1.0 if made.against is None else made.against, 0, 100),
-    ):
-        if not low <= value <= high:
-            raise InputError(f"{name} is {value:g}; expected {low} to {high}")
-    if not made.theta:
-        raise InputError("theta is 0; expected more than 0, up to 1: every fact would be known")
-    if made.low is not None and made.low >= made.theta:
-        raise InputError(
-            f"low is {made.low:g} and theta {made.theta:g}; expected low below theta: a fact is "
-            "unknown up to low and known from theta"
-        )
-    for name, chosen, known in (
-        ("style", made.style, STYLES),
-        ("veracity", made.veracity, VERACITIES),
-        ("reward", made.reward, NAMES),
-    ):
-        _check_dropped(name, chosen)
-        if chosen not in known:
-            raise InputError(f"{name} {chosen!r}: expected one of {', '.join(known)}")
+    def check(self, recipe: str) -> None:
+        """Refuse settings of which no rows can come, or that a recipe leaves unread. InputError."""
+        check_name("recipe", recipe, Recipe)
+        check_limits(self)
+        if not self.theta:
+            raise InputError("theta is 0; expected more than 0, up to 1: every fact would be known")
+        if self.low is not None and self.low >= self.theta:
+            raise InputError(
+                f"low is {self.low:g} and theta {self.theta:g}; expected low below theta: a fact "
+                "is unknown up to low and known from theta"
+            )
+        for name, allowed in (("style", Style), ("veracity", Veracity), ("reward", Reward)):
+            check_name(name, getattr(self, name), allowed)
+        paragraphs = self.style == "paper" and recipe not in ("short", "calibrated")
+        if self.veracity != "gold" and not paragraphs:
+            raise InputError(
+                f"veracity {self.veracity} says which sentences of a paragraph are wrong in rows "
+                "of style paper: add --style paper, with --recipe mix, long or rl"
+            )
 
 
-def _check_dropped(setting: str, name: str) -> None:
-    """Refuse a name that an earlier sayso took. Raises InputError."""
+#: preset -> how its rows are made; for the built-in model chosen on dev entities
+#: (benchmarks/training.md)
+ROWS = {
+    "paper": RowSettings(),
+    "builtin": RowSettings(
+        style="known",
+        theta=0.3,
+        low=0.0,
+        paragraphs=4,
+        words=("possibly",),
+        against=1.0,
+        plain=0.3,
+        plain_pairs=0.3,
+        plain_from=0.5,
+        xi=0.35,
+        cut="all",
+        variants=3,
+    ),
+}
+
+
+def check_limits(settings: Any, prefix: str = "") -> None:
+    """Refuse a number outside the limits of its field (``msgspec.Meta``). Raises InputError."""
+    hints = get_type_hints(type(settings), include_extras=True)
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        limits = _limits(hints[field.name])
+        if limits is None or value is None:
+            continue
+        low, high = limits.ge, limits.le
+        if (low is not None and value < low) or (high is not None and value > high):
+            most = f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
+            name = f"{prefix}{field.name}".replace("_", "-")
+            raise InputError(f"{name} is {value:g}; expected {most}")
+
+
+def _limits(hint: Any) -> msgspec.Meta | None:
+    """Return the limits of a field; of an optional one those that it has where it is given."""
+    for part in (hint, *get_args(hint)):
+        for one in getattr(part, "__metadata__", ()):
+            if isinstance(one, msgspec.Meta):
+                return one
+    return None
+
+
+def check_name(setting: str, name: str, allowed: Any) -> None:
+    """Refuse a name that a setting does not take, or no longer. Raises InputError."""
     if name in DROPPED:
         raise InputError(f"{setting} {name!r} is no longer there: use {DROPPED[name]}")
-
-
-def check_name(recipe: str) -> None:
-    """Refuse what is no recipe; of a style, say the command that takes it. Raises InputError."""
-    _check_dropped("recipe", recipe)
-    if recipe in STYLES:
-        raise InputError(f"recipe {recipe!r} is a style of rows: sayso train RUN --style {recipe}")
-    if recipe not in RECIPES:
-        raise InputError(f"recipe {recipe!r}: expected one of {', '.join(RECIPES)}")
-
-
-def check_recipe(recipe: str, made: Making) -> None:
-    """Refuse settings that a recipe would leave unread. Raises InputError."""
-    check_name(recipe)
-    if made.veracity != "gold" and (made.style != "paper" or recipe in ("short", "calibrated")):
-        raise InputError(
-            f"veracity {made.veracity} says which sentences of a paragraph are wrong in rows of "
-            "style paper: add --style paper, with --recipe mix, long or rl"
-        )
-
-
-#: for the built-in model: chosen on its dev entities (benchmarks/teaching.md)
-BUILTIN = Making(
-    style="known",
-    theta=0.3,
-    low=0.0,
-    paragraphs=4,
-    words=("possibly",),
-    against=1.0,
-    plain=0.3,
-    plain_pairs=0.3,
-    plain_from=0.5,
-    cut="all",
-    variants=3,
-)
-#: preset -> how rows are made
-MAKINGS: dict[str, Making] = {"paper": Making(), "builtin": BUILTIN}
-
-
-# What settings of a teaching are where nobody says them, preset by preset, as help says it.
-
-
-def of_rows(name: str, none: str = "") -> str:
-    """Return the defaults of a setting of rows, such as "(10)"; ``none`` stands for ``None``."""
-    return _told({preset: getattr(made, name) for preset, made in MAKINGS.items()}, none)
-
-
-def of_preset(name: str) -> str:
-    """Return the defaults of a setting of trainings, dotted: "(paper: 5e-05; builtin: 0.002)"."""
-    return _told({each.name: attrgetter(name)(each) for each in PRESETS.values()}, "")
-
-
-def _told(values: Mapping[str, object], none: str) -> str:
-    shown = {name: _plain(value, none) for name, value in values.items()}
-    if len(set(shown.values())) == 1:
-        return f"({next(iter(shown.values()))})"
-    return f"({'; '.join(f'{name}: {value}' for name, value in shown.items())})"
-
-
-def _plain(value: object, none: str) -> str:
-    if value is None:
-        return none
-    if isinstance(value, tuple):
-        return ",".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-#: stages that ``--stages`` can end at
-STAGES = ("sft", "dpo")
+    if setting == "recipe" and name in get_args(Style):
+        raise InputError(f"recipe {name!r} is a style of rows: sayso train RUN --style {name}")
+    if name not in get_args(allowed):
+        raise InputError(f"{setting} {name!r}: expected one of {', '.join(get_args(allowed))}")
 
 
 def preset_for(name: str, model: object) -> Preset:
@@ -190,208 +270,360 @@ def preset_for(name: str, model: object) -> Preset:
 
 def stages_of(recipe: str, last: str) -> tuple[str, ...]:
     """Return the stages of a recipe up to ``last``. Raises InputError."""
-    if last not in STAGES:
+    if last not in ("sft", "dpo"):
         raise InputError(f"stages {last!r}: expected sft, or dpo (which comes after SFT)")
     second = "rl" if recipe == "rl" else "dpo"
     return ("sft",) if last == "sft" else ("sft", second)
 
 
-# Settings that were asked for and would change nothing: told, not left unread.
-#
-# A setting that is taken from a preset may stay unread; one that somebody said may not.
+# ---- the flags
 
-#: recipes whose rows are of one label a fact, known or unknown
-LABELED = ("short", "long", "mix", "rl")
-#: what only a training reads
+
+def defaults(name: str, none: str = "") -> str:
+    """Return a setting's default in each preset: "(10)", or "(paper: 5e-05; builtin: 0.002)".
+
+    ``none`` stands for ``None``; settings of a stage are dotted.
+    """
+    of_rows = name in ROW_NAMES
+    shown = {
+        key: _shown(attrgetter(name)(ROWS[key] if of_rows else preset), none)
+        for key, preset in PRESETS.items()
+    }
+    if len(set(shown.values())) == 1:
+        return f"({next(iter(shown.values()))})"
+    return f"({'; '.join(f'{key}: {value}' for key, value in shown.items())})"
+
+
+def _shown(value: object, none: str = "") -> str:
+    if value is None:
+        return none
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _as_given(_: type, tokens: Any) -> str:
+    """Take a name as it is: :func:`check_name` says what to use instead of one that is gone."""
+    return str(tokens[0].value)
+
+
+ROW_NAMES = tuple(field.name for field in dataclasses.fields(RowSettings))
+_ROWS = Group("Training rows", sort_key=2)
+_TRAINING = Group("Training", sort_key=3)
+_RL = Group("Reinforcement learning (--recipe rl)", sort_key=4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """The flags of ``sayso train`` that decide a training; ``None``: the preset's own.
+
+    ``extra`` holds settings that have no flag, by their names in ``training.json``
+    ("rows.each", "training.sft.batch").
+    """
+
+    recipe: Annotated[
+        str,
+        Parameter(
+            help="short: rows of short questions; long: of paragraphs; mix: of both (--xi); "
+            "calibrated: wording as sure as the model is; rl: mix, then reinforcement learning"
+        ),
+    ] = "mix"
+    preset: Annotated[
+        Literal["auto", "paper", "builtin"],
+        Parameter(
+            help="UNCLE's Table 6, or what fits the built-in model; auto takes what fits the model"
+        ),
+    ] = "auto"
+    seeds: Annotated[
+        int,
+        msgspec.Meta(ge=1, le=100),
+        Parameter(help="trainings, each with rows and order of its own"),
+    ] = 1
+    seed: Annotated[int, msgspec.Meta(ge=0, le=2**31), Parameter(help="the first of them")] = 0
+    limit: Annotated[
+        int | None,
+        msgspec.Meta(ge=1),
+        Parameter(help="entities to measure; without it those of the run"),
+    ] = None
+    train_limit: Annotated[
+        int | None,
+        msgspec.Meta(ge=1),
+        Parameter(help="most entities to make rows of; without it all the others"),
+    ] = None
+    stages: Annotated[
+        Literal["sft", "dpo"], Parameter(help="where to end: after SFT, or after DPO (or RL) too")
+    ] = "dpo"
+    methods: Annotated[
+        str | None,
+        Parameter(
+            help="ways to ask for doubt that are measured beside: unc_few,pair_few,self_refine; "
+            "without it those of the run"
+        ),
+    ] = None
+    resamples: Annotated[
+        int,
+        msgspec.Meta(ge=100, le=1_000_000),
+        Parameter(help="bootstrap resamples of seeds and entities"),
+    ] = 2000
+
+    theta: Annotated[
+        float | None,
+        Parameter(
+            group=_ROWS,
+            help=f"share of right draws from which a fact is known {defaults('theta')}",
+        ),
+    ] = None
+    low: Annotated[
+        float | None,
+        Parameter(
+            group=_ROWS,
+            help="share up to which it is unknown; between the two it is left out "
+            f"{defaults('low', 'all below theta')}",
+        ),
+    ] = None
+    xi: Annotated[
+        float | None,
+        Parameter(group=_ROWS, help=f"share of long-form rows in a mix {defaults('xi')}"),
+    ] = None
+    k: Annotated[
+        int | None, Parameter(group=_ROWS, help=f"draws of each short question {defaults('k')}")
+    ] = None
+    style: Annotated[
+        Style | None,
+        Parameter(
+            group=_ROWS,
+            converter=_as_given,
+            help="Idk and LoGU rows as UNCLE trains; or a word of doubt at the value, in both "
+            f"forms alike {defaults('style')}",
+        ),
+    ] = None
+    paragraphs: Annotated[
+        int | None,
+        Parameter(
+            group=_ROWS, help=f"drawn paragraphs beside the one at T=0 {defaults('paragraphs')}"
+        ),
+    ] = None
+    plain: Annotated[
+        float | None,
+        Parameter(
+            group=_ROWS,
+            help="the model's own plain answers that come on top of --sft-rows, as a share "
+            f"{defaults('plain')}",
+        ),
+    ] = None
+    plain_from: Annotated[
+        float | None,
+        Parameter(
+            group=_ROWS,
+            help="with --recipe calibrated: share of draws that agree with an answer from which it "
+            f"is worded without a hedge {defaults('plain_from')}",
+        ),
+    ] = None
+    against: Annotated[
+        float | None,
+        Parameter(
+            group=_ROWS,
+            help="with --style known, for DPO: pairs against a hedge beside one for it; more of "
+            "them keep known facts plain, fewer of them hedge more "
+            f"{defaults('against', 'all there are')}",
+        ),
+    ] = None
+    veracity: Annotated[
+        Veracity | None,
+        Parameter(
+            group=_ROWS,
+            help="with --style paper: what says that a paragraph's fact is wrong, the judge's "
+            "verdict by the golds, claims checked against evidence, or agreement with short draws "
+            f"{defaults('veracity')}",
+        ),
+    ] = None
+
+    reward: Annotated[
+        Reward | None,
+        Parameter(
+            group=_RL,
+            converter=_as_given,
+            help="right and sure 1, doubt 0, wrong and sure -cost; or how well the stated "
+            f"confidence fits {defaults('reward')}",
+        ),
+    ] = None
+    cost: Annotated[
+        float | None,
+        Parameter(group=_RL, help=f"of a wrong and sure answer (ternary) {defaults('cost')}"),
+    ] = None
+    choose: Annotated[
+        Literal["any", "extremes"] | None,
+        Parameter(
+            group=_RL,
+            help="questions to ask: any, or those whose draws agree most and least "
+            f"{defaults('choose')}",
+        ),
+    ] = None
+    rl_rows: Annotated[
+        int | None, Parameter(group=_RL, help=f"most questions to ask {defaults('rl.rows')}")
+    ] = None
+    rl_rate: Annotated[
+        float | None, Parameter(group=_RL, help=f"learning rate {defaults('rl.rate')}")
+    ] = None
+
+    sft_rows: Annotated[
+        int | None,
+        Parameter(
+            group=_TRAINING,
+            help=f"most rows of the recipe for SFT, --plain ones on top {defaults('sft.rows')}",
+        ),
+    ] = None
+    dpo_rows: Annotated[
+        int | None,
+        Parameter(
+            group=_TRAINING,
+            help=f"most pairs of the recipe for DPO, plain ones on top {defaults('dpo.rows')}",
+        ),
+    ] = None
+    sft_epochs: Annotated[
+        float | None,
+        Parameter(group=_TRAINING, help=f"passes over them {defaults('sft.epochs')}"),
+    ] = None
+    dpo_epochs: Annotated[
+        float | None,
+        Parameter(group=_TRAINING, help=f"passes over them {defaults('dpo.epochs')}"),
+    ] = None
+    sft_rate: Annotated[
+        float | None,
+        Parameter(group=_TRAINING, help=f"learning rate of SFT {defaults('sft.rate')}"),
+    ] = None
+    dpo_rate: Annotated[
+        float | None,
+        Parameter(group=_TRAINING, help=f"learning rate of DPO {defaults('dpo.rate')}"),
+    ] = None
+    targets: Annotated[
+        str | None,
+        Parameter(group=_TRAINING, help=f"linear modules that get adapters {defaults('targets')}"),
+    ] = None
+    extra: Annotated[Mapping[str, Any], Parameter(parse=False)] = dataclasses.field(
+        default_factory=dict
+    )
+
+    def given(self) -> dict[str, Any]:
+        """Return what was given of rows and training, by names such as "theta" and "sft.rows"."""
+        given = {name.partition(".")[2]: value for name, value in self.extra.items()}
+        for field in dataclasses.fields(self):
+            stage, _, rest = field.name.partition("_")
+            name = f"{stage}.{rest}" if rest and stage in ("sft", "dpo", "rl") else field.name
+            value = getattr(self, field.name)
+            if value is not None and (name in ROW_NAMES or "." in name or name == "targets"):
+                given[name] = value
+        if isinstance(targets := given.get("targets"), str):
+            given["targets"] = tuple(t.strip() for t in targets.split(",") if t.strip())
+        return given
+
+    def check(self) -> None:
+        """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
+        check_limits(self)
+        check_name("recipe", self.recipe, Recipe)
+        for name, allowed in (("style", Style), ("reward", Reward)):
+            if getattr(self, name) is not None:
+                check_name(name, getattr(self, name), allowed)
+        stages_of(self.recipe, self.stages)
+
+    def resolved(self, model: object, *, export: bool = False) -> tuple[Preset, RowSettings]:
+        """Return the preset and the settings of rows for a model. Raises InputError.
+
+        What is given and would be left unread, also by an ``export``, is refused.
+        """
+        preset = preset_for(self.preset, model)
+        given = self.given()
+        unknown = [name for name in self.extra if not name.startswith(("rows.", "training."))]
+        if unknown:
+            raise InputError(f"{unknown[0]!r} is no setting: expected rows.… or training.…")
+        rows = dataclasses.replace(
+            ROWS[preset.name], **{name: v for name, v in given.items() if name in ROW_NAMES}
+        )
+        rows.check(self.recipe)
+        check_read(self.recipe, self.stages, rows, given, export=export)
+        for name, value in given.items():
+            if name not in ROW_NAMES:
+                preset = _changed(preset, name, value)
+        preset.check()
+        return preset, rows
+
+
+def _changed(preset: Preset, name: str, value: object) -> Preset:
+    """Return a preset with one setting changed; nested ones are dotted."""
+    part, dot, last = name.partition(".")
+    own: Any
+    try:
+        own = dataclasses.replace(getattr(preset, part), **{last: value}) if dot else value
+        return dataclasses.replace(preset, **{part: own})
+    except (AttributeError, TypeError):
+        raise InputError(f"{name!r} is no setting of a training or its rows") from None
+
+
+# ---- settings that were given and would change nothing are refused, not left unread
+
+#: what only training reads, and what only reinforcement learning does
 TRAINED = ("sft.epochs", "sft.rate", "dpo.epochs", "dpo.rate", "targets")
-#: what only reinforcement learning reads
 REWARDED = ("reward", "choose", "cost", "rl.rows", "rl.rate")
 
 
 def check_read(
     recipe: str,
     stages: str,
-    made: Making,
+    rows: RowSettings,
     given: Mapping[str, Any],
     *,
     export: bool = False,
 ) -> None:
-    """Refuse a given setting (``given``: dotted for trainings) that nothing reads. InputError.
+    """Refuse a given setting that nothing reads. Raises InputError.
 
-    ``export``: rows are made for another trainer, who takes pairs of every recipe.
+    ``export``: rows are made for another trainer, who takes pairs of every recipe. What a preset
+    brings may stay unread.
     """
     for name, value in given.items():
-        why = value is not None and _why(name, value, recipe, stages, made, export)
+        why = _why_unread(name, value, recipe, stages, rows, export)
         if why:
-            raise InputError(_line(name, value, why))
+            raise _unread(name, value, why)
 
 
-def check_exported(methods: str, given: Mapping[str, Any]) -> None:
+def check_exported(config: TrainConfig) -> None:
     """Refuse what ``--export`` leaves unread: it trains and measures nothing. InputError."""
-    if methods:
-        raise InputError(_line("methods", methods, "--export writes rows and measures nothing"))
-    for name, value in given.items():
-        if value is not None and name in (*TRAINED, *REWARDED):
-            raise InputError(_line(name, value, "--export writes rows and trains nothing"))
+    if config.methods:
+        raise _unread("methods", config.methods, "--export writes rows and measures nothing")
+    for name, value in config.given().items():
+        if name in (*TRAINED, *REWARDED):
+            raise _unread(name, value, "--export writes rows and trains nothing")
 
 
-def _line(name: str, value: object, why: str) -> str:
+def _unread(name: str, value: object, why: str) -> InputError:
     shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
     flag = name.replace("_", "-").replace(".", "-")
-    return f"--{flag} {shown} would change nothing: {why}; leave it out"
+    return InputError(f"--{flag} {shown} would change nothing: {why}; leave it out")
 
 
-def _why(
-    name: str, value: object, recipe: str, stages: str, made: Making, export: bool
+def _why_unread(
+    name: str, value: object, recipe: str, stages: str, rows: RowSettings, export: bool
 ) -> str | None:
     """Return why nothing reads a setting; ``None`` if something does."""
     if name in REWARDED and (recipe != "rl" or stages == "sft"):
         return "it is of reinforcement learning (--recipe rl, not with --stages sft)"
-    if name == "cost" and made.reward != "ternary":
-        return f"reward {made.reward} has no cost (--reward ternary has)"
+    if name == "cost" and rows.reward != "ternary":
+        return f"reward {rows.reward} has no cost (--reward ternary has)"
     if name in ("against", "dpo.rows", "dpo.epochs", "dpo.rate"):
         if stages == "sft":
             return "--stages sft ends before DPO"
         if recipe == "rl" and not export:
             return "--recipe rl goes on from SFT without DPO"
-    if name == "against" and made.style != "known":
-        return f"style {made.style} does not read it (--style known does)"
+    if name == "against" and rows.style != "known":
+        return f"style {rows.style} does not read it (--style known does)"
     if name == "xi" and recipe not in ("mix", "rl"):
         return f"--recipe {recipe} mixes no forms by a share (--recipe mix and rl do)"
     if name in ("plain_from", "refuse_below") and recipe != "calibrated":
         return f"--recipe {recipe} does not read it (--recipe calibrated does)"
     if name in ("theta", "low"):
-        if recipe not in LABELED:
+        if recipe == "calibrated":
             return f"--recipe {recipe} grades by agreement of the draws (see --plain-from)"
-        if recipe == "long" and made.style == "paper":
+        if recipe == "long" and rows.style == "paper":
             return "paragraphs of style paper are labeled fact by fact (see --veracity)"
     if name == "paragraphs" and value and recipe == "short":
         return "rows of short questions take no paragraph"
     return None
-
-
-# What decides a teaching: its settings, and its manifest before it has begun.
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Lesson:
-    """Everything that decides a teaching. ``None`` in ``making``'s place: the preset's own."""
-
-    recipe: str = "mix"
-    preset: str = "auto"
-    seeds: int = 1
-    seed: int = 0
-    stages: str = "dpo"
-    limit: int | None = None
-    train_limit: int | None = None
-    methods: str = ""
-    resamples: int = 2000
-    making: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    def check(self) -> None:
-        """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
-        check_name(self.recipe)
-        stages_of(self.recipe, self.stages)
-        for name, value, low, high in (
-            ("seeds", self.seeds, 1, 100),
-            ("seed", self.seed, 0, 2**31),
-            ("resamples", self.resamples, 100, 1_000_000),
-        ):
-            if not low <= value <= high:
-                raise InputError(f"{name} is {value}; expected {low} to {high}")
-
-    def resolved(self, model: object, *, export: bool = False) -> tuple[Preset, Making]:
-        """Return the preset and how rows are made, for a model. Raises InputError.
-
-        What was given and would be left unread, also by an ``export``, is refused.
-        """
-        preset = preset_for(self.preset, model)
-        known = {f.name for f in dataclasses.fields(Making)}
-        unknown = [name for name in self.making if name not in known]
-        if unknown:
-            raise InputError(f"{unknown[0]!r} is no setting of rows; known: {', '.join(known)}")
-        given = {k: v for k, v in self.making.items() if v is not None}
-        made = dataclasses.replace(MAKINGS[preset.name], **({"xi": preset.xi} | given))
-        check_making(made)
-        check_recipe(self.recipe, made)
-        given |= self.training
-        check_read(self.recipe, self.stages, made, given, export=export)
-        chosen = _trained(preset, self.training)
-        check_preset(chosen)
-        return chosen, made
-
-
-def _trained(preset: Preset, changed: Mapping[str, Any]) -> Preset:
-    """Return a preset with some settings changed; nested ones are dotted."""
-    for name, value in changed.items():
-        if value is None:
-            continue
-        part, dot, last = name.partition(".")
-        try:
-            own = dataclasses.replace(getattr(preset, part), **{last: value}) if dot else value
-            preset = dataclasses.replace(preset, **{part: own})
-        except (AttributeError, TypeError):
-            raise InputError(f"{name!r} is no setting of a preset") from None
-    return preset
-
-
-def begin(
-    base: Base, parts: Halves, lesson: Lesson, preset: Preset, making: Making, command: str
-) -> Teaching:
-    """Return what a teaching is before it has begun; its settings decide whether it may go on."""
-    settings: dict[str, object] = {
-        "recipe": lesson.recipe,
-        "stages": lesson.stages,
-        "seeds": lesson.seeds,
-        "seed": lesson.seed,
-        "methods": lesson.methods,
-        "resamples": lesson.resamples,
-        "taught": parts.taught.hash,
-        "measured": parts.measured.hash,
-        **_flat("rows", dataclasses.asdict(making)),
-        **_flat("training", dataclasses.asdict(preset)),
-    }
-    manifest = base.manifest
-    key = content_id([settings, manifest.model_identity, manifest.judge_signature])[:8]
-    signature = signature_of(
-        f"taught#{key}",
-        (
-            ("recipe", lesson.recipe),
-            ("data", f"{manifest.data}-{parts.measured.hash[:4]}"),
-            ("judge", manifest.judge_signature),
-            ("known_from", manifest.model_signature),
-            ("seeds", str(lesson.seeds)),
-            ("ci", f"seeds-entities-{lesson.resamples}-s0"),
-            ("v", __version__),
-        ),
-    )
-    return Teaching(
-        sayso=__version__,
-        created=now(),
-        command=command,
-        base_run=str(base.path),
-        model=manifest.model,
-        model_identity=manifest.model_identity,
-        data=manifest.data,
-        judge=manifest.judge_signature,
-        settings=settings,
-        seeds=tuple(range(lesson.seed, lesson.seed + lesson.seeds)),
-        entities={
-            "taught": entities_of(parts.taught.questions),
-            "measured": entities_of(parts.measured.questions),
-        },
-        notes=parts.notes,
-        signature=signature,
-    )
-
-
-def _flat(prefix: str, settings: Mapping[str, Any]) -> dict[str, object]:
-    """Return nested settings with dotted names, as JSON values."""
-    found: dict[str, object] = {}
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            found |= _flat(f"{prefix}.{name}", value)
-        else:
-            found[f"{prefix}.{name}"] = list(value) if isinstance(value, tuple) else value
-    return found

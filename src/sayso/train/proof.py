@@ -976,14 +976,12 @@ def prove(
     trained: Mapping[str, Sequence[Any]],
     folder: Path,
     begun: Teaching,
-    seeds: Sequence[int],
     *,
-    methods: str = "",
-    resamples: int = 2000,
     progress: Progress | None = None,
     say: Say = lambda text: None,
 ) -> Teaching:
     """Measure taught models (by stage, a list over seeds) with frozen probes; return it all."""
+    methods = str(begun.settings["methods"])
     frame = frame_of(base.path, parts.measured.questions)
     given = choices(base.path, parts.measured.questions)
     say(f"measuring: {entities_of(parts.measured.questions)} entities, probes of {base.path}")
@@ -1005,7 +1003,7 @@ def prove(
     folders = {"base": str(base.path)}
     for stage, models in trained.items():
         sides[stage] = []
-        for seed, model in zip(seeds, models, strict=True):
+        for seed, model in zip(begun.seeds, models, strict=True):
             say(f"measuring: {TITLES.get(stage, stage)}, seed {seed}")
             run = folder / "runs" / f"{stage}-{seed}"
             result = measure(base, model, run, limit=parts.limit, progress=progress)
@@ -1014,10 +1012,15 @@ def prove(
             right = forced(base, model, given, kept, progress)
             sides[stage].append(side_of(frame, run, right))
             folders[f"{stage}-{seed}"] = str(run.relative_to(folder))
-        shown.append(Method(stage, TITLES.get(stage, stage), "trained", tuple(seeds)))
+        shown.append(Method(stage, TITLES.get(stage, stage), "trained", begun.seeds))
     say("table: intervals over seeds and entities")
     cells, changes = table(
-        frame, shown, sides, against=AGAINST, signature=begun.signature, resamples=resamples
+        frame,
+        shown,
+        sides,
+        against=AGAINST,
+        signature=begun.signature,
+        resamples=int(str(begun.settings["resamples"])),
     )
     found = msgspec.structs.replace(
         begun,

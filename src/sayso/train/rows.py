@@ -112,6 +112,13 @@ class Row(msgspec.Struct, frozen=True):
     kind: str
 
 
+class Prompt(msgspec.Struct, frozen=True):
+    """What reinforcement learning asks, and the short question with golds that judges answers."""
+
+    prompt: str
+    question: Question
+
+
 def facts_of(
     questions: Sequence[Question],
     generations: Mapping[str, Iterable[Generation]],

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sayso.records import Gold, InputError, Question, content_id
+from sayso.records import Gold, InputError, content_id
 from sayso.storage.atomic import replacing
-from sayso.train.export import Card, Step, read_card, signature, write_card
-from sayso.train.presets import Preset, Stage, check, settings_of
+from sayso.train.config import Preset, Stage
+from sayso.train.result import Card, Step, card_signature, read_card, write_card
 from sayso.train.rewards import NAMES, Name
 from sayso.train.rewards import reward as reward_of
-from sayso.train.rows import Row
+from sayso.train.rows import Prompt, Row
 
 # Where memory or disk runs out while training: told in one line, however a library reports it.
 
@@ -513,7 +513,7 @@ class Task(NamedTuple):
 
 def begin_task(task: Task, rows: int) -> Task:
     """Return a task as it is trained on so many rows: few steps have no warm-up."""
-    check(task.preset)
+    task.preset.check()
     return task._replace(preset=paced(task.kind, rows, task.preset))
 
 
@@ -642,11 +642,11 @@ def _card(task: Task, rows: Sequence[tuple[str, ...]], base: str, parent: str) -
         seed=task.seed,
         rows=len(rows),
         rows_hash=rows_hash(rows),
-        settings=settings_of(task.preset, task.kind),
+        settings=task.preset.settings(task.kind),
         parent=parent,
         versions={name: metadata.version(name) for name in LIBRARIES},
     )
-    return msgspec.structs.replace(card, signature=signature(card))
+    return msgspec.structs.replace(card, signature=card_signature(card))
 
 
 def _curve(history: Sequence[Mapping[str, Any]], task: Task) -> tuple[Step, ...]:
@@ -823,13 +823,6 @@ def merge(folder: str | Path, out: str | Path) -> Path:
 
 #: what is changed in TRL's trainer; it is no public name
 CHANGED = "_generate_single_turn"
-
-
-class Prompt(msgspec.Struct, frozen=True):
-    """What is asked, and the short question with golds by which answers are judged."""
-
-    prompt: str
-    question: Question
 
 
 def rl(

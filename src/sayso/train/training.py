@@ -1,4 +1,14 @@
-"""The folder of a teaching: begun once, gone on in by one process at a time, left clean."""
+"""A training from its first draw to its table, in one folder that can be stopped and gone on in.
+
+Draws, rows, training, measuring and the table are steps; the same call goes on where it was
+stopped. One process at a time works in a folder::
+
+    draws/            answers of the base model about what is trained on (a run folder)
+    rows/             sft-SEED.jsonl, dpo-SEED.jsonl
+    adapters/         sft-SEED, dpo-SEED (or rl-SEED), each with its card
+    runs/             uncle runs of the trained models, with the base run's frozen probes
+    training.json     every setting, the table, differences, curves, samples
+"""
 
 from __future__ import annotations
 
@@ -6,33 +16,43 @@ import contextlib
 import dataclasses
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.collect import instructions
-from sayso.records import Generation, InputError, Verdict, content_id
+from sayso.records import Estimate, Generation, InputError, Verdict, content_id, signature_of
 from sayso.runs.measure import entities_of
 from sayso.runs.progress import Progress
 from sayso.runs.stages import now, timed
-from sayso.storage.atomic import disk_errors
+from sayso.storage.atomic import disk_errors, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.train import trainers
 from sayso.train.base import Base, Halves, check_still, halves, open_base
-from sayso.train.config import Lesson, Making, begin, stages_of
+from sayso.train.config import Preset, RowSettings, TrainConfig, stages_of
 from sayso.train.draws import draw
-from sayso.train.export import STYLES, export, read_card, write_card
-from sayso.train.presets import Preset
-from sayso.train.proof import prove
-from sayso.train.recipes import Made, counts
+from sayso.train.export import STYLES, export
+from sayso.train.proof import FORMS, prove
+from sayso.train.recipes import RowSet, counts
 from sayso.train.recipes import keep as keep_rows
 from sayso.train.recipes import make as make_rows
-from sayso.train.result import FILE, Curve, Point, Teaching, read_teaching, write_teaching
+from sayso.train.result import (
+    FILE,
+    Curve,
+    Point,
+    SweepPoint,
+    Teaching,
+    read_card,
+    read_teaching,
+    write_card,
+    write_teaching,
+)  # fmt: skip
 from sayso.train.rows import Fact, Form
-from sayso.train.trainers import Prompt, check_enough, dpo, rl, sft
+from sayso.train.trainers import Say
+from sayso.version import __version__
 
 #: settings that may change when a teaching goes on: they decide what is counted, not what is made
 COUNTED = ("methods", "resamples")
@@ -44,6 +64,67 @@ SEEDS = ("seeds", "seed")
 PREPARED = (FILE, "draws", "rows")
 #: everything that a teaching writes; other names are somebody else's
 OURS = (*PREPARED, "adapters", "runs", "forced", "export", "export-sharegpt", "report.html")
+
+
+def begin(
+    base: Base, parts: Halves, config: TrainConfig, preset: Preset, rows: RowSettings, command: str
+) -> Teaching:
+    """Return what a teaching is before it has begun; its settings decide whether it may go on."""
+    settings: dict[str, object] = {
+        "recipe": config.recipe,
+        "stages": config.stages,
+        "seeds": config.seeds,
+        "seed": config.seed,
+        "methods": config.methods or "",
+        "resamples": config.resamples,
+        "taught": parts.taught.hash,
+        "measured": parts.measured.hash,
+        **_flat("rows", dataclasses.asdict(rows)),
+        **_flat("training", dataclasses.asdict(preset)),
+    }
+    manifest = base.manifest
+    key = content_id([settings, manifest.model_identity, manifest.judge_signature])[:8]
+    signature = signature_of(
+        f"taught#{key}",
+        (
+            ("recipe", config.recipe),
+            ("data", f"{manifest.data}-{parts.measured.hash[:4]}"),
+            ("judge", manifest.judge_signature),
+            ("known_from", manifest.model_signature),
+            ("seeds", str(config.seeds)),
+            ("ci", f"seeds-entities-{config.resamples}-s0"),
+            ("v", __version__),
+        ),
+    )
+    return Teaching(
+        sayso=__version__,
+        created=now(),
+        command=command,
+        base_run=str(base.path),
+        model=manifest.model,
+        model_identity=manifest.model_identity,
+        data=manifest.data,
+        judge=manifest.judge_signature,
+        settings=settings,
+        seeds=tuple(range(config.seed, config.seed + config.seeds)),
+        entities={
+            "taught": entities_of(parts.taught.questions),
+            "measured": entities_of(parts.measured.questions),
+        },
+        notes=parts.notes,
+        signature=signature,
+    )
+
+
+def _flat(prefix: str, settings: Mapping[str, Any]) -> dict[str, object]:
+    """Return nested settings with dotted names, as JSON values."""
+    flat: dict[str, object] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(f"{prefix}.{name}", value)
+        else:
+            flat[f"{prefix}.{name}"] = list(value) if isinstance(value, tuple) else value
+    return flat
 
 
 def folder_of(base: Base, begun: Teaching) -> Path:
@@ -238,27 +319,46 @@ def _asking(seeds: Sequence[int]) -> str:
     return f"--seed {min(seeds)} --seeds {max(seeds) - min(seeds) + 1}"
 
 
-# The trainings of a teaching: SFT, then DPO or RL, for each seed; every one resumes by itself.
+# ---- the training of one seed: SFT, then DPO or RL; every stage resumes by itself
 
-Say = Callable[[str], None]
-#: what a point of a curve is not a value of
-_PLACES = ("step", "epoch")
+
+class Plan(NamedTuple):
+    """A training with everything that decides it, and where it is told how far it is."""
+
+    base: Base
+    parts: Halves
+    config: TrainConfig
+    preset: Preset
+    settings: RowSettings
+    folder: Path
+    export: str
+    timings: dict[str, float]
+    progress: Progress | None
+    say: Say
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages that are trained."""
+        return stages_of(self.config.recipe, self.config.stages)
 
 
 def check_trainable(base: Base, preset: Preset) -> None:
     """Refuse what could not be trained, before anything is asked. Raises InputError."""
-    name = _named(base)
+    name = _weights_of(base)
     try:
         import peft  # noqa: F401
         import trl  # noqa: F401
     except ModuleNotFoundError as error:
-        raise _needs(error) from None
+        raise InputError(
+            f"training needs {error.name}, which is not installed: pip install 'sayso[train]' "
+            "(--export needs none of it)"
+        ) from None
     trainers.one_process()
     trainers.check_trainable(trainers.model_folder(name), preset.targets)
 
 
-def _named(base: Base) -> str:
-    """Return the name of a model whose weights are here."""
+def _weights_of(base: Base) -> str:
+    """Return the name of a model whose weights are here. Raises InputError for another."""
     name = base.model if isinstance(base.model, str) else ""
     if not (name == "builtin" or name.startswith("hf:")):
         raise InputError(
@@ -268,95 +368,67 @@ def _named(base: Base) -> str:
     return name
 
 
-def train(
-    base: Base,
-    made: Made,
-    preset: Preset,
-    out: Path,
-    *,
-    recipe: str,
-    stages: Sequence[str],
-    seed: int,
-    say: Say,
-) -> dict[str, Path]:
+def train_seed(plan: Plan, rows: RowSet, seed: int) -> dict[str, Path]:
     """Train the stages of one seed and return their folders. Raises InputError.
 
-    A finished training is left as it is, a killed one goes on from its last checkpoint.
+    A finished stage is left as it is, a killed one goes on from its last checkpoint.
     """
-
-    name = _named(base)
-    if "rl" in stages:
-        check_enough(len(made.asked), preset)
-    about = {"recipe": recipe, "base_run": str(base.path), "base_name": name}
-    found = {stage: out / f"{stage}-{seed}" for stage in stages}
-    on = {"sft": "rows", "dpo": "pairs", "rl": "questions"}
-    size = {"sft": len(made.sft), "dpo": len(made.dpo), "rl": len(made.asked)}
-    for stage, place in found.items():
-        known = "" if read_card(place) is None else " (finished)"
-        say(f"seed {seed}: {stage.upper()} on {size[stage]} {on[stage]}{known}")
+    base, preset, say = plan.base, plan.preset, plan.say
+    name = _weights_of(base)
+    if "rl" in plan.stages:
+        trainers.check_enough(len(rows.prompts), preset)
+    about = {"recipe": plan.config.recipe, "base_run": str(base.path), "base_name": name}
+    folders = {stage: plan.folder / "adapters" / f"{stage}-{seed}" for stage in plan.stages}
+    sizes = {
+        "sft": f"{len(rows.sft)} rows",
+        "dpo": f"{len(rows.dpo)} pairs",
+        "rl": f"{len(rows.prompts)} questions",
+    }
+    for stage, out in folders.items():
+        finished = "" if read_card(out) is None else " (finished)"
+        say(f"seed {seed}: {stage.upper()} on {sizes[stage]}{finished}")
         if stage == "sft":
-            sft(
-                name, made.sft, preset, place, seed=seed,
-                base=base.manifest.model_identity, about=about, say=say,
+            trainers.sft(
+                name, rows.sft, preset, out, seed=seed, base=base.manifest.model_identity,
+                about=about, say=say,
             )  # fmt: skip
         elif stage == "dpo":
-            dpo(found["sft"], made.dpo, preset, place, seed=seed, say=say)
+            trainers.dpo(folders["sft"], rows.dpo, preset, out, seed=seed, say=say)
         else:
-            _rl(found["sft"], made, preset, place, seed, say)
-    return found
-
-
-def _rl(start: Path, made: Made, preset: Preset, out: Path, seed: int, say: Say) -> None:
-    rl(
-        start, [Prompt(*one) for one in made.asked], preset, out, reward=made.reward,
-        cost=made.cost, seed=seed, say=say,
-    )  # fmt: skip
-
-
-def _needs(error: ModuleNotFoundError) -> InputError:
-    return InputError(
-        f"training needs {error.name}, which is not installed: pip install 'sayso[train]' "
-        "(--export needs none of it)"
-    )
+            trainers.rl(
+                folders["sft"], rows.prompts, preset, out, reward=plan.settings.reward,
+                cost=plan.settings.cost, seed=seed, say=say,
+            )  # fmt: skip
+    return folders
 
 
 def curve_of(stage: str, seed: int, folder: Path) -> Curve:
-    """Return the course of a training from the card of its folder."""
+    """Return the course of a stage from the card of its folder."""
     card = read_card(folder)
     if card is None:
         raise InputError(f"{folder} holds no card of a training")
     points = []
     for step in card.curve:
-        told: Mapping[str, object] = msgspec.to_builtins(step)
+        fields: Mapping[str, object] = msgspec.to_builtins(step)
         values: dict[str, float] = {}
-        for key, value in told.items():
+        for key, value in fields.items():
             if isinstance(value, dict):
                 values |= {k: float(v) for k, v in value.items() if isinstance(v, int | float)}
-            elif isinstance(value, int | float) and key not in _PLACES:
+            elif isinstance(value, int | float) and key not in ("step", "epoch"):
                 values[key] = float(value)
         points.append(Point(step.step, values))
     return Curve(stage, seed, card.first_loss, tuple(points), card.notices)
 
 
-# Teaching: from a run to a model that says what it does not know, and the proof of it.
-#
-# Draws, rows, trainings, measuring and the table are steps that can each be stopped: the same
-# call
-# goes on. Everything lies in one folder::
-#
-#     draws/            answers of the base model about what is taught (a run folder)
-#     rows/             sft-SEED.jsonl, dpo-SEED.jsonl
-#     adapters/         sft-SEED, dpo-SEED (or rl-SEED), each with its card
-#     runs/             uncle runs of the taught models, with the base run's frozen probes
-#     teaching.json     every setting, the table, differences, curves, samples
+# ---- a whole training: draws, rows, training, measuring, the table
 
 
-def teach(
+def fit(
     run: str | Path,
     out: str | Path | None = None,
+    config: TrainConfig | None = None,
     *,
-    lesson: Lesson | None = None,
-    style: str = "",
+    export: str = "",
     model: Any = None,
     data: str | None = None,
     judge: Any = None,
@@ -365,145 +437,233 @@ def teach(
     say: Say = lambda text: None,
     command: str = "",
 ) -> tuple[Path, Teaching]:
-    """Teach the model of a finished uncle run, measure it, and return the folder and the findings.
+    """Train the model of a finished uncle run, measure it; return the folder and the numbers.
 
-    ``style`` writes rows only, for another trainer ("trl", "llama-factory"). ``model``, ``data``,
+    ``export`` writes rows only, for another trainer ("trl", "llama-factory"). ``model``, ``data``,
     ``judge`` and ``cache`` replace what the run's manifest says. Raises InputError.
     """
-    chosen = lesson or Lesson()
-    chosen.check()
-    if style and style not in STYLES:
-        raise InputError(f"export {style!r}: expected one of {', '.join(STYLES)}")
-    if style and chosen.seeds > 1:
+    config = config or TrainConfig()
+    config.check()
+    if export and export not in STYLES:
+        raise InputError(f"export {export!r}: expected one of {', '.join(STYLES)}")
+    if export and config.seeds > 1:
         raise InputError(
-            f"export writes the rows of one seed, not of {chosen.seeds}: leave --seeds out, and "
+            f"export writes the rows of one seed, not of {config.seeds}: leave --seeds out, and "
             "say --seed for another"
         )
     base = open_base(run, model=model, data=data, judge=judge, cache=cache)
-    UNCLE.check(dataclasses.replace(base.settings, methods=chosen.methods))
-    preset, making = chosen.resolved(base.model, export=bool(style))
-    parts = halves(base, chosen.limit, chosen.train_limit)
-    if not style:
+    UNCLE.check(dataclasses.replace(base.settings, methods=config.methods or ""))
+    preset, settings = config.resolved(base.model, export=bool(export))
+    parts = halves(base, config.limit, config.train_limit)
+    if not export:
         check_trainable(base, preset)
     check_still(base, progress)
-    begun = begin(base, parts, chosen, preset, making, command)
+    begun = begin(base, parts, config, preset, settings, command)
     folder = Path(out) if out else folder_of(base, begun)
     with alone(folder) as new:
-        begun = open_teaching(folder, begun, base, export=bool(style))
-        spent = dict(begun.timings)
-        done = _taught(
-            base, parts, chosen, preset, making, begun, folder, spent, style=style, new=new,
-            progress=progress, say=say,
+        begun = open_teaching(folder, begun, base, export=bool(export))
+        plan = Plan(
+            base, parts, config, preset, settings, folder, export, dict(begun.timings), progress,
+            say,
         )  # fmt: skip
-        done = msgspec.structs.replace(done, finished=now(), timings=spent)
+        done = _fit(plan, begun, new)
+        done = msgspec.structs.replace(done, finished=now(), timings=plan.timings)
         write_teaching(folder, done)
     return folder, done
 
 
-def _taught(
-    base: Base,
-    parts: Halves,
-    chosen: Lesson,
-    preset: Preset,
-    making: Making,
-    begun: Teaching,
-    folder: Path,
-    spent: dict[str, float],
-    *,
-    style: str,
-    new: bool,
-    progress: Progress | None,
-    say: Say,
-) -> Teaching:
-    """Draw, make rows, and export them or train and measure; return what was found."""
-    stages = stages_of(chosen.recipe, chosen.stages)
-    wanted = ("sft", "dpo") if style and "rl" in stages else stages
-    with timed(spent, "draws"):
-        taught = entities_of(parts.taught.questions)
-        say(f"draws: {making.k} of each question about {taught} entities")
-        try:
-            facts = draw(
-                base, parts.taught, folder / "draws", k=making.k, paragraphs=making.paragraphs,
-                evidence=making.veracity == "evidence", progress=progress,
-            )  # fmt: skip
-        except BaseException as error:
-            if new:  # a start that failed leaves nothing to clean up
-                withdraw(folder, drawn=isinstance(error, InputError))
-            raise
-    try:
-        with timed(spent, "rows"):
-            rows = _rows(
-                base, parts, chosen.recipe, facts, making, preset, wanted, begun.seeds, folder
-            )
-            if "rl" in stages and not style:
-                check_enough(min(len(made.asked) for made in rows.values()), preset)
-    except InputError:
-        withdraw(folder, drawn=True)
-        raise
-    first = rows[chosen.seed]
-    told = RunFolder.open(folder / "draws").read_manifest().notices
+def _fit(plan: Plan, begun: Teaching, new: bool) -> Teaching:
+    """Draw, make rows, and export them or train and measure."""
+    facts = _draw(plan, new)
+    rows = _make_rows(plan, facts, begun.seeds)
+    first = rows[plan.config.seed]
+    notices = RunFolder.open(plan.folder / "draws").read_manifest().notices
     begun = msgspec.structs.replace(
         begun,
         rows=counts(first),
-        notes=(*begun.notes, *told, *(f"rows: {note}" for note in first.notes)),
-        timings=spent,
+        notes=(*begun.notes, *notices, *(f"rows: {note}" for note in first.notes)),
+        timings=plan.timings,
     )
-    more = ((len(first.dpo), "pairs"), (len(first.asked), "questions for RL"))
+    more = ((len(first.dpo), "pairs"), (len(first.prompts), "questions for RL"))
     also = "".join(f", {number} {what}" for number, what in more if number)
-    say(f"rows: {len(first.sft)} for SFT{also}")
-    if style:
-        return _exported(begun, first, folder, style)
-    with timed(spent, "training"):
-        models = {
-            seed: train(
-                base, rows[seed], preset, folder / "adapters", recipe=chosen.recipe,
-                stages=stages, seed=seed, say=say,
-            )
-            for seed in begun.seeds
-        }  # fmt: skip
-    trained = {stage: [made[stage] for made in models.values()] for stage in stages}
-    curves = tuple(
-        curve_of(stage, seed, place)
-        for stage, places in trained.items()
-        for seed, place in zip(models, places, strict=True)
-    )
-    with timed(spent, "measuring"):
+    plan.say(f"rows: {len(first.sft)} for SFT{also}")
+    if plan.export:
+        return _exported(plan, begun, first)
+    with timed(plan.timings, "training"):
+        adapters = {seed: train_seed(plan, rows[seed], seed) for seed in begun.seeds}
+    curves = [
+        curve_of(stage, seed, adapters[seed][stage])
+        for stage in plan.stages
+        for seed in begun.seeds
+    ]
+    with timed(plan.timings, "measuring"):
         return prove(
-            base, parts, {s: [f"hf:{place}" for place in p] for s, p in trained.items()},
-            folder, msgspec.structs.replace(begun, curves=curves), list(models),
-            methods=chosen.methods, resamples=chosen.resamples, progress=progress, say=say,
+            plan.base, plan.parts,
+            {s: [f"hf:{adapters[seed][s]}" for seed in begun.seeds] for s in plan.stages},
+            plan.folder, msgspec.structs.replace(begun, curves=tuple(curves)),
+            progress=plan.progress, say=plan.say,
         )  # fmt: skip
 
 
-def _rows(
-    base: Base,
-    parts: Halves,
-    recipe: str,
-    facts: Sequence[Fact],
-    making: Making,
-    preset: Preset,
-    stages: Sequence[str],
-    seeds: Sequence[int],
-    folder: Path,
-) -> dict[int, Made]:
+def _draw(plan: Plan, new: bool) -> list[Fact]:
+    """Return the facts that rows are made of; a start that fails leaves nothing to clean up."""
+    settings, data = plan.settings, plan.parts.taught
+    with timed(plan.timings, "draws"):
+        plan.say(
+            f"draws: {settings.k} of each question about {entities_of(data.questions)} entities"
+        )
+        try:
+            return draw(
+                plan.base, data, plan.folder / "draws", k=settings.k,
+                paragraphs=settings.paragraphs, evidence=settings.veracity == "evidence",
+                progress=plan.progress,
+            )  # fmt: skip
+        except BaseException as error:
+            if new:
+                withdraw(plan.folder, drawn=isinstance(error, InputError))
+            raise
+
+
+def _make_rows(plan: Plan, facts: Sequence[Fact], seeds: Sequence[int]) -> dict[int, RowSet]:
     """Make and keep the rows of every seed; none for a stage that is not trained."""
-    texts = instructions(base.settings)
-    asked: dict[Form, str] = {"short": texts["short"], "long": texts["long"]}
+    preset, stages = plan.preset, plan.stages
+    if plan.export and "rl" in stages:
+        stages = ("sft", "dpo")
+    texts = instructions(plan.base.settings)
+    wording: dict[Form, str] = {"short": texts["short"], "long": texts["long"]}
     size = (
         preset.sft.rows,
         preset.dpo.rows if "dpo" in stages else 0,
         preset.rl.rows if "rl" in stages else 0,
     )
-    found: dict[int, Made] = {}
-    for seed in seeds:
-        found[seed] = make_rows(recipe, facts, making, asked, size, seed)
-        keep_rows(found[seed], folder / "rows", seed, parts.measured.questions)
-    return found
+    rows: dict[int, RowSet] = {}
+    try:
+        with timed(plan.timings, "rows"):
+            for seed in seeds:
+                rows[seed] = make_rows(
+                    plan.config.recipe, facts, plan.settings, wording, size, seed
+                )
+                keep_rows(rows[seed], plan.folder / "rows", seed, plan.parts.measured.questions)
+            if "rl" in stages:
+                fewest = min(len(one.prompts) for one in rows.values())
+                trainers.check_enough(fewest, preset)
+    except InputError:
+        withdraw(plan.folder, drawn=True)
+        raise
+    return rows
 
 
-def _exported(begun: Teaching, made: Made, folder: Path, style: str) -> Teaching:
-    """Write the rows for another trainer and return the teaching with their counts."""
-    name = "export-sharegpt" if style.endswith("sharegpt") else "export"  # files of equal names
-    written = export([*made.sft, *made.dpo], folder / name, style)  # type: ignore[arg-type]
+def _exported(plan: Plan, begun: Teaching, rows: RowSet) -> Teaching:
+    """Write the rows for another trainer and return the training with their counts."""
+    # files of the two formats of LLaMA-Factory have equal names
+    name = "export-sharegpt" if plan.export.endswith("sharegpt") else "export"
+    written = export([*rows.sft, *rows.dpo], plan.folder / name, plan.export)  # type: ignore[arg-type]
     notes = (*begun.notes, *(f"{file}: {n} rows" for file, n in written.rows.items()))
     return msgspec.structs.replace(begun, notes=notes, folders={"export": name})
+
+
+# ---- a sweep: one setting of the rows in several values, each trained and measured (UNCLE, Fig. 4)
+
+#: setting -> the values that are taken without others
+VALUES: dict[str, tuple[float, ...]] = {
+    "xi": tuple(n / 10 for n in range(1, 10)),
+    "theta": (0.1, 0.3, 0.5, 0.7, 1.0),
+    "plain_from": (0.2, 0.4, 0.6, 0.8, 1.0),
+}
+#: what is kept of every value
+SHOWN = ("J", "J_within", "UUR", "KCR", "unspoken_knowledge", "forced", "skill", "wrong_and_sure")
+#: recipes that read a setting
+_RECIPES = {
+    "xi": ("mix", "rl"),
+    "theta": ("mix", "short", "long", "rl"),
+    "plain_from": ("calibrated",),
+}
+
+
+def sweep(
+    run: str | Path,
+    out: str | Path | None = None,
+    config: TrainConfig | None = None,
+    *,
+    setting: str,
+    values: Sequence[float] = (),
+    **options: Any,
+) -> tuple[Path, Teaching]:
+    """Train once for each value of a setting; return the folder and the last one with all points.
+
+    Every value is a training in a folder of its own and resumes by itself. A sweep of ``xi`` trains
+    every value on as many rows: the largest number that the smallest and the largest ``xi`` both
+    allow. ``options`` is what :func:`fit` takes besides. Raises InputError.
+    """
+    config = config or TrainConfig()
+    wanted = check_values(setting, values, config)
+    folder = Path(out) if out else Path(f"{Path(run)}-sweep-{setting}-{config.recipe}")
+    say: Say = options.get("say", lambda text: None)
+
+    def with_value(value: float, **changed: Any) -> TrainConfig:
+        changed[setting] = value
+        return dataclasses.replace(config, **changed)
+
+    sizes: dict[str, Any] = {}
+    if setting == "xi":
+        ends = [
+            fit(
+                run, folder / f"rows-{value:g}", with_value(value, seeds=1), export="trl",
+                **options,
+            )[1]
+            for value in (wanted[0], wanted[-1])
+        ]  # fmt: skip
+        stages = stages_of(config.recipe, config.stages)
+        sizes = smallest([rows_of(training.rows) for training in ends], stages)
+    points: list[SweepPoint] = []
+    for value in wanted:
+        say(f"{setting} {value:g}")
+        _, last = fit(run, folder / f"{setting}-{value:g}", with_value(value, **sizes), **options)
+        points.append(SweepPoint(setting, value, numbers(last)))
+    swept = msgspec.structs.replace(last, sweep=tuple(points))
+    with replacing(folder / "sweep.json") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(swept), indent=1) + b"\n")
+    return folder, swept
+
+
+def check_values(setting: str, values: Sequence[float], config: TrainConfig) -> list[float]:
+    """Return the values of a sweep in order. Raises InputError."""
+    if setting not in VALUES:
+        raise InputError(f"sweep {setting!r}: expected one of {', '.join(VALUES)}")
+    recipes = _RECIPES[setting]
+    if config.recipe not in recipes:
+        raise InputError(
+            f"recipe {config.recipe} does not read {setting}: sweep it with --recipe {recipes[0]}"
+        )
+    if setting in config.given():
+        raise InputError(f"{setting} is what is swept: give its values with --values instead")
+    wanted = sorted(set(values or VALUES[setting]))
+    if len(wanted) < 2 or not all(0 <= value <= 1 for value in wanted):
+        raise InputError(
+            f"values {', '.join(f'{v:g}' for v in wanted)} of {setting}: expected at least two "
+            "within 0 and 1"
+        )
+    return wanted
+
+
+def rows_of(counted: Mapping[str, int]) -> dict[str, int]:
+    """Return how many rows a stage has ("sft", "dpo"), without the plain ones added to them."""
+    sizes: dict[str, int] = {}
+    for kind, number in counted.items():
+        if not kind.endswith(" plain"):
+            stage = kind.partition(" ")[0]
+            sizes[stage] = sizes.get(stage, 0) + number
+    return sizes
+
+
+def smallest(sizes: Sequence[Mapping[str, int]], stages: Sequence[str]) -> dict[str, int]:
+    """Return how many rows every value can have, as flags of the stages that are trained."""
+    return {
+        f"{stage}_rows": min(size[stage] for size in sizes) for stage in sizes[0] if stage in stages
+    }
+
+
+def numbers(training: Teaching) -> dict[str, Estimate]:
+    """Return the numbers of the last stage by "form name"."""
+    last = training.methods[-1].name
+    return {f"{form} {name}": training.get(last, form, name) for form in FORMS for name in SHOWN}

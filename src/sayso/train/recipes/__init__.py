@@ -27,13 +27,22 @@ import msgspec
 from sayso.records import InputError, Question, content_id
 from sayso.storage.atomic import replacing
 from sayso.train import rows as training
-from sayso.train.config import Making, check_making, check_recipe
+from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import Limits, calibrated, graded, is_plain
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.recipes.known import known_rows, plain_rows
 from sayso.train.recipes.logu import logu
-from sayso.train.rewards import Name
-from sayso.train.rows import Fact, Form, Row, chance, check_apart, extremes, in_order, instructed
+from sayso.train.rows import (
+    Fact,
+    Form,
+    Prompt,
+    Row,
+    chance,
+    check_apart,
+    extremes,
+    in_order,
+    instructed,
+)
 
 # Mix rows: short and long form in one training set of a fixed size (UNCLE, section 6).
 #
@@ -90,27 +99,20 @@ def mix(
 LEAST = 10
 
 
-class Asked(NamedTuple):
-    """What reinforcement learning asks: a prompt, and the question it is judged by."""
-
-    prompt: str
-    question: Question
-
-
-class Made(NamedTuple):
-    """The rows of one seed, what was left out and why, and what RL asks and rewards."""
+class RowSet(NamedTuple):
+    """The rows of one seed, what was left out and why, and what RL asks."""
 
     sft: list[Row]
     dpo: list[Row]
     notes: list[str]
-    asked: list[Asked]
-    reward: Name = "ternary"
-    cost: float = 1.0
+    prompts: list[Prompt]
 
 
-def check_enough(facts: Sequence[Fact], making: Making, recipe: str = "mix") -> tuple[int, int]:
+def check_enough(
+    facts: Sequence[Fact], settings: RowSettings, recipe: str = "mix"
+) -> tuple[int, int]:
     """Return how many short facts are known and unknown; refuse too few of either. InputError."""
-    states = [_state(f, making) for f in facts if f.form == "short"]
+    states = [_state(f, settings) for f in facts if f.form == "short"]
     known, unknown = states.count(True), states.count(False)
     other = "" if recipe == "calibrated" else ", another --theta"
     for word, number, data in (("unknown", unknown, "harder"), ("known", known, "easier")):
@@ -118,31 +120,30 @@ def check_enough(facts: Sequence[Fact], making: Making, recipe: str = "mix") -> 
             raise InputError(
                 f"only {number} of {len(states)} training facts are {word} "
                 f"({known} known, {unknown} unknown, {len(states) - known - unknown} between or "
-                f"unread, theta {making.theta:g}): teaching needs at least {LEAST}; take more "
+                f"unread, theta {settings.theta:g}): teaching needs at least {LEAST}; take more "
                 f"entities (--train-limit){other}, or {data} data"
             )
     return known, unknown
 
 
-def _state(fact: Fact, making: Making) -> bool | None:
-    right = fact.right[: making.k]
-    if making.low is None:
-        return known_state(right, making.theta)
-    return known_state(right, low=making.low, high=making.theta)
+def _state(fact: Fact, settings: RowSettings) -> bool | None:
+    right = fact.right[: settings.k]
+    if settings.low is None:
+        return known_state(right, settings.theta)
+    return known_state(right, low=settings.low, high=settings.theta)
 
 
 def make(
     recipe: str,
     facts: Sequence[Fact],
-    making: Making,
+    settings: RowSettings,
     instructions: Mapping[Form, str],
     size: tuple[int, int, int],
     seed: int,
-) -> Made:
+) -> RowSet:
     """Return the rows of a recipe, at most ``size`` for (SFT, DPO, RL). Raises InputError."""
-    check_making(making)
-    check_recipe(recipe, making)
-    check_enough(facts, making, recipe)
+    settings.check(recipe)
+    check_enough(facts, settings, recipe)
     notes: list[str] = []
     sides: dict[training.Want, list[Row]] = {}
     wants: tuple[training.Want, ...] = ("sft", "dpo")
@@ -151,7 +152,7 @@ def make(
             sides[want] = []
             continue
         said: list[str] = []
-        rows = _rows(recipe, facts, making, want, most, seed, said)
+        rows = _rows(recipe, facts, settings, want, most, seed, said)
         if not rows:
             raise InputError(
                 f"recipe {recipe} makes no {want.upper()} row of {len(facts)} facts: "
@@ -160,25 +161,27 @@ def make(
         notes += [f"{want.upper()}: {note}" for note in dict.fromkeys(said)]
         sides[want] = instructed(rows, instructions, 1.0, seed)
     for want in wants:
-        beside = _plain(sides[want], facts, making, want, seed)
+        beside = _plain(sides[want], facts, settings, want, seed)
         sides[want] = in_order([*sides[want], *beside], seed)
-    asked = _asked(facts, making, instructions.get("short", ""), size[2], seed)
-    return Made(sides["sft"], sides["dpo"], notes, asked, making.reward, making.cost)
+    prompts = _prompts(facts, settings, instructions.get("short", ""), size[2], seed)
+    return RowSet(sides["sft"], sides["dpo"], notes, prompts)
 
 
-def _asked(facts: Sequence[Fact], making: Making, told: str, most: int, seed: int) -> list[Asked]:
+def _prompts(
+    facts: Sequence[Fact], settings: RowSettings, wording: str, most: int, seed: int
+) -> list[Prompt]:
     """Return what RL asks: at most so many short questions with golds, in an order of the seed."""
     short = [f for f in facts if f.form == "short" and f.question.golds]
-    if making.choose == "extremes":
-        short = extremes(short, most, making.k)
+    if settings.choose == "extremes":
+        short = extremes(short, most, settings.k)
     short.sort(key=lambda fact: content_id(["rl", seed, fact.question.id]))
-    return [Asked(f"{f.prompt} {told}".strip(), f.question) for f in short[:most]]
+    return [Prompt(f"{f.prompt} {wording}".strip(), f.question) for f in short[:most]]
 
 
 def _rows(
     recipe: str,
     facts: Sequence[Fact],
-    making: Making,
+    settings: RowSettings,
     want: training.Want,
     most: int,
     seed: int,
@@ -186,75 +189,79 @@ def _rows(
 ) -> list[Row]:
     """Return a recipe's rows of one sort, without the instruction."""
     if recipe == "calibrated":
-        limits = Limits(plain_from=making.plain_from, refuse_below=making.refuse_below)
-        if making.style == "known":
+        limits = Limits(plain_from=settings.plain_from, refuse_below=settings.refuse_below)
+        if settings.style == "known":
             rows = graded(
-                facts, k=making.k, limits=limits, words=making.words, against=making.against,
+                facts, k=settings.k, limits=limits, words=settings.words, against=settings.against,
                 want=want, seed=seed, notes=notes,
             )  # fmt: skip
             return in_order(rows, seed)[:most]
-        rows = calibrated(facts, k=making.k, limits=limits, want=want, seed=seed, notes=notes)
+        rows = calibrated(facts, k=settings.k, limits=limits, want=want, seed=seed, notes=notes)
         return in_order(rows, seed)[:most]
-    short, long = _both(recipe, facts, making, want, seed, notes)
+    short, long = _both(recipe, facts, settings, want, seed, notes)
     if recipe in ("mix", "rl"):
-        total = min(most, largest(len(set(short)), len(set(long)), [making.xi]))
+        total = min(most, largest(len(set(short)), len(set(long)), [settings.xi]))
         if total < most:
             notes.append(
-                f"mix: {total} of {most} rows, all that xi {making.xi:g} allows: "
+                f"mix: {total} of {most} rows, all that xi {settings.xi:g} allows: "
                 "teachings are of equal size only if each reaches the number asked for"
             )
         if not total:
             raise InputError(
                 f"mix: {len(short)} short and {len(long)} long rows give no set with xi "
-                f"{making.xi:g}; a run with paragraphs and probes is needed"
+                f"{settings.xi:g}; a run with paragraphs and probes is needed"
             )
-        return mix(short, long, making.xi, total, seed)
+        return mix(short, long, settings.xi, total, seed)
     return in_order(short or long, seed)[:most]
 
 
 def _both(
     recipe: str,
     facts: Sequence[Fact],
-    making: Making,
+    settings: RowSettings,
     want: training.Want,
     seed: int,
     notes: list[str],
 ) -> tuple[list[Row], list[Row]]:
     """Return short and long rows of a style; none of a form that the recipe does not take."""
-    if making.style == "known":
-        high, low = making.theta, 0.0 if making.low is None else making.low
+    if settings.style == "known":
+        high, low = settings.theta, 0.0 if settings.low is None else settings.low
         rows = known_rows(
-            facts, low=low, high=high, k=making.k, each=making.each,
-            each_unknown=making.each_unknown, words=making.words, against=making.against, want=want,
-            seed=seed, notes=notes,
+            facts, low=low, high=high, k=settings.k, each=settings.each,
+            each_unknown=settings.each_unknown, words=settings.words, against=settings.against,
+            want=want, seed=seed, notes=notes,
         )  # fmt: skip
         short, long = ([r for r in rows if r.form == form] for form in ("short", "long"))
         return [] if recipe == "long" else short, [] if recipe == "short" else long
-    middle = making.low is not None
-    upper = making.theta if middle else None
+    middle = settings.low is not None
+    upper = settings.theta if middle else None
     short = long = []
     if recipe != "long":
         short = idk(
-            facts, theta=1.0 if middle else making.theta, k=making.k, each=making.each,
-            want=want, seed=seed, notes=notes, low=making.low, high=upper,
+            facts, theta=1.0 if middle else settings.theta, k=settings.k, each=settings.each,
+            want=want, seed=seed, notes=notes, low=settings.low, high=upper,
         )  # fmt: skip
     if recipe != "short":
         long = logu(
-            facts, veracity=making.veracity, cut=making.cut, variants=making.variants,
-            cap=making.variants * (1 + making.paragraphs), k=making.k, want=want, seed=seed,
+            facts, veracity=settings.veracity, cut=settings.cut, variants=settings.variants,
+            cap=settings.variants * (1 + settings.paragraphs), k=settings.k, want=want, seed=seed,
             notes=notes,
         )  # fmt: skip
     return short, long
 
 
 def _plain(
-    beside: Sequence[Row], facts: Sequence[Fact], making: Making, want: training.Want, seed: int
+    beside: Sequence[Row],
+    facts: Sequence[Fact],
+    settings: RowSettings,
+    want: training.Want,
+    seed: int,
 ) -> list[Row]:
     """Return rows that keep plain prompts answered as they were: a share of each form's.
 
     Pairs: a share of those that prefer a hedge.
     """
-    share = making.plain if want == "sft" else making.plain_pairs
+    share = settings.plain if want == "sft" else settings.plain_pairs
     found: list[Row] = []
     forms: tuple[Form, ...] = ("short", "long")
     for form in forms:
@@ -262,19 +269,19 @@ def _plain(
         if want == "dpo" and form == "short":
             own = [row for row in own if not is_plain(row.chosen)]
         number = round(share * len(own))
-        found += plain_rows(facts, form, number, words=making.words, want=want, seed=seed)
+        found += plain_rows(facts, form, number, words=settings.words, want=want, seed=seed)
     return found
 
 
-def counts(made: Made) -> dict[str, int]:
+def counts(row_set: RowSet) -> dict[str, int]:
     """Return how many rows there are by "stage form kind"."""
-    found: Counter[str] = Counter()
-    for stage, rows in (("sft", made.sft), ("dpo", made.dpo)):
-        found.update(f"{stage} {row.form} {row.kind}" for row in rows)
-    return dict(sorted(found.items()))
+    counted: Counter[str] = Counter()
+    for stage, rows in (("sft", row_set.sft), ("dpo", row_set.dpo)):
+        counted.update(f"{stage} {row.form} {row.kind}" for row in rows)
+    return dict(sorted(counted.items()))
 
 
-def keep(made: Made, folder: Path, seed: int, measured: Sequence[str | Question]) -> None:
+def keep(row_set: RowSet, folder: Path, seed: int, measured: Sequence[str | Question]) -> None:
     """Write the rows of a seed, after a check that none is about what is measured. InputError.
 
     What RL asks is checked too. Questions tell more than names: see ``check_apart``.
@@ -282,9 +289,9 @@ def keep(made: Made, folder: Path, seed: int, measured: Sequence[str | Question]
     asked = [
         Row(one.prompt, "", None, "short", one.question.entity or one.question.text,
             (one.question.id,), "rl")
-        for one in made.asked
+        for one in row_set.prompts
     ]  # fmt: skip
-    check_apart([*made.sft, *made.dpo, *asked], measured)
-    for stage, rows in (("sft", made.sft), ("dpo", made.dpo)):
+    check_apart([*row_set.sft, *row_set.dpo, *asked], measured)
+    for stage, rows in (("sft", row_set.sft), ("dpo", row_set.dpo)):
         with replacing(folder / f"{stage}-{seed}.jsonl") as file:
             file.writelines(msgspec.json.encode(row) + b"\n" for row in rows)
