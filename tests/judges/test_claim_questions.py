@@ -157,7 +157,7 @@ def test_entries_that_are_no_texts_are_not_read() -> None:
     assert read_question({"question": " a \n b? ", "answer": "c\td"}) == ["a b?", "c d"]
 
 
-def test_thousands_of_mutated_replies_give_the_question_or_none() -> None:
+def test_a_thousand_mutated_replies_give_the_question_or_none() -> None:
     generator = random.Random(7)
     outcomes = {True: 0, False: 0}
 
@@ -168,7 +168,7 @@ def test_thousands_of_mutated_replies_give_the_question_or_none() -> None:
             text = text[:at] + generator.choice(["", '"', "}", "[", " x ", "\\"]) + text[at + cut :]
         return text
 
-    for _ in range(2000):
+    for _ in range(1000):
         reader = LlmQuestions(model(lambda prompt: damage(json.dumps(good(prompt)))))
         found = reader.read([(TOPIC, c) for c in CLAIMS])
         assert set(found) == {(TOPIC, c) for c in CLAIMS}
@@ -180,4 +180,4 @@ def test_thousands_of_mutated_replies_give_the_question_or_none() -> None:
                 assert not leaks(made.question, made.answer)
             else:
                 assert made.question == made.answer == ""
-    assert min(outcomes.values()) > 1000
+    assert min(outcomes.values()) > 500

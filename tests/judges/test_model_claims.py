@@ -226,11 +226,11 @@ def mutate(text: str, generator: random.Random) -> str:
     return text
 
 
-def test_thousands_of_mutated_replies() -> None:
+def test_a_thousand_mutated_replies() -> None:
     """Each sentence is read or counted as missing; every span lies in its sentence."""
     generator = random.Random(11)
     kinds: dict[str, int] = {}
-    for _ in range(3000):
+    for _ in range(1000):
         reader = LlmClaims(model(lambda prompt: mutate(json.dumps(good(prompt)), generator)))
         found = reader.read([(TOPIC, TEXT)])[TOPIC, TEXT]
         assert found.problem in (None, "unread", "mismatch", "truncated", "refused")
@@ -246,10 +246,10 @@ def test_thousands_of_mutated_replies() -> None:
         assert reader.claims == len(found.drafts) >= reader.unlocated
         for kind in (found.problem or "read", "unlocated" if reader.unlocated else "located"):
             kinds[kind] = kinds.get(kind, 0) + 1
-    assert kinds["read"] > 150
-    assert kinds["unread"] > 1000
-    assert kinds["mismatch"] > 10
-    assert kinds["unlocated"] > 10
+    assert kinds["read"] > 50
+    assert kinds["unread"] > 333
+    assert kinds["mismatch"] > 3
+    assert kinds["unlocated"] > 3
 
 
 @settings(max_examples=200, deadline=None)

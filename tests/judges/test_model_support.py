@@ -148,7 +148,7 @@ def test_failed_and_refused_requests_say_so() -> None:
         assert found == Supported(None, ("id1",), problem)
 
 
-def test_thousands_of_mutated_replies() -> None:
+def test_a_thousand_mutated_replies() -> None:
     """A damaged reply gives the verdict it gave undamaged, or none: never another."""
     generator = random.Random(5)
     lost = kept = 0
@@ -174,7 +174,7 @@ def test_thousands_of_mutated_replies() -> None:
         number = int(re.findall(r"\d", claim)[0])
         return ("supported", "p1") if number < 3 else ("not supported", "")
 
-    for _ in range(3000):
+    for _ in range(1000):
         engine = model(lambda prompt: damage(json.dumps(good(prompt, truth))))
         reader = LlmSupport(engine)
         found = reader.read([("Orm", c, (ONE,)) for c in CLAIMS])
@@ -190,8 +190,8 @@ def test_thousands_of_mutated_replies() -> None:
         assert counts.unread + counts.mismatch + counts.refused + counts.truncated == sum(
             f.problem is not None and f.problem != "failed" for f in found
         )
-    assert kept > 1000
-    assert lost > 1000
+    assert kept > 333
+    assert lost > 333
 
 
 @pytest.mark.parametrize("place", ["claim", "passage", "title", "topic"])

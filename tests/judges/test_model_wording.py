@@ -242,11 +242,11 @@ def mutate(text: str, generator: random.Random) -> str:
     return text
 
 
-def test_thousands_of_mutated_replies_are_never_an_invented_score() -> None:
+def test_two_thousand_mutated_replies_are_never_an_invented_score() -> None:
     """What is read is a list of texts with a number in 0..1, or it is counted as missing."""
     generator = random.Random(5)
     kinds: dict[str, int] = {}
-    for trial in range(4000):
+    for trial in range(2000):
         reader = LlmDecisive(model(lambda prompt: mutate(json.dumps(good(prompt)), generator)))
         found = reader.read([(Q, t) for t in TEXTS[:3]])
         for said in found.values():
@@ -256,21 +256,21 @@ def test_thousands_of_mutated_replies_are_never_an_invented_score() -> None:
             kinds[said.problem or "read"] = kinds.get(said.problem or "read", 0) + 1
         missing = reader.counts.unread + reader.counts.mismatch
         assert missing == sum(said.problem is not None for said in found.values())
-    assert kinds["read"] > 1000
-    assert kinds["unread"] > 1000
-    assert kinds["mismatch"] > 10
+    assert kinds["read"] > 500
+    assert kinds["unread"] > 500
+    assert kinds["mismatch"] > 5
 
 
-def test_thousands_of_mutated_answers_about_pairs() -> None:
+def test_a_thousand_mutated_answers_about_pairs() -> None:
     generator = random.Random(7)
     letters = ""
-    for _ in range(2000):
+    for _ in range(1000):
         engine = model(lambda prompt: mutate(json.dumps(good(prompt, "sample")), generator))
         found = LlmContradict(engine).read([(Q, "Brek", t) for t in ("Sarn", "Tolm")])
         letters += "".join(found.values())
     assert set(letters) <= {"c", "n", "?"}
-    assert letters.count("n") <= 20  # the model said yes everywhere: "no" can only come by accident
-    assert letters.count("?") > 500
+    assert letters.count("n") <= 10  # the model said yes everywhere: "no" can only come by accident
+    assert letters.count("?") > 250
 
 
 @settings(max_examples=300, deadline=None)

@@ -154,7 +154,6 @@ MAIN_VERB = regex(
     rf"(?<![\w-])(?<!\sto\s){ADVERB}(?P<verb>{VERB_LATER})(?=[\s,;:]|$)", re.IGNORECASE
 )
 OPENS_WITH_VERB = regex(rf"{ADVERB}(?:guest\s+)?(?:{VERB_LATER})(?=[\s,;:]|$)", re.IGNORECASE)
-PRONOUN = regex(r"(?:he|she|it|they)(?=\s|'s|'d|'ll|'ve|'re)", re.IGNORECASE)
 BE = regex(r"\b(?:is|was|are|were|be|been|being)\b", re.IGNORECASE)
 #: What a noun phrase goes on with: "a band formed in 1969", "an actress known for Taxi".
 TAIL = regex(

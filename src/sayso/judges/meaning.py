@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import lru_cache
-from itertools import combinations
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -405,56 +404,6 @@ def _same(forward: Relation, backward: Relation, strict: bool) -> bool:
     if "contradiction" in (forward, backward):
         return False
     return not forward == backward == "neutral"
-
-
-class Sensitivity(msgspec.Struct, frozen=True):
-    """How much a clustering depends on the order of the draws.
-
-    ``changed``: share of random orders with another partition than the given order; ``pairs``:
-    mean share of pairs of draws on which two partitions disagree; ``fewest`` and ``most`` clusters
-    seen.
-    """
-
-    changed: float
-    pairs: float
-    fewest: int
-    most: int
-
-
-def permutation_sensitivity(
-    texts: Sequence[str],
-    entails: Callable[[str, str], bool | None],
-    rng: np.random.Generator,
-    permutations: int = 20,
-    overwrite: bool = False,
-) -> Sensitivity:
-    """Cluster the texts in random orders and compare; at most u(u-1) questions in all.
-
-    ``entails`` is asked once for each ordered pair of different strings.
-    """
-    memo: dict[Pair, bool | None] = {}
-
-    def held(a: str, b: str) -> bool | None:
-        if (a, b) not in memo:
-            memo[a, b] = entails(a, b)
-        return memo[a, b]
-
-    base = cluster(texts, held, overwrite)
-    couples = list(combinations(range(len(texts)), 2))
-    changed, apart, sizes = 0, 0.0, [len(set(base))]
-    for _ in range(permutations):
-        order = rng.permutation(len(texts))
-        ids = [0] * len(texts)
-        for place, number in zip(
-            order, cluster([texts[i] for i in order], held, overwrite), strict=True
-        ):
-            ids[place] = number
-        differ = sum((base[i] == base[j]) != (ids[i] == ids[j]) for i, j in couples)
-        changed += differ > 0
-        apart += differ / len(couples) if couples else 0.0
-        sizes.append(len(set(ids)))
-    times = max(1, permutations)
-    return Sensitivity(changed / times, apart / times, min(sizes), max(sizes))
 
 
 # ---- a language model as classifier
