@@ -41,9 +41,8 @@ def test_no_key_reaches_a_file_or_the_terminal(
         assert code == (0 if judge == "rules" else 2)  # nobody can read what that judge says
         assert server.headers[-1]["authorization"] == f"Bearer {KEY}"
         monkeypatch.setenv("SAYSO_API_KEY", "sk-wrong-" + KEY)
-        assert (
-            cli.execute(command(tmp_path, server, "--seed", "1", "--out", str(tmp_path / "b"))) == 2
-        )
+        (tmp_path / "refused").mkdir()
+        assert cli.execute(command(tmp_path / "refused", server)) == 2
     printed = "".join(capsys.readouterr())
     assert "refuses the key in SAYSO_API_KEY_127_0_0_1 or SAYSO_API_KEY" in printed
     assert KEY not in printed
