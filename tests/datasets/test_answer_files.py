@@ -92,7 +92,7 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
         ({"answer": " \n"}, "the answer is empty"),
         ({"answer": ["a"]}, "answer is a list, expected text"),
         ({"answer": "a", "samples": "b"}, "samples is a text, expected a list"),
-        ({"answer": "a", "samples": ["b", None]}, "1 of 2 samples are no texts"),
+        ({"answer": "a", "samples": ["b", None]}, "1 of 2 samples are not texts"),
         (
             {"answer": "a", "samples": ["b"], "sample_token_logprobs": [[-1], [-2]]},
             "2 lists in sample_token_logprobs for 1 samples",
@@ -395,4 +395,4 @@ def test_a_row_without_anything_to_score_says_so() -> None:
     (told,) = row_of({"question": "a?", "answer": ["x"]}).problems
     assert told.startswith("answer is a list")
     (told,) = row_of({"question": "a?", "samples": [{}]}).problems
-    assert told == "1 of 1 samples are no texts"
+    assert told == "1 of 1 samples are not texts"

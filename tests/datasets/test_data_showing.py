@@ -42,7 +42,7 @@ def test_the_first_questions_are_shown_with_golds(
     assert "Wh␛[31mo\ufffd?" in out
     assert "gold: A␇nn" in out
     assert "gold: Rome; also R0 | R1 | R2 | R3 | R4 | R5 | 3 more" in out
-    assert "cannot be answered: whoever abstains is right" in out
+    assert "cannot be answered: abstaining is right" in out
     assert "context: [bold]C[/bold]" in out
     assert "  no gold" in out
     assert "note: 4 rows read" in err

@@ -62,7 +62,7 @@ def test_other_objects_are_other_right_answers(tmp_path: Path) -> None:
     (question,) = same.questions
     assert question.golds is not None
     assert [g.names for g in question.golds] == [("Ada Veld",), ("Mira Toll", "M. Toll")]
-    assert any("1 left out: asked before" in note for note in same.notes)
+    assert any("1 left out: repeated questions" in note for note in same.notes)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Topics to be told about, from a list of names or a table, good and bad."""
+"""Topics to write about, from a list of names or a table, good and bad."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_topic_a_line(tmp_path: Path) -> None:
         "Tell me about Mira Toll.",
         "Tell me about Orm Bask.",
     ]
-    assert data.notes[1] == "1 left out: topics that stand there already"
+    assert data.notes[1] == "1 left out: repeated topics"
     assert not data.long
     assert data.questions[0].golds is None
 

@@ -124,7 +124,7 @@ def test_several_models_or_none() -> None:
 
 
 def test_html() -> None:
-    assert "something else than JSON (a web page" in line_of(lambda n, b: "html")
+    assert "something other than JSON (a web page" in line_of(lambda n, b: "html")
 
 
 @pytest.mark.parametrize(
@@ -132,12 +132,12 @@ def test_html() -> None:
     [
         ("501", "has no chat completions (status 501", 1),
         ("405", "has no chat completions (status 405", 1),
-        ("501-html", "something else than JSON (status 501: a web page", 1),
-        ("502-html", "something else than JSON (status 502: a web page", 3),
-        ("503-html", "something else than JSON (status 503: a web page", 3),
-        ("500-html", "something else than JSON (status 500: a web page", 3),
-        ("400-html", "something else than JSON (status 400: a web page", 3),
-        ("html", "something else than JSON (a web page", 3),
+        ("501-html", "something other than JSON (status 501: a web page", 1),
+        ("502-html", "something other than JSON (status 502: a web page", 3),
+        ("503-html", "something other than JSON (status 503: a web page", 3),
+        ("500-html", "something other than JSON (status 500: a web page", 3),
+        ("400-html", "something other than JSON (status 400: a web page", 3),
+        ("html", "something other than JSON (a web page", 3),
     ],
 )
 def test_what_no_endpoint_answers_ends_everything_soon(fault: str, said: str, most: int) -> None:
@@ -250,7 +250,7 @@ def test_another_models_name_is_noticed_once() -> None:
     with opened(switches={"says_model": "other-7b"}) as (_, engine):
         answers(engine, *[ask(f"Who {n}?") for n in range(5)])
         said = [n for n in engine.notices if "other-7b" in n]
-        assert said == ["'bad' was asked, and the endpoint says that 'other-7b' answered"]
+        assert said == ["requests name 'bad', but the endpoint says that 'other-7b' answers"]
     with opened(switches={"says_model": "bad-2024-08-06"}) as (_, engine):
         answers(engine, ask("Who?"))
         assert engine.notices == []
@@ -389,7 +389,7 @@ def test_a_closed_engine_says_so() -> None:
         stream = engine.complete([ask("Who?")])
         closer = threading.Timer(0.05, engine.close)
         closer.start()
-        with pytest.raises(InputError, match="closed while it was being asked"):
+        with pytest.raises(InputError, match="closed before all answers came"):
             next(stream)
         closer.join()
 

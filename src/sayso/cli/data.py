@@ -185,7 +185,7 @@ def _print(question: Question) -> None:
     if question.parts:
         print(f"  asks for {len(question.parts)} facts, each also a question of its own")
     elif question.answerable is False:
-        print("  cannot be answered: whoever abstains is right")
+        print("  cannot be answered: abstaining is right")
     elif not question.golds:
         print("  no gold")
     for gold in question.golds or ():

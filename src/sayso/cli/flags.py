@@ -37,7 +37,7 @@ class Common:
         Parameter(
             help="builtin; a published set by its name, from the hub (sayso data list); a file in "
             "UNCLE's format, or squad:FILE in that of another set; file:FILE, a table of your own; "
-            "topics:FILE, things to be told about"
+            "topics:FILE, topics to write about"
         ),
     ] = "builtin"
     columns: Annotated[

@@ -82,7 +82,7 @@ def load(
         raise InputError(
             f"data {name!r}: expected one of {', '.join(LOADERS)}, "
             "or a .jsonl, .json or .parquet file (of a published set's format: squad:FILE; "
-            "a table of questions and golds: file:FILE; things to be told about: topics:FILE)"
+            "a table of questions and golds: file:FILE; topics to write about: topics:FILE)"
         )
     if limit is None:
         limit = DEFAULT_LIMIT.get(name.partition(":")[0], 0)

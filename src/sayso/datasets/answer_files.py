@@ -88,7 +88,7 @@ def _open(
         raise InputError(f"{path}: --format {kind}, but its first row has {names}")
     if kind == "rows":
         if requests is not None:
-            raise InputError(f"{path} is no batch output: --requests says nothing about it")
+            raise InputError(f"{path} is no output of a batch: --requests is only for those")
         _check_first(path, first[1], columns)
         loose = is_text_table(path)
         unit = "line" if loose or suffix in (".jsonl", ".ndjson") else "row"
@@ -431,7 +431,7 @@ def read_batch(
         if questions is not None:
             questions.close()
     if lost:
-        notices.append(f"{lost} answers of {path} have no request of their custom_id")
+        notices.append(f"{lost} answers of {path} have no request with their custom_id")
 
 
 def _batch_row(number: int, row: dict[str, object], name: str, question: str | None) -> AnswerRow:

@@ -134,7 +134,7 @@ def row_of(
 
 def _about_texts(problem: str) -> bool:
     """Whether a problem is about the answer or the samples already."""
-    return problem.startswith(("answer", "samples")) or problem.endswith("samples are no texts")
+    return problem.startswith(("answer", "samples")) or problem.endswith("samples are not texts")
 
 
 def _cell(name: str, value: object) -> object:
@@ -165,7 +165,7 @@ def _texts(name: str, value: object, problems: list[str]) -> tuple[str, ...] | N
     texts = [_text(name, item, []) for item in value]
     missing = sum(item is None for item in texts)
     if missing:
-        problems.append(f"{missing} of {len(texts)} {name} are no texts")
+        problems.append(f"{missing} of {len(texts)} {name} are not texts")
         return None
     return tuple(item for item in texts if item is not None)
 
@@ -307,7 +307,7 @@ def with_golds(rows: Iterator[AnswerRow], path: Path, notices: list[str]) -> Ite
             problems=(*row.problems, *partner.problems),
         )
     if lost:
-        notices.append(f"{lost:,} answers have no gold of their id in {path}")
+        notices.append(f"{lost:,} answers have no gold under their id in {path}")
     if len(used) < len(known):
         notices.append(f"{len(known) - len(used):,} golds of {path} belong to no answer")
 

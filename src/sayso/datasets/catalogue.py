@@ -98,7 +98,7 @@ CATALOGUE: dict[str, Entry] = {
         "the hub has a script only, which is never run: export its rows",
     ),
     "factscore": Entry(
-        "people to tell about, from famous to obscure", "183 and 500 people", "MIT", LONG, "",
+        "people to write about, from famous to obscure", "183 and 500 people", "MIT", LONG, "",
         "prompt_entities.txt, or a labeled .jsonl", "arXiv 2305.14251",
         "the labeled texts themselves: sayso factuality FILE",
     ),
@@ -112,7 +112,7 @@ CATALOGUE: dict[str, Entry] = {
         "the hub has a copy by others",
     ),
     "topics": Entry(
-        "your own things to be told about", "yours", "yours", LONG, "",
+        "your own topics to write about", "yours", "yours", LONG, "",
         "names, one a line, or rows with topic or prompt", "",
     ),
     "file": Entry(

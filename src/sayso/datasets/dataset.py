@@ -127,9 +127,9 @@ def dataset_of(items: Iterable[Item | str], *, name: str, source: str) -> Datase
     notes += [f"{number:,} left out: {reason}" for reason, number in left_out.items()]
     unanswerable = sum(q.answerable is False for q in questions.values())
     if unanswerable:
-        notes.append(f"{unanswerable:,} cannot be answered: whoever abstains is right")
+        notes.append(f"{unanswerable:,} cannot be answered: abstaining is right")
     if repeated:
-        notes.append(f"{repeated:,} left out: asked before (their answers are kept)")
+        notes.append(f"{repeated:,} left out: repeated questions (their answers are kept)")
     unique = tuple(questions.values())
     return Dataset(name, unique, questions_hash(unique), count, tuple(notes))
 

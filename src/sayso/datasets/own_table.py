@@ -116,10 +116,10 @@ def from_rows(
     values = [gold.value for question in questions for gold in question.golds or ()]
     notes = [f"{count:,} row{'s' * (count != 1)} read from {source}"]
     if len(unique) < count:
-        notes.append(f"{count - len(unique):,} left out: asked before")
+        notes.append(f"{count - len(unique):,} left out: repeated questions")
     for what, number in (
-        ("cannot be answered: whoever abstains is right", _count(questions, False)),
-        ("have no gold: nobody can say who is right", _count(questions, None)),
+        ("cannot be answered: abstaining is right", _count(questions, False)),
+        ("have no gold: their answers cannot be judged", _count(questions, None)),
         (
             "golds read NaN, None, null or N/A: leave the cell empty where there is none",
             sum(value.casefold() in WRITTEN_OUT for value in values),

@@ -74,7 +74,7 @@ def triviaqa_items(rows: Rows, source: str) -> Iterator[Item]:
     """TriviaQA: trivia questions with one answer each and many ways to write it.
 
     Joshi et al. 2017, "TriviaQA: A Large Scale Distantly Supervised Challenge Dataset for Reading
-    Comprehension", arXiv 1705.03551. Licence Apache-2.0 as its authors' repository has it; the
+    Comprehension", arXiv 1705.03551. License Apache-2.0 as its authors' repository has it; the
     card on the hub says "unknown", and the questions are their writers'. Hub: ``rc.nocontext``,
     splits train and validation (test has no answers and is not read). ``aliases`` are ways to write
     one answer, not several true values. A row of the hub, of the published JSON (under ``Data``),
@@ -103,7 +103,7 @@ def nq_open_items(rows: Rows, source: str) -> Iterator[Item]:
     """NQ-open: questions that people asked a search engine, with short answers.
 
     Lee, Chang and Toutanova 2019, arXiv 1906.00300, from Natural Questions (Kwiatkowski et al.
-    2019). Licence CC BY-SA 3.0. The answers of a question are ways to write it that several
+    2019). License CC BY-SA 3.0. The answers of a question are ways to write it that several
     annotators chose: one of them is enough. Questions come without a question mark, which is
     added: as a fragment they ask to be continued. One row::
 
@@ -119,7 +119,7 @@ def squad_items(rows: Rows, source: str, *, unanswerable: bool = False) -> Itera
     """SQuAD v1.1, SQuAD v2 and XQuAD: questions about a passage, which stands in the prompt.
 
     Rajpurkar et al. 2016, arXiv 1606.05250; Rajpurkar, Jia and Liang 2018, arXiv 1806.03822;
-    Artetxe, Ruder and Yogatama 2020, arXiv 1910.11856. Licence CC BY-SA 4.0. Answers are spans that
+    Artetxe, Ruder and Yogatama 2020, arXiv 1910.11856. License CC BY-SA 4.0. Answers are spans that
     several annotators marked: one is enough. A row of the hub, or the published JSON
     (train-v1.1.json, dev-v2.0.json, xquad.en.json, …)::
 
@@ -202,7 +202,7 @@ def svamp_items(rows: Rows, source: str) -> Iterator[Item]:
     """SVAMP: arithmetic in a short story; the story is the context, the question comes after it.
 
     Patel, Bhattamishra and Goyal 2021, "Are NLP Models really able to Solve Simple Math Word
-    Problems?", arXiv 2103.07191. Licence MIT. A whole number loses its decimals. One row::
+    Problems?", arXiv 2103.07191. License MIT. A whole number loses its decimals. One row::
 
         {"ID": "chal-4", "Body": "43 children …", "Question": "How many …?", "Answer": 22.0}
     """
@@ -225,7 +225,7 @@ def simpleqa_items(rows: Rows, source: str) -> Iterator[Item]:
 
     Wei et al. 2024, "Measuring short-form factuality in large language models", arXiv 2411.04368;
     Haas et al. 2025, "SimpleQA Verified", arXiv 2509.07968: 1,000 of the 4,326 questions, with
-    labels corrected. Licence MIT, both. Hub: for the first a copy that others keep of the published
+    labels corrected. License MIT, both. Hub: for the first a copy that others keep of the published
     CSV (its authors have none there). The domain is the topic. Rows of the hub or of the published
     CSV, or of one's own (JSONL, JSON, Parquet, CSV)::
 
@@ -284,7 +284,7 @@ def selfaware_items(rows: Rows, source: str) -> Iterator[Item]:
     arXiv 2305.18153. Data CC BY-SA 4.0 (its README; the code beside it is Apache-2.0). The authors
     publish ``data/SelfAware.json`` on GitHub, yinzhangyue/SelfAware: 2,337 questions with answers
     from SQuAD, HotpotQA and TriviaQA, and 1,032 without. The hub has a copy that others keep,
-    without a licence of its own; that its columns are those below is what programs that read it
+    without a license of its own; that its columns are those below is what programs that read it
     say. Answers are ways to write one right answer. The domain is "answerable" or "unanswerable". A
     row, or the published JSON::
 
@@ -309,7 +309,7 @@ def truthfulqa_items(rows: Rows, source: str) -> Iterator[Item]:
     """TruthfulQA: questions that many people answer wrongly, out of a common belief.
 
     Lin, Hilton and Evans 2022, "TruthfulQA: Measuring How Models Mimic Human Falsehoods", arXiv
-    2109.07958. Licence Apache-2.0. Hub: ``generation``, its one split ``validation`` of 817
+    2109.07958. License Apache-2.0. Hub: ``generation``, its one split ``validation`` of 817
     questions; the CSV that its authors publish now has 790. Every correct answer is a statement of
     its own and any one of them is right; the best answer comes first. They are sentences, and so
     are the answers of a model: the ``rules`` judge compares names and numbers, so grade this set
@@ -354,7 +354,7 @@ def abstentionbench_items(rows: Rows, source: str) -> Iterator[Item | str]:
     """AbstentionBench: questions from twenty sets, and whether one should abstain.
 
     Kirichenko et al. 2025, "AbstentionBench: Reasoning LLMs Fail on Unanswerable Questions", arXiv
-    2506.09038. Licence CC BY-NC 4.0, beside those of its sources: not for commercial use. The hub
+    2506.09038. License CC BY-NC 4.0, beside those of its sources: not for commercial use. The hub
     has a loading script and no data files: ``datasets`` runs such scripts up to 3.6.0 only, with
     leave to execute what they hold, which sayso never gives. So export the rows once, elsewhere,
     and name the file (docs/data.md says how). ``--data abstentionbench`` asks the hub all the same,
@@ -404,7 +404,7 @@ WORDINGS = {
 def popqa_dataset(name: str, rows: Rows, source: str) -> Dataset:
     """PopQA: questions on facts of Wikidata, with how often the subject's article is read.
 
-    Mallen et al. 2023, "When Not to Trust Language Models", arXiv 2212.10511. Licence MIT, that of
+    Mallen et al. 2023, "When Not to Trust Language Models", arXiv 2212.10511. License MIT, that of
     its authors' repository (AlexTMallen/adaptive-retrieval); the hub's card names none. Hub: one
     file, ``test.tsv``, its test split. ``possible_answers`` are ways to write every right object:
     those that are neither ``obj`` nor among its ``o_aliases`` write another one, and so does a row

@@ -53,7 +53,7 @@ def dataset_of(
     questions = tuple(topics.values())
     notes = [f"{count} row{'s' * (count != 1)} read from {source}"]
     if len(questions) < count:
-        notes.append(f"{count - len(questions)} left out: topics that stand there already")
+        notes.append(f"{count - len(questions)} left out: repeated topics")
     return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
 
 
@@ -124,7 +124,7 @@ def load_factscore_file(path: Path) -> Dataset:
     """Load FActScore's people, from famous to obscure: a list, or a labeled file.
 
     Min et al. 2023, "FActScore: Fine-grained Atomic Evaluation of Factual Precision in Long Form
-    Text Generation", arXiv 2305.14251. Licence MIT (github.com/shmsw25/FActScore). The authors keep
+    Text Generation", arXiv 2305.14251. License MIT (github.com/shmsw25/FActScore). The authors keep
     their data in a Google Drive folder that the repository's README links, not on the hub:
     ``labeled/prompt_entities.txt`` (183 people), ``unlabeled/prompt_entities.txt`` (500), and
     ``labeled/{InstructGPT,ChatGPT,PerplexityAI}.jsonl``. Rarity and region of a labeled file become
@@ -156,7 +156,7 @@ def load_longfact_file(path: Path) -> Dataset:
     Wei et al. 2024, "Long-form factuality in large language models", arXiv 2403.18802. The authors
     publish a folder of JSONL files on GitHub, google-deepmind/long-form-factuality (``longfact/``):
     for each subject 30 prompts about objects and 30 about concepts, 2,280 in all, in two folders
-    (``longfact-objects_gpt4_01-12-2024_noduplicates``, …). Licence CC BY 4.0 (code: Apache-2.0).
+    (``longfact-objects_gpt4_01-12-2024_noduplicates``, …). License CC BY 4.0 (code: Apache-2.0).
     The hub has a copy that others keep and of which only the split and the column ``prompt`` could
     be verified. One row, of which the canary is not read::
 
@@ -206,7 +206,7 @@ def wild_topics(
     """WildHallucinations: things that people asked chatbots about, half of them not in Wikipedia.
 
     Zhao et al. 2024, "WildHallucinations: Evaluating Long-form Factuality in LLMs with Real-World
-    Entity Queries", arXiv 2407.17468. Licence MIT (the card on the hub). 7,917 entities; with the
+    Entity Queries", arXiv 2407.17468. License MIT (the card on the hub). 7,917 entities; with the
     web pages about them a download of 1.4 GB. Of a row ``entity``, ``category`` and ``wiki``
     (whether Wikipedia has it) are read, the last two as slices; ``info``, web pages about it, can
     be exported and searched with ``sayso index``. The prompt is ours::

@@ -2,7 +2,7 @@
 
 Yang, Zhang et al. 2025, "UNCLE: Benchmarking Uncertainty Expressions in Long-Form Generation",
 arXiv 2505.16922, section 3; code github.com/rhyang2021/UNCLE. Neither that repository nor the card
-on the hub names a licence. Hub: rhyang2021/UNCLE, one file, ``uncle.json``. One record::
+on the hub names a license. Hub: rhyang2021/UNCLE, one file, ``uncle.json``. One record::
 
     {"entity": "…", "prompt": "…", "domain": "bios", "individual_qa": [
         {"question": "…", "answer": ["…"], "label": "…", "description": "…", "property_id": "P19"}]}
@@ -116,9 +116,7 @@ class _Reader:
                 self._refuse(line, "empty answer list", aspect, advice)
             elif self.shorts.get(short.id, short) != short:
                 advice = "a question shared by several prompts needs the same answers in each"
-                self._refuse(
-                    line, "question asked before with other answers", repr(short.text), advice
-                )
+                self._refuse(line, "repeated question with other answers", repr(short.text), advice)
             elif short.id in parts:
                 self._refuse(line, "question twice in one prompt", repr(short.text), "remove one")
             elif short.id in self.longs or short.text == prompt:
@@ -188,7 +186,7 @@ SPLITS = ("test", "dev", "train")
 def load_builtin(split: str = "test") -> Dataset:
     """Load one split of the built-in world: test, dev, train or all.
 
-    It ships with sayso under its MIT licence, in UNCLE's format, every fact invented.
+    It ships with sayso under its MIT license, in UNCLE's format, every fact invented.
     ``builtin/model/MODEL_CARD.md`` describes what is in it and how often the built-in model has
     read each fact.
     """

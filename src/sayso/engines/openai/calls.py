@@ -147,7 +147,7 @@ class Session:
                 result = self.results.get(timeout=BREATH)
             except Empty:
                 if self.dispatcher.loop.is_closed():
-                    raise InputError("the model was closed while it was being asked") from None
+                    raise InputError("the model was closed before all answers came") from None
                 continue
             if isinstance(result, BaseException):
                 raise result

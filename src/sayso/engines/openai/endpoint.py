@@ -162,7 +162,7 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
         return f"{model}: {url} does not serve {endpoint.model!r}; it lists: {names}"
     expected = "expected an OpenAI-compatible address, which mostly ends in /v1"
     if fault.kind == "page" or fault.page:
-        return f"{model}: {url} answers with something else than JSON ({reason}); {expected}"
+        return f"{model}: {url} answers with something other than JSON ({reason}); {expected}"
     if fault.kind in ("first", "unable"):
         return f"{model}: {url} has no chat completions ({reason}); {expected}"
     if fault.kind == "refused":
@@ -175,4 +175,4 @@ def retry_notice(reasons: Counter[str], retries: int) -> list[str]:
     if not reasons:
         return []
     counted = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.most_common(6))
-    return [f"{retries:,} calls to the endpoint were asked again ({counted})"]
+    return [f"{retries:,} calls to the endpoint were repeated ({counted})"]

@@ -87,7 +87,8 @@ class EndpointEngine:
         return [
             *([asker.draws.notice] if asker.draws.notice else []),
             *(
-                f"{asker.endpoint.model!r} was asked, and the endpoint says that {other!r} answered"
+                f"requests name {asker.endpoint.model!r}, but the endpoint says that {other!r} "
+                "answers"
                 for other in list(asker.other_models)
             ),
             *asker.learned.notices,

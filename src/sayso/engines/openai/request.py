@@ -135,7 +135,7 @@ class Learned:
     def in_replies(self) -> list[str]:
         """The notices that the ``overrides`` of replies repeat."""
         unknown = ", ".join(self.unknown)
-        first = [f"openai: endpoints know no {unknown}: not sent, the model does as it always does"]
+        first = [f"OpenAI does not know {unknown}: not sent, so its own default applies"]
         listed = [name for name, _ in self.dropped if name not in UNLISTED]
         return (first if unknown else []) + self._refusals(listed)
 
@@ -247,7 +247,7 @@ def unaskable(request: Request, learned: Learned) -> str | None:
     if not (request.temperature >= 0 and request.repetition_penalty > 0):
         return "failed: temperature must be at least 0 and repetition_penalty above 0"
     if request.prefill is not None and learned.official:
-        return "failed: this endpoint cannot go on from the beginning of an answer (prefill)"
+        return "failed: this endpoint cannot continue the beginning of an answer (prefill)"
     if request.response_format is not None:
         try:
             value = json.loads(request.response_format)
