@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nli_models import ORDERS, make_nli
 from sayso.engines.hf.encoders import open_nli
 from sayso.judges.meaning import Relations, label_columns
 from sayso.records import InputError
+from support.nli_models import ORDERS, make_nli
 
 pytest.importorskip("transformers")
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nli_models import ORDERS, make_nli
 from sayso.judges.meaning import ModelMeaning, RulesMeaning
 from sayso.judges.rules.text import tokens
 from sayso.judges.support import (
@@ -23,6 +22,7 @@ from sayso.judges.support import (
     lives,
 )
 from sayso.records import Passage
+from support.nli_models import ORDERS, make_nli
 
 TOPIC = "Mira Toll"
 PROSE = (

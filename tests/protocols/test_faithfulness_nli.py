@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 import sayso
-from nli_models import ORDERS, make_nli
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.meaning import ModelMeaning, RulesMeaning
 from sayso.protocols import faithfulness
@@ -19,6 +18,7 @@ from sayso.protocols.faithfulness.verdicts import NliContradiction
 from sayso.protocols.settings import replace
 from sayso.records import InputError, signature_text
 from sayso.runs.measure import Result, load_run, measure
+from support.nli_models import ORDERS, make_nli
 from support.scripted_world import facts, records, word, write
 
 Q = "Where is Orm?"

@@ -554,7 +554,7 @@ def test_a_word_that_cannot_be_read_is_no_probability_of_zero(tmp_path: Path) ->
 
 def test_claims_checked_by_an_nli_model(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
-    from nli_models import ORDERS, make_nli
+    from support.nli_models import ORDERS, make_nli
 
     folder = make_nli(tmp_path / "nli", ORDERS[0], positions=400)
     world = World(TEXTS)
