@@ -1,12 +1,19 @@
-"""How far two labelings of the same things agree: shares of the table, and Cohen's kappa."""
+"""How far labelings of the same things agree: shares of a table, Cohen's kappa, and graders.
+
+The agreement matrix of graders (people, answer metrics, or both) is that of Santilli et al. (arXiv
+2504.13677, table 1). A grader that is compared with a majority in which it votes looks better than
+it is, so it is left out of that majority. A grader outside the panel faces panels of the same size,
+each member left out in turn, so that a metric can be compared with a person.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import (
     Floats,
@@ -97,20 +104,10 @@ def agreement(
     return float_or_rows(value)
 
 
-# How far graders agree: people, answer metrics, or both, in pairs and each against the others.
-#
-# The agreement matrix is that of Santilli et al. (arXiv 2504.13677, table 1). A grader that is
-# compared with a majority in which it has a vote itself looks better than it is, so it is left
-# out
-# of that majority; and a grader that is none of the panel faces panels of the same size, each
-# member
-# left out in turn, so that a metric can be compared with a person.
-
-
 class Pairing(msgspec.Struct, frozen=True):
     """Two graders of the same answers: the share given the same verdict, and Cohen's kappa.
 
-    ``kappa`` is ``None`` where both said one and the same throughout.
+    ``kappa`` is ``None`` where both gave one and the same verdict throughout.
     """
 
     first: str
@@ -130,18 +127,15 @@ def agreement_matrix(
     ``verdicts`` by grader, (rows,) of 1 right, 0 wrong, NaN none; a row counts for a pair where
     both gave a verdict. ``clusters`` (rows,) name what is resampled, each row its own by default.
     """
-    said = _arrays(verdicts)
-    names = list(said)
-    unit = cluster_codes(clusters, _rows(said))
-    found = []
-    for place, first in enumerate(names):
-        for second in names[place + 1 :]:
-            one, two = said[first], said[second]
-            both = ~(np.isnan(one) | np.isnan(two))
-            same = bootstrap_share("agreement", one == two, both, unit, n, seed)
-            beyond = kappa(one[both], two[both]) if both.any() else None
-            found.append(Pairing(first, second, same, None if beyond is None else float(beyond)))
-    return tuple(found)
+    columns, unit = _columns(verdicts, clusters)
+    pairings = []
+    for first, second in combinations(columns, 2):
+        one, two = columns[first], columns[second]
+        both = ~(np.isnan(one) | np.isnan(two))
+        same = bootstrap_share("agreement", one == two, both, unit, n, seed)
+        value = kappa(one[both], two[both]) if both.any() else None
+        pairings.append(Pairing(first, second, same, None if value is None else float(value)))
+    return tuple(pairings)
 
 
 def against_others(
@@ -151,36 +145,37 @@ def against_others(
     n: int = 2000,
     seed: int = 0,
 ) -> dict[str, Estimate]:
-    """Return how often each grader says what the majority of the others says (leave-one-out).
+    """Return how often each grader agrees with the majority of the others (leave-one-out).
 
-    ``panel`` names those who make up the majority, all graders by default. One of the panel faces
-    the others of it; one outside faces the panel less each member in turn, all of them pooled.
-    Rows without a majority (nobody else, or a tie) are left out. Fewer than three in the panel
-    have no majority without one of them: raises :class:`~sayso.records.InputError`.
+    ``panel`` names those who make up the majority, all graders by default. A member of the panel
+    faces its other members; a grader outside faces the panel less each member in turn, pooled.
+    Rows without a majority (nobody else, or a tie) are left out. A panel of fewer than three has no
+    majority without one of them: raises :class:`~sayso.records.InputError`.
     """
-    said = _arrays(verdicts)
-    judges = list(panel) or list(said)
-    unknown = [name for name in judges if name not in said]
+    columns, unit = _columns(verdicts, clusters)
+    judges = list(panel) or list(columns)
+    unknown = [name for name in judges if name not in columns]
     if len(judges) < 3 or unknown:
         raise InputError(
             f"a majority of others needs a panel of at least 3 of the graders, got {judges}"
         )
-    unit = cluster_codes(clusters, _rows(said))
-    without = {left: majority([said[name] for name in judges if name != left]) for left in judges}
-    found = {}
-    for name, own in said.items():
+    without = {
+        left: majority([columns[name] for name in judges if name != left]) for left in judges
+    }
+    shares = {}
+    for name, own in columns.items():
         faced = [without[name]] if name in judges else [without[left] for left in judges]
         held = np.stack([~np.isnan(other) & ~np.isnan(own) for other in faced])
         same = np.stack([own == other for other in faced]) & held
         top, times = same.sum(axis=0), held.sum(axis=0)
         some = times > 0
         if len(faced) == 1 or not some.any():
-            found[name] = bootstrap_share("agreement_with_others", top, some, unit, n, seed)
+            shares[name] = bootstrap_share("agreement_with_others", top, some, unit, n, seed)
         else:  # pooled: a row on which a panel ties counts less, as it does for its members
-            found[name] = bootstrap_ratio(
+            shares[name] = bootstrap_ratio(
                 "agreement_with_others", top[some], times[some], unit[some], n, seed
             )
-    return found
+    return shares
 
 
 def majority(votes: Sequence[ArrayLike]) -> Floats:
@@ -190,9 +185,10 @@ def majority(votes: Sequence[ArrayLike]) -> Floats:
     return np.where(yes == no, np.nan, (yes > no).astype(np.float64))
 
 
-def _arrays(verdicts: Mapping[str, ArrayLike]) -> dict[str, Floats]:
-    return {name: np.asarray(said, dtype=np.float64) for name, said in verdicts.items()}
-
-
-def _rows(said: Mapping[str, Floats]) -> int:
-    return max((len(values) for values in said.values()), default=0)
+def _columns(
+    verdicts: Mapping[str, ArrayLike], clusters: ArrayLike | None
+) -> tuple[dict[str, Floats], NDArray[np.int64]]:
+    """Return the verdicts (rows,) by grader, and the cluster of each row."""
+    columns = {name: np.asarray(values, dtype=np.float64) for name, values in verdicts.items()}
+    rows = max((len(values) for values in columns.values()), default=0)
+    return columns, cluster_codes(clusters, rows)

@@ -1,7 +1,15 @@
-"""Do stated probabilities hold? For scores that are probabilities of being correct.
+"""Calibration: do stated probabilities hold, and how does a score become a probability?
 
-``confidence`` (n,) in 0..1 (NaN drops the row), ``correct`` (n,) 1 = right, 0 = wrong. All take
-``weights`` as in :mod:`sayso.metrics.ranking`; one class alone is no obstacle.
+Errors: ``confidence`` (n,) in 0..1 (NaN drops the row), ``correct`` (n,) 1 = right, 0 = wrong. All
+take ``weights`` as in :mod:`sayso.metrics.arrays`, and rows of one class alone.
+
+Calibrators turn a score into P(correct). Fit on one split and apply to another
+(:func:`split_rows`), or predict every row from the other folds (:func:`cross_calibrate`): a
+calibrator that is measured on its own rows looks perfect.
+
+Conformal filtering leaves out uncertain claims so that what is kept of a text is right with a
+promised probability (Mohri and Hashimoto 2024, "Language Models with Conformal Factuality
+Guarantees", section 3).
 """
 
 from __future__ import annotations
@@ -109,9 +117,11 @@ def ece(
     sum over bins of (share in bin) |accuracy - mean confidence| (Naeini et al. 2015; Guo et al.
     2017, Equation 3). Biased upwards with few rows per bin: see :func:`ece_debiased`.
     """
-    found = _binned(confidence, correct, bins, binning, weights)
-    gap = np.nan_to_num(np.abs(found.accuracy - found.confidence))
-    return as_result(divide((found.mass * gap).sum(axis=1), found.mass.sum(axis=1)), found.single)
+    binned = _binned(confidence, correct, bins, binning, weights)
+    gap = np.nan_to_num(np.abs(binned.accuracy - binned.confidence))
+    return as_result(
+        divide((binned.mass * gap).sum(axis=1), binned.mass.sum(axis=1)), binned.single
+    )
 
 
 def ece_debiased(
@@ -128,16 +138,16 @@ def ece_debiased(
     d erf(d/(s sqrt 2)); twice |d| less that removes about the excess, though not all of it where
     gaps are as small as their noise. Weights count rows.
     """
-    found = _binned(confidence, correct, bins, binning, weights)
-    gap = np.nan_to_num(found.accuracy - found.confidence)
-    variance = np.nan_to_num(divide(found.accuracy * (1 - found.accuracy), found.mass))
+    binned = _binned(confidence, correct, bins, binning, weights)
+    gap = np.nan_to_num(binned.accuracy - binned.confidence)
+    variance = np.nan_to_num(divide(binned.accuracy * (1 - binned.accuracy), binned.mass))
     s = np.sqrt(np.maximum(variance, 0))
     ratio = np.divide(gap, s, out=np.full(gap.shape, np.inf), where=s > 0)
     erf = np.array([math.erf(r / math.sqrt(2)) for r in ratio.reshape(-1)]).reshape(gap.shape)
     folded = s * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2) + gap * erf
     folded = np.where(s > 0, folded, np.abs(gap))
-    value = (found.mass * (2 * np.abs(gap) - folded)).sum(axis=1)
-    return as_result(divide(value, found.mass.sum(axis=1)), found.single)
+    value = (binned.mass * (2 * np.abs(gap) - folded)).sum(axis=1)
+    return as_result(divide(value, binned.mass.sum(axis=1)), binned.single)
 
 
 def brier(confidence: ArrayLike, correct: ArrayLike, weights: ArrayLike | None = None) -> Result:
@@ -200,11 +210,7 @@ def brier_decomposition(
     )
 
 
-# From a score to a probability of being correct, learned on rows that are not measured.
-#
-# Fit on one split and apply to another (:func:`split_rows`), or let every row be predicted from
-# the
-# other folds (:func:`cross_calibrate`): a calibrator measured on its own rows looks perfect.
+# ---- calibrators
 
 CalibratorKind = Literal["isotonic", "platt"]
 
@@ -392,9 +398,7 @@ def cross_calibrate(
     return result
 
 
-# Leaving out uncertain claims so that what is kept of a text is right with a promised chance.
-#
-# Mohri and Hashimoto 2024, "Language Models with Conformal Factuality Guarantees", section 3.
+# ---- conformal filtering
 
 
 class Filtered(NamedTuple):

@@ -1,4 +1,14 @@
-"""cMFG*, noise of k samples, Kendall's tau, and decisiveness as a probability of being right."""
+"""Does a model sound as sure as it is? Decisiveness against intrinsic confidence.
+
+Yona, Aharoni and Geva, arXiv 2405.16908 (PROTOCOLS 2.B). ``decisiveness`` (n,) 0..1 is what the
+words say, ``agreeing`` (n,) counts the samples, of ``k``, that do not contradict; their ratio is
+the confidence. Counts are binned as integers: the float 1 - x/20 falls off its bin's edge. A NaN
+decisiveness (a punt, a missing verdict) and k = 0 drop the row; nothing defaults to 0.
+
+In the order of this module: faithfulness of answers; cMFG, its skill and the policies it is read
+against, all on the same rows and bins; cMFG* (arXiv 2606.32032); the noise of k samples and
+what is left without it; Kendall's tau; decisiveness as a probability of being right.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +30,6 @@ __all__ = [
     "confidence_bin", "faithfulness", "kendall", "linguistic_calibration", "mfg", "noise_floor",
     "over_claim", "over_hedge", "shared_bins", "skill", "skill_corrected", "with_punts",
 ]  # fmt: skip
-
-# Does a model sound as sure as it is? Decisiveness against intrinsic confidence.
-#
-# Yona, Aharoni and Geva, arXiv 2405.16908 (PROTOCOLS 2.B). ``decisiveness`` (n,) 0..1 is what
-# the
-# words say, ``agreeing`` (n,) counts the samples, of ``k``, that do not contradict; their ratio
-# is
-# the confidence. Counts are binned as integers: the float 1 - x/20 falls off its bin's edge.
-# NaN
-# decisiveness (a punt, a missing verdict) and k = 0 drop the row; nothing defaults to 0.
 
 Punt = Literal["exclude", "dec0"]
 
@@ -88,10 +88,10 @@ def with_punts(decisiveness: ArrayLike, punted: ArrayLike, punt: Punt = "exclude
 
 def shares(values: ArrayLike, name: str) -> Floats:
     """Values as floats; anything outside 0..1 is a mistake (a judge's -1 must not be averaged)."""
-    found = np.asarray(values, dtype=np.float64)
-    if ((found < -1e-12) | (found > 1 + 1e-12)).any():
+    array = np.asarray(values, dtype=np.float64)
+    if ((array < -1e-12) | (array > 1 + 1e-12)).any():
         raise InputError(f"{name} must lie in 0..1 or be NaN (missing)")
-    return found
+    return array
 
 
 def _mean(values: Floats, weights: ArrayLike | None) -> Result:
@@ -102,23 +102,21 @@ def _mean(values: Floats, weights: ArrayLike | None) -> Result:
     return as_result(divide(W[:, keep] @ values[keep], W[:, keep].sum(axis=1)), single)
 
 
-# cMFG: faithfulness averaged over confidence, its skill, and the policies it is read against.
-#
-# Arguments as in :mod:`sayso.metrics.cmfg`. Bins are shared by everything on one set of
-# rows.
+# ---- cMFG
 
 Closed = Literal["right", "left"]
 Empty = Literal["skip", "zero"]
 
 
 class Rows(NamedTuple):
-    """Usable rows: decisiveness, confidence, group (bin or level), weights (B, m).
+    """Usable rows: decisiveness, confidence, samples, group (bin or level), weights (B, m).
 
     ``edges`` (groups, 2) is each group's stretch of the confidence axis.
     """
 
     d: Floats
     c: Floats
+    k: Floats
     group: NDArray[np.int64]
     W: Floats
     edges: Floats
@@ -152,7 +150,7 @@ def usable_rows(
     use: ArrayLike | None,
     weights: ArrayLike | None,
 ) -> Rows:
-    """Check and keep the rows that have decisiveness, a count and samples; bin them."""
+    """Return the rows that have decisiveness, a count and samples, binned."""
     d = shares(decisiveness, "decisiveness")
     j, K = (np.asarray(x, dtype=np.float64) for x in (agreeing, k))
     if d.ndim != 1 or j.shape != d.shape or K.shape not in ((), d.shape):
@@ -177,7 +175,7 @@ def usable_rows(
         chosen = np.asarray(use, dtype=bool)
         if chosen.shape != (len(edges),):
             raise InputError(f"use: one flag for each of {len(edges)} bins, got {chosen.shape}")
-    return Rows(d, c, group.astype(np.int64), W, edges, single, chosen)
+    return Rows(d, c, K, group.astype(np.int64), W, edges, single, chosen)
 
 
 def _over_bins(rows: Rows, values: Floats, empty: Empty) -> Floats:
@@ -294,10 +292,10 @@ def skill(
     """
     rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
     inside = _inside(rows)
-    found = _over_bins(inside, 1 - np.abs(inside.d - inside.c), empty)
+    faithful = _over_bins(inside, 1 - np.abs(inside.d - inside.c), empty)
     blind = _permuted(rows, empty)
     room = np.where(1 - blind > 1e-12, 1 - blind, 0.0)
-    return as_result(divide(found - blind, room), rows.single)
+    return as_result(divide(faithful - blind, room), rows.single)
 
 
 def cmfg_references(
@@ -311,7 +309,7 @@ def cmfg_references(
     use: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> dict[str, float | None]:
-    """Return the cMFG of policies on the same rows and bins, to print beside it.
+    """Return the cMFG of policies on the same rows and bins, to compare it with.
 
     ``decisive`` (always 1), ``half`` (always 1/2), ``constant`` (always the mean decisiveness),
     ``permuted``, ``oracle`` (decisiveness = confidence; below 1 only where empty bins count).
@@ -320,13 +318,13 @@ def cmfg_references(
     rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
     mean = float(np.average(rows.d, weights=rows.W[0])) if rows.W[0].sum() > 0 else 0.0
     policies = {"decisive": 1.0, "half": 0.5, "constant": mean}
-    found = {
+    values = {
         name: or_none(_over_bins(rows, 1 - np.abs(value - rows.c), empty)[0])
         for name, value in policies.items()
     }
-    found["permuted"] = or_none(_permuted(rows, empty)[0])
-    found["oracle"] = or_none(_over_bins(rows, np.ones(len(rows.d)), empty)[0])
-    return found
+    values["permuted"] = or_none(_permuted(rows, empty)[0])
+    values["oracle"] = or_none(_over_bins(rows, np.ones(len(rows.d)), empty)[0])
+    return values
 
 
 class ConfidenceBin(NamedTuple):
@@ -350,15 +348,15 @@ def cmfg_bins(
 ) -> list[ConfidenceBin]:
     """Return what each bin holds, empty bins included."""
     rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, None, None)
-    found = []
+    filled = []
     for b, (low, high) in enumerate(rows.edges):
         here = rows.group == b
         d, c = rows.d[here], rows.c[here]
-        means = (
-            (1 - float(np.abs(d - c).mean()), float(d.mean()), float(c.mean())) if len(d) else ()
-        )
-        found.append(ConfidenceBin(float(low), float(high), len(d), *(means or (None, None, None))))
-    return found
+        means: tuple[float | None, float | None, float | None] = (None, None, None)
+        if len(d):
+            means = 1 - float(np.abs(d - c).mean()), float(d.mean()), float(c.mean())
+        filled.append(ConfidenceBin(float(low), float(high), len(d), *means))
+    return filled
 
 
 def shared_bins(
@@ -376,6 +374,9 @@ def shared_bins(
         rows = usable_rows(d, j, k, bins, closed, False, None, None)
         shared &= np.bincount(rows.group, minlength=bins) >= least
     return shared
+
+
+# ---- cMFG*
 
 
 def cmfg_star(
@@ -454,21 +455,24 @@ def cmfg_star_error(faithfulness: ArrayLike, confidence: ArrayLike, bins: int = 
     return float(np.sqrt((width**2 * spread / size).sum()))
 
 
+# ---- the noise of k samples
+
+
 def noise_floor(
     agreeing: ArrayLike, k: ArrayLike, weights: ArrayLike | None = None
 ) -> float | None:
     """Return the mean |p - X/k| that a faithful model shows, X ~ Bin(k, p), p = agreeing/k.
 
-    About .09 at p = .5, k = 20: what cMFG misses of 1 for no fault of the model's. Exact sum;
+    About .09 at p = .5, k = 20: by so much cMFG of a faithful model falls short of 1. Exact sum;
     ``weights`` (n,) of claims, all equal by default.
     """
     j, K = np.broadcast_arrays(np.asarray(agreeing, np.int64), np.asarray(k, np.int64))
     w = _row_weights(weights, j.size)
     held = (K.ravel() > 0) & (w > 0)
-    found = [
+    noise = [
         _deviation(int(a), int(b)) for a, b in zip(j.ravel()[held], K.ravel()[held], strict=True)
     ]
-    return float(np.average(found, weights=w[held])) if found else None
+    return float(np.average(noise, weights=w[held])) if noise else None
 
 
 def _row_weights(weights: ArrayLike | None, n: int) -> Floats:
@@ -513,8 +517,7 @@ def cmfg_corrected(
     ``weights`` (n,) of claims.
     """
     pairs = _corrected(decisiveness, agreeing, k, bins, closed, levels, use, weights)
-    means = [said for said, _ in pairs]
-    return float(np.mean(means)) if means else None
+    return float(np.mean([own for own, _ in pairs])) if pairs else None
 
 
 def skill_corrected(
@@ -536,8 +539,8 @@ def skill_corrected(
     pairs = _corrected(decisiveness, agreeing, k, bins, closed, levels, use, weights)
     if not pairs:
         return None
-    found, blind = (float(np.mean(side)) for side in zip(*pairs, strict=True))
-    return (found - blind) / (1 - blind) if 1 - blind > 1e-12 else None
+    own, blind = (float(np.mean(side)) for side in zip(*pairs, strict=True))
+    return (own - blind) / (1 - blind) if 1 - blind > 1e-12 else None
 
 
 def _corrected(
@@ -551,14 +554,11 @@ def _corrected(
     weights: ArrayLike | None,
 ) -> list[tuple[float, float]]:
     """Corrected faithfulness of each bin, and of all decisiveness dealt out over it."""
-    given = _row_weights(weights, int(np.size(decisiveness)))
-    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, given)
-    K = np.broadcast_to(np.asarray(k, dtype=np.float64), np.shape(decisiveness))
-    d, j = np.asarray(decisiveness, dtype=np.float64), np.asarray(agreeing, dtype=np.float64)
-    K = K[~(np.isnan(d) | np.isnan(j) | np.isnan(K)) & (K > 0)]
-    noise = np.where(K > 1, rows.c * (1 - rows.c) / np.maximum(K - 1, 1), 0.0)
+    single = _row_weights(weights, int(np.size(decisiveness)))
+    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, single)
+    noise = np.where(rows.k > 1, rows.c * (1 - rows.c) / np.maximum(rows.k - 1, 1), 0.0)
     W = rows.W[0]
-    found = []
+    pairs = []
     for b in np.flatnonzero(rows.use):
         here = (rows.group == b) & (W > 0)
         if not here.any():
@@ -569,10 +569,10 @@ def _corrected(
         gaps = [np.average(np.abs(rows.d - value), weights=W) for value in attained]
         dealt = float(np.average(gaps, weights=np.bincount(place, w)))
         # a dealt gap has the variance of all decisiveness and that of the bin's confidence
-        said = _less(float(np.average(np.abs(own), weights=w)), *_moments(own, w), extra)
+        gap = _less(float(np.average(np.abs(own), weights=w)), *_moments(own, w), extra)
         (all_mean, all_spread), (mean, spread) = _moments(rows.d, W), _moments(c, w)
-        found.append((1 - said, 1 - _less(dealt, all_mean - mean, all_spread + spread, extra)))
-    return found
+        pairs.append((1 - gap, 1 - _less(dealt, all_mean - mean, all_spread + spread, extra)))
+    return pairs
 
 
 def _moments(values: Floats, weights: Floats) -> tuple[float, float]:
@@ -587,7 +587,10 @@ def _less(size: float, mean: float, spread: float, extra: float) -> float:
     return max(0.0, size - added)
 
 
-_BLOCK = 4_000_000
+# ---- rank correlation, and decisiveness as a probability
+
+#: Pairs held at once by :func:`kendall`.
+BLOCK = 4_000_000
 
 
 def kendall(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = None) -> Result:
@@ -603,7 +606,7 @@ def kendall(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = Non
     keep = ~(np.isnan(x) | np.isnan(y))
     x, y, W = x[keep], y[keep], W[:, keep]
     top, left, right = np.zeros(len(W)), np.zeros(len(W)), np.zeros(len(W))
-    step = max(1, _BLOCK // max(1, len(x)))
+    step = max(1, BLOCK // max(1, len(x)))
     for i in range(0, len(x), step):
         sx = np.sign(x[i : i + step, None] - x)
         sy = np.sign(y[i : i + step, None] - y)

@@ -1,7 +1,7 @@
 """Which of two scores is better, and does the answer depend on the answer metric?
 
-Scores are compared on the same rows with the same resamples, and the many comparisons of one table
-are corrected together (Holm 1979).
+Scores are compared on the same rows with the same resamples, and all comparisons of one table are
+corrected together (Holm 1979).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ScoreDifference(msgspec.Struct, frozen=True):
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return Holm's step-down adjusted p-values in the given order; ``None`` stays and counts not.
+    """Return Holm's step-down adjusted p-values in the given order; ``None`` stays, uncounted.
 
     The i-th smallest of m is multiplied by m - i + 1, then made monotone and cut at 1.
     """
@@ -95,7 +95,6 @@ def paired_differences(
     for name, column in columns.items():
         if column.shape != wrong.shape:
             raise InputError(f"score {name!r} has {len(column)} rows, the classes {len(wrong)}")
-    wanted = list(combinations(columns, 2)) if pairs is None else list(pairs)
     unit = cluster_codes(clusters, len(wrong))
     count = count_codes(unit)
     layer = strata_of_clusters(unit, count, strata) if count else None
@@ -104,13 +103,13 @@ def paired_differences(
     if count:
         rng = np.random.default_rng(seed)
         weights = np.concatenate(list(resample_weights(count, n, rng, layer)))
-    found = _Replicates(columns, wrong, unit, weights, metric, keywords)
+    replicates_of = _Replicates(columns, wrong, unit, weights, metric, keywords)
     result = []
-    for first, second in wanted:
+    for first, second in combinations(columns, 2) if pairs is None else pairs:
         rows = ~(np.isnan(columns[first]) | np.isnan(columns[second]) | np.isnan(wrong))
         title = f"{first} - {second}"
         missing = int((~rows).sum())
-        one, two = found.of(first, rows), found.of(second, rows)
+        one, two = replicates_of(first, rows), replicates_of(second, rows)
         if one[0] is None or two[0] is None:
             gap = Estimate(
                 name=title, n=int(rows.sum()), missing=missing, problem="undefined on these rows"
@@ -151,7 +150,7 @@ class _Replicates:
         self._data = columns, wrong, unit, weights, metric, keywords
         self._memo: dict[tuple[str, bytes], tuple[float | None, Floats]] = {}
 
-    def of(self, name: str, rows: NDArray[np.bool_]) -> tuple[float | None, Floats]:
+    def __call__(self, name: str, rows: NDArray[np.bool_]) -> tuple[float | None, Floats]:
         key = (name, rows.tobytes())
         if key not in self._memo:
             columns, wrong, unit, weights, metric, keywords = self._data
@@ -200,9 +199,9 @@ def rank_flips(differences: Mapping[str, Sequence[ScoreDifference]]) -> list[Ran
             sure = d.p_holm is not None and d.p_holm < 0.05
             values.setdefault((d.first, d.second), {})[by] = (d.difference.value, sure)
     flips = []
-    for (first, second), found in values.items():
-        for one, two in combinations(found, 2):
-            (a, sure_a), (b, sure_b) = found[one], found[two]
+    for (first, second), by_metric in values.items():
+        for one, two in combinations(by_metric, 2):
+            (a, sure_a), (b, sure_b) = by_metric[one], by_metric[two]
             if a * b >= 0:
                 continue
             under, against = (one, two) if a > 0 else (two, one)

@@ -1,8 +1,28 @@
-"""Precision, recall and length of long answers: FActScore, SAFE's F1@K, and equal lengths.
+"""Factuality of long answers: precision and length, positions in the text, self-knowledge.
 
 S, NS and IR are the numbers of supported, not supported and irrelevant claims of one answer.
 Precision = S / (S + NS). It rises when a model says less, so length, recall and the share of
-irrelevant claims stand beside it (VALIDITY 5).
+irrelevant claims are reported with it (VALIDITY 5).
+
+Positions (Tu et al., arXiv 2411.15993, section 3; PROTOCOLS 4.B): sentence i (from 1) of n lies at
+i/n, in (0, 1]; bins are right-closed, in integers:
+
+    bin = ceil(bins * i / n) - 1 = (bins * i + n - 1) // n - 1
+
+"third of six = 50 %" lies in 40-60 %. A text of n < bins sentences leaves bins empty, always the
+first among them, so a curve over all texts compares different texts at its two ends: it is shown
+with and without the short ones, and the trend is measured inside texts.
+
+Self-knowledge (the same paper): of a model's own claims,
+
+    SK = share of its supported claims that it judges correct
+    SU = share of its unsupported claims that it judges not correct
+    F  = (1 - SU) / (2 - SU - SK)                                      (Equation 3)
+
+Equation 3 equates the model's accept rate r on its own claims, r = F SK + (1-F)(1-SU), with F: it
+holds only for a model that accepts as many claims as are true. With the *observed* accept rate the
+inversion is Rogan and Gladen's (1978), F = (r + SU - 1) / (SK + SU - 1). SK and SU need labels, so
+they estimate F only if they come from other answers: :func:`cross_fit`.
 """
 
 from __future__ import annotations
@@ -14,7 +34,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.arrays import Floats, codes, divide, or_none
+from sayso.metrics.arrays import Floats, codes, count_codes, divide, or_none
 from sayso.metrics.intervals import resample_weights, standard_error, student_interval
 from sayso.records import InputError
 
@@ -95,20 +115,7 @@ def equal_length(labels: Sequence[Sequence[str]], first: int) -> tuple[list[int]
     return [a.count("S") for a in kept], [a.count("NS") for a in kept]
 
 
-# How numbers move along a text: relative positions, bins, curves, and a trend that is not
-# mixture.
-#
-# Tu et al., arXiv 2411.15993, section 3 (PROTOCOLS 4.B). Sentence i (from 1) of n lies at i/n,
-# in
-# (0, 1]; bins are right-closed, in integers:
-#
-#     bin = ceil(bins * i / n) - 1 = (bins * i + n - 1) // n - 1
-#
-# "third of six = 50 %" lies in 40-60 %. A text of n < bins sentences leaves bins empty, always
-# the
-# first among them, so a curve over all texts compares different texts at its two ends: it is
-# shown
-# with and without the short ones, and the trend is measured inside texts.
+# ---- positions in the text
 
 Closed = Literal["right", "left"]
 Average = Literal["sentence", "generation", "micro"]
@@ -157,22 +164,22 @@ def _fractions(counts: Floats, text: NDArray[np.int64] | None) -> dict[str, floa
     total = counts.sum(axis=1)
     some = total > 0
     share = divide(counts[some], total[some, None])
-    found: dict[str, float | None] = {
+    values: dict[str, float | None] = {
         "sentences": float(len(counts)),
         "sentences_with_claims": float(some.sum()),
         "claims": float(total.sum()),
     }
     for column, label in enumerate(LABELS):
         own = share[:, column]
-        found[f"macro_sentence_{label}"] = _mean(own)
+        values[f"macro_sentence_{label}"] = _mean(own)
         if text is not None:
             _, unit = np.unique(text[some], return_inverse=True)
             means = divide(np.bincount(unit, weights=own), np.bincount(unit))
-            found[f"macro_generation_{label}"] = _mean(means)
-        found[f"micro_{label}"] = or_none(divide(counts[:, column].sum(), total.sum()))
-        found[f"mean_{label}_count"] = _mean(counts[some, column])
-        found[f"mean_{label}_count_all"] = _mean(counts[:, column])
-    return found
+            values[f"macro_generation_{label}"] = _mean(means)
+        values[f"micro_{label}"] = or_none(divide(counts[:, column].sum(), total.sum()))
+        values[f"mean_{label}_count"] = _mean(counts[some, column])
+        values[f"mean_{label}_count_all"] = _mean(counts[:, column])
+    return values
 
 
 def _mean(values: Floats) -> float | None:
@@ -261,33 +268,19 @@ def position_trend(
 
 
 def _shuffled(
-    x: Floats, y: Floats, unit: NDArray[np.int64], seen: float, n: int, rng: np.random.Generator
+    x: Floats, y: Floats, unit: NDArray[np.int64], across: float, n: int, rng: np.random.Generator
 ) -> float:
-    """Return the share of orders, the seen one among them, with a sum x y as far from 0."""
+    """Return the share of orders, the real one included, whose sum x y is as far from 0."""
     order = np.argsort(unit, kind="stable")
     x, y, unit = x[order], y[order], unit[order]
     as_far = 0
     for _ in range(n):
         mixed = y[np.lexsort((rng.random(len(y)), unit))]
-        as_far += abs(float(x @ mixed)) >= abs(seen) - 1e-12
+        as_far += abs(float(x @ mixed)) >= abs(across) - 1e-12
     return (1 + as_far) / (1 + n)
 
 
-# Does a model recognise its own true and false claims, and what would that say of factuality?
-#
-# Tu et al., arXiv 2411.15993 (PROTOCOLS 4.B). Of a model's own claims:
-#
-#     SK = share of its supported claims that it judges correct
-#     SU = share of its unsupported claims that it judges not correct
-#     F  = (1 - SU) / (2 - SU - SK)                                      (Equation 3)
-#
-# Equation 3 is where the model's accept rate r on its own claims, r = F SK + (1-F)(1-SU), is
-# put
-# equal to F: right only for a model that accepts as many claims as are true. With the
-# *observed*
-# accept rate the inversion is Rogan and Gladen's (1978), F = (r + SU - 1) / (SK + SU - 1).
-# SK and SU need labels, so an estimate of F is one only if they come from other answers: cross-
-# fit.
+# ---- self-knowledge
 
 #: what "none of the above" says of an unsupported claim (PROTOCOLS 4.B, setting c)
 NoneRule = Literal["incorrect", "b_only", "missing"]
@@ -402,7 +395,7 @@ def cross_fit(
     if not of.any():
         return CrossFit(None, None, None, None, None, 0)
     unit = codes(groups)
-    order = np.random.default_rng(seed).permutation(int(unit.max()) + 1)
+    order = np.random.default_rng(seed).permutation(count_codes(unit))
     fold = order[unit] % min(folds, len(order))
     third, gladen = [], []
     for number in range(int(fold.max()) + 1):
@@ -421,10 +414,10 @@ def cross_fit(
     )
 
 
-def _pooled(found: Sequence[tuple[float | None, int]]) -> float | None:
+def _pooled(folds: Sequence[tuple[float | None, int]]) -> float | None:
     """Return the mean over folds, weighted by claims; ``None`` if a fold has no value."""
-    if not found or any(value is None for value, _ in found):
+    if not folds or any(value is None for value, _ in folds):
         return None
     return float(
-        np.average([v for v, _ in found if v is not None], weights=[size for _, size in found])
+        np.average([v for v, _ in folds if v is not None], weights=[size for _, size in folds])
     )

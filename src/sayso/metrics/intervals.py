@@ -14,6 +14,10 @@ Aspects of one entity, its prompts and the paired forms move together, so the un
 * Other metrics and paired differences have no exact form: symmetric or logit t throughout.
 
 Resampling is by integer weights: a metric takes weights (B, n) and returns (B,).
+
+In the order of this module: distribution functions, in numpy, so that scipy stays out of core;
+intervals of a number from its replicates; the bootstrap of any metric, and of shares and ratios of
+rows; numbers of trained models, whose training seeds are resampled too.
 """
 
 from __future__ import annotations
@@ -36,7 +40,24 @@ __all__ = [
     "exact_interval",
 ]  # fmt: skip
 
-# The few distribution functions that intervals need, in numpy, so that scipy stays out of core.
+LEVEL = 0.95
+#: A proportion with fewer trials, successes or failures gets an exact interval.
+SPARSE_DENOMINATOR = 10
+SPARSE_COUNT = 5
+#: More resamples than this that leave a metric undefined are a problem.
+UNDEFINED_SHARE = 0.05
+#: Clusters below which there is no interval.
+LEAST_CLUSTERS = 2
+#: Floats held at once by one block of resamples (a metric makes a few temporaries of this size).
+BLOCK = 1_000_000
+
+#: metric(*arrays, weights=..., **keywords)
+Metric = Callable[..., Any]
+Range = tuple[float, float]
+Interval = tuple[float | None, float | None]
+
+
+# ---- distributions
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
@@ -98,10 +119,15 @@ def student_quantile(q: float, freedom: float) -> float:
     if q == 0.5:
         return 0.0
     tail = 2 * min(q, 1 - q)
-    # The complement 1 - x is asked for, which keeps its digits for many degrees of freedom.
+    # The complement 1 - x keeps its digits for many degrees of freedom.
     complement = beta_quantile(1 - tail, 0.5, freedom / 2)
     size = math.sqrt(freedom * complement / (1 - complement))
     return math.copysign(size, q - 0.5)
+
+
+def student_p(t: float, freedom: float) -> float:
+    """Return P(|T| >= |t|) for Student's t with ``freedom`` > 0 degrees of freedom."""
+    return beta_cdf(freedom / (freedom + t * t), freedom / 2, 0.5)
 
 
 def binomial_tail(successes: int, trials: int, p: float) -> float:
@@ -112,9 +138,7 @@ def binomial_tail(successes: int, trials: int, p: float) -> float:
     )
 
 
-def exact_interval(
-    successes: float, trials: float, level: float = 0.95
-) -> tuple[float | None, float | None]:
+def exact_interval(successes: float, trials: float, level: float = LEVEL) -> Interval:
     """Return the Clopper-Pearson interval of a proportion; (None, None) without trials.
 
     Real-valued counts are accepted (effective sizes, Korn and Graubard 1998).
@@ -130,16 +154,7 @@ def exact_interval(
     return low, high
 
 
-Metric = Callable[..., Any]
-Range = tuple[float, float]
-Interval = tuple[float | None, float | None]
-
-SPARSE_DENOMINATOR = 10
-SPARSE_COUNT = 5
-UNDEFINED_SHARE = 0.05
-LEVEL = 0.95
-#: Floats held at once by one block of resamples (a metric makes a few temporaries of this size).
-BLOCK = 1_000_000
+# ---- resamples, and the interval of a number from its replicates
 
 
 def resample_weights(
@@ -198,13 +213,8 @@ def student_interval(
     x = (value - low) / (high - low)
     step = width / (high - low) / (x * (1 - x))
     centre = np.log(x / (1 - x))
-    ends = (1 / (1 + np.exp(-(centre + side * step))) for side in (-1, 1))
-    return _pair(low + (high - low) * float(end) for end in ends)
-
-
-def _pair(ends: Iterator[float]) -> Interval:
-    low, high = ends
-    return low, high
+    below, above = (1 / (1 + np.exp(-(centre + side * step))) for side in (-1, 1))
+    return low + (high - low) * float(below), low + (high - low) * float(above)
 
 
 def is_sparse(successes: float, trials: float) -> bool:
@@ -264,6 +274,9 @@ def undefined_problem(replicates: ArrayLike) -> str | None:
     return f"undefined in {100 * share:.0f} % of the resamples, which were skipped"
 
 
+# ---- the bootstrap of any metric
+
+
 def bootstrap(
     metric: Metric,
     *arrays: ArrayLike,
@@ -284,8 +297,8 @@ def bootstrap(
     second factor (such as aspect types) whose levels are resampled too, the weights multiplied:
     two-way intervals, conservative (Owen 2007). ``limits`` is the range of the metric: (0, 1),
     (-1, 1) for J, (0, inf) for odds ratios, ``None`` for differences (symmetric interval).
-    Resamples in which the metric is undefined (one class only) are skipped; more than 5 % of them
-    are told in ``problem``. ``value`` is ``None`` where the metric itself is undefined.
+    Resamples in which the metric is undefined (one class only) are skipped; ``problem`` says so
+    where they are more than 5 %. ``value`` is ``None`` where the metric itself is undefined.
     """
     rows = len(np.asarray(arrays[0]))
     unit = cluster_codes(clusters, rows)
@@ -298,18 +311,18 @@ def bootstrap(
     second = None if crossed is None else codes(crossed)
     rng = np.random.default_rng(seed)
     twin = np.random.default_rng([seed, 1])
-    found = []
+    blocks = []
     for weights in resample_weights(count, n, rng, layer, row=rows):
         expanded = weights if clusters is None else weights[:, unit]
         if second is not None:
-            levels = int(second.max()) + 1
+            levels = count_codes(second)
             draws = twin.multinomial(levels, np.full(levels, 1 / levels), size=len(weights))
             expanded = expanded * draws[:, second]
-        found.append(np.asarray(metric(*arrays, weights=expanded, **keywords), dtype=np.float64))
-    replicates = np.concatenate(found)
+        blocks.append(np.asarray(metric(*arrays, weights=expanded, **keywords), dtype=np.float64))
+    replicates = np.concatenate(blocks)
     groups = 1 if layer is None else len(np.unique(layer))
     if second is not None:
-        count = min(count, int(second.max()) + 1)
+        count = min(count, count_codes(second))
     return make_estimate(title, float(value), replicates, count, groups, limits, rows)
 
 
@@ -345,16 +358,16 @@ def bootstrap_difference(
     values = metric(*first, **keywords), metric(*second, **keywords)
     if values[0] is None or values[1] is None:
         return Estimate(name=title, n=rows, problem="undefined on one side")
-    found = []
+    blocks = []
     rng = np.random.default_rng(seed)
     for weights in resample_weights(count, n, rng, row=max(rows, len(other))):
         sides = (
             np.asarray(metric(*side, weights=weights[:, index], **keywords), dtype=np.float64)
             for side, index in ((first, unit), (second, twin))
         )
-        found.append(next(sides) - next(sides))
+        blocks.append(next(sides) - next(sides))
     difference = float(values[0]) - float(values[1])
-    return make_estimate(title, difference, np.concatenate(found), count, 1, None, rows)
+    return make_estimate(title, difference, np.concatenate(blocks), count, 1, None, rows)
 
 
 def make_estimate(
@@ -397,184 +410,7 @@ def strata_of_clusters(
     return of_cluster
 
 
-def student_p(t: float, freedom: float) -> float:
-    """Return P(|T| >= |t|) for Student's t with ``freedom`` > 0 degrees of freedom."""
-    return beta_cdf(freedom / (freedom + t * t), freedom / 2, 0.5)
-
-
-# Intervals of numbers that rest on trained models: entities *and* training seeds are resampled.
-#
-# A method has S seeds (one where nothing was trained), each measured on the same entities. A
-# number
-# is the mean over seeds of the seed's number. A resample draws entities, the same for every
-# seed and
-# every method, and seeds: S - 1 of the S with replacement, weighted by S / (S - 1), since S of
-# S
-# would lose a share 1/S of their variance (Rao and Wu 1988). Methods with equally many seeds
-# get the
-# same draws of both, so that a difference is paired.
-#
-# The error gets Student's t with Satterthwaite's degrees of freedom: those of few seeds weigh
-# as
-# much as the seeds' share of the variance.
-
-#: entity weights (B, E), or None for the number itself, to values (B,); NaN = undefined
-EntityMetric = Callable[[Floats | None], "Floats | float"]
-
-
-class Draws(NamedTuple):
-    """Weights of entities (B, E), and those of S seeds (B, S) by S."""
-
-    entities: Floats
-    seed: int
-
-    def seeds(self, number: int) -> Floats:
-        """Return the weights of ``number`` seeds, mean 1, the same at every call."""
-        B = len(self.entities)
-        if number < 2:
-            return np.ones((B, number))
-        rng = np.random.default_rng([self.seed, number])
-        chosen = rng.multinomial(number - 1, np.full(number, 1 / number), size=B)
-        return np.asarray(chosen * (number / (number - 1)), dtype=np.float64)
-
-
-class Spread(NamedTuple):
-    """A number, each seed's, and its replicates (B,).
-
-    ``least`` is a standard error that theory allows no less than, for numbers that resamples with
-    few events leave undefined, and so understate.
-    """
-
-    value: float
-    by_seed: tuple[float | None, ...]
-    replicates: Floats
-    least: float = 0.0
-
-
-def draw(entities: int, n: int = 2000, seed: int = 0) -> Draws:
-    """Return ``n`` resamples of entities. Seeds are drawn when their number is known."""
-    rng = np.random.default_rng(seed)
-    blocks = list(resample_weights(entities, n, rng))
-    return Draws(np.concatenate(blocks) if blocks else np.zeros((0, entities)), seed)
-
-
-def spread(seeds: Sequence[EntityMetric], draws: Draws, block: int = 200) -> Spread:
-    """Return the mean over seeds of a metric, with replicates. Undefined seeds are left out."""
-    own = [float(metric(None)) for metric in seeds]
-    columns = []
-    for metric, value in zip(seeds, own, strict=True):
-        if np.isnan(value):
-            columns.append(np.full(len(draws.entities), np.nan))
-            continue
-        parts = [
-            np.asarray(metric(draws.entities[at : at + block]), dtype=np.float64)
-            for at in range(0, len(draws.entities), block)
-        ]
-        columns.append(np.concatenate(parts) if parts else np.zeros(0))
-    table = np.stack(columns, axis=1)
-    weights = draws.seeds(len(seeds)) * ~np.isnan(table)
-    total = weights.sum(axis=1)
-    held = np.where(np.isnan(table), 0.0, table) * weights
-    mean = np.where(total > 0, held.sum(axis=1) / np.where(total > 0, total, 1.0), np.nan)
-    defined = [v for v in own if not np.isnan(v)]
-    value = float(np.mean(defined)) if defined else float("nan")
-    return Spread(value, tuple(None if np.isnan(v) else v for v in own), mean)
-
-
-def error_of(found: Spread, entities: int) -> tuple[float, float] | None:
-    """Return (standard error, degrees of freedom); ``None`` for a single entity.
-
-    With V the variance and V_s = var(seeds)/S its part from seeds:
-    V^2 / ((V - V_s)^2 / (E - 1) + V_s^2 / (S - 1)).
-    """
-    held = found.replicates[~np.isnan(found.replicates)]
-    if len(held) < 2 or entities < 2:
-        return None
-    error = max(found.least, float(held.std(ddof=1) * np.sqrt(entities / (entities - 1))))
-    values = np.array([v for v in found.by_seed if v is not None])
-    total = error**2
-    if len(values) < 2 or total == 0:
-        return error, float(entities - 1)
-    of_seeds = min(total, float(values.var(ddof=1)) / len(values))
-    rest = total - of_seeds
-    freedom = total**2 / (rest**2 / (entities - 1) + of_seeds**2 / (len(values) - 1))
-    return error, freedom
-
-
-def estimate(
-    name: str, found: Spread, entities: int, n: int, limits: Range | None = None
-) -> Estimate:
-    """Return a number with its 95 % interval; ``limits`` as in ``bootstrap``. ``n`` rows a seed."""
-    if np.isnan(found.value):
-        return Estimate(name, n=n, problem=undefined(name))
-    made = error_of(found, entities)
-    if made is None:
-        return Estimate(name, value=found.value, n=n, problem="no interval: a single entity")
-    error, freedom = made
-    if limits is None:
-        width = student_quantile((1 + LEVEL) / 2, freedom) * error
-        ends: tuple[float | None, float | None] = (found.value - width, found.value + width)
-    else:
-        ends = student_interval(found.value, error, max(1, int(freedom)), limits)
-    problem = undefined_problem(found.replicates)
-    if ends[0] is None:
-        problem = "no interval: the value is on the end of its range"
-    left_out = sum(v is None for v in found.by_seed)
-    if left_out:
-        problem = f"undefined for {left_out} of {len(found.by_seed)} seeds, which are left out"
-    return Estimate(name, value=found.value, low=ends[0], high=ends[1], n=n, problem=problem)
-
-
-def difference(first: Spread, second: Spread) -> Spread:
-    """Return first - second, resample by resample; seed by seed where both have as many.
-
-    Where many resamples leave it undefined, its error is no less than that of two independent
-    numbers with the least errors of the two.
-    """
-    seeds: tuple[float | None, ...]
-    one, two = first.by_seed, second.by_seed
-    if len(one) == len(two):
-        seeds = tuple(
-            None if a is None or b is None else a - b for a, b in zip(one, two, strict=True)
-        )
-    else:  # the seeds of one side alone: of the only one trained, else of the one with fewer
-        trained = [side for side in (first, second) if len(side.by_seed) > 1]
-        own = min(trained, key=lambda side: len(side.by_seed))
-        other, sign = (second, 1.0) if own is first else (first, -1.0)
-        seeds = tuple(None if v is None else sign * (v - other.value) for v in own.by_seed)
-    replicates = first.replicates - second.replicates
-    left_out = replicates.size and np.isnan(replicates).mean() > UNDEFINED_SHARE
-    least = float(np.hypot(first.least, second.least)) if left_out else 0.0
-    return Spread(first.value - second.value, seeds, replicates, least)
-
-
-def p_value(found: Spread, entities: int) -> float | None:
-    """Return the two-sided p of a difference being 0, the test that belongs to its interval."""
-    made = error_of(found, entities)
-    if np.isnan(found.value) or made is None:
-        return None
-    error, freedom = made
-    if error == 0:
-        return 1.0 if found.value == 0 else None
-    return student_p(found.value / error, freedom)
-
-
-def ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> EntityMetric:
-    """Return the metric sum(top)/sum(bottom) of sums (E,) per entity."""
-
-    def made(weights: Floats | None) -> Floats | float:
-        W = np.ones((1, len(top))) if weights is None else weights
-        over, under = W @ top, W @ bottom
-        found = np.where(under > 0, over / np.where(under > 0, under, 1.0), np.nan)
-        return float(found[0]) if weights is None else found
-
-    return made
-
-
-# Any share or ratio of rows with its cluster interval.
-
-#: clusters below which there is no interval
-LEAST_CLUSTERS = 2
+# ---- shares and ratios of rows
 
 
 def bootstrap_share(
@@ -589,8 +425,7 @@ def bootstrap_share(
 
     ``bottom`` (rows,) is boolean; ``top`` is boolean, or a fraction of each row that ``bottom``
     counts. Value ``None`` with a problem when ``bottom`` is empty; no interval when all that it
-    counts lies in one cluster. Sparse shares get an exact
-    interval (:mod:`sayso.metrics.intervals`), which is wide for fractions.
+    counts lies in one cluster. Sparse shares get an exact interval, which is wide for fractions.
     """
     of = np.asarray(bottom, dtype=bool)
     hit = np.where(of, np.asarray(top, dtype=np.float64), 0.0)
@@ -640,9 +475,9 @@ def bootstrap_ratio(
     unit = codes(clusters)
     value = float(above.sum() / below.sum())
     replicates = _replicates(above, below, unit, n, seed)
-    found = make_estimate(name, value, replicates, int(unit.max()) + 1, 1, limits, len(below))
+    share = make_estimate(name, value, replicates, count_codes(unit), 1, limits, len(below))
     return msgspec.structs.replace(
-        found, numerator=float(above.sum()), denominator=float(below.sum())
+        share, numerator=float(above.sum()), denominator=float(below.sum())
     )
 
 
@@ -664,10 +499,174 @@ def _replicates(
     top: ArrayLike, bottom: ArrayLike, unit: NDArray[np.int64], n: int, seed: int
 ) -> Floats:
     """Return sum(top) / sum(bottom) of ``n`` resamples of the clusters ``unit`` (rows,)."""
-    count = int(unit.max()) + 1
+    count = count_codes(unit)
     sums = np.stack(
         [np.bincount(unit, weights=np.asarray(x), minlength=count) for x in (top, bottom)], axis=1
     )
     rng = np.random.default_rng(seed)
     drawn = np.concatenate([w @ sums for w in resample_weights(count, n, rng)])
     return divide(drawn[:, 0], drawn[:, 1])
+
+
+# ---- numbers of trained models: entities *and* training seeds are resampled
+#
+# A method has S seeds (one where nothing was trained), each measured on the same entities. Its
+# number is the mean over seeds. A resample draws entities, the same for every seed and every
+# method, and seeds: S - 1 of the S with replacement, weighted by S / (S - 1), since S of S would
+# lose a share 1/S of their variance (Rao and Wu 1988). Methods with equally many seeds get the same
+# draws of both, so that a difference is paired.
+#
+# The error gets Student's t with Satterthwaite's degrees of freedom: those of few seeds weigh as
+# much as the seeds' share of the variance.
+
+#: entity weights (B, E), or None for the number itself, to values (B,); NaN = undefined
+EntityMetric = Callable[[Floats | None], "Floats | float"]
+
+
+class Draws(NamedTuple):
+    """Weights of entities (B, E), and those of S seeds (B, S) by S."""
+
+    entities: Floats
+    seed: int
+
+    def seeds(self, number: int) -> Floats:
+        """Return the weights of ``number`` seeds, mean 1, the same at every call."""
+        B = len(self.entities)
+        if number < 2:
+            return np.ones((B, number))
+        rng = np.random.default_rng([self.seed, number])
+        chosen = rng.multinomial(number - 1, np.full(number, 1 / number), size=B)
+        return np.asarray(chosen * (number / (number - 1)), dtype=np.float64)
+
+
+class Spread(NamedTuple):
+    """A number, each seed's, and its replicates (B,).
+
+    ``least`` is the smallest standard error that theory allows, for numbers that resamples with few
+    events leave undefined, and so understate.
+    """
+
+    value: float
+    by_seed: tuple[float | None, ...]
+    replicates: Floats
+    least: float = 0.0
+
+
+def draw(entities: int, n: int = 2000, seed: int = 0) -> Draws:
+    """Return ``n`` resamples of entities. Seeds are drawn when their number is known."""
+    rng = np.random.default_rng(seed)
+    blocks = list(resample_weights(entities, n, rng))
+    return Draws(np.concatenate(blocks) if blocks else np.zeros((0, entities)), seed)
+
+
+def spread(seeds: Sequence[EntityMetric], draws: Draws, block: int = 200) -> Spread:
+    """Return the mean over seeds of a metric, with replicates. Undefined seeds are left out."""
+    own = [float(metric(None)) for metric in seeds]
+    columns = []
+    for metric, value in zip(seeds, own, strict=True):
+        if np.isnan(value):
+            columns.append(np.full(len(draws.entities), np.nan))
+            continue
+        parts = [
+            np.asarray(metric(draws.entities[at : at + block]), dtype=np.float64)
+            for at in range(0, len(draws.entities), block)
+        ]
+        columns.append(np.concatenate(parts) if parts else np.zeros(0))
+    table = np.stack(columns, axis=1)
+    weights = draws.seeds(len(seeds)) * ~np.isnan(table)
+    total = weights.sum(axis=1)
+    held = np.where(np.isnan(table), 0.0, table) * weights
+    mean = np.where(total > 0, held.sum(axis=1) / np.where(total > 0, total, 1.0), np.nan)
+    defined = [v for v in own if not np.isnan(v)]
+    value = float(np.mean(defined)) if defined else float("nan")
+    return Spread(value, tuple(None if np.isnan(v) else v for v in own), mean)
+
+
+def error_of(number: Spread, entities: int) -> tuple[float, float] | None:
+    """Return (standard error, degrees of freedom); ``None`` for a single entity.
+
+    With V the variance and V_s = var(seeds)/S its part from seeds:
+    V^2 / ((V - V_s)^2 / (E - 1) + V_s^2 / (S - 1)).
+    """
+    held = number.replicates[~np.isnan(number.replicates)]
+    if len(held) < 2 or entities < 2:
+        return None
+    error = max(number.least, float(held.std(ddof=1) * np.sqrt(entities / (entities - 1))))
+    values = np.array([v for v in number.by_seed if v is not None])
+    total = error**2
+    if len(values) < 2 or total == 0:
+        return error, float(entities - 1)
+    of_seeds = min(total, float(values.var(ddof=1)) / len(values))
+    rest = total - of_seeds
+    freedom = total**2 / (rest**2 / (entities - 1) + of_seeds**2 / (len(values) - 1))
+    return error, freedom
+
+
+def estimate(
+    name: str, number: Spread, entities: int, n: int, limits: Range | None = None
+) -> Estimate:
+    """Return a number with its 95 % interval; ``limits`` as in ``bootstrap``. ``n`` rows a seed."""
+    if np.isnan(number.value):
+        return Estimate(name, n=n, problem=undefined(name))
+    spread_of = error_of(number, entities)
+    if spread_of is None:
+        return Estimate(name, value=number.value, n=n, problem="no interval: a single entity")
+    error, freedom = spread_of
+    if limits is None:
+        width = student_quantile((1 + LEVEL) / 2, freedom) * error
+        ends: tuple[float | None, float | None] = (number.value - width, number.value + width)
+    else:
+        ends = student_interval(number.value, error, max(1, int(freedom)), limits)
+    problem = undefined_problem(number.replicates)
+    if ends[0] is None:
+        problem = "no interval: the value is on the end of its range"
+    left_out = sum(v is None for v in number.by_seed)
+    if left_out:
+        problem = f"undefined for {left_out} of {len(number.by_seed)} seeds, which are left out"
+    return Estimate(name, value=number.value, low=ends[0], high=ends[1], n=n, problem=problem)
+
+
+def difference(first: Spread, second: Spread) -> Spread:
+    """Return first - second, resample by resample; seed by seed where both have as many.
+
+    Where many resamples leave it undefined, its error is no less than that of two independent
+    numbers with the least errors of the two.
+    """
+    seeds: tuple[float | None, ...]
+    one, two = first.by_seed, second.by_seed
+    if len(one) == len(two):
+        seeds = tuple(
+            None if a is None or b is None else a - b for a, b in zip(one, two, strict=True)
+        )
+    else:  # the seeds of one side alone: of the only one trained, else of the one with fewer
+        trained = [side for side in (first, second) if len(side.by_seed) > 1]
+        own = min(trained, key=lambda side: len(side.by_seed))
+        other, sign = (second, 1.0) if own is first else (first, -1.0)
+        seeds = tuple(None if v is None else sign * (v - other.value) for v in own.by_seed)
+    replicates = first.replicates - second.replicates
+    left_out = replicates.size and np.isnan(replicates).mean() > UNDEFINED_SHARE
+    least = float(np.hypot(first.least, second.least)) if left_out else 0.0
+    return Spread(first.value - second.value, seeds, replicates, least)
+
+
+def p_value(number: Spread, entities: int) -> float | None:
+    """Return the two-sided p of a difference being 0, the test that belongs to its interval."""
+    spread_of = error_of(number, entities)
+    if np.isnan(number.value) or spread_of is None:
+        return None
+    error, freedom = spread_of
+    if error == 0:
+        return 1.0 if number.value == 0 else None
+    return student_p(number.value / error, freedom)
+
+
+def ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> EntityMetric:
+    """Return the metric sum(top)/sum(bottom) of sums (E,) per entity."""
+
+    def ratio_of_sums(weights: Floats | None) -> Floats | float:
+        W = np.ones((1, len(top))) if weights is None else weights
+        over, under = W @ top, W @ bottom
+        values = np.where(under > 0, over / np.where(under > 0, under, 1.0), np.nan)
+        return float(values[0]) if weights is None else values
+
+    return ratio_of_sums

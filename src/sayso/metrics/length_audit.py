@@ -1,8 +1,16 @@
 """How much of a score's AUROC comes from refused longer right answers? (VALIDITY 5)
 
-Three AUROCs on the *same rows*: against the answer metric, against the best truth there is, and
-against the metric with its false negatives spread evenly over length. The first less the third is
-what length adds through the metric; the third less the second stays unexplained.
+Many scores grow with the number of tokens. If an answer metric (ROUGE-L against a two-word
+reference, say) also calls long right answers wrong, such scores earn an AUROC that they would not
+have against the truth (Santilli et al., arXiv 2504.13677; PROTOCOLS 3.C).
+
+The audit compares three AUROCs on the *same rows*: against the answer metric, against the best
+truth there is, and against the metric with its false negatives spread evenly over length. The first
+less the third is what length adds through the metric; the third less the second stays unexplained.
+
+A threshold turns a continuous metric into right and wrong, and moves every number after it. The
+sweep shows, at each, how far the metric agrees with people and by how much it inflates the AUROC of
+a score.
 """
 
 from __future__ import annotations
@@ -36,15 +44,6 @@ __all__ = [
     "soft_auroc", "spread_auroc", "strata_auroc", "threshold_sweep",
 ]  # fmt: skip
 
-# The length trap: an answer metric that refuses long right answers makes length look like
-# doubt.
-#
-# Many scores grow with the number of tokens. If a metric (ROUGE-L against a two-word reference,
-# say)
-# also calls long right answers wrong, such scores earn an AUROC that they would not have
-# against the
-# truth (Santilli et al., arXiv 2504.13677; PROTOCOLS 3.C).
-
 
 def length_inflation(p_correct: float, q_short: float) -> dict[str, float | None]:
     """Return the AUROC that length alone earns when long right answers are called wrong.
@@ -75,12 +74,12 @@ def length_bins(length: ArrayLike, bins: int = 5) -> NDArray[np.int64]:
     if bins < 1:
         raise InputError(f"length bins: got {bins}, expected at least 1")
     x = np.asarray(length, dtype=np.float64)
-    found = np.full(len(x), -1, dtype=np.int64)
+    index = np.full(len(x), -1, dtype=np.int64)
     use = ~np.isnan(x)
     if use.any():
         edges = np.quantile(x[use], np.arange(1, bins) / bins)
-        found[use] = np.searchsorted(edges, x[use], side="left")
-    return found
+        index[use] = np.searchsorted(edges, x[use], side="left")
+    return index
 
 
 def strata_auroc(
@@ -94,7 +93,7 @@ def strata_auroc(
 
     Partial AUROC at fixed length by strata (as :func:`~sayso.metrics.within_auroc`). Inside a
     stratum some length remains; more strata leave less. If length itself causes errors this takes
-    away too much (VALIDITY 5): read it beside the plain AUROC.
+    away too much (VALIDITY 5): compare it with the plain AUROC.
     """
     stratum = length_bins(length, strata)
     wrong = np.where(stratum < 0, np.nan, np.asarray(incorrect, dtype=np.float64))
@@ -107,7 +106,7 @@ def residual_auroc(
     length: ArrayLike,
     weights: ArrayLike | None = None,
 ) -> Result:
-    """Return the AUROC of what the score's rank says beyond a straight line in length's rank.
+    """Return the AUROC of the residual of the score's rank from a straight line in length's rank.
 
     Partial AUROC at fixed length by residuals: mid-ranks of score and length, least squares of
     one on the other, AUROC of the residual. Rows with NaN in any of the three are left out.
@@ -180,12 +179,12 @@ def false_negatives(
     use = ~(np.isnan(y) | np.isnan(x))
     y, x, unit = y[use], x[use], unit[use]
     index = length_bins(x, bins)
-    found = []
+    by_length = []
     for k in range(bins):
         here = index == k
         reach = f"{x[here].min():g}-{x[here].max():g}" if here.any() else "none"
         part = bootstrap_share("false_negatives", y > 0, here, unit, n, seed)
-        found.append(msgspec.structs.replace(part, where=slice_of(length=reach)))
+        by_length.append(msgspec.structs.replace(part, where=slice_of(length=reach)))
     slope = bootstrap(
         false_negative_slope,
         y,
@@ -197,7 +196,7 @@ def false_negatives(
         name="false_negative_slope",
     )
     overall = bootstrap_share("false_negatives", y > 0, np.ones(len(y)), unit, n, seed)
-    return FalseNegatives(overall, tuple(found), slope)
+    return FalseNegatives(overall, tuple(by_length), slope)
 
 
 def soft_auroc(uncertainty: ArrayLike, positive: ArrayLike, negative: ArrayLike) -> Result:
@@ -264,28 +263,24 @@ def _difference(first: ArrayLike | None, second: ArrayLike | None) -> Result:
     return float(gap) if gap.ndim == 0 else gap
 
 
-def _auroc(score: Floats, wrong: Floats, weights: ArrayLike | None) -> Result:
-    return auroc(score, wrong) if weights is None else auroc(score, wrong, weights)
-
-
 def _inflation(
     u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
 ) -> Result:
-    return _difference(_auroc(u, m, weights), _auroc(u, t, weights))
+    return _difference(auroc(u, m, weights), auroc(u, t, weights))
 
 
 def _from_length(
     u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
 ) -> Result:
     spread = spread_auroc(u, m, t, b, weights)
-    return _difference(_auroc(u, m, weights), spread)
+    return _difference(auroc(u, m, weights), spread)
 
 
 def _unexplained(
     u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
 ) -> Result:
     spread = spread_auroc(u, m, t, b, weights)
-    return _difference(spread, _auroc(u, t, weights))
+    return _difference(spread, auroc(u, t, weights))
 
 
 class LengthAudit(msgspec.Struct, frozen=True):
@@ -313,9 +308,9 @@ class LengthAudit(msgspec.Struct, frozen=True):
     agreement: Estimate | None = None
 
     def sentence(self) -> str:
-        """Return what may be said, and no more."""
-        plain = f"AUROC {_told(self.against_metric)} against this metric"
-        alone = f"plain length has {_told(self.length)}"
+        """Return in a sentence what the audit shows, and no more."""
+        plain = f"AUROC {_show(self.against_metric)} against this metric"
+        alone = f"plain length has {_show(self.length)}"
         if self.against_truth is None or self.difference is None or self.from_length is None:
             return (
                 f"{plain}; {alone}. Without a better truth nothing more can be said of what "
@@ -323,14 +318,14 @@ class LengthAudit(msgspec.Struct, frozen=True):
             )
         rest = self.unexplained
         return (
-            f"{plain}, {_told(self.against_truth)} against the best truth on the same rows; "
-            f"{alone}. Of the difference of {_told(self.difference, signed=True)}, "
-            f"{_told(self.from_length, signed=True)} comes from refused longer right answers, "
-            f"{_told(rest, signed=True)} stays unexplained."
+            f"{plain}, {_show(self.against_truth)} against the best truth on the same rows; "
+            f"{alone}. Of the difference of {_show(self.difference, signed=True)}, "
+            f"{_show(self.from_length, signed=True)} comes from refused longer right answers, "
+            f"{_show(rest, signed=True)} stays unexplained."
         )
 
 
-def _told(estimate: Estimate | None, signed: bool = False) -> str:
+def _show(estimate: Estimate | None, signed: bool = False) -> str:
     if estimate is None or estimate.value is None:
         return "undefined"
     form = "+.3f" if signed else ".3f"
@@ -396,11 +391,7 @@ def length_audit(
     )
 
 
-# From a continuous answer metric to right and wrong: which threshold, and what it does.
-#
-# A threshold is a choice that moves every number after it. The sweep shows, at each, how far
-# the
-# metric agrees with people and by how much it inflates the AUROC of a score.
+# ---- thresholds of answer metrics
 
 
 class Threshold(msgspec.Struct, frozen=True):
@@ -473,7 +464,7 @@ def threshold_sweep(
     rows = []
     for cut in thresholds:
         passed = Threshold(cut, strict).correct(x) > 0
-        found = {k: auroc(v, ~passed) for k, v in columns.items()}
+        areas = {k: auroc(v, ~passed) for k, v in columns.items()}
         same = kappa(passed, right) if len(x) else None
         rows.append(
             SweepRow(
@@ -483,8 +474,8 @@ def threshold_sweep(
                 kappa=None if same is None else float(np.asarray(same)),
                 false_negatives=or_none(divide((~passed & right).sum(), right.sum())),
                 false_positives=or_none(divide((passed & ~right).sum(), (~right).sum())),
-                auroc=found,
-                inflation={k: _less(found[k], real[k]) for k in columns},
+                auroc=areas,
+                inflation={k: _less(areas[k], real[k]) for k in columns},
                 n=len(x),
             )
         )

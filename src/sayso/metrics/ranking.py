@@ -1,6 +1,14 @@
-"""Does an uncertainty score tell wrong answers from right ones? One direction everywhere:
+"""Does an uncertainty score tell wrong answers from right ones? Ranking and selective metrics.
 
-a higher score means less certain, and the positives are the incorrect answers.
+All take ``metric(uncertainty, incorrect, weights=None)``: ``uncertainty`` (n,) floats, higher =
+less certain; ``incorrect`` (n,) 1 = wrong, 0 = right; NaN in either drops the row; ``weights``
+(n,), or (B, n) and then the result is (B,), NaN where undefined. Without (B, n) weights the
+result is a float, ``None`` where undefined (no rows, and what each docstring adds). A monotone
+transform of the score changes nothing, and ties count in expectation, never by row order, except
+where a docstring says otherwise.
+
+A score is sorted once; every resample is then a row of weights summed over the tie blocks, so that
+2,000 resamples cost one sort and a few passes.
 """
 
 from __future__ import annotations
@@ -126,7 +134,7 @@ def within_auroc(
     tie_start, type_start = block_starts(kind, score), block_starts(kind)
     P = np.add.reduceat(positive, tie_start, axis=1)
     N = np.add.reduceat(negative, tie_start, axis=1)
-    # Tie blocks are sorted by type, so a block's first type block is found by searching.
+    # Tie blocks are sorted by type, so a search finds the first block of a type.
     first = np.searchsorted(tie_start, type_start)
     below = cumulative_before(N, first)
     concordant = np.add.reduceat(P * (below + N / 2), first, axis=1)
@@ -157,11 +165,7 @@ def _scores_and_classes(uncertainty: ArrayLike, incorrect: ArrayLike) -> tuple[F
     return score, wrong
 
 
-# What the rank metrics share: one sort, tie blocks, and weighted sums over them.
-#
-# A score is sorted once; every resample is then a row of weights summed over the tie blocks, so
-# that
-# 2,000 resamples cost one sort and a few passes. Ties are never broken by row order.
+# ---- tie blocks and ranks
 
 
 class Blocks(NamedTuple):
@@ -285,18 +289,7 @@ def steps(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.cumsum(blocks.mass, axis=1), np.cumsum(blocks.loss, axis=1)
 
 
-# How good is a system that abstains where its score is high? Rank metrics of a score.
-#
-# All take ``metric(uncertainty, incorrect, weights=None)``: ``uncertainty`` (n,) floats, higher
-# =
-# less certain; ``incorrect`` (n,) 1 = wrong, 0 = right; NaN in either drops the row;
-# ``weights``
-# (n,), or (B, n) and then the result is (B,), NaN where undefined. Without (B, n) weights the
-# result is a float, ``None`` where undefined (no rows, and what each docstring adds). A
-# monotone
-# transform of the score changes nothing, and ties count in expectation, never by row order,
-# except
-# where a docstring says otherwise.
+# ---- how good is a system that abstains where its score is high?
 
 RejectionKind = Literal["normalised", "official", "trapezoid"]
 
@@ -308,7 +301,7 @@ def auprc(uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | Non
     """Return the area under precision-recall for finding the wrong answers, 0..1, higher = better.
 
     Average precision: sum over distinct scores, least certain first, of (recall step) x
-    (precision). Blind scores get the share of wrong answers, so read it beside that.
+    (precision). Blind scores get the share of wrong answers: compare with that.
     ``None`` for one class only.
     """
     blocks = tie_blocks(uncertainty, incorrect, weights)

@@ -122,7 +122,7 @@ def cell_index(known: ArrayLike, label: ArrayLike) -> NDArray[np.int64]:
 def count_cells(known: ArrayLike, label: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """Return the 2x3 matrix as (6,), or (B, 6) for weights of shape (B, n).
 
-    Aspects with a missing probe or verdict (code -1) are left out; count them beside the result.
+    Aspects with a missing probe or verdict (code -1) are left out; report how many.
     """
     index = cell_index(known, label)
     membership = (index[:, None] == np.arange(6)).astype(np.float64)
@@ -240,9 +240,7 @@ def _right_wrong(cells: Mapping[str, float] | ArrayLike) -> tuple[float, float]:
     return float(share[0] + share[3]), float(share[1] + share[4])
 
 
-# Why a number does not exist, in words: what its ratio would have been divided by.
-
-#: name of a metric -> what is missing on rows where it is undefined
+#: Why a number does not exist: name of a metric -> what is missing on rows where it is undefined
 EMPTY = {
     "FA": "every fact was hedged",
     "UA": "no fact was hedged",
