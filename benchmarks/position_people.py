@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from sayso.protocols.self_known.report import Found
+from sayso.protocols.self_known.report import SelfKnownResults
 from sayso.records import Estimate
 from sayso.report.numbers import percent, plain, range_of
 from sayso.runs.from_files import factuality
@@ -33,15 +33,15 @@ AVERAGES = {
 }
 
 
-def found_in(folder: Path) -> Found:
+def found_in(folder: Path) -> SelfKnownResults:
     """Return every number of the three systems. Raises InputError for a file that is not there."""
     files = [folder / "factscore" / f"{name}.jsonl" for name in SYSTEMS]
     with tempfile.TemporaryDirectory() as place:
         made = factuality(files, out=Path(place) / "run", cache=Path(place) / "cache")
-    return Found(made.estimates)
+    return SelfKnownResults(made.estimates)
 
 
-def table(found: Found) -> str:
+def table(found: SelfKnownResults) -> str:
     """Return the curves of each system as a table in Markdown."""
     lines = ["| system | average | " + " | ".join(found.part_names) + " |"]
     lines.append("|---" * (2 + len(found.part_names)) + "|")
@@ -55,7 +55,7 @@ def table(found: Found) -> str:
     return "\n".join(lines)
 
 
-def trends(found: Found) -> str:
+def trends(found: SelfKnownResults) -> str:
     """Return slope inside texts and last minus first fifth of each system, in Markdown."""
     lines = ["| system | texts | FActScore | slope inside texts | p | last minus first fifth |"]
     lines.append("|---" * 6 + "|")
@@ -75,7 +75,7 @@ def _told(e: Estimate) -> str:
     return f"{plain(e.value)} {range_of(e)}".strip()
 
 
-def figure(found: Found, place: Path) -> None:
+def figure(found: SelfKnownResults, place: Path) -> None:
     """Write the curves by fifth of the text, with intervals."""
     import altair as alt
     import vl_convert

@@ -1,4 +1,10 @@
-"""Texts of files as the records that a run of a model would have left."""
+"""``sayso.factuality``: long texts that exist already, claim by claim and along the text.
+
+No model writes anything here. Labels of people in the file are taken as they are; texts without
+them are taken apart and checked against a knowledge source; with both, the checker is compared with
+the people. The outcome is a run folder of the self_known protocol, so that it is measured, reported
+and compared like any other.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +22,13 @@ from sayso.judges.rules.sentences import parts
 from sayso.judges.rules.text import content, tokens
 from sayso.protocols import settings
 from sayso.protocols.self_known import SELF_KNOWN
-from sayso.protocols.self_known.ask_back import read_wording
 from sayso.protocols.self_known.claims import (
     Checker,
     Splitter,
     check_claims,
     checker_of,
     keep_responsive,
+    read_wording,
     splitter_of,
     take_apart,
 )
@@ -54,8 +60,109 @@ from sayso.version import __version__
 
 #: who labeled the claims of a file
 BY_PEOPLE = "people"
-#: share of a claim's words that the sentence it came from must hold
-HALF = 0.5
+UNCHECKED = (
+    "claims have no label: name a knowledge source to check them against (--knowledge), or give "
+    "labels in the file"
+)
+
+
+def factuality(
+    files: Sequence[str | Path],
+    out: str | Path | None = None,
+    *,
+    judge: str | Judge | Engine = "rules",
+    options: Any = None,
+    cache: str | Path | None = None,
+    max_cost: float | None = None,
+    judge_price: str | None = None,
+    progress: Progress | None = None,
+    command: str = "",
+) -> Result:
+    """Measure the factuality of long texts in ``files``, a system each, by position in the text.
+
+    Rows have a text and, for labels of people, claims (see :mod:`sayso.datasets.long_texts`).
+    ``options`` are :class:`sayso.protocols.self_known.Settings`, of which ``knowledge`` names what
+    claims are checked against. ``judge`` takes texts apart and checks claims: ``rules`` or a
+    model. Returns what :func:`sayso.run` returns. Raises InputError.
+    """
+    options = options or SELF_KNOWN.Settings()
+    SELF_KNOWN.check(options)
+    if options.knowledge == "golds":
+        raise InputError("knowledge golds: texts have no gold answers; name a source")
+    systems = systems_of([Path(file) for file in files])
+    questions = tuple({q.id: q for s in systems for q in s.questions}.values())
+    place = Path(cache) if cache is not None else default_cache_folder()
+    with contextlib.ExitStack() as stack:
+        replies = stack.enter_context(Cache(place / "replies.sqlite"))
+        judging = JudgeOptions(price=judge_price, prompt_folder=options.prompt_folder)
+        opened = open_judge(judge, judging, cache=replies, meter=Meter(max_cost), progress=progress)
+        stack.callback(opened.close)
+        knowledge = stack.enter_context(contextlib.closing(KnowledgeSources(questions, place)))
+        tools = stack.enter_context(contextlib.closing(RunTools(None, place)))
+        readers = _readers(options, opened, knowledge, tools)  # before a folder is made
+        manifest = _manifest(systems, questions, options, opened, command)
+        path = Path(out) if out else Path("runs") / f"factuality-{manifest.model_identity[:8]}"
+        folder = open_folder(path, manifest)
+        run = FolderRun(
+            folder,
+            questions,
+            manifest,
+            judge_engine=opened.engine,
+            tools=tools.open,
+            search=knowledge.search,
+        )
+        folder.write("questions", questions, Question)
+        folder.write_manifest(manifest)
+        notices = [
+            *_store(run, systems, options, readers),
+            *(n for s in systems for n in s.notices),
+        ]
+        with run.timed("measure"):
+            estimates = SELF_KNOWN.measure(run, options)
+        folder.write("metrics/self_known", estimates, Estimate)
+        manifest = msgspec.structs.replace(
+            manifest,
+            finished=now(),
+            timings=run.timings,
+            judge_dollars=opened.engine.dollars if opened.engine else None,
+            cautions=tuple(SELF_KNOWN.cautions(estimates, None)),
+            notices=(*notices, *tools.notices, *knowledge.notices),
+        )
+        folder.write_manifest(manifest)
+    return Result(path, estimates, manifest, len(questions))
+
+
+def _manifest(
+    systems: Sequence[System],
+    questions: tuple[Question, ...],
+    options: Any,
+    judge: OpenJudge,
+    command: str,
+) -> Manifest:
+    identity = content_id([(s.name, [a.text for a in s.answers], s.labels) for s in systems])
+    return Manifest(
+        format=FORMAT,
+        sayso=__version__,
+        created=now(),
+        command=command or "sayso.factuality",
+        protocols=("self_known",),
+        settings={**settings.as_dict(options), "seed": 0},
+        data="texts",
+        data_hash=content_id([q.id for q in questions])[:8],
+        n_questions=len(questions),
+        prompts={"signature": prompts_signature(options), **instructions(options)},
+        model=", ".join(s.name for s in systems),
+        model_identity=identity,
+        model_base=identity,
+        model_signature=f"texts-{identity[:4]}",
+        judge=judge.judge.name,
+        judge_signature=judge.judge.signature,
+        versions=versions(),
+        machine=machine(),
+    )
+
+
+# ---- from files to systems
 
 
 class System(NamedTuple):
@@ -71,28 +178,19 @@ class System(NamedTuple):
     notices: tuple[str, ...]
 
 
-class Given(NamedTuple):
-    """Tables of what people said: verdicts on answers, sentences, claims, verdicts on claims."""
-
-    answered: list[Verdict]
-    sentences: list[Sentence]
-    claims: list[Claim]
-    verdicts: list[Verdict]
-
-
 def systems_of(files: Sequence[Path]) -> list[System]:
     """Read each file; its name is the system's, with its folder before it where two are equal."""
     if not files:
         raise InputError("no file of texts: name one or more, a system each")
     names = [file.stem for file in files]
-    found: dict[str, System] = {}
+    systems: dict[str, System] = {}
     for file, name in zip(files, names, strict=True):
         own = name if names.count(name) == 1 else f"{file.resolve().parent.name}/{name}"
         own = own.replace(";", "_").replace(":", "_")  # separators of a place
-        if own in found:
+        if own in systems:
             raise InputError(f"{file}: a system is called {own} already; rename one of the files")
-        found[own] = _system(own, tuple(read_texts(file)))
-    return list(found.values())
+        systems[own] = _system(own, tuple(read_texts(file)))
+    return list(systems.values())
 
 
 def _system(name: str, texts: tuple[GivenText, ...]) -> System:
@@ -124,33 +222,94 @@ def _question(text: GivenText) -> Question:
     return Question(key, "texts", prompt, entity=text.topic, domain=text.domain)
 
 
-def rows_of(systems: Sequence[System]) -> Given:
-    """Return what people said of the texts that they labeled."""
-    found = Given([], [], [], [])
+# ---- from systems to the tables that a run of a model would have left
+
+
+class Readers(NamedTuple):
+    """Who takes texts apart and who checks claims, against which source; None: nobody."""
+
+    splitter: Splitter
+    checker: Checker | None
+    source: str
+
+
+def _readers(
+    options: Any, judge: OpenJudge, knowledge: KnowledgeSources, tools: RunTools
+) -> Readers:
+    """Open everybody that is needed. Raises InputError for one who cannot be had."""
+    source = "" if options.knowledge in ("auto", "none") else options.knowledge
+    splitter = splitter_of(options, judge.judge)
+    checker = checker_of(options, judge.judge, tools.open) if source else None
+    if source:
+        knowledge.search(source, (), options.passages)
+    return Readers(splitter, checker, source)
+
+
+def _store(run: FolderRun, systems: Sequence[System], options: Any, readers: Readers) -> list[str]:
+    """Write the tables; return what a reader of the numbers must know."""
+    by_id = {q.id: q for q in run.questions}
+    answers = [a for s in systems for a in s.answers]
+    run.put(f"generations/{STAGE}", answers, Generation)
+    labeled = {answer for s in systems for answer in s.labeled}
+    kept = keep_responsive(run, [a for a in answers if a.id not in labeled])
+    splitter, checker, source = readers
+    claims = take_apart(run, kept, by_id, splitter)
+    if labeled:
+        people = labels_of(systems)
+        verdicts, sentences = run.verdicts(STAGE), run.table(f"sentences/{STAGE}", Sentence)
+        run.put(f"verdicts/{STAGE}", [*verdicts, *people.answered], Verdict)
+        run.put(f"sentences/{STAGE}", [*sentences, *people.sentences], Sentence)
+        claims = [*claims, *people.claims]
+        run.put(f"claims/{STAGE}", claims, Claim)
+        run.put(f"verdicts/{PEOPLE}", people.verdicts, Verdict)
+    notices = list(getattr(splitter, "notices", ()))
+    if checker is not None:
+        question_of = {a.id: by_id[a.question] for a in answers}
+        check_claims(run, claims, question_of, checker, source, options.passages)
+        notices += getattr(checker, "notices", ())
+    read_wording(run, claims, {a.id: a for a in answers})
+    unlabeled = sum(c.generation not in labeled for c in claims)
+    notices += [f"{unlabeled:,} {UNCHECKED}"] if unlabeled and not source else []
+    return [*notices, *run.notices]
+
+
+class Labels(NamedTuple):
+    """Tables of people's labels: verdicts on answers, sentences, claims, verdicts on claims."""
+
+    answered: list[Verdict]
+    sentences: list[Sentence]
+    claims: list[Claim]
+    verdicts: list[Verdict]
+
+
+def labels_of(systems: Sequence[System]) -> Labels:
+    """Return people's labels of the texts that have some."""
+    labels = Labels([], [], [], [])
     for system in systems:
         for answer, text in zip(system.answers, system.texts, strict=True):
             if text.claims is None:
                 continue
             question = answer.question
             label = "unresponsive" if text.abstained else RESPONSIVE
-            found.answered.append(Verdict(answer.id, question, BY_PEOPLE, label=label))
-            given = text.sentences
-            cut = given if given is not None else [GivenSentence(*span) for span in _cut(text.text)]
-            spans = [(s.start, s.end) for s in cut]
-            found.sentences.extend(Sentence(answer.id, n, *s) for n, s in enumerate(cut, 1))
+            labels.answered.append(Verdict(answer.id, question, BY_PEOPLE, label=label))
+            sentences: Sequence[GivenSentence] = text.sentences or ()
+            if text.sentences is None:
+                sentences = [GivenSentence(part.start, part.end) for part in parts(text.text)]
+            spans = [(s.start, s.end) for s in sentences]
+            labels.sentences.extend(Sentence(answer.id, n, *s) for n, s in enumerate(sentences, 1))
             for number, c in enumerate(text.claims):
                 place = c.sentence or _nearest(c.text, text.text, spans)
                 start, end = spans[place - 1] if 1 <= place <= len(spans) else (0, 0)
                 key = content_id([answer.id, "claim", number, c.text])
-                found.claims.append(Claim(key, answer.id, place, start, end, c.text))
-                found.verdicts.append(
+                labels.claims.append(Claim(key, answer.id, place, start, end, c.text))
+                labels.verdicts.append(
                     Verdict(key, question, BY_PEOPLE, label=c.label, problem=c.problem)
                 )
-    return found
+    return labels
 
 
-def _cut(text: str) -> list[tuple[int, int]]:
-    return [(part.start, part.end) for part in parts(text)]
+#: share of a claim's words that the sentence it came from must hold
+HALF = 0.5
 
 
 def _nearest(claim: str, text: str, spans: Sequence[tuple[int, int]]) -> int:
@@ -164,159 +323,3 @@ def _nearest(claim: str, text: str, spans: Sequence[tuple[int, int]]) -> int:
         if share > best:
             best, number = share, place
     return number if best >= HALF else 0
-
-
-# ``sayso.factuality``: long texts that exist already, claim by claim and along the text.
-#
-# No model writes anything here. Labels of people in the file are taken as they are; texts
-# without
-# them are taken apart and checked against a knowledge source; with both, the checker is held
-# against
-# the people. The outcome is a run folder of the self_known protocol, so that it is measured,
-# reported and compared like any other.
-
-UNCHECKED = (
-    "claims have no label: name a knowledge source to check them against (--knowledge), or give "
-    "labels in the file"
-)
-
-
-def factuality(
-    files: Sequence[str | Path],
-    out: str | Path | None = None,
-    *,
-    judge: str | Judge | Engine = "rules",
-    options: Any = None,
-    cache: str | Path | None = None,
-    max_cost: float | None = None,
-    judge_price: str | None = None,
-    progress: Progress | None = None,
-    command: str = "",
-) -> Result:
-    """Measure the factuality of long texts in ``files``, a system each, by position in the text.
-
-    Rows have a text and, for labels of people, claims (see :mod:`sayso.datasets.long_texts`).
-    ``options`` are :class:`sayso.protocols.self_known.Settings`, of which ``knowledge`` names what
-    claims are checked against. ``judge`` takes texts apart and checks claims: ``rules`` or a
-    model. Returns what :func:`sayso.run` returns. Raises InputError.
-    """
-    plan = SELF_KNOWN
-    chosen = options or plan.Settings()
-    plan.check(chosen)
-    if chosen.knowledge == "golds":
-        raise InputError("knowledge golds: texts have no gold answers; name a source")
-    found = systems_of([Path(file) for file in files])
-    questions = tuple({q.id: q for s in found for q in s.questions}.values())
-    place = Path(cache) if cache is not None else default_cache_folder()
-    with contextlib.ExitStack() as stack:
-        kept = stack.enter_context(Cache(place / "replies.sqlite"))
-        asked = JudgeOptions(price=judge_price, prompt_folder=chosen.prompt_folder)
-        seat = open_judge(judge, asked, cache=kept, meter=Meter(max_cost), progress=progress)
-        stack.callback(seat.close)
-        knowing = stack.enter_context(contextlib.closing(KnowledgeSources(questions, place)))
-        box = stack.enter_context(contextlib.closing(RunTools(None, place)))
-        readers = _readers(chosen, seat, knowing, box)  # before a folder is made
-        manifest = _manifest(found, questions, chosen, seat, command)
-        path = Path(out) if out else Path("runs") / f"factuality-{manifest.model_identity[:8]}"
-        folder = open_folder(path, manifest)
-        work = FolderRun(
-            folder,
-            questions,
-            manifest,
-            judge_engine=seat.engine,
-            tools=box.open,
-            search=knowing.search,
-        )
-        folder.write("questions", questions, Question)
-        folder.write_manifest(manifest)
-        notices = [*_store(work, found, chosen, readers), *(n for s in found for n in s.notices)]
-        with work.timed("measure"):
-            estimates = plan.measure(work, chosen)
-        folder.write("metrics/self_known", estimates, Estimate)
-        manifest = msgspec.structs.replace(
-            manifest,
-            finished=now(),
-            timings=work.timings,
-            judge_dollars=seat.engine.dollars if seat.engine else None,
-            cautions=tuple(plan.cautions(estimates, None)),
-            notices=(*notices, *box.notices, *knowing.notices),
-        )
-        folder.write_manifest(manifest)
-    return Result(path, estimates, manifest, len(questions))
-
-
-def _manifest(
-    found: Sequence[System],
-    questions: tuple[Question, ...],
-    chosen: Any,
-    seat: OpenJudge,
-    command: str,
-) -> Manifest:
-    identity = content_id([(s.name, [a.text for a in s.answers], s.labels) for s in found])
-    return Manifest(
-        format=FORMAT,
-        sayso=__version__,
-        created=now(),
-        command=command or "sayso.factuality",
-        protocols=("self_known",),
-        settings={**settings.as_dict(chosen), "seed": 0},
-        data="texts",
-        data_hash=content_id([q.id for q in questions])[:8],
-        n_questions=len(questions),
-        prompts={"signature": prompts_signature(chosen), **instructions(chosen)},
-        model=", ".join(s.name for s in found),
-        model_identity=identity,
-        model_base=identity,
-        model_signature=f"texts-{identity[:4]}",
-        judge=seat.judge.name,
-        judge_signature=seat.judge.signature,
-        versions=versions(),
-        machine=machine(),
-    )
-
-
-class Readers(NamedTuple):
-    """Who takes texts apart and who checks claims, against which source; None: nobody."""
-
-    splitter: Splitter
-    checker: Checker | None
-    source: str
-
-
-def _readers(chosen: Any, seat: OpenJudge, knowing: KnowledgeSources, box: RunTools) -> Readers:
-    """Open everybody that is needed. Raises InputError for one who cannot be had."""
-    source = "" if chosen.knowledge in ("auto", "none") else chosen.knowledge
-    splitter = splitter_of(chosen, seat.judge)
-    checker = checker_of(chosen, seat.judge, box.open) if source else None
-    if source:
-        knowing.search(source, (), chosen.passages)
-    return Readers(splitter, checker, source)
-
-
-def _store(work: FolderRun, found: Sequence[System], chosen: Any, readers: Readers) -> list[str]:
-    """Write the tables that a run of a model would have left; return what must be told."""
-    by_id = {q.id: q for q in work.questions}
-    answers = [a for s in found for a in s.answers]
-    work.put(f"generations/{STAGE}", answers, Generation)
-    labeled = {a.id for s in found for a in s.answers if a.id in s.labeled}
-    bare = [a for a in answers if a.id not in labeled]
-    kept = keep_responsive(work, bare)
-    splitter, checker, source = readers
-    claims = take_apart(work, kept, by_id, splitter)
-    given = rows_of(found)
-    if labeled:
-        made = work.table(f"sentences/{STAGE}", Sentence), work.verdicts(STAGE)
-        work.put(f"verdicts/{STAGE}", [*made[1], *given.answered], Verdict)
-        work.put(f"sentences/{STAGE}", [*made[0], *given.sentences], Sentence)
-        claims = [*claims, *given.claims]
-        work.put(f"claims/{STAGE}", claims, Claim)
-        work.put(f"verdicts/{PEOPLE}", given.verdicts, Verdict)
-    asked = {a.id: by_id[a.question] for a in answers}
-    told = list(getattr(splitter, "notices", ()))
-    if checker is not None:
-        check_claims(work, claims, asked, checker, source, chosen.passages)
-        told += getattr(checker, "notices", ())
-    read_wording(work, claims, {a.id: a for a in answers})
-    unlabeled = sum(c.generation not in labeled for c in claims)
-    told += [f"{unlabeled:,} {UNCHECKED}"] if unlabeled and not source else []
-    return [*told, *work.notices]

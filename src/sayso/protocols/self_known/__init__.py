@@ -15,7 +15,7 @@ source, alone and as question and answer; Equation 3 is fitted on other texts th
 from __future__ import annotations
 
 from sayso.protocols.protocol import Protocol
-from sayso.protocols.self_known import claims, collect, compare, measure, settings
+from sayso.protocols.self_known import collect, compare, measure, settings
 from sayso.protocols.self_known.settings import Answer, Draws, Settings
 
 __all__ = ["SELF_KNOWN", "Answer", "Draws", "Settings"]
@@ -33,5 +33,5 @@ SELF_KNOWN = Protocol(
     compare=compare.compare,
     off_by_default=("retrieval", "open_book", "remedy", "draws.k"),
     is_judged=collect.is_judged,
-    unpriced=claims.unpriced,
+    unpriced=collect.unpriced,
 )

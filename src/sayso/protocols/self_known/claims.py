@@ -1,13 +1,16 @@
-"""From long answers to claims with a verdict: the steps that texts of any origin go through.
+"""From long answers to claims with verdicts and scores: the steps that texts of any origin go
+through.
 
 ``verdicts/long`` says of each answer whether it answers; ``sentences/long`` and ``claims/long``
-what it is made of, read by ``verdicts/long-claims``; ``passages/long`` what was found for the
-claims, and ``verdicts/long-support`` whether it supports them.
+hold what it is made of, ``verdicts/long-claims`` how the splitting went; ``passages/long`` holds
+what was retrieved for the claims, ``verdicts/long-support`` whether it supports them,
+``verdicts/long-aspects`` the facts that the data ask for, ``verdicts/long-decisive`` how surely
+each claim is worded, ``scores/claims`` every uncertainty score of a claim.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,36 +18,28 @@ from typing import Any, Protocol
 from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer, check_pair
 from sayso.judges.claims import Claimed, LlmClaims, RulesClaims, unresponsive
+from sayso.judges.decisiveness import decisiveness
 from sayso.judges.judge import Item, Judge, engine_of
-from sayso.judges.self_judgement import orders
 from sayso.judges.support import LlmSupport, NliSupport, RulesSupport, Supported
 from sayso.protocols.protocol import Run
 from sayso.protocols.self_known.rows import RESPONSIVE, STAGE, SUPPORT
-from sayso.protocols.self_known.settings import Settings, modes_of
+from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, Settings, modes_of
 from sayso.records import (
     Claim,
     Generation,
     InputError,
     Passage,
     Question,
+    Score,
     Sentence,
     Verdict,
     content_id,
 )
+from sayso.scores.claim import frequency, refused, span_max_nll, span_nll
 from sayso.scores.collect import Tools
+from sayso.scores.evidence import NoEvidence
 
-
-class Maker(Protocol):
-    """Whoever turns claims into questions."""
-
-    signature: str
-
-    def read(self, pairs: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], QuestionAnswer]:
-        """Return question and answer of each (topic, claim)."""
-
-
-#: the phrases of PROTOCOLS 4.A.2, counted from here
-FILTER = "phrases@1"
+# ---- who takes texts apart, checks claims and makes questions: rules, an NLI model, the judge's
 
 
 class Splitter(Protocol):
@@ -65,6 +60,58 @@ class Checker(Protocol):
         self, items: Sequence[tuple[str, str, tuple[Passage, ...]]], *, apart: bool = False
     ) -> list[Supported]:
         """Return a label for each (topic, claim, passages); ``apart``: by its own passages only."""
+
+
+class QuestionMaker(Protocol):
+    """Whoever turns claims into questions."""
+
+    signature: str
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], QuestionAnswer]:
+        """Return question and answer of each (topic, claim)."""
+
+
+def splitter_of(settings: Settings, judge: Any) -> Splitter:
+    """Open whoever takes texts apart."""
+    engine = _engine("claims", settings.claims, judge)
+    return RulesClaims() if engine is None else LlmClaims(engine, _folder(settings))
+
+
+def checker_of(settings: Settings, judge: Any, tools: Callable[[str], Tools]) -> Checker:
+    """Open whoever checks claims against passages; ``tools`` gives an NLI model by its name."""
+    if settings.support == "nli":
+        meaning = tools(settings.nli).meaning
+        if meaning is None or meaning.name == "rules":
+            raise InputError("support nli: no NLI model can be opened here; name one with --nli")
+        return NliSupport(meaning)
+    engine = _engine("support", settings.support, judge)
+    return RulesSupport() if engine is None else LlmSupport(engine, _folder(settings))
+
+
+def maker_of(settings: Settings, judge: Any) -> QuestionMaker:
+    """Open whoever turns claims into questions: never the model that is asked, unless it judges."""
+    engine = _engine("questions", settings.questions, judge)
+    return GapQuestions() if engine is None else LlmQuestions(engine, _folder(settings))
+
+
+def _engine(step: str, how: str, judge: Any) -> Engine | None:
+    """Return the judge's model if it is to do this step; ``None`` for rules. Raises InputError."""
+    engine = engine_of(judge)
+    if how == "rules" or (how == "auto" and engine is None):
+        return None
+    if engine is None:
+        raise InputError(f"{step} judge: the judge {judge.name} is no model; say --judge MODEL")
+    return engine
+
+
+def _folder(settings: Settings) -> Path | None:
+    return Path(settings.prompt_folder) if settings.prompt_folder else None
+
+
+# ---- from answers to claims
+
+#: the phrases of PROTOCOLS 4.A.2, counted from here
+FILTER = "phrases@1"
 
 
 def topic_of(question: Question) -> str:
@@ -94,20 +141,20 @@ def take_apart(
 ) -> list[Claim]:
     """Store sentences and claims of these answers, and return the claims."""
     pairs = [(topic_of(by_id[g.question]), g.text) for g in kept]
-    read = splitter.read(pairs)
+    split = splitter.read(pairs)
     sentences, claims, verdicts = [], [], []
     for g, pair in zip(kept, pairs, strict=True):
-        found = read[pair]
+        text = split[pair]
         sentences += [
             Sentence(g.id, number, span.start, span.end)
-            for number, span in enumerate(found.sentences, 1)
+            for number, span in enumerate(text.sentences, 1)
         ]
-        for number, d in enumerate(found.drafts):
+        for number, d in enumerate(text.drafts):
             key = content_id([g.id, "claim", number, d.text])
             claims.append(Claim(key, g.id, d.sentence, d.start, d.end, d.text))
-        label = None if found.problem else "read"
+        label = None if text.problem else "read"
         verdicts.append(
-            Verdict(g.id, g.question, splitter.signature, label=label, problem=found.problem)
+            Verdict(g.id, g.question, splitter.signature, label=label, problem=text.problem)
         )
     run.put(f"sentences/{STAGE}", sentences, Sentence)
     run.put(f"claims/{STAGE}", claims, Claim)
@@ -118,46 +165,42 @@ def take_apart(
 def check_claims(
     run: Run,
     claims: Sequence[Claim],
-    asked: Mapping[str, Question],
+    question_of: Mapping[str, Question],
     checker: Checker,
     source: str,
     k: int,
 ) -> list[Verdict]:
-    """Look every claim up and store whether the passages support it; each pair is asked once.
+    """Look every claim up and store whether the passages support it; each pair is read once.
 
-    ``asked`` gives the question of each answer by the answer's id. Claims of equal words about
+    ``question_of`` has the question of each answer by the answer's id. Claims of equal words about
     one topic are looked up and checked once. Where only a prompt is known and no topic, the whole
     source is searched, and a passage must name whom the claim is about.
     """
-    keys = [(asked[c.generation].entity or "", c.text) for c in claims]
+    keys = [(question_of[c.generation].entity or "", c.text) for c in claims]
     unique = list(dict.fromkeys(keys))
     passages = dict(zip(unique, run.search(source, unique, k), strict=True))
-    read = checker.read([(topic, text, passages[topic, text]) for topic, text in unique])
-    found = dict(zip(unique, read, strict=True))
-    verdicts = []
-    for c, key in zip(claims, keys, strict=True):
-        one = found[key]
-        verdicts.append(
-            Verdict(
-                c.id,
-                asked[c.generation].id,
-                checker.signature,
-                label=one.label,
-                evidence=one.evidence or tuple(p.id for p in passages[key]),
-                problem=one.problem,
-            )
+    labels = checker.read([(topic, text, passages[topic, text]) for topic, text in unique])
+    by_key = dict(zip(unique, labels, strict=True))
+    verdicts = [
+        Verdict(
+            c.id,
+            question_of[c.generation].id,
+            checker.signature,
+            label=by_key[key].label,
+            evidence=by_key[key].evidence or tuple(p.id for p in passages[key]),
+            problem=by_key[key].problem,
         )
-    seen = {p.id: p for some in passages.values() for p in some}
+        for c, key in zip(claims, keys, strict=True)
+    ]
+    seen = {p.id: p for of_key in passages.values() for p in of_key}
     run.put(f"passages/{STAGE}", list(seen.values()), Passage)
     run.put(f"verdicts/{SUPPORT}", verdicts, Verdict)
     return verdicts
 
 
-# Claims that tell a fact which the data ask for in words of their own.
-#
-# Data in UNCLE's format have a short question for every aspect of a paragraph. A claim that
-# tells
-# the value of one is asked of by that question instead of a made one.
+# ---- claims that tell a fact for which the data have a question of their own
+# Data in UNCLE's format have a short question for every aspect of a paragraph. A claim that tells
+# the value of an aspect is asked about with that question instead of a made one.
 
 #: who made such a question
 BY_DATA = "data"
@@ -168,7 +211,7 @@ def read_aspects(
 ) -> None:
     """Judge every fact that the data ask for in these texts; nothing where they ask for none."""
     parts = [(g, tuple(by_id[p] for p in by_id[g.question].parts)) for g in kept]
-    items = [Item(g, own) for g, own in parts if own]
+    items = [Item(g, questions) for g, questions in parts if questions]
     if items:
         run.grade(f"{STAGE}-aspects", items, judge)
 
@@ -176,36 +219,36 @@ def read_aspects(
 def own_questions(
     run: Run,
     claims: Sequence[Claim],
-    texts: Mapping[str, Generation],
+    answers: Mapping[str, Generation],
     by_id: Mapping[str, Question],
 ) -> dict[str, QuestionAnswer]:
-    """Return the data's own question, with the value that is told, by the claim's id.
+    """Return the data's own question, with the value that the text gives, by the claim's id.
 
     A claim has one if the value of one fact, and of no other, stands both in its span and in its
     words. One that would give its answer away, or not name its subject, is left to be made.
     """
     if not run.has(f"verdicts/{STAGE}-aspects"):
         return {}
-    told: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    values: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for v in run.verdicts(f"{STAGE}-aspects"):
         if v.answer_start is not None and v.answer_end is not None:
-            told[v.target].append((v.answer_start, v.answer_end, v.asked))
-    found = {}
+            values[v.target].append((v.answer_start, v.answer_end, v.asked))
+    own = {}
     for c in claims:
-        text = texts[c.generation].text
+        answer = answers[c.generation]
         words = _plain(c.text)
-        own = {
-            (asked, text[start:end].strip())
-            for start, end, asked in told[c.generation]
-            if c.start <= start and end <= c.end and _plain(text[start:end]) in words
+        pairs = {
+            (question, answer.text[start:end].strip())
+            for start, end, question in values[c.generation]
+            if c.start <= start and end <= c.end and _plain(answer.text[start:end]) in words
         }
-        if len({asked for asked, _ in own}) != 1:
+        if len({question for question, _ in pairs}) != 1:
             continue
-        asked, value = max(own, key=lambda pair: len(pair[1]))
-        made = check_pair(topic_of(by_id[texts[c.generation].question]), by_id[asked].text, value)
-        if made.problem is None:
-            found[c.id] = made
-    return found
+        question, value = max(pairs, key=lambda pair: len(pair[1]))
+        pair = check_pair(topic_of(by_id[answer.question]), by_id[question].text, value)
+        if pair.problem is None:
+            own[c.id] = pair
+    return own
 
 
 def _plain(text: str) -> str:
@@ -213,71 +256,96 @@ def _plain(text: str) -> str:
     return f" {' '.join(''.join(x if x.isalnum() else ' ' for x in text.casefold()).split())} "
 
 
-# Who takes texts apart, checks claims and makes questions: rules, an NLI model, the judge's.
+# ---- uncertainty of every claim, stored once
+
+BY_WORDING = "rules@1"
 
 
-def _engine(what: str, how: str, judge: Any) -> Engine | None:
-    """Return the judge's model if it is to do this; ``None`` for rules. Raises InputError."""
-    engine = engine_of(judge)
-    if how == "rules" or (how == "auto" and engine is None):
-        return None
-    if engine is None:
-        raise InputError(f"{what} judge: the judge {judge.name} is no model; say --judge MODEL")
-    return engine
-
-
-def _folder(settings: Settings) -> Path | None:
-    return Path(settings.prompt_folder) if settings.prompt_folder else None
-
-
-def splitter_of(settings: Settings, judge: Any) -> Splitter:
-    """Open whoever takes texts apart."""
-    engine = _engine("claims", settings.claims, judge)
-    if engine is None:
-        return RulesClaims()
-
-    return LlmClaims(engine, _folder(settings))
-
-
-def checker_of(settings: Settings, judge: Any, tools: Callable[[str], Tools]) -> Checker:
-    """Open whoever checks claims against passages; ``tools`` gives an NLI model by its name."""
-    if settings.support == "nli":
-        meaning = tools(settings.nli).meaning
-        if meaning is None or meaning.name == "rules":
-            raise InputError("support nli: no NLI model can be opened here; name one with --nli")
-        return NliSupport(meaning)
-    engine = _engine("support", settings.support, judge)
-    return RulesSupport() if engine is None else LlmSupport(engine, _folder(settings))
-
-
-def maker_of(settings: Settings, judge: Any) -> Maker:
-    """Open whoever turns claims into questions: never the model that is asked, unless it judges."""
-    engine = _engine("questions", settings.questions, judge)
-    return GapQuestions() if engine is None else LlmQuestions(engine, _folder(settings))
-
-
-def unpriced(questions: Sequence[Question], settings: Settings, judge: Any) -> list[str]:
-    """Return what a run asks beside its texts: how many claims they have is not known before."""
-    ways = sum(len(orders(mode, settings.orders)) for mode in modes_of(settings))
-    found = []
-    if ways:
-        found.append(
-            f"not in the table: the model is asked {ways} times about each claim of its texts, or "
-            f"reads the options' letters where its probabilities can be read (modes "
-            f"{settings.modes})"
+def read_wording(run: Run, claims: Sequence[Claim], answers: Mapping[str, Generation]) -> None:
+    """Store how surely each claim is worded: the decisiveness of the clause it stands in."""
+    verdicts = []
+    for c in claims:
+        g = answers[c.generation]
+        score = decisiveness(g.text[c.start : c.end]) if c.end > c.start else None
+        problem = None if score is not None else "unread"
+        label = "assertion" if score is not None else None
+        verdicts.append(
+            Verdict(c.id, g.question, BY_WORDING, label=label, number=score, problem=problem)
         )
-    model = engine_of(judge)
-    asks = {"claims": settings.claims, "support": settings.support, "questions": settings.questions}
-    by_model = [
-        name
-        for name, how in asks.items()
-        if how == "judge" or (how == "auto" and model is not None)
-    ]
-    if model is not None and by_model:
-        found.append(
-            f"not in the table: the judge's model reads {', '.join(by_model)}, a call for up to 12 "
-            "sentences or claims each"
-        )
-    if settings.remedy == "revise":
-        found.append("not in the table: every text with a rejected claim is asked for once more")
-    return found
+    run.put(f"verdicts/{STAGE}-decisive", verdicts, Verdict)
+
+
+def score_claims(
+    run: Run,
+    claims: Sequence[Claim],
+    answers: Mapping[str, Generation],
+    question_of: Mapping[str, Question],
+    draws: Sequence[Generation],
+    checker: Checker,
+    settings: Settings,
+) -> None:
+    """Store every score of every claim, or why it has none."""
+    accepted: dict[str, dict[str, float | None]] = {
+        mode: {v.target: v.number for v in run.verdicts(f"self-{mode}")}
+        for mode in modes_of(settings)
+    }
+    sure = {v.target: v.number for v in run.verdicts(f"{STAGE}-decisive")}
+    held = _held(claims, question_of, draws, checker) if draws else {}
+    sentences = Counter(s.generation for s in run.table(f"sentences/{STAGE}", Sentence))
+
+    def value(name: str, c: Claim) -> float:
+        g = answers[c.generation]
+        match name:
+            case "span_nll":
+                return span_nll(g.logprobs, g.offsets, c.start, c.end)
+            case "span_max_nll":
+                return span_max_nll(g.logprobs, g.offsets, c.start, c.end)
+            case "p_true":
+                return refused(accepted.get("direct", {}).get(c.id))
+            case "p_qa_none":
+                return refused(accepted.get(MAIN, {}).get(c.id))
+            case "frequency":
+                return frequency(held.get(c.id, ()))
+            case "wording":
+                return refused(sure.get(c.id))
+            case "position":
+                n = sentences[c.generation]
+                return c.sentence / n if n else 0.0
+            case _:
+                return float(len(c.text.split()))
+
+    scores: list[Score] = []
+    for c in claims:
+        for name in CLAIM_SCORES:
+            try:
+                scores.append(Score(c.id, name, value(name, c)))
+            except NoEvidence as reason:
+                scores.append(Score(c.id, name, problem=str(reason)))
+    run.keep("claims", scores)
+
+
+def _held(
+    claims: Sequence[Claim],
+    question_of: Mapping[str, Question],
+    draws: Sequence[Generation],
+    checker: Checker,
+) -> dict[str, list[bool | None]]:
+    """Return for each claim whether each draw of its topic holds it; equal pairs are read once."""
+    by_question: dict[str, list[Generation]] = defaultdict(list)
+    for g in draws:
+        if g.problem is None and g.text.strip():
+            by_question[g.question].append(g)
+    items: list[tuple[str, tuple[str, str, tuple[Passage, ...]]]] = []
+    for c in claims:
+        question = question_of[c.generation]
+        topic = topic_of(question)
+        items += [
+            (c.id, (topic, c.text, (Passage(g.id, topic, g.text),)))
+            for g in by_question[question.id]
+        ]
+    unique = list(dict.fromkeys(item for _, item in items))
+    labels = dict(zip(unique, checker.read(unique, apart=True), strict=True))
+    held: dict[str, list[bool | None]] = defaultdict(list)
+    for claim, item in items:
+        held[claim].append(None if labels[item].problem else labels[item].label == "S")
+    return held

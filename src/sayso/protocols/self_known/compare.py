@@ -10,28 +10,29 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
-from sayso.protocols.self_known.measure import Self, load_selves, signed
-from sayso.protocols.self_known.measure import common as topics_in_common
-from sayso.protocols.self_known.measure import differences as paired_differences
+from sayso.protocols.self_known.measure import (
+    OwnAnswers,
+    common,
+    differences,
+    own_answers,
+    signed,
+)
 from sayso.protocols.self_known.rows import Texts, load_texts
 from sayso.protocols.self_known.settings import Settings
 from sayso.records import Estimate, InputError, Signature, slice_of
 
 #: settings that may differ without being asked: the thing compared, and what it does not rest on
 FREE = ("model", "data", "ci", "draws", "alpha", "folds", "remedy", "retrieval")
-Floats = NDArray[np.float64]
 
 
 class _Side(NamedTuple):
-    """One run: texts and what the model said of their claims by method, marks, golds, settings."""
+    """One run: by method its texts, what the model said about their claims, and signatures."""
 
     texts: dict[str, Texts]
-    selves: dict[str, list[Self]]
-    marks: dict[str, Signature]
+    own: dict[str, list[OwnAnswers]]
+    signatures: dict[str, Signature]
     golds: dict[str, Any]
     settings: Settings
 
@@ -44,53 +45,49 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     """
     a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
-    if not all(side.marks for side in sides):
+    if not all(side.signatures for side in sides):
         raise InputError(f"{a} and {b}: one of them has no answers to compare")
-    parts = [_parts(side) for side in sides]
-    notes = check_alike((a, b), (parts[0], parts[1]), (sides[0].golds, sides[1].golds), FREE, allow)
-    found: list[Estimate] = []
+    one, two = (
+        {k: v for k, v in next(iter(side.signatures.values())) if k != "method"} for side in sides
+    )
+    notes = check_alike((a, b), (one, two), (sides[0].golds, sides[1].golds), FREE, allow)
+    numbers: list[Estimate] = []
     for method, first in sides[0].texts.items():
         if method not in sides[1].texts:
             notes.append(f"{method}: only in one of the runs")
             continue
-        pair = topics_in_common(
-            first, sides[1].texts[method], (sides[0].selves[method], sides[1].selves[method])
-        )
-        number = [int(rows.kept.sum()) for rows in pair]
-        total = len({g.question for rows in pair for g in rows.texts.kept})
-        if not all(number):
+        own = sides[0].own[method], sides[1].own[method]
+        pair = common(first, sides[1].texts[method], own)
+        shared = [int(side.kept.sum()) for side in pair]
+        total = len({g.question for side in pair for g in side.texts.kept})
+        if not all(shared):
             continue
-        if max(number) < total:
-            notes.append(f"{method}: {min(number)} of {total} prompts are answered in both runs")
-        made = paired_differences(pair, sides[0].settings, resamples, seed)
-        found += [_signed(sides, method, estimate) for estimate in made]
+        if max(shared) < total:
+            notes.append(f"{method}: {min(shared)} of {total} prompts are answered in both runs")
+        of_method = differences(pair, sides[0].settings, resamples, seed)
+        numbers += [_signed(sides, method, estimate) for estimate in of_method]
     if not sides[0].texts.keys() & sides[1].texts.keys():
         raise InputError(
             f"{a} and {b} have no method in common ({', '.join(sides[0].texts)}; "
             f"{', '.join(sides[1].texts)}); systems in files of sayso factuality are compared "
             "inside one run"
         )
-    if not found:
+    if not numbers:
         raise InputError(f"{a} and {b} have no text in common; compare runs on the same data")
-    return Comparison(found, notes, protocol="self_known")
+    return Comparison(numbers, notes, protocol="self_known")
 
 
 def _open(side: Side) -> _Side:
-    job, chosen = side.run, side.settings
-    texts = {t.method: t for t in load_texts(job)}
-    selves = {method: load_selves(job, t) for method, t in texts.items()}
-    marks = {method: signed(job, chosen, Estimate("x"), method).signature[1:] for method in texts}
-    return _Side(texts, selves, marks, {q.id: q.golds for q in job.questions}, chosen)
-
-
-def _parts(side: _Side) -> dict[str, str]:
-    mark = dict(next(iter(side.marks.values())))
-    return {key: value for key, value in mark.items() if key != "method"}
+    run, settings = side.run, side.settings
+    texts = {t.method: t for t in load_texts(run)}
+    own = {method: own_answers(run, t) for method, t in texts.items()}
+    signatures = {m: signed(run, settings, Estimate("x"), m).signature[1:] for m in texts}
+    return _Side(texts, own, signatures, {q.id: q.golds for q in run.questions}, settings)
 
 
 def _signed(sides: tuple[_Side, _Side], method: str, estimate: Estimate) -> Estimate:
-    """Return a difference with its place; its signature names B's settings and what A's were."""
-    theirs, ours = (side.marks[method] for side in sides)
+    """Return a difference with its slice; its signature names B's settings and what A's were."""
+    theirs, ours = (side.signatures[method] for side in sides)
     signature = difference_signature(estimate.name, ours, theirs)
     where = slice_of(method=method) + estimate.where
     return msgspec.structs.replace(estimate, where=where, signature=signature)

@@ -1,8 +1,8 @@
-"""The charts of a self_known page: along the text, one panel a model, with and without passages.
+"""How a self_known run is shown: tables in the terminal, and the page.
 
-Methods or systems stand side by side within a part of the text, told by shape as well as by color;
-a hollow point rests on fewer than :data:`FEW` sentences or claims. Each function returns ``None``
-where there is nothing to draw.
+The page has factuality along the text, whether the model knows its own errors, and texts to read,
+each claim marked by its verdict and by how sure the model is of it. Charts return ``None`` where
+there is nothing to draw.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ import altair as alt
 import numpy as np
 from markupsafe import Markup
 from rich.console import Console
-from rich.table import Table as Table_
+from rich.table import Table as TerminalTable
 
+from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE, SUPPORT
+from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN
 from sayso.records import (
     Claim,
     Estimate,
@@ -50,19 +52,26 @@ from sayso.report.charts import (
     _finish,
 )
 from sayso.report.numbers import DASH, block, covers, line, number, percent, plain, range_of
-from sayso.report.page import environment, refuse_beside, seed_of, shared_context
-from sayso.report.page import page as filled
+from sayso.report.page import environment, page, refuse_beside, seed_of, shared_context
 from sayso.report.tables import Cell, Figure, Table, figure_of
-from sayso.report.terminal import asked as terminal_asked
-from sayso.report.terminal import begin, data, plain_table, say
-from sayso.report.terminal import end as print_footer
 from sayso.storage.run_folder import Manifest, RunFolder
 
-#: how a model is asked of its own claims, in words
-MODES = {
-    "direct": "whether the statement is true",
-    "qa": "whether this answers the question",
-    "qa_none": "the same with none of the above",
+#: names are said as they are in tables of differences
+LABELS: dict[str, tuple[str, str]] = {}
+
+
+class Way(NamedTuple):
+    """A way of asking a model about its own claims: in a sentence, a table, and next to a claim."""
+
+    sentence: str
+    head: str
+    short: str
+
+
+WAYS = {
+    "direct": Way("whether the statement is true", "is it true?", "true?"),
+    "qa": Way("whether this answers the question", "is this the answer?", "the answer?"),
+    "qa_none": Way("the same with none of the above", "or none of these?", "or none?"),
 }
 
 
@@ -78,15 +87,29 @@ class SelfKnownResults(Results):
         pairs = (pair for e in self.all for pair in e.where)
         return list(dict.fromkeys(value for name, value in pairs if name == key))
 
-    def parts(self, name: str, method: str, mode: str = "qa_none") -> list[Estimate]:
+    def parts(self, name: str, method: str) -> list[Estimate]:
         """Return a number for each part of the text."""
-        place = {"mode": mode} if name in ("SK", "SU", "accept_rate") else {}
+        place = {"mode": MAIN} if name in ("SK", "SU", "accept_rate") else {}
         return [self.get(name, method=method, part=part, **place) for part in self.part_names]
 
     def scores(self, method: str) -> list[tuple[str, Estimate]]:
         """Return (score of a claim, its AUROC), the best first."""
         own = [(s, e) for s, e in self.by("score", "auroc", method=method) if e.value is not None]
         return sorted(own, key=lambda pair: -(pair[1].value or 0))
+
+
+def named(method: str) -> str:
+    """Return what a method or system is called on the page."""
+    return line(method, 40) or "–"
+
+
+def labels(methods: Sequence[str]) -> dict[str, str]:
+    """Return a name for each method, no two the same."""
+    names: dict[str, str] = {}
+    for method in methods:
+        name = named(method)
+        names[method] = name if name not in names.values() else f"{name} {len(names) + 1}"
+    return names
 
 
 def inside(e: Estimate) -> str:
@@ -96,10 +119,196 @@ def inside(e: Estimate) -> str:
     return number(e)
 
 
+# ---- the terminal: factuality along the text, and what the model knows of it
+
+#: rows of the table by part of the text: (name of the estimate, what it is)
+ROWS = (
+    ("factuality", "S/(S+NS)"),
+    ("unsupported_per_sentence", "NS a sentence"),
+    ("decisiveness", "decisiveness"),
+    ("SK", "Self-Known *"),
+    ("SU", "Self-Unknown *"),
+)
+NOTE = (
+    "S, NS: supported and unsupported claims. Parts of a text are equal in sentences; values are "
+    "means over the sentences in a part, with 95 % ranges over resampled texts."
+)
+#: of the rows with a star
+STARRED = "* Asked with none of the above offered."
+
+
+def render(
+    estimates: Sequence[Estimate],
+    console: Console,
+    manifest: Manifest | None = None,
+    page: Path | None = None,
+    *,
+    entities: int | None = None,
+) -> None:
+    """Print a table for each method: by part of the text. Holds for any estimates."""
+    results = SelfKnownResults(estimates)
+    terminal.begin(console, manifest)
+    for method in results.methods:
+        terminal.say(console, headline(results, method), "bold")
+    for method in results.methods:
+        console.print()
+        console.print(board(results, method, console))
+        for text in filter(None, (*sentences(results, method), sentence(results, method))):
+            terminal.say(console, text, "")
+    starred = any(
+        e.value is not None
+        for method in results.methods
+        for name in ("SK", "SU")
+        for e in results.parts(name, method)
+    )
+    terminal.say(console, f"{NOTE} {STARRED}" if starred else NOTE, "dim")
+    if manifest is not None and manifest.tokens:
+        terminal.say(console, terminal.asked(manifest), "dim")
+    terminal.end(console, manifest, [e for e in results.all if e.name == "factscore"], page)
+
+
+def headline(results: SelfKnownResults, method: str) -> str:
+    """Return the first sentence of a method: how factual, and how that moves."""
+    score = results.get("factscore", method=method)
+    if score.value is None:
+        return f"{method}: no claim has a label ({score.problem or 'nothing to count'})."
+    ends = [e for e in results.parts("factuality", method) if e.value is not None]
+    trend = results.get("trend", method=method)
+    moves = "whether it changes along the text cannot be told"
+    if trend.value is not None and trend.low is not None and trend.high is not None:
+        moves = "no trend along the text is clear"
+        if not covers(trend, 0):
+            falls = "falls" if trend.value < 0 else "rises"
+            moves = f"it {falls} along the text (slope {plain(trend.value)} {range_of(trend)})"
+    first_last = ""
+    if len(ends) > 1:
+        first_last = f", {percent(ends[0].value, 0)} in the first part to "
+        first_last += f"{percent(ends[-1].value, 0)} in the last"
+    return (
+        f"{method}: {percent(score.value, 0)} of an answer's claims are supported{first_last}; "
+        f"{moves}."
+    )
+
+
+def board(results: SelfKnownResults, method: str, console: Console) -> TerminalTable:
+    """Return what is known of each part of the text, a column each."""
+    table, data = terminal.plain_table(), terminal.data
+    table.add_column(data(method, console, "bold"), no_wrap=True)
+    for part in results.part_names:
+        table.add_column(data(part, console, "dim"), justify="right", no_wrap=True)
+    for name, label in ROWS:
+        own = results.parts(name, method)
+        if not any(e.value is not None for e in own):
+            continue
+        table.add_row(data(label, console), *(data(number(e), console) for e in own))
+        if name == "factuality":
+            table.add_row("", *(data(range_of(e), console, "dim") for e in own))
+    return table
+
+
+def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
+    """Yield what the table does not show: lengths, self-knowledge, scores, the checker."""
+    get = partial(results.get, method=method)
+    per, rate = get("claims_per_answer"), get("response_rate")
+    if per.value is not None:
+        penalized = get("factscore_penalized")
+        wanted, f1 = next(results.by("k", "f1_at_k", method=method), ("K", Estimate("f1_at_k")))
+        yield (
+            f"{plain(per.value, 1)} claims an answer; {percent(rate.value, 0)} of the texts answer "
+            f"at all. FActScore with length penalty {number(penalized)}, F1@{wanted} {number(f1)}."
+        )
+    recall = get("recall")
+    if recall.value is not None:
+        yield (
+            f"Of the facts asked for it tells {percent(recall.value, 0)} rightly, hedges "
+            f"{percent(get('aspects_hedged').value, 0)} and leaves out "
+            f"{percent(get('aspects_omitted').value, 0)}."
+        )
+    for mode, way in WAYS.items():
+        sk, su = get("SK", mode=mode), get("SU", mode=mode)
+        if sk.value is None and su.value is None:
+            continue
+        third, gladen = get("equation3", mode=mode), get("rogan_gladen", mode=mode)
+        labels = get("labeled_factuality", mode=mode)
+        yield (
+            f"Asked {way.sentence}: it accepts {number(sk)} of its supported claims (Self-Known) "
+            f"and rejects {number(su)} of its unsupported ones (Self-Unknown). Factuality "
+            f"estimated from that: {number(third)} by Equation 3, {inside(gladen)} by Rogan and "
+            f"Gladen; {number(labels)} by the labels."
+        )
+    ranked = results.scores(method)[:4]
+    best = [f"{name} {number(e)} {range_of(e)}".strip() for name, e in ranked]
+    if best:
+        yield f"AUROC of a claim's scores for unsupported: {', '.join(best)}."
+    agreement = get("verifier_agreement")
+    if agreement.value is not None:
+        bias = get("verifier_bias")
+        yield (
+            f"The checker agrees with people on {percent(agreement.value, 0)} of the claims; "
+            f"factuality by it is {plain(bias.value)} {range_of(bias)} from people's."
+        )
+
+
+# ---- what passages, or a revision, change: method minus plain on the same topics
+
+#: (name, its mode, what it is, digits), in order
+GAINS = (
+    ("factscore", "", "FActScore", 2),
+    ("factuality_micro", "", "all claims pooled", 2),
+    ("claims_per_answer", "", "claims an answer", 1),
+    ("trend", "", "slope along the text", 2),
+    ("SK", MAIN, "Self-Known, none of the above offered", 2),
+    ("SU", MAIN, "Self-Unknown, none of the above offered", 2),
+    ("SK", "direct", "Self-Known, is it true?", 2),
+    ("SU", "direct", "Self-Unknown, is it true?", 2),
+)
+#: how many of these the terminal shows
+SHOWN_GAINS = 6
+
+
+def _gain(results: SelfKnownResults, method: str, name: str, mode: str) -> Estimate:
+    place = {"mode": mode} if mode else {}
+    return results.get(f"{name}_minus_plain", method=method, **place)
+
+
+def _change(e: Estimate, digits: int) -> str:
+    text = plain(e.value, digits)
+    return f"+{text}" if e.value is not None and float(f"{e.value:.{digits}f}") > 0 else text
+
+
+def sentence(results: SelfKnownResults, method: str) -> str:
+    """Return how a method differs from plain, or nothing."""
+    parts = []
+    for name, mode, label, digits in GAINS[:SHOWN_GAINS]:
+        e = _gain(results, method, name, mode)
+        if e.value is not None:
+            parts.append(f"{label} {_change(e, digits)} {range_of(e, digits)}".strip())
+    return f"{method} minus plain, on the same topics: {'; '.join(parts)}." if parts else ""
+
+
+def gains(results: SelfKnownResults) -> Table:
+    """Return the differences, a column for each method that has them."""
+    methods = [m for m in results.methods if _gain(results, m, "factscore", "").n]
+    rows = []
+    for name, mode, label, digits in GAINS:
+        every = [_gain(results, m, name, mode) for m in methods]
+        cells = [
+            Cell(_change(e, digits), range_of(e, digits).replace(", ", f",{NBSP}")) for e in every
+        ]
+        rows.append(row(label, cells))
+    title = "Minus plain, on the same topics: difference and 95 % interval"
+    return table(title, [labels(results.methods)[m] for m in methods], rows)
+
+
+# ---- charts along the text, one panel a model, with and without passages
+# Methods or systems stand side by side within a part of the text, told by shape as well as by
+# color; a hollow point rests on fewer than FEW sentences or claims.
+
 COLORS = (SHORT, LONG, THIRD, FOURTH, INK, MUTED)
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 #: sentences or claims below which a point is hollow
 FEW = 10
+_HOLLOW = f"Bars are 95 % intervals over resampled texts; a hollow point rests on fewer than {FEW}."
 #: panel of a model: (estimate, what it is); factuality and its opposite first
 PANEL = {
     "factuality": "factuality",
@@ -111,49 +320,62 @@ PANEL = {
 PAIRED: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("factscore", "claims supported", {}),
     ("recall", "facts told rightly", {}),
-    ("SK", "Self-Known", {"mode": "qa_none"}),
-    ("SU", "Self-Unknown", {"mode": "qa_none"}),
-    ("accept_rate", "own claims accepted", {"mode": "qa_none"}),
+    ("SK", "Self-Known", {"mode": MAIN}),
+    ("SU", "Self-Unknown", {"mode": MAIN}),
+    ("accept_rate", "own claims accepted", {"mode": MAIN}),
 )
 
 
 class Quantity(NamedTuple):
-    """One quantity by part: its estimates, the axis, whether the axis is 0 to 1, its variant."""
+    """One quantity by part: its estimates, the axis, title, caption; ``share``: an axis of 0 to 1.
+
+    ``variant`` are estimates drawn dotted.
+    """
 
     name: str
     axis: str
+    title: str = ""
+    caption: str = ""
     share: bool = True
     variant: str = ""
     height: int = 320
 
 
-FACTUALITY = Quantity("factuality", "supported, of S and NS", variant="factuality_long")
-ERRORS = Quantity(
-    "unsupported_per_sentence", "unsupported claims a sentence", share=False, height=240
+CURVES = (
+    Quantity(
+        "factuality",
+        "supported, of S and NS",
+        "Factuality along the text",
+        "Supported claims, of supported and unsupported ones. Dotted: only texts with a sentence "
+        "in every part, so that short texts do not make the shape; no dotted line where all "
+        f"texts have one. {_HOLLOW}",
+        variant="factuality_long",
+    ),
+    Quantity(
+        "unsupported_per_sentence",
+        "unsupported claims a sentence",
+        "Unsupported claims a sentence",
+        f"Errors by count, not by share. {_HOLLOW}",
+        share=False,
+        height=240,
+    ),
+    Quantity(
+        "decisiveness",
+        "decisiveness of the words",
+        "Hedging along the text",
+        "How sure the words sound, 1 = no doubt voiced: does it hedge more where it errs more? "
+        f"{_HOLLOW}",
+        height=200,
+    ),
 )
-WORDING = Quantity("decisiveness", "decisiveness of the words", height=200)
-
-
-def named(method: str) -> str:
-    """Return what a method or system is called on the page."""
-    return line(method, 40) or "–"
-
-
-def labels(methods: Sequence[str]) -> dict[str, str]:
-    """Return a name for each method, no two the same."""
-    found: dict[str, str] = {}
-    for method in methods:
-        name = named(method)
-        found[method] = name if name not in found.values() else f"{name} {len(found) + 1}"
-    return found
 
 
 def _rows(series: Sequence[tuple[str, Sequence[Estimate]]]) -> list[Row]:
     """Return a row for each value: part (from 1), shifted so that series do not overlap."""
-    made: list[Row] = []
+    rows: list[Row] = []
     for at, (label, own) in enumerate(series):
         shift = 0.5 * ((at + 0.5) / len(series) - 0.5)
-        made += [
+        rows += [
             {
                 "series": label,
                 "x": part + shift,
@@ -165,29 +387,28 @@ def _rows(series: Sequence[tuple[str, Sequence[Estimate]]]) -> list[Row]:
             for part, e in enumerate(own, start=1)
             if e.value is not None
         ]
-    return made
+    return rows
 
 
-def curves(found: SelfKnownResults, quantity: Quantity, width: int) -> Drawing | None:
+def curves(results: SelfKnownResults, quantity: Quantity, width: int) -> Drawing | None:
     """Draw one quantity along the text for every method; dotted its variant, where it differs."""
-    methods = found.methods[: len(COLORS)]
+    methods = results.methods[: len(COLORS)]
     names = labels(methods)
-    series = [(names[m], found.parts(quantity.name, m)) for m in methods]
-    points = _rows(series)
-    variant: list[Row] = []
-    if quantity.variant:
-        variant = _rows([(names[m], found.parts(quantity.variant, m)) for m in methods])
-    return _drawn(points, variant, list(names.values()), quantity, len(found.part_names), width)
+    points, variant = (
+        _rows([(names[m], results.parts(name, m)) for m in methods]) if name else []
+        for name in (quantity.name, quantity.variant)
+    )
+    return _drawn(points, variant, list(names.values()), quantity, len(results.part_names), width)
 
 
-def panel(found: SelfKnownResults, method: str, width: int) -> Drawing | None:
+def panel(results: SelfKnownResults, method: str, width: int) -> Drawing | None:
     """Draw factuality, unsupported share, SK and SU of one method along the text."""
-    series = [(label, found.parts(name, method)) for name, label in PANEL.items()]
+    series = [(label, results.parts(name, method)) for name, label in PANEL.items()]
     if not any(e.value is not None for _, own in series[2:] for e in own):
         return None  # nobody asked the model: the curves above say the rest
     quantity = Quantity("", "share")
     names = list(PANEL.values())
-    return _drawn(_rows(series), [], names, quantity, len(found.part_names), width)
+    return _drawn(_rows(series), [], names, quantity, len(results.part_names), width)
 
 
 def _drawn(
@@ -229,20 +450,23 @@ def _drawn(
         labelLimit=240 if width > NARROW else 120,
     )
 
-    def told(kind: Any, styles: tuple[str, ...]) -> Any:
-        domain = alt.Scale(domain=present, range=list(styles[: len(present)]))
-        return kind("series:N", scale=domain, legend=legend)
+    def by_series(channel: Any, styles: tuple[str, ...]) -> Any:
+        scale = alt.Scale(domain=present, range=list(styles[: len(present)]))
+        return channel("series:N", scale=scale, legend=legend)
 
-    color, shape = told(alt.Color, COLORS), told(alt.Shape, SHAPES)
-    base = alt.Chart(alt.InlineData(values=points))
-    layers = []
+    color, shape = by_series(alt.Color, COLORS), by_series(alt.Shape, SHAPES)
+    layers = [*_lines_and_points(points, x, y, color, shape)]
     if variant:
-        layers.append(
-            alt.Chart(alt.InlineData(values=variant))
-            .mark_line(strokeWidth=1.8, strokeDash=[2, 3])
-            .encode(x=x, y=y, color=color)
-        )
-    layers += [
+        dotted = alt.Chart(alt.InlineData(values=variant))
+        dotted = dotted.mark_line(strokeWidth=1.8, strokeDash=[2, 3])
+        layers.insert(0, dotted.encode(x=x, y=y, color=color))
+    return _finish(alt.layer(*layers), width, min(quantity.height, width))
+
+
+def _lines_and_points(points: list[Row], x: Any, y: Any, color: Any, shape: Any) -> list[alt.Chart]:
+    """Return lines, intervals, and points, hollow where they rest on little."""
+    base = alt.Chart(alt.InlineData(values=points))
+    return [
         base.mark_line(strokeWidth=1.2, opacity=0.6).encode(x=x, y=y, color=color),
         base.transform_filter("isValid(datum.low) && isValid(datum.high)")
         .mark_rule(strokeWidth=1.6)
@@ -254,30 +478,27 @@ def _drawn(
         .mark_point(size=50, filled=False, strokeWidth=1.4, opacity=1)
         .encode(x=x, y=y, color=color, shape=shape),
     ]
-    return _finish(alt.layer(*layers), width, min(quantity.height, width))
 
 
-def paired(found: SelfKnownResults, width: int, plain: str = "plain", shown: str = "retrieval") -> (
-    Drawing | None
-):  # fmt: skip
+def paired(results: SelfKnownResults, width: int) -> Drawing | None:
     """Draw what passages before the prompt change: a row each, two points joined by a line."""
-    if plain not in found.methods or shown not in found.methods:
+    methods, names = ("plain", "retrieval"), ["without passages", "with passages"]
+    if not set(methods) <= set(results.methods):
         return None
     points: list[Row] = []
     joined: list[Row] = []
     for name, label, place in PAIRED:
-        pair = [found.get(name, method=method, **place) for method in (plain, shown)]
+        pair = [results.get(name, method=method, **place) for method in methods]
         if any(e.value is None for e in pair):
             continue
         points += [
             {"row": label, "series": series, "x": e.value, "low": e.low, "high": e.high}
-            for series, e in zip(("without passages", "with passages"), pair, strict=True)
+            for series, e in zip(names, pair, strict=True)
         ]
         joined.append({"row": label, "x": pair[0].value, "x2": pair[1].value})
     if not points:
         return None
     order = [str(r["row"]) for r in joined]
-    names = ["without passages", "with passages"]
     x = alt.X(
         "x:Q",
         title="share",
@@ -289,9 +510,9 @@ def paired(found: SelfKnownResults, width: int, plain: str = "plain", shown: str
     legend = alt.Legend(
         title=None, orient="bottom", columnPadding=28, labelColor=INK, labelFontSize=12
     )
-    color = alt.Color("series:N", scale=alt.Scale(domain=names, range=[SHORT, LONG]), legend=legend)
-    shape = alt.Shape(
-        "series:N", scale=alt.Scale(domain=names, range=["circle", "diamond"]), legend=legend
+    color, shape = (
+        channel("series:N", scale=alt.Scale(domain=names, range=list(styles[:2])), legend=legend)
+        for channel, styles in ((alt.Color, COLORS), (alt.Shape, SHAPES))
     )
     base = alt.Chart(alt.InlineData(values=points))
     layers = [
@@ -308,7 +529,7 @@ def paired(found: SelfKnownResults, width: int, plain: str = "plain", shown: str
     return _finish(alt.layer(*layers), width, 44 * len(order))
 
 
-# The tables of a self_known page: averages of whole answers, and parts of the text.
+# ---- tables of whole answers and of parts of the text
 
 NBSP = "\N{NO-BREAK SPACE}"
 #: rows of the table of averages: (estimate, what it is, digits, whether it is a percentage)
@@ -329,8 +550,8 @@ AVERAGES = (
     ("aspects_hedged", "wanted facts hedged", 1, True),
     ("aspects_omitted", "wanted facts left out", 1, True),
 )
-#: names whose place says what they rest on
-PLACED = {"f1_at_k": "k", "precision_at_length": "first"}
+#: names whose slice says what they rest on: its key, and what the table calls it
+PLACED = {"f1_at_k": ("k", "K"), "precision_at_length": ("first", "first")}
 TABLES_BY_PART = (
     ("factuality", "S/(S+NS), mean over sentences", 2),
     ("factuality_by_sentence", "mean over sentences", 2),
@@ -365,6 +586,16 @@ def cell(e: Estimate, digits: int = 2, share: bool = False, count: bool = False)
     return Cell(text, span.strip().replace(", ", f",{NBSP}"))
 
 
+def row(label: str, cells: Iterable[Cell]) -> list[Cell]:
+    """Return a row of a table."""
+    return [Cell(label, head=True), *cells]
+
+
+def heads(results: SelfKnownResults) -> list[str]:
+    """Return what the columns of methods are called."""
+    return list(labels(results.methods).values())
+
+
 def table(
     title: str, heads: list[str], rows: list[list[Cell]], notes: list[str] | None = None
 ) -> Table:
@@ -373,36 +604,33 @@ def table(
     return Table(title, ["", *heads], some, (notes or []) if some else [])
 
 
-def averages(found: SelfKnownResults) -> Table:
+def averages(results: SelfKnownResults) -> Table:
     """Return the numbers of whole answers, a column for each method."""
-    names = labels(found.methods)
     rows = []
     for name, label, digits, share in AVERAGES:
         cells = []
-        for method in found.methods:
-            key = PLACED.get(name)
-            e = next(found.by(key, name, method=method), ("", Estimate("")))[1] if key else None
-            e = found.get(name, method=method) if e is None else e
-            made = cell(e, digits, share)
-            if key and e.value is not None:
-                at = next(iter(found.by(key, name, method=method)))[0]
-                word = "K" if key == "k" else "first"
-                made = made._replace(detail=f"{made.detail} {word}{NBSP}{line(at, 12)}".strip())
-            cells.append(made)
-        rows.append([Cell(label, head=True), *cells])
-    return table(
-        "Whole answers: value and 95 % interval", list(names.values()), rows, _notes(found)
-    )
+        for method in results.methods:
+            if name not in PLACED:
+                cells.append(cell(results.get(name, method=method), digits, share))
+                continue
+            key, word = PLACED[name]
+            place, e = next(results.by(key, name, method=method), ("", Estimate("")))
+            own = cell(e, digits, share)
+            if e.value is not None:
+                own = own._replace(detail=f"{own.detail} {word}{NBSP}{line(place, 12)}".strip())
+            cells.append(own)
+        rows.append(row(label, cells))
+    return table("Whole answers: value and 95 % interval", heads(results), rows, _notes(results))
 
 
-def _notes(found: SelfKnownResults) -> list[str]:
+def _notes(results: SelfKnownResults) -> list[str]:
     """Return what must be known of the averages."""
     notes = []
-    if any(found.get("factscore", method=m).missing for m in found.methods):
+    if any(results.get("factscore", method=m).missing for m in results.methods):
         notes.append(
             "Bounds: FActScore if every claim without a label were unsupported, or supported."
         )
-    wanted = {k for m in found.methods for k, _ in found.by("k", "f1_at_k", method=m)}
+    wanted = {k for m in results.methods for k, _ in results.by("k", "f1_at_k", method=m)}
     if len(wanted) > 1:
         notes.append(
             "F1@K does not compare here: each K is the median of that method's own supported "
@@ -411,7 +639,7 @@ def _notes(found: SelfKnownResults) -> list[str]:
     return notes
 
 
-def by_part(found: SelfKnownResults, method: str, average: str) -> Table:
+def by_part(results: SelfKnownResults, method: str, average: str) -> Table:
     """Return everything that is known of each part of the text."""
     rows = []
     for name, label, digits in TABLES_BY_PART:
@@ -420,37 +648,36 @@ def by_part(found: SelfKnownResults, method: str, average: str) -> Table:
             label = f"S/(S+NS), {means.get(average, 'mean over sentences')}"
         cells = [
             cell(e, digits, count=name in ("factuality", "SK", "SU"))
-            for e in found.parts(name, method)
+            for e in results.parts(name, method)
         ]
-        rows.append([Cell(label, head=True), *cells])
+        rows.append(row(label, cells))
     return table(
-        f"By part of the text: {labels(found.methods)[method]}",
-        [line(part, 12) for part in found.part_names],
+        f"By part of the text: {labels(results.methods)[method]}",
+        [line(part, 12) for part in results.part_names],
         rows,
     )
 
 
-def correlations(found: SelfKnownResults) -> Table:
+def correlations(results: SelfKnownResults) -> Table:
     """Return Pearson's r of each pair of curves across the parts of the text."""
-    names = labels(found.methods)
     rows = []
     for (a, first), (b, second) in combinations(PANEL.items(), 2):
         cells = []
-        for method in found.methods:
+        for method in results.methods:
             pairs = [
                 (x.value, y.value)
-                for x, y in zip(found.parts(a, method), found.parts(b, method), strict=True)
+                for x, y in zip(results.parts(a, method), results.parts(b, method), strict=True)
                 if x.value is not None and y.value is not None
             ]
             r = pearson([x for x, _ in pairs], [y for _, y in pairs])
             cells.append(Cell(plain(r), f"{len(pairs)} parts" if r is not None else ""))
-        rows.append([Cell(f"{first} and {second}", head=True), *cells])
+        rows.append(row(f"{first} and {second}", cells))
     note = (
         "Pearson's r over as many points as there are parts: a handful, so that even a large r "
         "may be luck. A dash: one of the two does not move. Factuality and the unsupported share "
         "mirror each other wherever few claims are irrelevant."
     )
-    return table("How the curves move together", list(names.values()), rows, [note])
+    return table("How the curves move together", heads(results), rows, [note])
 
 
 def pearson(x: list[float], y: list[float]) -> float | None:
@@ -460,308 +687,92 @@ def pearson(x: list[float], y: list[float]) -> float | None:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def unlabeled(found: SelfKnownResults) -> Table:
+def unlabeled(results: SelfKnownResults) -> Table:
     """Return which claims have no label, and why."""
-    names = labels(found.methods)
+    names = labels(results.methods)
     rows = []
-    for method in found.methods:
-        for problem, e in found.by("problem", "claims_without_label", method=method):
-            rows.append(
-                [
-                    Cell(names[method], line(problem, 60), head=True),
-                    Cell(f"{e.numerator or 0:,.0f} of {e.n:,}"),
-                ]
-            )
-        e = found.get("claims_without_sentence", method=method)
-        if e.value is not None:
-            rows.append(
-                [
-                    Cell(names[method], "in no sentence", head=True),
-                    Cell(f"{e.numerator or 0:,.0f} of {e.denominator or 0:,.0f}"),
-                ]
-            )
+    for method in results.methods:
+        lost = list(results.by("problem", "claims_without_label", method=method))
+        astray = results.get("claims_without_sentence", method=method)
+        lost += [("in no sentence", astray)] if astray.value is not None else []
+        rows += [
+            [
+                Cell(names[method], line(why, 60), head=True),
+                Cell(f"{e.numerator or 0:,.0f} of {e.n:,}"),
+            ]
+            for why, e in lost
+        ]
     return table("Claims without a label", ["claims"], rows)
 
 
-def domains(found: SelfKnownResults) -> Table:
+def domains(results: SelfKnownResults) -> Table:
     """Return FActScore by domain, or by how rare the subject is."""
-    held = {m: dict(found.by("domain", "factscore", method=m)) for m in found.methods}
+    held = {m: dict(results.by("domain", "factscore", method=m)) for m in results.methods}
     every = list(dict.fromkeys(d for own in held.values() for d in own))
     rows = [
-        [
-            Cell(line(d, 60), head=True),
-            *(cell(held[m].get(d, Estimate("")), count=True) for m in found.methods),
-        ]
+        row(
+            line(d, 60),
+            (cell(held[m].get(d, Estimate("")), count=True) for m in results.methods),
+        )
         for d in every[:100]
     ]
-    heads = list(labels(found.methods).values())
-    return table("FActScore by kind of subject (n: answers)", heads, rows)
+    return table("FActScore by kind of subject (n: answers)", heads(results), rows)
 
 
-# What passages, or a revision, changed: method minus plain on the same topics.
+# ---- tables of what a model says about its own claims, of scores of claims, of the checker
 
-#: (name, its mode, what it is, digits), in order
-GAINS = (
-    ("factscore", "", "FActScore", 2),
-    ("factuality_micro", "", "all claims pooled", 2),
-    ("claims_per_answer", "", "claims an answer", 1),
-    ("trend", "", "slope along the text", 2),
-    ("SK", "qa_none", "Self-Known, none of the above offered", 2),
-    ("SU", "qa_none", "Self-Unknown, none of the above offered", 2),
-    ("SK", "direct", "Self-Known, is it true?", 2),
-    ("SU", "direct", "Self-Unknown, is it true?", 2),
-)
-#: how many of these the terminal tells
-SHOWN_GAINS = 6
-TITLE = "Minus plain, on the same topics: difference and 95 % interval"
-
-
-def _gain(found: SelfKnownResults, method: str, name: str, mode: str) -> Estimate:
-    place = {"mode": mode} if mode else {}
-    return found.get(f"{name}_minus_plain", method=method, **place)
-
-
-def _change(e: Estimate, digits: int) -> str:
-    text = plain(e.value, digits)
-    return f"+{text}" if e.value is not None and float(f"{e.value:.{digits}f}") > 0 else text
-
-
-def _range(e: Estimate, digits: int) -> str:
-    if e.value is None or e.low is None or e.high is None:
-        return ""
-    return f"[{plain(e.low, digits)}, {plain(e.high, digits)}]"
-
-
-def sentence(found: SelfKnownResults, method: str) -> str:
-    """Return how a method differs from plain, or nothing."""
-    told = []
-    for name, mode, label, digits in GAINS[:SHOWN_GAINS]:
-        e = _gain(found, method, name, mode)
-        if e.value is not None:
-            told.append(f"{label} {_change(e, digits)} {_range(e, digits)}".strip())
-    return f"{method} minus plain, on the same topics: {'; '.join(told)}." if told else ""
-
-
-def gains(found: SelfKnownResults) -> Table:
-    """Return the differences, a column for each method that has them."""
-    methods = [m for m in found.methods if _gain(found, m, "factscore", "").n]
-    rows = []
-    for name, mode, label, digits in GAINS:
-        every = [_gain(found, m, name, mode) for m in methods]
-        cells: Sequence[Cell] = [
-            Cell(_change(e, digits), _range(e, digits).replace(", ", ",\N{NO-BREAK SPACE}"))
-            if e.value is not None
-            else Cell(DASH)
-            for e in every
-        ]
-        rows.append([Cell(label, head=True), *cells])
-    return table(TITLE, [labels(found.methods)[m] for m in methods], rows)
-
-
-# The self_known protocol in the terminal: factuality along the text, and of what it knows.
-
-#: rows of the table by part of the text: (name of the estimate, what it is)
-ROWS = (
-    ("factuality", "S/(S+NS)"),
-    ("unsupported_per_sentence", "NS a sentence"),
-    ("decisiveness", "decisiveness"),
-    ("SK", "Self-Known *"),
-    ("SU", "Self-Unknown *"),
-)
-NOTE = (
-    "S, NS: supported and unsupported claims. Parts of a text are equal in sentences; values are "
-    "means over the sentences in a part, with 95 % ranges over resampled texts."
-)
-#: beside the rows with a star
-STARRED = "* Asked with none of the above offered."
-
-
-def render(
-    estimates: Sequence[Estimate],
-    console: Console,
-    manifest: Manifest | None = None,
-    page: Path | None = None,
-    *,
-    entities: int | None = None,
-) -> None:
-    """Print a table for each method: by part of the text. Holds for any estimates."""
-    found = SelfKnownResults(estimates)
-    begin(console, manifest)
-    for method in found.methods:
-        say(console, headline(found, method), "bold")
-    for method in found.methods:
-        console.print()
-        console.print(board(found, method, console))
-        for text in filter(None, (*sentences(found, method), sentence(found, method))):
-            say(console, text, "")
-    starred = any(
-        e.value is not None
-        for method in found.methods
-        for name in ("SK", "SU")
-        for e in found.parts(name, method)
-    )
-    say(console, f"{NOTE} {STARRED}" if starred else NOTE, "dim")
-    if manifest is not None and manifest.tokens:
-        say(console, terminal_asked(manifest), "dim")
-    print_footer(console, manifest, [e for e in found.all if e.name == "factscore"], page)
-
-
-def headline(found: SelfKnownResults, method: str) -> str:
-    """Return the first sentence of a method: how factual, and how that moves."""
-    score = found.get("factscore", method=method)
-    if score.value is None:
-        return f"{method}: no claim has a label ({score.problem or 'nothing to count'})."
-    parts = found.parts("factuality", method)
-    ends = [e for e in parts if e.value is not None]
-    trend = found.get("trend", method=method)
-    moves = "whether it changes along the text cannot be told"
-    if trend.value is not None and trend.low is not None and trend.high is not None:
-        moves = "no trend along the text is clear"
-        if not covers(trend, 0):
-            way = "falls" if trend.value < 0 else "rises"
-            moves = f"it {way} along the text (slope {plain(trend.value)} {range_of(trend)})"
-    first_last = ""
-    if len(ends) > 1:
-        first_last = f", {percent(ends[0].value, 0)} in the first part to "
-        first_last += f"{percent(ends[-1].value, 0)} in the last"
-    return (
-        f"{method}: {percent(score.value, 0)} of an answer's claims are supported{first_last}; "
-        f"{moves}."
-    )
-
-
-def board(found: SelfKnownResults, method: str, console: Console) -> Table_:
-    """Return what is known of each part of the text, a column each."""
-    table = plain_table()
-    parts = found.part_names
-    table.add_column(data(method, console, "bold"), no_wrap=True)
-    for part in parts:
-        table.add_column(data(part, console, "dim"), justify="right", no_wrap=True)
-    for name, label in ROWS:
-        own = found.parts(name, method)
-        if not any(e.value is not None for e in own):
-            continue
-        table.add_row(data(label, console), *(data(number(e), console) for e in own))
-        if name == "factuality":
-            ranges = [range_of(e) or "" for e in own]
-            table.add_row("", *(data(text, console, "dim") for text in ranges))
-    return table
-
-
-def sentences(found: SelfKnownResults, method: str) -> Iterator[str]:
-    """Yield what stands beside the table: lengths, what the model says of its claims, scores."""
-    per, rate = (
-        found.get("claims_per_answer", method=method),
-        found.get("response_rate", method=method),
-    )
-    if per.value is not None:
-        penalized = found.get("factscore_penalized", method=method)
-        wanted, f1 = next(found.by("k", "f1_at_k", method=method), ("K", Estimate("f1_at_k")))
-        yield (
-            f"{plain(per.value, 1)} claims an answer; {percent(rate.value, 0)} of the texts answer "
-            f"at all. FActScore with length penalty {number(penalized)}, F1@{wanted} {number(f1)}."
-        )
-    recall = found.get("recall", method=method)
-    if recall.value is not None:
-        yield (
-            f"Of the facts asked for it tells {percent(recall.value, 0)} rightly, hedges "
-            f"{percent(found.get('aspects_hedged', method=method).value, 0)} and leaves out "
-            f"{percent(found.get('aspects_omitted', method=method).value, 0)}."
-        )
-    for mode, words in MODES.items():
-        sk, su = (found.get(name, method=method, mode=mode) for name in ("SK", "SU"))
-        if sk.value is None and su.value is None:
-            continue
-        third = found.get("equation3", method=method, mode=mode)
-        gladen = found.get("rogan_gladen", method=method, mode=mode)
-        labels = found.get("labeled_factuality", method=method, mode=mode)
-        yield (
-            f"Asked {words}: it accepts {number(sk)} of its supported claims (Self-Known) and "
-            f"rejects {number(su)} of its unsupported ones (Self-Unknown). Factuality estimated "
-            f"from that: {number(third)} by Equation 3, {inside(gladen)} by Rogan and Gladen; "
-            f"{number(labels)} by the labels."
-        )
-    ranked = found.scores(method)[:4]
-    told = [f"{name} {number(e)} {range_of(e)}".strip() for name, e in ranked]
-    if told:
-        yield f"AUROC of a claim's scores for unsupported: {', '.join(told)}."
-    agreement = found.get("verifier_agreement", method=method)
-    if agreement.value is not None:
-        bias = found.get("verifier_bias", method=method)
-        yield (
-            f"The checker agrees with people on {percent(agreement.value, 0)} of the claims; "
-            f"factuality by it is {plain(bias.value)} {range_of(bias)} from people's."
-        )
-
-
-# The tables of what a model says of its own claims, of scores of claims, and of the checker.
-
-#: what the columns of a table of the ways of asking are called
-HEADS = {"direct": "is it true?", "qa": "is this the answer?", "qa_none": "or none of these?"}
-MODE_COLUMNS = (
-    ("SK", "Self-Known: accepts, of supported"),
-    ("SU", "Self-Unknown: rejects, of unsupported"),
-    ("accept_rate", "accepts, of all"),
-    ("labeled_factuality", "factuality by the labels"),
-    ("equation3", "factuality by Equation 3"),
-    ("rogan_gladen", "factuality by Rogan and Gladen"),
-    ("overconfidence", "gap: accepts minus labels"),
-    ("order_flips", "answers that turn with the order"),
-    ("not_understood", "not taken for a choice"),
-)
+MODE_ROWS = {
+    "SK": "Self-Known: accepts, of supported",
+    "SU": "Self-Unknown: rejects, of unsupported",
+    "accept_rate": "accepts, of all",
+    "labeled_factuality": "factuality by the labels",
+    "equation3": "factuality by Equation 3",
+    "rogan_gladen": "factuality by Rogan and Gladen",
+    "overconfidence": "gap: accepts minus labels",
+    "order_flips": "answers that turn with the order",
+    "not_understood": "not taken for a choice",
+}
 DROPPED = (
     ("dropped_factscore", "factscore", "claims supported"),
     ("dropped_claims_kept", "", "claims kept"),
     ("dropped_recall", "recall", "facts told rightly"),
 )
-#: what each score of a claim is
-SCORES = {
-    "span_nll": "mean surprise of the claim's words",
-    "span_max_nll": "largest surprise in the claim's words",
-    "p_true": "1 minus P(true), asked of the statement",
-    "p_qa_none": "1 minus P(true), asked with none of the above",
-    "frequency": "share of further answers without the claim",
-    "wording": "1 minus the decisiveness of the wording",
-    "position": "place in the text: a reference",
-    "length": "words of the claim: a reference",
-}
 VERIFIED = (
     ("verifier_agreement", "agreement"),
     ("verifier_kappa", "kappa"),
     ("verifier_precision", "right, of those it calls supported"),
-    ("verifier_recall", "found, of those people call supported"),
+    ("verifier_recall", "results, of those people call supported"),
     ("verifier_false_support", "called supported, of people's unsupported"),
 )
 
 
-def _asked(found: SelfKnownResults, method: str, mode: str) -> list[Estimate]:
-    return [found.get(name, method=method, mode=mode) for name, _ in MODE_COLUMNS]
-
-
-def asked(found: SelfKnownResults, method: str) -> Table:
-    """Return what the model says of its claims, a column for each way of asking."""
-    modes = [m for m in MODES if any(e.n or e.missing for e in _asked(found, method, m))]
+def self_knowledge(results: SelfKnownResults, method: str) -> Table:
+    """Return what the model says about its claims, a column for each way of asking."""
+    numbers = {
+        mode: {name: results.get(name, method=method, mode=mode) for name in MODE_ROWS}
+        for mode in WAYS
+    }
+    numbers = {
+        mode: own for mode, own in numbers.items() if any(e.n or e.missing for e in own.values())
+    }
     rows = []
-    for name, label in MODE_COLUMNS:
+    for name, label in MODE_ROWS.items():
         share = name in ("order_flips", "not_understood")
-        cells = [
-            cell(found.get(name, method=method, mode=m), 0 if share else 2, share) for m in modes
-        ]
+        cells = [cell(own[name], 0 if share else 2, share) for own in numbers.values()]
         if name == "rogan_gladen":
-            cells = [Cell(inside(found.get(name, method=method, mode=m))) for m in modes]
-        rows.append([Cell(label, head=True), *cells])
-    rates = [found.get("accept_rate", method=method, mode=m) for m in modes]
+            cells = [Cell(inside(own[name])) for own in numbers.values()]
+        rows.append(row(label, cells))
+    rates = [own["accept_rate"] for own in numbers.values()]
     if any(e.missing for e in rates):
-        counts = [Cell(f"{e.missing:,} of {e.n + e.missing:,}") for e in rates]
-        rows.append([Cell("claims it gave no readable answer to", head=True), *counts])
+        counts = (Cell(f"{e.missing:,} of {e.n + e.missing:,}") for e in rates)
+        rows.append(row("claims it gave no readable answer to", counts))
     flips = ", ".join(
         f"{percent(e.value, 0)} of the {line(label, 20)} claims"
-        for label, e in found.by("class", "none_flips", method=method)
+        for label, e in results.by("class", "none_flips", method=method)
         if e.value is not None
     )
     notes = [f"Offered none of the above, it no longer accepts {flips}."] if flips else []
-    gladen = [found.get("rogan_gladen", method=method, mode=m) for m in modes]
-    if all(e.value is None for e in gladen):
+    if all(own["rogan_gladen"].value is None for own in numbers.values()):
         notes.append(
             "Rogan and Gladen's estimate does not exist: the model accepts supported and "
             "unsupported claims alike, or there are too few texts."
@@ -771,19 +782,18 @@ def asked(found: SelfKnownResults, method: str) -> Table:
         "(cross-fitted)."
     )
     return table(
-        f"Three ways of asking: {labels(found.methods)[method]}",
-        [HEADS[m] for m in modes],
+        f"Three ways of asking: {labels(results.methods)[method]}",
+        [WAYS[mode].head for mode in numbers],
         rows,
         notes,
     )
 
 
-def gap(found: SelfKnownResults, method: str) -> str:
+def gap(results: SelfKnownResults, method: str) -> str:
     """Return one sentence on why Equation 3 misses the labels, or nothing."""
-    for mode in reversed(MODES):
-        third = found.get("equation3", method=method, mode=mode)
-        truth = found.get("labeled_factuality", method=method, mode=mode)
-        rate = found.get("accept_rate", method=method, mode=mode)
+    for mode in reversed(WAYS):
+        get = partial(results.get, method=method, mode=mode)
+        third, truth, rate = get("equation3"), get("labeled_factuality"), get("accept_rate")
         if third.value is None or truth.value is None or rate.value is None:
             continue
         off = rate.value - truth.value
@@ -793,37 +803,35 @@ def gap(found: SelfKnownResults, method: str) -> str:
             f"{abs(100 * off):.0f} points {side}"
         )
         return (
-            f"{labels(found.methods)[method]}: Equation 3 says {plain(third.value)} where labels "
+            f"{labels(results.methods)[method]}: Equation 3 says {plain(third.value)} where labels "
             f"say {plain(truth.value)}. It assumes that a model accepts as many of its claims as "
             f"are true; {why}."
         )
     return ""
 
 
-def remedy(found: SelfKnownResults, method: str) -> Table:
+def remedy(results: SelfKnownResults, method: str) -> Table:
     """Return what dropping every claim that the model rejects would do."""
-    modes = [m for m in MODES if found.get("dropped_claims_kept", method=method, mode=m).n]
+    modes = [m for m in WAYS if results.get("dropped_claims_kept", method=method, mode=m).n]
     rows = []
     for name, before, label in DROPPED:
-        own = Cell(DASH) if before else Cell("1.00")
-        if before:
-            own = cell(found.get(before, method=method))
-        cells = [cell(found.get(name, method=method, mode=m)) for m in modes]
+        own = cell(results.get(before, method=method)) if before else Cell("1.00")
+        cells = [cell(results.get(name, method=method, mode=m)) for m in modes]
         if any(c.text != DASH for c in cells):
-            rows.append([Cell(label, head=True), own, *cells])
-    heads = ["as written", *(HEADS[m] for m in modes)]
-    return table(f"Rejected claims dropped: {labels(found.methods)[method]}", heads, rows)
+            rows.append(row(label, [own, *cells]))
+    columns = ["as written", *(WAYS[m].head for m in modes)]
+    return table(f"Rejected claims dropped: {labels(results.methods)[method]}", columns, rows)
 
 
-def scores(found: SelfKnownResults, method: str, alpha: object) -> Table:
+def scores(results: SelfKnownResults, method: str, alpha: object) -> Table:
     """Return each score's AUROC for unsupported claims, and what conformal filtering keeps."""
     rows = []
-    for name, e in found.scores(method):
+    for name, e in results.scores(method):
         kept = [
-            found.get(label, method=method, score=name)
+            results.get(label, method=method, score=name)
             for label in ("kept_claims", "kept_supported", "texts_right", "texts_right_unfiltered")
         ]
-        meaning = SCORES.get(name, "")
+        meaning = CLAIM_SCORES.get(name, "")
         rows.append(
             [
                 Cell(line(name, 40), meaning, head=True),
@@ -832,7 +840,7 @@ def scores(found: SelfKnownResults, method: str, alpha: object) -> Table:
             ]
         )
     promised = f"{1 - alpha:.0%}".replace("%", " %") if isinstance(alpha, float) else "as set"
-    heads = [
+    columns = [
         "AUROC",
         "claims kept",
         "supported kept",
@@ -841,45 +849,43 @@ def scores(found: SelfKnownResults, method: str, alpha: object) -> Table:
     ]
     missing = {
         line(score, 40): line(e.problem or "", 100)
-        for score, e in found.by("score", "auroc", method=method)
+        for score, e in results.by("score", "auroc", method=method)
         if e.value is None
     }
     notes = [f"No value: {name} ({why})." for name, why in missing.items()]
-    return table(f"Scores of a claim: {labels(found.methods)[method]}", heads, rows, notes)
+    return table(f"Scores of a claim: {labels(results.methods)[method]}", columns, rows, notes)
 
 
-def verifier(found: SelfKnownResults) -> list[Table]:
+def verifier(results: SelfKnownResults) -> list[Table]:
     """Return the checker against people: agreement, and its bias where it matters."""
-    heads = list(labels(found.methods).values())
 
-    def row(label: str, name: str, **place: str) -> list[Cell]:
-        own = (found.get(name, method=method, **place) for method in found.methods)
-        return [Cell(label, head=True), *(cell(e, count=True) for e in own)]
+    def of_methods(label: str, name: str, **place: str) -> list[Cell]:
+        own = (results.get(name, method=method, **place) for method in results.methods)
+        return row(label, (cell(e, count=True) for e in own))
 
     thirds = [
-        row(f"{word}: {third}", "verifier_bias", **{key: third})
+        of_methods(f"{word}: {third}", "verifier_bias", **{key: third})
         for key, word in (("claims", "number of claims"), ("factuality", "people's factuality"))
         for third in ("low", "middle", "high")
     ]
-    parts = [row(f"part {line(p, 12)}", "verifier_bias", part=p) for p in found.part_names]
+    parts = [of_methods(f"part {line(p, 12)}", "verifier_bias", part=p) for p in results.part_names]
     note = "A bias that changes along the text bends the curve. Below 0 the checker is too strict."
     return [
         table(
             "The checker against people",
-            heads,
-            [row(label, name) for name, label in VERIFIED],
+            heads(results),
+            [of_methods(label, name) for name, label in VERIFIED],
         ),
         table(
             "Its bias: the share it calls supported minus people's",
-            heads,
-            [row("all claims", "verifier_bias"), *parts, *thirds],
+            heads(results),
+            [of_methods("all claims", "verifier_bias"), *parts, *thirds],
             [note],
         ),
     ]
 
 
-# A long text cut into runs of overlapping claims, ready to be marked on a page.
-#
+# ---- a long text cut into groups of overlapping claims, ready to be marked on the page
 # What marks a claim is told by line style and sign, never by color alone.
 
 #: characters of a passage that the page shows
@@ -912,7 +918,7 @@ class Note(NamedTuple):
     remark: str
 
     @property
-    def told(self) -> tuple[str, str, str]:
+    def mark(self) -> tuple[str, str, str]:
         """Sign, words and class of the verdict."""
         return CLAIM_MARKS[self.label]
 
@@ -959,15 +965,15 @@ def groups(
             end = -1
         runs[-1].append(span)
         end = max(end, span[1])
-    found: list[Group] = []
+    every: list[Group] = []
     at = 0
     for run in runs:
         start, end = run[0][0], max(s[1] for s in run)
         if at < start:
-            found.append(Group([Piece(block(text[at:start]))], [], []))
+            every.append(Group([Piece(block(text[at:start]))], [], []))
         own = [notes[n] for _, _, n in sorted(run, key=lambda s: s[2])]
         cited = dict.fromkeys(p for note in own for p in note.passages)
-        found.append(
+        every.append(
             Group(
                 list(_pieces(text, run, notes)),
                 own,
@@ -980,8 +986,8 @@ def groups(
         )
         at = end
     if at < shown:
-        found.append(Group([Piece(block(text[at:shown]))], [], []))
-    return found
+        every.append(Group([Piece(block(text[at:shown]))], [], []))
+    return every
 
 
 def _pieces(
@@ -999,18 +1005,12 @@ def _pieces(
         )
 
 
-# Long texts to read: every claim marked by its verdict and by how sure the model is of it.
-#
-# Topics are drawn with a seed, each with the texts of every method, so that they can be
-# compared;
+# ---- long texts to read
+# Topics are drawn with a seed, each with the texts of every method, so that they can be compared;
 # only what is drawn is read into memory.
 
-#: the stage of the texts, and who labeled their claims (see sayso.protocols.self_known.claims)
-STAGE, PEOPLE, SUPPORT, RESPONSIVE = "long", "long-people", "long-support", "answered"
 #: at most so many texts on the page, claims of a text, passages of a claim, characters of a claim
 MOST_TEXTS, MOST_CLAIMS, MOST_PASSAGES, CLAIM = 60, 80, 2, 300
-#: short names of the three ways of asking
-MODE_NAMES = {"direct": "true?", "qa": "the answer?", "qa_none": "or none?"}
 #: scores that say how sure the model is, the one to use first; and what they are
 SURE = {"span_nll": "probability of its words", "p_true": "P(true), asked of the claim"}
 
@@ -1057,11 +1057,11 @@ def read(folder: RunFolder, seed: int = 0, most: int = MOST_TEXTS) -> Texts:
     order = {target: at for at, target in enumerate(wanted)}
     generations = [g for g in folder.iter(table, Generation) if g.id in order]
     generations.sort(key=lambda g: order[g.id])
-    about = _About(folder, set(order))
+    stored = _StoredClaims(folder, set(order))
     return Texts(
-        [about.text(g, questions[g.question]) for g in generations],
+        [stored.text(g, questions[g.question]) for g in generations],
         sum(map(len, by_topic.values())),
-        SURE.get(about.shade, ""),
+        SURE.get(stored.shade, ""),
     )
 
 
@@ -1077,8 +1077,8 @@ def _verdicts(folder: RunFolder, stage: str) -> Iterable[Verdict]:
     return folder.iter(table, Verdict) if folder.has(table) else ()
 
 
-class _About:
-    """What is stored of the claims of some texts."""
+class _StoredClaims:
+    """What is stored about the claims of some texts."""
 
     def __init__(self, folder: RunFolder, wanted: set[str]) -> None:
         self.claims: dict[str, list[Claim]] = defaultdict(list)
@@ -1096,7 +1096,7 @@ class _About:
         self.checked = {v.target: v for v in _verdicts(folder, SUPPORT) if v.target in mine}
         self.selves = {
             mode: {v.target: v for v in _verdicts(folder, f"self-{mode}") if v.target in mine}
-            for mode in MODES
+            for mode in WAYS
         }
         cited = {p for v in self.checked.values() for p in v.evidence[:MOST_PASSAGES]}
         self.passages: dict[str, Passage] = {}
@@ -1118,8 +1118,8 @@ class _About:
         value = self.unsure.get(claim)
         if value is None or math.isnan(value):
             return None
-        made = math.exp(-value) if self.shade == "span_nll" else 1 - value
-        return min(1.0, max(0.0, made))
+        sure = math.exp(-value) if self.shade == "span_nll" else 1 - value
+        return min(1.0, max(0.0, sure))
 
     def level(self, sure: float | None) -> int:
         """Return the step of shading, by rank among the claims shown: equal ones are equal."""
@@ -1181,7 +1181,7 @@ class _About:
             label or "",
             line(c.text, CLAIM),
             place,
-            self.said(c.id),
+            self.answers(c.id),
             sure,
             self.level(sure),
             cited,
@@ -1189,39 +1189,22 @@ class _About:
             line("; ".join(remarks), 200),
         )
 
-    def said(self, claim: str) -> str:
-        """Return what the model said of a claim in each way of asking."""
-        found = []
-        for mode in MODES:
+    def answers(self, claim: str) -> str:
+        """Return what the model said about a claim in each way of asking."""
+        parts = []
+        for mode, way in WAYS.items():
             v = self.selves[mode].get(claim)
             if v is None:
                 continue
             words = {"yes": "yes", "no": "no", "none": "none of these"}
             answer = words.get(v.label or "", line(v.problem or "unread", 40))
             weight = f" ({plain(v.number)})" if v.number is not None else ""
-            found.append(f"{MODE_NAMES[mode]} {answer}{weight}")
-        return " · ".join(found)
+            parts.append(f"{way.short} {answer}{weight}")
+        return " · ".join(parts)
 
 
-# The page of a self_known run: along the text, does it know its errors, texts to read.
+# ---- the page
 
-_HOLLOW = f"Bars are 95 % intervals over resampled texts; a hollow point rests on fewer than {FEW}."
-CHARTS_BY_PART = (
-    (
-        FACTUALITY,
-        "Factuality along the text",
-        "Supported claims, of supported and unsupported ones. Dotted: only texts with a sentence "
-        "in every part, so that short texts do not make the shape; no dotted line where all "
-        f"texts have one. {_HOLLOW}",
-    ),
-    (ERRORS, "Unsupported claims a sentence", f"Errors by count, not by share. {_HOLLOW}"),
-    (
-        WORDING,
-        "Hedging along the text",
-        "How sure the words sound, 1 = no doubt voiced: does it hedge more where it errs more? "
-        f"{_HOLLOW}",
-    ),
-)
 #: what is only there if the model was asked of its claims
 NEEDS_ASKING = ("SK", "SU", "accept_rate")
 DEFINITIONS = {
@@ -1247,68 +1230,6 @@ DEFINITIONS = {
 }
 
 
-def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> dict[str, Any]:
-    """Return what the template needs beside the rendered texts."""
-    found = SelfKnownResults(estimates)
-    names = labels(found.methods)
-    average = str(manifest.settings.get("average", "sentence"))
-    return {
-        "subject": line(manifest.model, 120) if manifest.data == "texts" else "",
-        "headline": [line(headline(found, m), 400) for m in found.methods],
-        "warnings": terminal.warned(manifest),
-        "methods": list(names.values()),
-        "undrawn": max(0, len(found.methods) - len(COLORS)),
-        "by_part": _curves(found),
-        "parts": [by_part(found, m, average) for m in found.methods],
-        "averages": averages(found),
-        "gains": gains(found),
-        "domains": domains(found),
-        "unlabeled": unlabeled(found),
-        "panels": [
-            (names[m], figure)
-            for m in found.methods
-            if (figure := figure_of(partial(panel, found, m), f"Self-knowledge, {names[m]}."))
-        ],
-        "correlations": correlations(found),
-        "paired": figure_of(
-            partial(paired, found), "With and without passages, with 95 % intervals."
-        ),
-        "asking": [(asked(found, m), gap(found, m), remedy(found, m)) for m in found.methods],
-        "scores": [scores(found, m, manifest.settings.get("alpha")) for m in found.methods],
-        "verifier": verifier(found),
-        "asked": terminal_asked(manifest) if manifest.tokens else "",
-        "judged": terminal.cited(manifest),
-        "definitions": DEFINITIONS,
-        "knows": any(e.name in NEEDS_ASKING and (e.n or e.missing) for e in found.all),
-        "scored": any(e.name == "auroc" for e in found.all),
-        "checked": any(e.name == "verifier_agreement" for e in found.all),
-        "total_texts": texts.total,
-        "text_methods": list(dict.fromkeys(t.method for t in texts.drawn)),
-        "told": list(CLAIM_MARKS.values()),
-        "shade": texts.shade,
-        "signatures": [
-            (f"FActScore, {names[m]}", line(signature_text(e.signature), 1_500))
-            for m in found.methods
-            if (e := found.get("factscore", method=m)).signature
-        ],
-    }
-
-
-def _curves(found: SelfKnownResults) -> list[tuple[str, Figure, str]]:
-    drawn = []
-    for quantity, title, caption in CHARTS_BY_PART:
-        figure = figure_of(
-            partial(curves, found, quantity), f"{title}, with intervals; numbers below."
-        )
-        if figure is not None:
-            drawn.append((title, figure, caption))
-    return drawn
-
-
-#: names are said as they are in tables of differences
-LABELS: dict[str, tuple[str, str]] = {}
-
-
 def pages(
     folder: RunFolder,
     manifest: Manifest,
@@ -1323,15 +1244,74 @@ def pages(
 
 def long_texts(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts = NO_TEXTS) -> str:
     """Return the page with some texts to read."""
-    drawn = environment(__package__).get_template("text.html.j2")
+    template = environment(__package__).get_template("text.html.j2")
     rendered: list[Markup] = []
     room = INLINE_BYTES
     for text in texts.drawn:
-        made = Markup(drawn.render(text=text))
-        room -= len(made.encode("utf-8", "replace"))
+        markup = Markup(template.render(text=text))
+        room -= len(markup.encode("utf-8", "replace"))
         if room < 0 and rendered:
             break
-        rendered.append(made)
-    own = context(manifest, estimates, texts)
-    shared = {**shared_context(manifest), **own}
-    return filled("page.html.j2", shared, __package__, rendered=rendered)
+        rendered.append(markup)
+    shared = {**shared_context(manifest), **context(manifest, estimates, texts)}
+    return page("page.html.j2", shared, __package__, rendered=rendered)
+
+
+def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> dict[str, Any]:
+    """Return what the template needs besides the rendered texts."""
+    results = SelfKnownResults(estimates)
+    names = labels(results.methods)
+    average = str(manifest.settings.get("average", "sentence"))
+    return {
+        "subject": line(manifest.model, 120) if manifest.data == "texts" else "",
+        "headline": [line(headline(results, m), 400) for m in results.methods],
+        "warnings": terminal.warned(manifest),
+        "methods": list(names.values()),
+        "undrawn": max(0, len(results.methods) - len(COLORS)),
+        "by_part": _curves(results),
+        "parts": [by_part(results, m, average) for m in results.methods],
+        "averages": averages(results),
+        "gains": gains(results),
+        "domains": domains(results),
+        "unlabeled": unlabeled(results),
+        "panels": [
+            (names[m], figure)
+            for m in results.methods
+            if (figure := figure_of(partial(panel, results, m), f"Self-knowledge, {names[m]}."))
+        ],
+        "correlations": correlations(results),
+        "paired": figure_of(
+            partial(paired, results), "With and without passages, with 95 % intervals."
+        ),
+        "asking": [
+            (self_knowledge(results, m), gap(results, m), remedy(results, m))
+            for m in results.methods
+        ],
+        "scores": [scores(results, m, manifest.settings.get("alpha")) for m in results.methods],
+        "verifier": verifier(results),
+        "requests": terminal.asked(manifest) if manifest.tokens else "",
+        "judged": terminal.cited(manifest),
+        "definitions": DEFINITIONS,
+        "knows": any(e.name in NEEDS_ASKING and (e.n or e.missing) for e in results.all),
+        "scored": any(e.name == "auroc" for e in results.all),
+        "checked": any(e.name == "verifier_agreement" for e in results.all),
+        "total_texts": texts.total,
+        "text_methods": list(dict.fromkeys(t.method for t in texts.drawn)),
+        "marks": list(CLAIM_MARKS.values()),
+        "shade": texts.shade,
+        "signatures": [
+            (f"FActScore, {names[m]}", line(signature_text(e.signature), 1_500))
+            for m in results.methods
+            if (e := results.get("factscore", method=m)).signature
+        ],
+    }
+
+
+def _curves(results: SelfKnownResults) -> list[tuple[str, Figure, str]]:
+    drawn = []
+    for quantity in CURVES:
+        label = f"{quantity.title}, with intervals; numbers below."
+        figure = figure_of(partial(curves, results, quantity), label)
+        if figure is not None:
+            drawn.append((quantity.title, figure, quantity.caption))
+    return drawn

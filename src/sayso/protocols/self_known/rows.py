@@ -1,10 +1,10 @@
-"""Stored texts, sentences, claims and verdicts as arrays: what every number is counted from."""
+"""The rows of a self_known run: stored texts, sentences, claims and verdicts as arrays."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: codes of ``Texts.label``; -1 = no label
 LABELS = ("S", "NS", "IR")
+SUPPORTED, UNSUPPORTED = 0, 1
 #: the stage of all long answers, and the verdicts on their claims by people and by a reader
 STAGE = "long"
 PEOPLE, SUPPORT = "long-people", "long-support"
@@ -62,6 +63,18 @@ class Texts(NamedTuple):
         pairs = zip(self.s_number.tolist(), self.s_count.tolist(), strict=True)
         return np.array([position_bin(i, n, bins, closed) for i, n in pairs], dtype=np.int64)
 
+    def claim_places(self, bins: int, closed: Closed) -> Ints:
+        """Return the bin of each claim's sentence, (c,); -1 where it has none."""
+        place = np.full(len(self.claims), -1, dtype=np.int64)
+        placed = self.sentence >= 0
+        place[placed] = self.places(bins, closed)[self.sentence[placed]]
+        return place
+
+    @property
+    def rated(self) -> NDArray[np.bool_]:
+        """Return which claims are supported or not, (c,): labeled, and not irrelevant."""
+        return np.asarray((self.label == SUPPORTED) | (self.label == UNSUPPORTED))
+
     @property
     def position(self) -> Floats:
         """Return i/n of each sentence, (m,)."""
@@ -81,20 +94,20 @@ class Texts(NamedTuple):
 
 def labels_of(run: Run) -> dict[str, Verdict]:
     """Return the verdict on each claim by its id: people's where they gave a label."""
-    found: dict[str, Verdict] = {}
+    labels: dict[str, Verdict] = {}
     for table in (SUPPORT, PEOPLE):
         for v in run.verdicts(table) if run.has(f"verdicts/{table}") else ():
-            if v.label is not None or v.target not in found:
-                found[v.target] = v
-    return found
+            if v.label is not None or v.target not in labels:
+                labels[v.target] = v
+    return labels
 
 
 def checkers(run: Run) -> str:
     """Return who labeled the claims, as signatures have it."""
     names = []
     for table in (PEOPLE, SUPPORT):
-        some = run.verdicts(table) if run.has(f"verdicts/{table}") else []
-        names += [some[0].by] if some else []
+        verdicts = run.verdicts(table) if run.has(f"verdicts/{table}") else []
+        names += [verdicts[0].by] if verdicts else []
     return "+".join(names) or "nobody"
 
 
@@ -111,50 +124,36 @@ def load_texts(run: Run) -> list[Texts]:
     for c in run.table(f"claims/{STAGE}", Claim):
         claims[c.generation].append(c)
     verdicts = labels_of(run)
-    about = {q.id: q for q in run.questions}
-    names = {q.id: (q.domain, q.entity or q.id) for q in run.questions}
-    found = []
+    by_id = {q.id: q for q in run.questions}
+    texts = []
     for method, answers in by_method.items():
         kept = [g for g in answers if g.id in answered]
-        domains = np.array([about[g.question].domain for g in kept], dtype=np.str_)
-        named = [repr(names[g.question]) for g in kept]
-        entity = codes(named) if kept else np.zeros(0, np.int64)
+        questions = [by_id[g.question] for g in kept]
+        names = [repr((q.domain, q.entity or q.id)) for q in questions]
         failed = sum(g.problem is not None for g in answers)
-        rows = _rows(kept, sentences, claims, verdicts)
-        found.append(
+        texts.append(
             Texts(
-                method,
-                len(answers),
-                len(answers) - len(kept) - failed,
-                failed,
-                kept,
-                entity,
-                domains,
-                *rows.sentences,
-                rows.claims,
-                *rows.placed,
-                rows.problems,
-                named,
+                method=method,
+                answers=len(answers),
+                unresponsive=len(answers) - len(kept) - failed,
+                failed=failed,
+                kept=kept,
+                entity=codes(names) if kept else np.zeros(0, np.int64),
+                domain=np.array([q.domain for q in questions], dtype=np.str_),
+                names=names,
+                **_columns(kept, sentences, claims, verdicts),
             )
         )
-    return found
+    return texts
 
 
-class _Rows(NamedTuple):
-    """Columns of sentences (text, number, count) and of claims (text, sentence, label)."""
-
-    sentences: tuple[Ints, Ints, Ints]
-    claims: list[Claim]
-    placed: tuple[Ints, Ints, Ints]
-    problems: list[str | None]
-
-
-def _rows(
+def _columns(
     kept: Sequence[Generation],
     sentences: Mapping[str, list[Sentence]],
     claims: Mapping[str, list[Claim]],
     verdicts: Mapping[str, Verdict],
-) -> _Rows:
+) -> dict[str, Any]:
+    """Return the columns of :class:`Texts` about sentences and claims, by name."""
     s_rows: list[tuple[int, int, int]] = []
     c_rows: list[tuple[int, int, int]] = []
     every: list[Claim] = []
@@ -171,9 +170,16 @@ def _rows(
             every.append(c)
             problem = verdict.problem if verdict is not None else "unchecked"
             problems.append(None if code >= 0 else problem or "unread")
-    return _Rows(_columns(s_rows), every, _columns(c_rows), problems)
-
-
-def _columns(rows: Sequence[tuple[int, int, int]]) -> tuple[Ints, Ints, Ints]:
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return table[:, 0], table[:, 1], table[:, 2]
+    of_sentences, of_claims = (
+        np.array(rows, dtype=np.int64).reshape(-1, 3) for rows in (s_rows, c_rows)
+    )
+    return {
+        "s_text": of_sentences[:, 0],
+        "s_number": of_sentences[:, 1],
+        "s_count": of_sentences[:, 2],
+        "text": of_claims[:, 0],
+        "sentence": of_claims[:, 1],
+        "label": of_claims[:, 2],
+        "claims": every,
+        "problem": problems,
+    }

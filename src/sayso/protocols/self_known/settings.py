@@ -19,16 +19,16 @@ from sayso.protocols.settings import (
 )
 from sayso.records import InputError
 
-#: scores of a claim by name, and what each is, for people
+#: scores of a claim by name, and what each is, for people; a reference is no uncertainty
 CLAIM_SCORES = {
     "span_nll": "mean surprise of the claim's words",
-    "span_max_nll": "largest surprise of a token in the claim's words",
-    "p_true": "one minus P(true), asked of the statement",
-    "p_qa_none": "one minus P(true), asked as question and answer with none of the above",
-    "frequency": "share of further answers that do not hold the claim",
-    "wording": "one minus the decisiveness of the claim's wording",
-    "position": "place in the text (no uncertainty: a reference)",
-    "length": "words of the claim (no uncertainty: a reference)",
+    "span_max_nll": "largest surprise in the claim's words",
+    "p_true": "1 minus P(true), asked of the statement",
+    "p_qa_none": "1 minus P(true), asked with none of the above",
+    "frequency": "share of further answers without the claim",
+    "wording": "1 minus the decisiveness of the wording",
+    "position": "place in the text: a reference",
+    "length": "words of the claim: a reference",
 }
 
 MODES = ("direct", "qa", "qa_none")

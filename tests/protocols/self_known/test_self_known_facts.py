@@ -10,9 +10,9 @@ import pytest
 import sayso
 from sayso.judges.claim_questions import QuestionAnswer
 from sayso.protocols import self_known
-from sayso.protocols.self_known.ask_back import _disjoint
 from sayso.protocols.self_known.claims import own_questions
 from sayso.protocols.self_known.measure import cautions
+from sayso.protocols.self_known.self_verdicts import _disjoint
 from sayso.records import (
     Claim,
     ClaimQuestion,
