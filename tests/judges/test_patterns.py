@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from sayso.judges.patterns import _Uncompiled, regex
 
 READERS = (
-    *("claims", "contradiction", "decisiveness", "support"),
+    *("cascade", "claim_questions", "claims", "contradiction", "decisiveness", "self_judgement"),
+    *("support", "model.replies"),
     *("rules.align", "rules.dates", "rules.judge", "rules.lexicon", "rules.matching"),
     *("rules.quantities", "rules.sentences", "rules.stance", "rules.text"),
 )
@@ -77,3 +80,13 @@ def test_importing_the_readers_compiles_nothing_long() -> None:
         + "assert not long, long[0]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_weights_for_nli_the_hub_library_stays_closed(tmp_path: Path) -> None:
+    """Opening it costs more than scoring a few rows."""
+    code = (
+        "import sys\nfrom sayso.runs.tools import chosen_nli\nassert chosen_nli() == 'rules'\n"
+        "assert 'huggingface_hub.file_download' not in sys.modules"
+    )
+    environment = {**os.environ, "HF_HUB_CACHE": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)

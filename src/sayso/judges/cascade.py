@@ -18,6 +18,7 @@ import msgspec
 from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import JudgeCounts
+from sayso.judges.patterns import regex
 from sayso.records import Generation, Gold, Question, Verdict
 
 #: Changes when ``certain`` decides otherwise.
@@ -29,7 +30,7 @@ PLAIN_SENTENCE = 40
 BARE_ANSWER = 12
 
 #: With one of these beside a value the model decides how firm it is.
-_DOUBT = re.compile(
+_DOUBT = regex(
     r"\b(?:think|thought|believe|guess|suppos\w+|assum\w+|suspect|probab\w+|possib\w+|perhaps|maybe|may|might|"
     r"could|likely|apparent\w*|seem\w*|appear\w*|presumabl\w*|alleged\w*|report\w*|rumou?r\w*|"
     r"unsure|uncertain\w*|unclear|unknown|unconfirmed|sure|certain|confiden\w+|doubt\w*|wrong|"
@@ -38,9 +39,9 @@ _DOUBT = re.compile(
     re.I,
 )
 #: The month, which the word of doubt must not be taken for.
-_MAY = re.compile(r"(?<=\d\s)May\b|\bMay(?=\s+\d)")
-_WORD = re.compile(r"[^\W_]+")
-_ISO = re.compile(r"^(\d{4})-\d\d-\d\dT")
+_MAY = regex(r"(?<=\d\s)May\b|\bMay(?=\s+\d)")
+_WORD = regex(r"[^\W_]+")
+_ISO = regex(r"^(\d{4})-\d\d-\d\dT")
 
 
 def certain(item: Item, question: Question, verdict: Verdict) -> bool:

@@ -8,13 +8,13 @@ and must name what it is about; a pair that fails is kept with its problem.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sayso.engines.engine import Engine
 from sayso.judges.model.numbered import NumberedReader, Outcome, Task, blocks_of
+from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import find_dates
 from sayso.judges.rules.matching import names
 from sayso.judges.rules.quantities import find_quantities
@@ -57,7 +57,7 @@ def _shares_word(topic: str, text: str) -> bool:
 
 GAP = "____"
 #: The tail of "X was a Dutch painter", "X works as a diplomat".
-_TAIL = re.compile(
+_TAIL = regex(
     r"\b(?:is|was|are|were|became|as|of|in|for|at|by|to|from|with|named|called|including)\s+"
     r"(?:an?\s+|the\s+)?(?P<tail>[^\W\d_][^,;:()]*?)\s*[.!]?\s*$"
 )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sayso.judges.claim_questions import QuestionAnswer
+from sayso.judges.patterns import regex
 from sayso.prompts import load_prompt
 from sayso.prompts.fence import clean
 
@@ -34,15 +35,15 @@ LETTERED = ("{}", " {}", "({})", " ({})")
 WORDED = ("{0}", " {0}", "{1}", " {1}")
 
 #: A letter on its own: not "A" as in "A poem is", unless only the option's word follows.
-_LETTER = re.compile(
+_LETTER = regex(
     r"(?<![\w'])(?:(A)(?![\w'])(?!\s+(?!(?:is|because|since|as|and|or)\b"
     r"|(?:true|false|none of the above)\W*$)[a-z])|([BC])(?![\w']))"
 )
-_NOT_BEFORE = re.compile(r"\b(?:not|never|neither|nor|than|over)\W+(?:option\W+|letter\W+)?$", re.I)
-_WORD = re.compile(r"\b(not\s+)?(true|false|correct|incorrect|none\s+of\s+the\s+above)\b", re.I)
-_PLAIN = re.compile(r"\W*(yes|no)\W*", re.I)
+_NOT_BEFORE = regex(r"\b(?:not|never|neither|nor|than|over)\W+(?:option\W+|letter\W+)?$", re.I)
+_WORD = regex(r"\b(not\s+)?(true|false|correct|incorrect|none\s+of\s+the\s+above)\b", re.I)
+_PLAIN = regex(r"\W*(yes|no)\W*", re.I)
 #: With one of these around it the word of an option chooses nothing.
-_UNSURE = re.compile(
+_UNSURE = regex(
     r"\b(?:not|no|never|neither|nor|or|if|whether|unsure|uncertain|unclear|hardly|scarcely|may|might"
     r"|could|would|should|partly|partially|half|impossible|hard|difficult|cannot)\b",
     re.I,

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.judges.model.prompts import Vocabulary
+from sayso.judges.patterns import regex
 from sayso.prompts.fence import clean
 from sayso.records import Generation
 
@@ -86,7 +87,7 @@ def problem_of(failure: str) -> str:
     return "refused" if "content filter" in failure or failure.startswith("refused") else "failed"
 
 
-_REFUSAL = re.compile(
+_REFUSAL = regex(
     r"^\W*(?:I['’]?m\s+(?:very\s+)?sorry|sorry|I\s+apologi[sz]e|unfortunately|as\s+an?\s+(?:AI|language)|"
     r"I\s+(?:can(?:not|['’]?t)|won['’]?t|will\s+not|am\s+(?:not\s+able|unable)|must\s+decline|decline))\b",
     re.I,
@@ -162,7 +163,7 @@ def read_reply(
 #: Characters of a line that may open a block: a question has at most 2,000 of them.
 LONGEST_HEAD = 5000
 #: Data have no such line: cleaning leaves one ``#`` of several.
-_HEADING = re.compile(r"[\s>*_]*#{2,}")
+_HEADING = regex(r"[\s>*_]*#{2,}")
 
 
 def _block_entries(text: str, code: str, labels: Vocabulary, cut: bool) -> Iterator[Entry]:
@@ -212,9 +213,9 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 _JSON = json.JSONDecoder(object_pairs_hook=_unique)
-_OBJECT = re.compile(r"^[ \t]*(?:```\w*[ \t]*)?(\{)", re.M)
-_BETWEEN = re.compile(r"[\s,]*")
-_GOES_ON = re.compile(r"\s*\]\s*,")
+_OBJECT = regex(r"^[ \t]*(?:```\w*[ \t]*)?(\{)", re.M)
+_BETWEEN = regex(r"[\s,]*")
+_GOES_ON = regex(r"\s*\]\s*,")
 
 
 def _json_entries(text: str, code: str, labels: Vocabulary) -> Iterator[Entry]:
