@@ -86,9 +86,9 @@ def test_cross_fitting_sees_no_group_of_its_own() -> None:
     # entity knows it, one that did not knows nothing.
     rng = np.random.default_rng(5)
     entity = np.repeat(np.arange(60), 5)
-    mark = rng.normal(size=(60, 200))
+    mark = rng.normal(size=(60, 80))
     outcome = rng.integers(0, 2, 60).astype(float)
-    X, y = mark[entity] + 0.01 * rng.normal(size=(300, 200)), outcome[entity]
+    X, y = mark[entity] + 0.01 * rng.normal(size=(300, 80)), outcome[entity]
     inside = metrics.auroc(scores.fit(X, y)(X), y)
     across, probes = scores.cross_fit(X, y, entity, np.random.default_rng(0))
     found = metrics.bootstrap(metrics.auroc, across, y, clusters=entity, n=300)

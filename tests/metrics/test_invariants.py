@@ -1,7 +1,8 @@
-"""What must hold for every metric, run over dictionaries of all of them."""
+"""What holds for every metric: invariants, and messages on mistakes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from sayso import metrics
 from sayso.metrics import agreement
+from sayso.records import InputError
 
 N = 150
 Metric = Callable[..., Any]
@@ -194,3 +196,32 @@ def test_names_of_types_do_not_matter() -> None:
     names = np.array(["movies/P57", "bios/P19", "places/x", "é"])[kind]
     for metric in (metrics.j_within, metrics.odds_ratio):
         assert metric(known, label, names) == pytest.approx(metric(known, label, kind))
+
+
+# ---- What a user gets wrong when calling a metric is told in one line, never turned into a number
+
+
+SCORES = [0.9, 0.1, 0.8, 0.3]
+WRONG = [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("metric", [metrics.auroc, lambda u, y: metrics.within_auroc(u, y, None)])
+def test_the_order_of_other_libraries_is_refused(metric):
+    assert metric(SCORES, WRONG) == 1.0
+    with pytest.raises(InputError, match="scores come first"):
+        metric(WRONG, SCORES)  # sklearn has the classes first
+
+
+@pytest.mark.parametrize("classes", [[0, 1, 2, 0], [0, 1, -1, 0], [0.5, 1, 0, 0]])
+def test_classes_that_are_none(classes):
+    with pytest.raises(InputError, match=r"1 .incorrect., 0 .correct. or NaN"):
+        metrics.auroc(SCORES, classes)
+
+
+def test_a_class_that_is_not_known_is_left_out():
+    assert metrics.auroc(SCORES, [1, 0, math.nan, 0]) == 1.0
+
+
+def test_rows_of_different_lengths():
+    with pytest.raises(InputError, match="one length"):
+        metrics.auroc(SCORES, WRONG[:3])
