@@ -32,6 +32,10 @@ __all__ = [
 ]  # fmt: skip
 
 Punt = Literal["exclude", "dec0"]
+#: bins of confidence of cMFG unless another number is given (section 3): here, and in the setting
+#: ``bins`` of the faithfulness protocol. Whoever changes it moves numbers; docs/faithfulness.md and
+#: the docstring of the protocol name it, too
+BINS = 10
 
 
 def confidence(contradictions: int, k: int) -> float | None:
@@ -125,7 +129,7 @@ class Rows(NamedTuple):
 
 
 def confidence_bin(
-    agreeing: ArrayLike, k: ArrayLike, bins: int = 10, closed: Closed = "right"
+    agreeing: ArrayLike, k: ArrayLike, bins: int = BINS, closed: Closed = "right"
 ) -> NDArray[np.int64]:
     """Return the bin, 0..bins-1, of agreeing / k in integer arithmetic; k > 0 everywhere.
 
@@ -196,7 +200,7 @@ def cmfg(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = 10,
+    bins: int = BINS,
     closed: Closed = "right",
     empty: Empty = "skip",
     levels: bool = False,
@@ -222,7 +226,7 @@ def cmfg_parts(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = 10,
+    bins: int = BINS,
     closed: Closed = "right",
     levels: bool = False,
     use: ArrayLike | None = None,
@@ -259,7 +263,7 @@ def cmfg_permuted(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = 10,
+    bins: int = BINS,
     closed: Closed = "right",
     empty: Empty = "skip",
     levels: bool = False,
@@ -278,7 +282,7 @@ def skill(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = 10,
+    bins: int = BINS,
     closed: Closed = "right",
     empty: Empty = "skip",
     levels: bool = False,
@@ -302,7 +306,7 @@ def cmfg_references(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = 10,
+    bins: int = BINS,
     closed: Closed = "right",
     empty: Empty = "skip",
     levels: bool = False,
@@ -342,7 +346,7 @@ def cmfg_bins(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = 10,
+    bins: int = BINS,
     closed: Closed = "right",
     levels: bool = False,
 ) -> list[ConfidenceBin]:
@@ -361,7 +365,7 @@ def cmfg_bins(
 
 def shared_bins(
     methods: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]],
-    bins: int = 10,
+    bins: int = BINS,
     closed: Closed = "right",
     least: int = 10,
 ) -> NDArray[np.bool_]:
@@ -382,7 +386,7 @@ def shared_bins(
 def cmfg_star(
     faithfulness: ArrayLike,
     confidence: ArrayLike,
-    bins: int = 10,
+    bins: int = BINS,
     weights: ArrayLike | None = None,
 ) -> Result:
     """Return cMFG*: bins of equal mass, weighted by their width on the confidence axis, 0..1.
@@ -433,7 +437,9 @@ def _in_bins(mass: Floats, total: Floats, bins: int) -> Floats:
     return np.asarray(np.diff(np.interp(cuts, ends, sums)) * bins / ends[-1], dtype=np.float64)
 
 
-def cmfg_star_error(faithfulness: ArrayLike, confidence: ArrayLike, bins: int = 10) -> float | None:
+def cmfg_star_error(
+    faithfulness: ArrayLike, confidence: ArrayLike, bins: int = BINS
+) -> float | None:
     """Return the standard error of cMFG*, strata = bins: sqrt(sum of width^2 s^2 / n).
 
     A level is spread over its bins as in :func:`cmfg_star`, whatever the order of rows. ``None``
@@ -502,7 +508,7 @@ def cmfg_corrected(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = 10,
+    bins: int = BINS,
     closed: Closed = "right",
     levels: bool = False,
     use: ArrayLike | None = None,
@@ -524,7 +530,7 @@ def skill_corrected(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = 10,
+    bins: int = BINS,
     closed: Closed = "right",
     levels: bool = False,
     use: ArrayLike | None = None,

@@ -17,8 +17,13 @@ import msgspec
 from sayso.engines.engine import Engine
 from sayso.judges.judge import Item, Judge, engine_of
 from sayso.prompts import methods, prompt_hash
-from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped, held_out
-from sayso.protocols.faithfulness.settings import told as ambiguous_notice
+from sayso.protocols.faithfulness.settings import (
+    STAGES,
+    Settings,
+    ambiguous_notice,
+    dropped,
+    held_out,
+)
 from sayso.protocols.faithfulness.verdicts import (
     ContradictionJudge,
     Draw,
@@ -51,11 +56,12 @@ def collect(
     seed: int = 0,
 ) -> None:
     """Ask everything in one call (demonstrations in a second), judge, read wording, compare."""
-    answers = run.stage(list(answer_requests(questions, settings, seed)), model)
-    draws: dict[tuple[str, str], list[Draw]] = draws_of(answers.get("draws", ()))
+    # who cannot be opened is refused before anything is asked
     wording = open_wording(settings.decisive, judge, _folder(settings))
     meaning = run.tools(settings.nli).meaning if settings.contradict == "nli" else None
     contradiction = open_contradiction(settings.contradict, judge, meaning, _folder(settings))
+    answers = run.stage(list(answer_requests(questions, settings, seed)), model)
+    draws: dict[tuple[str, str], list[Draw]] = draws_of(answers.get("draws", ()))
     by_id = {q.id: q for q in questions}
     apart = held_out(questions, settings)
     if apart:

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from sayso.judges.contradiction import contradicts
+from sayso.metrics.cmfg import BINS
 from sayso.prompts.methods import METHODS, chosen
 from sayso.protocols.pool import entity_of
 from sayso.protocols.settings import (
@@ -97,7 +98,7 @@ class Settings:
         "a question whose gold answers contradict each other: keep, or drop (ids are listed)",
     )
     prompt_folder: str = collect("", "folder with your own prompt texts")
-    bins: Annotated[int, Meta(ge=1, le=1000)] = measure(10, "bins of confidence, of equal width")
+    bins: Annotated[int, Meta(ge=1, le=1000)] = measure(BINS, "bins of confidence, of equal width")
     closed: Literal["right", "left"] = measure("right", "which edge belongs to a bin")
     levels: bool = measure(False, "average over attained confidences instead of bins")
     empty: Literal["skip", "zero"] = measure("skip", "an empty bin: left out, or counts 0")
@@ -180,7 +181,7 @@ def dropped(questions: Sequence[Question], settings: Settings) -> set[str]:
     return set(ambiguous(questions)) if settings.ambiguous == "drop" else set()
 
 
-def told(questions: Sequence[Question], settings: Settings) -> list[str]:
+def ambiguous_notice(questions: Sequence[Question], settings: Settings) -> list[str]:
     """Return the sentence of the manifest: the rule, how many questions, what became of them."""
     number, shorts = len(ambiguous(questions)), sum(not q.parts for q in questions)
     if not number:

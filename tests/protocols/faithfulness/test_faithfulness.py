@@ -16,9 +16,9 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.prompts import methods
 from sayso.protocols import faithfulness, settings, uncle
 from sayso.protocols.faithfulness.collect import evaluated
-from sayso.protocols.faithfulness.verdicts import in_paragraph
 from sayso.protocols.faithfulness.rows import agreement
 from sayso.protocols.faithfulness.settings import ambiguous, held_out
+from sayso.protocols.faithfulness.verdicts import in_paragraph
 from sayso.protocols.settings import replace
 from sayso.records import (
     Estimate,
@@ -34,7 +34,8 @@ from sayso.records import (
 from sayso.runs.measure import Result, measure
 from support.scripted_world import Fact, chance, facts, records, word, write
 
-WORLD = facts(80)
+ENTITIES = 50
+WORLD = facts(ENTITIES)
 BY_QUESTION = {f.question: f for f in WORLD}
 TOLD = "Where you are not certain"
 
@@ -92,8 +93,10 @@ def engine(words: Words, name: str) -> ScriptedEngine:
     return ScriptedEngine(answer, name=name, logprob=-0.5)
 
 
-def run(folder: Path, model: Any, name: str = "run", **fields: Any) -> Result:
-    data = write(folder / "q.jsonl", records(WORLD))
+def run(
+    folder: Path, model: Any, name: str = "run", entities: int = ENTITIES, **fields: Any
+) -> Result:
+    data = write(folder / "q.jsonl", records(WORLD[: 3 * entities]))
     chosen = {"methods": "vanilla,uncertainty", "resamples": 200, **fields}
     return sayso.run(
         "faithfulness",
@@ -165,9 +168,9 @@ def test_a_paragraphs_facts_are_joined_by_question(runs: dict[str, Result]) -> N
     """The last aspect of each entity is left out of its paragraph: counted, and in no mean."""
     found = runs["faithful"]
     left = found.get("left_out", "form:long;method:vanilla;reason:omitted")
-    assert (left.value, left.n) == (80, 240)
+    assert (left.value, left.n) == (ENTITIES, len(WORLD))
     skill = get(found, "skill", "vanilla", "long")
-    assert skill.n == 160
+    assert skill.n == 2 * ENTITIES
     told = {f.question for f in WORLD if f.aspect not in ("instrument", "guardian")}
     expected = sum(sure(BY_QUESTION[q]) for q in told) / len(told)
     assert get(found, "mean_confidence", "vanilla", "long").value == pytest.approx(
@@ -182,7 +185,7 @@ def test_the_three_way_table_adds_up_and_names_the_failures(runs: dict[str, Resu
         if e.name == "three_way" and slice_text(e.where).startswith("form:short;method:vanilla;")
     ]
     assert len(found) == 8
-    assert sum(e.numerator or 0 for e in found) == found[0].denominator == 240
+    assert sum(e.numerator or 0 for e in found) == found[0].denominator == len(WORLD)
     # the values are all right, so nothing is firm, steady and wrong; what wavers is said firmly
     assert get(runs["faithful"], "unknown_unknown", "vanilla").value == 0
     expected = sum(sure(f) < 0.75 for f in WORLD) / len(WORLD)
@@ -194,7 +197,7 @@ def test_the_three_way_table_adds_up_and_names_the_failures(runs: dict[str, Resu
 
 def test_wrong_and_steady_is_not_knowing_that_it_does_not_know(tmp_path: Path) -> None:
     wrong = ScriptedEngine(lambda request: "It is Nowhere.", "wrong", logprob=-0.5)
-    found = run(tmp_path, wrong)
+    found = run(tmp_path, wrong, entities=8)
     assert get(found, "unknown_unknown", "vanilla").value == 1
     assert get(found, "known_unsaid", "vanilla").value == 0
     assert any(text.startswith("The draws never vary") for text in found.manifest.cautions)
@@ -213,14 +216,14 @@ def test_punts_are_counted_and_enter_no_mean(tmp_path: Path) -> None:
     found = run(tmp_path, ScriptedEngine(shy, "shy", logprob=-0.5))
     punting = get(found, "punting")
     assert punting.value == pytest.approx(0.5, abs=0.1)
-    assert get(found, "skill").n == 240 - (punting.numerator or 0)
+    assert get(found, "skill").n == len(WORLD) - (punting.numerator or 0)
     assert get(found, "mean_decisiveness").value == pytest.approx(
         get(found, "mean_decisiveness", "vanilla").value
     )  # the punts are no zeros
     accuracy = get(found, "accuracy")
     assert accuracy.value == pytest.approx(1 - (punting.value or 0))  # and are not right
     zero, plainly = get(found, "cmfg_dec0"), get(found, "cmfg")
-    assert zero.n == 240
+    assert zero.n == len(WORLD)
     assert zero.value != plainly.value
 
 
@@ -270,18 +273,19 @@ def test_demonstrations_come_from_entities_that_are_not_measured(tmp_path: Path)
     assert all(len(some) == 5 for some in blocks)  # two certain, two uncertain, the question
     assert all(sum("I am not sure, but" in b for b in some) == 2 for some in blocks)
     rows = get(found, "skill", "uncertainty_plus").n
-    assert rows == 3 * 70 * 3  # three choices, 70 entities, three facts
+    measured = ENTITIES - 10
+    assert rows == 3 * measured * 3  # three choices, three facts
     each = [found.get("skill", f"form:short;method:uncertainty_plus;choice:{c}") for c in (1, 2, 3)]
-    assert [e.n for e in each] == [210] * 3
+    assert [e.n for e in each] == [measured * 3] * 3
     mean = sum(e.value or 0 for e in each) / 3
     assert get(found, "skill", "uncertainty_plus").value == pytest.approx(mean)
     assert found.get("demonstration_questions", "all").value == 30
-    assert get(found, "skill", "vanilla").n == 210
+    assert get(found, "skill", "vanilla").n == measured * 3
 
 
 def test_too_few_certain_answers_is_told_not_faked(tmp_path: Path) -> None:
     never = ScriptedEngine(lambda r: f"It is {word(r.sample)}.", "never", logprob=-0.5)
-    found = run(tmp_path, never, methods="vanilla,uncertainty_plus")
+    found = run(tmp_path, never, entities=10, methods="vanilla,uncertainty_plus")
     e = get(found, "skill", "uncertainty_plus")
     assert e.value is None
     assert e.problem is not None
@@ -362,7 +366,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
         "empty": "zero", "sample_punt": "literal", "relation": "inconsistency",
         "prompt_folder": "x",
     }  # fmt: skip
-    found = run(tmp_path, engine(faithful, "signed"), methods="vanilla")
+    found = run(tmp_path, engine(faithful, "signed"), entities=2, methods="vanilla")
     from sayso.protocols.faithfulness.measure import signed
     from sayso.runs.measure import load_run
 
@@ -410,8 +414,11 @@ def test_mistakes_are_told(change: dict[str, Any], said: str) -> None:
 
 
 def test_a_judge_without_a_model_cannot_read_wording(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="say --judge MODEL"):
-        run(tmp_path, engine(plain, "p"), decisive="judge")
+    model = engine(plain, "p")
+    for setting in ("decisive", "contradict"):
+        with pytest.raises(InputError, match="say --judge MODEL"):
+            run(tmp_path, model, entities=2, **{setting: "judge"})
+    assert not model.requests  # refused before anything is asked
 
 
 def test_measure_counts_fewer_draws_and_other_bins(runs: dict[str, Result]) -> None:
@@ -429,7 +436,9 @@ def test_measure_counts_fewer_draws_and_other_bins(runs: dict[str, Result]) -> N
     assert same.estimates == runs["faithful"].estimates
 
 
-def test_compare_finds_what_differs_and_nothing_between_equals(runs: dict[str, Result]) -> None:
+def test_compare_finds_what_differs_and_nothing_between_equals(
+    runs: dict[str, Result], tmp_path: Path
+) -> None:
     def gap(a: str, b: str, name: str) -> Estimate:
         found = sayso.compare(runs[a].path, runs[b].path, resamples=200)
         return next(
@@ -439,17 +448,7 @@ def test_compare_finds_what_differs_and_nothing_between_equals(runs: dict[str, R
     skill = gap("constant", "faithful", "skill")
     assert (skill.low or 0) > 0.3
     assert gap("faithful", "faithful", "skill").value == 0
-    second = sayso.run(
-        "faithfulness",
-        model=engine(faithful, "second"),
-        data=str(runs["faithful"].path.parent / "q.jsonl"),
-        out=runs["faithful"].path.parent / "second",
-        cache=runs["faithful"].path.parent / "cache",
-        options=replace(
-            faithfulness.Settings(),
-            {"sample_prompt": "same", "methods": "vanilla,uncertainty", "resamples": 100},
-        ),
-    )
+    second = run(tmp_path, engine(faithful, "second"), entities=2, sample_prompt="same")
     with pytest.raises(InputError, match="sampled"):
         sayso.compare(runs["faithful"].path, second.path)
 

@@ -1,4 +1,4 @@
-"""Several runs of faithfulness beside each other; one handful of claims; marginals by hand."""
+"""Sentences, charts and tables of a faithfulness page, and several runs on one page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import msgspec
 import pytest
 
 from sayso.cli import execute
+from sayso.prompts.methods import METHOD_LABELS
+from sayso.prompts.methods import METHODS as WAYS
 from sayso.protocols.faithfulness import report
 from sayso.protocols.faithfulness.report import (
     START,
@@ -173,3 +175,40 @@ def test_the_command_takes_runs_to_stand_beside(
     assert "is a run of uncle" in capsys.readouterr().err
     assert execute(["report", places["c"], "--beside", places["a"]]) == 2
     assert "nothing can stand beside it" in capsys.readouterr().err
+
+
+SELF_REFINE = slice_of(form="short", method="self_refine")
+
+
+def gain_sentences(p: float | None, tested: int = 3) -> str:
+    estimates = [
+        Estimate("skill", slice_of(form="short", method="vanilla"), 0.0, low=-0.1, high=0.1, n=9),
+        Estimate("skill", SELF_REFINE, 0.2, low=0.1, high=0.3, n=9),
+        Estimate("skill_gain", SELF_REFINE, 0.3, low=0.02, high=0.58, n=9),
+    ]
+    if p is not None:
+        estimates.append(Estimate("skill_gain_p", SELF_REFINE, p, n=tested))
+    return " ".join(sentences(FaithfulnessResults(estimates), "short"))
+
+
+def test_a_gain_that_the_correction_takes_away_is_not_told() -> None:
+    told = gain_sentences(0.09)
+    assert "more skill than Vanilla" not in told
+    assert "No method's skill differs from Vanilla's clearly" in told
+
+
+@pytest.mark.parametrize(("p", "said"), [(0.012, "p = .01"), (0.0004, "p < .001")])
+def test_a_gain_that_holds_says_what_it_was_corrected_for(p: float, said: str) -> None:
+    told = gain_sentences(p)
+    assert "Self-Refine: more skill than Vanilla by .30 [.02, .58]" in told
+    assert f"({said}, corrected over 3 methods)" in told
+
+
+def test_one_comparison_needs_no_correction_and_an_older_run_has_none() -> None:
+    for told in (gain_sentences(0.03, tested=1), gain_sentences(None)):
+        assert "more skill than Vanilla by .30" in told
+        assert "corrected" not in told
+
+
+def test_every_way_to_ask_has_a_name() -> None:
+    assert set(WAYS) <= set(METHOD_LABELS)

@@ -1,0 +1,285 @@
+"""Numbers of rows made by hand: bins of confidence, choices of demonstrations, weights."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from sayso.metrics.cmfg import cmfg, faithfulness, skill
+from sayso.metrics.intervals import bootstrap
+from sayso.protocols.faithfulness.measure import (
+    averaged,
+    bins,
+    compared,
+    corrected,
+    references,
+    scores,
+    slices,
+)
+from sayso.protocols.faithfulness.rows import Row, Rows, arrays_of
+from sayso.protocols.faithfulness.settings import Settings
+from sayso.protocols.settings import replace
+from sayso.records import Estimate, Question, slice_text
+
+
+def binned_rows(d: list[float], j: list[int], k: int = 10) -> Rows:
+    n = len(d)
+    return Rows(
+        form="short",
+        method="vanilla",
+        d=np.array(d),
+        j=np.array(j, dtype=float),
+        k=np.full(n, float(k)),
+        punted=np.zeros(n, dtype=bool),
+        right=np.ones(n),
+        weight=np.ones(n),
+        part=np.full(n, -1),
+        choice=np.zeros(n, dtype=np.int64),
+        entity=np.arange(n),
+        name=np.array([str(i) for i in range(n)]),
+        domain=np.array([""] * n),
+        question=[str(i) for i in range(n)],
+        answers=[str(i) for i in range(n)],
+        thought=np.full(n, np.nan),
+        thinks=np.zeros(n, dtype=bool),
+        lost=Counter(),
+    )
+
+
+def bin_estimates(held: Rows, **fields: object) -> dict[tuple[str, str], Estimate]:
+    chosen = replace(Settings(), {"resamples": 200, **fields})  # type: ignore[dict-item]
+    return {(e.name, slice_text(e.where)): e for e in bins(held, chosen)}
+
+
+def test_a_bin_has_faithfulness_words_and_skill_against_words_dealt_at_random() -> None:
+    # confidence 1, 1, .2, .2; words 1, .8, .4, .2
+    held = bin_estimates(binned_rows([1.0, 0.8, 0.4, 0.2], [10, 10, 2, 2]))
+    top, low = "bin:0.9-1", "bin:0.1-0.2"
+    # |1-1| and |.8-1|: mean .1
+    assert held["bin_faithfulness", top].value == pytest.approx(0.9)
+    assert held["bin_decisiveness", top].value == pytest.approx(0.9)
+    assert held["bin_faithfulness", low].value == pytest.approx(0.9)  # |.4-.2|, 0
+    # all four words against confidence 1: (0 + .2 + .6 + .8) / 4 = .4, so blind .6
+    assert held["bin_skill", top].value == pytest.approx((0.9 - 0.6) / (1 - 0.6))
+    # against .2: (.8 + .6 + .2 + 0) / 4 = .4
+    assert held["bin_skill", low].value == pytest.approx(0.75)
+    assert held["bin_skill", top].n == 2
+
+
+def test_words_that_ignore_confidence_have_no_skill_in_any_bin() -> None:
+    held = bin_estimates(binned_rows([0.9] * 40, [0, 3, 7, 10] * 10))
+    skills = [e for (name, _), e in held.items() if name == "bin_skill"]
+    assert len(skills) == 4
+    assert all(e.value == pytest.approx(0.0) for e in skills)
+    assert all(e.low == pytest.approx(0.0) and e.high == pytest.approx(0.0) for e in skills)
+
+
+def test_intervals_hold_the_value_and_empty_bins_say_so() -> None:
+    rng = np.random.default_rng(0)
+    held = bin_estimates(binned_rows(list(rng.random(200)), list(rng.integers(0, 6, 200))))
+    for e in held.values():
+        if e.n == 0:
+            assert e.value is None
+            assert e.problem == "empty"
+        else:
+            assert e.low <= e.value <= e.high
+    assert held["bin_faithfulness", "bin:0.9-1"].n == 0
+
+
+def test_levels_have_no_intervals_and_no_skill() -> None:
+    held = bin_estimates(binned_rows([1.0, 0.5], [10, 5]), levels=True)
+    assert held["bin_faithfulness", "bin:0.5-0.5"].value == 1.0
+    assert held["bin_faithfulness", "bin:0.5-0.5"].low is None
+    assert not [name for name, _ in held if name == "bin_skill"]
+
+
+#: (choice, decisiveness, agreeing of 10)
+#: choice 1: always decisive: bin 0 has f = 0, the last f = 1: cMFG 1/2
+#: choice 2: never, all at confidence 0: f = 1 in its one bin: cMFG 1
+#: averaged 3/4; one pool would say bin 0: (0 + 1 + 1) / 3, the last: 1, together 5/6
+CHOICES = [(1, 1.0, 0), (1, 1.0, 10), (1, 1.0, 10), (2, 0.0, 0), (2, 0.0, 0)]
+CHOICE_COLUMNS = tuple(np.array(x, dtype=float) for x in zip(*CHOICES, strict=True))
+
+
+def choice_rows(given: list[tuple[int, float, int]], method: str = "uncertainty_plus") -> Rows:
+    some = [
+        Row(
+            d=d, j=j, k=10, punted=False, right=1.0, weight=1.0, part=-1, choice=choice,
+            question=Question(f"q{n}", "s", "?", entity=f"e{n}"), answer=f"a{n}",
+            thought=float("nan"), thinks=False,
+        )
+        for n, (choice, d, j) in enumerate(given)
+    ]  # fmt: skip
+    entities = {("", f"e{n}"): n for n in range(len(given))}
+    return arrays_of("short", method, some, Counter(asked=len(given)), entities)
+
+
+def test_the_average_of_choices_by_hand() -> None:
+    choice, d, j = CHOICE_COLUMNS
+    one = np.ones(5)
+    assert averaged(cmfg)(d, j, one * 10, one, choice) == pytest.approx(3 / 4)
+    assert cmfg(d, j, 10) == pytest.approx(5 / 6)
+    assert averaged(cmfg)(d, j, one * 10, one, 0 * one) == pytest.approx(5 / 6)  # no choices
+    # resampled: weights (B, n); without any answer of choice 2 the score is that of choice 1
+    weights = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 0]], dtype=float)
+    found = averaged(cmfg)(d, j, one * 10, one, choice, weights=weights)
+    assert found[:2] == pytest.approx([3 / 4, 1 / 2])
+    assert np.isnan(found[2])
+    assert averaged(cmfg)(*(np.empty(0) for _ in range(5))) is None
+
+
+def test_estimates_are_averaged_and_each_choice_is_shown() -> None:
+    settings = replace(Settings(), {"resamples": 100})
+    mine = choice_rows(CHOICES)
+    found = {e.name: e for e in scores(mine, settings)}
+    assert found["cmfg"].value == pytest.approx(3 / 4)
+    # f is 0, 1, 1 and 1, 1: mean of 2/3 and 1, not 4/5
+    assert found["mfg"].value == pytest.approx(5 / 6)
+    assert found["mean_decisiveness"].value == pytest.approx(1 / 2)
+    beside = {e.name: e for e in references(mine, settings)}
+    # always decisive: (0 + 1) / 2 for the first, 0 for the second
+    assert beside["cmfg_decisive"].value == pytest.approx(1 / 4)
+    assert beside["cmfg_oracle"].value == pytest.approx(1)
+    assert beside["cmfg_decisive"].n == 5
+    shown = {(e.name, slice_text(e.where)): e.value for e in slices(mine, settings)}
+    assert shown["cmfg", "choice:1"] == pytest.approx(1 / 2)
+    assert shown["cmfg", "choice:2"] == pytest.approx(1)
+
+
+def test_shared_bins_need_enough_answers_of_every_choice() -> None:
+    """Ten answers of the method in a bin, five for each choice: no bin to compare on."""
+    plain = choice_rows([(0, 1.0, 10)] * 20, "vanilla")
+    settings = replace(Settings(), {"resamples": 100})
+    few = choice_rows([(1, 1.0, 10)] * 5 + [(2, 1.0, 10)] * 5)
+    found = {e.name: e.value for e in compared(few, [plain, few], settings)}
+    assert found == {"shared_bins": 0}
+    enough = choice_rows([(1, 1.0, 10)] * 10 + [(2, 1.0, 10)] * 10)
+    found = {e.name: e.value for e in compared(enough, [plain, enough], settings)}
+    assert found["shared_bins"] == 1
+    assert found["cmfg_gain"] == pytest.approx(0)
+
+
+def test_an_interval_covers_the_average() -> None:
+    generator = np.random.default_rng(0)
+    c = generator.random(300)
+    j = np.round(c * 20)
+    d = np.clip(c + generator.normal(0, 0.3, 300), 0, 1)
+    choice = np.repeat([1.0, 2.0, 3.0], 100)
+    entity = np.tile(np.arange(100), 3)
+    arrays = d, j, np.full(300, 20.0), np.ones(300), choice
+    found = bootstrap(averaged(skill), *arrays, clusters=entity, limits=None, n=300)
+    mean = np.mean([skill(d[choice == n], j[choice == n], 20) for n in (1, 2, 3)])  # type: ignore[arg-type]
+    assert found.value == pytest.approx(mean)
+    assert found.low is not None
+    assert found.low < mean < (found.high or 0)
+
+
+def test_gains_of_several_methods_are_corrected_together() -> None:
+    """Holm over the methods of a form: the smallest p times how many gains were tested."""
+    rng = np.random.default_rng(3)
+    settings = replace(Settings(), {"resamples": 200})
+
+    def method(name: str, spread: float) -> Rows:
+        j = np.tile(np.arange(11), 20)
+        said = np.clip(j / 10 + rng.normal(0, spread, len(j)), 0, 1)
+        return choice_rows([(0, float(d), int(n)) for d, n in zip(said, j, strict=True)], name)
+
+    here = [method("vanilla", 9.0), method("uncertainty", 0.1), method("granularity", 9.0)]
+    found = corrected({r.method: [*compared(r, here, settings)] for r in here}, here)
+    by = {m: {e.name: e for e in made} for m, made in found.items()}
+    assert "skill_gain_p" not in by["vanilla"]
+    sure, none = by["uncertainty"]["skill_gain_p"], by["granularity"]["skill_gain_p"]
+    assert sure.n == none.n == 2
+    assert sure.value is not None
+    assert sure.numerator is not None
+    assert none.numerator is not None
+    assert sure.value == pytest.approx(min(1, 2 * sure.numerator))
+    assert sure.value < 1e-6
+    assert none.value == pytest.approx(max(sure.value, none.numerator))
+    # the p is that of the interval: 0 lies outside just where p < .05
+    for name in ("uncertainty", "granularity"):
+        gain, p = by[name]["skill_gain"], by[name]["skill_gain_p"].numerator
+        assert gain.low is not None
+        assert gain.high is not None
+        assert p is not None
+        assert (p < 0.05) == (gain.low > 0 or gain.high < 0)
+
+
+def test_pooled_assertions_count_once_each() -> None:
+    """Answer a0 has three claims with f = 1, a1 one with f = 0: 1/2 by answers, 3/4 pooled."""
+    made = choice_rows([(0, 1.0, 10), (0, 1.0, 10), (0, 1.0, 10), (0, 0.0, 10)])
+    made = made._replace(answers=["a0", "a0", "a0", "a1"], question=["q0", "q0", "q0", "q1"])
+    settings = replace(Settings(), {"resamples": 100})
+
+    def of(pooled: bool) -> float | None:
+        return next(e.value for e in scores(made.scored(pooled), settings) if e.name == "cmfg")
+
+    assert of(False) == pytest.approx(1 / 2)
+    assert of(True) == pytest.approx(3 / 4)
+
+
+#: (answer, decisiveness, agreeing of 10); NaN: too few draws could be compared.
+#: a0 has two assertions, of which one counts: 1 - |1 - .2| = .2. a1: 1 - |.6 - .6| = 1.
+#: a2 has two that count: 1 - (|1 - .8| + |.5 - .8|) / 2 = .75
+ASSERTIONS = [
+    ("a0", 1.0, 2.0),
+    ("a0", 1.0, np.nan),
+    ("a1", 0.6, 6.0),
+    ("a2", 1.0, 8.0),
+    ("a2", 0.5, 8),
+]
+
+
+def weighted_rows(given: list[tuple[str, float, float]]) -> Rows:
+    asserted = Counter(answer for answer, *_ in given)
+    some = [
+        Row(
+            d=d, j=j, k=10 if j == j else np.nan, punted=False, right=1.0,
+            weight=1 / asserted[answer], part=-1, choice=0,
+            question=Question(f"q{answer}", "s", "?", entity=answer), answer=answer,
+            thought=float("nan"), thinks=False,
+        )
+        for answer, d, j in given
+    ]  # fmt: skip
+    entities = {("", answer): n for n, answer in enumerate(asserted)}
+    return arrays_of("short", "vanilla", some, Counter(asked=3), entities)
+
+
+def values_of(rows: Rows) -> dict[str, float | None]:
+    settings = replace(Settings(), {"resamples": 50})
+    return {
+        e.name: e.value
+        for e in [*scores(rows.scored(), settings), *references(rows.scored(), settings)]
+    }
+
+
+def test_an_assertion_that_was_not_read_does_not_make_its_answer_count_less() -> None:
+    by_answer = [
+        faithfulness(
+            [d for a, d, _ in ASSERTIONS if a == one],
+            [j / 10 for a, _, j in ASSERTIONS if a == one],
+        )
+        for one in ("a0", "a1", "a2")
+    ]
+    assert by_answer == pytest.approx([0.2, 1.0, 0.75])
+    assert values_of(weighted_rows(ASSERTIONS))["mfg"] == pytest.approx((0.2 + 1 + 0.75) / 3)
+
+
+def test_what_stands_beside_cmfg_has_the_same_weights() -> None:
+    found = values_of(weighted_rows(ASSERTIONS))
+    # the two parts of what is missing, and skill from the policy that it is read against
+    assert found["over_claim"] + found["over_hedge"] == pytest.approx(1 - found["cmfg"])  # type: ignore[operator]
+    blind = found["cmfg_permuted"]
+    assert found["skill"] == pytest.approx((found["cmfg"] - blind) / (1 - blind))  # type: ignore[operator]
+    # by levels .2, .6, .8: faithfulness .2, 1, .75
+    assert found["cmfg_levels"] == pytest.approx((0.2 + 1 + 0.75) / 3)
+    # decisiveness 1 (weight 1), .6 (1), 1 and .5 (1/2 each): the mean is 2.35 / 3
+    mean = 2.35 / 3
+    gaps = [abs(mean - c) for c in (0.2, 0.6, 0.8)]
+    assert found["cmfg_constant"] == pytest.approx(1 - sum(gaps) / 3)
+
+
+def test_nothing_scored_is_nothing() -> None:
+    assert len(weighted_rows([("a0", np.nan, np.nan)]).scored().d) == 0
