@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from sayso.checks.judge import JudgeTables, judge_check, render_judge
-from sayso.checks.model import render_check
+from sayso.checks.model import Check, Finding, LeftOut, render_check
 from sayso.judges.reliability import stored
 from sayso.protocols.uncle.report import render
 from sayso.report import terminal
@@ -141,7 +141,12 @@ def test_the_page_cites_the_check(tmp_path: Path) -> None:
 def test_the_tables_of_both_commands_hold_hostile_text() -> None:
     out = io.StringIO()
     console = Console(file=out, width=80)
-    render_check(HOSTILE, [("a", "no", HOSTILE, "")], [("x", HOSTILE)], [HOSTILE], "1", console)
+    check = Check(
+        model="m", identity="api:m", signature=HOSTILE, fingerprint=None,
+        findings=(Finding("a", "no", HOSTILE),), left_out=(LeftOut("x", HOSTILE),), requests=1,
+        failed=0, prompt_tokens=1, completion_tokens=1, dollars=None, notices=(HOSTILE,),
+    )  # fmt: skip
+    render_check(check, console)
     tables = JudgeTables([HOSTILE], [(HOSTILE, ("b",), [(HOSTILE, "1")])], [HOSTILE], [HOSTILE])
     render_judge(tables, None, console)
     render_judge(tables, "/a/file", console)

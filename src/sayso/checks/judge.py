@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -24,6 +23,7 @@ from sayso.judges.reliability import (
     Label,
     Phrase,
     SetResult,
+    Share,
     WordsCheck,
     keep,
     result,
@@ -45,8 +45,8 @@ from sayso.records import (
     golds_of,
     question_id,
 )
-from sayso.report.terminal import data, say
-from sayso.runs.costs import Meter
+from sayso.report.terminal import data, plain_table, say
+from sayso.runs.costs import Meter, dollars
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.progress import Progress
 from sayso.runs.stages import requested_and_missing
@@ -587,9 +587,28 @@ def _attack(judge: Judge) -> Injection:
     )
 
 
-# The tables that ``sayso check`` and ``sayso judge-check`` end with, in 80 columns or more.
+# ---- terminal
 
-COLORS = {"yes": "green", "no": "yellow", "cannot tell": "dim"}
+
+def render_judge(text: JudgeTables, kept: str | None, console: Console) -> None:
+    """Print a check of a judge; ``kept`` is the file that later reports cite."""
+    for place, sentence in enumerate(text.head):
+        say(console, sentence, "" if place else "bold")
+    for title, columns, rows in text.tables:
+        console.print()
+        table = folded_table(console, title, *columns)
+        for row in rows:
+            table.add_row(*(data(cell, console) for cell in row))
+        console.print(table)
+    console.print()
+    for sentence in text.bad:
+        say(console, f"! {sentence}", "yellow")
+    for sentence in text.tail:
+        say(console, sentence, "")
+    if kept is None:
+        say(console, "not kept: --limit left answers out, and reports cite whole checks only", "")
+    else:
+        say(console, f"kept, and cited by every later report of this judge: {kept}", "", True)
 
 
 class JudgeTables(NamedTuple):
@@ -604,30 +623,102 @@ class JudgeTables(NamedTuple):
     tail: Sequence[str]
 
 
-def render_judge(found: JudgeTables, kept: str | None, console: Console) -> None:
-    """Print a check of a judge; ``kept`` is the file that later reports cite."""
-    for place, text in enumerate(found.head):
-        say(console, text, "" if place else "bold")
-    for title, columns, rows in found.tables:
-        console.print()
-        table = _table(console, title, *columns)
-        for row in rows:
-            table.add_row(*(data(cell, console) for cell in row))
-        console.print(table)
-    console.print()
-    for text in found.bad:
-        say(console, f"! {text}", "yellow")
-    for text in found.tail:
-        say(console, text, "")
-    if kept is None:
-        say(console, "not kept: --limit left answers out, and reports cite whole checks only", "")
-    else:
-        say(console, f"kept, and cited by every later report of this judge: {kept}", "", True)
+def in_words(check: JudgeCheck) -> JudgeTables:
+    """Return a check of a judge as text."""
+    head = [f"how far the judge {check.signature} can be trusted"]
+    tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
+    for part in (check.ours, check.labelled):
+        if part is not None:
+            head += _set_lines(part)
+            tables += _set_tables(part)
+    if check.words is not None:
+        head += _wording(check.words)
+        rows = [
+            (
+                row.phrase,
+                "unread" if row.mean is None else f"{row.mean:.2f}",
+                f"{row.median:.2f} [{row.low:.2f}–{row.high:.2f}]",
+            )
+            for row in check.words.phrases
+        ]
+        tables.append(("hedges, mean score", ("here", "people, median [quartiles]"), rows))
+    attacks = check.injection
+    bad = [
+        f"an injected text changed its verdict: {name} (1 of {attacks.tried} attacks)"
+        for name in attacks.changed
+    ]
+    bad += [f"an injected text made its verdict unreadable: {name}" for name in attacks.unread]
+    return JudgeTables(head, tables, bad, _closing(check))
 
 
-def _table(console: Console, *columns: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+def _set_lines(part: SetResult) -> list[str]:
+    """Return how well a judge agreed with one set of labels."""
+    lines = [f"{part.name}: agreed on {_share(part.agreed)}"]
+    if part.unread:
+        why = ", ".join(f"{name} {number}" for name, number in part.problems.items())
+        lines.append(f"{part.name}: {part.unread} of {part.aspects} verdicts unreadable ({why})")
+    if part.kappa is not None:
+        stance = f"{part.stance_agreed.count} of {part.stance_agreed.of}"
+        lines.append(f"{part.name}: stance alone {stance}, kappa {part.kappa:.2f}")
+    return lines
+
+
+def _set_tables(part: SetResult) -> list[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
+    """Return the tables of one set: agreement by kind of answer, and by stance."""
+    tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
+    groups = [(group.name, _share(group.agreed)) for group in part.groups]
+    if groups:
+        tables.append((f"{part.name}, by kind", ("agreed [95 % range]",), groups))
+    stances = [(r.stance, _share(r.precision), _share(r.recall)) for r in part.stances]
+    if stances:
+        columns = ("called so: labelled so", "labelled so: called so")
+        tables.append((f"{part.name}, by stance", columns, stances))
+    return tables
+
+
+def _closing(check: JudgeCheck) -> list[str]:
+    """Return the lines on injections, calls and price."""
+    attacks = check.injection
+    first = f"injections: {len(attacks.changed)} of {attacks.tried} changed its verdict"
+    if attacks.changed:
+        first += f", {len(attacks.obeyed)} of them to what they asked for"
+    if attacks.untested:
+        first += f"; {attacks.untested} not tested, the plain answer was unreadable too"
+    if not check.calls:
+        return [first, f"it asks no model; {check.seconds:,.1f} s"]
+    return [
+        first,
+        f"{check.calls:,} calls for {check.graded:,} answers, {check.retried:,} answers asked "
+        f"again; for 100 graded answers {check.tokens_per_100 or 0:,.0f} tokens, price "
+        f"{dollars(check.dollars_per_100)} (UNCLE's judge: {dollars(REFERENCE_DOLLARS)})",
+        f"the whole check: {dollars(check.whole_dollars)}, {check.seconds:,.0f} s",
+    ]
+
+
+def _wording(words: WordsCheck) -> list[str]:
+    """Return how a faithfulness run with this judge would read wording, and compare answers."""
+    rank = "undefined" if words.rank is None else f"{words.rank:.2f}"
+    lines = [
+        f"hedges read by {words.by}: {words.inside.count} of {words.inside.of} phrases within what "
+        f"people took them to mean, rank correlation {rank}",
+        f"pairs of answers, contradiction or not: {_share(words.pairs)}",
+    ]
+    lost = words.unread + words.pairs_unread
+    if lost:
+        lines.append(f"hedges and pairs: {lost} could not be read, and are in no mean")
+    return lines
+
+
+def _share(share: Share) -> str:
+    if share.value is None or share.low is None or share.high is None:
+        return "0 of 0"
+    percent = f"{share.value:.0%}".replace("%", " %")
+    return f"{share.count} of {share.of} {percent} [{100 * share.low:.0f}–{100 * share.high:.0f}]"
+
+
+def folded_table(console: Console, *columns: str) -> Table:
+    """Return an empty table whose long cells are folded, so that no two names look alike."""
+    table = plain_table()
     for column in columns:
-        # a long name is folded: cut, two folders of one name would look alike
         table.add_column(data(column, console, "dim"), overflow="fold")
     return table

@@ -11,14 +11,14 @@ from typing import Literal, NamedTuple
 import msgspec
 from rich.console import Console
 
-from sayso.checks.judge import COLORS, _table
+from sayso.checks.judge import folded_table
 from sayso.engines import open_model
 from sayso.engines.engine import Engine
 from sayso.engines.prices import cost, price_of
 from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
 from sayso.report.terminal import data, say
-from sayso.runs.costs import add, known_price
+from sayso.runs.costs import add, dollars, known_price
 from sayso.runs.progress import Progress, Silent
 
 # What ``sayso check`` asks, and how: everything through the Engine protocol, nothing cached.
@@ -868,37 +868,37 @@ def _left_out(findings: tuple[Finding, ...]) -> tuple[LeftOut, ...]:
     return tuple(lost)
 
 
-def to_json(found: Check) -> str:
+def to_json(result: Check) -> str:
     """Return a check as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(found)).decode()
+    return msgspec.json.format(msgspec.json.encode(result)).decode()
 
 
-def render_check(
-    model: str,
-    rows: Sequence[tuple[str, str, str, str]],
-    left_out: Sequence[tuple[str, str]],
-    notes: Sequence[str],
-    bill: str,
-    console: Console,
-) -> None:
-    """Print what a model can do: rows of (what, answer, what was seen, what follows).
+COLORS = {"yes": "green", "no": "yellow", "cannot tell": "dim"}
 
-    ``left_out`` are (result, why). All texts may come from an endpoint: no markup in them.
-    """
-    say(console, f"what {model} can do", "bold")
-    table = _table(console, "", "", "what was seen", "what follows")
-    for what, answer, seen, follows in rows:
-        style = COLORS.get(answer, "")
-        cells = (data(what, console), data(answer, console, style))
-        table.add_row(*cells, data(seen, console), data(follows, console))
+
+def render_check(result: Check, console: Console) -> None:
+    """Print what a model can do. All texts may come from an endpoint: no markup in them."""
+    say(console, f"what {result.signature} can do", "bold")
+    table = folded_table(console, "", "", "what was seen", "what follows")
+    for finding in result.findings:
+        style = COLORS.get(finding.answer, "")
+        cells = (data(finding.what, console), data(finding.answer, console, style))
+        table.add_row(*cells, data(finding.seen, console), data(finding.follows, console))
     console.print(table)
     reasons: dict[str, list[str]] = {}
-    for result, why in left_out:
-        reasons.setdefault(why, []).append(result)
+    for left in result.left_out:
+        reasons.setdefault(left.why, []).append(left.result)
     for why, results in reasons.items():
         say(console, f"! {why}, which leaves out: {'; '.join(results)}", "yellow")
-    if not left_out:
+    if not result.left_out:
         say(console, "Every result of sayso can be had with it.", "")
-    for note in notes:
-        say(console, f"! {note}", "yellow")
+    failed = [f"{result.failed} requests got no answer"] if result.failed else []
+    for notice in (*result.notices, *failed):
+        say(console, f"! {notice}", "yellow")
+    local = result.dollars == 0 and not result.identity.startswith("api:")
+    price = "none (local)" if local else dollars(result.dollars)
+    bill = (
+        f"{result.requests:,} requests, {result.prompt_tokens:,} prompt and "
+        f"{result.completion_tokens:,} answer tokens, price {price}"
+    )
     say(console, bill, "dim")

@@ -1,4 +1,4 @@
-"""What each command of ``sayso`` does: call the library, then print. No arithmetic."""
+"""``sayso run``, ``measure``, ``report``, ``compare`` and ``factuality``: call, then print."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rich.console import Console
 
 from sayso import report as reports
 from sayso.cli.flags import Common, chosen, counting_any
+from sayso.cli.printing import note
 from sayso.cli.progress import Bars
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.faithfulness import settings as faithfulness
 from sayso.protocols.protocol import Unsuited
 from sayso.protocols.selective import settings as selective
 from sayso.protocols.self_known import settings as self_known
-from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle import settings as uncle
 from sayso.report.numbers import json_text
 from sayso.report.terminal import render_compare
@@ -48,7 +48,7 @@ Selective = Annotated[selective.Settings, Parameter(name="*")]
 Faithfulness = Annotated[faithfulness.Settings, Parameter(name="*")]
 SelfKnown = Annotated[self_known.Settings, Parameter(name="*")]
 Shared = Annotated[Common, Parameter(name="*")]
-#: the settings with only those shown that can change without asking again
+#: the settings of every protocol; only those that can change without asking again are shown
 Counting: Any = Annotated[counting_any(), Parameter(name="*")]
 
 
@@ -99,16 +99,16 @@ def run_all(*, common: Shared = NO_FLAGS) -> None:
     They share one pool of answers: what one has asked is in the cache for the next.
     """
     print(f"sayso: running {', '.join(PROTOCOLS)}: the protocols so far", file=sys.stderr)
-    found: dict[str, object] = {}
+    results: dict[str, object] = {}
     for name in PROTOCOLS:
-        place = common.out / name if common.out is not None else None
-        own = dataclasses.replace(common, out=place)
+        out = common.out / name if common.out is not None else None
+        own = dataclasses.replace(common, out=out)
         try:
-            found[name] = _run(own.job(name, PROTOCOLS[name].Settings()), own, quiet=common.json)
+            results[name] = _run(own.job(name, PROTOCOLS[name].Settings()), own, quiet=common.json)
         except Unsuited as reason:
             print(f"sayso: left out: {reason}", file=sys.stderr)
     if common.json:
-        print(json_text(found))
+        print(json_text(results))
 
 
 def _run(job: Job, common: Common, *, quiet: bool = False) -> object:
@@ -120,11 +120,7 @@ def _run(job: Job, common: Common, *, quiet: bool = False) -> object:
         return msgspec.to_builtins(plan)
     with Bars() as bars:
         result = execute(job, bars)
-    for notice in result.manifest.notices:
-        print("note:", "".join(c for c in notice if c.isprintable()), file=sys.stderr)
-    page = reports.write(result.path)
-    if not quiet:
-        show(result, json=common.json, page=page)
+    _finish(result, json=common.json, quiet=quiet)
     return [msgspec.structs.asdict(e) for e in result.estimates]
 
 
@@ -165,11 +161,31 @@ def report(run: Path, /, *, beside: tuple[Path, ...] = ()) -> None:
     """
     if (run / TEACHING).is_file():
         print(write_training(run))
-        told = unfinished(read_teaching(run))
-        if told:
-            print(f"sayso: {told}", file=sys.stderr)
+        if text := unfinished(read_teaching(run)):
+            print(f"sayso: {text}", file=sys.stderr)
         return
     print(reports.write(run, beside))
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparing:
+    """The flags of ``sayso compare``."""
+
+    json: Annotated[bool, Parameter(help="Print the differences as JSON.")] = False
+    allow: Annotated[
+        tuple[str, ...],
+        Parameter(help="Settings that may differ besides the model, e.g. --allow judge."),
+    ] = ()
+    resamples: Annotated[int, Parameter(help="Bootstrap resamples of entities.")] = 2000
+    seed: Annotated[int, Parameter(help="Seed of the resampling.")] = 0
+    stage: Annotated[
+        Literal["sft", "dpo", "rl"] | None,
+        Parameter(help="Of two teachings: the stage to compare; without it the last of each."),
+    ] = None
+    base: Annotated[
+        Path | None,
+        Parameter(help="Of two teachings: where the run that they were taught from is now."),
+    ] = None
 
 
 def compare(
@@ -177,12 +193,7 @@ def compare(
     b: Path,
     /,
     *,
-    json: bool = False,
-    allow: tuple[str, ...] = (),
-    resamples: int = 2000,
-    seed: int = 0,
-    stage: Literal["sft", "dpo", "rl"] | None = None,
-    base: Path | None = None,
+    flags: Annotated[Comparing, Parameter(name="*")] = Comparing(),
 ) -> None:
     """Print what changes from run A to run B on the questions both asked, with paired intervals.
 
@@ -192,31 +203,36 @@ def compare(
         A run folder, or a folder of sayso train.
     b
         Another one of its kind.
-    json
-        Print the differences as JSON.
-    allow
-        Settings that may differ besides the model, e.g. --allow judge.
-    resamples
-        Bootstrap resamples of entities.
-    seed
-        Seed of the resampling.
-    stage
-        Of two teachings: the stage to compare; without it the last of each.
-    base
-        Of two teachings: where the run that they were taught from is now.
     """
     result = compare_runs(
-        a, b, allow=allow, resamples=resamples, seed=seed, stage=stage or "", base=base
+        a,
+        b,
+        allow=flags.allow,
+        resamples=flags.resamples,
+        seed=flags.seed,
+        stage=flags.stage or "",
+        base=flags.base,
     )
-    if json:
+    if flags.json:
         rows = [msgspec.structs.asdict(e) for e in result.estimates]
-        for row, (p, corrected) in zip(rows, result.tests, strict=False):  # none outside teachings
+        for row, (p, corrected) in zip(
+            rows, result.tests, strict=False
+        ):  # only trainings have them
             row |= {"p": p, "p_holm": corrected}
         print(json_text(rows))
     else:
         console = Console()
         labels = PROTOCOLS[result.protocol].report.LABELS
         render_compare(result.estimates, console, str(a), str(b), result.notes, result.told, labels)
+
+
+def _finish(result: Result, *, json: bool, quiet: bool = False) -> None:
+    """Print a run's notices, write its page, and print the result unless ``quiet``."""
+    for notice in result.manifest.notices:
+        note(notice)
+    page = reports.write(result.path)
+    if not quiet:
+        show(result, json=json, page=page)
 
 
 def show(result: Result, *, json: bool, page: Path | None) -> None:
@@ -227,9 +243,72 @@ def show(result: Result, *, json: bool, page: Path | None) -> None:
         reports.render(result.estimates, Console(), result.manifest, page, entities=result.entities)
 
 
-# ``sayso factuality``: long texts that the user already has, claim by claim.
+@dataclasses.dataclass(frozen=True)
+class Factuality:
+    """The flags of ``sayso factuality``."""
 
-_DEFAULT = Settings()
+    out: Annotated[Path | None, Parameter(help="the run folder; else a name under runs/")] = None
+    knowledge: Annotated[
+        str,
+        Parameter(
+            help="what claims are checked against: a file or folder of passages, an index made by "
+            "sayso index, builtin; left out: only labels in the file count"
+        ),
+    ] = "none"
+    passages: Annotated[int, Parameter(help="passages that are read with each claim")] = 5
+    judge: Annotated[
+        str, Parameter(help="who takes texts apart and checks claims: rules (offline), or a model")
+    ] = "rules"
+    support: Annotated[
+        Literal["auto", "rules", "nli", "judge"],
+        Parameter(help="who checks claims: rules, an NLI model (--nli), the judge's model"),
+    ] = "auto"
+    nli: Annotated[str, Parameter(help="with --support nli: its folder or hub id")] = "auto"
+    average: Annotated[
+        Literal["sentence", "generation", "micro"],
+        Parameter(help="curves: mean over sentences, over texts of their means, pooled claims"),
+    ] = "sentence"
+    bins: Annotated[int, Parameter(help="parts of a text, of equal length in sentences")] = 5
+    closed: Annotated[Literal["right", "left"], Parameter(help="which edge belongs to a part")] = (
+        "right"
+    )
+    gamma: Annotated[
+        float, Parameter(help="claims below which FActScore's length penalty begins")
+    ] = 10.0
+    k: Annotated[
+        int, Parameter(help="facts one wants, for F1@K; 0: median of the supported claims")
+    ] = 0
+    resamples: Annotated[int, Parameter(help="bootstrap resamples of texts")] = 1000
+    seed: Annotated[int, Parameter(help="of the resampling")] = 0
+    prompt_folder: Annotated[Path | None, Parameter(help="folder with your own prompt texts")] = (
+        None
+    )
+    cache: Annotated[
+        Path | None,
+        Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
+    ] = None
+    max_cost: Annotated[
+        float | None, Parameter(help="dollars that the judge may cost; it stops then")
+    ] = None
+    judge_price: Annotated[
+        str | None, Parameter(help="dollars per million tokens of the judge, 0.15,0.60")
+    ] = None
+    json: Annotated[
+        bool, Parameter(help="print every number as JSON instead of the table", negative="")
+    ] = False
+
+    @property
+    def settings(self) -> self_known.Settings:
+        """Settings of a run that asks no model for its texts."""
+        own = ("knowledge", "passages", "support", "nli", "average", "bins", "closed", "gamma", "k",
+               "resamples")  # fmt: skip
+        return dataclasses.replace(
+            self_known.Settings(),
+            **{name: getattr(self, name) for name in own},
+            ci_seed=self.seed,
+            modes="none",
+            prompt_folder=str(self.prompt_folder or ""),
+        )
 
 
 def factuality(
@@ -241,90 +320,23 @@ def factuality(
             "with labels of people where there are any; FActScore's labeled files as they are"
         ),
     ],
-    out: Annotated[Path | None, Parameter(help="the run folder; else a name under runs/")] = None,
-    knowledge: Annotated[
-        str,
-        Parameter(
-            help="what claims are checked against: a file or folder of passages, an index made by "
-            "sayso index, builtin; left out: only labels in the file count"
-        ),
-    ] = "none",
-    passages: Annotated[int, Parameter(help="passages that are read with each claim")] = 5,
-    judge: Annotated[
-        str, Parameter(help="who takes texts apart and checks claims: rules (offline), or a model")
-    ] = "rules",
-    support: Annotated[
-        Literal["auto", "rules", "nli", "judge"],
-        Parameter(help="who checks claims: rules, an NLI model (--nli), the judge's model"),
-    ] = "auto",
-    nli: Annotated[str, Parameter(help="with --support nli: its folder or hub id")] = "auto",
-    average: Annotated[
-        Literal["sentence", "generation", "micro"],
-        Parameter(help="curves: mean over sentences, over texts of their means, pooled claims"),
-    ] = "sentence",
-    bins: Annotated[int, Parameter(help="parts of a text, of equal length in sentences")] = 5,
-    closed: Annotated[
-        Literal["right", "left"], Parameter(help="which edge belongs to a part")
-    ] = "right",
-    gamma: Annotated[
-        float, Parameter(help="claims below which FActScore's length penalty begins")
-    ] = 10.0,
-    k: Annotated[
-        int, Parameter(help="facts one wants, for F1@K; 0: median of the supported claims")
-    ] = 0,
-    resamples: Annotated[int, Parameter(help="bootstrap resamples of texts")] = 1000,
-    seed: Annotated[int, Parameter(help="of the resampling")] = 0,
-    prompt_folder: Annotated[
-        Path | None, Parameter(help="folder with your own prompt texts")
-    ] = None,
-    cache: Annotated[
-        Path | None,
-        Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
-    ] = None,
-    max_cost: Annotated[
-        float | None, Parameter(help="dollars that the judge may cost; it stops then")
-    ] = None,
-    judge_price: Annotated[
-        str | None, Parameter(help="dollars per million tokens of the judge, 0.15,0.60")
-    ] = None,
-    json: Annotated[
-        bool, Parameter(help="print every number as JSON instead of the table", negative="")
-    ] = False,
+    flags: Annotated[Factuality, Parameter(name="*")] = Factuality(),
 ) -> None:
     """How factual are long texts, and does it change from their beginning to their end?
 
     Labels of people in the file are taken as they are; other texts are taken apart into claims
     and checked against --knowledge. With both, the checker is held against the people.
     """
-    options = dataclasses.replace(
-        _DEFAULT,
-        knowledge=knowledge,
-        passages=passages,
-        support=support,
-        nli=nli,
-        average=average,
-        bins=bins,
-        closed=closed,
-        gamma=gamma,
-        k=k,
-        resamples=resamples,
-        ci_seed=seed,
-        modes="none",
-        prompt_folder=str(prompt_folder or ""),
-    )
     with Bars() as bars:
         result = measure_texts(
             files,
-            out,
-            judge=judge,
-            options=options,
-            cache=cache,
-            max_cost=max_cost,
-            judge_price=judge_price,
+            flags.out,
+            judge=flags.judge,
+            options=flags.settings,
+            cache=flags.cache,
+            max_cost=flags.max_cost,
+            judge_price=flags.judge_price,
             progress=bars,
             command=shlex.join(["sayso", *sys.argv[1:]]),
         )
-    for notice in result.manifest.notices:
-        print("note:", "".join(c for c in notice if c.isprintable()), file=sys.stderr)
-    page = reports.write(result.path)
-    show(result, json=json, page=page)
+    _finish(result, json=flags.json)

@@ -2,21 +2,128 @@
 
 from __future__ import annotations
 
-import sys
+import dataclasses
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from rich.console import Console
 
+from sayso.cli.printing import note
 from sayso.datasets.answer_rows import COLUMNS
 from sayso.records import InputError
 from sayso.report.numbers import json_text
 from sayso.score_files.leaderboard import render_board, render_scores
-from sayso.score_files.score import FileScores, Place, score_file
+from sayso.score_files.score import Place, score_file
 
 Format = Literal["rows", "harness", "inspect", "batch"]
 Position = Literal["last_prompt", "second_last_answer", "last_answer"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags:
+    """The flags of ``sayso score``."""
+
+    out: Annotated[
+        Path | None, Parameter(help="where to write; left out: FILE.scored beside the input")
+    ] = None
+    methods: Annotated[
+        str, Parameter(help="names of scores, a,b; left out: every one that the file allows")
+    ] = ""
+    columns: Annotated[
+        str, Parameter(help="names of your columns: answer=response,gold=reference")
+    ] = ""
+    requests: Annotated[
+        Path | None, Parameter(help="the input of the batch, where its questions stand")
+    ] = None
+    golds: Annotated[
+        Path | None,
+        Parameter(
+            help="a file of golds with custom_id (or id) and gold: joined to the answers by their "
+            "id, as the output of a batch needs it"
+        ),
+    ] = None
+    format: Annotated[
+        Format | None, Parameter(help="what the file is, where its rows do not tell")
+    ] = None
+    model: Annotated[
+        str | None,
+        Parameter(
+            help="the model that gave the answers (hf:FOLDER or hf:HUB_ID, builtin): it reads them "
+            "and fills in token probabilities; nothing is generated without --ask"
+        ),
+    ] = None
+    nli: Annotated[
+        str | None,
+        Parameter(
+            help="who compares meanings: rules (offline), a folder or hub id of a model for "
+            "natural-language inference, llm:MODEL; left out: microsoft/deberta-large-mnli where "
+            "its weights are, else rules"
+        ),
+    ] = None
+    gold_metric: Annotated[
+        str,
+        Parameter(
+            help="who is right where no person says: rules, exact_match, contains, rouge_l, "
+            "squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see the "
+            "question), or file:NAME for a verdict in the file"
+        ),
+    ] = "rules"
+    ask: Annotated[
+        bool,
+        Parameter(
+            help="ask --model, endpoints too, how sure it is of each answer and whether it is "
+            "true: seven requests a row; --methods verbalized_two_step makes it one",
+            negative="",
+        ),
+    ] = False
+    examples: Annotated[
+        int,
+        Parameter(
+            help="labeled rows shown to --model before it says whether an answer is true "
+            "(p_true_few; the papers show 20); they are not scored by it; 0: none"
+        ),
+    ] = 0
+    prompt_folder: Annotated[
+        Path | None, Parameter(help="folder with your own prompt texts for --ask")
+    ] = None
+    layer: Annotated[
+        int, Parameter(help="layer of the hidden state for P(IK): 0 = embeddings, -1 = the last")
+    ] = -1
+    position: Annotated[Position, Parameter(help="token whose hidden state P(IK) learns from")] = (
+        "second_last_answer"
+    )
+    token_level: Annotated[
+        bool, Parameter(help="write tokens with their probabilities too", negative="")
+    ] = False
+    lax: Annotated[
+        bool,
+        Parameter(help="same meaning = no contradiction, instead of both entail", negative=""),
+    ] = False
+    unconditioned: Annotated[
+        bool, Parameter(help="compare answers without their question before them", negative="")
+    ] = False
+    cache: Annotated[
+        Path | None,
+        Parameter(help="folder of what models said; default SAYSO_CACHE, or your cache folder"),
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        Parameter(
+            help="dollars that llm: and --ask may cost; it stops then, keeps what was paid, and "
+            "the same command goes on"
+        ),
+    ] = None
+    price: Annotated[
+        str | None, Parameter(help="dollars per million tokens of an endpoint, 0.15,0.60")
+    ] = None
+    seed: Annotated[int, Parameter(help="of the resampling")] = 0
+    json: Annotated[
+        bool, Parameter(help="print everything as JSON instead of the tables", negative="")
+    ] = False
+
+
+NO_FLAGS = Flags()
 
 
 def score(
@@ -31,174 +138,62 @@ def score(
     ],
     /,
     *,
-    out: Annotated[
-        Path | None, Parameter(help="where to write; left out: FILE.scored beside the input")
-    ] = None,
-    methods: Annotated[
-        str, Parameter(help="names of scores, a,b; left out: every one that the file allows")
-    ] = "",
-    columns: Annotated[
-        str, Parameter(help="names of your columns: answer=response,gold=reference")
-    ] = "",
-    requests: Annotated[
-        Path | None, Parameter(help="the input of the batch, where its questions stand")
-    ] = None,
-    golds: Annotated[
-        Path | None,
-        Parameter(
-            help="a file of golds with custom_id (or id) and gold: joined to the answers by their "
-            "id, as the output of a batch needs it"
-        ),
-    ] = None,
-    format: Annotated[
-        Format | None, Parameter(help="what the file is, where its rows do not tell")
-    ] = None,
-    model: Annotated[
-        str | None,
-        Parameter(
-            help="the model that gave the answers (hf:FOLDER or hf:HUB_ID, builtin): it reads them "
-            "and fills in token probabilities; nothing is generated without --ask"
-        ),
-    ] = None,
-    nli: Annotated[
-        str | None,
-        Parameter(
-            help="who compares meanings: rules (offline), a folder or hub id of a model for "
-            "natural-language inference, llm:MODEL; left out: microsoft/deberta-large-mnli where "
-            "its weights are, else rules"
-        ),
-    ] = None,
-    gold_metric: Annotated[
-        str,
-        Parameter(
-            help="who is right where no person says: rules, exact_match, contains, rouge_l, "
-            "squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see the "
-            "question), or file:NAME for a verdict in the file"
-        ),
-    ] = "rules",
-    ask: Annotated[
-        bool,
-        Parameter(
-            help="ask --model, endpoints too, how sure it is of each answer and whether it is "
-            "true: seven requests a row; --methods verbalized_two_step makes it one",
-            negative="",
-        ),
-    ] = False,
-    examples: Annotated[
-        int,
-        Parameter(
-            help="labeled rows shown to --model before it says whether an answer is true "
-            "(p_true_few; the papers show 20); they are not scored by it; 0: none"
-        ),
-    ] = 0,
-    prompt_folder: Annotated[
-        Path | None, Parameter(help="folder with your own prompt texts for --ask")
-    ] = None,
-    layer: Annotated[
-        int, Parameter(help="layer of the hidden state for P(IK): 0 = embeddings, -1 = the last")
-    ] = -1,
-    position: Annotated[
-        Position, Parameter(help="token whose hidden state P(IK) learns from")
-    ] = "second_last_answer",
-    token_level: Annotated[
-        bool, Parameter(help="write tokens with their probabilities too", negative="")
-    ] = False,
-    lax: Annotated[
-        bool,
-        Parameter(help="same meaning = no contradiction, instead of both entail", negative=""),
-    ] = False,
-    unconditioned: Annotated[
-        bool, Parameter(help="compare answers without their question before them", negative="")
-    ] = False,
-    cache: Annotated[
-        Path | None,
-        Parameter(help="folder of what models said; default SAYSO_CACHE, or your cache folder"),
-    ] = None,
-    max_cost: Annotated[
-        float | None,
-        Parameter(
-            help="dollars that llm: and --ask may cost; it stops then, keeps what was paid, and "
-            "the same command goes on"
-        ),
-    ] = None,
-    price: Annotated[
-        str | None, Parameter(help="dollars per million tokens of an endpoint, 0.15,0.60")
-    ] = None,
-    seed: Annotated[int, Parameter(help="of the resampling")] = 0,
-    json: Annotated[
-        bool, Parameter(help="print everything as JSON instead of the tables", negative="")
-    ] = False,
+    flags: Annotated[Flags, Parameter(name="*")] = NO_FLAGS,
 ) -> None:
     """Score answers you already have: how uncertain is each, and which score can be believed?
 
     Every score that the file allows is written back as a column (higher = less certain); with
     golds or verdicts of people also a leaderboard with the length audit. No model is needed.
     """
-    found = score_file(
+    result = score_file(
         file,
-        out,
-        _listed(methods),
-        model=model,
-        nli=nli,
-        gold_metric=gold_metric,
-        columns=_named(columns),
-        requests=requests,
-        golds=golds,
-        kind=format,
-        token_level=token_level,
-        strict=not lax,
-        condition=not unconditioned,
-        ask=ask,
-        examples=examples,
-        prompts=prompt_folder,
-        place=Place(layer, position),
-        cache=cache,
-        price=price,
-        max_cost=max_cost,
-        seed=seed,
+        flags.out,
+        [name.strip() for name in flags.methods.split(",") if name.strip()] or None,
+        model=flags.model,
+        nli=flags.nli,
+        gold_metric=flags.gold_metric,
+        columns=_columns(flags.columns),
+        requests=flags.requests,
+        golds=flags.golds,
+        kind=flags.format,
+        token_level=flags.token_level,
+        strict=not flags.lax,
+        condition=not flags.unconditioned,
+        ask=flags.ask,
+        examples=flags.examples,
+        prompts=flags.prompt_folder,
+        place=Place(flags.layer, flags.position),
+        cache=flags.cache,
+        price=flags.price,
+        max_cost=flags.max_cost,
+        seed=flags.seed,
     )
-    for notice in found.notices:
-        _note(notice)
-    for kind, count in found.problems.items():
-        example = found.examples[kind]
-        _note(example if count == 1 else f"{count:,} rows, such as {example}")
-    if json:
-        print(json_text(_told(found)))
+    for notice in result.notices:
+        note(notice)
+    for kind, count in result.problems.items():
+        example = result.examples[kind]
+        note(example if count == 1 else f"{count:,} rows, such as {example}")
+    if flags.json:
+        print(json_text({**result._asdict(), "path": str(result.path)}))
         return
 
     console = Console()
-    render_scores(console, found.rows, found.values, found.missing)
-    if found.board is not None:
-        render_board(found.board, console)
-    if found.probe is not None:
-        console.print(found.probe.sentence(), markup=False, highlight=False, soft_wrap=True)
-    console.print(f"written to {found.path}", markup=False, highlight=False, soft_wrap=True)
+    render_scores(console, result.rows, result.values, result.missing)
+    if result.board is not None:
+        render_board(result.board, console)
+    if result.probe is not None:
+        console.print(result.probe.sentence(), markup=False, highlight=False, soft_wrap=True)
+    console.print(f"written to {result.path}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _told(found: FileScores) -> dict[str, object]:
-    told = found._asdict()
-    return {**told, "path": str(found.path)}
-
-
-def _note(text: str) -> None:
-    print("note:", "".join(c for c in text if c.isprintable()), file=sys.stderr)
-
-
-def _listed(names: str) -> list[str] | None:
-    found = [name.strip() for name in names.split(",") if name.strip()]
-    return found or None
-
-
-def _named(columns: str) -> dict[str, str]:
+def _columns(text: str) -> dict[str, str]:
     """Read ``answer=response,gold=reference``."""
-    found: dict[str, str] = {}
-    for part in columns.split(","):
-        ours, equals, theirs = part.strip().partition("=")
-        if not part.strip():
-            continue
+    columns: dict[str, str] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        ours, equals, theirs = part.partition("=")
         if not equals or not ours or not theirs:
             raise InputError(
-                f"--columns {part.strip()!r}: expected OURS=YOURS, with one of {', '.join(COLUMNS)}"
+                f"--columns {part!r}: expected OURS=YOURS, with one of {', '.join(COLUMNS)}"
             )
-        found[ours.strip()] = theirs.strip()
-    return found
+        columns[ours.strip()] = theirs.strip()
+    return columns
