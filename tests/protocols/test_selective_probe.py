@@ -15,7 +15,7 @@ import pytest
 import sayso
 from sayso.protocols import selective, settings
 from sayso.protocols.selective.collect import until
-from sayso.protocols.selective.rows import Rows, fitted
+from sayso.protocols.selective.rows import Rows, fit_probe
 from sayso.records import (
     Estimate,
     Generation,
@@ -274,7 +274,7 @@ def test_other_data_sets_without_their_own_entities() -> None:
         "short", "rules", [("q", "q")] * n, entity, np.full(n, "t"), empty, empty,
         {"rules": wrong}, empty, np.ones(n), 0, 0, dataset, None, empty, empty,
     )  # fmt: skip
-    found = fitted(rows, X, CHOSEN)
+    found = fit_probe(rows, X, CHOSEN)
     value = found.scores["p_ik_other_data"]
     # "a" is predicted from the 50 rows of "b" about other entities
     expected = fit(X[60:110], wrong[60:110])(X[:60])
@@ -282,7 +282,9 @@ def test_other_data_sets_without_their_own_entities() -> None:
     assert found.converged["p_ik_other_data"] == (2, 2)
     assert found.folds["p_ik_other_data"].tolist() == [0] * 60 + [1] * 60
     # one kind of answer elsewhere teaches nothing
-    same = fitted(rows._replace(wrong={"rules": np.where(dataset == "b", 1.0, wrong)}), X, CHOSEN)
+    same = fit_probe(
+        rows._replace(wrong={"rules": np.where(dataset == "b", 1.0, wrong)}), X, CHOSEN
+    )
     assert np.isnan(same.scores["p_ik_other_data"][:60]).all()
     assert np.isfinite(same.scores["p_ik_other_data"][60:]).all()
 

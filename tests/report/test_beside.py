@@ -61,13 +61,13 @@ def test_each_way_to_ask_is_a_row_in_both_forms() -> None:
 
 def test_a_run_of_the_instruction_alone_has_no_such_table() -> None:
     assert "asked otherwise" not in printed(estimates())
-    assert not report.board(Results(estimates()), "short").rows
+    assert not report.methods_table(Results(estimates()), "short").rows
 
 
 def test_a_missing_number_is_a_dash_with_its_reason() -> None:
     found = estimates("unc_few", forms=("short",))
     found[-2] = number("odds_ratio_within", slice_of(form="short", method="unc_few"), None)
-    board = report.board(Results(found), "short")
+    board = report.methods_table(Results(found), "short")
     assert [cell.text for cell in board.rows[1]][-2] == "–"
     assert "– odds_ratio_within (Unc-Few): no fact was hedged" in board.notes[-1]
     assert "–" in row(printed(found), "Unc-Few")

@@ -84,7 +84,9 @@ def unlike(
     refused = [key for key in differ if key not in (*free, *allow)]
     reasons = []
     if refused:
-        what = ", ".join(f"{k} ({setting_text(first.get(k))} and {setting_text(second.get(k))})" for k in refused)
+        what = ", ".join(
+            f"{k} ({setting_text(first.get(k))} and {setting_text(second.get(k))})" for k in refused
+        )
         reasons.append(
             f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
             "model's. Repeat one with the other's settings, or say "

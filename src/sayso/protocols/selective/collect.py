@@ -1,7 +1,9 @@
-"""From stored answers to scores: evidence is gathered once, and every score of it is kept.
+"""What the selective protocol asks, and how its answers get their scores.
 
-A short answer is compared with the draws of its question. A fact inside a paragraph is the tokens
-of its aligned value, compared with the draws of its own short question: nothing else is asked.
+With ``paper`` the prompt is a text to be completed, as base models need it (PROTOCOLS 3.A, step 2).
+Evidence is gathered once, and every score of it is kept. A short answer is compared with the draws
+of its question. A fact inside a paragraph is the tokens of its aligned value, compared with the
+draws of its own short question: nothing else is asked.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine, reader_of
-from sayso.judges.judge import Item, Judge
+from sayso.judges.judge import Judge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.protocols.pool import entity_of, load_wordings
-from sayso.protocols.probes import BlindRules
+from sayso.protocols.pool import entity_of, item_of, load_wordings, tokens_between
+from sayso.protocols.probes import BlindRules, draws_by_question
 from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.selective.rows import OTHER_DATA, WORDS, array_of, target_of
 from sayso.protocols.selective.settings import (
@@ -41,256 +43,24 @@ from sayso.scores.collect import (
     provided,
     source_of,
 )
-from sayso.scores.collect import collect as collect_collect
+from sayso.scores.collect import collect as collect_evidence
 from sayso.scores.evidence import Answer, Case, Samples, answer_of
 from sayso.scores.p_ik import P_IK
 
-# One scored fact as a case: its text, the tokens of its span, the draws it is compared with.
+#: sample index of a scored answer at T > 0: none of the draws that it is compared with
+ANSWER_SAMPLE = 1000
+#: stages of the questions set apart as examples: the answers shown, and their draws
+SHOWN, SHOWN_DRAWS = "shown", "shown-draws"
 
-ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
-
-
-def words(target: str, verdict: Verdict | None) -> list[Score]:
-    """Return the model's words as a score: 1 where the answer told to voice doubt did."""
-    if verdict is None or verdict.value in (None, "omitted"):
-        return []
-    return [Score(target, WORDS, float(verdict.value == "uncertain"))]
+# ---- prompts and requests
 
 
-def span_of(generation: Generation, verdict: Verdict | None, stage: str) -> tuple[int, int] | None:
-    """Return the characters that are scored: the short answer, or the aligned value."""
-    if stage == "short":
-        return (0, len(generation.text)) if generation.problem is None else None
-    if verdict is None or verdict.answer_start is None or verdict.answer_end is None:
-        return None
-    return verdict.answer_start, verdict.answer_end
-
-
-def case_of(
-    generation: Generation, asked: Question, span: tuple[int, int], draws: Sequence[Generation]
-) -> Case:
-    """Return a case with all that was recorded when it was asked."""
-    said = generation.text[span[0] : span[1]].strip() or None
-    usable = [draw for draw in draws if draw.problem is None]
-    case = Case(asked.text, generation.request, said, [draw.text for draw in usable])
-    answer = answer_of(generation)
-    inside = tokens_in(generation, span)
-    for name in ARRAYS:
-        values = getattr(answer, name)
-        if values is not None and said is not None:
-            case.arrays[name] = tuple(values[i] for i in inside) if inside else values
-    if generation.token_ids is not None and inside == list(range(len(generation.token_ids))):
-        case.arrays["token_ids"] = generation.token_ids
-    for kept, draw in zip(case.draw_arrays, usable, strict=True):
-        one = answer_of(draw)
-        kept.update({n: v for n in ("logprobs", "entropies") if (v := getattr(one, n)) is not None})
-    return case
-
-
-def tokens_in(generation: Generation, span: tuple[int, int]) -> list[int]:
-    """Return the positions of the tokens that overlap the characters of a span."""
-    offsets = generation.offsets
-    if offsets is None or span == (0, len(generation.text)):
-        return list(range(len(generation.token_ids or offsets or ())))
-    ends = (*offsets[1:], len(generation.text))
-    return [
-        i
-        for i, (start, end) in enumerate(zip(offsets, ends, strict=True))
-        if start < span[1] and end > span[0]
-    ]
-
-
-def samples_of(target: str, case: Case) -> Samples:
-    """Return the evidence of a case as scores see it."""
-    answer = Answer(case.answer or "", **{n: case.arrays.get(n) for n in ARRAYS})
-    if case.answer is None:
-        answer = msgspec.structs.replace(answer, problem="empty")
-    drawn = tuple(
-        Answer(text, logprobs=kept.get("logprobs"), entropies=kept.get("entropies"))
-        for text, kept in zip(case.draws, case.draw_arrays, strict=True)
-    )
-    return Samples(target=target, answer=answer, draws=drawn, **case.evidence)
-
-
-# Which hidden states P(IK) reads: those of a short answer, or of a value inside a paragraph.
-#
-# A value is read where it stands, behind the prompt and the paragraph up to it: the state at
-# the
-# token that predicts its last one (``second_last_answer``), at its last (``last_answer``), or
-# at the
-# token before it (``last_prompt``: what the model knew before it began the value; a value that
-# opens
-# the paragraph has none).
-
-NO_ENGINE = "needs hidden states, which this model's engine does not show"
-#: a scored fact: its target, the answer that it stands in, and its characters there
-Span = tuple[int, int]
-Place = tuple[str, Generation, Span]
-
-
-def check_model(engine: Engine, settings: Settings) -> None:
-    """Refuse a layer or a position that the model does not have. Raises InputError."""
-    if wants_probe(settings) and engine.capabilities.hidden:
-        reader_of(engine).hidden([], settings.p_ik.layer, settings.p_ik.position)
-
-
-def read_states(
-    form: str, places: Sequence[Place], engine: Engine | None, run: Run, settings: Settings
-) -> list[Score]:
-    """Store the states of the scored facts of a form; return why there is no P(IK), if so."""
-    if not wants_probe(settings):
-        return []
-    if engine is None or not engine.capabilities.hidden:
-        return [Score("", name, None, NO_ENGINE) for name in (P_IK, OTHER_DATA)]
-    layer, position = settings.p_ik.layer, settings.p_ik.position
-    held = [g for _, g, _ in places]
-    if form != "short":
-        held = [until(g, span, target, position) for target, g, span in places]
-        position = "last_answer" if position == "last_prompt" else position
-    source = source_of(held, engine, layer, position)
-    blocks = hidden_blocks(held, engine, layer, position)
-    run.keep_states(array_of(form, settings), [target for target, *_ in places], source, blocks)
-    return []
-
-
-def until(generation: Generation, span: Span, target: str, position: str) -> Generation:
-    """Return a paragraph that ends with a value; for ``last_prompt`` one that ends before it."""
-    before = position == "last_prompt"
-    ids, inside = generation.token_ids, tokens_in(generation, span)
-    if ids is not None and generation.offsets is not None and inside:
-        ids = ids[: inside[0] if before else inside[-1] + 1]
-    else:  # tokens that cannot be placed: the text is read anew
-        ids = None
-    text = generation.text[: span[0] if before else span[1]]
-    if ids == ():  # no token stands before the value: an empty text has no state
-        text = ""
-    return msgspec.structs.replace(generation, id=target, text=text, token_ids=ids)
-
-
-#: questions that evidence is gathered for at a time
-BLOCK = 256
-OF_ANSWERS = (*FORCED, "unconditional")
-NOT_IN_PARAGRAPHS = "takes another reading of every paragraph: done for short answers only"
-#: evidence that only another question to the model gives
-STATED = ("support", "said_true", "stated", "judged")
-ASKED_THEN = "the model has to be asked something more, which this run does not"
-
-
-def scores_of(
-    stage: str,
-    generations: Sequence[Generation],
-    verdicts: Sequence[Verdict],
-    spans: Sequence[Verdict],
-    answers: Mapping[str, Sequence[Generation]],
-    by_id: Mapping[str, Question],
-    run: Run,
-    settings: Settings,
-    examples: Examples | None = None,
-) -> list[Score]:
-    """Return every score of one form's answers, and why a score cannot be computed at all.
-
-    The target of a score is :func:`target_of` its answer; one without a target speaks for all.
-    ``examples`` are shown before P(True) asks.
-    """
-    draws: dict[str, list[Generation]] = {}
-    for draw in sorted(answers.get("draws", ()), key=lambda g: g.request.sample):
-        draws.setdefault(draw.question, []).append(draw)
-    read = {(v.target, v.asked): v for v in verdicts}
-    placed = {(v.target, v.asked): v for v in spans}
-    plain = [g for g in generations if not g.instructed]
-    told = {g.question: g for g in generations if g.instructed}
-    found: list[Score] = []
-    work: list[tuple[str, Generation, Question, tuple[int, int]]] = []
-    for generation in plain:
-        question = by_id[generation.question]
-        for asked in question.parts or (question.id,):
-            target = target_of(generation, asked)
-            other = told.get(generation.question)
-            hedge = read.get((other.id, asked)) if other is not None else None
-            found += words(target, hedge)
-            span = span_of(generation, placed.get((generation.id, asked)), stage)
-            if span is not None:
-                work.append((target, generation, by_id[asked], span))
-    methods = {name: SCORES[name] for name in chosen_methods(settings)}
-    tools = run.tools(settings.nli)._replace(examples=examples)
-    can = evidence_at_hand(stage, plain, draws, tools)
-    wanted = {need for method in methods.values() for need in method.needs} & can
-    for name, method in methods.items():
-        reason = why_not(stage, method, can, tools)
-        if reason is not None:
-            found.append(Score("", name, None, reason))
-    usable = {name: m for name, m in methods.items() if can.issuperset(m.needs)}
-    scored: dict[str, list[Score]] = {name: [] for name in usable}
-    for first in range(0, len(work), BLOCK):
-        part = work[first : first + BLOCK]
-        cases = [case_of(g, asked, span, draws.get(asked.id, [])) for _, g, asked, span in part]
-        collect_collect(cases, [need for need in wanted if need not in skipped(stage)], tools)
-        for (target, _, _, _), case in zip(part, cases, strict=True):
-            for name, score in score_one(samples_of(target, case), usable).items():
-                scored[name].append(score)
-    for name, scores in scored.items():
-        some = any(score.value is not None for score in scores)
-        found += scores if some else [no_value(name, scores, tools)]
-    places = [(target, g, span) for target, g, _, span in work]
-    return [*found, *read_states(stage, places, tools.engine, run, settings)]
-
-
-def no_value(name: str, scores: Sequence[Score], tools: Tools) -> Score:
-    """Return the commonest reason of a score that no answer has, once for all of them."""
-    reasons = Counter(s.problem for s in scores)
-    reason = max(reasons, key=lambda r: reasons[r], default=None) or "no answer could be scored"
-    if "contra was recorded" in reason:  # told by its need, the way that other tools are
-        reason = lacking("nli:sentences", tools)
-    return Score("", name, None, reason)
-
-
-def skipped(stage: str) -> tuple[str, ...]:
-    """Return the kinds of evidence that a form does without: they would need further passes."""
-    return OF_ANSWERS if stage == "long" else ()
-
-
-def evidence_at_hand(
-    stage: str,
-    answers: Sequence[Generation],
-    draws: Mapping[str, Sequence[Generation]],
-    tools: Tools,
-) -> frozenset[str]:
-    """Return the kinds of evidence that were recorded or that the tools can find."""
-    found = {"answer", *provided(tools)} - set(skipped(stage))
-    said = [a for g in answers if (a := answer_of(g)).problem is None and a.text]
-    found |= {name for name in ARRAYS if any(getattr(a, name) is not None for a in said)}
-    drawn = [answer_of(g) for some in draws.values() for g in some]
-    if not drawn:
-        return frozenset(n for n in found if "draws" not in n and not _compares(n))
-    found.add("draws")
-    for name in ("logprobs", "entropies"):
-        if any(getattr(a, name) is not None for a in drawn):
-            found.add(f"draws.{name}")
-    return frozenset(found)
-
-
-def _compares(need: str) -> bool:
-    return need.partition(":")[0] in ("clusters", "nli", "similarity")
-
-
-def why_not(stage: str, method: Method, can: frozenset[str], tools: Tools) -> str | None:
-    """Return why a score cannot be computed in this run; ``None`` where it can."""
-    absent = [need for need in method.needs if need not in can]
-    if not absent:
-        return None
-    if "draws" in absent:
-        return "needs several draws of the question"
-    if stage == "long" and absent[0] in provided(tools):
-        return NOT_IN_PARAGRAPHS
-    if absent[0].partition(":")[0] in STATED:
-        return ASKED_THEN
-    return lacking(absent[0], tools)
-
-
-# What the selective protocol writes into its prompts: our texts, examples, context, question.
-#
-# With ``paper`` the prompt is a text to be completed, as base models need it (PROTOCOLS 3.A,
-# step 2).
+def prompts(settings: Settings) -> dict[str, str]:
+    """Return what a manifest keeps of the prompts: every text by name, and their signature."""
+    return {
+        "signature": prompts_signature(settings),
+        **{f"selective_{name}": text for name, text in instructions(settings).items()},
+    }
 
 
 def instructions(settings: Settings) -> dict[str, str]:
@@ -309,10 +79,54 @@ def prompts_signature(settings: Settings) -> str:
     return f"{settings.prompts}{mode}-{texts}"
 
 
-def examples_of(questions: Sequence[Question], settings: Settings) -> list[Question]:
-    """Return the questions that serve as examples, chosen by a hash of their ids."""
-    held = [q for q in questions if not q.parts and q.golds]
-    return sorted(held, key=lambda q: content_id(["example", q.id]))[: shots(settings)]
+class _Prompt(NamedTuple):
+    text: str
+    stage: str
+    method: str
+    temperature: float
+    sample: int
+    tokens: int
+    stop: tuple[str, ...] = ()
+
+
+def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
+    """Return everything the protocol asks: scored answers, draws, and answers asked to doubt."""
+    (wording,) = load_wordings(1, settings.prompt_folder)
+    head = head_of(questions, settings) if settings.prompts == "paper" else ""
+
+    def prompts(question: Question, form: str) -> Iterator[_Prompt]:
+        heat, (temperature, tokens, stop) = settings.draws.temperature, decoding(settings, form)
+        text = wording.ask(question.text, question.context)
+        if settings.prompts == "paper":
+            text = f"{head}{block_of(question)}"
+        sample = ANSWER_SAMPLE if temperature > 0 else 0
+        yield _Prompt(text, form, "plain", temperature, sample, tokens, stop)
+        if settings.words and settings.prompts == "shared":
+            instructed = wording.ask(question.text, question.context, form)
+            yield _Prompt(instructed, form, "instructed", temperature, sample, tokens)
+        for draw in range(0 if question.parts else settings.draws.k):
+            yield _Prompt(text, "draws", "plain", heat, draw, tokens, stop)
+
+    asks: list[Ask] = []
+    renamed = {"short": SHOWN, "draws": SHOWN_DRAWS}
+    shown = {q.id for q in set_apart(questions, settings)}
+    scored = {q.id for q in measured(questions, settings)}
+    for question in (q for q in questions if q.id in shown or q.id in scored):
+        form = "long" if question.parts else "short"
+        for p in prompts(question, form):
+            request = ask(
+                p.text,
+                temperature=p.temperature,
+                max_tokens=p.tokens,
+                stop=p.stop,
+                seed=seed,
+                sample=p.sample,
+            )
+            instructed = p.method == "instructed"
+            stage = renamed[p.stage] if question.id in shown else p.stage
+            if not (instructed and question.id in shown):  # an example shows no doubt in words
+                asks.append(Ask(question, request, stage, form, p.method, instructed))
+    return asks
 
 
 def head_of(questions: Sequence[Question], settings: Settings) -> str:
@@ -330,15 +144,318 @@ def block_of(question: Question) -> str:
     return f"{context}Question: {question.text}\nAnswer:"
 
 
-# Examples for P(True): whole entities set apart, asked and judged like the others, not
-# measured.
-#
-# Kadavath et al. 2022; PROTOCOLS 3.B shows 20 questions of the training half with the
-# correctness of
-# the run's own judge. Set apart by a hash of names.
+def examples_of(questions: Sequence[Question], settings: Settings) -> list[Question]:
+    """Return the questions that serve as examples in the prompt, chosen by a hash of their ids."""
+    held = [q for q in questions if not q.parts and q.golds]
+    return sorted(held, key=lambda q: content_id(["example", q.id]))[: shots(settings)]
 
-#: stages of the questions set apart: the answers shown, and what came to mind
-SHOWN, SHOWN_DRAWS = "shown", "shown-draws"
+
+# ---- collecting
+
+
+def collect(
+    questions: Sequence[Question],
+    model: Engine,
+    judge: Judge,
+    run: Run,
+    settings: Settings,
+    seed: int = 0,
+) -> None:
+    """Ask everything in one call, judge it, gather evidence once and score. Resumes."""
+    answers = run.stage(requests(questions, settings, seed), model)
+    by_id = {q.id: q for q in questions}
+    draws = draws_by_question(answers.get("draws", ()))
+    examples = None
+    if settings.p_true.examples:
+        shown = run.grade(SHOWN, [item_of(g, by_id) for g in answers.get(SHOWN, ())], judge)
+        examples = shown_of(answers, shown, by_id, settings, seed)
+    for stage, generations in answers.items():
+        if stage in (SHOWN, SHOWN_DRAWS):
+            continue
+        items = [item_of(g, by_id) for g in generations if _judged(stage, g.request, settings)]
+        verdicts = run.grade(stage, items, judge)
+        if stage == "draws":
+            continue
+        if judge.name != "rules":
+            run.grade(f"{stage}-rules", items, RulesJudge())  # a second answer metric
+        spans = verdicts
+        if stage == "long":
+            spans = run.grade("long-spans", items, BlindRules(questions))
+        facts = _facts(stage, generations, spans, by_id)
+        tools = run.tools(settings.nli)._replace(examples=examples)
+        scores = [
+            *words_scores(generations, verdicts, by_id),
+            *scores_of(stage, facts, generations, draws, settings, tools),
+            *read_states(stage, facts, run, settings, tools.engine),
+        ]
+        run.keep(stage, scores)
+    run.tell(examples.notices if examples is not None else [])
+
+
+def is_judged(ask: Ask, settings: Settings) -> bool:
+    """Tell whether an answer goes to the judge: of the draws, those that decide what is known."""
+    return _judged(ask.stage, ask.request, settings)
+
+
+def _judged(stage: str, request: Request, settings: Settings) -> bool:
+    return stage in ("short", "long", SHOWN) or (
+        stage == "draws" and request.sample < settings.known_k
+    )
+
+
+def words_scores(
+    generations: Sequence[Generation],
+    verdicts: Sequence[Verdict],
+    by_id: Mapping[str, Question],
+) -> Iterator[Score]:
+    """Yield the model's words as a score: 1 where the instructed answer voices doubt, else 0."""
+    read = {(v.target, v.asked): v for v in verdicts}
+    instructed = {g.question: g for g in generations if g.instructed}
+    for generation in generations:
+        other = instructed.get(generation.question)
+        if generation.instructed or other is None:
+            continue
+        for short in by_id[generation.question].parts or (generation.question,):
+            verdict = read.get((other.id, short))
+            if verdict is not None and verdict.value not in (None, "omitted"):
+                target = target_of(generation, short)
+                yield Score(target, WORDS, float(verdict.value == "uncertain"))
+
+
+# ---- a scored fact as a case: its text, the tokens of its span, the draws it is compared with
+
+Span = tuple[int, int]
+#: what is recorded of each token
+ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
+
+
+class Fact(NamedTuple):
+    """A scored fact: its target, the answer that it stands in, its question, its characters."""
+
+    target: str
+    generation: Generation
+    question: Question
+    span: Span
+
+
+def _facts(
+    stage: str,
+    generations: Sequence[Generation],
+    spans: Sequence[Verdict],
+    by_id: Mapping[str, Question],
+) -> list[Fact]:
+    """Return the facts of the plain answers whose value is placed."""
+    placed = {(v.target, v.asked): v for v in spans}
+    facts = []
+    for generation in (g for g in generations if not g.instructed):
+        for short in by_id[generation.question].parts or (generation.question,):
+            span = span_of(generation, placed.get((generation.id, short)), stage)
+            if span is not None:
+                facts.append(Fact(target_of(generation, short), generation, by_id[short], span))
+    return facts
+
+
+def span_of(generation: Generation, verdict: Verdict | None, stage: str) -> Span | None:
+    """Return the characters that are scored: the short answer, or the aligned value."""
+    if stage == "short":
+        return (0, len(generation.text)) if generation.problem is None else None
+    if verdict is None or verdict.answer_start is None or verdict.answer_end is None:
+        return None
+    return verdict.answer_start, verdict.answer_end
+
+
+def case_of(fact: Fact, draws: Sequence[Generation]) -> Case:
+    """Return a case with all that was recorded when the fact was asked about."""
+    _, generation, question, span = fact
+    text = generation.text[slice(*span)].strip() or None
+    usable = [draw for draw in draws if draw.problem is None]
+    case = Case(question.text, generation.request, text, [draw.text for draw in usable])
+    answer = answer_of(generation)
+    inside = tokens_in(generation, span)
+    for name in ARRAYS:
+        values = getattr(answer, name)
+        if values is not None and text is not None:
+            case.arrays[name] = tuple(values[i] for i in inside) if inside else values
+    if generation.token_ids is not None and inside == list(range(len(generation.token_ids))):
+        case.arrays["token_ids"] = generation.token_ids
+    for arrays, draw in zip(case.draw_arrays, usable, strict=True):
+        one = answer_of(draw)
+        arrays.update(
+            {n: v for n in ("logprobs", "entropies") if (v := getattr(one, n)) is not None}
+        )
+    return case
+
+
+def tokens_in(generation: Generation, span: Span) -> list[int]:
+    """Return the positions of the tokens of a span; all of them if they cannot be placed."""
+    if generation.offsets is None or span == (0, len(generation.text)):
+        return list(range(len(generation.token_ids or generation.offsets or ())))
+    return tokens_between(generation, *span)
+
+
+def samples_of(target: str, case: Case) -> Samples:
+    """Return the evidence of a case as scores see it."""
+    answer = Answer(case.answer or "", **{n: case.arrays.get(n) for n in ARRAYS})
+    if case.answer is None:
+        answer = msgspec.structs.replace(answer, problem="empty")
+    draws = tuple(
+        Answer(text, logprobs=arrays.get("logprobs"), entropies=arrays.get("entropies"))
+        for text, arrays in zip(case.draws, case.draw_arrays, strict=True)
+    )
+    return Samples(target=target, answer=answer, draws=draws, **case.evidence)
+
+
+# ---- scoring
+
+#: questions that evidence is gathered for at a time
+BLOCK = 256
+#: evidence that takes another pass over the answer
+OF_ANSWERS = (*FORCED, "unconditional")
+NOT_IN_PARAGRAPHS = "takes another reading of every paragraph: done for short answers only"
+#: evidence that only another question to the model gives
+STATED = ("support", "said_true", "stated", "judged")
+ASKED_THEN = "the model has to be asked something more, which this run does not"
+
+
+def scores_of(
+    stage: str,
+    facts: Sequence[Fact],
+    generations: Sequence[Generation],
+    draws: Mapping[str, Sequence[Generation]],
+    settings: Settings,
+    tools: Tools,
+) -> list[Score]:
+    """Return every score of one form's facts, and why a score cannot be computed at all.
+
+    A score without a target speaks for all facts. ``draws`` are by question.
+    """
+    plain = [g for g in generations if not g.instructed]
+    methods = {name: SCORES[name] for name in chosen_methods(settings)}
+    at_hand = evidence_at_hand(stage, plain, draws, tools)
+    reasons = {name: why_not(stage, method, at_hand, tools) for name, method in methods.items()}
+    scores = [Score("", name, None, reason) for name, reason in reasons.items() if reason]
+    usable = {name: m for name, m in methods.items() if at_hand.issuperset(m.needs)}
+    wanted = {need for method in methods.values() for need in method.needs} & at_hand
+    needs = [need for need in wanted if need not in skipped(stage)]
+    scored: dict[str, list[Score]] = {name: [] for name in usable}
+    for first in range(0, len(facts), BLOCK):
+        block = facts[first : first + BLOCK]
+        cases = [case_of(fact, draws.get(fact.question.id, [])) for fact in block]
+        collect_evidence(cases, needs, tools)
+        for fact, case in zip(block, cases, strict=True):
+            for name, score in score_one(samples_of(fact.target, case), usable).items():
+                scored[name].append(score)
+    for name, column in scored.items():
+        some = any(score.value is not None for score in column)
+        scores += column if some else [no_value(name, column, tools)]
+    return scores
+
+
+def no_value(name: str, scores: Sequence[Score], tools: Tools) -> Score:
+    """Return the commonest reason of a score that no answer has, once for all of them."""
+    reasons = Counter(s.problem for s in scores)
+    reason = max(reasons, key=lambda r: reasons[r], default=None) or "no answer could be scored"
+    if "contra was recorded" in reason:  # name the tool that is lacking, as for other scores
+        reason = lacking("nli:sentences", tools)
+    return Score("", name, None, reason)
+
+
+def skipped(stage: str) -> tuple[str, ...]:
+    """Return the kinds of evidence that a form does without: they would need further passes."""
+    return OF_ANSWERS if stage == "long" else ()
+
+
+def evidence_at_hand(
+    stage: str,
+    answers: Sequence[Generation],
+    draws: Mapping[str, Sequence[Generation]],
+    tools: Tools,
+) -> frozenset[str]:
+    """Return the kinds of evidence that were recorded or that the tools can provide."""
+    kinds = {"answer", *provided(tools)} - set(skipped(stage))
+    readable = [a for g in answers if (a := answer_of(g)).problem is None and a.text]
+    kinds |= {name for name in ARRAYS if any(getattr(a, name) is not None for a in readable)}
+    drawn = [answer_of(g) for some in draws.values() for g in some]
+    if not drawn:
+        return frozenset(n for n in kinds if "draws" not in n and not _compares(n))
+    kinds.add("draws")
+    for name in ("logprobs", "entropies"):
+        if any(getattr(a, name) is not None for a in drawn):
+            kinds.add(f"draws.{name}")
+    return frozenset(kinds)
+
+
+def _compares(need: str) -> bool:
+    return need.partition(":")[0] in ("clusters", "nli", "similarity")
+
+
+def why_not(stage: str, method: Method, at_hand: frozenset[str], tools: Tools) -> str | None:
+    """Return why a score cannot be computed in this run; ``None`` where it can."""
+    absent = [need for need in method.needs if need not in at_hand]
+    if not absent:
+        return None
+    if "draws" in absent:
+        return "needs several draws of the question"
+    if stage == "long" and absent[0] in provided(tools):
+        return NOT_IN_PARAGRAPHS
+    if absent[0].partition(":")[0] in STATED:
+        return ASKED_THEN
+    return lacking(absent[0], tools)
+
+
+# ---- the hidden states that P(IK) reads: of a short answer, or of a value inside a paragraph
+# A value is read where it stands, behind the prompt and the paragraph up to it: the state at the
+# token that predicts its last one (``second_last_answer``), at its last (``last_answer``), or at
+# the token before it (``last_prompt``: what the model knew before it began the value; a value that
+# opens the paragraph has none).
+
+NO_ENGINE = "needs hidden states, which this model's engine does not show"
+
+
+def check_model(engine: Engine, settings: Settings) -> None:
+    """Refuse a layer or a position that the model does not have. Raises InputError."""
+    if wants_probe(settings) and engine.capabilities.hidden:
+        reader_of(engine).hidden([], settings.p_ik.layer, settings.p_ik.position)
+
+
+def read_states(
+    form: str, facts: Sequence[Fact], run: Run, settings: Settings, engine: Engine | None
+) -> list[Score]:
+    """Store the states of the scored facts of a form; return why there is no P(IK), if so."""
+    if not wants_probe(settings):
+        return []
+    if engine is None or not engine.capabilities.hidden:
+        return [Score("", name, None, NO_ENGINE) for name in (P_IK, OTHER_DATA)]
+    layer, position = settings.p_ik.layer, settings.p_ik.position
+    texts = [fact.generation for fact in facts]
+    if form != "short":
+        texts = [until(f.generation, f.span, f.target, position) for f in facts]
+        position = "last_answer" if position == "last_prompt" else position
+    source = source_of(texts, engine, layer, position)
+    blocks = hidden_blocks(texts, engine, layer, position)
+    run.keep_states(array_of(form, settings), [fact.target for fact in facts], source, blocks)
+    return []
+
+
+def until(generation: Generation, span: Span, target: str, position: str) -> Generation:
+    """Return a paragraph that ends with a value; for ``last_prompt`` one that ends before it."""
+    before = position == "last_prompt"
+    ids, inside = generation.token_ids, tokens_in(generation, span)
+    if ids is not None and generation.offsets is not None and inside:
+        ids = ids[: inside[0] if before else inside[-1] + 1]
+    else:  # tokens that cannot be placed: the text is read anew
+        ids = None
+    text = generation.text[: span[0] if before else span[1]]
+    if ids == ():  # no token stands before the value: an empty text has no state
+        text = ""
+    return msgspec.structs.replace(generation, id=target, text=text, token_ids=ids)
+
+
+# ---- examples for P(True)
+# Whole entities are set apart by a hash of their names, asked and judged like the others, and not
+# measured. Kadavath et al. 2022; PROTOCOLS 3.B shows 20 questions of the training half with the
+# correctness of the run's own judge.
+
 #: questions set apart for each example shown
 POOL = 2
 
@@ -355,12 +472,12 @@ def set_apart(questions: Sequence[Question], settings: Settings) -> list[Questio
     short = [q for q in questions if not q.parts and q.golds and q.id not in in_prompt]
     entities = dict.fromkeys(entity_of(q) for q in short)
     ranked = sorted(entities, key=lambda e: content_id(["p_true", *e]))
-    found: list[Question] = []
+    apart: list[Question] = []
     for entity in ranked[: len(entities) // 5]:
-        if len(found) >= POOL * settings.p_true.examples:
+        if len(apart) >= POOL * settings.p_true.examples:
             break
-        found += [q for q in short if entity_of(q) == entity]
-    return found
+        apart += [q for q in short if entity_of(q) == entity]
+    return apart
 
 
 def measured(questions: Sequence[Question], settings: Settings) -> list[Question]:
@@ -385,7 +502,7 @@ def shown_of(
     settings: Settings,
     seed: int,
 ) -> Examples:
-    """Return the examples: answers of the questions set apart that the judge called right or wrong.
+    """Return the examples: answers to questions set apart that the judge called right or wrong.
 
     An answer without a verdict, or that names no value, is no example.
     """
@@ -403,136 +520,3 @@ def shown_of(
     if not answers.get(SHOWN):
         return Examples(problem="needs questions set apart as examples, and the run has too few")
     return choose_examples(pool, settings.p_true.examples, seed)
-
-
-# Selective answering: which score tells right answers from wrong ones, and is it only length?
-#
-# Santilli et al., workshop paper and arXiv 2504.13677. One scored answer and S draws at T=1 of
-# every
-# question; every score u (higher = less certain) against every answer metric, incorrect = 1:
-#
-#     AUROC(u)  = P(u of a wrong answer > u of a right one) + P(equal)/2         (section 3)
-#     PRR(u)    = (area(u) - area(random)) / (area(oracle) - area(random))
-#     risk(c)   = share wrong among the share c of answers with the lowest u
-#     ROUGE-L of an answer of N words that holds its m-word reference = 2m/(m+N), so "correct at
-#     > .5" means N < 3m: length alone then has AUROC 1 - q(1-p) / (2(1-pq)), q = P(N < 3m |
-#     right)
-#
-# Therefore plain length is a mandatory row, and every metric's false negatives are shown by
-# length.
-# In the shared pool the answer is UNCLE's T=0 row and draws 0-4 are its probes; with ``paper``
-# it is
-# a draw at T=0.1 with the paper's prompt and stop strings. A fact asked inside a paragraph is
-# scored
-# by the tokens of its aligned value, and by the draws of its own short question.
-
-#: the draw that a scored answer at T > 0 is: none of the draws that it is compared with
-ANSWER_SAMPLE = 1000
-
-
-class _Prompt(NamedTuple):
-    text: str
-    stage: str
-    method: str
-    temperature: float
-    sample: int
-    tokens: int
-    stop: tuple[str, ...] = ()
-
-
-def prompts(settings: Settings) -> dict[str, str]:
-    """Return what a manifest keeps of the prompts: every text by name, and their signature."""
-    return {
-        "signature": prompts_signature(settings),
-        **{f"selective_{name}": text for name, text in instructions(settings).items()},
-    }
-
-
-def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
-    """Return everything the protocol asks: scored answers, draws, and answers told to doubt."""
-    (wording,) = load_wordings(1, settings.prompt_folder)
-    head = head_of(questions, settings) if settings.prompts == "paper" else ""
-
-    def prompts(question: Question, form: str) -> Iterator[_Prompt]:
-        heat, (temperature, tokens, stop) = settings.draws.temperature, decoding(settings, form)
-        text = wording.ask(question.text, question.context)
-        if settings.prompts == "paper":
-            text = f"{head}{block_of(question)}"
-        sample = ANSWER_SAMPLE if temperature > 0 else 0
-        yield _Prompt(text, form, "plain", temperature, sample, tokens, stop)
-        if settings.words and settings.prompts == "shared":
-            told = wording.ask(question.text, question.context, form)
-            yield _Prompt(told, form, "instructed", temperature, sample, tokens)
-        for draw in range(0 if question.parts else settings.draws.k):
-            yield _Prompt(text, "draws", "plain", heat, draw, tokens, stop)
-
-    asks: list[Ask] = []
-    renamed = {"short": SHOWN, "draws": SHOWN_DRAWS}
-    shown = {q.id for q in set_apart(questions, settings)}
-    told_of = {q.id for q in measured(questions, settings)}
-    for question in (q for q in questions if q.id in shown or q.id in told_of):
-        form = "long" if question.parts else "short"
-        for p in prompts(question, form):
-            request = ask(
-                p.text,
-                temperature=p.temperature,
-                max_tokens=p.tokens,
-                stop=p.stop,
-                seed=seed,
-                sample=p.sample,
-            )
-            told = p.method == "instructed"
-            stage = renamed[p.stage] if question.id in shown else p.stage
-            if not (told and question.id in shown):  # an example shows no doubt in words
-                asks.append(Ask(question, request, stage, form, p.method, told))
-    return asks
-
-
-def collect(
-    questions: Sequence[Question],
-    model: Engine,
-    judge: Judge,
-    run: Run,
-    settings: Settings,
-    seed: int = 0,
-) -> None:
-    """Ask everything in one call, judge it, gather evidence once and score. Resumes."""
-    answers = run.stage(requests(questions, settings, seed), model)
-    by_id = {q.id: q for q in questions}
-
-    def item(generation: Generation) -> Item:
-        question = by_id[generation.question]
-        return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
-
-    examples = None
-    if settings.p_true.examples:
-        shown = run.grade(SHOWN, [item(g) for g in answers.get(SHOWN, ())], judge)
-        examples = shown_of(answers, shown, by_id, settings, seed)
-    for stage, generations in answers.items():
-        if stage in (SHOWN, SHOWN_DRAWS):
-            continue
-        judged = [item(g) for g in generations if _judged(stage, g.request, settings)]
-        verdicts = run.grade(stage, judged, judge)
-        if judge.name != "rules" and stage != "draws":
-            run.grade(f"{stage}-rules", judged, RulesJudge())  # a second answer metric
-        if stage == "draws":
-            continue
-        spans = verdicts
-        if stage == "long":
-            spans = run.grade("long-spans", judged, BlindRules(questions))
-        found = scores_of(
-            stage, generations, verdicts, spans, answers, by_id, run, settings, examples
-        )
-        run.keep(stage, found)
-    run.tell(examples.notices if examples is not None else [])
-
-
-def is_judged(ask: Ask, settings: Settings) -> bool:
-    """Tell whether an answer goes to the judge: of the draws, those that decide what is known."""
-    return _judged(ask.stage, ask.request, settings)
-
-
-def _judged(stage: str, request: Request, settings: Settings) -> bool:
-    return stage in ("short", "long", SHOWN) or (
-        stage == "draws" and request.sample < settings.known_k
-    )

@@ -17,7 +17,7 @@ from sayso.protocols.selective.measure import judge_of, signed
 from sayso.protocols.selective.rows import Rows, load_rows, strata_of, types_of
 from sayso.records import Estimate, InputError, Signature, slice_of
 
-#: settings that may differ without being asked: the thing compared
+#: settings that may differ without ``allow``: what is compared
 FREE = ("model", "data")
 Ints = NDArray[np.int64]
 
@@ -26,7 +26,7 @@ class _Side(NamedTuple):
     """One run: its forms, and the settings of each form's numbers."""
 
     forms: dict[str, Rows]
-    marks: dict[str, Signature]
+    signatures: dict[str, Signature]
     golds: dict[str, Any]
 
 
@@ -38,7 +38,7 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
     notes = _check(sides, (a, b), allow)
-    found: list[Estimate] = []
+    differences: list[Estimate] = []
     for form in sides[0].forms:
         if form not in sides[1].forms:
             continue
@@ -53,27 +53,27 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
             notes.append(
                 f"{form}: {len(shared)} of {total} facts are in both runs; the rest is left out"
             )
-        made = _differences((first, second), (rows[0], rows[1]), form, resamples, seed)
-        found += [_signed(sides, form, estimate) for estimate in made]
-    if not found:
+        paired = _differences((first, second), (rows[0], rows[1]), form, resamples, seed)
+        differences += [_signed(sides, form, estimate) for estimate in paired]
+    if not differences:
         raise InputError(f"{a} and {b} have no fact in common; compare runs on the same data")
-    return Comparison(found, notes, protocol="selective")
+    return Comparison(differences, notes, protocol="selective")
 
 
 def _open(side: Side) -> _Side:
-    job, chosen = side.run, side.settings
-    forms = load_rows(job, chosen, judge_of(job))
-    marks = {form: signed(job, chosen, form, Estimate("x")).signature[1:] for form in forms}
-    return _Side(forms, marks, {q.id: q.golds for q in job.questions})
+    run, settings = side.run, side.settings
+    forms = load_rows(run, settings, judge_of(run))
+    signatures = {form: signed(run, settings, form, Estimate("x")).signature[1:] for form in forms}
+    return _Side(forms, signatures, {q.id: q.golds for q in run.questions})
 
 
 def _parts(side: _Side) -> dict[str, str]:
-    mark = dict(next(iter(side.marks.values())))
-    return {key: value for key, value in mark.items() if key != "form"}
+    signature = dict(next(iter(side.signatures.values())))
+    return {key: value for key, value in signature.items() if key != "form"}
 
 
 def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
-    if not all(side.marks for side in sides):
+    if not all(side.signatures for side in sides):
         raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
     one, two = (_parts(side) for side in sides)
     return check_alike(names, (one, two), (sides[0].golds, sides[1].golds), (*FREE, "ci"), allow)
@@ -88,7 +88,7 @@ def _differences(
     both = ~(np.isnan(wrong[0]) | np.isnan(wrong[1]))
 
     def gap(name: str, metric: Any, data: Sequence[Sequence[Any]], use: NDArray[np.bool_]) -> Any:
-        made = bootstrap_difference(
+        difference = bootstrap_difference(
             metric,
             [np.asarray(column)[use] for column in data[1]],
             [np.asarray(column)[use] for column in data[0]],
@@ -97,7 +97,7 @@ def _differences(
             seed=seed,
             name=name,
         )
-        return msgspec.structs.replace(made, missing=int((~use).sum()))
+        return msgspec.structs.replace(difference, missing=int((~use).sum()))
 
     if both.any():
         yield gap("error_rate", _mean, ((wrong[0],), (wrong[1],)), both)
@@ -117,8 +117,8 @@ def _differences(
             metric, kind = within_auroc, "auroc" if types is None else "auroc_within"
             held = strata[0][rows[0]], strata[1][rows[1]]
             data = ((*data[0], held[0]), (*data[1], held[1]))  # type: ignore[assignment]
-        found = gap(kind, metric, data, use)
-        yield msgspec.structs.replace(found, where=slice_of(score=name))
+        difference = gap(kind, metric, data, use)
+        yield msgspec.structs.replace(difference, where=slice_of(score=name))
 
 
 def _mean(values: Floats, weights: Any = None) -> float | Floats | None:
@@ -129,8 +129,8 @@ def _mean(values: Floats, weights: Any = None) -> float | Floats | None:
 
 
 def _signed(sides: tuple[_Side, _Side], form: str, estimate: Estimate) -> Estimate:
-    """Return a difference with its place; its signature names B's settings and what A's were."""
-    theirs, ours = (side.marks[form] for side in sides)
+    """Return a difference with its slice; its signature has B's settings and what A's were."""
+    theirs, ours = (side.signatures[form] for side in sides)
     signature = difference_signature(estimate.name, ours, theirs)
     where = slice_of(form=form) + estimate.where
     return msgspec.structs.replace(estimate, where=where, signature=signature)

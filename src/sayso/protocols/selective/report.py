@@ -1,7 +1,8 @@
-"""The charts of a selective run's page: leaderboard, length, risk against coverage, rankings.
+"""How selective numbers are shown: sentences, the terminal, and the tables and charts of the page.
 
-Told by shape and label as well as by color; each function returns ``None`` where there is nothing
-to draw. Colors are those of :mod:`sayso.report.charts`, so that they follow light and dark mode.
+Sentences claim no more than the intervals allow (VALIDITY 5). Charts tell series apart by shape and
+label as well as by color, in the colors of :mod:`sayso.report.charts`, which follow light and dark
+mode; each function returns ``None`` where there is nothing to draw.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
+from rich import table as rich_table
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from sayso.records import Estimate, Results, part_of, signature_text
@@ -22,10 +23,8 @@ from sayso.report import terminal
 from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, _finish
 from sayso.report.numbers import FORMS, covers, line, number, percent, plain, range_of, signed, told
 from sayso.report.page import refuse_beside, stored_answers, with_answers
-from sayso.report.tables import Cell, figure_of
-from sayso.report.tables import Table as tables_Table
-from sayso.report.terminal import asked, begin, data, plain_table, say
-from sayso.report.terminal import end as print_footer
+from sayso.report.tables import Cell, Table, figure_of
+from sayso.report.terminal import begin, data, plain_table, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
 LENGTH, WORDS = "length_words", "words"
@@ -55,9 +54,9 @@ class SelectiveResults(Results):
         return sorted(dict.fromkeys(held), key=lambda n: -(self.best(form, n).value or 0.0))
 
 
-# Names of scores and answer metrics in words.
+# ---- names of scores and answer metrics in words
 
-#: scores whose name with spaces is not yet in words; all others read well with spaces
+#: scores whose name is not readable with spaces for underscores
 SCORE_NAMES = {
     "length_words": "plain length (words)",
     "length_tokens": "plain length (tokens)",
@@ -113,11 +112,11 @@ def score_label(name: str) -> str:
         return SCORE_NAMES[name]
     if not _OURS.fullmatch(name):
         return line(name, 60)
-    for start, said in FAMILIES.items():
+    for start, family in FAMILIES.items():
         if name == start:
-            return said
+            return family
         if name.startswith(f"{start}_"):
-            return f"{said}, {name.removeprefix(start)[1:].replace('_', ', ')}"
+            return f"{family}, {name.removeprefix(start)[1:].replace('_', ', ')}"
     return name.replace("_", " ")
 
 
@@ -127,7 +126,7 @@ def metric_label(name: str, judge: str = "") -> str:
     return f"{label} (judge)" if name == judge else label
 
 
-# Sentences about a selective run: each says what may be said, and no more (VALIDITY 5).
+# ---- sentences
 
 
 def headline(found: SelectiveResults, form: str) -> str:
@@ -165,7 +164,7 @@ def capital(text: str) -> str:
 
 
 def length_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield what the mandatory row says, and which types move it where it is not .5."""
+    """Yield the AUROC of plain length, and which types of fact move it away from .5."""
     row = found.best(form, LENGTH)
     if row.value is None:
         yield f"Plain length has no AUROC: {line(row.problem or 'not computed', 200)}."
@@ -187,10 +186,8 @@ def length_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
 
 def unread_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     """Yield how many answers have no readable verdict, and what they could make of the errors."""
-    facts, rate = (
-        found.get("facts", form=form),
-        found.get("error_rate", form=form, against=found.judge(form)),
-    )
+    facts = found.get("facts", form=form)
+    rate = found.get("error_rate", form=form, against=found.judge(form))
     if facts.missing and rate.bound_low is not None and rate.bound_high is not None:
         yield (
             f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are in no "
@@ -252,31 +249,31 @@ def _signed_told(estimate: Estimate) -> str:
 
 def refused_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     """Yield what share of the right answers each metric refuses, and how that rises with length."""
-    said = []
+    parts = []
     for by, estimate in found.by("against", "false_negatives", form=form):
         slope = found.get("false_negative_slope", form=form, against=by)
         if estimate.value is None:
             continue
         rise = f", slope {_signed_told(slope)}" if slope.value is not None else ""
-        said.append(f"{metric_label(by)} {percent(estimate.value, 0)}{rise}")
-    if said:
+        parts.append(f"{metric_label(by)} {percent(estimate.value, 0)}{rise}")
+    if parts:
         yield (
             f"Right answers (by {line(found.judge(form), 40)}) that a metric refuses, and the rise "
-            f"from one fifth of length to the next: {'; '.join(said)}."
+            f"from one fifth of length to the next: {'; '.join(parts)}."
         )
 
 
 def agreement_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     """Yield how often each answer metric says what most of the others say."""
     judge = found.judge(form)
-    said = [
+    parts = [
         f"{metric_label(by, judge)} {_share(e)}"
         for by, e in found.by("against", "metric_against_others", form=form)
         if e.value is not None
     ]
-    if said:
+    if parts:
         yield (
-            f"Each answer metric against the majority of the others: {', '.join(said)}. Metrics "
+            f"Each answer metric against the majority of the others: {', '.join(parts)}. Metrics "
             "that compare words share their mistakes: a majority of them is no truth."
         )
 
@@ -305,11 +302,11 @@ def flip_sentences(found: SelectiveResults, form: str, most: int) -> Iterator[st
 
 def not_computed(found: SelectiveResults) -> Iterator[str]:
     """Yield one line for each reason why scores have no value, with the scores it concerns."""
-    told: dict[tuple[str, ...], list[str]] = {}
+    scores_of: dict[tuple[str, ...], list[str]] = {}
     for reason, names in reasons(found).items():
         for score, forms in names.items():
-            told.setdefault((reason, *forms), []).append(score)
-    for (reason, *forms), scores in told.items():
+            scores_of.setdefault((reason, *forms), []).append(score)
+    for (reason, *forms), scores in scores_of.items():
         where = "" if len(forms) == len(found.forms) else f" ({', '.join(FORMS[f] for f in forms)})"
         yield f"not computed{where}: {', '.join(scores)}: {reason}"
 
@@ -325,7 +322,7 @@ def reasons(found: SelectiveResults) -> dict[str, dict[str, list[str]]]:
     return missing
 
 
-# The selective protocol in the terminal: a leaderboard, plain length always, what may be said.
+# ---- the terminal: a leaderboard, always with plain length, and sentences
 
 #: rows of a form's table; the page has them all
 SHOWN = 12
@@ -352,17 +349,17 @@ def render(
             "len.: rank correlation with the number of words"
         )
         say(console, text, "")
-        console.print(board(found, form, console))
+        console.print(terminal_board(found, form, console))
         for text in _below(found, form):
             say(console, text, "")
     for text in not_computed(found):
         say(console, text, "dim")
     if manifest is not None:
-        say(console, asked(manifest), "dim")
-    print_footer(console, manifest, found.all, page)
+        say(console, terminal.asked(manifest), "dim")
+    terminal.end(console, manifest, found.all, page)
 
 
-def board(found: SelectiveResults, form: str, console: Console) -> Table:
+def terminal_board(found: SelectiveResults, form: str, console: Console) -> rich_table.Table:
     """Return the leaderboard of a form: the best scores, plain length, the model's words."""
     table = plain_table()
     table.add_column(data("score", console, "dim"), no_wrap=True)
@@ -382,22 +379,17 @@ def board(found: SelectiveResults, form: str, console: Console) -> Table:
 
 def _cells(found: SelectiveResults, form: str, name: str, console: Console) -> list[Text]:
     judge = found.judge(form)
-    within, pooled = (
-        found.get("auroc_within", form=form, against=judge, score=name),
-        found.get("auroc", form=form, against=judge, score=name),
+    place = {"form": form, "against": judge, "score": name}
+    within, pooled = found.get("auroc_within", **place), found.get("auroc", **place)
+    unknown = found.best(form, name, "unknown")
+    texts = (
+        f"{number(within)} {range_of(within)}".strip(),
+        f"{number(pooled)} {range_of(pooled)}".strip(),
+        number(unknown),
+        number(found.get("prr", **place)),
+        number(found.get("length_correlation", **place)),
     )
-    unknown = found.get("auroc_within", form=form, against="unknown", score=name)
-    if unknown.value is None:
-        unknown = found.get("auroc", form=form, against="unknown", score=name)
-    return [
-        data(f"{number(within)} {range_of(within)}".strip(), console),
-        data(f"{number(pooled)} {range_of(pooled)}".strip(), console),
-        data(number(unknown), console),
-        data(number(found.get("prr", form=form, against=judge, score=name)), console),
-        data(
-            number(found.get("length_correlation", form=form, against=judge, score=name)), console
-        ),
-    ]
+    return [data(text, console) for text in texts]
 
 
 def _below(found: SelectiveResults, form: str) -> Iterator[str]:
@@ -409,6 +401,8 @@ def _below(found: SelectiveResults, form: str) -> Iterator[str]:
     yield from agreement_sentences(found, form)
     yield from flip_sentences(found, form, most=2)
 
+
+# ---- charts
 
 COLORS = (SHORT, LONG, PAIRS["UC"], PAIRS["UU"], INK, MUTED)
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 4])
@@ -466,7 +460,8 @@ def _points(
 ) -> Drawing:
     """A point with its interval for each score and kind, the best of the first kind on top."""
     first = {str(r["score"]): r["value"] for r in rows if r["kind"] == kinds[0]}
-    order = sorted({str(r["score"]) for r in rows}, key=lambda n: -float(first.get(n) or 0))
+    names = dict.fromkeys(str(r["score"]) for r in rows)
+    order = sorted(names, key=lambda n: -float(first.get(n) or 0))
     limit = width * 2 // 5 if width > NARROW else width // 2
     y = alt.Y("score:N", sort=order, title=None, axis=alt.Axis(labelLimit=limit))
     offset = alt.YOffset("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, paddingOuter=0.5))
@@ -498,9 +493,13 @@ def _points(
         .encode(x=x, y=y, yOffset=offset, color=color, shape=shape)
     )
     step = 22 if len(kinds) == 1 else 30
-    finished = _finish(alt.layer(chance, spans, points), width, step * len(order))
-    named: Drawing = finished.configure_legend(labelColor=INK, labelFontSize=12, labelLimit=320)
-    return named
+    return _with_legend(alt.layer(chance, spans, points), width, step * len(order))
+
+
+def _with_legend(chart: Any, width: int, height: int) -> Drawing:
+    finished = _finish(chart, width, height)
+    labelled: Drawing = finished.configure_legend(labelColor=INK, labelFontSize=12, labelLimit=320)
+    return labelled
 
 
 def risk(found: SelectiveResults, form: str, width: int) -> Drawing | None:
@@ -648,14 +647,14 @@ def _lines(
         symbolOpacity=1,
     )
 
-    def told(kind: Any, styles: tuple[Any, ...]) -> Any:
+    def scaled(kind: Any, styles: tuple[Any, ...]) -> Any:
         scale = alt.Scale(domain=names, range=list(styles[: len(names)]))
         return kind("score:N", scale=scale, legend=legend)
 
     palette, dash, mark = (
-        told(alt.Color, COLORS),
-        told(alt.StrokeDash, DASHES),
-        told(alt.Shape, SHAPES),
+        scaled(alt.Color, COLORS),
+        scaled(alt.StrokeDash, DASHES),
+        scaled(alt.Shape, SHAPES),
     )
     base = alt.Chart(alt.InlineData(values=rows))
     layers: list[alt.Chart] = [
@@ -680,19 +679,17 @@ def _lines(
                 x=x, y=y, text="score:N"
             )
         )
-    finished = _finish(alt.layer(*layers), width, 300 if width > NARROW else 260)
-    named: Drawing = finished.configure_legend(labelColor=INK, labelFontSize=12, labelLimit=320)
-    return named
+    return _with_legend(alt.layer(*layers), width, 300 if width > NARROW else 260)
 
 
-# The tables of a selective run's page: leaderboards, answer metrics, refusals, rankings.
+# ---- tables of the page: leaderboards, answer metrics, refusals, rankings
 
 #: rows of a form's first table; the others stand below it, folded
 SHOWN_ON_PAGE = 12
 BOARD = ("AUROC within type", "AUROC", "unknown, within type", "PRR", "AURAC", "with length")
 
 
-def board_table(found: SelectiveResults, form: str, most: int | None = None) -> tables_Table:
+def board_table(found: SelectiveResults, form: str, most: int | None = None) -> Table:
     """Return the scores that have a value, the best first; plain length is there and marked."""
     judge = found.judge(form)
     ranked, rows = found.ranked(form), []
@@ -714,7 +711,7 @@ def board_table(found: SelectiveResults, form: str, most: int | None = None) -> 
         rows.append([_named(name, style), *cells])
     which = "Scores" if most is None else f"The best {most} of {len(ranked)} scores, and length,"
     caption = f"{which} against {line(judge, 60)}: value and 95 % interval"
-    return tables_Table(caption, ["", *BOARD], rows, [])
+    return Table(caption, ["", *BOARD], rows, [])
 
 
 def _named(name: str, style: str = "") -> Cell:
@@ -723,7 +720,7 @@ def _named(name: str, style: str = "") -> Cell:
     return Cell(label, "" if label == name else name, head=True, style=style)
 
 
-def agreement(found: SelectiveResults, form: str) -> tables_Table:
+def agreement_table(found: SelectiveResults, form: str) -> Table:
     """Return how often every two answer metrics agree, and each with most of the others."""
     judge = found.judge(form)
     pairs: dict[tuple[str, str], Estimate] = {}
@@ -744,7 +741,7 @@ def agreement(found: SelectiveResults, form: str) -> tables_Table:
         "out; ties are left out. Metrics that compare words share their mistakes, so a majority of "
         "them is no truth. People who judged the same answers stand beside them in sayso score."
     )
-    return tables_Table("Same verdict on an answer: share and 95 % interval", head, rows, [note])
+    return Table("Same verdict on an answer: share and 95 % interval", head, rows, [note])
 
 
 def _percent_cell(estimate: Estimate) -> Cell:
@@ -755,19 +752,14 @@ def _percent_cell(estimate: Estimate) -> Cell:
     )
 
 
-def by_metric(found: SelectiveResults, form: str) -> tables_Table:
+def metrics_table(found: SelectiveResults, form: str) -> Table:
     """Return the main scores under every answer metric, shaded by their place in its ranking."""
-    metrics = [*found.metrics(form)]
+    metrics = found.metrics(form)
     names = [score for score, _ in found.by("score", "auroc", form=form, against="rouge_l")]
-    held = [
-        n
-        for n in dict.fromkeys(names)
-        if found.get("auroc", form=form, against=metrics[0], score=n).value is not None
-    ]
+    first = {n: found.get("auroc", form=form, against=metrics[0], score=n).value for n in names}
+    held = {name: value for name, value in first.items() if value is not None}
     rows = []
-    for name in sorted(
-        held, key=lambda n: -(found.get("auroc", form=form, against=metrics[0], score=n).value or 0)
-    ):
+    for name in sorted(held, key=lambda n: -held[n]):
         cells = []
         for by in metrics:
             estimate = found.get("auroc", form=form, against=by, score=name)
@@ -778,7 +770,7 @@ def by_metric(found: SelectiveResults, form: str) -> tables_Table:
     shares = [found.get("error_rate", form=form, against=by) for by in metrics]
     wrong = [Cell("share of answers called wrong", head=True)]
     wrong += [Cell(percent(e.value, 0), f"{e.n:,} answers") for e in shares]
-    return tables_Table(
+    return Table(
         "AUROC by answer metric",
         ["", *(metric_label(m, metrics[0]) for m in metrics)],
         [wrong, *rows],
@@ -786,7 +778,7 @@ def by_metric(found: SelectiveResults, form: str) -> tables_Table:
     )
 
 
-def refusals(found: SelectiveResults, form: str) -> tables_Table:
+def refusals_table(found: SelectiveResults, form: str) -> Table:
     """Return what share of the right answers each metric refuses, by fifths of length."""
     rows = []
     for by, overall in found.by("against", "false_negatives", form=form):
@@ -821,10 +813,10 @@ def refusals(found: SelectiveResults, form: str) -> tables_Table:
         "fifth without right answers of its length is a dash."
     )
     title = f"Right answers, by {line(found.judge(form), 40)}, that a metric refuses"
-    return tables_Table(title, head, rows, [note])
+    return Table(title, head, rows, [note])
 
 
-def flips(found: SelectiveResults, form: str) -> tables_Table:
+def flips_table(found: SelectiveResults, form: str) -> Table:
     """Return the pairs of scores that swap places, with both differences of AUROC."""
     pairs: dict[tuple[str, ...], dict[str, Estimate]] = {}
     for estimate in found.each("auroc_difference", form=form):
@@ -842,7 +834,7 @@ def flips(found: SelectiveResults, form: str) -> tables_Table:
         for (first, second, under, against, clear), both in pairs.items()
     ]
     title = "Rankings that turn around: difference of AUROC"
-    return tables_Table(title, ["", "under", "but under", ""], rows, [])
+    return Table(title, ["", "under", "but under", ""], rows, [])
 
 
 def _range(estimate: Estimate) -> str:
@@ -850,16 +842,17 @@ def _range(estimate: Estimate) -> str:
     return range_of(estimate).replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def missing(found: SelectiveResults) -> tables_Table:
+def missing_table(found: SelectiveResults) -> Table:
+    """Return the scores without a value, with the reason."""
     rows = [
         [_named(score), Cell(", ".join(FORMS[f] for f in forms)), Cell(reason)]
         for reason, names in reasons(found).items()
         for score, forms in names.items()
     ]
-    return tables_Table("Scores that could not be computed", ["", "in", "why"], rows, [])
+    return Table("Scores that could not be computed", ["", "in", "why"], rows, [])
 
 
-# The page of a selective run: leaderboards, the length audit, what flips, and the answers.
+# ---- the page
 
 SIGNED = {"auroc_within": "AUROC within type", "auroc": "AUROC"}
 DEFINITIONS = {
@@ -899,8 +892,8 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
             "AUROC of scores with 95 % intervals; the values stand in the tables that follow.",
         ),
         "forms": [_form(found, form) for form in found.forms],
-        "not_computed": missing(found),
-        "asked": asked(manifest),
+        "not_computed": missing_table(found),
+        "asked": terminal.asked(manifest),
         "judged": terminal.cited(manifest),
         "definitions": DEFINITIONS,
         "signatures": _signatures(found),
@@ -934,10 +927,10 @@ def _form(found: SelectiveResults, form: str) -> dict[str, Any]:
         "title": FORMS[form].capitalize(),
         "board": board_table(found, form, SHOWN_ON_PAGE),
         "whole": board_table(found, form) if len(found.ranked(form)) > SHOWN_ON_PAGE else None,
-        "agreement": agreement(found, form),
-        "metrics": by_metric(found, form),
-        "refusals": refusals(found, form),
-        "flips": flips(found, form),
+        "agreement": agreement_table(found, form),
+        "metrics": metrics_table(found, form),
+        "refusals": refusals_table(found, form),
+        "flips": flips_table(found, form),
         "sentences": [
             *(t for t in length_sentences(found, form) if not t.startswith("!")),
             *words_sentences(found, form),
@@ -953,19 +946,19 @@ def _form(found: SelectiveResults, form: str) -> dict[str, Any]:
 
 
 def _signatures(found: SelectiveResults) -> list[tuple[str, str]]:
-    told_of = []
+    signatures = []
     for form in found.forms:
         judge, best = found.judge(form), next(iter(found.ranked(form)), LENGTH)
         for name in ("auroc_within", "auroc"):
             estimate = found.get(name, form=form, against=judge, score=best)
             if estimate.signature:
-                told_of.append(
+                signatures.append(
                     (
                         f"{SIGNED[name]}, {FORMS[form]}",
                         line(signature_text(estimate.signature), 1_000),
                     )
                 )
-    return told_of
+    return signatures
 
 
 #: names are said as they are in tables of differences

@@ -1,4 +1,7 @@
-"""The tables of the page: rows of written numbers, each dash with its reason below."""
+"""How UNCLE's numbers are shown: sentences, the terminal, and the tables and charts of the page.
+
+Sentences claim no more than the intervals allow (VALIDITY 5).
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,13 @@ from functools import partial
 from pathlib import Path
 
 import altair as alt
+from rich import table as rich_table
 from rich.console import Console
-from rich.table import Table as Table_
 from rich.text import Text
 
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.records import Estimate, Question, Results, signature_text
 from sayso.report import charts, terminal
-from sayso.report import numbers as words
 from sayso.report.answers import Tables
 from sayso.report.charts import NARROW, PAIRS, Drawing, Row, _finish, _forest, pair_bars
 from sayso.report.numbers import (
@@ -33,15 +35,11 @@ from sayso.report.numbers import (
 from sayso.report.page import refuse_beside, stored_answers, with_answers
 from sayso.report.tables import Cell, Figure, Notes, Table, figure_of, why_undefined
 from sayso.report.terminal import begin, data, plain_table, say
-from sayso.report.terminal import end as print_footer
 from sayso.storage.run_folder import Manifest, RunFolder
 
-# What the numbers say, in plain words that claim no more than the intervals allow.
+# ---- the numbers in words
 
-#: a headline whose facts lack more than this share of the verdicts says what they could change
-MANY = 0.03
-
-#: the headline metrics: a name for strangers, what it counts, and where it is defined
+#: the headline metrics: a name in plain words, what it counts, and where it is defined
 METRICS: dict[str, tuple[str, str, str]] = {
     "FA": (
         "right when it commits",
@@ -159,14 +157,44 @@ STANCES = {
     "UUR_asked_back": "asked back",
 }
 
-POLICIES = {
-    "never": "never hedges",
-    "always": "always hedges",
-    "random": "hedges as often, at random",
-    "length": "hedges as often, longest answers first",
-    "type": "hedges as often, hardest fact types first",
-    "own_logprob": "hedges as often, by its own probabilities",
+#: what further draws and other wordings of the prompt say, in runs that asked for them
+ROBUST: dict[str, tuple[str, str]] = {
+    "propensity_known": (
+        "hedging draws, known facts",
+        "How often further draws hedge a known fact, on average; the count is of facts.",
+    ),
+    "propensity_unknown": ("hedging draws, unknown facts", "The same for unknown facts."),
+    "propensity_difference": (
+        "hedging draws, unknown minus known",
+        "J of how often it hedges, instead of whether one answer did.",
+    ),
+    "propensity_retest": (
+        "agreement of two draws",
+        "Whether two draws about one fact both hedge or both do not (kappa; 1 = always alike, "
+        "0 = as any two).",
+    ),
+    "J_wordings": ("J, mean over wordings", "The same questions and request in other words."),
+    "J_wordings_spread": ("J, spread", "Standard deviation between the wordings."),
+    "J_wordings_lowest": ("J, lowest wording", ""),
+    "J_wordings_highest": ("J, highest wording", ""),
+    "UUR_wordings": ("UUR, mean over wordings", ""),
+    "UUR_wordings_spread": ("UUR, spread", ""),
+    "over_hedge_wordings": ("known, yet hedged, mean over wordings", ""),
+    "over_hedge_wordings_spread": ("known, yet hedged, spread", ""),
+    "KCR_wordings": ("KCR, mean over wordings", ""),
+    "KCR_wordings_spread": ("KCR, spread", ""),
 }
+
+
+#: name -> (symbol that is known by itself, what it means): for tables of differences
+LABELS = {name: (name, title) for name, (title, *_) in METRICS.items()} | {
+    name: ("", title) for name, (title, _) in MORE.items()
+}
+
+# ---- sentences
+
+#: a headline whose facts lack more than this share of the verdicts says what they could change
+MANY = 0.03
 
 
 def headline(numbers: Results, entities: int | None = None) -> list[str]:
@@ -178,9 +206,9 @@ def headline(numbers: Results, entities: int | None = None) -> list[str]:
     if not forms:
         return ["This run holds no numbers yet."]
     sentences = [_knew(numbers, forms[0], entities)]
-    told = [clause for form in forms if (clause := _hedged(numbers, form, form == forms[0]))]
-    if told:
-        sentences.append(f"Asked to voice doubt, it hedged {'; '.join(told)}.")
+    hedged = [clause for form in forms if (clause := _hedged(numbers, form, form == forms[0]))]
+    if hedged:
+        sentences.append(f"Asked to voice doubt, it hedged {'; '.join(hedged)}.")
     sentences += [*_verdicts(numbers, forms), *_lost(numbers, forms)]
     unspoken = _unspoken(numbers, forms)
     return [*sentences, unspoken] if unspoken else sentences
@@ -190,15 +218,15 @@ def _knew(numbers: Results, form: str, entities: int | None) -> str:
     about = f" about {entities:,} {'entity' if entities == 1 else 'entities'}" if entities else ""
     known = numbers.get("p_known", form=form)
     if known.value is None or not known.denominator:
-        asked = f" of the facts{about}" if about else ""
-        return f"What the model knows{asked} could not be told: {why_undefined(known)}."
+        facts = f" of the facts{about}" if about else ""
+        return f"What the model knows{facts} could not be told: {why_undefined(known)}."
     facts = "fact" if known.denominator == 1 else "facts"
-    said = f"The model knew {percent(known.value, 0)} of {known.denominator:,.0f} {facts}{about}"
+    share = f"The model knew {percent(known.value, 0)} of {known.denominator:,.0f} {facts}{about}"
     total = known.denominator + known.missing
     if known.missing <= MANY * total:
-        return f"{said}."
+        return f"{share}."
     return (
-        f"{said} that have verdicts; {known.missing:,.0f} of {total:,.0f} have none, and whatever "
+        f"{share} that have verdicts; {known.missing:,.0f} of {total:,.0f} have none, and whatever "
         f"they were, it knew {_between(known)}."
     )
 
@@ -209,19 +237,6 @@ def _between(estimate: Estimate) -> str:
     if low is None or high is None:
         return "a share without any bound"
     return f"{percent(low, 0)} to {percent(high, 0)} of all"
-
-
-def _lost(numbers: Results, forms: list[str]) -> list[str]:
-    """Say how little is known of J where more than a few verdicts are missing."""
-    said = []
-    for form in forms:
-        j = numbers.get("J", form=form)
-        if not j.missing or j.missing <= MANY * (j.missing + j.n):
-            continue
-        facts = f"{j.missing:,} of {j.missing + j.n:,} facts have no verdict in {FORMS[form]}"
-        within = bounds(j, 0)
-        said.append(f"{facts}: J lies anywhere in {within}" if within else facts)
-    return [f"{'; '.join(said)}."] if said else []
 
 
 def _hedged(numbers: Results, form: str, first: bool) -> str:
@@ -239,15 +254,14 @@ def _hedged(numbers: Results, form: str, first: bool) -> str:
 
 
 def _verdicts(numbers: Results, forms: list[str]) -> list[str]:
-    said: dict[str, list[str]] = {}
+    readings: dict[str, list[str]] = {}
     for form in forms:
-        said.setdefault(_reading(numbers, form), []).append(FORMS[form])
-    if len(said) == 1:
-        text = next(iter(said))
+        readings.setdefault(_reading(numbers, form), []).append(FORMS[form])
+    if len(readings) == 1:
         both = "In both forms, " if len(forms) == 2 else ""
-        line = f"{both}{text}"
-        return [f"{line[0].upper()}{line[1:]}."]
-    return [f"In {' and '.join(places)}, {text}." for text, places in said.items()]
+        text = f"{both}{next(iter(readings))}"
+        return [f"{text[0].upper()}{text[1:]}."]
+    return [f"In {' and '.join(places)}, {text}." for text, places in readings.items()]
 
 
 def _reading(numbers: Results, form: str) -> str:
@@ -278,7 +292,7 @@ def _reading(numbers: Results, form: str) -> str:
 
 
 def _few_but_good(numbers: Results, form: str) -> str:
-    """Hedges that are too few to move J may still be well placed: say both, with counts."""
+    """Say, with counts, that hedges too few to move J may still be well placed."""
     placed, blind = numbers.get("UA", form=form), numbers.get("p_known", form=form)
     if placed.value is None or not placed.denominator or blind.value is None:
         return "it rarely hedges, and a little more often where it does not know"
@@ -290,6 +304,19 @@ def _few_but_good(numbers: Results, form: str) -> str:
 
 def _rare(unknown: Estimate) -> bool:
     return unknown.value is not None and unknown.value < 0.1
+
+
+def _lost(numbers: Results, forms: list[str]) -> list[str]:
+    """Say how little is known of J where more than a few verdicts are missing."""
+    parts = []
+    for form in forms:
+        j = numbers.get("J", form=form)
+        if not j.missing or j.missing <= MANY * (j.missing + j.n):
+            continue
+        facts = f"{j.missing:,} of {j.missing + j.n:,} facts have no verdict in {FORMS[form]}"
+        within = bounds(j, 0)
+        parts.append(f"{facts}: J lies anywhere in {within}" if within else facts)
+    return [f"{'; '.join(parts)}."] if parts else []
 
 
 def _unspoken(numbers: Results, forms: list[str]) -> str:
@@ -313,51 +340,20 @@ def _unspoken(numbers: Results, forms: list[str]) -> str:
             continue
         span = f"{show(gain)} {interval(gain)}"
         if gain.low > 0:
-            said = f"would have told them apart better (J {span})"
+            effect = f"would have told them apart better (J {span})"
         elif gain.high < 0:
-            said = f"would have told them apart worse (J {span})"
+            effect = f"would have told them apart worse (J {span})"
         else:
-            said = f"would have made no difference that can be seen here (J {span})"
+            effect = f"would have made no difference that can be seen here (J {span})"
         return (
             "Hedging as often within each type of fact, but by its own token probabilities, "
-            f"{said}."
+            f"{effect}."
         )
     return ""
 
 
-# What further draws and other wordings of the prompt say, in runs that asked for them.
-
-#: numbers in the order in which they are shown
-ROBUST: dict[str, tuple[str, str]] = {
-    "propensity_known": (
-        "hedging draws, known facts",
-        "How often further draws hedge a known fact, on average; the count is of facts.",
-    ),
-    "propensity_unknown": ("hedging draws, unknown facts", "The same for unknown facts."),
-    "propensity_difference": (
-        "hedging draws, unknown minus known",
-        "J of how often it hedges, instead of whether one answer did.",
-    ),
-    "propensity_retest": (
-        "agreement of two draws",
-        "Whether two draws about one fact both hedge or both do not (kappa; 1 = always alike, "
-        "0 = as any two).",
-    ),
-    "J_wordings": ("J, mean over wordings", "The same questions and request in other words."),
-    "J_wordings_spread": ("J, spread", "Standard deviation between the wordings."),
-    "J_wordings_lowest": ("J, lowest wording", ""),
-    "J_wordings_highest": ("J, highest wording", ""),
-    "UUR_wordings": ("UUR, mean over wordings", ""),
-    "UUR_wordings_spread": ("UUR, spread", ""),
-    "over_hedge_wordings": ("known, yet hedged, mean over wordings", ""),
-    "over_hedge_wordings_spread": ("known, yet hedged, spread", ""),
-    "KCR_wordings": ("KCR, mean over wordings", ""),
-    "KCR_wordings_spread": ("KCR, spread", ""),
-}
-
-
-def lines(numbers: Results) -> Iterator[str]:
-    """Yield one sentence for each form and check; nothing where a run has neither."""
+def robustness_sentences(numbers: Results) -> Iterator[str]:
+    """Yield one sentence for each form and check; nothing for a run without checks."""
     for form in numbers.forms:
         if numbers.find("propensity_retest", form=form):
             known, unknown, retest = (
@@ -381,12 +377,58 @@ def lines(numbers: Results) -> Iterator[str]:
             )
 
 
+def missing_lines(numbers: Results) -> list[str]:
+    """Return one sentence for each form that has verdicts nobody could read, with bounds."""
+    lines = []
+    for form in numbers.forms:
+        estimates = [numbers.get(name, form=form) for name in METRICS]
+        worst = max(estimates, key=lambda e: e.missing)
+        if not worst.missing:
+            continue
+        held = [(e.name, bounds(e, 0)) for e in estimates if bounds(e, 0)]
+        within = "; ".join(f"{name} {text}" for name, text in held)
+        lines.append(
+            f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} facts "
+            f"have no readable verdict; whatever they were, {within or 'no bound is known'}."
+        )
+    return lines
+
+
+def warnings(numbers: Results) -> list[str]:
+    """Return what a reader must know before quoting a number of this run."""
+    lines = []
+    rates = list(numbers.by("type", "guess_rate"))
+    high = [name for name, e in rates if e.value is not None and e.value > GUESSABLE]
+    if high:
+        lines.append(
+            f"{len(high)} of {len(rates)} fact types can be met by guessing more than "
+            f"{GUESSABLE:.0%} of the time: 'known' is too kind there.".replace("%", " %")
+        )
+    few = []
+    for form in numbers.forms:
+        for name in METRICS:
+            estimate = numbers.get(name, form=form)
+            if estimate.value is not None and sparse(estimate):
+                few.append(f"{name} of {FORMS[form]} ({counts(estimate)})")
+    if few:
+        lines.append(f"Few cases, read the counts: {', '.join(few)}.")
+    return lines
+
+
+# ---- tables of the page
+
 #: rows of slices that a page shows; the table of the run has them all
 MOST_ROWS = 300
 KNOWN: dict[str, dict[str, str]] = {
     "any draw right (headline)": {},
     "more right draws than guessing explains": {"known": "corrected"},
     "all draws and the plain answer right, or none": {"known": "strict"},
+}
+#: the facts that short and long answers are compared on
+GIVEN: dict[str, dict[str, str]] = {
+    "all": {},
+    "known": {"given": "known"},
+    "unknown": {"given": "unknown"},
 }
 #: where space is short
 NARROW_FORMS = {"short": "short", "long": "paragraph"}
@@ -429,16 +471,16 @@ def _by_form(
     numbers: Results, caption: str, rows: dict[str, tuple[str, str]], computed: bool = False
 ) -> Table:
     notes = Notes()
-    found = []
+    lines = []
     for name, (label, text) in rows.items():
         if computed and not any(numbers.find(name, form=form) for form in numbers.forms):
             continue
         cells = [
             notes.cell(numbers.get(name, form=f), f"{name} ({FORMS[f]})") for f in numbers.forms
         ]
-        found.append([Cell(label, text, head=True), *cells])
+        lines.append([Cell(label, text, head=True), *cells])
     head = ["", *(FORMS[form] for form in numbers.forms)]
-    return Table(caption, head, found if numbers.forms else [], notes.lines(), "stack")
+    return Table(caption, head, lines if numbers.forms else [], notes.lines(), "stack")
 
 
 def compared_table(numbers: Results, form: str) -> Table:
@@ -472,12 +514,12 @@ def _grid(
     """One line for each way of counting; ``facts`` adds how many facts each counts."""
     rows: list[list[Cell]] = []
     for label, find in lines.items():
-        found = [find(name) for name in names]
-        if rows and all(e.value is None for e in found):
+        estimates = [find(name) for name in names]
+        if rows and all(e.value is None for e in estimates):
             continue
         style = "" if rows else "own"
-        count = [Cell(f"{max(e.n for e in found):,}", style=style)] if facts else []
-        cells = [Cell(show(e), style=style) for e in found]
+        count = [Cell(f"{max(e.n for e in estimates):,}", style=style)] if facts else []
+        cells = [Cell(show(e), style=style) for e in estimates]
         rows.append([Cell(label, head=True, style=style), *count, *cells])
     return Table(caption, ["", *(["facts"] if facts else []), *names], rows, [])
 
@@ -521,11 +563,11 @@ def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
     for value in values[:MOST_ROWS]:
         label = line(names.get(value, value), 80)
         for place, form in enumerate(numbers.forms):
-            found = [numbers.get(name, form=form, **{key: value}) for name in shown]
-            facts = next((e.n for e in found if e.n), 0)
+            estimates = [numbers.get(name, form=form, **{key: value}) for name in shown]
+            facts = next((e.n for e in estimates if e.n), 0)
             cells = [
                 notes.cell(e, f"{e.name} ({label}, {FORMS[form]})", e.name in ("UUR", "J"))
-                for e in found
+                for e in estimates
             ]
             row = [Cell(NARROW_FORMS[form], style="left"), Cell(f"{facts:,}"), *cells]
             if place == 0:
@@ -536,9 +578,9 @@ def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
     head = ["", "", "facts", "J", "UUR", "known, yet hedged", "known", "FA"]
     head += ["guess rate"] if guesses else []
     left = len(values) - MOST_ROWS
-    more_rows = [f"{left} more stand in the run's table metrics."] if left > 0 else []
+    further = [f"{left} more stand in the run's table metrics."] if left > 0 else []
     name = {"domain": "domain", "type": "type of fact"}[key]
-    return Table(f"Every {name}", head, rows, [*more_rows, *notes.lines()[:20]])
+    return Table(f"Every {name}", head, rows, [*further, *notes.lines()[:20]])
 
 
 def _guess(rate: Estimate | None, rows: int) -> Cell:
@@ -552,18 +594,14 @@ def alignment_table(numbers: Results) -> Table:
     """Which facts were stated or hedged in which form, for all, known and unknown facts."""
     notes = Notes()
     rows = []
-    for label, part in (
-        ("all", {}),
-        ("known", {"given": "known"}),
-        ("unknown", {"given": "unknown"}),
-    ):
+    for label, part in GIVEN.items():
         # kappa alone is computed for the known and for the unknown facts
         pairs = [f"align_{pair}" for pair in ("CC", "CU", "UC", "UU")]
-        found = [numbers.get(name, **part) for name in (*pairs, "kappa")]
-        if any(e.value is not None for e in found):
+        estimates = [numbers.get(name, **part) for name in (*pairs, "kappa")]
+        if any(e.value is not None for e in estimates):
             cells = [
                 notes.cell(e, f"{e.name} ({label})") if e.signature or e.n else Cell("")
-                for e in found
+                for e in estimates
             ]
             rows.append([Cell(f"{label} facts", head=True), *cells])
     head = [
@@ -582,14 +620,14 @@ def missing_table(numbers: Results) -> Table:
     rows = []
     for form in numbers.forms:
         for name in METRICS:
-            found = numbers.get(name, form=form)
-            if found.missing:
+            estimate = numbers.get(name, form=form)
+            if estimate.missing:
                 rows.append(
                     [
                         Cell(f"{name}, {FORMS[form]}", head=True),
-                        Cell(f"{found.missing:,}"),
-                        Cell(show(found)),
-                        Cell(bounds(found) or show(Estimate(""))),
+                        Cell(f"{estimate.missing:,}"),
+                        Cell(show(estimate)),
+                        Cell(bounds(estimate) or show(Estimate(""))),
                     ]
                 )
     return Table(
@@ -597,7 +635,7 @@ def missing_table(numbers: Results) -> Table:
     )
 
 
-# Other ways to ask for doubt, beside the instruction: one table a form, terminal and page.
+# ---- other ways to ask for doubt, beside the instruction: one table a form
 
 #: columns: (number, head, in percent)
 COLUMNS = (
@@ -611,8 +649,8 @@ ABOUT = (
 )
 
 
-def rows(numbers: Results, form: str) -> Iterator[tuple[str, list[Estimate]]]:
-    """Yield each way to ask with its numbers, the instruction first; nothing where it is alone."""
+def methods_of(numbers: Results, form: str) -> Iterator[tuple[str, list[Estimate]]]:
+    """Yield each method with its numbers, the instruction first; nothing if there is no other."""
     names = [name for name, _ in numbers.by("method", "J", form=form)]
     if names:
         yield INSTRUCTION, [numbers.get(name, form=form) for name, _, _ in COLUMNS]
@@ -621,53 +659,48 @@ def rows(numbers: Results, form: str) -> Iterator[tuple[str, list[Estimate]]]:
         yield title, [numbers.get(name, form=form, method=method) for name, _, _ in COLUMNS]
 
 
-def board(numbers: Results, form: str) -> Table:
+def methods_table(numbers: Results, form: str) -> Table:
     """Return the table of a form for the page; without rows for a run of the instruction alone."""
     notes = Notes()
-    found = []
-    for title, estimates in rows(numbers, form):
+    lines = []
+    for title, estimates in methods_of(numbers, form):
         cells = [notes.cell(e, f"{e.name} ({title})") for e in estimates]
-        found.append([Cell(title, head=True), *cells])
+        lines.append([Cell(title, head=True), *cells])
     caption = f"Other ways to ask for doubt, {FORMS[form]}"
-    return Table(caption, ["", *(head for _, head, _ in COLUMNS)], found, [ABOUT, *notes.lines()])
+    return Table(caption, ["", *(head for _, head, _ in COLUMNS)], lines, [ABOUT, *notes.lines()])
 
 
-def missing_lines(numbers: Results) -> list[str]:
-    """Return one sentence for each form that has verdicts nobody could read, with bounds."""
-    lines = []
-    for form in numbers.forms:
-        estimates = [numbers.get(name, form=form) for name in METRICS]
-        worst = max(estimates, key=lambda e: e.missing)
-        if not worst.missing:
-            continue
-        held = [(e.name, bounds(e, 0)) for e in estimates if bounds(e, 0)]
-        within = "; ".join(f"{name} {text}" for name, text in held)
-        lines.append(
-            f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} facts "
-            f"have no readable verdict; whatever they were, {within or 'no bound is known'}."
-        )
-    return lines
+# ---- charts, each wide and narrow, with words for readers who cannot see them
 
 
-def warnings(numbers: Results) -> list[str]:
-    """Return what a reader must know before quoting a number of this run."""
-    lines = []
-    rates = [(name, e) for name, e in numbers.by("type", "guess_rate")]
-    high = [name for name, e in rates if e.value is not None and e.value > GUESSABLE]
-    if high:
-        lines.append(
-            f"{len(high)} of {len(rates)} fact types can be met by guessing more than "
-            f"{GUESSABLE:.0%} of the time: 'known' is too kind there.".replace("%", " %")
-        )
-    few = []
-    for form in numbers.forms:
-        for name in METRICS:
-            estimate = numbers.get(name, form=form)
-            if estimate.value is not None and sparse(estimate):
-                few.append(f"{name} of {FORMS[form]} ({counts(estimate)})")
-    if few:
-        lines.append(f"Few cases, read the counts: {', '.join(few)}.")
-    return lines
+def figures(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None]:
+    """Return the charts by name; ``None`` where there is nothing to draw."""
+    return {
+        "metrics": figure_of(lambda width: metrics_chart(numbers, width), _describe(numbers)),
+        "domains": figure_of(
+            lambda width: domains_chart(numbers, width),
+            "J by domain with 95 % intervals; the values stand in the table that follows.",
+        ),
+        "types": figure_of(
+            lambda width: types_chart(numbers, names, width),
+            "J by type of fact with 95 % intervals; the values stand in the table that follows.",
+        ),
+        "alignment": figure_of(
+            lambda width: alignment_chart(numbers, width),
+            "Shares of facts stated or hedged in short answers and in paragraphs; the values stand "
+            "in the table that follows.",
+        ),
+    }
+
+
+def _describe(numbers: Results) -> str:
+    values = [
+        f"{name} {FORMS[form]} {show(found)} {interval(found)}"
+        for name in METRICS
+        for form in numbers.forms
+        if (found := numbers.get(name, form=form)).value is not None
+    ]
+    return f"Metrics with 95 % intervals: {'; '.join(values)}."
 
 
 def metrics_chart(numbers: Results, width: int) -> Drawing | None:
@@ -708,14 +741,34 @@ def types_chart(numbers: Results, names: dict[str, str], width: int) -> Drawing 
     return _sliced(numbers, "type", names, width)
 
 
+def _sliced(numbers: Results, key: str, names: dict[str, str], width: int) -> Drawing | None:
+    slices: dict[str, list[tuple[str, Estimate]]] = {}
+    for form in numbers.forms:
+        for value, estimate in numbers.by(key, "J", form=form):
+            slices.setdefault(value, []).append((form, estimate))
+    largest = sorted(slices, key=lambda v: -max(e.n for _, e in slices[v]))[: charts.MOST_ROWS]
+    limit = 52 if width > NARROW else 24
+    order: list[str] = []
+    for value in largest:
+        label = line(names.get(value, value), limit)
+        # two names that are cut to the same label must not share a row
+        order.append(label if label not in order else f"{label} {len(order) + 1}")
+    rows = [
+        _row(estimate, metric=label, form=FORMS[form])
+        for value, label in zip(largest, order, strict=True)
+        for form, estimate in slices[value]
+    ]
+    return _forest(rows, "metric", order, width, "J (0 = blind hedging)", [])
+
+
+def _row(estimate: Estimate, **fields: str) -> Row:
+    return {**fields, "value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
 def alignment_chart(numbers: Results, width: int) -> Drawing | None:
     """Shares of the four short/long combinations, for all, known and unknown facts."""
     rows = []
-    for label, part in (
-        ("all", {}),
-        ("known", {"given": "known"}),
-        ("unknown", {"given": "unknown"}),
-    ):
+    for label, part in GIVEN.items():
         start = 0.0
         for order, pair in enumerate(PAIRS):
             found = numbers.get(f"align_{pair}", **part)
@@ -735,34 +788,12 @@ def alignment_chart(numbers: Results, width: int) -> Drawing | None:
             start += found.value
     if not rows:
         return None
-    y = alt.Y("facts:N", sort=["all", "known", "unknown"], title=None)
+    y = alt.Y("facts:N", sort=list(GIVEN), title=None)
     bars = pair_bars(rows, y, 26)
     return _finish(bars, width, 44 * len({r["facts"] for r in rows}))
 
 
-def _sliced(numbers: Results, key: str, names: dict[str, str], width: int) -> Drawing | None:
-    found: dict[str, list[tuple[str, Estimate]]] = {}
-    for form in numbers.forms:
-        for value, estimate in numbers.by(key, "J", form=form):
-            found.setdefault(value, []).append((form, estimate))
-    largest = sorted(found, key=lambda v: -max(e.n for _, e in found[v]))[: charts.MOST_ROWS]
-    limit = 52 if width > NARROW else 24
-    order: list[str] = []
-    for value in largest:
-        label = line(names.get(value, value), limit)
-        # two names that are cut to the same label must not share a row
-        order.append(label if label not in order else f"{label} {len(order) + 1}")
-    rows = [
-        _row(estimate, metric=label, form=FORMS[form])
-        for value, label in zip(largest, order, strict=True)
-        for form, estimate in found[value]
-    ]
-    return _forest(rows, "metric", order, width, "J (0 = blind hedging)", [])
-
-
-def _row(estimate: Estimate, **fields: str) -> Row:
-    return {**fields, "value": estimate.value, "low": estimate.low, "high": estimate.high}
-
+# ---- the terminal
 
 #: what stands below the six metrics in the same columns
 BEYOND = ("J_within", "unspoken_knowledge", "hedge_precision")
@@ -788,7 +819,7 @@ def render(
     """Print the headline, the metrics with intervals and counts, references and warnings.
 
     ``manifest`` says what was run, ``page`` where the HTML report stands, ``entities`` how many
-    things were asked about. Holds for any list of estimates, also an empty one; undefined numbers
+    entities were asked about. Holds for any list of estimates, also an empty one; undefined numbers
     are dashes with a reason.
     """
     numbers = Results(estimates)
@@ -800,24 +831,24 @@ def render(
         console.print()
         console.print(_references(numbers, console))
         console.print()
-    for table in _beside(numbers, console):
+    for table in _methods(numbers, console):
         console.print(table)
         console.print()
-    for text in lines(numbers):
+    for text in robustness_sentences(numbers):
         say(console, text, "")
     for text in _undefined(numbers):
         say(console, text, "dim")
-    found = *missing_lines(numbers), *warnings(numbers)
-    print_footer(console, manifest, numbers.all, page, found)
+    notes = *missing_lines(numbers), *warnings(numbers)
+    terminal.end(console, manifest, numbers.all, page, notes)
 
 
-def _metrics(numbers: Results, console: Console) -> Table_:
+def _metrics(numbers: Results, console: Console) -> rich_table.Table:
     table = plain_table()
     table.add_column("", no_wrap=True)
     table.add_column(data("share [95 % range]  count", console, "dim"))
     for form in numbers.forms:
         table.add_column("", no_wrap=True, justify="right")
-        table.add_column(data(words.FORMS[form], console), no_wrap=True)
+        table.add_column(data(FORMS[form], console), no_wrap=True)
     for name, (meaning, _, _) in METRICS.items():
         row = [data(name, console, "bold"), data(meaning, console)]
         for form in numbers.forms:
@@ -839,36 +870,36 @@ def _cells(estimate: Estimate, console: Console) -> list[Text]:
     return [data(show(estimate, 0), console, strong), detail]
 
 
-def _references(numbers: Results, console: Console) -> Table_:
-    """What others would score on the same facts: a number is worth its distance from these."""
+def _references(numbers: Results, console: Console) -> rich_table.Table:
+    """Return what other policies score on the same facts: what the numbers are worth."""
     table = plain_table()
     table.add_column(data("for comparison, in %", console, "dim"), width=33)
     for name in METRICS:
         table.add_column(name, justify="right", no_wrap=True, width=6)
     for form in numbers.forms:
         for place, (label, part) in enumerate(REFERENCES.items()):
-            found = [numbers.get(name, form=form, **part) for name in METRICS]
-            if all(e.value is None for e in found) and part:
+            estimates = [numbers.get(name, form=form, **part) for name in METRICS]
+            if all(e.value is None for e in estimates) and part:
                 continue
             head = f"{form:<6} " if place == 0 else " " * 7
             style = "bold" if place == 0 else ""
-            cells = [data(show(e, 0).removesuffix(" %"), console, style) for e in found]
+            cells = [data(show(e, 0).removesuffix(" %"), console, style) for e in estimates]
             table.add_row(data(head + label, console, style), *cells)
     return table
 
 
-def _beside(numbers: Results, console: Console) -> Iterator[Table_]:
-    """Yield a table of other ways to ask for each form, intervals below the numbers."""
+def _methods(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
+    """Yield a table of other methods for each form, intervals below the numbers."""
     shares = [share for _, _, share in COLUMNS]
     for form in numbers.forms:
-        found = list(rows(numbers, form))
-        if not found:
+        methods = list(methods_of(numbers, form))
+        if not methods:
             continue
         table = plain_table()
-        table.add_column(data(f"asked otherwise, {words.FORMS[form]}", console, "bold"))
+        table.add_column(data(f"asked otherwise, {FORMS[form]}", console, "bold"))
         for _, head, _ in COLUMNS:
             table.add_column(data(head, console, "dim"), justify="right")
-        for title, estimates in found:
+        for title, estimates in methods:
             ends = [reach(e, share) for e, share in zip(estimates, shares, strict=True)]
             table.add_row(data(title, console), *(data(show(e, 0), console) for e in estimates))
             table.add_row("", *(data(text, console, "dim") for text in ends))
@@ -887,40 +918,7 @@ def _undefined(numbers: Results) -> Iterator[str]:
         yield f"no value for {', '.join(names)}: {line(reason, 200)}"
 
 
-# Two runs side by side: the table of ``sayso compare A B``.
-
-
-# The drawn charts of the page, each wide and narrow, with words for who cannot see them.
-
-
-def figures(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None]:
-    """Return the charts by name; ``None`` where there is nothing to draw."""
-    return {
-        "metrics": figure_of(lambda width: metrics_chart(numbers, width), _describe(numbers)),
-        "domains": figure_of(
-            lambda width: domains_chart(numbers, width),
-            "J by domain with 95 % intervals; the values stand in the table that follows.",
-        ),
-        "types": figure_of(
-            lambda width: types_chart(numbers, names, width),
-            "J by type of fact with 95 % intervals; the values stand in the table that follows.",
-        ),
-        "alignment": figure_of(
-            lambda width: alignment_chart(numbers, width),
-            "Shares of facts stated or hedged in short answers and in paragraphs; the values stand "
-            "in the table that follows.",
-        ),
-    }
-
-
-def _describe(numbers: Results) -> str:
-    said = [
-        f"{name} {FORMS[form]} {show(found)} {interval(found)}"
-        for name in METRICS
-        for form in numbers.forms
-        if (found := numbers.get(name, form=form)).value is not None
-    ]
-    return f"Metrics with 95 % intervals: {'; '.join(said)}."
+# ---- the page
 
 
 def pages(
@@ -937,7 +935,7 @@ def pages(
 
 
 def context(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict[str, object]:
-    """Return what the template of the page needs beside the answers."""
+    """Return what the template of the page needs besides the answers."""
     numbers = Results(estimates)
     entities = {q.entity for q in tables.questions if q.entity}
     names = _type_names(tables.questions)
@@ -948,7 +946,7 @@ def context(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> di
         "figures": figures(numbers, names),
         "metrics": metrics_table(numbers),
         "compared": [compared_table(numbers, form) for form in numbers.forms],
-        "beside": [board(numbers, form) for form in numbers.forms],
+        "beside": [methods_table(numbers, form) for form in numbers.forms],
         "matrices": [matrix_table(numbers, form) for form in numbers.forms],
         "more": more_table(numbers),
         "robustness": robustness_table(numbers),
@@ -968,7 +966,7 @@ def context(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> di
 
 
 def _tiles(numbers: Results) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The four numbers of the headline, for a glance."""
+    """Return the four numbers of the headline."""
     known = next(
         (e for f in numbers.forms if (e := numbers.get("p_known", form=f)).value is not None), None
     )
@@ -1005,9 +1003,3 @@ def signatures(numbers: Results) -> list[tuple[str, str]]:
         for name in METRICS
         if (found := numbers.get(name, form=form)).signature
     ]
-
-
-#: name -> (symbol that is known by itself, what it means): for tables of differences
-LABELS = {name: (name, words[0]) for name, words in METRICS.items()} | {
-    name: ("", words[0]) for name, words in MORE.items()
-}
