@@ -115,7 +115,7 @@ def test_the_real_path_on_a_tiny_encoder(encoder: Path) -> None:
     assert same == pytest.approx(1, abs=1e-6)
     assert isinstance(other, float)
     assert other < 0.999
-    vectors = answers.opened(str(encoder), None)
+    vectors = answers.open_vectors(str(encoder), None)
     base = answers.measure_baseline(["one cat", "two dogs", "a red sea", "old men"], vectors, 40)
     scaled = answers.bert_score("paris", "paris", str(encoder), baseline=base)
     assert scaled == pytest.approx(1, abs=1e-5)
@@ -123,7 +123,7 @@ def test_the_real_path_on_a_tiny_encoder(encoder: Path) -> None:
 
 
 def test_special_tokens_are_left_out_and_batches_change_nothing(encoder: Path) -> None:
-    vectors = answers.opened(str(encoder), 1)
+    vectors = answers.open_vectors(str(encoder), 1)
     together = vectors(["paris", "a", "the quick brown fox", ""])
     assert [len(ids) for ids, _ in together] == [5, 1, 16, 0]
     for text, (ids, found) in zip(["paris", "a"], together, strict=False):

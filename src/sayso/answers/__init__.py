@@ -1,4 +1,4 @@
-"""Is an answer near a reference? The answer metrics, under the name that users type.
+"""Answer metrics: is an answer near a reference?
 
 ``sayso.answers.rouge_l(references, answer)`` and its companions compare words; ``bert_score`` takes
 the name or folder of a model.
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from sayso.answers import bertscore
 from sayso.answers.bertscore import TokenVectors, measure_baseline
-from sayso.answers.bertscore import bert_score as measured
 from sayso.answers.lexical import (
     ANSWER_METRICS,
     References,
@@ -52,17 +52,16 @@ def bert_score(
 ) -> float | list[float]:
     """Return BERTScore of an answer, or of many at once, which is much faster.
 
-    See :func:`sayso.answers.bertscore.bert_score` for the settings.
-
     ``model`` is a hub id or folder (opened once; needs the extra ``hf`` and its weights on this
     machine or a network), or anything that gives token vectors. ``layer`` counts hidden states
-    from 0 = embeddings; default the published choice for the model, else the last.
+    from 0 = embeddings; default the published choice for the model, else the last. ``settings`` are
+    those of :func:`sayso.answers.bertscore.bert_score`.
     """
-    vectors = opened(model, layer) if isinstance(model, str) else model
-    return measured(references, answer, vectors, **settings)
+    vectors = open_vectors(model, layer) if isinstance(model, str) else model
+    return bertscore.bert_score(references, answer, vectors, **settings)
 
 
 @lru_cache(maxsize=4)
-def opened(model: str, layer: int | None = None) -> TokenVectors:
+def open_vectors(model: str, layer: int | None = None) -> TokenVectors:
     """Open a model for token vectors, once for each name and layer."""
     return open_token_vectors(model, layer)

@@ -1,8 +1,8 @@
 """BERTScore: words matched by the similarity of their contextual vectors (Zhang et al. 2020).
 
-The vectors come from whoever is passed in; the formula here sees only arrays. Without rescaling
-almost every pair of sentences lies above 0.8, so that a threshold of 0.5 accepts everything: the
-default rescales by the baseline of unrelated sentences.
+A :class:`TokenVectors` gives the vectors; the formula sees only arrays. Without rescaling almost
+every pair of sentences lies above 0.8, so that a threshold of 0.5 accepts everything: the default
+rescales by the baseline of unrelated sentences.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.answers.lexical import References, reference_list
+from sayso.metrics.arrays import Floats
 from sayso.records import InputError
 
 Component = Literal["precision", "recall", "f1"]
@@ -52,8 +53,8 @@ class Parts(NamedTuple):
 def greedy_match(
     reference: Vectors,
     answer: Vectors,
-    reference_weights: NDArray[np.float64] | None = None,
-    answer_weights: NDArray[np.float64] | None = None,
+    reference_weights: Floats | None = None,
+    answer_weights: Floats | None = None,
 ) -> Parts:
     """Return precision, recall and F1 of two sets of vectors (n, d) and (m, d).
 
@@ -70,13 +71,13 @@ def greedy_match(
     return Parts(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
 
 
-def _unit(vectors: Vectors) -> NDArray[np.float64]:
+def _unit(vectors: Vectors) -> Floats:
     wide = np.asarray(vectors, dtype=np.float64)
     norm = np.linalg.norm(wide, axis=1, keepdims=True)
     return np.asarray(wide / np.where(norm > 0, norm, 1.0), dtype=np.float64)
 
 
-def _usable(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+def _usable(weights: Floats | None) -> Floats | None:
     return None if weights is None or weights.sum() <= 0 else weights
 
 
@@ -104,8 +105,8 @@ def measure_baseline(
     first = rng.integers(0, len(texts), pairs)
     second = (first + rng.integers(1, len(texts), pairs)) % len(texts)
     held = vectors(texts)
-    found = [greedy_match(held[i][1], held[j][1]) for i, j in zip(first, second, strict=True)]
-    precision, recall, f1 = np.mean(np.asarray(found), axis=0)
+    parts = [greedy_match(held[i][1], held[j][1]) for i, j in zip(first, second, strict=True)]
+    precision, recall, f1 = np.mean(np.asarray(parts), axis=0)
     return float(precision), float(recall), float(f1)
 
 
@@ -167,7 +168,7 @@ def bert_score(
 
 def _weights(
     held: Mapping[str, tuple[tuple[int, ...], Vectors]], idf: Callable[[int], float] | None
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     if idf is None:
         return {}
     return {text: np.array([idf(token) for token in ids]) for text, (ids, _) in held.items()}
