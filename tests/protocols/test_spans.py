@@ -157,15 +157,14 @@ def test_a_run_without_spans_says_to_run_again(found: Result, tmp_path: Path) ->
     assert here == there  # all the rest is as it was
 
 
-def test_running_again_places_them_without_asking(tmp_path: Path) -> None:
-    before = careless(tmp_path)
+def test_running_again_places_them_without_asking(found: Result) -> None:
     for form in ("short", "long"):
-        (before.path / "verdicts" / f"{form}-spans.parquet").unlink()
+        (found.path / "verdicts" / f"{form}-spans.parquet").unlink()
 
     class Gone(Careless):
         def __call__(self, request: Request) -> Generation:
             raise AssertionError("asked again")
 
-    after = careless(tmp_path, Gone)
-    assert one(after, "unspoken_knowledge") == one(before, "unspoken_knowledge")
-    assert after.estimates == before.estimates
+    after = careless(found.path.parent, Gone)
+    assert one(after, "unspoken_knowledge") == one(found, "unspoken_knowledge")
+    assert after.estimates == found.estimates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,13 @@ import sayso
 from sayso import report
 from sayso.protocols import selective
 from sayso.protocols.selective import report as selective_charts
-from sayso.protocols.selective.report import SelectiveResults, metric_label, render, score_label
+from sayso.protocols.selective.report import (
+    SelectiveResults,
+    headline,
+    metric_label,
+    render,
+    score_label,
+)
 from sayso.records import Estimate, Generation, Request, slice_of
 from sayso.report.numbers import plain
 from sayso.storage.run_folder import Manifest
@@ -177,3 +184,55 @@ def test_a_judge_with_a_colon_in_its_name_is_an_answer_metric() -> None:
 def test_numbers_are_written_without_a_leading_zero() -> None:
     written = [plain(v) for v in (0.5, 1.0, -0.034, -0.001, 0.0, None, float("nan"))]
     assert written == [".50", "1.00", "−.03", ".00", ".00", "–", "–"]
+
+
+def _rate(value: float | None) -> SelectiveResults:
+    return SelectiveResults(
+        [
+            Estimate("error_rate", slice_of(form="short", against="rules"), value, n=40),
+            Estimate("auroc", slice_of(form="short", against="rules", score="perplexity"), None),
+        ]
+    )
+
+
+@pytest.mark.parametrize(("value", "share"), [(1.0, "100 %"), (0.0, "0 %")])
+def test_only_wrong_or_only_right_answers(value: float, share: str) -> None:
+    text = headline(_rate(value), "short")
+    assert f"of 40 judged answers {share} are wrong by rules" in text
+    assert "no pair of a right and a wrong answer" in text
+
+
+def test_other_reasons() -> None:
+    assert "no score could be ranked" in headline(_rate(0.5), "short")
+    assert "no answer has a verdict" in headline(_rate(None), "short")
+
+
+@pytest.mark.parametrize(("scores", "said"), [(1, False), (3, True)])
+def test_the_best_of_many_is_called_that(scores: int, said: bool) -> None:
+    found = [Estimate("error_rate", slice_of(form="short", against="rules"), 0.4, n=40)]
+    names = [*["perplexity", "semantic_entropy", "num_sets"][:scores], "length_words"]
+    found += [
+        Estimate(
+            "auroc",
+            slice_of(form="short", against="rules", score=name),
+            0.9 - 0.1 * n,
+            0.4,
+            0.95,
+            n=40,
+        )
+        for n, name in enumerate(names)
+    ]
+    text = headline(SelectiveResults(found), "short")
+    assert "Perplexity" in text
+    assert ("the best of 3 scores on these answers" in text) == said
+
+
+def test_bars_of_equal_height_stand_in_the_order_of_the_scores() -> None:
+    names = ["perplexity", "num_sets", "lexical_similarity", "p_true", "exact_match_rate"]
+    where = {"form": "short", "against": "rules"}
+    rows = [Estimate("error_rate", slice_of(**where), 0.4, n=40)]
+    rows += [Estimate("auroc", slice_of(**where, score=name), 0.7, n=40) for name in names]
+    drawing = selective_charts.bars(SelectiveResults(rows), 680)
+    assert drawing is not None
+    orders = set(re.findall(r'"sort": (\[[^]]*\])', drawing.to_json(indent=None)))
+    assert str([score_label(name) for name in names]).replace("'", '"') in orders

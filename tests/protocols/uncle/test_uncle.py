@@ -215,7 +215,8 @@ def test_probes_can_be_frozen_from_a_base_run(tmp_path: Path) -> None:
 def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "uncle_short_instruction.txt").write_text("State uncertainty, please.")
-    base = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
+    few: dict[str, Any] = {"resamples": 100}
+    base = run(tmp_path, PROBES, "cciuciuu", "cccccccc", **few)
     other: dict[str, Any] = {
         "probe.k": 3,
         "probe.temperature": 0.7,
@@ -238,12 +239,12 @@ def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
     }
     assert other.keys() == settings.as_dict(uncle.Settings()).keys()
     (tmp_path / "two").mkdir()
-    two: dict[str, Any] = {"wordings": 2}  # without which there are no probe wordings
+    two: dict[str, Any] = {**few, "wordings": 2}  # without which there are no probe wordings
     reworded = run(tmp_path / "two", PROBES, "cciuciuu", "cccccccc", **two)
     for number, (name, changed) in enumerate(other.items()):
         folder = tmp_path / str(number)
         folder.mkdir()
-        fields = {**(two if name == "probe_wordings" else {}), name: changed}
+        fields = {**(two if name == "probe_wordings" else few), name: changed}
         again = run(folder, PROBES, "cciuciuu", "cccccccc", **fields)
         before = reworded if name == "probe_wordings" else base
         pairs = {(e.name, e.where): e.signature for e in before.estimates}
