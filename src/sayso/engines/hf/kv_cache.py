@@ -73,13 +73,28 @@ def first_pass(runner: Runner, prompts: Sequence[Sequence[int]]) -> tuple[Tensor
     lengths = torch.tensor([len(p) for p in prompts])
     ids = padded(prompts, runner.pad)
     width = ids.shape[1]
-    mask = torch.arange(width) >= (width - lengths)[:, None]
     positions = (torch.arange(width) - (width - lengths)[:, None]).clamp(min=0)
     cache = DynamicCache(config=runner.model.config)
-    # running states take no mask: it would be multiplied into them; their batches have no padding
-    shown = None if runner.memory == "state" else mask
-    logits = runner.forward(ids, shown, positions, cache, keep=1)
+    logits = runner.forward(ids, _mask(runner, lengths, width), positions, cache, keep=1)
     return logits[:, -1], cache
+
+
+def _next(runner: Runner, tokens: Slots, lengths: Slots, width: int, cache: Any) -> Tensor:
+    """Read one token behind each prefix of a cache ``width`` columns wide; return logits (S, V)."""
+    sizes = torch.from_numpy(lengths)
+    mask = _mask(runner, sizes + 1, width + 1)
+    ids = torch.from_numpy(tokens)[:, None]
+    return runner.forward(ids, mask, sizes[:, None], cache, keep=1)[:, -1]
+
+
+def _mask(runner: Runner, lengths: Tensor, width: int) -> Tensor | None:
+    """Return what may be read of left-padded rows; ``None`` for a running state.
+
+    A mask would be multiplied into the state. Its batches have no padding.
+    """
+    if runner.memory == "state":
+        return None
+    return torch.arange(width) >= (width - lengths)[:, None]
 
 
 class _Window:
@@ -221,14 +236,10 @@ class SlotCache:
         """Append one token to each slot; return the next logits (S, V)."""
         w = self.window
         self._reserve(w.rows, 0, 1)
-        lengths = torch.from_numpy(self.lengths)
-        width = w.end - w.start
-        mask = torch.arange(width + 1) >= (width - lengths)[:, None]
-        ids = torch.from_numpy(tokens)[:, None]
-        logits = self.runner.forward(ids, mask, lengths[:, None], self.cache, keep=1)
+        logits = _next(self.runner, tokens, self.lengths, w.end - w.start, self.cache)
         w.end += 1
         self.lengths = self.lengths + 1
-        return logits[:, -1]
+        return logits
 
     @torch.inference_mode()
     def rearrange(self, to: Slots, source: Slots, size: int) -> None:
@@ -274,14 +285,10 @@ class BatchCache:
     @torch.inference_mode()
     def step(self, tokens: Slots) -> Tensor:
         """Append one token to each slot; return the next logits (S, V)."""
-        lengths = torch.from_numpy(self.lengths)
-        mask = torch.arange(self.width + 1) >= (self.width - lengths)[:, None]
-        ids = torch.from_numpy(tokens)[:, None]
-        shown = None if self.equal_lengths else mask
-        logits = self.runner.forward(ids, shown, lengths[:, None], self.cache, keep=1)
+        logits = _next(self.runner, tokens, self.lengths, self.width, self.cache)
         self.width += 1
         self.lengths = self.lengths + 1
-        return logits[:, -1]
+        return logits
 
     @torch.inference_mode()
     def rearrange(self, to: Slots, source: Slots, size: int) -> None:
