@@ -25,11 +25,11 @@ from sayso.runs.judge import JudgeOptions, open_judge
 from sayso.scores.collect import LEAST, Examples, Shown, choose_examples
 from sayso.storage.cache import Cache
 
-#: Metrics that need nothing but the text.
+#: metrics that need nothing but the text
 OFFLINE = ("rules", *ANSWER_METRICS)
-#: Answers of this length are judged by their beginning.
+#: longer answers are judged by their beginning
 LONGEST = 20_000
-#: What a judge is shown in the question's place when it is to compare with the gold alone.
+#: what a judge is shown in place of the question when it is to compare with the gold alone
 UNSEEN = "(the question is not shown: does the answer say what the gold says?)"
 
 
@@ -58,27 +58,27 @@ def graders(
     with the file). What is opened is closed by ``stack``. ``price`` and ``meter``
     are for a model that costs money.
     """
-    found: dict[str, Grader] = {"rules": _each(_rules)}
+    offline: dict[str, Grader] = {"rules": _each(_rules)}
     for name in ANSWER_METRICS:
-        found[name] = _each(_lexical(name))
-    if chosen in found:
-        return found
+        offline[name] = _each(_lexical(name))
+    if chosen in offline:
+        return offline
     kind, _, rest = chosen.partition(":")
     if kind == "file" and rest:
-        found[chosen] = _each(lambda row: Grade(row.recorded.get(rest, math.nan)))
+        grader: Grader = _each(lambda row: Grade(row.recorded.get(rest, math.nan)))
     elif kind == "bert_score":
-        found[chosen] = _bert(rest)
+        grader = _bert(rest)
     elif kind in ("llm", "llm_blind") and rest:
         kept = stack.enter_context(Cache(cache))
         opened = open_judge(rest, JudgeOptions(price=price), cache=kept, meter=meter)
         stack.callback(opened.close)
-        found[chosen] = _judge(opened.judge, blind=kind == "llm_blind")
+        grader = _judge(opened.judge, blind=kind == "llm_blind")
     else:
         raise InputError(
             f"--gold-metric {chosen!r}: expected one of {', '.join(OFFLINE)}, bert_score, "
             "llm:MODEL, llm_blind:MODEL, or file:NAME for a verdict in the file"
         )
-    return found
+    return {**offline, chosen: grader}
 
 
 def check_recorded(chosen: str, rows: Sequence[AnswerRow]) -> None:
@@ -135,17 +135,17 @@ def _lexical(name: str) -> Callable[[AnswerRow], Grade]:
 
 def _bert(model: str) -> Grader:
     def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
-        # found by name: the public module of answer metrics stands above this one
+        # looked up by name: the public module of answer metrics is above this one
         bert_score = import_module("sayso.answers").bert_score
         named = {"model": model} if model else {}
         places = [n for n, row in enumerate(rows) if _graded(row)]
-        found = [NONE] * len(rows)
+        grades = [NONE] * len(rows)
         if not places:
-            return found
-        golds, said = [rows[n].gold for n in places], [rows[n].answer for n in places]
-        for n, value in zip(places, bert_score(golds, said, **named), strict=True):
-            found[n] = Grade(float(THRESHOLDS["bert_score"].correct([value])[0]), value)
-        return found
+            return grades
+        golds, answers = [rows[n].gold for n in places], [rows[n].answer for n in places]
+        for n, value in zip(places, bert_score(golds, answers, **named), strict=True):
+            grades[n] = Grade(float(THRESHOLDS["bert_score"].correct([value])[0]), value)
+        return grades
 
     return grade_all
 
@@ -154,28 +154,28 @@ def _judge(judge: Any, *, blind: bool) -> Grader:
     def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
         places = [n for n, row in enumerate(rows) if _graded(row)]
         items = [_item(rows[n], n, blind) for n in places]
-        found = [NONE] * len(rows)
+        grades = [NONE] * len(rows)
         for n, verdict in zip(places, judge.grade(items), strict=True):
             if verdict.problem is None and verdict.content in ("correct", "incorrect"):
-                found[n] = Grade(float(verdict.content == "correct"))
-        return found
+                grades[n] = Grade(float(verdict.content == "correct"))
+        return grades
 
     return grade_all
 
 
 def _item(row: AnswerRow, number: int, blind: bool) -> Item:
     golds = tuple(Gold(text) for text in row.gold or ())
-    asked = UNSEEN if blind else row.question
+    text = UNSEEN if blind else row.question
     context = None if blind else row.context
-    question = Question(f"q{number}", "file", asked, golds, context=context)
-    request = Request(messages=(Message("user", asked),))
-    made = Generation(
+    question = Question(f"q{number}", "file", text, golds, context=context)
+    request = Request(messages=(Message("user", text),))
+    answer = Generation(
         request, id=f"g{number}", question=question.id, form="short", text=row.answer or ""
     )
-    return Item(made, (question,))
+    return Item(answer, (question,))
 
 
-# Labeled examples for P(True) from the rows of a file: a few of them, then not scored by it.
+# ---- labeled examples for P(True), which then does not score them
 
 #: rows drawn for each example: several may answer one question, or have no verdict
 SPARE = 3
@@ -207,8 +207,8 @@ def examples_of(rows: Iterable[AnswerRow], grade: Grader, count: int, seed: int)
             f"{LEAST * SHARE} such rows, got {labeled:,}"
         )
     pool: dict[str, Shown] = {}
-    for row, found in zip(held, grade(held), strict=True):
-        right = row.human if row.human is not None else found.correct
+    for row, graded in zip(held, grade(held), strict=True):
+        right = row.human if row.human is not None else graded.correct
         question = " ".join(row.question.split()).casefold()
         if right in (0.0, 1.0) and question not in pool:
             pool[question] = Shown(row.question, row.samples, row.answer or "", right == 1.0)

@@ -1,4 +1,9 @@
-"""The leaderboard of ``sayso score`` in the terminal: scores, length, what may be claimed."""
+"""``sayso.leaderboard``: which score of these rows tells wrong answers from right ones?
+
+The leaderboard with intervals, always with the row of plain length; the length audit of VALIDITY 5,
+against the answer metric and against the best truth there is on the same rows; how far people and
+answer metrics agree; and how all this is printed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -28,11 +33,9 @@ from sayso.score_files.write import QUESTION_NUMBER, Columns, group_of
 from sayso.scores import SCORES
 from sayso.storage.cache import default_cache_folder
 
-# The leaderboard of scores on one file, as it is computed, printed and written.
-
-#: The mandatory row.
+#: the mandatory row
 LENGTH = "length_words"
-#: The share of questions answered at which accuracy is printed.
+#: the share of questions answered at which accuracy is printed.
 COVERAGE = 0.8
 
 
@@ -114,71 +117,104 @@ class Board(msgspec.Struct, frozen=True):
     questions: int | None = None
 
 
-# How far people and answer metrics agree on the rows of a file, each with most of the others.
-
-#: people of one row whose votes are told apart; a list of votes has a place for each of them
-MOST_PEOPLE = 10
-VOTES = tuple(f"vote:{person}" for person in range(1, MOST_PEOPLE + 1))
-#: resamples of an interval
-RATER_RESAMPLES = 500
-#: those who have a majority without one of them
-LEAST_RATERS = 3
-
-
-def votes_of(row: AnswerRow) -> dict[str, float]:
-    """Return the votes of a row by person; a vote that could not be read is NaN."""
-    return dict(zip(VOTES, row.votes, strict=False))
-
-
-def raters(
-    columns: Columns,
-    graders: Sequence[str],
-    unit: NDArray[np.float64] | None,
-    n: int,
+def leaderboard(
+    rows: Iterable[Mapping[str, object]],
+    methods: Iterable[str] | None = None,
+    *,
+    gold_metric: str = "rules",
+    columns: Mapping[str, str] | None = None,
+    cache: str | Path | None = None,
     seed: int = 0,
-) -> Raters | None:
-    """Return the agreement of all who gave verdicts; ``None`` where fewer than two did.
+) -> Board:
+    """Return the leaderboard and the length audit of rows that have scores, as ``score`` gives.
 
-    Several people stand one by one, and three or more of them are the panel that the others are
-    compared with; else everybody is. ``unit`` (rows,) names what is resampled, ``None`` = rows.
+    A row is as in :func:`~sayso.score_files.score.score`, with ``gold`` or ``human``, and a column
+    for each score; higher = less certain. ``methods`` are the columns to compare, scores of your
+    own too; left out: those that are scores of ours (a stored P(IK) is ranked within its folds
+    only, by ``sayso score``). Plain length is always there. ``gold_metric`` decides who is right
+    where no person did. ``sayso.score_files.leaderboard.render_board`` prints it. Raises
+    :class:`~sayso.records.InputError` for rows without verdicts or without any of the scores.
     """
-    said: dict[str, NDArray[np.float64]] = {}
-    voters = {
-        name.replace("vote:", "person "): columns.column(name) for name in VOTES if name in columns
-    }
-    voters = {name: votes for name, votes in voters.items() if not np.isnan(votes).all()}
-    people = {"people": columns.column("correct:people")}
-    said |= voters if len(voters) > 1 else people
-    said |= {name: columns.column(f"correct:{name}") for name in graders}
-    said = {name: votes for name, votes in said.items() if not np.isnan(votes).all()}
-    if len(said) < 2:
+    read = list(rows_of(rows, columns))
+    names = [methods] if isinstance(methods, str) else list(methods or ())
+    there = {name for row in read for name in row.own}
+    absent = [name for name in names if name not in there and name != LENGTH]
+    names = names or [name for name in SCORES if name in there]
+    if absent or not names:
+        what = f"no row has {absent[0]!r}" if absent else "no row has a score"
+        raise InputError(f"leaderboard: {what}; sayso.score(rows) adds a column for each")
+    with contextlib.ExitStack() as stack:
+        folder = Path(cache) if cache is not None else default_cache_folder()
+        judges = graders(gold_metric, folder, stack)
+        check_recorded(gold_metric, read)
+        graded = {name: judge(read) for name, judge in judges.items()}
+    people = any(row.human is not None for row in read)
+    judged = any(not math.isnan(g.correct) for grades in graded.values() for g in grades)
+    if not people and not judged:
+        raise InputError(
+            "leaderboard: no row could be judged; expected 'gold' (a true value, or a list) or "
+            "'human' (a person's verdict) beside the answers"
+        )
+    with columns_for(names, judges) as table:
+        for n, row in enumerate(read):
+            values = {name: _number_of(row.own.get(name), name, n) for name in names}
+            held = {name: value for name, value in values.items() if value is not None}
+            table.add(numbers_of(row, held, {k: v[n] for k, v in graded.items()}, names))
+        return board(table, names, list(judges) if judged else [], gold_metric, people, seed)
+
+
+def _number_of(value: object, name: str, place: int) -> float | None:
+    """Return a score of a row; what is missing or not finite is none."""
+    if value is None:
         return None
-    times = min(n, RATER_RESAMPLES)
-    panel = tuple(voters) if len(voters) >= LEAST_RATERS else tuple(said)
-    return Raters(
-        pairs=agreement_matrix(said, unit, n=times, seed=seed),
-        panel=panel,
-        others=against_others(said, panel, unit, n=times, seed=seed)
-        if len(panel) >= LEAST_RATERS
-        else {},
-    )
+    try:
+        number = float(value)  # type: ignore[arg-type]  # whatever a data frame holds
+    except (TypeError, ValueError):
+        raise InputError(
+            f"leaderboard: {name} of row {place + 1} is {str(value)[:40]!r}; expected a number"
+        ) from None
+    return number if math.isfinite(number) else None
 
 
-# Which score tells wrong answers from right ones in this file, and how much of it is length?
-#
-# The leaderboard with intervals, always with the row of plain length, and the length audit of
-# VALIDITY 5: against the answer metric, and against the best truth there is on the same rows.
+def columns_for(methods: Iterable[str], judges: Iterable[str]) -> Columns:
+    """Return an empty table for these scores and answer metrics."""
+    graded = [f"{what}:{name}" for name in judges for what in ("correct", "value")]
+    kept = [name for name in methods if name != LENGTH]
+    return Columns(["words", "correct:people", QUESTION_NUMBER, *VOTES, *kept, *graded])
+
+
+def numbers_of(
+    row: AnswerRow,
+    values: Mapping[str, float],
+    grades: Mapping[str, Grade],
+    methods: Sequence[str],
+) -> dict[str, float]:
+    """Return a row of the table: scores, verdicts, how long the answer is, whose question."""
+    numbers = {m: values[m] for m in methods if m in values and m != LENGTH}
+    numbers[QUESTION_NUMBER] = group_of(row)
+    if row.answer is not None:
+        numbers["words"] = float(len(row.answer.split()))
+    if row.human is not None:
+        numbers["correct:people"] = row.human
+    numbers |= votes_of(row)
+    for name, grade in grades.items():
+        numbers[f"correct:{name}"] = grade.correct
+        numbers[f"value:{name}"] = grade.value
+    return numbers
+
+
+# ---- numbers
 
 Floats = NDArray[np.float64]
-#: Resamples x rows of one interval; fewer resamples on long files, never below the least.
+#: resamples x rows of one interval: fewer resamples on long files, never below the least
 WORK, MOST, LEAST = 4_000_000, 2000, 200
-#: Resamples of the metrics beside AUROC.
+#: resamples of the metrics other than AUROC
 OTHERS = 500
-#: Scores that are audited in full, and the row count up to which pairs are compared.
+#: scores that are audited in full, and the row count up to which pairs are compared.
 AUDITED, PAIRED = 3, 20_000
-#: Why an AUROC of .5 has no interval.
+#: why an AUROC of .5 has no interval
 EQUAL = "all scores are equal"
-#: Scores that are probabilities of being wrong.
+#: scores that are probabilities of being wrong
 PROBABILITIES = (
     "p_true", "p_true_few", "p_true_raw", "p_true_sampled", "verbalized", "verbalized_two_step",
     "verbalized_two_step_reasoned", "verbalized_top_k", "judge_panel",
@@ -213,14 +249,15 @@ def board(
     n = resamples_for(int(judged.sum()))
     wrong = np.where(judged, 1 - right, np.nan)
     unit = _questions(columns, judged)
+    data = _Data(columns, wrong, words, unit, n, seed)
     entries = []
     for name in dict.fromkeys([LENGTH, *methods]):
         score = words if name == LENGTH else columns.column(name)
         if (~np.isnan(score) & judged).any():
             chance = columns.column(p) if (p := f"probability:{name}") in columns else None
-            entries.append(_entry(name, score, wrong, words, unit, n, seed, chance))
+            entries.append(_entry(name, score, data, chance))
     entries.sort(key=lambda e: -(e.auroc.value if e.auroc.value is not None else -1.0))
-    entries = _compared(entries, columns, wrong, words, unit, n, seed)
+    entries = _compared(entries, data)
     return Board(
         against=decides,
         truth=truth,
@@ -230,15 +267,28 @@ def board(
         left_out=int((~judged).sum()),
         resamples=n,
         entries=tuple(entries),
-        audits=_audits(entries, columns, graders, against, truth, words, unit, n, seed),
-        judges=tuple(
-            _judge(name, columns, truth, words, unit, n, seed) for name in graders if name != truth
-        ),
+        audits=_audits(entries, data, graders, against, truth),
+        judges=tuple(_judge(name, truth, data) for name in graders if name != truth),
         sweeps=_sweeps(entries, columns, graders) if people else {},
         problem=_one_class(wrong),
         raters=raters(columns, graders, unit, n, seed),
         questions=None if unit is None else len(np.unique(unit[judged])),
     )
+
+
+class _Data(NamedTuple):
+    """A table of scores and verdicts, and how intervals over it are resampled.
+
+    ``wrong`` and ``words`` (rows,); ``unit`` (rows,) names what is resampled ``n`` times, ``None``
+    = rows.
+    """
+
+    columns: Columns
+    wrong: Floats
+    words: Floats
+    unit: Floats | None
+    n: int
+    seed: int
 
 
 def _questions(columns: Columns, judged: NDArray[np.bool_]) -> Floats | None:
@@ -262,28 +312,20 @@ def _one_class(wrong: Floats) -> str | None:
     return None
 
 
-def _entry(
-    name: str,
-    score: Floats,
-    wrong: Floats,
-    words: Floats,
-    unit: Floats | None,
-    n: int,
-    seed: int,
-    chance: Floats | None = None,
-) -> Entry:
-    """One row; ``chance`` is the probability where the score itself is its rank (P(IK))."""
+def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) -> Entry:
+    """Return one row; ``chance`` is the probability where the score is a rank (P(IK))."""
+    _, wrong, words, unit, n, seed = data
     use = ~(np.isnan(score) | np.isnan(wrong))
     u, y, x = score[use], wrong[use], words[use]
-    asked = None if unit is None else unit[use]
+    clusters = None if unit is None else unit[use]
 
     def estimate(
         metric: Callable[..., Any], times: int = min(n, OTHERS), **keywords: Any
     ) -> Estimate:
         limits = metrics.LIMITS.get(metric.__name__, (0.0, 1.0))
         return metrics.bootstrap(
-            metric, u, y, clusters=asked, n=times, seed=seed, limits=limits, name=metric.__name__,
-            **keywords,
+            metric, u, y, clusters=clusters, n=times, seed=seed, limits=limits,
+            name=metric.__name__, **keywords,
         )  # fmt: skip
 
     auroc = estimate(metrics.auroc, n)
@@ -299,52 +341,38 @@ def _entry(
         prr=estimate(metrics.prr),
         aurac=estimate(metrics.aurac),
         accuracy=estimate(metrics.accuracy_at_coverage, coverage=COVERAGE),
-        auprc=_board_plain(metrics.auprc(u, y)),
-        length=_board_plain(metrics.spearman(u, x)),
-        fixed=_board_plain(metrics.strata_auroc(u, y, x)),
-        utility={f"{c:g}": _board_plain(v) for c, v in metrics.utilities(u, y).items()},
-        ece=_board_plain(metrics.ece(1 - p, 1 - y)) if probable else None,
-        brier=_board_plain(metrics.brier(1 - p, 1 - y)) if probable else None,
+        auprc=_finite(metrics.auprc(u, y)),
+        length=_finite(metrics.spearman(u, x)),
+        fixed=_finite(metrics.strata_auroc(u, y, x)),
+        utility={f"{c:g}": _finite(v) for c, v in metrics.utilities(u, y).items()},
+        ece=_finite(metrics.ece(1 - p, 1 - y)) if probable else None,
+        brier=_finite(metrics.brier(1 - p, 1 - y)) if probable else None,
     )
 
 
-def _board_plain(value: Any) -> float | None:
+def _finite(value: Any) -> float | None:
     return None if value is None or not math.isfinite(float(value)) else float(value)
 
 
-def _compared(
-    entries: list[Entry],
-    columns: Columns,
-    wrong: Floats,
-    words: Floats,
-    unit: Floats | None,
-    n: int,
-    seed: int,
-) -> list[Entry]:
-    """Each score against plain length on the same rows, corrected over the table (Holm)."""
+def _compared(entries: list[Entry], data: _Data) -> list[Entry]:
+    """Compare each score with plain length on the same rows, corrected over the table (Holm)."""
+    columns, wrong, words, unit, n, seed = data
     names = [e.method for e in entries if e.method != LENGTH and e.auroc.value is not None]
     if not names or len(wrong) > PAIRED:
         return entries
     scores = {name: columns.column(name) for name in names} | {LENGTH: words}
-    found = metrics.paired_differences(
+    differences = metrics.paired_differences(
         scores, wrong, pairs=[(name, LENGTH) for name in names], clusters=unit, n=n, seed=seed
     )
-    by = {difference.first: difference for difference in found}
-    return [msgspec.structs.replace(e, versus_length=by.get(e.method)) for e in entries]
+    by_name = {difference.first: difference for difference in differences}
+    return [msgspec.structs.replace(e, versus_length=by_name.get(e.method)) for e in entries]
 
 
 def _audits(
-    entries: Sequence[Entry],
-    columns: Columns,
-    graders: Sequence[str],
-    against: str,
-    truth: str,
-    words: Floats,
-    unit: Floats | None,
-    n: int,
-    seed: int,
+    entries: Sequence[Entry], data: _Data, graders: Sequence[str], against: str, truth: str
 ) -> dict[str, dict[str, LengthAudit]]:
-    """The full audit of the best scores, against the chosen metric and ROUGE-L where it is."""
+    """Audit the best scores in full, against the chosen metric and ROUGE-L where it is."""
+    columns = data.columns
     named = [
         e.method
         for e in entries
@@ -353,7 +381,7 @@ def _audits(
     audited = dict.fromkeys([*named[:AUDITED], *("sequence_probability",)])
     chosen = [g for g in dict.fromkeys([against, "rouge_l"]) if g in graders]
     best = 1 - columns.column(f"correct:{truth}")
-    found: dict[str, dict[str, LengthAudit]] = {}
+    audits: dict[str, dict[str, LengthAudit]] = {}
     for method in audited:
         if method not in named:
             continue
@@ -364,32 +392,32 @@ def _audits(
             both = metric if better is None else metric + better
             if not (~np.isnan(score) & ~np.isnan(both)).any():
                 continue
-            found.setdefault(method, {})[grader] = metrics.length_audit(
-                score, metric, words, better, clusters=unit, n=min(n, 1000), seed=seed
+            audits.setdefault(method, {})[grader] = metrics.length_audit(
+                score,
+                metric,
+                data.words,
+                better,
+                clusters=data.unit,
+                n=min(data.n, 1000),
+                seed=data.seed,
             )
-    return found
+    return audits
 
 
-def _judge(
-    name: str,
-    columns: Columns,
-    truth: str,
-    words: Floats,
-    unit: Floats | None,
-    n: int,
-    seed: int,
-) -> Judge:
-    said, best = columns.column(f"correct:{name}"), columns.column(f"correct:{truth}")
-    both = ~(np.isnan(said) | np.isnan(best))
+def _judge(name: str, truth: str, data: _Data) -> Judge:
+    """Compare one answer metric with the truth: what it refuses, by length."""
+    columns, _, words, unit, n, seed = data
+    given, best = columns.column(f"correct:{name}"), columns.column(f"correct:{truth}")
+    both = ~(np.isnan(given) | np.isnan(best))
     right = both & (best > 0)
-    refused = np.where(right, 1 - said, np.nan)[right]
+    refused = np.where(right, 1 - given, np.nan)[right]
     p = float(best[both].mean()) if both.any() else None
     q = float(1 - refused.mean()) if len(refused) else None
     closed = metrics.length_inflation(p, q) if p is not None and q is not None else {}
     return Judge(
         name=name,
         n=int(both.sum()),
-        agreement=float((said[both] == best[both]).mean()) if both.any() else None,
+        agreement=float((given[both] == best[both]).mean()) if both.any() else None,
         false_negatives=metrics.false_negatives(
             refused, words[right], clusters=None if unit is None else unit[right], n=n, seed=seed
         ),
@@ -408,149 +436,108 @@ def _sweeps(
         **{name: columns.column(name) for name in best},
         LENGTH: columns.column("words"),
     }
-    found = {}
+    sweeps = {}
     for name in graders:
         values = columns.column(f"value:{name}")
         if (~np.isnan(values)).any() and len(np.unique(values[~np.isnan(values)])) > 2:
             people = columns.column("correct:people")
-            found[name] = tuple(metrics.threshold_sweep(values, people, scores))
-    return found
+            sweeps[name] = tuple(metrics.threshold_sweep(values, people, scores))
+    return sweeps
 
 
-# The numbers of one row that a leaderboard is made of, and the columns that hold them.
+# ---- agreement of people and answer metrics
+
+#: people of one row whose votes are kept apart; a list of votes has a place for each of them
+MOST_PEOPLE = 10
+VOTES = tuple(f"vote:{person}" for person in range(1, MOST_PEOPLE + 1))
+#: resamples of an interval
+RATER_RESAMPLES = 500
+#: those who have a majority without one of them
+LEAST_RATERS = 3
 
 
-def columns_for(methods: Iterable[str], judges: Iterable[str]) -> Columns:
-    """Return an empty table for these scores and answer metrics."""
-    graded = [f"{what}:{name}" for name in judges for what in ("correct", "value")]
-    kept = [name for name in methods if name != LENGTH]
-    return Columns(["words", "correct:people", QUESTION_NUMBER, *VOTES, *kept, *graded])
+def votes_of(row: AnswerRow) -> dict[str, float]:
+    """Return the votes of a row by person; a vote that could not be read is NaN."""
+    return dict(zip(VOTES, row.votes, strict=False))
 
 
-def numbers_of(
-    row: AnswerRow,
-    values: Mapping[str, float],
-    grades: Mapping[str, Grade],
-    methods: Sequence[str],
-) -> dict[str, float]:
-    """Return a row of the table: scores, verdicts, how long the answer is, whose question."""
-    found = {m: values[m] for m in methods if m in values and m != LENGTH}
-    found[QUESTION_NUMBER] = group_of(row)
-    if row.answer is not None:
-        found["words"] = float(len(row.answer.split()))
-    if row.human is not None:
-        found["correct:people"] = row.human
-    found |= votes_of(row)
-    for name, grade in grades.items():
-        found[f"correct:{name}"] = grade.correct
-        found[f"value:{name}"] = grade.value
-    return found
-
-
-# ``sayso.leaderboard``: which score of these rows tells wrong answers from right ones.
-
-
-def leaderboard(
-    rows: Iterable[Mapping[str, object]],
-    methods: Iterable[str] | None = None,
-    *,
-    gold_metric: str = "rules",
-    columns: Mapping[str, str] | None = None,
-    cache: str | Path | None = None,
+def raters(
+    columns: Columns,
+    graders: Sequence[str],
+    unit: NDArray[np.float64] | None,
+    n: int,
     seed: int = 0,
-) -> Board:
-    """Return the leaderboard and the length audit of rows that have scores, as ``score`` gives.
+) -> Raters | None:
+    """Return the agreement of all who gave verdicts; ``None`` where fewer than two did.
 
-    A row is as in :func:`~sayso.score_files.score.score`, with ``gold`` or ``human``, and a column
-    for each score; higher = less certain. ``methods`` are the columns to compare, scores of your
-    own too; left out: those that are scores of ours (a stored P(IK) is ranked within its folds
-    only, by ``sayso score``). Plain length is always there. ``gold_metric`` decides who is right
-    where no person did. ``sayso.score_files.leaderboard.render_board`` prints it. Raises
-    :class:`~sayso.records.InputError` for rows without verdicts or without any of the scores.
+    Several people stand one by one, and three or more of them are the panel that the others are
+    compared with; else everybody is. ``unit`` (rows,) names what is resampled, ``None`` = rows.
     """
-    read = list(rows_of(rows, columns))
-    names = [methods] if isinstance(methods, str) else list(methods or ())
-    there = {name for row in read for name in row.own}
-    absent = [name for name in names if name not in there and name != LENGTH]
-    names = names or [name for name in SCORES if name in there]
-    if absent or not names:
-        told = f"no row has {absent[0]!r}" if absent else "no row has a score"
-        raise InputError(f"leaderboard: {told}; sayso.score(rows) adds a column for each")
-    with contextlib.ExitStack() as stack:
-        folder = Path(cache) if cache is not None else default_cache_folder()
-        judges = graders(gold_metric, folder, stack)
-        check_recorded(gold_metric, read)
-        graded = {name: judge(read) for name, judge in judges.items()}
-    people = any(row.human is not None for row in read)
-    judged = any(not math.isnan(g.correct) for found in graded.values() for g in found)
-    if not people and not judged:
-        raise InputError(
-            "leaderboard: no row could be judged; expected 'gold' (a true value, or a list) or "
-            "'human' (a person's verdict) beside the answers"
-        )
-    with columns_for(names, judges) as table:
-        for n, row in enumerate(read):
-            values = {name: _leaderboard_number(row.own.get(name), name, n) for name in names}
-            held = {name: value for name, value in values.items() if value is not None}
-            table.add(numbers_of(row, held, {k: v[n] for k, v in graded.items()}, names))
-        return board(table, names, list(judges) if judged else [], gold_metric, people, seed)
-
-
-def _leaderboard_number(value: object, name: str, place: int) -> float | None:
-    """Return a score of a row; what is missing or not finite is none."""
-    if value is None:
+    voters = {
+        name.replace("vote:", "person "): columns.column(name) for name in VOTES if name in columns
+    }
+    voters = {name: votes for name, votes in voters.items() if not np.isnan(votes).all()}
+    people = {"people": columns.column("correct:people")}
+    by_metric = {name: columns.column(f"correct:{name}") for name in graders}
+    verdicts = {**(voters if len(voters) > 1 else people), **by_metric}
+    verdicts = {name: votes for name, votes in verdicts.items() if not np.isnan(votes).all()}
+    if len(verdicts) < 2:
         return None
-    try:
-        found = float(value)  # type: ignore[arg-type]  # whatever a data frame holds
-    except (TypeError, ValueError):
-        raise InputError(
-            f"leaderboard: {name} of row {place + 1} is {str(value)[:40]!r}; expected a number"
-        ) from None
-    return found if math.isfinite(found) else None
+    times = min(n, RATER_RESAMPLES)
+    panel = tuple(voters) if len(voters) >= LEAST_RATERS else tuple(verdicts)
+    return Raters(
+        pairs=agreement_matrix(verdicts, unit, n=times, seed=seed),
+        panel=panel,
+        others=against_others(verdicts, panel, unit, n=times, seed=seed)
+        if len(panel) >= LEAST_RATERS
+        else {},
+    )
 
 
-#: Rows of the table unless all are asked for.
+# ---- terminal
+
+#: rows of the table unless all are wanted
 SHOWN = 15
-#: Answers of the rarer kind below which a ranking is called uncertain.
+#: answers of the rarer kind below which a ranking is called uncertain.
 FEW = 10
-#: Scores that are in every table: plain length, and those that a reader looks for first.
+#: scores that are in every table: plain length, and those that a reader looks for first.
 ALWAYS = (LENGTH, "sequence_probability", "perplexity", "semantic_entropy", "p_true")
 
 
-def render_board(found: Board, console: Console, shown: int = SHOWN) -> None:
+def render_board(result: Board, console: Console, shown: int = SHOWN) -> None:
     """Print the leaderboard, the row of plain length always, and the length audit.
 
     Holds for any board, also one without a single AUROC.
     """
     console.print()
-    _say(console, headline(found), "bold")
-    if found.problem is not None:
-        _say(console, f"! {found.problem}", "yellow")
-    if found.entries:
-        console.print(_table(found, shown))
-        hidden = len(found.entries) - len(_chosen(found, shown))
+    _say(console, headline(result), "bold")
+    if result.problem is not None:
+        _say(console, f"! {result.problem}", "yellow")
+    if result.entries:
+        console.print(_table(result, shown))
+        hidden = len(result.entries) - len(_chosen(result, shown))
         if hidden:
             _say(console, f"{_of(hidden, 'more row')} with --json", "dim")
-        _say(console, explained(found), "dim")
-    for text in warnings(found):
+        _say(console, explained(result), "dim")
+    for text in warnings(result):
         _say(console, f"! {text}", "yellow")
-    for method, by in found.audits.items():
+    for method, by in result.audits.items():
         for grader, audit in by.items():
             _say(console, f"{method} against {line(grader, 40)}: {audit.sentence()}", "")
-    if any(judge.n for judge in found.judges):
+    if any(judge.n for judge in result.judges):
         console.print()
         _say(
             console,
-            f"Right answers that a metric refuses, by length (truth: {found.truth})",
+            f"Right answers that a metric refuses, by length (truth: {result.truth})",
             "bold",
         )
-        console.print(_judges(found.judges))
+        console.print(_judges(result.judges))
         _say(console, REFUSED, "dim")
-    if found.raters is not None and found.raters.pairs:
+    if result.raters is not None and result.raters.pairs:
         console.print()
         _say(console, "Who agrees with whom: share of answers given the same verdict, %", "bold")
-        console.print(_raters(found.raters))
-        _say(console, _others(found.raters), "dim")
+        console.print(_raters(result.raters))
+        _say(console, _others(result.raters), "dim")
 
 
 EXPLAINED = (
@@ -571,57 +558,54 @@ REFUSED = (
 MOST_RATERS = 10
 
 
-def explained(found: Board) -> str:
+def explained(result: Board) -> str:
     """Return how to read the table."""
-    text = EXPLAINED.format(coverage=f"{COVERAGE:.0%}", n=found.resamples)
-    if found.questions is None:
+    text = EXPLAINED.format(coverage=f"{COVERAGE:.0%}", n=result.resamples)
+    if result.questions is None:
         return f"{text}."
-    return f"{text} of {found.questions:,} questions, each with all its answers."
+    return f"{text} of {result.questions:,} questions, each with all its answers."
 
 
-def headline(found: Board) -> str:
+def headline(result: Board) -> str:
     """Return what was compared with what."""
-    whose = "people" if found.against == "people" else line(found.against, 60)
-    text = f"{found.judged:,} of {found.rows:,} answers judged by {whose}: {found.wrong:,} wrong"
-    if found.left_out:
-        text += f"; {found.left_out:,} without a verdict or a value are left out"
+    whose = "people" if result.against == "people" else line(result.against, 60)
+    text = f"{result.judged:,} of {result.rows:,} answers judged by {whose}: {result.wrong:,} wrong"
+    if result.left_out:
+        text += f"; {result.left_out:,} without a verdict or a value are left out"
     return text
 
 
-def warnings(found: Board) -> list[str]:
+def warnings(result: Board) -> list[str]:
     """Return what a reader must know before quoting a row."""
-    told = []
-    rare, kind = min((found.wrong, "wrong"), (found.judged - found.wrong, "right"))
+    texts = []
+    rare, kind = min((result.wrong, "wrong"), (result.judged - result.wrong, "right"))
     if 0 < rare < FEW:
-        told.append(
+        texts.append(
             f"only {_of(rare, f'{kind} answer')}: a ranking of scores that rests on so few may be "
             "another one with the next answers"
         )
-    rows = {entry.method: entry for entry in found.entries}
+    rows = {entry.method: entry for entry in result.entries}
     length = rows.get(LENGTH)
     if length is not None and not _covers(length.auroc, 0.5):
-        told.append(
+        texts.append(
             f"plain length alone has AUROC {_number(length.auroc)}: a score that grows with "
             "length shares in that; read the column 'fixed'"
         )
-    partial = [e.method for e in found.entries if e.missing]
+    partial = [e.method for e in result.entries if e.missing]
     if partial:
-        most = max(found.entries, key=lambda e: e.missing)
-        told.append(
-            f"{_counted(len(partial))} on some rows (most: "
+        most = max(result.entries, key=lambda e: e.missing)
+        scores = "1 score misses" if len(partial) == 1 else f"{len(partial)} scores miss"
+        texts.append(
+            f"{scores} on some rows (most: "
             f"{line(most.method, 40)} on {most.missing:,}): other rows than the rest stand behind "
             "such a number"
         )
-    return told
+    return texts
 
 
-def _counted(scores: int) -> str:
-    return "1 score misses" if scores == 1 else f"{scores} scores miss"
-
-
-def _chosen(found: Board, shown: int) -> list[Entry]:
+def _chosen(result: Board, shown: int) -> list[Entry]:
     """The best scores, and wherever they stand plain length and the scores everybody knows."""
-    return [e for n, e in enumerate(found.entries) if n < shown or e.method in ALWAYS]
+    return [e for n, e in enumerate(result.entries) if n < shown or e.method in ALWAYS]
 
 
 def _covers(estimate: Estimate, value: float) -> bool:
@@ -631,13 +615,13 @@ def _covers(estimate: Estimate, value: float) -> bool:
     return estimate.low <= value <= estimate.high
 
 
-def _table(found: Board, shown: int) -> Table:
+def _table(result: Board, shown: int) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     table.add_column("score", no_wrap=True)
-    uneven = len({entry.n for entry in found.entries}) > 1
+    uneven = len({entry.n for entry in result.entries}) > 1
     for name in ("AUROC", "fixed", "length", "PRR", "AURAC", "acc", *("n",) * uneven):
         table.add_column(name, justify="right", no_wrap=True)
-    for entry in _chosen(found, shown):
+    for entry in _chosen(result, shown):
         versus = entry.versus_length
         p = versus.p_holm if versus is not None else None
         mark = "*" if p is not None and p < 0.05 else " "
@@ -676,10 +660,10 @@ def _judges(judges: tuple[Judge, ...]) -> Table:
     return table
 
 
-def _raters(found: Raters) -> Table:
+def _raters(agreement: Raters) -> Table:
     """Every two graders, and how often each says what the majority of the others says."""
-    names = list(dict.fromkeys(name for p in found.pairs for name in (p.first, p.second)))
-    same = {(p.first, p.second): p.same for p in found.pairs}
+    names = list(dict.fromkeys(name for p in agreement.pairs for name in (p.first, p.second)))
+    same = {(p.first, p.second): p.same for p in agreement.pairs}
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     table.add_column("", no_wrap=True)
     columns = names if len(names) <= MOST_RATERS else []
@@ -691,7 +675,7 @@ def _raters(found: Raters) -> Table:
             "" if name == other else _share(same.get((name, other)) or same[other, name])
             for other in columns
         ]
-        others = found.others.get(name)
+        others = agreement.others.get(name)
         last = "-" if others is None else _share(others)
         if others is not None and others.low is not None and others.high is not None:
             last += f" [{100 * others.low:.0f}, {100 * others.high:.0f}]"
@@ -703,13 +687,14 @@ def _share(estimate: Estimate) -> str:
     return "-" if estimate.value is None else f"{100 * estimate.value:.0f}"
 
 
-def _others(found: Raters) -> str:
-    if not found.others:
+def _others(agreement: Raters) -> str:
+    if not agreement.others:
         return "most others needs verdicts of three graders."
-    whose = "people" if all(name.startswith("person ") for name in found.panel) else "graders"
+    whose = "people" if all(name.startswith("person ") for name in agreement.panel) else "graders"
     text = (
-        f"most others: how often it says what the majority of the {len(found.panel)} {whose} says, "
-        "itself left out (a metric faces people with each left out in turn); ties are left out."
+        f"most others: how often it says what the majority of the {len(agreement.panel)} "
+        f"{whose} says, itself left out (a metric faces people with each left out in turn); ties "
+        "are left out."
     )
     if whose == "graders":
         text += " Metrics that compare words share their mistakes: a majority of them is no truth."

@@ -1,8 +1,15 @@
-"""From rows of a user's file to scores: cases for the collectors, evidence for the scores."""
+"""``sayso.score`` and ``sayso score FILE``: every score that the rows at hand allow.
+
+A row becomes a case for the collectors of evidence, and its evidence becomes scores. P(IK) learns
+from the rows' own verdicts, so it comes when all rows were read: an answer is predicted by a probe
+that saw no answer to its question, and ranked among those of the same fold (between folds chance
+alone ranks them the wrong way around).
+"""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import re
 import tempfile
@@ -16,19 +23,20 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_files import Answers, open_answers
 from sayso.datasets.answer_rows import AnswerRow, rows_of
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
 from sayso.judges.rules.text import forget_texts
 from sayso.records import InputError, Message, Request
 from sayso.runs.costs import Meter
 from sayso.runs.tools import Toolbox
-from sayso.score_files.grade import check_recorded, examples_of, graders
+from sayso.score_files.grade import Grader, check_recorded, examples_of, graders
 from sayso.score_files.leaderboard import EQUAL, LENGTH, Board, board, columns_for, numbers_of
 from sayso.score_files.write import (
     PROBLEMS,
     QUESTION_NUMBER,
     Columns,
+    Put,
     add_column,
     output_of,
     writing,
@@ -41,7 +49,220 @@ from sayso.scores.evidence import Answer, Case, Samples
 from sayso.scores.p_ik import P_IK, cross_fit_stored, fold_ranks, folds_of, not_converged
 from sayso.storage.cache import default_cache_folder
 
-#: Questions that are collected for and scored together.
+#: characters after which the rules forget the texts that they read
+FORGET = 1_000_000
+Names = Iterable[str] | Mapping[str, Method] | None
+
+
+class Place(NamedTuple):
+    """Which hidden state: layer (0 = embeddings, -1 = the last) and position."""
+
+    layer: int = -1
+    position: str = "second_last_answer"
+
+
+class FileScores(NamedTuple):
+    """What became of a file: where its scores lie, which there are, and how good they are.
+
+    ``values`` counts rows by method, ``missing`` says of each method without any why;
+    ``board`` is ``None`` without golds and verdicts of people. ``notices`` are sentences for the
+    user, ``signature`` names the tools that the scores owe something to, ``asked`` counts requests
+    that were made for confidences. ``probe`` says how P(IK) came about.
+    """
+
+    path: Path
+    rows: int
+    values: dict[str, int]
+    missing: dict[str, str]
+    problems: dict[str, int]
+    examples: dict[str, str]
+    board: Board | None
+    notices: list[str]
+    signature: str
+    asked: dict[str, int]
+    probe: ProbeReport | None
+
+
+def score(
+    rows: Iterable[Mapping[str, object]],
+    methods: Names = None,
+    *,
+    model: str | Engine | None = None,
+    nli: str | Classifier | None = None,
+    columns: Mapping[str, str] | None = None,
+    token_level: bool = False,
+    ask: bool = False,
+    cache: str | Path | None = None,
+) -> list[dict[str, object]]:
+    """Return the rows, each with a column for every score that could be computed of it.
+
+    A row is a mapping with some of ``question, answer, samples, token_logprobs,
+    sample_token_logprobs, context, prompt`` (see :mod:`sayso.datasets.answer_rows`; ``columns``
+    maps our names to yours). ``methods`` are names of :data:`sayso.scores.SCORES` (all), or a
+    mapping of names to methods of your own; every one that is named has a column, ``None`` where
+    it has no value. ``score_problems`` says why. Higher = less certain.
+
+    ``model`` (a name, or an engine) fills in token probabilities by reading the text, ``nli``
+    compares meanings (``rules``, a folder or hub id, ``llm:MODEL``, or a classifier). ``ask``: the
+    model is also asked for its confidence. P(IK) learns from all rows: :func:`score_file`. Raises
+    :class:`~sayso.records.InputError` for unknown methods, rows without any answer, and tools that
+    cannot be opened.
+    """
+    chosen = choose(methods)
+    read = rows_of(rows, columns)
+    tools = Toolbox(model, nli, cache, ask=ask)
+    with contextlib.closing(tools):
+        return [
+            {**one.row.own, **new_columns(one, named=methods is not None, token_level=token_level)}
+            for one in score_rows(read, chosen, tools)
+        ]
+
+
+def score_file(
+    path: str | Path,
+    out: str | Path | None = None,
+    methods: Names = None,
+    *,
+    model: str | Engine | None = None,
+    nli: str | Classifier | None = None,
+    gold_metric: str = "rules",
+    columns: Mapping[str, str] | None = None,
+    requests: str | Path | None = None,
+    golds: str | Path | None = None,
+    kind: str | None = None,
+    token_level: bool = False,
+    strict: bool = True,
+    condition: bool = True,
+    cache: str | Path | None = None,
+    ask: bool = False,
+    prompts: Path | None = None,
+    place: Place = Place(),  # noqa: B008 - frozen
+    price: str | None = None,
+    max_cost: float | None = None,
+    examples: int = 0,
+    seed: int = 0,
+) -> FileScores:
+    """Score a file of answers row by row, write it back with a column for each score, compare.
+
+    See :func:`score`; ``gold_metric`` decides who is right where no person did, ``strict`` and
+    ``condition`` how meanings are compared; ``price`` and ``max_cost`` are for language models that
+    compare, grade or are asked. ``prompts`` is a folder of prompts of your own, ``place`` the
+    hidden state that P(IK) learns from. ``golds`` is a file of golds by id, ``examples`` how many
+    labeled rows are shown to ``model`` before it says whether another answer is true. Memory does
+    not grow with the file. Raises InputError.
+    """
+    if examples and model is None:
+        raise InputError(
+            "--examples are shown to the model that gave the answers: name it (--model)"
+        )
+    source = Path(path)
+    named = methods is not None
+    if methods is not None and not isinstance(methods, Mapping):
+        methods = methods.split(",") if isinstance(methods, str) else list(methods)
+        methods = [name.strip() for name in methods if name.strip()]
+    learns = methods is None or (P_IK in methods and not isinstance(methods, Mapping))
+    chosen = choose([m for m in methods if m != P_IK] if isinstance(methods, list) else methods)
+    folder = Path(cache) if cache is not None else default_cache_folder()
+
+    def read() -> Answers:
+        return open_answers(source, columns, requests, kind, golds)
+
+    with contextlib.ExitStack() as stack:
+        meter = Meter(max_cost)
+        judges = graders(gold_metric, folder, stack, price, meter)
+        answers = read()
+        target = output_of(source, Path(out) if out is not None else None, answers.kind)
+        tools = Toolbox(
+            model, nli, folder, strict=strict, condition=condition, price=price, meter=meter,
+            ask=ask, prompts=prompts,
+        )  # fmt: skip
+        stack.enter_context(contextlib.closing(tools))
+        first = list(islice(answers.rows, BLOCK))
+        check_recorded(gold_metric, first)
+        if examples:
+            tools.examples = examples_of(read().rows, judges[gold_metric], examples, seed)
+        gold = any(row.gold for row in first) or gold_metric.startswith("file:")
+        truth = gold or any(row.human is not None for row in first)
+        probe = probing(tools, truth, place) if learns else None
+        if isinstance(probe, Probe):
+            stack.callback(probe.close)
+        names = [*chosen] if named or target.suffix == ".jsonl" else []
+        if not names:  # a table has its columns before its rows: look what they hold
+            names = possible(read().rows, chosen, tools, model is not None)
+        names += [P_IK] * isinstance(probe, Probe) + [PROBLEMS, *[f"correct_{gold_metric}"] * gold]
+        names += ["tokens", "token_logprobs", "token_entropies"] * token_level
+        kept = [m for m in chosen if m != LENGTH]
+        work = _Scoring(
+            judges=judges,
+            gold_metric=gold_metric,
+            kept=kept,
+            table=stack.enter_context(columns_for(kept, judges)),
+            probe=probe if isinstance(probe, Probe) else None,
+            named=named,
+            learns=learns,
+            token_level=token_level,
+        )
+        with writing(source, target, names) as sink:
+            for block in _blocks(score_rows(chain(first, answers.rows), chosen, tools)):
+                work.add(block, sink)
+            if not work.summary.rows:
+                raise InputError(f"{source}: no answers in it")
+        if work.with_gold and not work.judged and not work.people:
+            answers.notices.append(
+                "no answer could be judged against its gold: there is no leaderboard"
+            )
+        summary = work.summary
+        values = {m: summary.values[m] for m in chosen if summary.values[m]}
+        missing = {m: summary.why(m) for m in chosen if not summary.values[m]}
+        fitted = work.fit(seed)
+        if isinstance(fitted, Fitted):
+            values[P_IK] = fitted.add_to(work.table)
+            add_column(target, P_IK, *fitted.cells())
+        elif learns:
+            missing[P_IK] = str(fitted or probe)
+        result = work.board([*values], seed)
+        return FileScores(
+            path=target,
+            rows=summary.rows,
+            values=values,
+            missing=missing,
+            problems=dict(summary.problems),
+            examples=summary.examples,
+            board=result,
+            notices=[*answers.notices, *tools.notices, *summary.notices, *_on(result, tools)],
+            signature=tools.signature,
+            asked=tools.request_counts,
+            probe=fitted.report if isinstance(fitted, Fitted) else None,
+        )
+
+
+def _on(result: Board | None, tools: Toolbox) -> list[str]:
+    """Return notices on a leaderboard: scores that rank nothing, a judge that shares its rules."""
+    notices = []
+    flat = [e.method for e in result.entries if e.auroc.problem == EQUAL] if result else []
+    if flat:
+        notices.append(
+            f"equal on all rows, so that they rank nothing (AUROC .5 by definition): "
+            f"{', '.join(flat)}"
+        )
+    if result and result.against == "rules" and "nli:rules" in tools.signature.split("|"):
+        notices.append(
+            "verdicts and meanings both come from the rules: scores that compare meanings agree "
+            "with this judge more than with another; --nli or verdicts of people make them "
+            "independent"
+        )
+    return notices
+
+
+def _blocks(scored: Iterable[Scored]) -> Iterator[list[Scored]]:
+    source = iter(scored)
+    while block := list(islice(source, BLOCK)):
+        yield block
+
+
+# ---- rows
+
+#: questions whose evidence is collected together
 BLOCK = 128
 _MEANING = {"clusters", "nli", "nli:answer", "nli:sentences"}
 _ENGINE = {
@@ -51,7 +272,7 @@ _ENGINE = {
 _ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
 #: What differs from row to row in a reason: numbers, and texts in quotes.
 _NUMBER = re.compile(r"""-?\d[\d.,e+-]*|\bnan\b|\binf\b|'[^']*'|"[^"]*\"""")
-#: what is known of asking whether an answer is true, and how it was asked
+#: how the question whether an answer is true was put, by the name of its evidence
 _ASKED_TRUE = {"true_false": "", "true_false_few": " behind examples"}
 _NOT_READ = "a relation of meaning could not be read"
 #: The evidence that lies in a column, and how a problem names the column.
@@ -78,7 +299,7 @@ class Scored(NamedTuple):
 
 
 class Summary:
-    """What became of each method over all rows, in memory that does not grow with them."""
+    """Values and reasons of each method over all rows, in memory that does not grow with them."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -113,7 +334,7 @@ class Summary:
 
     @property
     def notices(self) -> list[str]:
-        """What the user should know of all rows together."""
+        """Notices on all rows together."""
         return [
             f"on {self.not_understood[name]:,} of {asked:,} rows the model put less than half of "
             f"its probability on 'true' or 'false' when asked{how}: P(True) says little there"
@@ -128,7 +349,7 @@ class Summary:
 
 
 def prompt_of(row: AnswerRow) -> Request:
-    """Return how an answer is taken to have been asked for: the prompt, or context and question."""
+    """Return the request for an answer: its prompt, else context and question."""
     text = row.prompt if row.prompt is not None else row.question
     if row.prompt is None and row.context:
         text = f"{row.context}\n\n{row.question}"
@@ -206,14 +427,14 @@ def score_rows(
 def present(row: AnswerRow, case: Case) -> frozenset[str]:
     """Return the kinds of evidence that are there, whatever they are worth."""
     held = case.evidence
-    found = {name for name in _ARRAYS if name in case.arrays}
+    kinds = {name for name in _ARRAYS if name in case.arrays}
     if row.answer is not None:
-        found.add("answer")
+        kinds.add("answer")
     if case.draws:
-        found.add("draws")
+        kinds.add("draws")
         for name in ("logprobs", "entropies"):
             if all(name in kept for kept in case.draw_arrays):
-                found.add(f"draws.{name}")
+                kinds.add(f"draws.{name}")
     for need, name in (
         ("clusters", "clusters"),
         ("nli", "entail"),
@@ -226,9 +447,9 @@ def present(row: AnswerRow, case: Case) -> frozenset[str]:
         ("said_true", "said_true"),
     ):
         if name in held:
-            found.add(need)
-    found |= {f"stated:{way}" for way in held.get("stated", ())}
-    return frozenset(found)
+            kinds.add(need)
+    kinds |= {f"stated:{way}" for way in held.get("stated", ())}
+    return frozenset(kinds)
 
 
 def possible(
@@ -253,9 +474,9 @@ def _why(
     absent: Sequence[str], case: Case, row: AnswerRow, can: frozenset[str], tools: Any
 ) -> tuple[str, bool]:
     """Why a method has no value, and whether that lies in this row alone."""
-    told = next((case.reasons[need] for need in absent if need in case.reasons), None)
-    if told is not None:
-        return told, True
+    reason = next((case.reasons[need] for need in absent if need in case.reasons), None)
+    if reason is not None:
+        return reason, True
     if row.answer is not None and case.answer is None and "draws" not in absent:
         return "the answer is empty", True
     if "answer" in absent:
@@ -277,17 +498,17 @@ def new_columns(scored: Scored, *, named: bool, token_level: bool) -> dict[str, 
 
     ``named``: the user named the methods, so that each has a column.
     """
-    found: dict[str, object] = dict(scored.values)
+    new: dict[str, object] = dict(scored.values)
     if named:
-        found |= dict.fromkeys(scored.reasons)
-    told = {m: r for m, r in scored.reasons.items() if named or m in scored.own}
+        new |= dict.fromkeys(scored.reasons)
+    reasons = {m: r for m, r in scored.reasons.items() if named or m in scored.own}
     if scored.row.problems:
-        told["row"] = "; ".join(scored.row.problems)
-    if told:
-        found[PROBLEMS] = told
+        reasons["row"] = "; ".join(scored.row.problems)
+    if reasons:
+        new[PROBLEMS] = reasons
     if token_level:
-        found |= tokens_of(scored)
-    return found
+        new |= tokens_of(scored)
+    return new
 
 
 def tokens_of(scored: Scored) -> dict[str, object]:
@@ -296,29 +517,89 @@ def tokens_of(scored: Scored) -> dict[str, object]:
     All are of one tokenization: the file's where it has log-probabilities, else the model's.
     """
     arrays, row = scored.case.arrays, scored.row
-    found: dict[str, object] = {}
+    new: dict[str, object] = {}
     tokens, offsets = row.tokens, arrays.get("offsets")
     if offsets is not None and row.answer is not None and row.logprobs is None:
         ends = [*offsets[1:], len(row.answer)]
         tokens = tuple(row.answer[a:b] for a, b in zip(offsets, ends, strict=True))
     if tokens is not None:
-        found["tokens"] = list(tokens)
+        new["tokens"] = list(tokens)
     count = len(arrays["logprobs"]) if "logprobs" in arrays else None
     for name in ("logprobs", "entropies"):
         values = arrays.get(name)
         if values is not None and count in (None, len(values)):
-            found[f"token_{name}"] = [v if math.isfinite(v) else None for v in values]
-    return found
+            new[f"token_{name}"] = [v if math.isfinite(v) else None for v in values]
+    return new
 
 
-# P(IK) of a user's file: hidden states beside its rows, a probe by cross-fitting over
-# questions.
-#
-# The probe learns from the rows' own verdicts, so it comes when all rows were read. An answer
-# is
-# predicted by a probe that saw no answer to its question, and ranked among those of the same
-# fold:
-# between folds chance alone ranks them the wrong way around (``protocols/selective_probe``).
+@dataclasses.dataclass(kw_only=True)
+class _Scoring:
+    """What is gathered while the rows of a file pass: grades, a table of numbers, hidden states."""
+
+    judges: dict[str, Grader]
+    gold_metric: str
+    kept: list[str]
+    table: Columns
+    probe: Probe | None
+    named: bool
+    learns: bool
+    token_level: bool
+    summary: Summary = dataclasses.field(default_factory=Summary)
+    judged: int = 0
+    people: int = 0
+    with_gold: int = 0
+    _characters: int = 0
+
+    def add(self, block: Sequence[Scored], sink: Put) -> None:
+        """Grade a block of rows, count it, and write it."""
+        rows = [one.row for one in block]
+        self._forget(rows)
+        has_gold = any(row.gold for row in rows) or self.gold_metric.startswith("file:")
+        self.with_gold += has_gold
+        judges = self.judges if has_gold else {}
+        graded = {name: judge(rows) for name, judge in judges.items()}
+        if self.probe is not None:
+            self.probe.read(block)
+        for n, one in enumerate(block):
+            self.summary.add(one)
+            grades = {name: values[n] for name, values in graded.items()}
+            self.table.add(numbers_of(one.row, one.values, grades, self.kept))
+            self.judged += any(not math.isnan(g.correct) for g in grades.values())
+            self.people += one.row.human is not None
+            new = new_columns(one, named=self.named, token_level=self.token_level)
+            if self.named and self.learns:
+                new[P_IK] = None
+            if self.gold_metric in grades:
+                correct = grades[self.gold_metric].correct
+                new[f"correct_{self.gold_metric}"] = None if math.isnan(correct) else correct
+            sink(one.row, new)
+
+    def _forget(self, rows: Sequence[AnswerRow]) -> None:
+        """Have the rules forget their texts from time to time: rows of a file rarely repeat."""
+        self._characters += sum(
+            len(row.question) + len(row.answer or "") + sum(map(len, row.samples)) for row in rows
+        )
+        if self._characters > FORGET:
+            forget_texts()
+            self._characters = 0
+
+    def fit(self, seed: int) -> Fitted | str | None:
+        """Return P(IK), or why there is none; ``None`` without a probe."""
+        if self.probe is None:
+            return None
+        decides = "people" if self.people else self.gold_metric
+        wrong = 1 - self.table.column(f"correct:{decides}")
+        return self.probe.fit(wrong, self.table.column(QUESTION_NUMBER), seed)
+
+    def board(self, methods: Sequence[str], seed: int) -> Board | None:
+        """Return the leaderboard; ``None`` without a verdict."""
+        if not self.judged and not self.people:
+            return None
+        used = list(self.judges) if self.judged else []
+        return board(self.table, methods, used, self.gold_metric, self.people > 0, seed)
+
+
+# ---- P(IK): hidden states of the rows, and a probe that is fitted when all rows were read
 
 Floats = NDArray[np.float64]
 FOLDS = 5
@@ -329,13 +610,6 @@ NO_TRUTH = "learns from right and wrong answers: needs gold or human in the firs
 
 
 NO_STATE = "no hidden state: the model could not read the answer behind its prompt"
-
-
-class Place(NamedTuple):
-    """Which hidden state: layer (0 = embeddings, -1 = the last) and position."""
-
-    layer: int = -1
-    position: str = "second_last_answer"
 
 
 class ProbeReport(msgspec.Struct, frozen=True):
@@ -467,241 +741,3 @@ def probing(tools: Toolbox, truth: bool, place: Place) -> Probe | str:
         name = engine.name if engine is not None else "the model"
         return f"{name} shows no hidden states: that takes a model in this process (hf:NAME)"
     return Probe(engine, place)
-
-
-# ``sayso.score`` and ``sayso score FILE``: every score that the rows at hand allow.
-
-#: Characters after which the rules forget what they read: rows of a file rarely come twice.
-FORGET = 1_000_000
-Names = Iterable[str] | Mapping[str, Method] | None
-
-
-class FileScores(NamedTuple):
-    """What became of a file: where its scores lie, which there are, and how good they are.
-
-    ``values`` counts rows by method, ``missing`` says of each method without any why;
-    ``board`` is ``None`` without golds and verdicts of people. ``notices`` are sentences for the
-    user, ``signature`` names the tools that the scores owe something to, ``asked`` counts requests
-    that were made for confidences. ``probe`` says how P(IK) came about.
-    """
-
-    path: Path
-    rows: int
-    values: dict[str, int]
-    missing: dict[str, str]
-    problems: dict[str, int]
-    examples: dict[str, str]
-    board: Board | None
-    notices: list[str]
-    signature: str
-    asked: dict[str, int]
-    probe: ProbeReport | None
-
-
-def score(
-    rows: Iterable[Mapping[str, object]],
-    methods: Names = None,
-    *,
-    model: str | Engine | None = None,
-    nli: str | Classifier | None = None,
-    columns: Mapping[str, str] | None = None,
-    token_level: bool = False,
-    ask: bool = False,
-    cache: str | Path | None = None,
-) -> list[dict[str, object]]:
-    """Return the rows, each with a column for every score that could be computed of it.
-
-    A row is a mapping with some of ``question, answer, samples, token_logprobs,
-    sample_token_logprobs, context, prompt`` (see :mod:`sayso.datasets.answer_rows`; ``columns``
-    maps our names to yours). ``methods`` are names of :data:`sayso.scores.SCORES` (all), or a
-    mapping of names to methods of your own; every one that is named has a column, ``None`` where
-    it has no value. ``score_problems`` says why. Higher = less certain.
-
-    ``model`` (a name, or an engine) fills in token probabilities by reading the text, ``nli``
-    compares meanings (``rules``, a folder or hub id, ``llm:MODEL``, or a classifier). ``ask``: the
-    model is also asked for its confidence. P(IK) learns from all rows: :func:`score_file`. Raises
-    :class:`~sayso.records.InputError` for unknown methods, rows without any answer, and tools that
-    cannot be opened.
-    """
-    chosen = choose(methods)
-    read = rows_of(rows, columns)
-    tools = Toolbox(model, nli, cache, ask=ask)
-    with contextlib.closing(tools):
-        return [
-            {**one.row.own, **new_columns(one, named=methods is not None, token_level=token_level)}
-            for one in score_rows(read, chosen, tools)
-        ]
-
-
-def score_file(
-    path: str | Path,
-    out: str | Path | None = None,
-    methods: Names = None,
-    *,
-    model: str | Engine | None = None,
-    nli: str | Classifier | None = None,
-    gold_metric: str = "rules",
-    columns: Mapping[str, str] | None = None,
-    requests: str | Path | None = None,
-    golds: str | Path | None = None,
-    kind: str | None = None,
-    token_level: bool = False,
-    strict: bool = True,
-    condition: bool = True,
-    cache: str | Path | None = None,
-    ask: bool = False,
-    prompts: Path | None = None,
-    place: Place = Place(),  # noqa: B008 - frozen
-    price: str | None = None,
-    max_cost: float | None = None,
-    examples: int = 0,
-    seed: int = 0,
-) -> FileScores:
-    """Score a file of answers row by row, write it back with a column for each score, compare.
-
-    See :func:`score`; ``gold_metric`` decides who is right where no person did, ``strict`` and
-    ``condition`` how meanings are compared; ``price`` and ``max_cost`` are for language models that
-    compare, grade or are asked. ``prompts`` is a folder of prompts of your own, ``place`` the
-    hidden state that P(IK) learns from. ``golds`` is a file of golds by id, ``examples`` how many
-    labeled rows are shown to ``model`` before it says whether another answer is true. Memory does
-    not grow with the file. Raises InputError.
-    """
-    if examples and model is None:
-        raise InputError(
-            "--examples are shown to the model that gave the answers: name it (--model)"
-        )
-    source = Path(path)
-    named = methods is not None
-    if methods is not None and not isinstance(methods, Mapping):
-        methods = methods.split(",") if isinstance(methods, str) else list(methods)
-        methods = [name.strip() for name in methods if name.strip()]
-    learns = methods is None or (P_IK in methods and not isinstance(methods, Mapping))
-    chosen = choose([m for m in methods if m != P_IK] if isinstance(methods, list) else methods)
-    folder = Path(cache) if cache is not None else default_cache_folder()
-    summary = Summary()
-    with contextlib.ExitStack() as stack:
-        meter = Meter(max_cost)
-        judges = graders(gold_metric, folder, stack, price, meter)
-        answers = open_answers(source, columns, requests, kind, golds)
-        target = output_of(source, Path(out) if out is not None else None, answers.kind)
-        tools = Toolbox(
-            model, nli, folder, strict=strict, condition=condition, price=price, meter=meter,
-            ask=ask, prompts=prompts,
-        )  # fmt: skip
-        stack.enter_context(contextlib.closing(tools))
-        rows, first = _peek(answers.rows)
-        check_recorded(gold_metric, first)
-        if examples:
-            labeled = open_answers(source, columns, requests, kind, golds).rows
-            tools.examples = examples_of(labeled, judges[gold_metric], examples, seed)
-        verdict = f"correct_{gold_metric}"
-        gold = any(row.gold for row in first) or gold_metric.startswith("file:")
-        truth = gold or any(row.human is not None for row in first)
-        probe = probing(tools, truth, place) if learns else None
-        if isinstance(probe, Probe):
-            stack.callback(probe.close)
-        names = [*chosen] if named or target.suffix == ".jsonl" else []
-        if not names:  # a table has its columns before its rows: look what they hold
-            again = open_answers(source, columns, requests, kind, golds).rows
-            names = possible(again, chosen, tools, model is not None)
-        names += [P_IK] * isinstance(probe, Probe) + [PROBLEMS, *[verdict] * gold]
-        names += ["tokens", "token_logprobs", "token_entropies"] * token_level
-        kept = [m for m in chosen if m != LENGTH]
-        table = stack.enter_context(columns_for(kept, judges))
-        judged = people = seen = held = 0
-        with writing(source, target, names) as sink:
-            for block in _blocks(score_rows(rows, chosen, tools)):
-                of_block = [one.row for one in block]
-                seen += sum(map(_characters, of_block))
-                if seen > FORGET:
-                    forget_texts()
-                    seen = 0
-                has_gold = any(row.gold for row in of_block) or gold_metric.startswith("file:")
-                held += has_gold
-                graders_here = judges if has_gold else {}
-                graded = {name: judge(of_block) for name, judge in graders_here.items()}
-                if isinstance(probe, Probe):
-                    probe.read(block)
-                for n, one in enumerate(block):
-                    summary.add(one)
-                    grades = {name: found[n] for name, found in graded.items()}
-                    table.add(numbers_of(one.row, one.values, grades, kept))
-                    judged += any(not math.isnan(g.correct) for g in grades.values())
-                    people += one.row.human is not None
-                    new = new_columns(one, named=named, token_level=token_level)
-                    if named and learns:
-                        new[P_IK] = None
-                    if gold_metric in grades:
-                        said = grades[gold_metric].correct
-                        new[verdict] = None if math.isnan(said) else said
-                    sink(one.row, new)
-            if not summary.rows:
-                raise InputError(f"{source}: no answers in it")
-        if held and not judged and not people:
-            answers.notices.append(
-                "no answer could be judged against its gold: there is no leaderboard"
-            )
-        values = {m: summary.values[m] for m in chosen if summary.values[m]}
-        missing = {m: summary.why(m) for m in chosen if not summary.values[m]}
-        fitted = None
-        if isinstance(probe, Probe):
-            decides = "people" if people else gold_metric
-            fitted = probe.fit(
-                1 - table.column(f"correct:{decides}"), table.column(QUESTION_NUMBER), seed
-            )
-        if isinstance(fitted, Fitted):
-            values[P_IK] = fitted.add_to(table)
-            add_column(target, P_IK, *fitted.cells())
-        elif learns:
-            missing[P_IK] = str(fitted or probe)
-        found = None
-        if judged or people:
-            used = list(judges) if judged else []
-            found = board(table, [*values], used, gold_metric, people > 0, seed)
-        return FileScores(
-            path=target,
-            rows=summary.rows,
-            values=values,
-            missing=missing,
-            problems=dict(summary.problems),
-            examples=summary.examples,
-            board=found,
-            notices=[*answers.notices, *tools.notices, *summary.notices, *_on(found, tools)],
-            signature=tools.signature,
-            asked=tools.request_counts,
-            probe=fitted.report if isinstance(fitted, Fitted) else None,
-        )
-
-
-def _on(found: Board | None, tools: Toolbox) -> list[str]:
-    """What a reader must know of a leaderboard: scores that rank nothing, verdicts of one kind."""
-    told = []
-    flat = [e.method for e in found.entries if e.auroc.problem == EQUAL] if found else []
-    if flat:
-        told.append(
-            f"equal on all rows, so that they rank nothing (AUROC .5 by definition): "
-            f"{', '.join(flat)}"
-        )
-    if found and found.against == "rules" and "nli:rules" in tools.signature.split("|"):
-        told.append(
-            "verdicts and meanings both come from the rules: scores that compare meanings agree "
-            "with this judge more than with another; --nli or verdicts of people make them "
-            "independent"
-        )
-    return told
-
-
-def _peek(rows: Iterator[AnswerRow]) -> tuple[Iterator[AnswerRow], list[AnswerRow]]:
-    """Return the rows, and the first of them."""
-    first = list(islice(rows, BLOCK))
-    return chain(first, rows), first
-
-
-def _blocks(scored: Iterable[Scored]) -> Iterator[list[Scored]]:
-    source = iter(scored)
-    while block := list(islice(source, BLOCK)):
-        yield block
-
-
-def _characters(row: AnswerRow) -> int:
-    return len(row.question) + len(row.answer or "") + sum(map(len, row.samples))

@@ -26,83 +26,12 @@ from sayso.datasets.tables import any_length
 from sayso.records import InputError
 from sayso.storage.atomic import disk_errors, replacing
 
-# Numbers of many rows on disk while they come, and column by column when they are all there.
-
-Floats = NDArray[np.float64]
-#: Rows written at a time.
-CHUNK = 2048
-
-
-class Columns:
-    """A table of floats in a temporary file: memory does not grow with its rows.
-
-    A missing value is NaN.
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = list(dict.fromkeys(names))
-        self._place = {name: n for n, name in enumerate(self.names)}
-        # opened for as long as the object lives, and gone from the disk with it
-        self._file = tempfile.TemporaryFile(prefix="sayso-columns-")  # noqa: SIM115
-        self._buffer = np.full((CHUNK, len(self.names)), np.nan)
-        self._filled = 0
-        self.rows = 0
-        self._later: dict[str, Floats] = {}
-
-    def put(self, name: str, values: Floats) -> None:
-        """Add a whole column (rows,) that was found out when all rows were there."""
-        self._later[name] = values
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._place or name in self._later
-
-    def add(self, values: Mapping[str, float]) -> None:
-        """Add one row."""
-        row = self._buffer[self._filled]
-        row[:] = math.nan
-        for name, value in values.items():
-            row[self._place[name]] = value
-        self._filled += 1
-        self.rows += 1
-        if self._filled == CHUNK:
-            self._flush()
-
-    def column(self, name: str) -> Floats:
-        """Return one column (rows,)."""
-        if name in self._later:
-            return self._later[name]
-        self._flush()
-        if not self.rows:
-            return np.zeros(0)
-        shape = (self.rows, len(self.names))
-        table = np.memmap(self._file, dtype=np.float64, mode="r", shape=shape)
-        return np.array(table[:, self._place[name]])
-
-    def _flush(self) -> None:
-        if self._filled:
-            self._file.seek(0, 2)
-            self._file.write(self._buffer[: self._filled].tobytes())
-            self._file.flush()
-            self._filled = 0
-
-    def __enter__(self) -> Columns:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
-
-
-#: The column that says why a row lacks a score.
+#: the column that says why a row lacks a score.
 PROBLEMS = "score_problems"
 
-#: What makes a spreadsheet run a cell instead of showing it.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-#: Rows of one Parquet row group.
+#: what makes a spreadsheet run a cell instead of showing it.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: rows of one Parquet row group.
 ROW_GROUP = 4096
 
 Put = Callable[[AnswerRow, Mapping[str, object]], None]
@@ -191,7 +120,7 @@ def harmless(text: str) -> str:
 
     Numbers stay as they are.
     """
-    if not text.lstrip(" ").startswith(_FORMULA):
+    if not text.lstrip(" ").startswith(FORMULA):
         return text
     try:
         float(text)
@@ -250,9 +179,6 @@ WRITERS: dict[str, Writer] = {
     ".csv": _table,
     ".tsv": _table,
 }
-
-
-# A column that is known only when all rows are: put into a scored file, row by row again.
 
 
 def add_column(
@@ -342,7 +268,80 @@ ADDERS: dict[str, Callable[[Path, str, Sequence[float | None], Mapping[int, str]
     ".csv": _add_to_table,
     ".tsv": _add_to_table,
 }
-#: The column of a row's question, as a number.
+
+
+# ---- numbers of many rows, on disk while they come
+
+Floats = NDArray[np.float64]
+#: rows written at a time.
+CHUNK = 2048
+
+
+class Columns:
+    """A table of floats in a temporary file: memory does not grow with its rows.
+
+    A missing value is NaN.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(dict.fromkeys(names))
+        self._place = {name: n for n, name in enumerate(self.names)}
+        # opened for as long as the object lives, and gone from the disk with it
+        self._file = tempfile.TemporaryFile(prefix="sayso-columns-")  # noqa: SIM115
+        self._buffer = np.full((CHUNK, len(self.names)), np.nan)
+        self._filled = 0
+        self.rows = 0
+        self._later: dict[str, Floats] = {}
+
+    def put(self, name: str, values: Floats) -> None:
+        """Add a whole column (rows,) that was found out when all rows were there."""
+        self._later[name] = values
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._place or name in self._later
+
+    def add(self, values: Mapping[str, float]) -> None:
+        """Add one row."""
+        row = self._buffer[self._filled]
+        row[:] = math.nan
+        for name, value in values.items():
+            row[self._place[name]] = value
+        self._filled += 1
+        self.rows += 1
+        if self._filled == CHUNK:
+            self._flush()
+
+    def column(self, name: str) -> Floats:
+        """Return one column (rows,)."""
+        if name in self._later:
+            return self._later[name]
+        self._flush()
+        if not self.rows:
+            return np.zeros(0)
+        shape = (self.rows, len(self.names))
+        table = np.memmap(self._file, dtype=np.float64, mode="r", shape=shape)
+        return np.array(table[:, self._place[name]])
+
+    def _flush(self) -> None:
+        if self._filled:
+            self._file.seek(0, 2)
+            self._file.write(self._buffer[: self._filled].tobytes())
+            self._file.flush()
+            self._filled = 0
+
+    def __enter__(self) -> Columns:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+#: the column of a row's question, as a number.
 QUESTION_NUMBER = "question:number"
 
 
