@@ -1,4 +1,4 @@
-"""Writing a file in one piece, and telling in one line why it could not be written."""
+"""Writing a file in one piece; a failure to write is one line for the user."""
 
 from __future__ import annotations
 
@@ -19,12 +19,22 @@ def disk_errors(path: Path, doing: str = "write") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise InputError(
-                f"disk is full while writing {path}; free some space and run again: "
-                "everything committed so far is kept"
-            ) from error
+        if is_full(error):
+            raise full_disk(path) from error
         raise InputError(f"cannot {doing} {path}: {error.strerror or error}") from error
+
+
+def is_full(error: OSError) -> bool:
+    """Tell whether the system has no space left."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def full_disk(path: Path) -> InputError:
+    """Return the one line for a full disk."""
+    return InputError(
+        f"disk is full while writing {path}; free some space and run again: "
+        "everything committed so far is kept"
+    )
 
 
 @contextlib.contextmanager

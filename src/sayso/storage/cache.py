@@ -1,4 +1,4 @@
-"""The live store: every reply of a model, by the hash of what was asked.
+"""The cache: every reply of a model, by the hash of its request.
 
 A reply is *acknowledged* when it is committed, and from then on nothing loses it: not kill -9, not
 another process. Replies are committed in batches: when ``batch`` of them wait, when ``pause``
@@ -8,12 +8,15 @@ Which replies are kept: those without a problem, and ``truncated`` ones, which a
 said (asking them again until they end would choose among its draws). Every other problem is a
 request that failed: the next run asks again. That includes ``context``, which costs no tokens to
 find again and depends on a server's window, which is not in the key.
+
+Every process holds a shared lock on ``<file>.lock`` while it has the file open. Salvaging takes the
+lock alone, because SQLite deletes write-ahead logs by name: replacing a database under a living
+connection could delete the log of its successor.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import json
 import os
@@ -29,13 +32,324 @@ from typing import TypeVar
 import msgspec
 
 from sayso.records import Generation, InputError, Request
+from sayso.storage.atomic import full_disk, is_full
 
-# The SQLite file under the cache: opening and locking it.
-#
-# Every process holds a shared lock on ``<file>.lock`` while it has the file open. Salvaging
-# needs
-# that lock alone, because SQLite deletes write-ahead logs by name: replacing a database under a
-# living connection could delete the log of its successor.
+FILE_NAME = "replies.sqlite"
+KEPT_PROBLEMS = frozenset({"truncated"})
+CHUNK = 500  # keys in one query
+T = TypeVar("T")
+Row = tuple[bytes, int, bytes]  # key, checksum, compressed reply
+
+
+def default_cache_folder() -> Path:
+    """Return ``SAYSO_CACHE``, else sayso's folder among the user's caches on this platform."""
+    if chosen := os.environ.get("SAYSO_CACHE"):
+        return Path(chosen).expanduser()
+    try:
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "sayso"
+        if sys.platform == "win32":
+            local = os.environ.get("LOCALAPPDATA")
+            return (Path(local) if local else Path.home() / "AppData" / "Local") / "sayso"
+        xdg = os.environ.get("XDG_CACHE_HOME", "")
+        return (Path(xdg) if Path(xdg).is_absolute() else Path.home() / ".cache") / "sayso"
+    except RuntimeError:
+        raise InputError(
+            "no home folder to keep the cache in: set SAYSO_CACHE to a folder, or use --cache DIR"
+        ) from None
+
+
+class Cache:
+    """Replies on disk, shared by runs and safe for several processes at once.
+
+    ``path`` is a folder (the file is ``replies.sqlite`` in it) or a file ending in ``.sqlite``;
+    ``None`` is :func:`default_cache_folder`. ``wait`` is how many seconds to wait for a lock.
+    ``notices`` holds what the user should be told: damage, salvage, a network file system.
+    Raises :class:`InputError` for a file that cannot be used, a full disk, a lock that stays.
+    """
+
+    def __init__(
+        self,
+        path: Path | str | None = None,
+        *,
+        wait: float = 30.0,
+        batch: int = 256,
+        pause: float = 1.0,
+    ) -> None:
+        place = Path(path) if path is not None else default_cache_folder()
+        self.path = place if place.suffix == ".sqlite" else place / FILE_NAME
+        self.notices: list[str] = []
+        self.damaged_rows = 0
+        self._wait, self._batch, self._pause = wait, batch, pause
+        self._pending: dict[bytes, Generation] = {}
+        self._last_commit = time.monotonic()
+        self._db: sqlite3.Connection | None = None
+        self._lock: int | None = None
+        self._inode: int | None = None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise disk_error(error, self.path) from error
+        self._open()
+
+    def get_many(self, keys: Iterable[bytes] | Mapping[bytes, Request]) -> dict[bytes, Generation]:
+        """Return the replies that are known, uncommitted ones included.
+
+        A reply comes without its request (empty messages) and without what a run adds; given a
+        mapping of keys to requests, each reply carries the request. Damaged rows are absent.
+        """
+        requests = keys if isinstance(keys, Mapping) else {}
+        wanted = list(dict.fromkeys(keys))
+        known = {key: self._pending[key] for key in wanted if key in self._pending}
+        stored = [key for key in wanted if key not in known]
+        known |= self._run(lambda db: self._read(db, stored)) if stored else {}
+        return {
+            key: msgspec.structs.replace(known[key], request=requests[key])
+            if key in requests
+            else known[key]
+            for key in wanted
+            if key in known
+        }
+
+    def put(self, key: bytes, generation: Generation) -> None:
+        """Keep a reply, soon: it is acknowledged at the next commit.
+
+        An existing reply is replaced only by one with more arrays (:func:`merge`); a reply with
+        a problem other than ``truncated`` is not kept.
+        """
+        if generation.problem is not None and generation.problem not in KEPT_PROBLEMS:
+            return
+        reply = unbind(generation)
+        waiting = self._pending.get(key)
+        reply = reply if waiting is None else merge(waiting, reply) or waiting
+        self._pending[key] = reply
+        late = time.monotonic() - self._last_commit >= self._pause
+        if late or len(self._pending) >= self._batch:
+            self.commit()
+
+    def commit(self) -> None:
+        """Write the waiting replies; when this returns they are safe."""
+        if self._pending:
+            if not self._in_place():
+                self._close_file()
+                self._open()
+            self._run(self._write)
+            self._pending.clear()
+        self._last_commit = time.monotonic()
+
+    def close(self) -> None:
+        """Commit and close the file. Closing twice does nothing."""
+        try:
+            if self._db is not None:
+                self.commit()
+        finally:
+            self._close_file()
+
+    def __enter__(self) -> Cache:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        """Do something with the file; once more after salvaging it, if it turns out damaged."""
+        for _ in range(2):
+            if self._db is None:
+                raise ValueError("this cache is closed")
+            try:
+                with sqlite_errors(self.path, self._wait):
+                    return action(self._db)
+            except DamagedError:
+                self._heal()
+        raise InputError(
+            f"the cache {self.path} is damaged beyond repair: delete it, or choose another folder "
+            "with --cache DIR"
+        )
+
+    def _read(self, db: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, Generation]:
+        replies: dict[bytes, Generation] = {}
+        for key, crc, data in rows_of(db, keys):
+            reply = decode(data) if sound(key, crc, data) else None
+            if reply is None:
+                self._count_damage()
+            else:
+                replies[key] = reply
+        return replies
+
+    def _write(self, db: sqlite3.Connection) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            known = self._read(db, list(self._pending))
+            rows = []
+            for key, new in self._pending.items():
+                reply = merge(known[key], new) if key in known else new
+                if reply is not None:
+                    data = encode(reply)
+                    rows.append((key, checksum(key, data), data))
+            db.executemany(
+                "INSERT INTO replies(key, crc, reply) VALUES(?, ?, ?) "
+                "ON CONFLICT(key) DO UPDATE SET crc=excluded.crc, reply=excluded.reply",
+                rows,
+            )
+            # A damaged index takes a row and never finds it again: look before acknowledging.
+            if sum(sound(*row) for row in rows_of(db, [row[0] for row in rows])) < len(rows):
+                raise DamagedError("a row that was written is not found")
+            db.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                db.execute("ROLLBACK")
+            raise
+
+    def _count_damage(self) -> None:
+        text = f"damaged replies in the cache {self.path}, asked again:"
+        self.damaged_rows += 1
+        self.notices[:] = [notice for notice in self.notices if not notice.startswith(text)]
+        self.notices.append(f"{text} {self.damaged_rows}")
+
+    def _in_place(self) -> bool:
+        """Tell whether the file is still the one that was opened."""
+        try:
+            return self.path.stat().st_ino == self._inode
+        except OSError:
+            return False
+
+    def _open(self) -> None:
+        for _ in range(3):
+            self._lock = hold(self.path, alone=False, wait=self._wait)
+            try:
+                self._db, notice = connect(self.path, self._wait)
+                self._inode = self.path.stat().st_ino
+            except DamagedError:
+                self._inode = self.path.stat().st_ino
+                self._heal(reopen=False)
+            except BaseException:
+                self._close_file()
+                raise
+            else:
+                if notice and notice not in self.notices:
+                    self.notices.append(notice)
+                return
+        raise InputError(f"the cache {self.path} cannot be opened: delete it and run again")
+
+    def _heal(self, *, reopen: bool = True) -> None:
+        """Salvage the file, unless another process did it while we waited for the lock."""
+        self._close_file()
+        self._lock = hold(self.path, alone=True, wait=self._wait)
+        try:
+            if self._in_place():
+                self.notices.append(salvage(self.path))
+        finally:
+            self._close_file()
+        if reopen:
+            self._open()
+
+    def _close_file(self) -> None:
+        if self._db is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._db.close()
+            self._db = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def rows_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[Row]:
+    """Yield the stored rows of some keys, unchecked: key, checksum, compressed reply."""
+    for start in range(0, len(keys), CHUNK):
+        chunk = keys[start : start + CHUNK]
+        marks = ",".join("?" * len(chunk))
+        yield from db.execute(f"SELECT key, crc, reply FROM replies WHERE key IN ({marks})", chunk)
+
+
+# ---- a stored reply: the reply alone, as compressed JSON, exactly
+
+ARRAYS = (
+    "token_ids", "offsets", "logprobs", "entropies", "margins", "self_certainty", "renyi",
+    "alternatives",
+)  # fmt: skip
+NOTHING = Request(messages=())
+DECODER = msgspec.json.Decoder(Generation)
+
+
+def unbind(generation: Generation) -> Generation:
+    """Return the reply alone: without the request and without what a run added to it."""
+    return msgspec.structs.replace(
+        generation,
+        request=NOTHING, id="", question="", stage="", form="", method="", instructed=False,
+    )  # fmt: skip
+
+
+def encode(generation: Generation) -> bytes:
+    """Return a reply as compressed JSON, exactly: NaN and lone surrogates included."""
+    try:
+        text = msgspec.json.encode(generation)
+    except UnicodeEncodeError:
+        text = b"null"
+    if b"null" in text:  # a NaN or infinity was written as null, or a text says "null"
+        text = json.dumps(msgspec.to_builtins(generation), separators=(",", ":")).encode()
+    return zlib.compress(text, 1)
+
+
+def decode(data: bytes) -> Generation | None:
+    """Return the reply, or ``None`` when it is not one."""
+    try:
+        text = zlib.decompress(data)
+    except (zlib.error, MemoryError):
+        return None
+    try:
+        return DECODER.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    try:
+        return msgspec.convert(json.loads(text), Generation)
+    except (ValueError, RecursionError):  # JSON and msgspec errors are ValueErrors
+        return None
+
+
+def arrays_of(generation: Generation) -> frozenset[str]:
+    """Return the names of the arrays that were recorded."""
+    return frozenset(name for name in ARRAYS if getattr(generation, name) is not None)
+
+
+def merge(old: Generation, new: Generation) -> Generation | None:
+    """Return what to store in place of ``old``; ``None`` to keep it.
+
+    The same tokens: the union of both records. Other tokens (an endpoint need not repeat itself):
+    the old reply stays, unless the new one has all of its arrays and more.
+    """
+    if (old.problem is None) != (new.problem is None):
+        return new if new.problem is None else None
+    before, after = arrays_of(old), arrays_of(new)
+    if after <= before:
+        return None
+    same = old.token_ids is not None and old.token_ids == new.token_ids
+    if same and old.text == new.text and old.logprob_kind in (None, new.logprob_kind):
+        added = {name: getattr(new, name) for name in after - before}
+        return msgspec.structs.replace(old, logprob_kind=new.logprob_kind, **added)
+    return new if before < after else None
+
+
+def checksum(key: bytes, reply: bytes) -> int:
+    """Return the checksum of a row: crc32 over key and reply, so a swapped row shows too."""
+    return zlib.crc32(reply, zlib.crc32(key))
+
+
+def sound(key: object, crc: object, reply: object) -> bool:
+    """Tell whether a row is what was written."""
+    return (
+        isinstance(key, bytes)
+        and len(key) == 32
+        and isinstance(reply, bytes)
+        and crc == checksum(key, reply)
+    )
+
+
+# ---- the SQLite file: opening and locking it
 
 VERSION = 1
 APPLICATION = 0x73617973  # "says"
@@ -48,13 +362,13 @@ NETWORK = {
     "9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fuse.glusterfs", "fuse.rclone", "fuse.sshfs",
     "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs", "virtiofs",
 }  # fmt: skip
-# Primary result codes that a sound file never gives to the statements of this program.
+#: primary result codes that a sound file never gives to the statements of this program.
 DAMAGE_CODES = {
     sqlite3.SQLITE_ERROR, sqlite3.SQLITE_INTERNAL, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG,
     sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_FORMAT,
     sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_NOTFOUND,
 }  # fmt: skip
-# What reading a damaged file may raise: a huge length asks for memory, names are no UTF-8.
+#: what reading a damaged file may raise: a huge length asks for memory, names are not UTF-8
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError, MemoryError)
 
 
@@ -64,7 +378,7 @@ class DamagedError(Exception):
 
 def disk_error(error: OSError, path: Path) -> InputError:
     """Return the one line for a file that could not be written or read."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_full(error):
         return full_disk(path)
     why = error.strerror or str(error)
     return InputError(
@@ -79,14 +393,6 @@ def os_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise disk_error(error, path) from error
-
-
-def full_disk(path: Path) -> InputError:
-    """Return the one line for a full disk."""
-    return InputError(
-        f"disk is full while writing {path}; free some space and run again: "
-        "everything committed so far is kept"
-    )
 
 
 @contextlib.contextmanager
@@ -230,102 +536,15 @@ def set_journal(db: sqlite3.Connection, path: Path, wait: float) -> str | None:
     return f"the cache {path} allows no write-ahead log here: slower journal used"
 
 
-def checksum(key: bytes, reply: bytes) -> int:
-    """Return the checksum of a row: crc32 over key and reply, so a swapped row shows too."""
-    return zlib.crc32(reply, zlib.crc32(key))
-
-
-def sound(key: object, crc: object, reply: object) -> bool:
-    """Tell whether a row is what was written."""
-    return (
-        isinstance(key, bytes)
-        and len(key) == 32
-        and isinstance(reply, bytes)
-        and crc == checksum(key, reply)
-    )
-
-
-# What the cache keeps of a generation: the reply alone, as compressed JSON, exactly.
-
-ARRAYS = (
-    "token_ids", "offsets", "logprobs", "entropies", "margins", "self_certainty", "renyi",
-    "alternatives",
-)  # fmt: skip
-NOTHING = Request(messages=())
-DECODER = msgspec.json.Decoder(Generation)
-
-
-def unbind(generation: Generation) -> Generation:
-    """Return the reply alone: without the request and without what a run added to it."""
-    return msgspec.structs.replace(
-        generation,
-        request=NOTHING, id="", question="", stage="", form="", method="", instructed=False,
-    )  # fmt: skip
-
-
-def encode(generation: Generation) -> bytes:
-    """Return a reply as compressed JSON, exactly: NaN and lone surrogates included."""
-    try:
-        text = msgspec.json.encode(generation)
-    except UnicodeEncodeError:
-        text = b"null"
-    if b"null" in text:  # a NaN or infinity was written as null, or a text says "null"
-        text = json.dumps(msgspec.to_builtins(generation), separators=(",", ":")).encode()
-    return zlib.compress(text, 1)
-
-
-def decode(data: bytes) -> Generation | None:
-    """Return the reply, or ``None`` when it is not one."""
-    try:
-        text = zlib.decompress(data)
-    except (zlib.error, MemoryError):
-        return None
-    try:
-        return DECODER.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        pass
-    try:
-        return msgspec.convert(json.loads(text), Generation)
-    except (ValueError, RecursionError):  # JSON and msgspec errors are ValueErrors
-        return None
-
-
-def arrays_of(generation: Generation) -> frozenset[str]:
-    """Return the names of the arrays that were recorded."""
-    return frozenset(name for name in ARRAYS if getattr(generation, name) is not None)
-
-
-def merge(old: Generation, new: Generation) -> Generation | None:
-    """Return what to store in place of ``old``; ``None`` to keep it.
-
-    The same tokens: the union of both records. Other tokens (an endpoint need not repeat itself):
-    the old reply stays, unless the new one has all of its arrays and more.
-    """
-    if (old.problem is None) != (new.problem is None):
-        return new if new.problem is None else None
-    before, after = arrays_of(old), arrays_of(new)
-    if after <= before:
-        return None
-    same = old.token_ids is not None and old.token_ids == new.token_ids
-    if same and old.text == new.text and old.logprob_kind in (None, new.logprob_kind):
-        added = {name: getattr(new, name) for name in after - before}
-        return msgspec.structs.replace(old, logprob_kind=new.logprob_kind, **added)
-    return new if before < after else None
-
-
-# Out of a damaged cache file into a new one, row by row.
+# ---- salvage: out of a damaged file into a new one, row by row
 #
-# First by row id, through SQLite; then from the pages themselves, because one damaged page at
-# the
-# root of the tree hides every row below it. Each row carries a checksum over its key and reply,
-# so
-# nothing that was not written can get in.
-#
-# Pages are read as https://www.sqlite.org/fileformat2.html says (sections 1.6, 2.1, 4.1).
+# First by row id, through SQLite; then from the pages themselves, since one damaged page at the
+# root of the tree hides every row below it. Each row carries a checksum over its key and reply, so
+# that nothing gets in that was not written. Pages are read as sections 1.6, 2.1 and 4.1 of
+# https://www.sqlite.org/fileformat2.html say.
 
 SMALLEST_ROW = 100  # bytes of a row and its index entry, to bound row ids when they are unreadable
 TABLE_LEAF = 13
-Row = tuple[bytes, int, bytes]
 
 
 def salvage(path: Path) -> str:
@@ -477,234 +696,3 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, at + count + 1
     raise IndexError(at)
-
-
-FILE_NAME = "replies.sqlite"
-KEPT_PROBLEMS = frozenset({"truncated"})
-CHUNK = 500  # keys in one query
-T = TypeVar("T")
-
-
-def default_cache_folder() -> Path:
-    """Return ``SAYSO_CACHE``, else sayso's folder among the user's caches on this platform."""
-    if chosen := os.environ.get("SAYSO_CACHE"):
-        return Path(chosen).expanduser()
-    try:
-        if sys.platform == "darwin":
-            return Path.home() / "Library" / "Caches" / "sayso"
-        if sys.platform == "win32":
-            local = os.environ.get("LOCALAPPDATA")
-            return (Path(local) if local else Path.home() / "AppData" / "Local") / "sayso"
-        xdg = os.environ.get("XDG_CACHE_HOME", "")
-        return (Path(xdg) if Path(xdg).is_absolute() else Path.home() / ".cache") / "sayso"
-    except RuntimeError:
-        raise InputError(
-            "no home folder to keep the cache in: set SAYSO_CACHE to a folder, or use --cache DIR"
-        ) from None
-
-
-class Cache:
-    """Replies on disk, shared by runs and safe for several processes at once.
-
-    ``path`` is a folder (the file is ``replies.sqlite`` in it) or a file ending in ``.sqlite``;
-    ``None`` is :func:`default_cache_folder`. ``wait`` is how many seconds to wait for a lock.
-    ``notices`` holds what the user should be told: damage, salvage, a network file system.
-    Raises :class:`InputError` for a file that cannot be used, a full disk, a lock that stays.
-    """
-
-    def __init__(
-        self,
-        path: Path | str | None = None,
-        *,
-        wait: float = 30.0,
-        batch: int = 256,
-        pause: float = 1.0,
-    ) -> None:
-        place = Path(path) if path is not None else default_cache_folder()
-        self.path = place if place.suffix == ".sqlite" else place / FILE_NAME
-        self.notices: list[str] = []
-        self.damaged_rows = 0
-        self._wait, self._batch, self._pause = wait, batch, pause
-        self._pending: dict[bytes, Generation] = {}
-        self._last_commit = time.monotonic()
-        self._db: sqlite3.Connection | None = None
-        self._lock: int | None = None
-        self._inode: int | None = None
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise disk_error(error, self.path) from error
-        self._open()
-
-    def get_many(self, keys: Iterable[bytes] | Mapping[bytes, Request]) -> dict[bytes, Generation]:
-        """Return the replies that are known, uncommitted ones included.
-
-        A reply comes without its request (empty messages) and without what a run adds; given a
-        mapping of keys to requests, each reply carries the request. Damaged rows are absent.
-        """
-        requests = keys if isinstance(keys, Mapping) else {}
-        wanted = list(dict.fromkeys(keys))
-        found = {key: self._pending[key] for key in wanted if key in self._pending}
-        asked = [key for key in wanted if key not in found]
-        found |= self._run(lambda db: self._read(db, asked)) if asked else {}
-        return {
-            key: msgspec.structs.replace(found[key], request=requests[key])
-            if key in requests
-            else found[key]
-            for key in wanted
-            if key in found
-        }
-
-    def put(self, key: bytes, generation: Generation) -> None:
-        """Keep a reply, soon: it is acknowledged at the next commit.
-
-        An existing reply is replaced only by one with more arrays (:func:`merge`); a reply with
-        a problem other than ``truncated`` is not kept.
-        """
-        if generation.problem is not None and generation.problem not in KEPT_PROBLEMS:
-            return
-        reply = unbind(generation)
-        waiting = self._pending.get(key)
-        reply = reply if waiting is None else merge(waiting, reply) or waiting
-        self._pending[key] = reply
-        late = time.monotonic() - self._last_commit >= self._pause
-        if late or len(self._pending) >= self._batch:
-            self.commit()
-
-    def commit(self) -> None:
-        """Write the waiting replies; when this returns they are safe."""
-        if self._pending:
-            if not self._in_place():
-                self._close_file()
-                self._open()
-            self._run(self._write)
-            self._pending.clear()
-        self._last_commit = time.monotonic()
-
-    def close(self) -> None:
-        """Commit and let go of the file. Closing twice does nothing."""
-        try:
-            if self._db is not None:
-                self.commit()
-        finally:
-            self._close_file()
-
-    def __enter__(self) -> Cache:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def _run(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something with the file; once more after salvaging it, if it turns out damaged."""
-        for _ in range(2):
-            if self._db is None:
-                raise ValueError("this cache is closed")
-            try:
-                with sqlite_errors(self.path, self._wait):
-                    return action(self._db)
-            except DamagedError:
-                self._heal()
-        raise InputError(
-            f"the cache {self.path} is damaged beyond repair: delete it, or choose another folder "
-            "with --cache DIR"
-        )
-
-    def _read(self, db: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, Generation]:
-        found: dict[bytes, Generation] = {}
-        for key, crc, data in rows_of(db, keys):
-            reply = decode(data) if sound(key, crc, data) else None
-            if reply is None:
-                self._count_damage()
-            else:
-                found[key] = reply
-        return found
-
-    def _write(self, db: sqlite3.Connection) -> None:
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            known = self._read(db, list(self._pending))
-            rows = []
-            for key, new in self._pending.items():
-                reply = merge(known[key], new) if key in known else new
-                if reply is not None:
-                    data = encode(reply)
-                    rows.append((key, checksum(key, data), data))
-            db.executemany(
-                "INSERT INTO replies(key, crc, reply) VALUES(?, ?, ?) "
-                "ON CONFLICT(key) DO UPDATE SET crc=excluded.crc, reply=excluded.reply",
-                rows,
-            )
-            # A damaged index takes a row and never finds it again: look before acknowledging.
-            if sum(sound(*row) for row in rows_of(db, [row[0] for row in rows])) < len(rows):
-                raise DamagedError("a row that was written is not found")
-            db.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                db.execute("ROLLBACK")
-            raise
-
-    def _count_damage(self) -> None:
-        told = f"damaged replies in the cache {self.path}, asked again:"
-        self.damaged_rows += 1
-        self.notices[:] = [notice for notice in self.notices if not notice.startswith(told)]
-        self.notices.append(f"{told} {self.damaged_rows}")
-
-    def _in_place(self) -> bool:
-        """False when somebody deleted or replaced the file under us."""
-        try:
-            return self.path.stat().st_ino == self._inode
-        except OSError:
-            return False
-
-    def _open(self) -> None:
-        for _ in range(3):
-            self._lock = hold(self.path, alone=False, wait=self._wait)
-            try:
-                self._db, notice = connect(self.path, self._wait)
-                self._inode = self.path.stat().st_ino
-            except DamagedError:
-                self._inode = self.path.stat().st_ino
-                self._heal(reopen=False)
-            except BaseException:
-                self._close_file()
-                raise
-            else:
-                if notice and notice not in self.notices:
-                    self.notices.append(notice)
-                return
-        raise InputError(f"the cache {self.path} cannot be opened: delete it and run again")
-
-    def _heal(self, *, reopen: bool = True) -> None:
-        """Salvage the file, unless another process did it while we waited for the lock."""
-        self._close_file()
-        self._lock = hold(self.path, alone=True, wait=self._wait)
-        try:
-            if self._in_place():
-                self.notices.append(salvage(self.path))
-        finally:
-            self._close_file()
-        if reopen:
-            self._open()
-
-    def _close_file(self) -> None:
-        if self._db is not None:
-            with contextlib.suppress(sqlite3.Error):
-                self._db.close()
-            self._db = None
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-
-def rows_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield the stored rows of some keys, unchecked: key, checksum, compressed reply."""
-    for start in range(0, len(keys), CHUNK):
-        chunk = keys[start : start + CHUNK]
-        marks = ",".join("?" * len(chunk))
-        yield from db.execute(f"SELECT key, crc, reply FROM replies WHERE key IN ({marks})", chunk)

@@ -26,12 +26,6 @@ from sayso.storage import format_1
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.storage.tables import read_parquet, write_parquet
 
-# Arrays of a run folder: one float16 row for each id, read from the disk as they are looked at.
-#
-# Two files: ``<name>.npy`` and ``<name>.ids.json``, which says whose rows they are. The ids are
-# removed before a new array takes its place and written after it: where they are, the array is
-# theirs and whole, whenever a writer was killed.
-
 Half = NDArray[np.float16]
 
 
@@ -40,72 +34,6 @@ class ArrayHead(msgspec.Struct, frozen=True):
 
     source: str
     ids: tuple[str, ...]
-
-
-def _ids(place: Path) -> Path:
-    return place.with_suffix(".ids.json")
-
-
-def write_array(place: Path, head: ArrayHead, blocks: Iterable[Half]) -> None:
-    """Write rows in one piece, streaming, then their ids.
-
-    Raises :class:`InputError` for another number of rows than ids, or of rows of unequal width.
-    """
-    with disk_errors(place):
-        _ids(place).unlink(missing_ok=True)
-    rows, width = 0, None
-    with replacing(place) as file, disk_errors(place):
-        for block in blocks:
-            found = np.ascontiguousarray(block, dtype="<f2")
-            if width is None:
-                width = found.shape[1]
-                _begin(file, len(head.ids), width)
-            if found.ndim != 2 or found.shape[1] != width:
-                raise InputError(f"{place}: rows of shape {found.shape} beside rows of {width}")
-            rows += len(found)
-            file.write(found.tobytes())
-        if width is None:
-            _begin(file, 0, 0)
-        if rows != len(head.ids):
-            raise InputError(f"{place}: {rows} rows for {len(head.ids)} ids")
-    with replacing(_ids(place)) as file, disk_errors(place):
-        file.write(msgspec.json.encode(head))
-
-
-def _begin(file: object, rows: int, width: int) -> None:
-    shape = {"descr": "<f2", "fortran_order": False, "shape": (rows, width)}
-    np.lib.format.write_array_header_1_0(file, shape)  # type: ignore[arg-type]
-
-
-def read_head(place: Path) -> ArrayHead | None:
-    """Return whose rows an array holds; ``None`` where there is none that is whole."""
-    if not _ids(place).is_file() or not place.is_file():
-        return None
-    try:
-        with disk_errors(place, "read"):
-            return msgspec.json.decode(_ids(place).read_bytes(), type=ArrayHead)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{_ids(place)} is damaged ({error}): delete it and run again") from error
-
-
-def read_array(place: Path) -> tuple[ArrayHead, Half] | None:
-    """Return ids and rows (n, d), mapped from the file; ``None`` where there is none.
-
-    Raises :class:`InputError` for a file that is no such array.
-    """
-    head = read_head(place)
-    if head is None:
-        return None
-    try:
-        with disk_errors(place, "read"):
-            rows = np.load(place, mmap_mode="r" if head.ids else None, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise InputError(f"{place} is damaged ({error}): delete it and run again") from error
-    if not isinstance(rows, np.ndarray) or rows.dtype != np.float16 or rows.ndim != 2:
-        raise InputError(f"{place} holds no float16 rows: delete it and run again")
-    if len(rows) != len(head.ids):
-        raise InputError(f"{place} has {len(rows)} rows for {len(head.ids)} ids: run again")
-    return head, rows
 
 
 #: the format of run folders: 2 since slices and signatures of metrics are pairs
@@ -361,19 +289,92 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, str | int]:
-    """Return what kind of machine this is: no names of people or computers."""
-    found: dict[str, str | int] = {
+    """Return the kind of machine, without names of people or computers."""
+    kind: dict[str, str | int] = {
         "system": platform.system(),
         "architecture": platform.machine(),
         "cpus": os.cpu_count() or 0,
     }
     with contextlib.suppress(OSError, AttributeError):
-        found["cpus_allowed"] = len(os.sched_getaffinity(0))
+        kind["cpus_allowed"] = len(os.sched_getaffinity(0))
     with contextlib.suppress(OSError, ValueError, AttributeError):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        found["memory_gib"] = round(memory / 2**30)
+        kind["memory_gib"] = round(memory / 2**30)
     with contextlib.suppress(OSError, StopIteration):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
         model = next(line for line in lines if line.startswith("model name"))
-        found["processor"] = model.partition(":")[2].strip()
-    return found
+        kind["processor"] = model.partition(":")[2].strip()
+    return kind
+
+
+# ---- arrays: one float16 row for each id, mapped from the disk
+#
+# Two files: ``<name>.npy`` and ``<name>.ids.json``, which says whose rows they are. The ids are
+# removed before a new array takes its place and written after it, so that ids always belong to a
+# whole array, whenever a writer was killed.
+
+
+def _ids(place: Path) -> Path:
+    return place.with_suffix(".ids.json")
+
+
+def write_array(place: Path, head: ArrayHead, blocks: Iterable[Half]) -> None:
+    """Write rows in one piece, streaming, then their ids.
+
+    Raises :class:`InputError` for another number of rows than ids, or of rows of unequal width.
+    """
+    with disk_errors(place):
+        _ids(place).unlink(missing_ok=True)
+    count, width = 0, None
+    with replacing(place) as file, disk_errors(place):
+        for block in blocks:
+            rows = np.ascontiguousarray(block, dtype="<f2")
+            if width is None:
+                width = rows.shape[1]
+                _begin(file, len(head.ids), width)
+            if rows.ndim != 2 or rows.shape[1] != width:
+                raise InputError(f"{place}: rows of shape {rows.shape} beside rows of {width}")
+            count += len(rows)
+            file.write(rows.tobytes())
+        if width is None:
+            _begin(file, 0, 0)
+        if count != len(head.ids):
+            raise InputError(f"{place}: {count} rows for {len(head.ids)} ids")
+    with replacing(_ids(place)) as file, disk_errors(place):
+        file.write(msgspec.json.encode(head))
+
+
+def _begin(file: object, rows: int, width: int) -> None:
+    shape = {"descr": "<f2", "fortran_order": False, "shape": (rows, width)}
+    np.lib.format.write_array_header_1_0(file, shape)  # type: ignore[arg-type]
+
+
+def read_head(place: Path) -> ArrayHead | None:
+    """Return whose rows an array holds; ``None`` where there is none that is whole."""
+    if not _ids(place).is_file() or not place.is_file():
+        return None
+    try:
+        with disk_errors(place, "read"):
+            return msgspec.json.decode(_ids(place).read_bytes(), type=ArrayHead)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{_ids(place)} is damaged ({error}): delete it and run again") from error
+
+
+def read_array(place: Path) -> tuple[ArrayHead, Half] | None:
+    """Return ids and rows (n, d), mapped from the file; ``None`` where there is none.
+
+    Raises :class:`InputError` for a file that is no such array.
+    """
+    head = read_head(place)
+    if head is None:
+        return None
+    try:
+        with disk_errors(place, "read"):
+            rows = np.load(place, mmap_mode="r" if head.ids else None, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{place} is damaged ({error}): delete it and run again") from error
+    if not isinstance(rows, np.ndarray) or rows.dtype != np.float16 or rows.ndim != 2:
+        raise InputError(f"{place} holds no float16 rows: delete it and run again")
+    if len(rows) != len(head.ids):
+        raise InputError(f"{place} has {len(rows)} rows for {len(head.ids)} ids: run again")
+    return head, rows
