@@ -16,13 +16,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import Any
 
 
@@ -34,53 +34,77 @@ class _Process(SpawnProcess):
         main: dict[str, Any] = vars(sys.modules["__main__"])
         hidden = {name: value for name, value in main.items() if name in ("__spec__", "__file__")}
         threads = os.environ.get("OPENBLAS_NUM_THREADS")
-        main.update(dict.fromkeys(hidden))
-        os.environ["OPENBLAS_NUM_THREADS"] = "1"
-        if hasattr(signal, "pthread_sigmask"):  # a mask is inherited from the first instruction on
-            resource_tracker.ensure_running()  # its own start would unblock SIGINT
-            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            super().start()
-        finally:
-            if hasattr(signal, "pthread_sigmask"):
-                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-            os.environ.pop("OPENBLAS_NUM_THREADS")
-            if threads is not None:
-                os.environ["OPENBLAS_NUM_THREADS"] = threads
-            main.update(hidden)
-
-
-class Processes(SpawnContext):
-    """The start method of the pool."""
-
-    Process = _Process
+        with _interrupts_later():
+            main.update(dict.fromkeys(hidden))
+            os.environ["OPENBLAS_NUM_THREADS"] = "1"
+            try:
+                super().start()
+            finally:
+                os.environ.pop("OPENBLAS_NUM_THREADS")
+                if threads is not None:
+                    os.environ["OPENBLAS_NUM_THREADS"] = threads
+                main.update(hidden)
 
 
 @contextmanager
-def worker_pool(
-    count: int, initializer: Callable[..., None] | None = None, initargs: tuple[Any, ...] = ()
-) -> Iterator[ProcessPoolExecutor]:
+def _interrupts_later() -> Iterator[None]:
+    """Hold Ctrl-C back: a process that is half started could not be ended.
+
+    The new process inherits the blocked signal, from its first instruction on. A signal that
+    another thread receives is noted.
+    """
+    handler, noted = signal.getsignal(signal.SIGINT), []
+    ours = callable(handler) and current_thread() is main_thread()
+    if ours:
+        signal.signal(signal.SIGINT, lambda *event: noted.append(event))
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # its own start would unblock SIGINT
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        if ours:
+            signal.signal(signal.SIGINT, handler)
+            if noted and callable(handler):
+                handler(*noted[0])
+
+
+class Processes(SpawnContext):
+    """The start method of the pool; ``started`` are its processes, for their end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: list[_Process] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> _Process:  # type: ignore[override]  # noqa: N802
+        process = _Process(*args, **kwargs)
+        self.started.append(process)
+        return process
+
+
+@contextmanager
+def worker_pool(count: int) -> Iterator[ProcessPoolExecutor]:
     """Give a pool of ``count`` processes; on an error they end at once, in the middle of a task."""
     context = Processes()
     watched, held = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(count, context, _begin, (watched, initializer, initargs))
+    pool = ProcessPoolExecutor(count, context, _begin, (watched,))
     with watched, held:
         try:
             yield pool
         except BaseException:
-            held.close()
+            for process in context.started:  # also one that the pool has not heard of yet
+                if process.pid:
+                    process.kill()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _begin(
-    watched: Connection, initializer: Callable[..., None] | None, initargs: tuple[Any, ...]
-) -> None:
+def _begin(watched: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_exit_with_parent, args=(watched,), daemon=True).start()
-    if initializer is not None:
-        initializer(*initargs)
 
 
 def _exit_with_parent(watched: Connection) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,25 +17,68 @@ from sayso import retrieval
 from sayso.records import InputError
 from sayso.retrieval import index
 
-#: builds argv[1] into argv[2] and kills itself before statement argv[3]; prints their number
-SCRIPT = """
-import os, signal, sys
+#: for each line, a list of source, file of the index, statement and processes, builds in a child
+#: process that kills itself before that statement (0: never); answers with the exit code and the
+#: numbers that were printed: statements, added documents
+BUILDER = """
+import json, os, signal, sys
 from sayso import retrieval
 from sayso.retrieval import build, index, sources
 build.BATCH, build.SLICE, sources.SIZE, build.SEGMENTS = 20, 7, 1000, 2
-left, real = [int(sys.argv[3])], index.open_writer
-def writer(path):
-    db = real(path)
-    def step(statement):
-        left[0] -= 1
-        if left[0] == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-    db.set_trace_callback(step)
-    return db
-index.open_writer = writer
-info = retrieval.build_index(sys.argv[1], sys.argv[2], workers=int(sys.argv[4]))
-print(int(sys.argv[3]) - left[0], info.added)
+real = index.open_writer
+
+def run(source, place, stop, workers, out):
+    left = [stop]
+    def writer(path):
+        db = real(path)
+        def step(statement):
+            left[0] -= 1
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        db.set_trace_callback(step)
+        return db
+    index.open_writer = writer
+    info = retrieval.build_index(source, place, workers=workers)
+    os.write(out, json.dumps([stop - left[0], info.added]).encode())
+
+for line in sys.stdin:
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            run(*json.loads(line), write)
+        finally:
+            sys.stderr.flush()
+            os._exit(sys.exc_info()[0] is not None)
+    os.close(write)
+    with open(read) as file:
+        numbers = json.loads(file.read() or "[]")
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(json.dumps([status, numbers]), flush=True)
 """
+
+Build = Callable[..., tuple[int, list[int]]]
+
+
+@pytest.fixture(scope="module")
+def build() -> Iterator[Build]:
+    """Run builds in forks of one process, which has imported the package once."""
+    with subprocess.Popen(
+        [sys.executable, "-c", BUILDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        sent, answers = server.stdin, server.stdout
+
+        def run(source: Path, place: Path, stop: int, number: int = 0) -> tuple[int, list[int]]:
+            sent.write(json.dumps([str(source), str(place), stop, number]) + "\n")
+            sent.flush()
+            code, numbers = json.loads(answers.readline())
+            assert code in (0, -signal.SIGKILL)
+            return code, numbers
+
+        yield run
+        sent.close()
 
 
 def lines(count: int, start: int = 0) -> str:
@@ -43,18 +87,6 @@ def lines(count: int, start: int = 0) -> str:
         for n in range(start, start + count)
     ]
     return "".join(json.dumps(value) + "\n" for value in values)
-
-
-def build(source: Path, place: Path, stop: int, number: int = 0) -> tuple[int, list[int]]:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(source), str(place), str(stop), str(number)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return done.returncode, [int(word) for word in done.stdout.split()]
 
 
 def documents(path: Path) -> int:
@@ -75,11 +107,10 @@ def searched(place: Path) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_first_build_that_is_killed_goes_on(number: int, tmp_path: Path) -> None:
+def test_a_first_build_that_is_killed_goes_on(build: Build, number: int, tmp_path: Path) -> None:
     source, whole = tmp_path / "a.jsonl", tmp_path / "whole.sqlite"
     source.write_text(lines(200))
     _, (statements, added) = build(source, whole, 0, number)
-    statements = -statements if statements < 0 else statements
     assert added == 200
     wanted = searched(whole)
     stops = range(3, statements, max(1, statements // 8))
@@ -99,7 +130,7 @@ def test_a_first_build_that_is_killed_goes_on(number: int, tmp_path: Path) -> No
     assert 0 < kept[len(kept) // 2] < 200
 
 
-def test_an_update_that_is_killed_goes_on(tmp_path: Path) -> None:
+def test_an_update_that_is_killed_goes_on(build: Build, tmp_path: Path) -> None:
     folder, first = tmp_path / "source", tmp_path / "first.sqlite"
     folder.mkdir()
 
@@ -117,7 +148,6 @@ def test_an_update_that_is_killed_goes_on(tmp_path: Path) -> None:
     original = first.read_bytes()
     after()
     _, (statements, added) = build(folder, first, 0)
-    statements = abs(statements)
     assert added == 65
     wanted = searched(first)
     half = 0

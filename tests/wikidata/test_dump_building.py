@@ -500,14 +500,13 @@ def test_a_wrong_plan_is_one_line(
 
 @pytest.mark.data
 def test_the_excerpt_builds_and_runs_without_hand_work(
-    test_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    packed_excerpt: Path, tmp_path: Path
 ) -> None:
-    source = test_data / "wikidata" / "entities.dump.json.bz2"
     (tmp_path / "domains.yaml").write_text(
         "domains:\n  people: {classes: [Q5], type: person, least: 1}\n"
         "  lakes: {classes: [Q23397], type: lake, least: 1}\n"
     )
-    built(tmp_path, source)
+    built(tmp_path, packed_excerpt)
     assert {row["domain"] for row in rows(tmp_path)} == {"people", "lakes"}
     out = tmp_path / "out"
     assert cli.execute(["data", "check", str(out / "questions.jsonl")]) == 0

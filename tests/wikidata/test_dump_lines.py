@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -39,15 +37,6 @@ PIECES = (
     b'"P31"', b'"P279"', b'"P3', b'P31"', b'"', b"\n", b"\r\n", b",", b" ", b"}", b"x" * 600,
     b'"id":"Q4242"', b'"numeric-id":4242', b'"P31":"P31"P31"', b"{", b"[",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def excerpt(test_data: Path) -> list[bytes]:
-    file = test_data / "wikidata" / "entities.dump.json.bz2"
-    if not file.is_file():
-        pytest.skip("no excerpt of a dump in the labelled data")
-    lines = [line.strip().rstrip(b",") for line in bz2.decompress(file.read_bytes()).splitlines()]
-    return [line for line in lines if len(line) > 2]
 
 
 def plainly(text: bytes, name: bytes) -> list[int]:

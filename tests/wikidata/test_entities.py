@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,15 +13,6 @@ from hypothesis import strategies as st
 from sayso.wikidata.entities import DATATYPES, LineError, parse, superclasses
 from sayso.wikidata.passes import object_fault, own_id, pointing
 from support.wikidata_world import amount, day, entity, item, statement, when
-
-
-@pytest.fixture(scope="module")
-def excerpt(test_data: Path) -> list[bytes]:
-    file = test_data / "wikidata" / "entities.dump.json.bz2"
-    if not file.is_file():
-        pytest.skip("no excerpt of a dump in the labelled data")
-    lines = [line.strip().rstrip(b",") for line in bz2.decompress(file.read_bytes()).splitlines()]
-    return [line for line in lines if len(line) > 2]
 
 
 def plainly(line: bytes) -> dict[str, Any]:

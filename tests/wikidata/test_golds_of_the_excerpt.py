@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import json
 import re
 from decimal import Decimal
@@ -24,23 +23,17 @@ PRECISIONS = {7: "century", 8: "decade", 9: "year", 10: "month", 11: "day"}
 
 
 @pytest.fixture(scope="module")
-def raw(test_data: Path) -> dict[str, dict[str, Any]]:
-    file = test_data / "wikidata" / "entities.dump.json.bz2"
-    if not file.is_file():
-        pytest.skip("no excerpt of a dump in the labelled data")
-    lines = bz2.decompress(file.read_bytes()).splitlines()
-    rows = (json.loads(line.strip().rstrip(b",")) for line in lines if len(line) > 3)
-    return {row["id"]: row for row in rows}
+def raw(excerpt: list[bytes]) -> dict[str, dict[str, Any]]:
+    return {row["id"]: row for row in map(json.loads, excerpt)}
 
 
 @pytest.fixture(scope="module")
 def parts(
-    test_data: Path, tmp_path_factory: pytest.TempPathFactory, raw: dict[str, Any]
+    plain_excerpt: Path, tmp_path_factory: pytest.TempPathFactory, raw: dict[str, Any]
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     folder = tmp_path_factory.mktemp("excerpt")
     (folder / "d.yaml").write_text(PLAN)
-    source = str(test_data / "wikidata" / "entities.dump.json.bz2")
-    words = ["build", source, "--domains", str(folder / "d.yaml"), "--no-review"]
+    words = ["build", str(plain_excerpt), "--domains", str(folder / "d.yaml"), "--no-review"]
     assert cli.execute([*words, "--out", str(folder / "out")]) == 0
     records = [json.loads(line) for line in (folder / "out" / "questions.jsonl").open()]
     return [(raw[record["id"]], part) for record in records for part in record["individual_qa"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from importlib import resources
@@ -147,14 +148,19 @@ def in_words(day: str, code: str = "en") -> str:
 def load_templates(path: Path | None = None) -> Templates:
     """Return our table with a user's entries put over it. InputError for a wrong file."""
     hint = "expected languages: {en: {properties: {P19: {question: …}}}}"
-    text = resources.files(__package__).joinpath("templates.yaml").read_text("utf-8")
-    ours, _ = parse_yaml(text, "the table that ships with sayso", Templates, hint)
+    ours = _shipped_templates(hint)
     if path is None:
         return ours
     theirs, lines = read_yaml(path, Templates, hint)
     _check(theirs, lines)
     merged = _over(msgspec.to_builtins(ours), msgspec.to_builtins(theirs))
     return msgspec.convert(merged, Templates)
+
+
+@functools.cache
+def _shipped_templates(hint: str) -> Templates:
+    text = resources.files(__package__).joinpath("templates.yaml").read_text("utf-8")
+    return parse_yaml(text, "the table that ships with sayso", Templates, hint)[0]
 
 
 def _over(below: object, above: object) -> object:
