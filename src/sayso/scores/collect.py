@@ -672,8 +672,8 @@ def lacking(need: str, tools: Tools) -> str:
     if need.startswith("nli") or need == "clusters":
         return "needs relations of meaning: --nli"
     if need in ELICITED:
-        return "has to be asked of the model that gave the answers: --model NAME --ask"
-    return _ELSEWHERE.get(need, f"needs {need}, which has to be asked when the answer is")
+        return "takes a question to the model that gave the answers: --model NAME --ask"
+    return _ELSEWHERE.get(need, f"needs {need}, which is recorded together with the answer")
 
 
 def collect(cases: Sequence[Case], wanted: Collection[str], tools: Tools) -> None:
