@@ -1,4 +1,7 @@
-"""The answers of a run, put together for a reader: one card for each paragraph and its facts."""
+"""The answers of a run, prepared for a reader: one card for each paragraph and its aspects.
+
+An answer is cut into pieces that carry verdicts, ready to be marked on a page.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,10 @@ from typing import NamedTuple
 from sayso.records import Generation, Gold, Question, Value, Verdict
 from sayso.report.numbers import block, line
 
-# An answer cut into pieces that carry verdicts, ready to be marked on a page.
-
 #: longer answers are cut on the page (never in the tables of the run)
 SHOWN_CHARACTERS = 6_000
 
-#: verdict -> (sign, word): told by sign and word, never by colour alone
+#: verdict -> (sign, word): shown by sign and word, never by color alone
 LABELS: dict[str, tuple[str, str]] = {
     "correct": ("✓", "right"),
     "incorrect": ("✗", "wrong"),
@@ -54,7 +55,7 @@ def kind_of(verdict: Verdict | None) -> str:
 
 
 def pieces(text: str, verdicts: Sequence[Verdict | None]) -> tuple[list[Piece], int]:
-    """Cut ``text`` at every border of an aligned sentence or value; also return what was left out.
+    """Cut ``text`` at every border of an aligned sentence or value; return also what is left out.
 
     ``verdicts`` belong to facts 1, 2, ...; spans that do not lie within the text are ignored. The
     pieces' texts, before cleaning, join to the shown part of the answer.
@@ -74,11 +75,11 @@ def pieces(text: str, verdicts: Sequence[Verdict | None]) -> tuple[list[Piece], 
     borders = sorted(
         {0, shown, *(b for s in spans for b in s[:2]), *(b for v in values for b in v)}
     )
-    found = []
+    cut = []
     for start, end in pairwise(borders):
         over = [span for span in spans if span[0] <= start and end <= span[1]]
         kinds = {span[3] for span in over}
-        found.append(
+        cut.append(
             Piece(
                 block(text[start:end]),
                 kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "",
@@ -86,16 +87,17 @@ def pieces(text: str, verdicts: Sequence[Verdict | None]) -> tuple[list[Piece], 
                 tuple((span[2], span[3]) for span in over if span[1] == end),
             )
         )
-    return found, len(text) - shown
+    return cut, len(text) - shown
 
 
-_GOLDS_SHOWN = 6
-_TIMESTAMP = re.compile(r"\+?(-?\d{4,})-(\d\d)-(\d\d)(?:T00:00:00Z)?")
+# ---- cards
+
+GOLDS_SHOWN = 6
+TIMESTAMP = re.compile(r"\+?(-?\d{4,})-(\d\d)-(\d\d)(?:T00:00:00Z)?")
 
 
 class Tables(NamedTuple):
-    """What the cards are made from: tables of a run folder; any of them may be
-    empty. ``k`` is how many probe draws count."""
+    """Tables of a run folder, which may be empty; ``k`` is how many probe draws count."""
 
     questions: Sequence[Question]
     probe: Sequence[Generation]
@@ -114,7 +116,7 @@ class Answer(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A verdict as shown. ``kind`` is a key of ``highlight.LABELS``."""
+    """A verdict as shown. ``kind`` is a key of :data:`LABELS`."""
 
     kind: str
     stance: str
@@ -156,12 +158,12 @@ class Card(NamedTuple):
     @property
     def strata(self) -> set[tuple[str, str, str, str]]:
         """The kinds of answers on this card: form, verdict, known, domain."""
-        found = set()
+        kinds = set()
         for fact in self.facts:
             for form, reading in (("short", fact.short_reading), ("long", fact.long_reading)):
                 if reading:
-                    found.add((form, reading.kind, fact.known, self.domain))
-        return found
+                    kinds.add((form, reading.kind, fact.known, self.domain))
+        return kinds
 
 
 class _Index(NamedTuple):
@@ -196,18 +198,20 @@ def cards(tables: Tables) -> list[Card]:
 
 def _card(number: int, question: Question, index: _Index) -> Card:
     parts = question.parts or (question.id,)
-    asked = [index.questions.get(part) for part in parts]
-    long = {told: index.answers.get((question.id, told)) for told in (True, False)}
+    questions = [index.questions.get(part) for part in parts]
+    long = {
+        instructed: index.answers.get((question.id, instructed)) for instructed in (True, False)
+    }
     if not question.parts:
         long = {True: None, False: None}
     verdicts = {
-        told: [index.verdicts.get((answer.id, part)) for part in parts] if answer else []
-        for told, answer in long.items()
+        instructed: [index.verdicts.get((answer.id, part)) for part in parts] if answer else []
+        for instructed, answer in long.items()
     }
     facts = [
         _fact(n, part, short, long[True], verdict, index)
         for n, (part, short, verdict) in enumerate(
-            zip(parts, asked, verdicts[True] or [None] * len(parts), strict=True), start=1
+            zip(parts, questions, verdicts[True] or [None] * len(parts), strict=True), start=1
         )
     ]
     return Card(
@@ -229,8 +233,10 @@ def _fact(
     in_paragraph: Verdict | None,
     index: _Index,
 ) -> Fact:
-    told, plain = (index.answers.get((part, instructed)) for instructed in (True, False))
-    read, plain_read = (index.verdicts.get((g.id, part)) if g else None for g in (told, plain))
+    instructed, plain = (index.answers.get((part, flag)) for flag in (True, False))
+    read, plain_read = (
+        index.verdicts.get((g.id, part)) if g else None for g in (instructed, plain)
+    )
     known, hits = _probe(part, index)
     aspect = question.aspect if question else None
     return Fact(
@@ -240,8 +246,8 @@ def _fact(
         line(aspect.description or aspect.label or aspect.property_id, 80) if aspect else "",
         known,
         hits,
-        _answer(told, [read]),
-        _reading(told, read),
+        _answer(instructed, [read]),
+        _reading(instructed, read),
         _answer(plain, [plain_read]),
         _reading(plain, plain_read),
         _reading(paragraph, in_paragraph),
@@ -266,14 +272,14 @@ def _probe(part: str, index: _Index) -> tuple[str, str]:
 
 def _golds(question: Question | None) -> str:
     golds = (question.golds or ()) if question else ()
-    more = len(golds) - _GOLDS_SHOWN
-    return "; ".join(map(_gold, golds[:_GOLDS_SHOWN])) + (f" and {more} more" if more > 0 else "")
+    more = len(golds) - GOLDS_SHOWN
+    return "; ".join(map(_gold, golds[:GOLDS_SHOWN])) + (f" and {more} more" if more > 0 else "")
 
 
 def _gold(gold: Gold) -> str:
     """Write one true value: a Wikidata time only as far as it is meant."""
     value = line(gold.value, 120)
-    stamp = _TIMESTAMP.fullmatch(value) if gold.kind == "date" else None
+    stamp = TIMESTAMP.fullmatch(value) if gold.kind == "date" else None
     if stamp is not None:  # others are in words already, as far as they are meant
         known = {"year": 1, "month": 2}.get(gold.precision or "", 3)
         value = "-".join(stamp.groups()[:known])
@@ -304,7 +310,7 @@ def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | No
     return Reading(kind_of(verdict), stance, block(problem)[:200])
 
 
-# Which answers stand on the page itself, and which in the pages beside it.
+# ---- the answers on the page itself, and those on pages of their own
 
 #: at most so many answers on the page and on each page of answers
 INLINE_ANSWERS = 300
@@ -315,7 +321,7 @@ INLINE_BYTES = 900_000
 def choose(
     cards: Sequence[Card], size: Callable[[Card], int], seed: int
 ) -> tuple[list[Card], list[Card]]:
-    """Split cards into (on the page, beside it), both in their own order.
+    """Split cards into (on the page, on further pages), both in their own order.
 
     All fit when they hold at most 300 answers. Otherwise a seeded draw, stratified by form,
     verdict, known and domain: the kinds take turns, rarest first, each giving its next card, so
@@ -335,14 +341,14 @@ def choose(
     while turns:
         still = []
         for turn in turns:
-            found = next((place for place in turn if place not in taken), None)
-            if found is None:
+            chosen = next((place for place in turn if place not in taken), None)
+            if chosen is None:
                 continue
             still.append(turn)
-            card = cards[found]
+            card = cards[chosen]
             if answers + card.answers > INLINE_ANSWERS or used + size(card) > INLINE_BYTES:
                 continue
-            taken.add(found)
+            taken.add(chosen)
             answers += card.answers
             used += size(card)
         turns = still

@@ -1,7 +1,7 @@
-"""The charts of the page: Altair specifications, told by shape and label as well as by colour.
+"""The charts of the page: Altair specifications, readable by shape and label as well as by color.
 
 Each function returns ``None`` where there is nothing to draw, so that no chart is ever empty.
-Intervals are always drawn. The colours named here are the palette of Okabe and Ito; the page
+Intervals are always drawn. The colors named here are the palette of Okabe and Ito; the page
 replaces them by its own variables, so that a chart follows light and dark mode.
 """
 
@@ -23,7 +23,7 @@ SHORT, LONG = "#0072b2", "#e69f01"  # a shade apart from CU below, to have its o
 THIRD, FOURTH = "#009e74", "#cc79a8"
 #: certain-certain, certain-uncertain, uncertain-certain, uncertain-uncertain
 PAIRS = {"CC": "#56b4e9", "CU": "#e69f00", "UC": "#009e73", "UU": "#cc79a7"}
-#: colour in a specification -> variable of the page's style sheet
+#: color in a specification -> variable of the page's style sheet
 VARIABLES = {
     INK: "--ink",
     MUTED: "--muted",
@@ -81,7 +81,7 @@ def pair_bars(
     return alt.layer(bars, texts)
 
 
-def _forest(
+def forest_plot(
     rows: list[Row], field: str, order: list[str], width: int, title: str, references: list[Row]
 ) -> Drawing | None:
     rows = [row for row in rows if row["value"] is not None]
@@ -142,7 +142,7 @@ def _forest(
         )
     )
     chart = alt.layer(*layers).resolve_scale(shape="independent")
-    return _finish(chart, width, _row_height(len(forms), len(present)) * len(present))
+    return finish(chart, width, _row_height(len(forms), len(present)) * len(present))
 
 
 def _row_height(forms: int, rows: int) -> int:
@@ -151,7 +151,7 @@ def _row_height(forms: int, rows: int) -> int:
     return 28 if forms == 1 else 46
 
 
-def _finish(chart: Drawing, width: int, height: int) -> Drawing:
+def finish(chart: Drawing, width: int, height: int) -> Drawing:
     axis: dict[str, Any] = {
         "labelColor": INK,
         "titleColor": MUTED,
@@ -171,7 +171,7 @@ def _finish(chart: Drawing, width: int, height: int) -> Drawing:
         .configure(
             background="transparent",
             font="sans-serif",
-            padding={"left": 16, "right": 8, "top": 4, "bottom": 4},
+            padding=PADDING,
         )
         .configure_axis(**axis)
         .configure_axisY(grid=False, ticks=False, domain=False, labelPadding=8)
@@ -180,7 +180,7 @@ def _finish(chart: Drawing, width: int, height: int) -> Drawing:
     return finished
 
 
-# Altair charts to SVG that a page may hold: no fixed colours, fonts, ids, styles or scripts.
+# ---- Altair charts to SVG that a page may hold: no fixed colors, fonts, ids, styles or scripts
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _COLORS = {color.lower(): f"var({name})" for color, name in VARIABLES.items()}

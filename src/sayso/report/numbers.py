@@ -12,85 +12,6 @@ import msgspec
 
 from sayso.records import Estimate, signature_text
 
-# Text that others wrote, made harmless to look at.
-#
-# Answers of a model, questions and names from a file may hold anything: escape sequences that
-# repaint a terminal, marks that reverse the reading direction, half of a character. What cannot
-# be
-# seen is shown as a visible sign or dropped; what can be seen stays.
-
-_REPLACEMENT = 0xFFFD
-
-
-def _table() -> dict[int, int | str | None]:
-    table: dict[int, int | str | None] = {}
-    # control characters become their pictures, so that a reader sees that something was there
-    table.update({code: 0x2400 + code for code in range(0x20)})
-    table[0x7F] = 0x2421
-    table.update(dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT))
-    # overrides and isolates reorder what follows them, also outside the text they stand in
-    table.update(dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], _REPLACEMENT))
-    # direction marks, soft breaks, tags and byte order marks are invisible and carry nothing here
-    table.update(dict.fromkeys([0x061C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, 0x00AD]))
-    table.update(dict.fromkeys(range(0xE0000, 0xE0080)))
-    table.update(dict.fromkeys([*range(0xD800, 0xE000), 0xFFFE, 0xFFFF], _REPLACEMENT))
-    table.update({ord("\n"): "\n", ord("\t"): " ", ord("\r"): None, 0x2028: "\n", 0x2029: "\n"})
-    return table
-
-
-_BLOCK = _table()
-_LINE = {**_BLOCK, ord("\n"): " ", 0x2028: " ", 0x2029: " "}
-
-
-def block(text: str) -> str:
-    """Return ``text`` with line breaks kept and everything invisible or reordering taken out."""
-    return text.translate(_BLOCK)
-
-
-def line(text: str, limit: int | None = None) -> str:
-    """Return ``text`` on one line, cut to ``limit`` characters with an ellipsis."""
-    if limit is not None:
-        text = text[: limit + 1]
-    flat = text.translate(_LINE)
-    return flat if limit is None or len(flat) <= limit else flat[: max(limit - 1, 0)] + "…"
-
-
-def well_formed(text: str) -> str:
-    """Return ``text`` without lone surrogates, which no file in UTF-8 can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def plain_json(text: str) -> str:
-    """Return JSON with everything escaped that could move a terminal's cursor or reorder text.
-
-    It is read as the same JSON: texts in it may be a model's or a server's.
-    """
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
-
-
-def json_text(value: object) -> str:
-    """Return a value as JSON to be printed: slices as objects, signatures as text."""
-    return plain_json(msgspec.json.format(msgspec.json.encode(_spelled_out(value))).decode())
-
-
-def _spelled_out(value: object) -> object:
-    plain = msgspec.to_builtins(value, str_keys=True)
-
-    def rest(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return [rest(one) for one in value]
-        if not isinstance(value, dict):
-            return value
-        found = {key: rest(one) for key, one in value.items()}
-        if isinstance(value.get("where"), list | tuple):
-            found["where"] = dict(value["where"])
-        if isinstance(value.get("signature"), list | tuple):
-            found["signature"] = signature_text(value["signature"])
-        return found
-
-    return rest(plain)
-
-
 DASH = "–"
 MINUS = "\N{MINUS SIGN}"
 #: written with a sign and two decimals: differences and coefficients, not shares
@@ -230,7 +151,7 @@ def range_of(estimate: Estimate, decimals: int = 2) -> str:
     return f"[{plain(estimate.low, decimals)}, {plain(estimate.high, decimals)}]"
 
 
-def told(estimate: Estimate, decimals: int = 2) -> str:
+def with_interval(estimate: Estimate, decimals: int = 2) -> str:
     """Return value and interval."""
     return f"{number(estimate, decimals)} {range_of(estimate, decimals)}".strip()
 
@@ -242,3 +163,80 @@ def covers(estimate: Estimate, value: float) -> bool:
 
 
 FORMS = {"short": "short answers", "long": "paragraphs"}
+
+
+# ---- text that others wrote, made harmless
+#
+# Answers of a model, questions and names from a file may hold anything: escape sequences that
+# repaint a terminal, marks that reverse the reading direction, half of a character. What cannot be
+# seen becomes a visible sign or is dropped; what can be seen stays.
+
+_REPLACEMENT = 0xFFFD
+
+
+def _table() -> dict[int, int | str | None]:
+    table: dict[int, int | str | None] = {}
+    # control characters become their pictures, so that a reader sees that something was there
+    table.update({code: 0x2400 + code for code in range(0x20)})
+    table[0x7F] = 0x2421
+    table.update(dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT))
+    # overrides and isolates reorder what follows them, also outside the text they stand in
+    table.update(dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], _REPLACEMENT))
+    # direction marks, soft breaks, tags and byte order marks are invisible and carry nothing here
+    table.update(dict.fromkeys([0x061C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, 0x00AD]))
+    table.update(dict.fromkeys(range(0xE0000, 0xE0080)))
+    table.update(dict.fromkeys([*range(0xD800, 0xE000), 0xFFFE, 0xFFFF], _REPLACEMENT))
+    table.update({ord("\n"): "\n", ord("\t"): " ", ord("\r"): None, 0x2028: "\n", 0x2029: "\n"})
+    return table
+
+
+_BLOCK = _table()
+_LINE = {**_BLOCK, ord("\n"): " ", 0x2028: " ", 0x2029: " "}
+
+
+def block(text: str) -> str:
+    """Return ``text`` with line breaks kept and everything invisible or reordering taken out."""
+    return text.translate(_BLOCK)
+
+
+def line(text: str, limit: int | None = None) -> str:
+    """Return ``text`` on one line, cut to ``limit`` characters with an ellipsis."""
+    if limit is not None:
+        text = text[: limit + 1]
+    flat = text.translate(_LINE)
+    return flat if limit is None or len(flat) <= limit else flat[: max(limit - 1, 0)] + "…"
+
+
+def well_formed(text: str) -> str:
+    """Return ``text`` without lone surrogates, which no file in UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def plain_json(text: str) -> str:
+    """Return JSON with everything escaped that could move a terminal's cursor or reorder text.
+
+    It is read as the same JSON: texts in it may be a model's or a server's.
+    """
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+def json_text(value: object) -> str:
+    """Return a value as JSON to be printed: slices as objects, signatures as text."""
+    return plain_json(msgspec.json.format(msgspec.json.encode(_spelled_out(value))).decode())
+
+
+def _spelled_out(value: object) -> object:
+
+    def rest(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [rest(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        plain = {key: rest(one) for key, one in value.items()}
+        if isinstance(value.get("where"), list | tuple):
+            plain["where"] = dict(value["where"])
+        if isinstance(value.get("signature"), list | tuple):
+            plain["signature"] = signature_text(value["signature"])
+        return plain
+
+    return rest(msgspec.to_builtins(value, str_keys=True))

@@ -1,4 +1,4 @@
-"""The page of a run: one self-contained file, and pages of answers beside it where there are many.
+"""The page of a run: one self-contained file, with further pages of answers where there are many.
 
 Everything that a model, a file or a person wrote is data here: it is escaped by the templates, and
 a content security policy lets only our own style sheet and script through. A template of a
@@ -66,16 +66,16 @@ def facts(manifest: Manifest) -> list[tuple[str, list[tuple[str, str]]]]:
         ),
         ("Requests and tokens", [(n, f"{v:,}") for n, v in sorted(manifest.tokens.items())]),
     ]
-    found = []
+    tables = []
     for group, rows in groups:
         shown = [(line(n.replace("_", " "), 80), _value(v)) for n, v in rows if v not in (None, "")]
         if shown:
-            found.append((group, shown))
-    return found
+            tables.append((group, shown))
+    return tables
 
 
 def _dollars(amount: float | None) -> str | None:
-    """A price that is not 0; unknown and nothing to pay are left out: the notices tell which."""
+    """Return a price; one that is unknown or 0 is left out, and a notice says which it is."""
     return f"${amount:.4f}" if amount else None
 
 
@@ -129,7 +129,7 @@ def with_answers(
 
     ``package`` holds the template ``page.html.j2``, ``context`` what it shows beside the answers.
     """
-    made = cards(tables)
+    every = cards(tables)
     written: dict[str, Markup] = {}
 
     def size(card: Card) -> int:
@@ -140,15 +140,15 @@ def with_answers(
     def rendered(shown: Sequence[Card]) -> list[Markup]:
         return [written[card.id] for card in shown]
 
-    inline, rest = choose(made, size, seed_of(manifest))
+    inline, rest = choose(every, size, seed_of(manifest))
     parts = paginate(rest, size)
     names = [f"answers-{number:03}.html" for number in range(1, len(parts) + 1)]
     shared = {
         **shared_context(manifest),
         "labels": LABELS,
         "stances": STANCES,
-        "total": len(made),
-        "total_answers": sum(c.answers for c in made),
+        "total": len(every),
+        "total_answers": sum(c.answers for c in every),
         "inline": len(inline),
         "files": list(zip(names, parts, strict=True)),
     }

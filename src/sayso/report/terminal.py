@@ -1,4 +1,4 @@
-"""The table that a run ends with: readable by a stranger, in 80 columns, in colour or piped."""
+"""The table that a run ends with: readable in 80 columns, in color or piped."""
 
 from __future__ import annotations
 
@@ -16,102 +16,10 @@ from sayso.report.numbers import COUNTS, FORMS, PLAIN, SIGNED, line, points, sig
 from sayso.report.tables import why_undefined
 from sayso.storage.run_folder import Manifest
 
-# What must be known before a number is quoted: missing verdicts, few cases, luck.
-
 
 def first(manifest: Manifest | None) -> list[str]:
-    """Return what must be read before any number: results that fall away, and why."""
+    """Return the cautions of a run: what must be read before any number."""
     return [line(text, 1_000) for text in manifest.cautions] if manifest is not None else []
-
-
-# What a report says of the judge: how well it did when it was checked, or that it never was.
-
-#: words of a judge's signature -> the flags of ``sayso judge-check`` that say the same
-FLAGS = {
-    "uncle": "--judge-labels uncle",
-    "entity": "--judge-batch entity",
-    "aspect": "--judge-batch aspect",
-    "two_pass": "--judge-mode two_pass",
-}
-
-
-def cited(manifest: Manifest | None) -> list[str]:
-    """Return how the judge did when it was checked, as sentences; nothing if it was not."""
-    if manifest is None or not manifest.judge_check or "problem" in manifest.judge_check:
-        return []
-    found = manifest.judge_check
-    said = (
-        f"The judge {line(manifest.judge_signature, 60)} agreed with our labels on "
-        f"{_counts(manifest, '')}"
-    )
-    kappa = found.get("kappa")
-    if isinstance(kappa, int | float):
-        said += f", kappa of the stance {kappa:.2f}"
-    unread = _number(manifest, "unread")
-    if unread:
-        said += f"; {unread} of {_number(manifest, 'aspects')} verdicts were unreadable"
-    tried = _number(manifest, "injections")
-    changed = _number(manifest, "injections_changed")
-    said += f"; {changed} of {tried} injections changed its verdict" if tried else ""
-    lines = [f"{said}. Checked on {line(str(found.get('checked', ''))[:10])}."]
-    if "labelled" in found:
-        name = line(str(found["labelled"]), 60)
-        lines.append(f"With the labels of {name} it agreed on {_counts(manifest, 'labelled_')}.")
-    return lines
-
-
-def warned(manifest: Manifest | None) -> list[str]:
-    """Return what must be known of the judge before a number is quoted."""
-    if manifest is None or not manifest.judge or manifest.judge == "rules":
-        return _fooled(manifest)
-    command = line(f"sayso judge-check {manifest.judge}{_flags(manifest)}", 200)
-    if not manifest.judge_check:
-        return [f"This judge was never checked: {command}"]
-    if "problem" in manifest.judge_check:
-        problem = line(str(manifest.judge_check["problem"]), 200)
-        return [f"Nobody knows how good this judge is, {problem}: {command}"]
-    return _fooled(manifest)
-
-
-def _flags(manifest: Manifest) -> str:
-    """Return what has to be said so that the check is of this judge: its settings, as flags.
-
-    Read from the end of the signature, where every setting stands that is not the default.
-    """
-    said = manifest.judge_signature.rpartition("#p")[2].split("+")[1:]
-    found = [f" {flag}" for word, flag in FLAGS.items() if word in said]
-    prompts = manifest.settings.get("prompt_folder")
-    if prompts:
-        found.append(f" --prompt-folder {shlex.quote(str(prompts))}")
-    return "".join(found)
-
-
-def _fooled(manifest: Manifest | None) -> list[str]:
-    changed = _number(manifest, "injections_changed") if manifest is not None else 0
-    if manifest is None or not changed:
-        return []
-    return [
-        f"When it was checked, {changed} of {_number(manifest, 'injections')} instructions inside "
-        "answers changed this judge's verdict, "
-        f"{_number(manifest, 'injections_obeyed')} of them to what they asked for."
-    ]
-
-
-def _number(manifest: Manifest, name: str) -> int:
-    found = manifest.judge_check.get(name)
-    return found if isinstance(found, int) else 0
-
-
-def _counts(manifest: Manifest, part: str) -> str:
-    """Return "112 of 120 (93 %, 95 % range 87–97 %)"; no share of nothing."""
-    agreed, of = _number(manifest, f"{part}agreed"), _number(manifest, f"{part}of")
-    if not of:
-        return "none, since no verdict could be read"
-    said = f"{agreed:,} of {of:,} answers ({agreed / of:.0%}".replace("%", " %")
-    low, high = (manifest.judge_check.get(f"{part}{end}") for end in ("low", "high"))
-    if isinstance(low, float) and isinstance(high, float):
-        said += f", 95 % range {100 * low:.0f}–{100 * high:.0f} %"
-    return said + ")"
 
 
 def begin(console: Console, manifest: Manifest | None) -> None:
@@ -119,8 +27,8 @@ def begin(console: Console, manifest: Manifest | None) -> None:
     console.print()
     if manifest is not None:
         model = manifest.model_signature or manifest.model
-        said = {"model": model, "data": manifest.data, "judge": manifest.judge_signature}
-        names = [f"{what} {line(name, 60)}" for what, name in said.items() if name]
+        parts = {"model": model, "data": manifest.data, "judge": manifest.judge_signature}
+        names = [f"{what} {line(name, 60)}" for what, name in parts.items() if name]
         say(console, " · ".join(names), "dim")
     for text in first(manifest):
         say(console, f"! {text}", "bold yellow")
@@ -131,15 +39,15 @@ def end(
     manifest: Manifest | None,
     estimates: Sequence[Estimate],
     page: Path | None,
-    found: Sequence[str] = (),
+    warnings: Sequence[str] = (),
 ) -> None:
     """Print what every table ends with: who judged, warnings, the first signature, the page.
 
-    ``found`` are warnings of the protocol's own, which come before those about the judge.
+    ``warnings`` are the protocol's own, which come before those about the judge.
     """
     for text in cited(manifest):
         say(console, text, "dim")
-    for text in (*found, *warned(manifest)):
+    for text in (*warnings, *warned(manifest)):
         say(console, f"! {text}", "yellow")
     signature = next((e.signature for e in estimates if e.signature), ())
     if signature:
@@ -148,8 +56,8 @@ def end(
         say(console, f"report     {line(str(page))}", "", copied=True)
 
 
-def asked(manifest: Manifest) -> str:
-    """Return how much was asked, in one sentence."""
+def request_counts(manifest: Manifest) -> str:
+    """Return the number of requests, in one sentence."""
     t = manifest.tokens
     return (
         f"{t.get('requests', 0):,} requests to the model, {t.get('cached', 0):,} of them answered "
@@ -205,18 +113,17 @@ def render_compare(
     first: str = "A",
     second: str = "B",
     notes: Sequence[str] = (),
-    told: Sequence[str] = (),
+    compared: Sequence[str] = (),
     labels: Mapping[str, tuple[str, str]] | None = None,
 ) -> None:
     """Print paired differences, second run minus first, with intervals; the runs are named.
 
     A difference whose interval leaves out 0 is marked with a star. Undefined or refused ones are
-    dashes with the reason below. ``told`` (what was compared) and ``notes`` (warnings) are printed
-    first. Holds for an empty list.
-    ``labels`` say of a number its symbol, if it is known by itself, and what it means.
+    dashes with the reason below. ``compared`` (what was compared) and ``notes`` (warnings) come
+    first. ``labels`` give a number's symbol, if it is known by one, and its meaning.
     """
     say(console, f"\nB minus A\n  A = {first}\n  B = {second}", "bold", block=True)
-    for text in told:
+    for text in compared:
         say(console, text, "dim")
     for note in notes:
         say(console, f"! {note}", "yellow")
@@ -231,21 +138,21 @@ def render_compare(
     table.add_column(data("95 % range", console), no_wrap=True)
     table.add_column("", no_wrap=True)
     reasons: dict[str, list[str]] = {}
-    for found in differences:
-        symbol, meaning = (labels or {}).get(found.name, ("", found.name.replace("_", " ")))
-        where = _where(found.where)
-        if found.value is None:
-            reasons.setdefault(why_undefined(found), []).append(f"{found.name} ({where})")
+    for estimate in differences:
+        symbol, meaning = (labels or {}).get(estimate.name, ("", estimate.name.replace("_", " ")))
+        where = _in_words(estimate.where)
+        if estimate.value is None:
+            reasons.setdefault(why_undefined(estimate), []).append(f"{estimate.name} ({where})")
         table.add_row(
             data(symbol, console, "bold"),
             data(meaning, console),
             data(where, console),
-            data(difference(found.name, found.value), console, "bold"),
-            data(_range(found), console),
-            data("*" if _clear(found) else "", console, "bold cyan"),
+            data(difference(estimate.name, estimate.value), console, "bold"),
+            data(_range(estimate), console),
+            data("*" if _clear(estimate) else "", console, "bold cyan"),
         )
     console.print(table)
-    if any(_clear(found) for found in differences):
+    if any(_clear(estimate) for estimate in differences):
         say(console, f"* the 95 % range leaves out 0{by_chance(differences)}", "dim")
     for why, names in reasons.items():
         say(console, f"no value for {', '.join(names)}: {why}", "dim")
@@ -253,7 +160,7 @@ def render_compare(
 
 def by_chance(differences: Sequence[Estimate]) -> str:
     """Return how many stars to expect where nothing differs, once that is one or more."""
-    ranges = sum(found.low is not None for found in differences)
+    ranges = sum(estimate.low is not None for estimate in differences)
     expected = round(ranges / 20)
     if not expected:
         return ""
@@ -267,29 +174,125 @@ def difference(name: str, value: float | None) -> str:
     return points(value)
 
 
-def _clear(found: Estimate) -> bool:
-    return found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+def _clear(estimate: Estimate) -> bool:
+    return (
+        estimate.low is not None
+        and estimate.high is not None
+        and not estimate.low <= 0 <= estimate.high
+    )
 
 
-def _range(found: Estimate) -> str:
-    if found.value is None or found.low is None or found.high is None:
+def _range(estimate: Estimate) -> str:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
         return ""
-    ends = [difference(found.name, end).removesuffix(" pp") for end in (found.low, found.high)]
+    ends = [
+        difference(estimate.name, end).removesuffix(" pp") for end in (estimate.low, estimate.high)
+    ]
     return f"[{ends[0]}, {ends[1]}]"
 
 
-def _where(where: Slice) -> str:
+def _in_words(where: Slice) -> str:
     """Return a slice in words: "short answers, method unc_few"."""
-    said, rest = [], []
+    words, rest = [], []
     for key, value in where:
         if key == "form":
-            said.append(FORMS.get(value, value))
+            words.append(FORMS.get(value, value))
         elif key == "prompt":
-            said.append("not asked for doubt")
+            words.append("not asked for doubt")
         elif key == "known":
-            said.append(value)
+            words.append(value)
         else:
             rest.append((key, value))
     if rest:
-        said.append(slice_text(tuple(rest)).replace(":", " ", 1))
-    return ", ".join(said) or "all"
+        words.append(slice_text(tuple(rest)).replace(":", " ", 1))
+    return ", ".join(words) or "all"
+
+
+# ---- the judge: how well it did when it was checked, or that it never was
+
+#: words of a judge's signature -> the flags of ``sayso judge-check`` that say the same
+FLAGS = {
+    "uncle": "--judge-labels uncle",
+    "entity": "--judge-batch entity",
+    "aspect": "--judge-batch aspect",
+    "two_pass": "--judge-mode two_pass",
+}
+
+
+def cited(manifest: Manifest | None) -> list[str]:
+    """Return how the judge did when it was checked, as sentences; nothing if it was not."""
+    if manifest is None or not manifest.judge_check or "problem" in manifest.judge_check:
+        return []
+    check = manifest.judge_check
+    text = (
+        f"The judge {line(manifest.judge_signature, 60)} agreed with our labels on "
+        f"{_counts(manifest, '')}"
+    )
+    kappa = check.get("kappa")
+    if isinstance(kappa, int | float):
+        text += f", kappa of the stance {kappa:.2f}"
+    unread = _number(manifest, "unread")
+    if unread:
+        text += f"; {unread} of {_number(manifest, 'aspects')} verdicts were unreadable"
+    tried = _number(manifest, "injections")
+    changed = _number(manifest, "injections_changed")
+    text += f"; {changed} of {tried} injections changed its verdict" if tried else ""
+    lines = [f"{text}. Checked on {line(str(check.get('checked', ''))[:10])}."]
+    if "labelled" in check:
+        name = line(str(check["labelled"]), 60)
+        lines.append(f"With the labels of {name} it agreed on {_counts(manifest, 'labelled_')}.")
+    return lines
+
+
+def warned(manifest: Manifest | None) -> list[str]:
+    """Return what must be known of the judge before a number is quoted."""
+    if manifest is None or not manifest.judge or manifest.judge == "rules":
+        return _injected(manifest)
+    command = line(f"sayso judge-check {manifest.judge}{_flags(manifest)}", 200)
+    if not manifest.judge_check:
+        return [f"This judge was never checked: {command}"]
+    if "problem" in manifest.judge_check:
+        problem = line(str(manifest.judge_check["problem"]), 200)
+        return [f"Nobody knows how good this judge is, {problem}: {command}"]
+    return _injected(manifest)
+
+
+def _flags(manifest: Manifest) -> str:
+    """Return the flags that make a check one of this judge.
+
+    Read from the end of the signature, where every setting stands that is not the default.
+    """
+    words = manifest.judge_signature.rpartition("#p")[2].split("+")[1:]
+    flags = [f" {flag}" for word, flag in FLAGS.items() if word in words]
+    prompts = manifest.settings.get("prompt_folder")
+    if prompts:
+        flags.append(f" --prompt-folder {shlex.quote(str(prompts))}")
+    return "".join(flags)
+
+
+def _injected(manifest: Manifest | None) -> list[str]:
+    changed = _number(manifest, "injections_changed") if manifest is not None else 0
+    if manifest is None or not changed:
+        return []
+    return [
+        f"When it was checked, {changed} of {_number(manifest, 'injections')} instructions inside "
+        "answers changed this judge's verdict, "
+        f"{_number(manifest, 'injections_obeyed')} of them to what they asked for."
+    ]
+
+
+def _number(manifest: Manifest, name: str) -> int:
+    number = manifest.judge_check.get(name)
+    return number if isinstance(number, int) else 0
+
+
+def _counts(manifest: Manifest, part: str) -> str:
+    """Return "112 of 120 (93 %, 95 % range 87–97 %)"; no share of nothing."""
+    agreed, of = _number(manifest, f"{part}agreed"), _number(manifest, f"{part}of")
+    if not of:
+        return "none, since no verdict could be read"
+    text = f"{agreed:,} of {of:,} answers ({agreed / of:.0%}".replace("%", " %")
+    low, high = (manifest.judge_check.get(f"{part}{end}") for end in ("low", "high"))
+    if isinstance(low, float) and isinstance(high, float):
+        text += f", 95 % range {100 * low:.0f}–{100 * high:.0f} %"
+    return text + ")"

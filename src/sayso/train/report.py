@@ -25,8 +25,8 @@ from sayso.report.charts import (
     THIRD,
     Drawing,
     Row,
-    _finish,
-    _forest,
+    finish,
+    forest_plot,
     pair_bars,
 )
 from sayso.report.numbers import DASH, MINUS, block, compact, line, reach
@@ -269,7 +269,7 @@ def course(taught: Teaching, stage: str, quantity: str, width: int) -> Drawing |
         scale=alt.Scale(zero=False),
         axis=alt.Axis(tickCount=6),
     )
-    return _finish(alt.layer(chart.encode(x=x, y=y, **_by_seed(names))), width, _height(width))
+    return finish(alt.layer(chart.encode(x=x, y=y, **_by_seed(names))), width, _height(width))
 
 
 def _by_seed(names: list[str]) -> dict[str, Any]:
@@ -300,7 +300,7 @@ def forest(taught: Teaching, name: str, title: str, width: int) -> Drawing | Non
                     "low": found.low, "high": found.high,
                 }
             )  # fmt: skip
-    return _forest(rows, "metric", order, width, title, [])
+    return forest_plot(rows, "metric", order, width, title, [])
 
 
 def alignment(taught: Teaching, width: int) -> Drawing | None:
@@ -327,7 +327,7 @@ def alignment(taught: Teaching, width: int) -> Drawing | None:
     if not rows:
         return None
     y = alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
-    return _finish(pair_bars(rows, y, 22), width, 36 * len(order))
+    return finish(pair_bars(rows, y, 22), width, 36 * len(order))
 
 
 def tradeoff(taught: Teaching, setting: str, width: int) -> Drawing | None:
@@ -364,7 +364,7 @@ def tradeoff(taught: Teaching, setting: str, width: int) -> Drawing | None:
         base.mark_point(size=60, filled=True, opacity=1).encode(x=x, y=y, color=color),
         base.mark_text(dy=-11, fontSize=11, color=INK).encode(x=x, y=y, text="label:N"),
     ]
-    return _finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
+    return finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
 
 
 # The tables of a teaching's page: methods by numbers, what changed, seeds, alignment, rows.

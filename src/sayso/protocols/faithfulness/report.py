@@ -29,8 +29,18 @@ from sayso.records import (
     signature_text,
 )
 from sayso.report import terminal
-from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, _finish
-from sayso.report.numbers import FORMS, block, covers, line, number, percent, plain, range_of, told
+from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, finish
+from sayso.report.numbers import (
+    FORMS,
+    block,
+    covers,
+    line,
+    number,
+    percent,
+    plain,
+    range_of,
+    with_interval,
+)
 from sayso.report.page import stored_answers, title, with_answers
 from sayso.report.tables import Cell, Table, figure_of
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -90,7 +100,7 @@ def render(
         "dim",
     )
     if manifest is not None:
-        terminal.say(console, terminal.asked(manifest), "dim")
+        terminal.say(console, terminal.request_counts(manifest), "dim")
     terminal.end(console, manifest, [e for e in results.all if e.name == "skill"], page)
 
 
@@ -185,7 +195,7 @@ def _gains(results: FaithfulnessResults, form: str) -> Iterator[str]:
             plain(results.get("skill_shared", form=form, method=m).value) for m in (method, first)
         )
         yield (
-            f"{label(method)}: {more} skill than Vanilla by {told(e)}"
+            f"{label(method)}: {more} skill than Vanilla by {with_interval(e)}"
             f"{_p(results, form, method)}; the two have {own} and {vanilla} on the bins that all "
             "methods fill."
         )
@@ -352,7 +362,7 @@ def by_bin(
         .mark_point(size=44, filled=False, strokeWidth=1.4, opacity=1)
         .encode(x=x, y=y, color=color, shape=shape),
     ]
-    return _finish(alt.layer(*layers), width, 340 if width > NARROW else 300)
+    return finish(alt.layer(*layers), width, 340 if width > NARROW else 300)
 
 
 def _reference_lines(quantity: Quantity, x: Any, y: Any) -> Iterator[alt.Chart]:
@@ -416,7 +426,7 @@ def scatter(results: FaithfulnessResults, form: str, method: str, width: int) ->
     right = texts.transform_filter("datum.side == 'd'").mark_text(align="left", dx=3, color=MUTED)
     labels = [text.encode(x=x, y=y, text="n:N") for text in (above, right)]
     layers = alt.layer(ideal, rectangles, *labels, dots)
-    return _finish(layers, width, 420 if width > NARROW else 340)
+    return finish(layers, width, 420 if width > NARROW else 340)
 
 
 def marginals(points: list[Row]) -> tuple[list[Row], list[Row]]:
@@ -490,7 +500,7 @@ def skills(results: FaithfulnessResults, width: int) -> Drawing | None:
         .mark_point(size=70, filled=True, opacity=1)
         .encode(x=x, y=y, yOffset=offset, color=color, shape=shape)
     )
-    return _finish(alt.layer(blind, spans, dots), width, 34 * len(order))
+    return finish(alt.layer(blind, spans, dots), width, 34 * len(order))
 
 
 # ---- tables
@@ -916,7 +926,7 @@ def context(
         "forms": [_form(results, form) for form in forms],
         "worst_methods": list(dict.fromkeys(w.method for w in worst)),
         "worst": [w for form in forms for w in worst if w.form == form],
-        "requests": terminal.asked(manifest),
+        "requests": terminal.request_counts(manifest),
         "judged": terminal.cited(manifest),
         "definitions": DEFINITIONS,
         "left_out": left_out(results),

@@ -20,8 +20,18 @@ from rich.text import Text
 
 from sayso.records import Estimate, Results, part_of, signature_text
 from sayso.report import terminal
-from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, _finish
-from sayso.report.numbers import FORMS, covers, line, number, percent, plain, range_of, signed, told
+from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, finish
+from sayso.report.numbers import (
+    FORMS,
+    covers,
+    line,
+    number,
+    percent,
+    plain,
+    range_of,
+    signed,
+    with_interval,
+)
 from sayso.report.page import refuse_beside, stored_answers, with_answers
 from sayso.report.tables import Cell, Table, figure_of
 from sayso.report.terminal import begin, data, plain_table, say
@@ -171,7 +181,7 @@ def length_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
         return
     kind = "within type" if row.name == "auroc_within" else "pooled"
     if covers(row, 0.5):
-        yield f"Plain length, {kind}: {told(row)}: its interval holds .5."
+        yield f"Plain length, {kind}: {with_interval(row)}: its interval holds .5."
         return
     parts = [e for e in found.each("length_share", form=form) if e.value is not None and e.n]
     named = ", ".join(
@@ -179,8 +189,8 @@ def length_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     )
     reason = f" Most of it comes from {named}." if named else ""
     yield (
-        f"! Plain length, {kind}: {told(row)}: wrong answers differ from right ones in length "
-        f"here, so part of any score that grows with length is this.{reason}"
+        f"! Plain length, {kind}: {with_interval(row)}: wrong answers differ from right ones in "
+        f"length here, so part of any score that grows with length is this.{reason}"
     )
 
 
@@ -233,9 +243,10 @@ def audit_sentences(found: SelectiveResults, form: str, most: int = 3) -> Iterat
         if part["difference"].value is None:
             continue
         yield (
-            f"{capital(score_label(name))}: AUROC {told(part['against_metric'])} against ROUGE-L, "
-            f"{told(part['against_truth'])} against {line(found.judge(form), 40)} on the same "
-            f"rows. Of the difference of {signed(part['difference'].value)}, "
+            f"{capital(score_label(name))}: AUROC {with_interval(part['against_metric'])} against "
+            f"ROUGE-L, {with_interval(part['against_truth'])} against "
+            f"{line(found.judge(form), 40)} on the same rows. Of the difference of "
+            f"{signed(part['difference'].value)}, "
             f"{_signed_told(part['from_length'])} comes from refused longer right answers, "
             f"{_signed_told(rest)} stays unexplained."
         )
@@ -355,7 +366,7 @@ def render(
     for text in not_computed(found):
         say(console, text, "dim")
     if manifest is not None:
-        say(console, terminal.asked(manifest), "dim")
+        say(console, terminal.request_counts(manifest), "dim")
     terminal.end(console, manifest, found.all, page)
 
 
@@ -497,7 +508,7 @@ def _points(
 
 
 def _with_legend(chart: Any, width: int, height: int) -> Drawing:
-    finished = _finish(chart, width, height)
+    finished = finish(chart, width, height)
     labelled: Drawing = finished.configure_legend(labelColor=INK, labelFontSize=12, labelLimit=320)
     return labelled
 
@@ -827,8 +838,8 @@ def flips_table(found: SelectiveResults, form: str) -> Table:
     rows = [
         [
             Cell(f"{score_label(first)} – {score_label(second)}", head=True),
-            Cell(told(both.get("under", Estimate("")), 3), metric_label(under)),
-            Cell(told(both.get("against", Estimate("")), 3), metric_label(against)),
+            Cell(with_interval(both.get("under", Estimate("")), 3), metric_label(under)),
+            Cell(with_interval(both.get("against", Estimate("")), 3), metric_label(against)),
             Cell("clear" if clear == "yes" else "may be chance"),
         ]
         for (first, second, under, against, clear), both in pairs.items()
@@ -893,7 +904,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
         ),
         "forms": [_form(found, form) for form in found.forms],
         "not_computed": missing_table(found),
-        "asked": terminal.asked(manifest),
+        "asked": terminal.request_counts(manifest),
         "judged": terminal.cited(manifest),
         "definitions": DEFINITIONS,
         "signatures": _signatures(found),

@@ -49,7 +49,7 @@ from sayso.report.charts import (
     THIRD,
     Drawing,
     Row,
-    _finish,
+    finish,
 )
 from sayso.report.numbers import DASH, block, covers, line, number, percent, plain, range_of
 from sayso.report.page import environment, page, refuse_beside, seed_of, shared_context
@@ -163,7 +163,7 @@ def render(
     )
     terminal.say(console, f"{NOTE} {STARRED}" if starred else NOTE, "dim")
     if manifest is not None and manifest.tokens:
-        terminal.say(console, terminal.asked(manifest), "dim")
+        terminal.say(console, terminal.request_counts(manifest), "dim")
     terminal.end(console, manifest, [e for e in results.all if e.name == "factscore"], page)
 
 
@@ -460,7 +460,7 @@ def _drawn(
         dotted = alt.Chart(alt.InlineData(values=variant))
         dotted = dotted.mark_line(strokeWidth=1.8, strokeDash=[2, 3])
         layers.insert(0, dotted.encode(x=x, y=y, color=color))
-    return _finish(alt.layer(*layers), width, min(quantity.height, width))
+    return finish(alt.layer(*layers), width, min(quantity.height, width))
 
 
 def _lines_and_points(points: list[Row], x: Any, y: Any, color: Any, shape: Any) -> list[alt.Chart]:
@@ -526,7 +526,7 @@ def paired(results: SelfKnownResults, width: int) -> Drawing | None:
             x=x, y=y, yOffset=offset, color=color, shape=shape
         ),
     ]
-    return _finish(alt.layer(*layers), width, 44 * len(order))
+    return finish(alt.layer(*layers), width, 44 * len(order))
 
 
 # ---- tables of whole answers and of parts of the text
@@ -1289,7 +1289,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
         ],
         "scores": [scores(results, m, manifest.settings.get("alpha")) for m in results.methods],
         "verifier": verifier(results),
-        "requests": terminal.asked(manifest) if manifest.tokens else "",
+        "requests": terminal.request_counts(manifest) if manifest.tokens else "",
         "judged": terminal.cited(manifest),
         "definitions": DEFINITIONS,
         "knows": any(e.name in NEEDS_ASKING and (e.n or e.missing) for e in results.all),

@@ -18,7 +18,7 @@ from sayso.prompts.methods import METHOD_LABELS
 from sayso.records import Estimate, Question, Results, signature_text
 from sayso.report import charts, terminal
 from sayso.report.answers import Tables
-from sayso.report.charts import NARROW, PAIRS, Drawing, Row, _finish, _forest, pair_bars
+from sayso.report.charts import NARROW, PAIRS, Drawing, Row, finish, forest_plot, pair_bars
 from sayso.report.numbers import (
     DASH,
     FORMS,
@@ -721,7 +721,7 @@ def metrics_chart(numbers: Results, width: int) -> Drawing | None:
         for policy in charts.REFERENCES
         if (found := numbers.get(name, form=form, policy=policy)).value is not None
     ]
-    return _forest(
+    return forest_plot(
         rows,
         "metric",
         list(labels.values()),
@@ -758,7 +758,7 @@ def _sliced(numbers: Results, key: str, names: dict[str, str], width: int) -> Dr
         for value, label in zip(largest, order, strict=True)
         for form, estimate in slices[value]
     ]
-    return _forest(rows, "metric", order, width, "J (0 = blind hedging)", [])
+    return forest_plot(rows, "metric", order, width, "J (0 = blind hedging)", [])
 
 
 def _row(estimate: Estimate, **fields: str) -> Row:
@@ -790,7 +790,7 @@ def alignment_chart(numbers: Results, width: int) -> Drawing | None:
         return None
     y = alt.Y("facts:N", sort=list(GIVEN), title=None)
     bars = pair_bars(rows, y, 26)
-    return _finish(bars, width, 44 * len({r["facts"] for r in rows}))
+    return finish(bars, width, 44 * len({r["facts"] for r in rows}))
 
 
 # ---- the terminal
