@@ -159,7 +159,7 @@ def echoing(how: str, quoted: str) -> object:
 def test_an_echo_never_changes_a_verdict(how: str, json_schema: bool) -> None:
     for attack in ATTACKS:
         shown_text = clean(attack.text)
-        for quoted in (shown_text, attack.text):
+        for quoted in dict.fromkeys((shown_text, attack.text)):
             engine = judge_engine(decide, json_schema=json_schema, write=echoing(how, quoted))  # type: ignore[arg-type]
             verdicts = LlmJudge(engine).grade(items("answer", attack.text))
             for verdict, truth in zip(verdicts, EXPECTED, strict=True):
