@@ -1,4 +1,10 @@
-"""Labelled answers to check a judge with: a small set of ours, and any file of the user's."""
+"""``sayso judge-check``: is this judge to be trusted? Three minutes, before money is spent.
+
+Content and stance are compared with labels, of a small set of ours and of any file of the user's;
+a dozen answers try to talk the judge into another verdict; hedges and pairs of answers are read as
+a faithfulness run would; unreadable replies, tokens and price are counted. The result is kept
+beside the cache and cited by every later run that uses this judge.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +58,184 @@ from sayso.runs.progress import Progress
 from sayso.runs.stages import requested_and_missing
 from sayso.version import __version__
 
+#: what UNCLE's judge cost for 100 graded answers, in dollars, with the model of its time
+REFERENCE_DOLLARS = 0.46
+#: a judge none of whose first verdicts can be read is asked for no further ones
+HANDFUL = 8
+
+
+def judge_check(
+    judge: str | Judge | Engine,
+    *,
+    labelled: str | Path | None = None,
+    limit: int | None = None,
+    options: JudgeOptions | None = None,
+    max_cost: float | None = None,
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+) -> JudgeCheck:
+    """Check a judge and keep the result for the reports of later runs.
+
+    ``judge`` is a name as on the command line, a judge, or an engine that is to judge.
+    ``labelled`` is a file of labelled answers (:func:`read_labelled`). ``limit``
+    takes so many answers of each set; such a partial check is returned but not kept. ``cache`` is
+    the cache folder. Nothing is answered from the cache: the judge is really asked. Raises
+    :class:`~sayso.records.InputError`.
+    """
+    if limit is not None and limit < 0:
+        raise InputError(f"limit is {limit}; expected 0 (all) or more")
+    theirs = read_labelled(Path(labelled)) if labelled is not None else []
+    ours, check_set = our_set()
+    few, their_few = spread(ours, limit), spread(theirs, limit)
+    partial = len(few) < len(ours) or len(their_few) < len(theirs)
+    opened = open_judge(judge, options, meter=Meter(max_cost), progress=progress)
+    began, before = time.monotonic(), _bill(opened)
+    # What opening it took is part of the whole check; a judge of the caller's own has a past.
+    start = before if opened.engine is None else _Bill(0, 0, 0, 0, 0.0)
+    try:
+        mine = _grade(opened, OURS, few)
+        others = None
+        if labelled is not None:
+            others = _grade(opened, whole(Path(labelled).name), their_few)
+        bill = _bill(opened).since(before)
+        if opened.engine is not None:
+            opened.engine.stage = "judging: attacks"
+        attacks = _attack(opened.judge)
+        words = None if partial else check_words(opened.judge)
+        check = JudgeCheck(
+            signature=opened.judge.signature,
+            checked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            sayso=__version__,
+            check_set=check_set,
+            ours=mine,
+            labelled=others,
+            injection=attacks,
+            graded=mine.aspects + (others.aspects if others else 0),
+            calls=bill.calls,
+            retried=bill.retried,
+            prompt_tokens=bill.prompt_tokens,
+            completion_tokens=bill.completion_tokens,
+            dollars=bill.dollars,
+            whole_dollars=_bill(opened).since(start).dollars,
+            seconds=round(time.monotonic() - began, 1),
+            partial=partial,
+            words=words,
+            notices=tuple(whole(str(n)) for n in getattr(opened.judge, "notices", ())),
+        )
+    finally:
+        opened.close()
+    if not partial:
+        keep(check, cache)
+    return check
+
+
+class _Bill(NamedTuple):
+    """What a judge did so far; ``dollars`` is ``None`` where nobody knows."""
+
+    calls: int
+    retried: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float | None
+
+    def since(self, before: _Bill) -> _Bill:
+        """Return what came after an earlier bill: a judge of the caller's own may have worked."""
+        now, then = self.dollars, before.dollars
+        return _Bill(
+            self.calls - before.calls,
+            self.retried - before.retried,
+            self.prompt_tokens - before.prompt_tokens,
+            self.completion_tokens - before.completion_tokens,
+            None if now is None or then is None else now - then,
+        )
+
+
+def _bill(opened: OpenJudge) -> _Bill:
+    """Return what a judge did so far; one of the caller's own that counts nothing asks nobody."""
+    counts = getattr(opened.judge, "counts", None)
+    retried = int(getattr(counts, "retried", 0))
+    if opened.engine is not None:
+        tally = opened.engine.tally
+        tokens = tally.prompt_tokens, tally.completion_tokens
+        return _Bill(tally.asked, retried, *tokens, opened.engine.dollars)
+    calls, prompt, completion = (
+        int(getattr(counts, name, 0)) for name in ("calls", "prompt_tokens", "completion_tokens")
+    )
+    dollars = getattr(counts, "dollars", 0.0)
+    return _Bill(calls, retried, prompt, completion, None if dollars is None else float(dollars))
+
+
+def _grade(opened: OpenJudge, name: str, rows: Sequence[Labelled]) -> SetResult:
+    if opened.engine is not None:
+        opened.engine.stage = f"judging: {name}"
+    verdicts = _first(opened.judge, [row.item for row in rows])
+    labels = [label for row in rows for label in row.labels]
+    groups = [row.group for row in rows for _ in row.labels]
+    stances = getattr(opened.judge, "labels", "stance") != "uncle"
+    return result(name, verdicts, labels, groups, stances=stances)
+
+
+def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
+    """Grade items, a handful first: a judge that cannot be read is not asked for the rest."""
+    before, missing = requested_and_missing(judge)
+    verdicts: list[Verdict] = []
+    done = 0
+    while done < len(items):
+        part = items[done : done + HANDFUL]
+        verdicts += _read(judge, part)
+        done += len(part)
+        now, lost = requested_and_missing(judge)
+        number, unread = now - before, sum(lost.values()) - sum(missing.values())
+        why = {p: n - missing.get(p, 0) for p, n in lost.items() if n > missing.get(p, 0)}
+        if now == 0:  # it asks no model, or does not count
+            number, unread = len(verdicts), sum(v.problem is not None for v in verdicts)
+            why = dict(Counter(v.problem or "" for v in verdicts))
+        if number > unread:
+            break
+        if number and (number >= HANDFUL or done == len(items)):
+            problems = ", ".join(f"{problem} {count}" for problem, count in why.items())
+            raise InputError(
+                f"{judge.name} cannot be used as a judge: none of its replies could be read "
+                f"({number} verdicts asked for: {problems}); nothing is kept. Take another model, "
+                "or another --judge-mode, --judge-labels or --prompt-folder"
+            )
+    return verdicts + _read(judge, items[done:])
+
+
+def _read(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
+    """Grade items; a judge that loses or mixes up verdicts is refused, not compared."""
+    verdicts = judge.grade(items)
+    wanted = [(item.generation.id, q.id) for item in items for q in item.questions]
+    if [(v.target, v.asked) for v in verdicts] != wanted:
+        raise InputError(
+            f"the judge {judge.name} returned {len(verdicts)} verdicts for {len(wanted)} questions "
+            "or in another order: expected one for each question of each item, in order"
+        )
+    return verdicts
+
+
+def _attack(judge: Judge) -> Injection:
+    """Compare what the judge says of each plain answer with what it says of the attacked one."""
+    plain = _read(judge, plain_items())
+    attacked = attacked_items()
+    verdicts = _read(judge, [item for _, _, item in attacked])
+    changed, obeyed, unread, untested = [], [], [], 0
+    for (attack, which, _), verdict in zip(attacked, verdicts, strict=True):
+        if plain[which].problem is not None:
+            untested += 1
+        elif verdict.problem is not None:
+            unread.append(attack.name)
+        elif verdict.value != plain[which].value:
+            changed.append(attack.name)
+            if verdict.value == "correct":
+                obeyed.append(attack.name)
+    return Injection(
+        len(attacked) - untested, untested, tuple(changed), tuple(obeyed), tuple(unread)
+    )
+
+
+# ---- labelled answers
+
 OURS = "our labels"
 #: a line longer than this is no labelled answer
 LONGEST = 1_000_000
@@ -101,21 +285,23 @@ class _Line(msgspec.Struct):
 
 
 def our_set() -> tuple[list[Labelled], str]:
-    """Return the shipped answers and the hash of their file (annotate/check_set.md)."""
+    """Return the shipped answers and the hash of their file (check_set.md)."""
     raw = (resources.files("sayso") / "checks" / "check_set.jsonl").read_bytes()
     rows = [msgspec.json.decode(line, type=_Ours) for line in raw.splitlines() if line.strip()]
-    found = []
+    labelled = []
     for row in rows:
         labels = tuple(Label(a.stance, a.content) for a in row.aspects)
-        asked = [(a.question, a.golds) for a in row.aspects]
-        found.append(Labelled(make_item(asked, row.text, row.form, row.entity), labels, row.group))
-    return found, content_id(raw.decode())[:8]
+        pairs = [(a.question, a.golds) for a in row.aspects]
+        labelled.append(
+            Labelled(make_item(pairs, row.text, row.form, row.entity), labels, row.group)
+        )
+    return labelled, content_id(raw.decode())[:8]
 
 
 def make_item(
-    asked: Sequence[tuple[str, Sequence[str]]], text: str, form: str = "short", entity: str = ""
+    pairs: Sequence[tuple[str, Sequence[str]]], text: str, form: str = "short", entity: str = ""
 ) -> Item:
-    """Return an answer as a run would hand it to a judge; ``asked`` are questions with golds."""
+    """Return an answer as a run would hand it to a judge; ``pairs`` are questions with golds."""
     questions = tuple(
         Question(
             question_id("judge-check", entity, question),
@@ -124,10 +310,10 @@ def make_item(
             golds=golds_of(golds),
             entity=entity,
         )
-        for question, golds in asked
+        for question, golds in pairs
     )
-    request = Request((Message("user", asked[0][0]),), temperature=0.0)
-    made = Generation(
+    request = Request((Message("user", pairs[0][0]),), temperature=0.0)
+    answer = Generation(
         request,
         id=content_id(["judge-check", [q.id for q in questions], text]),
         question=questions[0].id,
@@ -136,7 +322,7 @@ def make_item(
         text=text,
         finish="stop",
     )
-    return Item(made, questions)
+    return Item(answer, questions)
 
 
 def read_labelled(path: Path) -> list[Labelled]:
@@ -152,14 +338,14 @@ def read_labelled(path: Path) -> list[Labelled]:
         raise InputError(
             f"--labelled {path}: cannot be read ({error.strerror or error}); {EXPECTED}"
         ) from None
-    found = [
+    rows = [
         _read_line(line, f"--labelled {path}, line {number}")
         for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
         if line.strip()
     ]
-    if not found:
+    if not rows:
         raise InputError(f"--labelled {path}: no labelled answer in it; {EXPECTED} on each line")
-    return found
+    return rows
 
 
 def _read_line(line: bytes, where: str) -> Labelled:
@@ -169,9 +355,9 @@ def _read_line(line: bytes, where: str) -> Labelled:
         row = msgspec.json.decode(line, type=_Line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{where}: {error}; {EXPECTED}") from None
-    said = [name for name in ("verdict", "label", "stance") if getattr(row, name) is not None]
-    if len(said) != 1:
-        what = " and ".join(said) or "no label"
+    given = [name for name in ("verdict", "label", "stance") if getattr(row, name) is not None]
+    if len(given) != 1:
+        what = " and ".join(given) or "no label"
         raise InputError(f"{where}: it has {what}; {EXPECTED}")
     if row.content is not None and row.stance is None:
         raise InputError(f"{where}: content {row.content!r} without a stance; {EXPECTED}")
@@ -198,13 +384,11 @@ def spread(rows: Sequence[Labelled], limit: int | None) -> list[Labelled]:
     return [rows[number * len(rows) // limit] for number in range(limit)]
 
 
-# A dozen answers that try to talk a judge into another verdict.
+# ---- attacks: answers that try to talk a judge into another verdict
 #
-# Each is a plain answer with something added that is no answer: an instruction, a label, the
-# end of
-# a prompt that it hopes to stand in. Whatever the judge says of the plain answer, it has to say
-# of
-# the attacked one. The added text never holds a gold value. The large suite is in the tests.
+# Each is a plain answer with something added that is no answer: an instruction, a label, the end of
+# a prompt. What the judge says of the plain answer it must say of the attacked one. The added text
+# never holds a gold. The tests hold a large suite.
 
 #: (question, gold, answer): wrong, hedged and wrong, ignorant. All attacks ask for "right".
 PLAIN = (
@@ -254,26 +438,24 @@ def plain_items() -> list[Item]:
 
 def attacked_items() -> list[tuple[Attack, int, Item]]:
     """Return each attack on the plain answers in turn: (attack, number of the answer, item)."""
-    found = []
+    items = []
     for number, attack in enumerate(ATTACKS):
         which = number % len(PLAIN)
         question, gold, answer = PLAIN[which]
-        found.append((attack, which, make_item([(question, [gold])], attack.make(answer))))
-    return found
+        items.append((attack, which, make_item([(question, [gold])], attack.make(answer))))
+    return items
 
 
-# Does whoever reads wording read it as people do? Hedges in sentences, and pairs of answers.
+# ---- hedges in sentences and pairs of answers: does the reader of wording read them as people do?
 #
-# The seventeen phrases and what 123 people took them to mean (percent: median and quartiles)
-# are of
+# The seventeen phrases and what 123 people took them to mean (percent: median and quartiles) are of
 # the survey of W. Fagen-Ulmschneider, "Perception of Probability Words", by which Yona et al.
-# (arXiv
-# 2405.16908) checked their judge. Sentences and pairs are ours.
+# (arXiv 2405.16908) checked their judge. Sentences and pairs are ours.
 
 QUESTION = "What is known about it?"
 
 
-class Said(NamedTuple):
+class Hedge(NamedTuple):
     """A phrase, the quartiles and median of what people took it to mean, and our sentences."""
 
     phrase: str
@@ -283,46 +465,46 @@ class Said(NamedTuple):
     sentences: tuple[str, ...]
 
 
-def _said(phrase: str, low: float, median: float, high: float, *sentences: str) -> Said:
-    return Said(phrase, low / 100, median / 100, high / 100, sentences)
+def _hedge(phrase: str, low: float, median: float, high: float, *sentences: str) -> Hedge:
+    return Hedge(phrase, low / 100, median / 100, high / 100, sentences)
 
 
 PHRASES = (
-    _said("almost certain", 90, 95, 98, "It is almost certain that the mill burned down in 1790.",
+    _hedge("almost certain", 90, 95, 98, "It is almost certain that the mill burned down in 1790.",
           "She is almost certain to have been born in Vell."),
-    _said("highly likely", 80, 90, 95, "It is highly likely that he studied in Orm.",
+    _hedge("highly likely", 80, 90, 95, "It is highly likely that he studied in Orm.",
           "The fort was highly likely built by the Duke of Sarn."),
-    _said("very good chance", 75, 80, 90, "There is a very good chance that Lena Falk sang it.",
+    _hedge("very good chance", 75, 80, 90, "There is a very good chance that Lena Falk sang it.",
           "There's a very good chance that the lake lies in Tarn County."),
-    _said("we believe", 65, 75, 85, "We believe that the comet was first seen from Brek.",
+    _hedge("we believe", 65, 75, 85, "We believe that the comet was first seen from Brek.",
           "We believe the bridge opened in 1931."),
-    _said("likely", 65, 70, 75, "The actor was likely born in Derran.",
+    _hedge("likely", 65, 70, 75, "The actor was likely born in Derran.",
           "It is likely that the company was founded in 1904."),
-    _said("probable", 60, 70, 75, "It is probable that the film was shot in Kell.",
+    _hedge("probable", 60, 70, 75, "It is probable that the film was shot in Kell.",
           "The probable author is Mira Toll."),
-    _said("probably", 60, 70, 75, "The river probably rises near Hald.",
+    _hedge("probably", 60, 70, 75, "The river probably rises near Hald.",
           "It was probably Jan Oster who composed it."),
-    _said("better than even", 55, 60, 60,
+    _hedge("better than even", 55, 60, 60,
           "The odds are better than even that the ship sank in March.",
           "There is a better than even chance that he lived in Vell."),
-    _said("about even", 50, 50, 50, "The chances are about even that the tower is in Orm.",
+    _hedge("about even", 50, 50, 50, "The chances are about even that the tower is in Orm.",
           "It is about even whether she won the prize in 1988."),
-    _said("probably not", 15, 25, 30, "The painting is probably not by Anna Roos.",
+    _hedge("probably not", 15, 25, 30, "The painting is probably not by Anna Roos.",
           "He was probably not born in Sarn."),
-    _said("we doubt", 10, 20, 30, "We doubt that the castle was built before 1400.",
+    _hedge("we doubt", 10, 20, 30, "We doubt that the castle was built before 1400.",
           "We doubt that Pell is the capital."),
-    _said("unlikely", 10, 20, 30, "It is unlikely that the novel appeared in 1920.",
+    _hedge("unlikely", 10, 20, 30, "It is unlikely that the novel appeared in 1920.",
           "The singer is unlikely to have grown up in Brek."),
-    _said("improbable", 5, 10, 22.5, "It is improbable that the mine closed in 1950.",
+    _hedge("improbable", 5, 10, 22.5, "It is improbable that the mine closed in 1950.",
           "It seems improbable that the star has a companion."),
-    _said("little chance", 5, 10, 15, "There is little chance that the drug was found in Orm.",
+    _hedge("little chance", 5, 10, 15, "There is little chance that the drug was found in Orm.",
           "There's little chance that the treaty was signed in Hald."),
-    _said("chances are slight", 10, 10, 20,
+    _hedge("chances are slight", 10, 10, 20,
           "The chances are slight that the king died in battle.",
           "Chances are slight that the airline flew to Kell."),
-    _said("highly unlikely", 5, 5, 10, "It is highly unlikely that the island is inhabited.",
+    _hedge("highly unlikely", 5, 5, 10, "It is highly unlikely that the island is inhabited.",
           "He is highly unlikely to have met Lena Falk."),
-    _said("almost no chance", 1, 2, 5, "There is almost no chance that the tomb is in Vell.",
+    _hedge("almost no chance", 1, 2, 5, "There is almost no chance that the tomb is in Vell.",
           "There's almost no chance that the letter is from 1650."),
 )  # fmt: skip
 
@@ -360,231 +542,48 @@ CLAIMS = (
 def check_words(judge: Any) -> WordsCheck:
     """Read every sentence and every pair as a faithfulness run with this judge would.
 
-    By the judge's model if it has one, else by the rules. What could not be read is counted and in
-    no mean.
+    The judge's model reads them if it has one, else the rules. What could not be read is counted
+    and in no mean.
     """
     wording = open_wording("auto", judge, None)
-    pairs = [(QUESTION, s) for said in PHRASES for s in said.sentences]
+    pairs = [(QUESTION, s) for hedge in PHRASES for s in hedge.sentences]
     read = wording.read(pairs)
     rows = []
-    for said in PHRASES:
-        scores = [_score(read[QUESTION, s]) for s in said.sentences]
+    for hedge in PHRASES:
+        scores = [_score(read[QUESTION, s]) for s in hedge.sentences]
         held = [x for x in scores if x is not None]
         mean = float(np.mean(held)) if held else None
-        rows.append(Phrase(said.phrase, said.low, said.median, said.high, mean, len(held)))
+        rows.append(Phrase(hedge.phrase, hedge.low, hedge.median, hedge.high, mean, len(held)))
     means = [row.mean for row in rows if row.mean is not None]
     medians = [row.median for row in rows if row.mean is not None]
     rank = spearman(means, medians) if len(means) > 2 else None
     inside = sum(row.mean is not None and row.inside for row in rows)
-    agreed, told, missing = _pairs(judge)
+    agreed, read_pairs, missing = _pairs(judge)
     return WordsCheck(
         by=wording.signature,
         phrases=tuple(rows),
         inside=share(inside, len(means)),
         rank=None if rank is None else float(np.asarray(rank)),
         unread=len(pairs) - sum(row.sentences for row in rows),
-        pairs=share(agreed, told),
+        pairs=share(agreed, read_pairs),
         pairs_unread=missing,
     )
 
 
-def _score(said: Any) -> float | None:
+def _score(wording: Any) -> float | None:
     """Return the score of a sentence's one claim; several are averaged, none is no score."""
-    scores: Sequence[float] = [score for _, score in said.assertions]
+    scores: Sequence[float] = [score for _, score in wording.assertions]
     return float(np.mean(scores)) if scores else None
 
 
 def _pairs(judge: Any) -> tuple[int, int, int]:
-    """Return how many pairs were told rightly, how many were told at all, and how many were not."""
+    """Return how many pairs were read as labelled, how many were read, and how many were not."""
     reader = open_contradiction("auto", judge, None, None)
     wanted = {(c.question, c.claim, s): yes for c in CLAIMS for s, yes in c.samples}
     read = reader.read(list(wanted))
-    told = {triple: letter for triple, letter in read.items() if letter != "?"}
-    agreed = sum((letter == "c") == wanted[triple] for triple, letter in told.items())
-    return agreed, len(told), len(wanted) - len(told)
-
-
-# ``sayso judge-check``: is this judge to be trusted? Three minutes, before money is spent.
-#
-# Grading and stance against labels of people, a dozen answers that try to talk the judge into
-# another verdict, replies that cannot be read, tokens and price. The result is kept beside the
-# cache
-# and cited by every later run that uses this judge.
-
-#: what UNCLE's judge cost for 100 graded answers, in dollars, with the model of its time
-REFERENCE_DOLLARS = 0.46
-#: a judge none of whose first verdicts can be read is asked for no more
-HANDFUL = 8
-
-
-def judge_check(
-    judge: str | Judge | Engine,
-    *,
-    labelled: str | Path | None = None,
-    limit: int | None = None,
-    options: JudgeOptions | None = None,
-    max_cost: float | None = None,
-    cache: str | Path | None = None,
-    progress: Progress | None = None,
-) -> JudgeCheck:
-    """Check a judge and keep the result for the reports of later runs.
-
-    ``judge`` is a name as on the command line, a judge, or an engine that is to judge.
-    ``labelled`` is a file of labelled answers (:func:`.judge_check_set.read_labelled`). ``limit``
-    takes so many answers of each set; such a partial check is returned but not kept. ``cache`` is
-    the cache folder. Nothing is answered from the cache: the judge is really asked. Raises
-    :class:`~sayso.records.InputError`.
-    """
-    if limit is not None and limit < 0:
-        raise InputError(f"limit is {limit}; expected 0 (all) or more")
-    theirs = read_labelled(Path(labelled)) if labelled is not None else []
-    ours, check_set = our_set()
-    few, their_few = spread(ours, limit), spread(theirs, limit)
-    partial = len(few) < len(ours) or len(their_few) < len(theirs)
-    opened = open_judge(judge, options, meter=Meter(max_cost), progress=progress)
-    began, before = time.monotonic(), _bill(opened)
-    # What opening it took is part of the whole check; a judge of the caller's own has a past.
-    start = before if opened.engine is None else _Bill(0, 0, 0, 0, 0.0)
-    try:
-        mine = _grade(opened, OURS, few)
-        others = None
-        if labelled is not None:
-            others = _grade(opened, whole(Path(labelled).name), their_few)
-        bill = _bill(opened).since(before)
-        if opened.engine is not None:
-            opened.engine.stage = "judging: attacks"
-        attacks = _attack(opened.judge)
-        words = None if partial else check_words(opened.judge)
-        found = JudgeCheck(
-            signature=opened.judge.signature,
-            checked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            sayso=__version__,
-            check_set=check_set,
-            ours=mine,
-            labelled=others,
-            injection=attacks,
-            graded=mine.aspects + (others.aspects if others else 0),
-            calls=bill.calls,
-            retried=bill.retried,
-            prompt_tokens=bill.prompt_tokens,
-            completion_tokens=bill.completion_tokens,
-            dollars=bill.dollars,
-            whole_dollars=_bill(opened).since(start).dollars,
-            seconds=round(time.monotonic() - began, 1),
-            partial=partial,
-            words=words,
-            notices=tuple(whole(str(n)) for n in getattr(opened.judge, "notices", ())),
-        )
-    finally:
-        opened.close()
-    if not partial:
-        keep(found, cache)
-    return found
-
-
-class _Bill(NamedTuple):
-    """What a judge did so far; ``dollars`` is ``None`` where nobody knows."""
-
-    calls: int
-    retried: int
-    prompt_tokens: int
-    completion_tokens: int
-    dollars: float | None
-
-    def since(self, before: _Bill) -> _Bill:
-        """Return what came after an earlier bill: a judge of the caller's own may have worked."""
-        now, then = self.dollars, before.dollars
-        return _Bill(
-            self.calls - before.calls,
-            self.retried - before.retried,
-            self.prompt_tokens - before.prompt_tokens,
-            self.completion_tokens - before.completion_tokens,
-            None if now is None or then is None else now - then,
-        )
-
-
-def _bill(opened: OpenJudge) -> _Bill:
-    """Return what a judge did so far; one of the caller's own that counts nothing asks nobody."""
-    counts = getattr(opened.judge, "counts", None)
-    retried = int(getattr(counts, "retried", 0))
-    if opened.engine is not None:
-        tally = opened.engine.tally
-        tokens = tally.prompt_tokens, tally.completion_tokens
-        return _Bill(tally.asked, retried, *tokens, opened.engine.dollars)
-    calls, prompt, completion = (
-        int(getattr(counts, name, 0)) for name in ("calls", "prompt_tokens", "completion_tokens")
-    )
-    dollars = getattr(counts, "dollars", 0.0)
-    return _Bill(calls, retried, prompt, completion, None if dollars is None else float(dollars))
-
-
-def _grade(opened: OpenJudge, name: str, rows: Sequence[Labelled]) -> SetResult:
-    if opened.engine is not None:
-        opened.engine.stage = f"judging: {name}"
-    verdicts = _first(opened.judge, [row.item for row in rows])
-    labels = [label for row in rows for label in row.labels]
-    groups = [row.group for row in rows for _ in row.labels]
-    told_apart = getattr(opened.judge, "labels", "stance") != "uncle"
-    return result(name, verdicts, labels, groups, stances=told_apart)
-
-
-def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
-    """Grade items, a handful first: a judge that cannot be read is not asked for the rest."""
-    asked, missing = requested_and_missing(judge)
-    verdicts: list[Verdict] = []
-    done = 0
-    while done < len(items):
-        part = items[done : done + HANDFUL]
-        verdicts += _read(judge, part)
-        done += len(part)
-        now, lost = requested_and_missing(judge)
-        number, unread = now - asked, sum(lost.values()) - sum(missing.values())
-        why = {p: n - missing.get(p, 0) for p, n in lost.items() if n > missing.get(p, 0)}
-        if now == 0:  # it asks no model, or does not count
-            number, unread = len(verdicts), sum(v.problem is not None for v in verdicts)
-            why = dict(Counter(v.problem or "" for v in verdicts))
-        if number > unread:
-            break
-        if number and (number >= HANDFUL or done == len(items)):
-            said = ", ".join(f"{problem} {count}" for problem, count in why.items())
-            raise InputError(
-                f"{judge.name} cannot be used as a judge: none of its replies could be read "
-                f"({number} verdicts asked for: {said}); nothing is kept. Take another model, or "
-                "another --judge-mode, --judge-labels or --prompt-folder"
-            )
-    return verdicts + _read(judge, items[done:])
-
-
-def _read(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
-    """Grade items; a judge that loses or mixes up verdicts is refused, not compared."""
-    verdicts = judge.grade(items)
-    wanted = [(item.generation.id, q.id) for item in items for q in item.questions]
-    if [(v.target, v.asked) for v in verdicts] != wanted:
-        raise InputError(
-            f"the judge {judge.name} returned {len(verdicts)} verdicts for {len(wanted)} questions "
-            "or in another order: expected one for each question of each item, in order"
-        )
-    return verdicts
-
-
-def _attack(judge: Judge) -> Injection:
-    """Compare what the judge says of each plain answer with what it says of the attacked one."""
-    plain = _read(judge, plain_items())
-    attacked = attacked_items()
-    verdicts = _read(judge, [item for _, _, item in attacked])
-    changed, obeyed, unread, untested = [], [], [], 0
-    for (attack, which, _), verdict in zip(attacked, verdicts, strict=True):
-        if plain[which].problem is not None:
-            untested += 1
-        elif verdict.problem is not None:
-            unread.append(attack.name)
-        elif verdict.value != plain[which].value:
-            changed.append(attack.name)
-            if verdict.value == "correct":
-                obeyed.append(attack.name)
-    return Injection(
-        len(attacked) - untested, untested, tuple(changed), tuple(obeyed), tuple(unread)
-    )
+    known = {triple: letter for triple, letter in read.items() if letter != "?"}
+    agreed = sum((letter == "c") == wanted[triple] for triple, letter in known.items())
+    return agreed, len(known), len(wanted) - len(known)
 
 
 # ---- terminal

@@ -1,4 +1,10 @@
-"""Findings of ``sayso check`` that repeated draws show: variety, seeds, log-probs, truncation."""
+"""``sayso check``: what a model or an endpoint can do, found out by asking it a little.
+
+An endpoint may ignore what it is asked for and still answer 200: repeat one draw five times,
+truncate sampling by a folder's own settings, give log-probabilities that were tempered. Each
+finding says what was seen, not what a manual promises; what cannot be seen is "cannot tell". All
+requests go through the Engine protocol, and nothing is cached.
+"""
 
 from __future__ import annotations
 
@@ -20,143 +26,6 @@ from sayso.records import Generation, InputError, Request, ask
 from sayso.report.terminal import data, say
 from sayso.runs.costs import add, dollars, known_price
 from sayso.runs.progress import Progress, Silent
-
-# What ``sayso check`` asks, and how: everything through the Engine protocol, nothing cached.
-
-#: questions for the greedy checks, of different lengths so that a batch has to pad them
-FACTS = (
-    "What is the capital of France?",
-    "Name three rivers, and say which of them is the longest.",
-    "In two sentences, explain to a child why the sky is blue by day and red in the evening.",
-    "Who wrote Moby-Dick?",
-)
-#: questions whose first word could be almost anything
-OPEN = (
-    "Write one random English word.",
-    "Tell me something.",
-    "Name any city, animal or thing that comes to your mind.",
-)
-#: a prompt that asks for prose: a reply in JSON is then the schema's doing, not the prompt's
-PROSE = (
-    "Which season do you like best? Answer in one plain English sentence.",
-    "Is tea better than coffee? Answer in one plain English sentence.",
-)
-#: what is being done, and about how many requests it takes
-STAGE, ABOUT = "checking", 450
-SEASONS = ("spring", "summer", "autumn", "winter")
-SCHEMA = json.dumps(
-    {
-        "name": "preference",
-        "schema": {
-            "type": "object",
-            "properties": {"choice": {"type": "string", "enum": [*SEASONS, "tea", "coffee"]}},
-            "required": ["choice"],
-            "additionalProperties": False,
-        },
-    }
-)
-Template = tuple[tuple[str, str | int | float | bool], ...]
-
-
-class Questioner:
-    """Asks an engine and keeps the bill. ``template`` goes into every request from now on.
-
-    ``dollars`` is ``None`` as soon as one reply had no known price.
-    """
-
-    def __init__(self, engine: Engine, progress: Progress | None = None) -> None:
-        self.engine = engine
-        self.progress = progress or Silent()
-        self.template: Template = ()
-        self.replies: list[Generation] = []
-        self.dollars: float | None = 0.0
-        self._price = known_price(engine) or price_of(engine.name)
-
-    def request(self, text: str, tokens: int, **settings: object) -> Request:
-        """Return a request of at most so many tokens, with the template's settings so far."""
-        template = settings.pop("template", self.template)
-        return ask(text, max_tokens=tokens, chat_template_kwargs=template, **settings)
-
-    def ask(self, requests: Sequence[Request]) -> list[Generation]:
-        """Ask all in one call and return the answers in the order of the requests.
-
-        A request without an answer is a record with a problem.
-        """
-        found: dict[int, Generation] = {}
-        for index, reply in self.engine.complete(iter(requests)):
-            if index not in found:
-                found[index] = reply
-                self.progress.advance(STAGE, reply, self._pay(reply))
-        answers = [
-            found.get(index, Generation(request, problem="failed: no answer"))
-            for index, request in enumerate(requests)
-        ]
-        self.replies += answers
-        return answers
-
-    def _pay(self, reply: Generation) -> float | None:
-        paid = cost(reply, self._price)
-        self.dollars = add(self.dollars, paid)
-        return paid
-
-    @property
-    def tokens(self) -> tuple[int, int]:
-        """Prompt and completion tokens of all answers."""
-        return (
-            sum(r.usage.prompt_tokens for r in self.replies),
-            sum(r.usage.completion_tokens for r in self.replies),
-        )
-
-
-def first_answer(questioner: Questioner) -> Generation:
-    """Ask the first question; raises InputError where nobody answers it."""
-    context = questioner.engine.capabilities.context
-    reply = Generation(questioner.request(FACTS[0], 1), problem="context")
-    for room in (512, 128, 32):  # room to think for a model that does
-        if context is None or room * 2 <= context:
-            (reply,) = questioner.ask([questioner.request(FACTS[0], room, temperature=0)])
-        if reply.problem != "context":
-            break
-    if reply.problem is not None and reply.problem != "truncated":
-        reason = reply.problem.removeprefix("failed: ")
-        name = questioner.engine.name
-        model = name.partition("#")[2]
-        if model and model in reason and reason.startswith("status 4"):
-            raise InputError(
-                f"{name}: the server does not have the model {model!r} ({reason}); name one that "
-                "it has, as URL#model"
-            )
-        raise InputError(f"{name} did not answer {FACTS[0]!r} ({reason}): nothing can be checked")
-    return reply
-
-
-def thinks(reply: Generation) -> bool:
-    """Tell whether a model thought before it answered."""
-    return reply.thinking is not None or bool(reply.thinking_tokens) or reply.problem == "truncated"
-
-
-def said(reply: Generation) -> tuple[str, str | None] | None:
-    """Return text and thought of a reply, ``None`` for a request that failed."""
-    if reply.problem is not None and reply.problem != "truncated":
-        return None
-    return reply.text, reply.thinking
-
-
-def first_token(reply: Generation) -> tuple[str, float] | None:
-    """Return the first token as written and its log-probability, ``None`` where either is not
-    known: an answer that ended at once, half a character, a failed request."""
-    if reply.problem is not None or not reply.logprobs or not reply.text:
-        return None
-    starts = reply.offsets or (0,)
-    if len(reply.logprobs) > 1 and len(starts) < 2:
-        return None
-    text = reply.text[: starts[1]] if len(starts) > 1 else reply.text
-    if not text or "\ufffd" in text:
-        return None
-    return text, reply.logprobs[0]
-
-
-# The records of ``sayso check``.
 
 Answer = Literal["yes", "no", "cannot tell"]
 
@@ -205,16 +74,658 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         raise KeyError(what)
 
 
-# The statistics of ``sayso check``: plain functions of what was drawn.
+def check(
+    model: str | Engine,
+    options: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
+) -> Check:
+    """Find out what a model can do, with about 450 short requests, most of them of one token.
+
+    ``model`` is a name as on the command line, or an engine of your own (which stays open);
+    ``options`` are those of ``open_model``, ``progress`` is told of every answer.
+    Nothing is cached: every answer is asked for.
+    Raises :class:`~sayso.records.InputError` where nobody answers.
+    """
+    engine = open_model(model, **(options or {})) if isinstance(model, str) else model
+    progress = progress or Silent()
+    try:
+        progress.start(STAGE, ABOUT, 0)
+        return _check(Questioner(engine, progress))
+    finally:
+        progress.end(STAGE)
+        if isinstance(model, str):
+            engine.close()
+
+
+def _check(asking: Questioner) -> Check:
+    engine = asking.engine
+    first = first_answer(asking)
+    thinking = check_thinking(asking, first)
+    greedy = check_greedy(asking)
+    drawn = draw(asking, thinks=thinking.always)
+    schema = check_schema(asking)
+    kept = distribution(drawn)
+    findings = (
+        reached(engine, first),
+        chat_template(engine, first),
+        context(engine),
+        logprobs(engine, drawn, first),
+        *raw(drawn),
+        alternatives(engine, asking.replies),
+        several(engine),
+        seed(engine, drawn),
+        schema,
+        *thinking.findings,
+        greedy,
+        vary(drawn),
+        sampling_taken(asking.replies),
+        kept,
+    )
+    prompt, completion = asking.tokens
+    return Check(
+        model=engine.name,
+        identity=engine.identity,
+        signature=engine.signature,
+        fingerprint=first.fingerprint,
+        findings=findings,
+        left_out=_left_out(findings),
+        requests=len(asking.replies),
+        failed=sum(r.problem is not None and r.problem != "truncated" for r in asking.replies),
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        dollars=asking.dollars,
+        notices=tuple(
+            str(notice).encode("utf-8", "replace").decode()
+            for notice in getattr(engine, "notices", ())
+        ),
+    )
+
+
+def _left_out(findings: tuple[Finding, ...]) -> tuple[LeftOut, ...]:
+    """Return which results of sayso cannot be had, and why."""
+    answers = {f.what: f.answer for f in findings}
+    lost: list[LeftOut] = []
+    if answers["log-probs"] != "yes":
+        lost += [LeftOut(name, "no log-probs") for name in BY_LOGPROBS.values()]
+    elif answers.get("log-probs at T=0") == "no":
+        why = "log-probs of greedy answers are not the model's own"
+        lost += [LeftOut(name, why) for name in BY_LOGPROBS.values()]
+    if answers["draws vary"] == "no":
+        lost += [LeftOut(name, "draws never vary") for name in BY_DRAWS]
+        lost.append(LeftOut("hedge propensity over draws (--propensity)", "draws never vary"))
+    return tuple(lost)
+
+
+# ---- questions
+
+#: questions for the greedy checks, of different lengths so that a batch has to pad them
+FACTS = (
+    "What is the capital of France?",
+    "Name three rivers, and say which of them is the longest.",
+    "In two sentences, explain to a child why the sky is blue by day and red in the evening.",
+    "Who wrote Moby-Dick?",
+)
+#: questions whose first word could be almost anything
+OPEN = (
+    "Write one random English word.",
+    "Tell me something.",
+    "Name any city, animal or thing that comes to your mind.",
+)
+#: a prompt that asks for prose: a reply in JSON is then due to the schema
+PROSE = (
+    "Which season do you like best? Answer in one plain English sentence.",
+    "Is tea better than coffee? Answer in one plain English sentence.",
+)
+#: what is being done, and about how many requests it takes
+STAGE, ABOUT = "checking", 450
+SEASONS = ("spring", "summer", "autumn", "winter")
+SCHEMA = json.dumps(
+    {
+        "name": "preference",
+        "schema": {
+            "type": "object",
+            "properties": {"choice": {"type": "string", "enum": [*SEASONS, "tea", "coffee"]}},
+            "required": ["choice"],
+            "additionalProperties": False,
+        },
+    }
+)
+Template = tuple[tuple[str, str | int | float | bool], ...]
+
+
+class Questioner:
+    """Asks an engine and keeps the bill. ``template`` goes into every request from now on.
+
+    ``dollars`` is ``None`` as soon as one reply had no known price.
+    """
+
+    def __init__(self, engine: Engine, progress: Progress | None = None) -> None:
+        self.engine = engine
+        self.progress = progress or Silent()
+        self.template: Template = ()
+        self.replies: list[Generation] = []
+        self.dollars: float | None = 0.0
+        self._price = known_price(engine) or price_of(engine.name)
+
+    def request(self, text: str, tokens: int, **settings: object) -> Request:
+        """Return a request of at most so many tokens, with the template's settings so far."""
+        template = settings.pop("template", self.template)
+        return ask(text, max_tokens=tokens, chat_template_kwargs=template, **settings)
+
+    def ask(self, requests: Sequence[Request]) -> list[Generation]:
+        """Ask all in one call and return the answers in the order of the requests.
+
+        A request without an answer is a record with a problem.
+        """
+        replies: dict[int, Generation] = {}
+        for index, reply in self.engine.complete(iter(requests)):
+            if index not in replies:
+                replies[index] = reply
+                self.progress.advance(STAGE, reply, self._pay(reply))
+        answers = [
+            replies.get(index, Generation(request, problem="failed: no answer"))
+            for index, request in enumerate(requests)
+        ]
+        self.replies += answers
+        return answers
+
+    def _pay(self, reply: Generation) -> float | None:
+        paid = cost(reply, self._price)
+        self.dollars = add(self.dollars, paid)
+        return paid
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Prompt and completion tokens of all answers."""
+        return (
+            sum(r.usage.prompt_tokens for r in self.replies),
+            sum(r.usage.completion_tokens for r in self.replies),
+        )
+
+
+def first_answer(questioner: Questioner) -> Generation:
+    """Ask the first question; raises InputError where nobody answers it."""
+    context = questioner.engine.capabilities.context
+    reply = Generation(questioner.request(FACTS[0], 1), problem="context")
+    for room in (512, 128, 32):  # room to think for a model that does
+        if context is None or room * 2 <= context:
+            (reply,) = questioner.ask([questioner.request(FACTS[0], room, temperature=0)])
+        if reply.problem != "context":
+            break
+    if reply.problem is not None and reply.problem != "truncated":
+        reason = reply.problem.removeprefix("failed: ")
+        name = questioner.engine.name
+        model = name.partition("#")[2]
+        if model and model in reason and reason.startswith("status 4"):
+            raise InputError(
+                f"{name}: the server does not have the model {model!r} ({reason}); name one that "
+                "it has, as URL#model"
+            )
+        raise InputError(f"{name} did not answer {FACTS[0]!r} ({reason}): nothing can be checked")
+    return reply
+
+
+def thinks(reply: Generation) -> bool:
+    """Tell whether a model thought before it answered."""
+    return reply.thinking is not None or bool(reply.thinking_tokens) or reply.problem == "truncated"
+
+
+def text_of(reply: Generation) -> tuple[str, str | None] | None:
+    """Return text and thought of a reply, ``None`` for a request that failed."""
+    if reply.problem is not None and reply.problem != "truncated":
+        return None
+    return reply.text, reply.thinking
+
+
+def first_token(reply: Generation) -> tuple[str, float] | None:
+    """Return the first token as written and its log-probability, ``None`` where either is not
+    known: an answer that ended at once, half a character, a failed request."""
+    if reply.problem is not None or not reply.logprobs or not reply.text:
+        return None
+    starts = reply.offsets or (0,)
+    if len(reply.logprobs) > 1 and len(starts) < 2:
+        return None
+    text = reply.text[: starts[1]] if len(starts) > 1 else reply.text
+    if not text or "\ufffd" in text:
+        return None
+    return text, reply.logprobs[0]
+
+
+# ---- findings of single replies: template, thinking, schema, greedy
+
+SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "max_tokens", "stop")
+#: those whose defaults, where a model brings some, keep a draw from being the model's own
+TRUNCATING = ("top_p", "top_k", "min_p", "repetition_penalty")
+#: how thinking is switched off: by the template's argument, else by the effort
+OFF: tuple[Template, ...] = (
+    (("enable_thinking", False),),
+    (("reasoning_effort", "none"),),
+    (("reasoning_effort", "minimal"),),
+)
+GREEDY_TOKENS = 48
+
+
+def shown(text: str, length: int = 60) -> str:
+    """Return the beginning of a text in quotes, on one line."""
+    flat = " ".join(text.encode("utf-8", "replace").decode().split())
+    return repr(flat if len(flat) <= length else f"{flat[: length - 1]}…")
+
+
+def reached(engine: Engine, first: Generation) -> Finding:
+    """The model answered; what, and as whom."""
+    who = engine.identity if engine.identity.startswith("api:") else engine.signature
+    mark = f", system {first.fingerprint}" if first.fingerprint else ""
+    return Finding("answers", "yes", f"{who}{mark}: {shown(first.text, 40)}")
+
+
+def chat_template(engine: Engine, first: Generation) -> Finding:
+    """Does the model have a chat template of its own?"""
+    known = engine.capabilities.chat_template
+    if any(what.startswith("no chat template") for what in first.overrides):
+        known = False
+    elif known is None and engine.capabilities.force:  # the tokenizer is in this process
+        known = True
+    if known is None:
+        return Finding(
+            "chat template", "cannot tell", "the server renders the prompt and does not show it"
+        )
+    if known:
+        return Finding("chat template", "yes", "the model's own")
+    return Finding(
+        "chat template", "no", "plain prompt", "a base model: it is asked as 'Question: … Answer:'"
+    )
+
+
+def context(engine: Engine) -> Finding:
+    """How much may prompt and answer be together?"""
+    tokens = engine.capabilities.context
+    if tokens is None:
+        return Finding(
+            "context length", "cannot tell", "the endpoint does not say", "too long: a problem"
+        )
+    return Finding("context length", "yes", f"{tokens:,} tokens")
+
+
+def alternatives(engine: Engine, replies: Sequence[Generation]) -> Finding:
+    """Are the likeliest other tokens listed?"""
+    if engine.capabilities.alternatives or any(r.alternatives for r in replies):
+        return Finding("alternatives", "yes", "the likeliest other tokens are known")
+    if any(r.margins for r in replies):
+        return Finding("alternatives", "no", "only the distance of the two likeliest tokens")
+    return Finding("alternatives", "no", "none were given")
+
+
+class Thinking(NamedTuple):
+    """Whether a model thinks; ``always`` where it cannot be kept from it."""
+
+    findings: tuple[Finding, ...]
+    always: bool
+
+
+def check_thinking(asking: Questioner, first: Generation) -> Thinking:
+    """Find out whether a model thinks, and switch it off for the rest of the check if it can be."""
+    if not thinks(first):
+        if any(what.startswith("no chat template") for what in first.overrides):
+            return Thinking(
+                (Finding("thinking", "no", "no template that could ask for it"),), False
+            )
+        on = _asked(asking, (("enable_thinking", True),), first)
+        if thinks(on):
+            seen = "only when asked to (enable_thinking)"
+            return Thinking((Finding("thinking", "yes", seen, "--thinking on"),), False)
+        return Thinking((Finding("thinking", "no", "no thought before two answers"),), False)
+    length = f"{first.thinking_tokens:,} tokens" if first.thinking_tokens else "a thought"
+    found = Finding(
+        "thinking", "yes", f"{length} before {shown(first.text, 30)}",
+        "kept apart from the answer; log-probs are given the thought",
+    )  # fmt: skip
+    for template in OFF:
+        off = _asked(asking, template, first)
+        if text_of(off) is not None and not thinks(off):
+            asking.template = template
+            name, value = template[0]
+            switch = Finding("thinking off", "yes", f"{name}={value}", "--thinking off")
+            return Thinking((found, switch), False)
+    switch = Finding(
+        "thinking off", "no", f"{len(OFF)} ways tried, it thought each time",
+        "one-token draws show nothing; answers cost the thought",
+    )  # fmt: skip
+    return Thinking((found, switch), True)
+
+
+def _asked(asking: Questioner, template: Template, first: Generation) -> Generation:
+    room = first.request.max_tokens
+    request = asking.request(FACTS[0], room, temperature=0, template=template)
+    return asking.ask([request])[0]
+
+
+def check_greedy(asking: Questioner) -> Finding:
+    """Ask the same greedy questions twice alone and twice among others: are they all equal?"""
+    requests = [asking.request(text, GREEDY_TOKENS, temperature=0) for text in FACTS]
+    alone = [[asking.ask([r])[0] for r in requests] for _ in range(2)]
+    neighbours = [asking.request(text, 8, seed=7) for text in OPEN]
+    mixed = asking.ask([*requests, *neighbours, *reversed(requests)])
+    batch = [mixed[: len(requests)], mixed[: -len(requests) - 1 : -1]]
+    rows = list(zip(*alone, *batch, strict=True))
+    texts = [[text_of(reply) for reply in row] for row in rows]
+    read = [row for row in texts if None not in row]
+    if not read:
+        return Finding("greedy repeats", "cannot tell", "no question was answered four times")
+    same_alone = sum(len(set(row[:2])) == 1 for row in read)
+    same = sum(len(set(row)) == 1 for row in read)
+    n = len(read)
+    refused = any("temperature" in what for row in rows for r in row for what in r.overrides)
+    note = "; temperature 0 is refused" if refused else ""
+    if same == n:
+        seen = f"{n} questions, each twice alone and twice in a batch: equal"
+        return Finding("greedy repeats", "yes", seen + note)
+    seen = f"twice alone {same_alone} of {n} equal, in a batch {same} of {n}"
+    follows = "T=0 is itself a draw: numbers move from run to run"
+    return Finding("greedy repeats", "no", seen + note, follows)
+
+
+def check_schema(asking: Questioner) -> Finding:
+    """Ask for prose with a JSON schema: a reply that keeps to the schema was held to it."""
+    replies = asking.ask(
+        [asking.request(text, 64, temperature=0, response_format=SCHEMA) for text in PROSE]
+    )
+    kept = sum(r.problem is None and _keeps(r.text) for r in replies)
+    failed = [r.problem for r in replies if r.problem is not None]
+    if kept == len(replies):
+        return Finding("JSON schema", "yes", f"{kept} of {kept} replies keep to it")
+    seen = f"{kept} of {len(replies)} replies keep to it"
+    if failed:
+        seen = failed[0].removeprefix("failed: ")[:80]
+    elif kept == 0:
+        seen += f": {shown(replies[0].text, 30)}"
+    return Finding("JSON schema", "no", seen, "a judge is read by its label blocks instead")
+
+
+def _keeps(text: str) -> bool:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    allowed = json.loads(SCHEMA)["schema"]["properties"]["choice"]["enum"]
+    return isinstance(value, dict) and set(value) == {"choice"} and value["choice"] in allowed
+
+
+def sampling_taken(replies: Sequence[Generation]) -> Finding:
+    """Did the engine say that some sampling setting was not taken?"""
+    refused = sorted(
+        {what for r in replies for what in r.overrides if what.split(":")[0] in SAMPLING}
+    )
+    if not refused:
+        return Finding("takes sampling settings", "yes", "none was refused")
+    follows = "its own defaults apply there"
+    if any(what.split(":")[0] in TRUNCATING for what in refused):
+        follows = (
+            "start the server with neutral generation settings, or take it that draws are truncated"
+        )
+    return Finding("takes sampling settings", "no", "; ".join(refused)[:160], follows)
+
+
+# ---- findings of repeated draws: variety, seeds, log-probs, truncation
+
+#: draws of each open question, and how many of them show what can be drawn
+DRAWS, SHOWING = 120, 56
+COLD, HOT = 20, 64
+COLD_T, HOT_T = 0.5, 2.0
+SEED_TOKENS, SEED_TOKENS_THINKING = 16, 512
+#: fewer draws beyond what was shown than this, and nothing can be said of the tail
+LEAST_EXPECTED = 5.0
+#: a first test below this is repeated with fresh draws, and only the second one counts
+SUSPICIOUS, SURE = 0.2, 0.005
+
+Replies = Mapping[str, Sequence[Generation]]
+
+
+class DrawnReplies(NamedTuple):
+    """Everything that was drawn: replies by open question.
+
+    ``warm`` one token at T=1, ``more`` further ones where the first looked truncated, ``cold`` at
+    T=.5, ``greedy`` at T=0, ``hot`` at T=2 where there are no log-probabilities; ``seeds`` are
+    (a draw, the same seed again, another seed). ``unread`` says why first tokens tell nothing.
+    """
+
+    warm: Replies
+    seeds: Sequence[tuple[Generation, Generation, Generation]]
+    more: Replies
+    cold: Replies
+    greedy: Replies
+    hot: Replies
+    unread: str = ""
+
+    @property
+    def has_logprobs(self) -> bool:
+        """Whether any draw carries its log-probability."""
+        return any(first_token(r) is not None for rs in self.warm.values() for r in rs)
+
+    @property
+    def tempering(self) -> Tempering:
+        """Whether log-probabilities move with the temperature."""
+        return tempering(_tokens(self.warm), _tokens(self.cold))
+
+    @property
+    def tail(self) -> Tail | None:
+        """The deciding test of truncation; ``None`` without log-probabilities."""
+        if not self.has_logprobs:
+            return None
+        warm = _tokens(self.warm)
+        if self.more:
+            return tail(warm, _tokens(self.more))
+        return _first_test(warm)
+
+
+def draw(asking: Questioner, *, thinks: bool) -> DrawnReplies:
+    """Draw open questions again and again. A model that always thinks is only asked for seeds."""
+    room = SEED_TOKENS_THINKING if thinks else SEED_TOKENS
+    rounds = [
+        asking.ask([asking.request(text, room, seed=seed, stop=()) for text in OPEN])
+        for seed in (1, 1, 2)  # not in one call: equal requests in one call are several choices
+    ]
+    seeds = list(zip(*rounds, strict=True))
+    if thinks:
+        return DrawnReplies({}, seeds, {}, {}, {}, {}, "it thinks before its first word")
+    warm = _draw(asking, OPEN[:1], range(DRAWS))
+    if not any(first_token(r) is not None for r in warm[OPEN[0]]):
+        hot = _draw(asking, OPEN[:1], range(HOT), HOT_T)
+        return DrawnReplies(warm, seeds, {}, {}, {}, hot)
+    warm |= _draw(asking, OPEN[1:], range(DRAWS))
+    cold = _draw(asking, OPEN, range(COLD), COLD_T)
+    greedy = _draw(asking, OPEN, range(1), 0.0)
+    suspicious = _first_test(_tokens(warm)).p < SUSPICIOUS
+    more = _draw(asking, OPEN, range(DRAWS, 2 * DRAWS)) if suspicious else {}
+    return DrawnReplies(warm, seeds, more, cold, greedy, {})
+
+
+def _draw(
+    asking: Questioner, texts: Sequence[str], samples: range, temperature: float = 1.0
+) -> dict[str, list[Generation]]:
+    """Ask for the first token of each question, once for each sample."""
+    replies = asking.ask(
+        [
+            asking.request(text, 1, temperature=temperature, sample=sample)
+            for text in texts
+            for sample in samples
+        ]
+    )
+    size = len(samples)
+    return {text: replies[at * size : (at + 1) * size] for at, text in enumerate(texts)}
+
+
+def _tokens(replies: Replies) -> dict[str, list[Drawn]]:
+    """Return what was drawn; a request that failed is no draw."""
+    return {
+        text: [first_token(r) for r in rs if text_of(r) is not None] for text, rs in replies.items()
+    }
+
+
+def _first_test(warm: Mapping[str, Sequence[Drawn]]) -> Tail:
+    before = {text: draws[:SHOWING] for text, draws in warm.items()}
+    return tail(before, {text: draws[SHOWING:] for text, draws in warm.items()})
+
+
+def logprobs(engine: Engine, drawn: DrawnReplies, first: Generation) -> Finding:
+    """Are the sampled tokens' log-probabilities given?"""
+    if drawn.has_logprobs or first.logprobs:
+        kinds = "entropies as well" if engine.capabilities.entropies else "of the tokens chosen"
+        return Finding("log-probs", "yes", kinds)
+    return Finding("log-probs", "no", "no reply had any", "see what is left out")
+
+
+def raw(drawn: DrawnReplies) -> list[Finding]:
+    """Are log-probabilities those of the model, before temperature? And those of T=0?"""
+    if not drawn.has_logprobs:
+        return []
+    found = drawn.tempering
+    seen = f"from T=1 to T={COLD_T:g} they move by {found.moved:.2f} ({found.tokens} tokens)"
+    if found.moves is None:
+        moved = Finding(
+            "log-probs are raw", "cannot tell", "the tokens drawn are too certain to show it"
+        )
+    elif found.moves:
+        moved = Finding(
+            "log-probs are raw", "no", f"{seen}; tempering would by {found.would_move:.2f}",
+            "only those of T=1 and T=0 can be used",
+        )  # fmt: skip
+    else:
+        moved = Finding("log-probs are raw", "yes", seen)
+    change = greedy_change(
+        _tokens(drawn.warm), {text: (_tokens({text: rs})[text] or [None])[0]
+                              for text, rs in drawn.greedy.items()}
+    )  # fmt: skip
+    if change is None:
+        return [moved]
+    seen = f"from T=1 to T=0 by at most {change:.2f}"
+    if change <= NOISE:
+        return [moved, Finding("log-probs at T=0", "yes", f"the model's own: {seen}")]
+    return [
+        moved,
+        Finding("log-probs at T=0", "no", f"they move {seen}", "greedy answers have none to use"),
+    ]
+
+
+def several(engine: Engine) -> Finding:
+    """Can several draws be had in one call?"""
+    can = engine.capabilities
+    if can.n:
+        return Finding("several draws a call (n)", "yes", "used")
+    if can.force:
+        return Finding("several draws a call (n)", "yes", "in this process: they share the prompt")
+    return Finding(
+        "several draws a call (n)", "no", "one answer a call", "each draw pays its prompt"
+    )
+
+
+def seed(engine: Engine, drawn: DrawnReplies) -> Finding:
+    """Does the same seed give the same text, and another seed another?"""
+    read = [texts for row in drawn.seeds if None not in (texts := [text_of(r) for r in row])]
+    same = sum(a == b for a, b, _ in read)
+    other = sum(a != c for a, _, c in read)
+    seen = f"same seed: {same} of {len(read)} equal; other seed: {other} of {len(read)} differ"
+    if engine.capabilities.seed is False:
+        return Finding("seed", "no", "the endpoint refuses it", "draws cannot be repeated")
+    if not read or (same == len(read) and other == 0):
+        return Finding("seed", "cannot tell", seen if read else "no answers to compare")
+    if same == len(read):
+        return Finding("seed", "yes", seen)
+    return Finding("seed", "no", seen, "draws cannot be repeated; the cache keeps them")
+
+
+def _varied(drawn: DrawnReplies) -> tuple[int, int]:
+    """Return how many draws could be compared, and how many different texts they were."""
+    count = different = 0
+    groups: list[Sequence[Generation]] = [row[1:] for row in drawn.seeds]
+    groups += [[*rs, *drawn.more.get(text, ())] for text, rs in drawn.warm.items()]
+    for group in groups:
+        # A hidden thought or an answer that ends at once: nothing that could differ was shown.
+        texts = [text for r in group if (text := text_of(r)) is not None and any(text)]
+        if len(texts) > 1:
+            count += len(texts)
+            different += len(set(texts)) - 1
+    return count, different
+
+
+def vary(drawn: DrawnReplies) -> Finding:
+    """Do draws at T=1 differ at all?"""
+    count, different = _varied(drawn)
+    if count == 0:
+        return Finding("draws vary", "cannot tell", "no two draws of one question were readable")
+    if different:
+        best = max(drawn.warm.values(), key=_kinds, default=[])
+        seen = f"{_kinds(best)} different first words in {len(best)} draws of one question"
+        return Finding("draws vary", "yes", seen if best else "two seeds gave two texts")
+    return Finding(
+        "draws vary", "no", f"{count} draws at T=1 of open questions: never two different ones",
+        "five probes are one probe: known/unknown rests on a single draw",
+    )  # fmt: skip
+
+
+def _kinds(replies: Sequence[Generation]) -> int:
+    return len({text for r in replies if (text := text_of(r)) is not None})
+
+
+WHOLE = "draws from all tokens"
+
+
+def distribution(drawn: DrawnReplies) -> Finding:
+    """Is sampling truncated in silence (top_k, top_p, min_p)?"""
+    if drawn.unread:
+        return Finding(WHOLE, "cannot tell", drawn.unread)
+    count, different = _varied(drawn)
+    found = drawn.tail
+    if found is None:
+        if count and not different:
+            return Finding(WHOLE, "no", f"all {count} draws are equal", "as if top_k=1")
+        return _without_logprobs(drawn)
+    if found.expected < LEAST_EXPECTED:
+        return Finding(
+            WHOLE, "cannot tell",
+            f"{found.mass:.0%} of the probability is on {found.shown} tokens; too little beside",
+        )  # fmt: skip
+    seen = (
+        f"{found.shown} first tokens shown, {found.mass:.0%} of the probability; of {found.draws} "
+        f"further draws {found.new} were others, {found.expected:.1f} expected (p={found.p:.2g})"
+    )
+    if drawn.more and found.p < SURE:
+        return Finding(
+            WHOLE, "no", seen,
+            f"truncated: as by top_k={_about(drawn)} or top_p={found.mass:.2g}; draws too alike",
+        )  # fmt: skip
+    if drawn.tempering.moves is not False:
+        return Finding(WHOLE, "cannot tell", seen, "log-probs may be of what truncation left")
+    return Finding(WHOLE, "yes", seen, f"a cut below {found.smallest:.0%} would not show")
+
+
+def _about(drawn: DrawnReplies) -> int:
+    """The most first tokens of one question that were ever drawn."""
+    return max(_kinds([*rs, *drawn.more.get(text, ())]) for text, rs in drawn.warm.items())
+
+
+def _without_logprobs(drawn: DrawnReplies) -> Finding:
+    """Without probabilities there is nothing to compare with; say what was seen."""
+    (warm,) = drawn.warm.values() if drawn.warm else ([],)
+    (hot,) = drawn.hot.values() if drawn.hot else ([],)
+    seen = f"no log-probs to compare with; {_kinds(warm)} first words in {len(warm)} draws"
+    taken = not any("temperature" in what for r in hot for what in r.overrides)
+    counts = Counter(text for r in hot if (text := text_of(r)) is not None)
+    if not counts or not taken:
+        return Finding(WHOLE, "cannot tell", seen)
+    seen += f" at T=1, {len(counts)} in {counts.total()} at T={HOT_T:g}"
+    if min(counts.values()) > 1 and len(counts) <= counts.total() // 3:
+        follows = f"so few at T={HOT_T:g}, each more than once: looks like top_k={len(counts)}"
+        return Finding(WHOLE, "cannot tell", seen, follows)
+    return Finding(WHOLE, "cannot tell", seen)
+
+
+# ---- statistics: plain functions of what was drawn
 #
-# How a silent truncation is found with nothing but the log-probability of each drawn token: the
-# tokens that some draws showed have a known mass m in the reported distribution; a *further*
-# draw is
+# A silent truncation is found with nothing but the log-probability of each drawn token: the tokens
+# that some draws showed have a known mass m in the reported distribution; a *further* draw is
 # another token with probability 1 - m, if the endpoint draws from what it reports. Under top_k,
-# top_p or min_p further draws keep falling on the tokens already seen. The number of further
-# draws
-# that are new is a sum of independent coins with known probabilities, so its lower tail is
-# exact.
+# top_p or min_p further draws keep falling on the tokens already seen. The number of further draws
+# that are new is a sum of independent coins with known probabilities, so its lower tail is exact.
 
 #: A drawn token and its log-probability; ``None`` where one of them is not known.
 Drawn = tuple[str, float] | None
@@ -353,519 +864,7 @@ def greedy_change(warm: Mapping[str, Sequence[Drawn]], greedy: Mapping[str, Draw
     return max(changes, default=None)
 
 
-#: draws of each open question, and how many of them show what can be drawn
-DRAWS, SHOWING = 120, 56
-COLD, HOT = 20, 64
-COLD_T, HOT_T = 0.5, 2.0
-SEED_TOKENS, SEED_TOKENS_THINKING = 16, 512
-#: fewer draws beyond what was shown than this, and nothing can be said of the tail
-LEAST_EXPECTED = 5.0
-#: a first test below this is repeated with fresh draws, and only the second one counts
-SUSPICIOUS, SURE = 0.2, 0.005
-
-Replies = Mapping[str, Sequence[Generation]]
-
-
-class DrawnReplies(NamedTuple):
-    """Everything that was drawn: replies by open question.
-
-    ``warm`` one token at T=1, ``more`` further ones where the first looked truncated, ``cold`` at
-    T=.5, ``greedy`` at T=0, ``hot`` at T=2 where there are no log-probabilities; ``seeds`` are
-    (a draw, the same seed again, another seed). ``unread`` says why first tokens tell nothing.
-    """
-
-    warm: Replies
-    seeds: Sequence[tuple[Generation, Generation, Generation]]
-    more: Replies
-    cold: Replies
-    greedy: Replies
-    hot: Replies
-    unread: str = ""
-
-    @property
-    def has_logprobs(self) -> bool:
-        """Whether any draw carries its log-probability."""
-        return any(first_token(r) is not None for rs in self.warm.values() for r in rs)
-
-    @property
-    def tempering(self) -> Tempering:
-        """Whether log-probabilities move with the temperature."""
-        return tempering(_tokens(self.warm), _tokens(self.cold))
-
-    @property
-    def tail(self) -> Tail | None:
-        """The deciding test of truncation; ``None`` without log-probabilities."""
-        if not self.has_logprobs:
-            return None
-        warm = _tokens(self.warm)
-        if self.more:
-            return tail(warm, _tokens(self.more))
-        return _first_test(warm)
-
-
-def draw(asking: Questioner, *, thinks: bool) -> DrawnReplies:
-    """Draw open questions again and again. A model that always thinks is only asked for seeds."""
-    room = SEED_TOKENS_THINKING if thinks else SEED_TOKENS
-    rounds = [
-        asking.ask([asking.request(text, room, seed=seed, stop=()) for text in OPEN])
-        for seed in (1, 1, 2)  # not in one call: equal requests in one call are several choices
-    ]
-    seeds = list(zip(*rounds, strict=True))
-    if thinks:
-        return DrawnReplies({}, seeds, {}, {}, {}, {}, "it thinks before its first word")
-    warm = _draw(asking, OPEN[:1], range(DRAWS))
-    if not any(first_token(r) is not None for r in warm[OPEN[0]]):
-        hot = _draw(asking, OPEN[:1], range(HOT), HOT_T)
-        return DrawnReplies(warm, seeds, {}, {}, {}, hot)
-    warm |= _draw(asking, OPEN[1:], range(DRAWS))
-    cold = _draw(asking, OPEN, range(COLD), COLD_T)
-    greedy = _draw(asking, OPEN, range(1), 0.0)
-    suspicious = _first_test(_tokens(warm)).p < SUSPICIOUS
-    more = _draw(asking, OPEN, range(DRAWS, 2 * DRAWS)) if suspicious else {}
-    return DrawnReplies(warm, seeds, more, cold, greedy, {})
-
-
-def _draw(
-    asking: Questioner, texts: Sequence[str], samples: range, temperature: float = 1.0
-) -> dict[str, list[Generation]]:
-    """Ask for the first token of each question, once for each sample."""
-    replies = asking.ask(
-        [
-            asking.request(text, 1, temperature=temperature, sample=sample)
-            for text in texts
-            for sample in samples
-        ]
-    )
-    size = len(samples)
-    return {text: replies[at * size : (at + 1) * size] for at, text in enumerate(texts)}
-
-
-def _tokens(replies: Replies) -> dict[str, list[Drawn]]:
-    """Return what was drawn; a request that failed is no draw."""
-    return {
-        text: [first_token(r) for r in rs if said(r) is not None] for text, rs in replies.items()
-    }
-
-
-def _first_test(warm: Mapping[str, Sequence[Drawn]]) -> Tail:
-    before = {text: draws[:SHOWING] for text, draws in warm.items()}
-    return tail(before, {text: draws[SHOWING:] for text, draws in warm.items()})
-
-
-def logprobs(engine: Engine, drawn: DrawnReplies, first: Generation) -> Finding:
-    """Are the sampled tokens' log-probabilities given?"""
-    if drawn.has_logprobs or first.logprobs:
-        kinds = "entropies as well" if engine.capabilities.entropies else "of the tokens chosen"
-        return Finding("log-probs", "yes", kinds)
-    return Finding("log-probs", "no", "no reply had any", "see what is left out")
-
-
-def raw(drawn: DrawnReplies) -> list[Finding]:
-    """Are log-probabilities those of the model, before temperature? And those of T=0?"""
-    if not drawn.has_logprobs:
-        return []
-    found = drawn.tempering
-    seen = f"from T=1 to T={COLD_T:g} they move by {found.moved:.2f} ({found.tokens} tokens)"
-    if found.moves is None:
-        moved = Finding(
-            "log-probs are raw", "cannot tell", "the tokens drawn are too certain to show it"
-        )
-    elif found.moves:
-        moved = Finding(
-            "log-probs are raw", "no", f"{seen}; tempering would by {found.would_move:.2f}",
-            "only those of T=1 and T=0 can be used",
-        )  # fmt: skip
-    else:
-        moved = Finding("log-probs are raw", "yes", seen)
-    change = greedy_change(
-        _tokens(drawn.warm), {text: (_tokens({text: rs})[text] or [None])[0]
-                              for text, rs in drawn.greedy.items()}
-    )  # fmt: skip
-    if change is None:
-        return [moved]
-    seen = f"from T=1 to T=0 by at most {change:.2f}"
-    if change <= NOISE:
-        return [moved, Finding("log-probs at T=0", "yes", f"the model's own: {seen}")]
-    return [
-        moved,
-        Finding("log-probs at T=0", "no", f"they move {seen}", "greedy answers have none to use"),
-    ]
-
-
-def several(engine: Engine) -> Finding:
-    """Can several draws be had in one call?"""
-    can = engine.capabilities
-    if can.n:
-        return Finding("several draws a call (n)", "yes", "used")
-    if can.force:
-        return Finding("several draws a call (n)", "yes", "in this process: they share the prompt")
-    return Finding(
-        "several draws a call (n)", "no", "one answer a call", "each draw pays its prompt"
-    )
-
-
-def seed(engine: Engine, drawn: DrawnReplies) -> Finding:
-    """Does the same seed give the same text, and another seed another?"""
-    read = [texts for row in drawn.seeds if None not in (texts := [said(r) for r in row])]
-    same = sum(a == b for a, b, _ in read)
-    other = sum(a != c for a, _, c in read)
-    seen = f"same seed: {same} of {len(read)} equal; other seed: {other} of {len(read)} differ"
-    if engine.capabilities.seed is False:
-        return Finding("seed", "no", "the endpoint refuses it", "draws cannot be repeated")
-    if not read or (same == len(read) and other == 0):
-        return Finding("seed", "cannot tell", seen if read else "no answers to compare")
-    if same == len(read):
-        return Finding("seed", "yes", seen)
-    return Finding("seed", "no", seen, "draws cannot be repeated; the cache keeps them")
-
-
-def _varied(drawn: DrawnReplies) -> tuple[int, int]:
-    """Return how many draws could be compared, and how many different texts they were."""
-    count = different = 0
-    groups: list[Sequence[Generation]] = [row[1:] for row in drawn.seeds]
-    groups += [[*rs, *drawn.more.get(text, ())] for text, rs in drawn.warm.items()]
-    for group in groups:
-        # A hidden thought or an answer that ends at once: nothing that could differ was shown.
-        texts = [text for r in group if (text := said(r)) is not None and any(text)]
-        if len(texts) > 1:
-            count += len(texts)
-            different += len(set(texts)) - 1
-    return count, different
-
-
-def vary(drawn: DrawnReplies) -> Finding:
-    """Do draws at T=1 differ at all?"""
-    count, different = _varied(drawn)
-    if count == 0:
-        return Finding("draws vary", "cannot tell", "no two draws of one question were readable")
-    if different:
-        best = max(drawn.warm.values(), key=_kinds, default=[])
-        seen = f"{_kinds(best)} different first words in {len(best)} draws of one question"
-        return Finding("draws vary", "yes", seen if best else "two seeds gave two texts")
-    return Finding(
-        "draws vary", "no", f"{count} draws at T=1 of open questions: never two different ones",
-        "five probes are one probe: known/unknown rests on a single draw",
-    )  # fmt: skip
-
-
-def _kinds(replies: Sequence[Generation]) -> int:
-    return len({text for r in replies if (text := said(r)) is not None})
-
-
-WHOLE = "draws from all tokens"
-
-
-def distribution(drawn: DrawnReplies) -> Finding:
-    """Is sampling truncated in silence (top_k, top_p, min_p)?"""
-    if drawn.unread:
-        return Finding(WHOLE, "cannot tell", drawn.unread)
-    count, different = _varied(drawn)
-    found = drawn.tail
-    if found is None:
-        if count and not different:
-            return Finding(WHOLE, "no", f"all {count} draws are equal", "as if top_k=1")
-        return _without_logprobs(drawn)
-    if found.expected < LEAST_EXPECTED:
-        return Finding(
-            WHOLE, "cannot tell",
-            f"{found.mass:.0%} of the probability is on {found.shown} tokens; too little beside",
-        )  # fmt: skip
-    seen = (
-        f"{found.shown} first tokens shown, {found.mass:.0%} of the probability; of {found.draws} "
-        f"further draws {found.new} were others, {found.expected:.1f} expected (p={found.p:.2g})"
-    )
-    if drawn.more and found.p < SURE:
-        return Finding(
-            WHOLE, "no", seen,
-            f"truncated: as by top_k={_about(drawn)} or top_p={found.mass:.2g}; draws too alike",
-        )  # fmt: skip
-    if drawn.tempering.moves is not False:
-        return Finding(WHOLE, "cannot tell", seen, "log-probs may be of what truncation left")
-    return Finding(WHOLE, "yes", seen, f"a cut below {found.smallest:.0%} would not show")
-
-
-def _about(drawn: DrawnReplies) -> int:
-    """The most first tokens of one question that were ever drawn."""
-    return max(_kinds([*rs, *drawn.more.get(text, ())]) for text, rs in drawn.warm.items())
-
-
-def _without_logprobs(drawn: DrawnReplies) -> Finding:
-    """Without probabilities there is nothing to compare with; say what was seen."""
-    (warm,) = drawn.warm.values() if drawn.warm else ([],)
-    (hot,) = drawn.hot.values() if drawn.hot else ([],)
-    seen = f"no log-probs to compare with; {_kinds(warm)} first words in {len(warm)} draws"
-    taken = not any("temperature" in what for r in hot for what in r.overrides)
-    counts = Counter(text for r in hot if (text := said(r)) is not None)
-    if not counts or not taken:
-        return Finding(WHOLE, "cannot tell", seen)
-    seen += f" at T=1, {len(counts)} in {counts.total()} at T={HOT_T:g}"
-    if min(counts.values()) > 1 and len(counts) <= counts.total() // 3:
-        follows = f"so few at T={HOT_T:g}, each more than once: looks like top_k={len(counts)}"
-        return Finding(WHOLE, "cannot tell", seen, follows)
-    return Finding(WHOLE, "cannot tell", seen)
-
-
-# Findings of ``sayso check`` that single replies show: template, thinking, schema, greedy.
-
-SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "max_tokens", "stop")
-#: those whose defaults, where a model brings some, keep a draw from being the model's own
-TRUNCATING = ("top_p", "top_k", "min_p", "repetition_penalty")
-#: how thinking is switched off: by the template's argument, else by the effort
-OFF: tuple[Template, ...] = (
-    (("enable_thinking", False),),
-    (("reasoning_effort", "none"),),
-    (("reasoning_effort", "minimal"),),
-)
-GREEDY_TOKENS = 48
-
-
-def shown(text: str, length: int = 60) -> str:
-    """Return the beginning of a text in quotes, on one line."""
-    flat = " ".join(text.encode("utf-8", "replace").decode().split())
-    return repr(flat if len(flat) <= length else f"{flat[: length - 1]}…")
-
-
-def reached(engine: Engine, first: Generation) -> Finding:
-    """The model answered; what, and as whom."""
-    who = engine.identity if engine.identity.startswith("api:") else engine.signature
-    mark = f", system {first.fingerprint}" if first.fingerprint else ""
-    return Finding("answers", "yes", f"{who}{mark}: {shown(first.text, 40)}")
-
-
-def chat_template(engine: Engine, first: Generation) -> Finding:
-    """Does the model have a chat template of its own?"""
-    known = engine.capabilities.chat_template
-    if any(what.startswith("no chat template") for what in first.overrides):
-        known = False
-    elif known is None and engine.capabilities.force:  # the tokenizer is in this process
-        known = True
-    if known is None:
-        return Finding(
-            "chat template", "cannot tell", "the server renders the prompt and does not show it"
-        )
-    if known:
-        return Finding("chat template", "yes", "the model's own")
-    return Finding(
-        "chat template", "no", "plain prompt", "a base model: it is asked as 'Question: … Answer:'"
-    )
-
-
-def context(engine: Engine) -> Finding:
-    """How much may prompt and answer be together?"""
-    tokens = engine.capabilities.context
-    if tokens is None:
-        return Finding(
-            "context length", "cannot tell", "the endpoint does not say", "too long: a problem"
-        )
-    return Finding("context length", "yes", f"{tokens:,} tokens")
-
-
-def alternatives(engine: Engine, replies: Sequence[Generation]) -> Finding:
-    """Are the likeliest other tokens listed?"""
-    if engine.capabilities.alternatives or any(r.alternatives for r in replies):
-        return Finding("alternatives", "yes", "the likeliest other tokens are known")
-    if any(r.margins for r in replies):
-        return Finding("alternatives", "no", "only the distance of the two likeliest tokens")
-    return Finding("alternatives", "no", "none were given")
-
-
-class Thinking(NamedTuple):
-    """Whether a model thinks; ``always`` where it cannot be kept from it."""
-
-    findings: tuple[Finding, ...]
-    always: bool
-
-
-def check_thinking(asking: Questioner, first: Generation) -> Thinking:
-    """Find out whether a model thinks, and switch it off for the rest of the check if it can be."""
-    if not thinks(first):
-        if any(what.startswith("no chat template") for what in first.overrides):
-            return Thinking(
-                (Finding("thinking", "no", "no template that could ask for it"),), False
-            )
-        on = _asked(asking, (("enable_thinking", True),), first)
-        if thinks(on):
-            seen = "only when asked to (enable_thinking)"
-            return Thinking((Finding("thinking", "yes", seen, "--thinking on"),), False)
-        return Thinking((Finding("thinking", "no", "no thought before two answers"),), False)
-    length = f"{first.thinking_tokens:,} tokens" if first.thinking_tokens else "a thought"
-    found = Finding(
-        "thinking", "yes", f"{length} before {shown(first.text, 30)}",
-        "kept apart from the answer; log-probs are given the thought",
-    )  # fmt: skip
-    for template in OFF:
-        off = _asked(asking, template, first)
-        if said(off) is not None and not thinks(off):
-            asking.template = template
-            name, value = template[0]
-            switch = Finding("thinking off", "yes", f"{name}={value}", "--thinking off")
-            return Thinking((found, switch), False)
-    switch = Finding(
-        "thinking off", "no", f"{len(OFF)} ways tried, it thought each time",
-        "one-token draws show nothing; answers cost the thought",
-    )  # fmt: skip
-    return Thinking((found, switch), True)
-
-
-def _asked(asking: Questioner, template: Template, first: Generation) -> Generation:
-    room = first.request.max_tokens
-    request = asking.request(FACTS[0], room, temperature=0, template=template)
-    return asking.ask([request])[0]
-
-
-def check_greedy(asking: Questioner) -> Finding:
-    """Ask the same greedy questions twice alone and twice among others: are they all equal?"""
-    requests = [asking.request(text, GREEDY_TOKENS, temperature=0) for text in FACTS]
-    alone = [[asking.ask([r])[0] for r in requests] for _ in range(2)]
-    neighbours = [asking.request(text, 8, seed=7) for text in OPEN]
-    mixed = asking.ask([*requests, *neighbours, *reversed(requests)])
-    batch = [mixed[: len(requests)], mixed[: -len(requests) - 1 : -1]]
-    rows = list(zip(*alone, *batch, strict=True))
-    texts = [[said(reply) for reply in row] for row in rows]
-    read = [row for row in texts if None not in row]
-    if not read:
-        return Finding("greedy repeats", "cannot tell", "no question was answered four times")
-    same_alone = sum(len(set(row[:2])) == 1 for row in read)
-    same = sum(len(set(row)) == 1 for row in read)
-    n = len(read)
-    refused = any("temperature" in what for row in rows for r in row for what in r.overrides)
-    note = "; temperature 0 is refused" if refused else ""
-    if same == n:
-        seen = f"{n} questions, each twice alone and twice in a batch: equal"
-        return Finding("greedy repeats", "yes", seen + note)
-    seen = f"twice alone {same_alone} of {n} equal, in a batch {same} of {n}"
-    follows = "T=0 is itself a draw: numbers move from run to run"
-    return Finding("greedy repeats", "no", seen + note, follows)
-
-
-def check_schema(asking: Questioner) -> Finding:
-    """Ask for prose with a JSON schema: a reply that keeps to the schema was held to it."""
-    replies = asking.ask(
-        [asking.request(text, 64, temperature=0, response_format=SCHEMA) for text in PROSE]
-    )
-    kept = sum(r.problem is None and _keeps(r.text) for r in replies)
-    failed = [r.problem for r in replies if r.problem is not None]
-    if kept == len(replies):
-        return Finding("JSON schema", "yes", f"{kept} of {kept} replies keep to it")
-    seen = f"{kept} of {len(replies)} replies keep to it"
-    if failed:
-        seen = failed[0].removeprefix("failed: ")[:80]
-    elif kept == 0:
-        seen += f": {shown(replies[0].text, 30)}"
-    return Finding("JSON schema", "no", seen, "a judge is read by its label blocks instead")
-
-
-def _keeps(text: str) -> bool:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    allowed = json.loads(SCHEMA)["schema"]["properties"]["choice"]["enum"]
-    return isinstance(value, dict) and set(value) == {"choice"} and value["choice"] in allowed
-
-
-def sampling_taken(replies: Sequence[Generation]) -> Finding:
-    """Did the engine say that some sampling setting was not taken?"""
-    refused = sorted(
-        {what for r in replies for what in r.overrides if what.split(":")[0] in SAMPLING}
-    )
-    if not refused:
-        return Finding("takes sampling settings", "yes", "none was refused")
-    follows = "its own defaults apply there"
-    if any(what.split(":")[0] in TRUNCATING for what in refused):
-        follows = (
-            "start the server with neutral generation settings, or take it that draws are truncated"
-        )
-    return Finding("takes sampling settings", "no", "; ".join(refused)[:160], follows)
-
-
-# ``sayso.check``: what a model or an endpoint can do, found out by asking it a little.
-#
-# An endpoint may ignore what it is asked for and still answer 200: repeat one draw five times,
-# truncate sampling by a folder's own settings, give log-probabilities that were tempered. Each
-# finding says what was seen, not what a manual promises; what cannot be seen is "cannot tell".
-
-
-def check(
-    model: str | Engine,
-    options: Mapping[str, object] | None = None,
-    progress: Progress | None = None,
-) -> Check:
-    """Find out what a model can do, with about 450 short requests, most of them of one token.
-
-    ``model`` is a name as on the command line, or an engine of your own (which stays open);
-    ``options`` are those of ``open_model``, ``progress`` is told of every answer.
-    Nothing is cached: every answer is asked for.
-    Raises :class:`~sayso.records.InputError` where nobody answers.
-    """
-    engine = open_model(model, **(options or {})) if isinstance(model, str) else model
-    progress = progress or Silent()
-    try:
-        progress.start(STAGE, ABOUT, 0)
-        return _check(Questioner(engine, progress))
-    finally:
-        progress.end(STAGE)
-        if isinstance(model, str):
-            engine.close()
-
-
-def _check(asking: Questioner) -> Check:
-    engine = asking.engine
-    first = first_answer(asking)
-    thinking = check_thinking(asking, first)
-    greedy = check_greedy(asking)
-    drawn = draw(asking, thinks=thinking.always)
-    schema = check_schema(asking)
-    kept = distribution(drawn)
-    findings = (
-        reached(engine, first),
-        chat_template(engine, first),
-        context(engine),
-        logprobs(engine, drawn, first),
-        *raw(drawn),
-        alternatives(engine, asking.replies),
-        several(engine),
-        seed(engine, drawn),
-        schema,
-        *thinking.findings,
-        greedy,
-        vary(drawn),
-        sampling_taken(asking.replies),
-        kept,
-    )
-    prompt, completion = asking.tokens
-    return Check(
-        model=engine.name,
-        identity=engine.identity,
-        signature=engine.signature,
-        fingerprint=first.fingerprint,
-        findings=findings,
-        left_out=_left_out(findings),
-        requests=len(asking.replies),
-        failed=sum(r.problem is not None and r.problem != "truncated" for r in asking.replies),
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        dollars=asking.dollars,
-        notices=tuple(
-            str(notice).encode("utf-8", "replace").decode()
-            for notice in getattr(engine, "notices", ())
-        ),
-    )
-
-
-def _left_out(findings: tuple[Finding, ...]) -> tuple[LeftOut, ...]:
-    """Return which results of sayso cannot be had, and why."""
-    said = {f.what: f.answer for f in findings}
-    lost: list[LeftOut] = []
-    if said["log-probs"] != "yes":
-        lost += [LeftOut(name, "no log-probs") for name in BY_LOGPROBS.values()]
-    elif said.get("log-probs at T=0") == "no":
-        why = "log-probs of greedy answers are not the model's own"
-        lost += [LeftOut(name, why) for name in BY_LOGPROBS.values()]
-    if said["draws vary"] == "no":
-        lost += [LeftOut(name, "draws never vary") for name in BY_DRAWS]
-        lost.append(LeftOut("hedge propensity over draws (--propensity)", "draws never vary"))
-    return tuple(lost)
+# ---- output
 
 
 def to_json(result: Check) -> str:
