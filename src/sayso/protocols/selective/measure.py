@@ -138,9 +138,7 @@ def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     for by, wrong in rows.wrong.items():
         held = ~np.isnan(wrong)
         name = "share_unknown" if by == UNKNOWN_TARGET else "error_rate"
-        rate = bootstrap_share(
-            name, wrong > 0, held, rows.entity, settings.resamples, settings.ci_seed
-        )
+        rate = _share(rows, settings, name, wrong > 0, held)
         unread = rows.unread if by == rows.judge else 0
         total, bad = held.sum() + unread, float((wrong > 0).sum())
         yield msgspec.structs.replace(
@@ -157,6 +155,13 @@ def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         yield Estimate("unplaced", value=float(rows.unplaced), n=rows.size, problem=problem)
     for method, reason in rows.reasons.items():
         yield Estimate("auroc", slice_of(against=rows.judge, score=method), problem=reason)
+
+
+def _share(
+    rows: Rows, settings: Settings, name: str, hits: NDArray[np.bool_], held: NDArray[np.bool_]
+) -> Estimate:
+    s = settings
+    return bootstrap_share(name, hits, held, rows.entity, s.resamples, s.ci_seed)
 
 
 def _why_no_verdict(rows: Rows, by: str, settings: Settings) -> str:
@@ -271,12 +276,11 @@ def curves(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         use = ~(np.isnan(hedged) | np.isnan(wrong))
         given = use & (hedged == 0)
         where = slice_of(against=rows.judge, score=WORDS)
-        again = (rows.entity, settings.resamples, settings.ci_seed)
         for name, hits, held in (
             ("coverage_of_words", given, use),
             ("risk_of_words", wrong > 0, given),
         ):
-            share = bootstrap_share(name, hits, held, *again)
+            share = _share(rows, settings, name, hits, held)
             problem = share.problem if held.any() else "it hedged every answer"
             yield msgspec.structs.replace(share, where=where, problem=problem)
 
@@ -479,9 +483,7 @@ def diagnostics(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         p = rows.scores[P_IK]
         held = ~(np.isnan(p) | np.isnan(rows.drawn_unknown))
         same = (p > HALF) == (rows.drawn_unknown > 0)
-        share = bootstrap_share(
-            "known_agreement", same, held, rows.entity, settings.resamples, settings.ci_seed
-        )
+        share = _share(rows, settings, "known_agreement", same, held)
         yield msgspec.structs.replace(share, where=where + slice_of(score=P_IK))
 
 
@@ -503,14 +505,7 @@ def abstentions(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         return
     read = ~np.isnan(rows.withheld)
     for name, among in zip(ABSTENTIONS, (rows.unanswerable, ~rows.unanswerable), strict=True):
-        share = bootstrap_share(
-            name,
-            rows.withheld > 0,
-            read & among,
-            rows.entity,
-            settings.resamples,
-            settings.ci_seed,
-        )
+        share = _share(rows, settings, name, rows.withheld > 0, read & among)
         missing = int((among & ~read).sum())
         if missing and share.numerator is not None:
             total = float(among.sum())

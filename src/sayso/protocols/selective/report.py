@@ -139,15 +139,15 @@ def metric_label(name: str, judge: str = "") -> str:
 # ---- sentences
 
 
-def headline(found: SelectiveResults, form: str) -> str:
+def headline(results: SelectiveResults, form: str) -> str:
     """Return the first sentence of a form: how many facts, how many wrong, what tells them.
 
     The best of many scores was chosen on the answers it is shown on, which flatters it: the
     sentence says of how many.
     """
-    judge = found.judge(form)
-    rate = found.get("error_rate", form=form, against=judge)
-    ranked = [name for name in found.ranked(form) if name not in (LENGTH, WORDS)]
+    judge = results.judge(form)
+    rate = results.get("error_rate", form=form, against=judge)
+    ranked = [name for name in results.ranked(form) if name not in (LENGTH, WORDS)]
     if rate.value is None:
         return f"{FORMS[form].capitalize()}: no answer has a verdict, so nothing could be ranked."
     if not ranked:
@@ -157,14 +157,14 @@ def headline(found: SelectiveResults, form: str) -> str:
             f"are wrong by {line(judge, 40)}:{why or ' no score could be ranked'}."
         )
     best = ranked[0]
-    estimate = found.best(form, best)
+    estimate = results.best(form, best)
     among = f", the best of {len(ranked)} scores on these answers," if len(ranked) > 1 else ""
     within = " about the same type of fact" if estimate.name == "auroc_within" else ""
     return (
         f"{FORMS[form].capitalize()}: of {rate.n:,} judged answers {percent(rate.value, 0)} are "
         f"wrong by {line(judge, 40)}. {capital(score_label(best))}{among} gives the wrong one of "
         f"two answers{within} the higher value in {_share(estimate)} of pairs (50 % is chance); "
-        f"plain length in {_share(found.best(form, LENGTH))}."
+        f"plain length in {_share(results.best(form, LENGTH))}."
     )
 
 
@@ -173,9 +173,9 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def length_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
+def length_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     """Yield the AUROC of plain length, and which types of fact move it away from .5."""
-    row = found.best(form, LENGTH)
+    row = results.best(form, LENGTH)
     if row.value is None:
         yield f"Plain length has no AUROC: {line(row.problem or 'not computed', 200)}."
         return
@@ -183,7 +183,7 @@ def length_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     if covers(row, 0.5):
         yield f"Plain length, {kind}: {with_interval(row)}: its interval holds .5."
         return
-    parts = [e for e in found.each("length_share", form=form) if e.value is not None and e.n]
+    parts = [e for e in results.each("length_share", form=form) if e.value is not None and e.n]
     named = ", ".join(
         f"{line(part_of(e.where, 'type'), 40)} (AUROC {plain(e.value)})" for e in parts[:3]
     )
@@ -194,10 +194,10 @@ def length_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
     )
 
 
-def unread_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
+def unread_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     """Yield how many answers have no readable verdict, and what they could make of the errors."""
-    facts = found.get("facts", form=form)
-    rate = found.get("error_rate", form=form, against=found.judge(form))
+    facts = results.get("facts", form=form)
+    rate = results.get("error_rate", form=form, against=results.judge(form))
     if facts.missing and rate.bound_low is not None and rate.bound_high is not None:
         yield (
             f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are in no "
@@ -206,12 +206,12 @@ def unread_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
         )
 
 
-def words_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
+def words_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     """Yield what the model's own words do as a policy: how much they commit to, how often wrong."""
-    judge = found.judge(form)
-    coverage = found.get("coverage_of_words", form=form, against=judge, score=WORDS)
-    risk = found.get("risk_of_words", form=form, against=judge, score=WORDS)
-    rate = found.get("error_rate", form=form, against=judge)
+    judge = results.judge(form)
+    coverage = results.get("coverage_of_words", form=form, against=judge, score=WORDS)
+    risk = results.get("risk_of_words", form=form, against=judge, score=WORDS)
+    rate = results.get("error_rate", form=form, against=judge)
     if coverage.value is None or rate.value is None:
         return
     given = (
@@ -231,55 +231,54 @@ def _share(estimate: Estimate) -> str:
     return f"{percent(estimate.value, 0)} [{ends}]"
 
 
-def audit_sentences(found: SelectiveResults, form: str, most: int = 3) -> Iterator[str]:
+def audit_sentences(results: SelectiveResults, form: str, most: int = 3) -> Iterator[str]:
     """Yield the careful sentence of the length audit, of so many scores."""
-    names = [part_of(e.where, "score") for e in found.each("audit_against_metric", form=form)]
+    names = [part_of(e.where, "score") for e in results.each("audit_against_metric", form=form)]
+    fields = ("against_metric", "against_truth", "difference", "from_length", "unexplained")
     for name in names[:most]:
-        part = {
-            field: found.get(f"audit_{field}", form=form, against="rouge_l", score=name)
-            for field in ("against_metric", "against_truth", "difference", "from_length")
-        }
-        rest = found.get("audit_unexplained", form=form, against="rouge_l", score=name)
-        if part["difference"].value is None:
+        place = {"form": form, "against": "rouge_l", "score": name}
+        metric, truth, difference, length, rest = (
+            results.get(f"audit_{field}", **place) for field in fields
+        )
+        if difference.value is None:
             continue
         yield (
-            f"{capital(score_label(name))}: AUROC {with_interval(part['against_metric'])} against "
-            f"ROUGE-L, {with_interval(part['against_truth'])} against "
-            f"{line(found.judge(form), 40)} on the same rows. Of the difference of "
-            f"{signed(part['difference'].value)}, "
-            f"{_signed_told(part['from_length'])} comes from refused longer right answers, "
-            f"{_signed_told(rest)} stays unexplained."
+            f"{capital(score_label(name))}: AUROC {with_interval(metric)} against ROUGE-L, "
+            f"{with_interval(truth)} against {line(results.judge(form), 40)} on the same "
+            f"rows. Of the difference of {signed(difference.value)}, "
+            f"{_signed_interval(length)} comes from refused longer right answers, "
+            f"{_signed_interval(rest)} stays unexplained."
         )
 
 
-def _signed_told(estimate: Estimate) -> str:
+def _signed_interval(estimate: Estimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return signed(estimate.value)
     return f"{signed(estimate.value)} [{signed(estimate.low)}, {signed(estimate.high)}]"
 
 
-def refused_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
+def refused_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     """Yield what share of the right answers each metric refuses, and how that rises with length."""
     parts = []
-    for by, estimate in found.by("against", "false_negatives", form=form):
-        slope = found.get("false_negative_slope", form=form, against=by)
+    for by, estimate in results.by("against", "false_negatives", form=form):
+        slope = results.get("false_negative_slope", form=form, against=by)
         if estimate.value is None:
             continue
-        rise = f", slope {_signed_told(slope)}" if slope.value is not None else ""
+        rise = f", slope {_signed_interval(slope)}" if slope.value is not None else ""
         parts.append(f"{metric_label(by)} {percent(estimate.value, 0)}{rise}")
     if parts:
         yield (
-            f"Right answers (by {line(found.judge(form), 40)}) that a metric refuses, and the rise "
-            f"from one fifth of length to the next: {'; '.join(parts)}."
+            f"Right answers (by {line(results.judge(form), 40)}) that a metric refuses, and the "
+            f"rise from one fifth of length to the next: {'; '.join(parts)}."
         )
 
 
-def agreement_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
+def agreement_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     """Yield how often each answer metric says what most of the others say."""
-    judge = found.judge(form)
+    judge = results.judge(form)
     parts = [
         f"{metric_label(by, judge)} {_share(e)}"
-        for by, e in found.by("against", "metric_against_others", form=form)
+        for by, e in results.by("against", "metric_against_others", form=form)
         if e.value is not None
     ]
     if parts:
@@ -289,9 +288,9 @@ def agreement_sentences(found: SelectiveResults, form: str) -> Iterator[str]:
         )
 
 
-def flip_sentences(found: SelectiveResults, form: str, most: int) -> Iterator[str]:
+def flip_sentences(results: SelectiveResults, form: str, most: int) -> Iterator[str]:
     """Yield how many pairs of scores swap places between answer metrics, the clear ones first."""
-    total = found.get("rank_flips", form=form)
+    total = results.get("rank_flips", form=form)
     if not total.value:
         if total.value == 0:
             yield "No two scores swap places when the answer metric changes."
@@ -301,7 +300,7 @@ def flip_sentences(found: SelectiveResults, form: str, most: int) -> Iterator[st
         f"{total.value:.0f} rankings of two scores turn around with the answer metric, "
         f"{clear:.0f} of them clear of chance{':' if clear and most else '.'}"
     )
-    for estimate in list(found.each("auroc_difference", form=form, clear="yes"))[: 2 * most]:
+    for estimate in list(results.each("auroc_difference", form=form, clear="yes"))[: 2 * most]:
         place = dict(estimate.where)
         if "under" in place:
             yield (
@@ -311,22 +310,24 @@ def flip_sentences(found: SelectiveResults, form: str, most: int) -> Iterator[st
             )
 
 
-def not_computed(found: SelectiveResults) -> Iterator[str]:
+def not_computed(results: SelectiveResults) -> Iterator[str]:
     """Yield one line for each reason why scores have no value, with the scores it concerns."""
     scores_of: dict[tuple[str, ...], list[str]] = {}
-    for reason, names in reasons(found).items():
+    for reason, names in reasons(results).items():
         for score, forms in names.items():
             scores_of.setdefault((reason, *forms), []).append(score)
     for (reason, *forms), scores in scores_of.items():
-        where = "" if len(forms) == len(found.forms) else f" ({', '.join(FORMS[f] for f in forms)})"
+        where = (
+            "" if len(forms) == len(results.forms) else f" ({', '.join(FORMS[f] for f in forms)})"
+        )
         yield f"not computed{where}: {', '.join(scores)}: {reason}"
 
 
-def reasons(found: SelectiveResults) -> dict[str, dict[str, list[str]]]:
+def reasons(results: SelectiveResults) -> dict[str, dict[str, list[str]]]:
     """Return reason -> score -> forms, of scores without a value."""
     missing: dict[str, dict[str, list[str]]] = {}
-    for form in found.forms:
-        for score, estimate in found.by("score", "auroc", form=form, against=found.judge(form)):
+    for form in results.forms:
+        for score, estimate in results.by("score", "auroc", form=form, against=results.judge(form)):
             if estimate.value is None:
                 reason = line(estimate.problem or "no value", 200)
                 missing.setdefault(reason, {}).setdefault(score, []).append(form)
@@ -349,68 +350,68 @@ def render(
     entities: int | None = None,
 ) -> None:
     """Print the leaderboard of each form and what must be known of it. Holds for any estimates."""
-    found = SelectiveResults(estimates)
+    results = SelectiveResults(estimates)
     begin(console, manifest)
-    for form in found.forms:
-        say(console, headline(found, form), "bold")
-    for form in found.forms:
+    for form in results.forms:
+        say(console, headline(results, form), "bold")
+    for form in results.forms:
         console.print()
         text = (
             f"AUROC for a wrong answer, {FORMS[form]} (.5 = blind); unkn.: for an unknown fact; "
             "len.: rank correlation with the number of words"
         )
         say(console, text, "")
-        console.print(terminal_board(found, form, console))
-        for text in _below(found, form):
+        console.print(terminal_board(results, form, console))
+        for text in _below(results, form):
             say(console, text, "")
-    for text in not_computed(found):
+    for text in not_computed(results):
         say(console, text, "dim")
     if manifest is not None:
         say(console, terminal.request_counts(manifest), "dim")
-    terminal.end(console, manifest, found.all, page)
+    terminal.end(console, manifest, results.all, page)
 
 
-def terminal_board(found: SelectiveResults, form: str, console: Console) -> rich_table.Table:
+def terminal_board(results: SelectiveResults, form: str, console: Console) -> rich_table.Table:
     """Return the leaderboard of a form: the best scores, plain length, the model's words."""
     table = plain_table()
     table.add_column(data("score", console, "dim"), no_wrap=True)
     for head in HEADS:
         table.add_column(data(head, console, "dim"), justify="right", no_wrap=True)
-    ranked = found.ranked(form)
+    ranked = results.ranked(form)
     shown = ranked[:SHOWN]
     shown += [name for name in (LENGTH, WORDS) if name in ranked and name not in shown]
     for name in shown:
         style = "bold cyan" if name == LENGTH else "bold" if name == ranked[0] else ""
-        table.add_row(data(name, console, style), *_cells(found, form, name, console))
+        table.add_row(data(name, console, style), *_cells(results, form, name, console))
     left = len(ranked) - len(shown)
     if left > 0:
         table.add_row(data(f"{left} more on the page", console, "dim"))
     return table
 
 
-def _cells(found: SelectiveResults, form: str, name: str, console: Console) -> list[Text]:
-    judge = found.judge(form)
+def _cells(results: SelectiveResults, form: str, name: str, console: Console) -> list[Text]:
+    judge = results.judge(form)
     place = {"form": form, "against": judge, "score": name}
-    within, pooled = found.get("auroc_within", **place), found.get("auroc", **place)
-    unknown = found.best(form, name, "unknown")
+    within, pooled = results.get("auroc_within", **place), results.get("auroc", **place)
+    unknown = results.best(form, name, "unknown")
     texts = (
         f"{number(within)} {range_of(within)}".strip(),
         f"{number(pooled)} {range_of(pooled)}".strip(),
         number(unknown),
-        number(found.get("prr", **place)),
-        number(found.get("length_correlation", **place)),
+        number(results.get("prr", **place)),
+        number(results.get("length_correlation", **place)),
     )
     return [data(text, console) for text in texts]
 
 
-def _below(found: SelectiveResults, form: str) -> Iterator[str]:
-    yield from unread_sentences(found, form)
-    yield from length_sentences(found, form)
-    yield from words_sentences(found, form)
-    yield from audit_sentences(found, form, most=1)
-    yield from refused_sentences(found, form)
-    yield from agreement_sentences(found, form)
-    yield from flip_sentences(found, form, most=2)
+def _below(results: SelectiveResults, form: str) -> Iterator[str]:
+    yield from unread_sentences(results, form)
+    yield from length_sentences(results, form)
+    yield from words_sentences(results, form)
+    yield from audit_sentences(results, form, most=1)
+    yield from refused_sentences(results, form)
+    yield from agreement_sentences(results, form)
+    yield from flip_sentences(results, form, most=2)
 
 
 # ---- charts
@@ -424,32 +425,32 @@ WORDS_OF_ANSWER = "words of the answer"
 FIFTHS = ("shortest", "2nd", "3rd", "4th", "longest")
 
 
-def bars(found: SelectiveResults, width: int) -> Drawing | None:
+def bars(results: SelectiveResults, width: int) -> Drawing | None:
     """AUROC of the best scores and of plain length, by form, with intervals and a line at .5."""
     names: list[str] = []
-    for form in found.forms:
-        names += found.ranked(form)[: MOST_BARS // 2]
+    for form in results.forms:
+        names += results.ranked(form)[: MOST_BARS // 2]
     names = list(dict.fromkeys([*names, LENGTH, WORDS]))
     rows = [
         _row(name, FORMS[form], e)
         for name in names
-        for form in found.forms
-        if (e := found.best(form, name)).value is not None
+        for form in results.forms
+        if (e := results.best(form, name)).value is not None
     ]
-    kinds = [FORMS[form] for form in found.forms]
+    kinds = [FORMS[form] for form in results.forms]
     return _points(rows, kinds, width, "AUROC for a wrong answer") if rows else None
 
 
-def targets(found: SelectiveResults, form: str, width: int) -> Drawing | None:
+def targets(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """AUROC of scores against *wrong* and against *unknown*, the model's words among them."""
-    judge = found.judge(form)
-    names = list(dict.fromkeys([*found.ranked(form)[:MOST_BARS], LENGTH, WORDS]))
+    judge = results.judge(form)
+    names = list(dict.fromkeys([*results.ranked(form)[:MOST_BARS], LENGTH, WORDS]))
     kinds = {judge: "a wrong answer", "unknown": "an unknown fact"}
     rows = [
         _row(name, kind, e)
         for name in names
         for by, kind in kinds.items()
-        if (e := found.best(form, name, by)).value is not None
+        if (e := results.best(form, name, by)).value is not None
     ]
     if len({r["kind"] for r in rows}) < 2:
         return None  # nothing to set against the errors: the bars show them
@@ -457,13 +458,8 @@ def targets(found: SelectiveResults, form: str, width: int) -> Drawing | None:
 
 
 def _row(name: str, kind: str, e: Estimate) -> Row:
-    return {
-        "score": score_label(name),
-        "kind": kind,
-        "value": e.value,
-        "low": e.low,
-        "high": e.high,
-    }
+    label = score_label(name)
+    return {"score": label, "kind": kind, "value": e.value, "low": e.low, "high": e.high}
 
 
 def _points(
@@ -513,21 +509,17 @@ def _with_legend(chart: Any, width: int, height: int) -> Drawing:
     return labelled
 
 
-def risk(found: SelectiveResults, form: str, width: int) -> Drawing | None:
+def risk(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Share wrong among the share answered, by score; the model's words as one point."""
     rows = [
-        {
-            "score": score_label(part_of(e.where, "score")),
-            "x": float(part_of(e.where, "coverage")),
-            "y": e.value,
-        }
-        for e in found.each("risk", form=form)
+        _point(score_label(part_of(e.where, "score")), float(part_of(e.where, "coverage")), e)
+        for e in results.each("risk", form=form)
         if e.value is not None
     ]
-    judge = found.judge(form)
+    judge = results.judge(form)
     spot = (
-        found.get("coverage_of_words", form=form, against=judge, score=WORDS),
-        found.get("risk_of_words", form=form, against=judge, score=WORDS),
+        results.get("coverage_of_words", form=form, against=judge, score=WORDS),
+        results.get("risk_of_words", form=form, against=judge, score=WORDS),
     )
     point: list[Row] = []
     if spot[0].value is not None and spot[1].value is not None:
@@ -536,48 +528,49 @@ def risk(found: SelectiveResults, form: str, width: int) -> Drawing | None:
     return _lines(rows, width, titles, point, formats=("%", "%"))
 
 
-def score_by_length(found: SelectiveResults, form: str, width: int) -> Drawing | None:
+def score_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Mean rank of scores among right and among wrong answers, by fifths of length."""
     rows = []
-    for e in found.each("score_rank", form=form):
+    for e in results.each("score_rank", form=form):
         name = score_label(part_of(e.where, "score"))
         rows.append(_at(f"{name}, {part_of(e.where, 'answers')} answers", e))
     return _lines(rows, width, (WORDS_OF_ANSWER, "mean rank of the score (1 = least certain)"))
 
 
-def metric_by_length(found: SelectiveResults, form: str, width: int) -> Drawing | None:
+def metric_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Mean of the continuous answer metrics over right answers, by fifths of length."""
     rows = [
         _at(metric_label(part_of(e.where, "against")), e)
-        for e in found.each("metric_of_right", form=form)
+        for e in results.each("metric_of_right", form=form)
     ]
     return _lines(rows, width, (WORDS_OF_ANSWER, "value for right answers, mean (0 to 1)"))
 
 
-def reference_by_length(found: SelectiveResults, form: str, width: int) -> Drawing | None:
+def reference_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Mean length of the reference by fifths of the answer's length, beside equal lengths."""
-    rows = [_at("the reference", e) for e in found.each("reference_words", form=form)]
+    rows = [_at("the reference", e) for e in results.each("reference_words", form=form)]
     equal = [{"score": "as long as the answer", "x": r["x"], "y": r["x"]} for r in rows]
     return _lines([*rows, *equal], width, (WORDS_OF_ANSWER, "words of the reference, mean"))
 
 
 def _at(name: str, e: Estimate) -> Row:
-    """A mean of a fifth of the answers, at their mean length."""
-    length = float(part_of(e.where, "length"))
-    return {"score": name, "x": length, "y": e.value, "low": e.low, "high": e.high}
+    """Return the point of a fifth of the answers, at their mean length."""
+    return _point(name, float(part_of(e.where, "length")), e)
 
 
-def refused(found: SelectiveResults, form: str, width: int) -> Drawing | None:
+def _point(name: str, x: str | float, e: Estimate) -> Row:
+    return {"score": name, "x": x, "y": e.value, "low": e.low, "high": e.high}
+
+
+def refusals_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Share of right answers that each metric refuses, by fifths of length, with intervals."""
     rows = [
-        {
-            "score": metric_label(part_of(e.where, "against")),
-            "x": FIFTHS[int(part_of(e.where, "fifth")) - 1],
-            "y": e.value,
-            "low": e.low,
-            "high": e.high,
-        }
-        for e in found.each("false_negatives_fifth", form=form)
+        _point(
+            metric_label(part_of(e.where, "against")),
+            FIFTHS[int(part_of(e.where, "fifth")) - 1],
+            e,
+        )
+        for e in results.each("false_negatives_fifth", form=form)
         if e.value is not None
     ]
     titles = ("answers by length, a fifth of the right ones each", "right answers refused")
@@ -585,25 +578,19 @@ def refused(found: SelectiveResults, form: str, width: int) -> Drawing | None:
     return _lines(rows, width, titles, order=held, formats=("", "%"))
 
 
-def rankings(found: SelectiveResults, form: str, width: int) -> Drawing | None:
+def rankings(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """AUROC of the scores that swap places, under each answer metric."""
     swapped: list[str] = []
     for clear in ("yes", "no"):
-        for e in found.each("auroc_difference", form=form, clear=clear):
+        for e in results.each("auroc_difference", form=form, clear=clear):
             swapped += [part_of(e.where, "first"), part_of(e.where, "second")]
-    metrics, judge = found.metrics(form), found.judge(form)
+    metrics, judge = results.metrics(form), results.judge(form)
     names = list(dict.fromkeys(swapped))[: len(COLORS)]
     rows = [
-        {
-            "score": score_label(name),
-            "x": metric_label(by, judge),
-            "y": e.value,
-            "low": e.low,
-            "high": e.high,
-        }
+        _point(score_label(name), metric_label(by, judge), e)
         for name in names
         for by in metrics
-        if (e := found.get("auroc", form=form, against=by, score=name)).value is not None
+        if (e := results.get("auroc", form=form, against=by, score=name)).value is not None
     ]
     named = [metric_label(by, judge) for by in metrics]
     return _lines(rows, width, ("answer metric", "AUROC"), order=named)
@@ -632,22 +619,7 @@ def _lines(
         if (v := r.get(k)) is not None
     ]
     y_scale = alt.Scale(domain=[min(ends), max(ends)], nice=True, padding=6)
-    kind = "O" if order else "Q"
-    tight = width <= NARROW and len(order or []) > 3
-    x: Any = alt.X(
-        f"x:{kind}",
-        title=titles[0],
-        sort=order or None,
-        axis=alt.Axis(
-            labelAngle=-35 if tight else 0,
-            labelLimit=110 if tight else width // max(len(order or []), 1),
-            titlePadding=26 if tight else alt.Undefined,
-            tickCount=6,
-            tickMinStep=alt.Undefined if formats[0] else 1,
-            format=formats[0] or alt.Undefined,
-        ),
-        scale=alt.Scale(zero=False) if not order else alt.Undefined,
-    )
+    x = _x_axis(width, titles[0], order, formats[0])
     y_axis = alt.Axis(tickCount=5, titleLimit=240, format=formats[1] or alt.Undefined)
     y = alt.Y("y:Q", title=titles[1], scale=y_scale, axis=y_axis)
     legend = alt.Legend(
@@ -662,11 +634,8 @@ def _lines(
         scale = alt.Scale(domain=names, range=list(styles[: len(names)]))
         return kind("score:N", scale=scale, legend=legend)
 
-    palette, dash, mark = (
-        scaled(alt.Color, COLORS),
-        scaled(alt.StrokeDash, DASHES),
-        scaled(alt.Shape, SHAPES),
-    )
+    palette, dash = scaled(alt.Color, COLORS), scaled(alt.StrokeDash, DASHES)
+    mark = scaled(alt.Shape, SHAPES)
     base = alt.Chart(alt.InlineData(values=rows))
     layers: list[alt.Chart] = [
         base.mark_line(strokeWidth=2).encode(x=x, y=y, color=palette, strokeDash=dash)
@@ -693,6 +662,25 @@ def _lines(
     return _with_legend(alt.layer(*layers), width, 300 if width > NARROW else 260)
 
 
+def _x_axis(width: int, title: str, order: list[str] | None, number_format: str) -> Any:
+    """Return the x axis of a chart of lines: names in their order, or numbers."""
+    tight = width <= NARROW and len(order or []) > 3
+    return alt.X(
+        f"x:{'O' if order else 'Q'}",
+        title=title,
+        sort=order or None,
+        axis=alt.Axis(
+            labelAngle=-35 if tight else 0,
+            labelLimit=110 if tight else width // max(len(order or []), 1),
+            titlePadding=26 if tight else alt.Undefined,
+            tickCount=6,
+            tickMinStep=alt.Undefined if number_format else 1,
+            format=number_format or alt.Undefined,
+        ),
+        scale=alt.Scale(zero=False) if not order else alt.Undefined,
+    )
+
+
 # ---- tables of the page: leaderboards, answer metrics, refusals, rankings
 
 #: rows of a form's first table; the others stand below it, folded
@@ -700,10 +688,10 @@ SHOWN_ON_PAGE = 12
 BOARD = ("AUROC within type", "AUROC", "unknown, within type", "PRR", "AURAC", "with length")
 
 
-def board_table(found: SelectiveResults, form: str, most: int | None = None) -> Table:
+def board_table(results: SelectiveResults, form: str, most: int | None = None) -> Table:
     """Return the scores that have a value, the best first; plain length is there and marked."""
-    judge = found.judge(form)
-    ranked, rows = found.ranked(form), []
+    judge = results.judge(form)
+    ranked, rows = results.ranked(form), []
     for place, name in enumerate(ranked):
         if most is not None and place >= most and name not in (LENGTH, WORDS):
             continue
@@ -717,7 +705,7 @@ def board_table(found: SelectiveResults, form: str, most: int | None = None) -> 
             ("aurac", judge),
             ("length_correlation", judge),
         ):
-            estimate = found.get(key, form=form, against=by, score=name)
+            estimate = results.get(key, form=form, against=by, score=name)
             cells.append(Cell(number(estimate), _range(estimate), style=style))
         rows.append([_named(name, style), *cells])
     which = "Scores" if most is None else f"The best {most} of {len(ranked)} scores, and length,"
@@ -731,11 +719,11 @@ def _named(name: str, style: str = "") -> Cell:
     return Cell(label, "" if label == name else name, head=True, style=style)
 
 
-def agreement_table(found: SelectiveResults, form: str) -> Table:
+def agreement_table(results: SelectiveResults, form: str) -> Table:
     """Return how often every two answer metrics agree, and each with most of the others."""
-    judge = found.judge(form)
+    judge = results.judge(form)
     pairs: dict[tuple[str, str], Estimate] = {}
-    for estimate in found.each("metric_agreement", form=form):
+    for estimate in results.each("metric_agreement", form=form):
         one, other = part_of(estimate.where, "against"), part_of(estimate.where, "metric")
         pairs[one, other] = pairs[other, one] = estimate
     names = list(dict.fromkeys(name for name, _ in pairs))
@@ -744,7 +732,7 @@ def agreement_table(found: SelectiveResults, form: str) -> Table:
         cells = [
             _percent_cell(pairs[name, other]) if name != other else Cell("–") for other in names
         ]
-        others = found.get("metric_against_others", form=form, against=name)
+        others = results.get("metric_against_others", form=form, against=name)
         rows.append([Cell(metric_label(name, judge), head=True), *cells, _percent_cell(others)])
     head = ["", *(metric_label(name, judge) for name in names), "most others"]
     note = (
@@ -763,22 +751,22 @@ def _percent_cell(estimate: Estimate) -> Cell:
     )
 
 
-def metrics_table(found: SelectiveResults, form: str) -> Table:
+def metrics_table(results: SelectiveResults, form: str) -> Table:
     """Return the main scores under every answer metric, shaded by their place in its ranking."""
-    metrics = found.metrics(form)
-    names = [score for score, _ in found.by("score", "auroc", form=form, against="rouge_l")]
-    first = {n: found.get("auroc", form=form, against=metrics[0], score=n).value for n in names}
+    metrics = results.metrics(form)
+    names = [score for score, _ in results.by("score", "auroc", form=form, against="rouge_l")]
+    first = {n: results.get("auroc", form=form, against=metrics[0], score=n).value for n in names}
     held = {name: value for name, value in first.items() if value is not None}
     rows = []
     for name in sorted(held, key=lambda n: -held[n]):
         cells = []
         for by in metrics:
-            estimate = found.get("auroc", form=form, against=by, score=name)
+            estimate = results.get("auroc", form=form, against=by, score=name)
             value = estimate.value if estimate.value is not None else 0.5
             level = round(min(9, max(0.0, 18 * (value - 0.5))))
             cells.append(Cell(number(estimate), _range(estimate), level=level))
         rows.append([_named(name), *cells])
-    shares = [found.get("error_rate", form=form, against=by) for by in metrics]
+    shares = [results.get("error_rate", form=form, against=by) for by in metrics]
     wrong = [Cell("share of answers called wrong", head=True)]
     wrong += [Cell(percent(e.value, 0), f"{e.n:,} answers") for e in shares]
     return Table(
@@ -789,13 +777,13 @@ def metrics_table(found: SelectiveResults, form: str) -> Table:
     )
 
 
-def refusals_table(found: SelectiveResults, form: str) -> Table:
+def refusals_table(results: SelectiveResults, form: str) -> Table:
     """Return what share of the right answers each metric refuses, by fifths of length."""
     rows = []
-    for by, overall in found.by("against", "false_negatives", form=form):
+    for by, overall in results.by("against", "false_negatives", form=form):
         fifths: dict[str, Estimate] = {
             part_of(e.where, "fifth"): e
-            for e in found.each("false_negatives_fifth", form=form, against=by)
+            for e in results.each("false_negatives_fifth", form=form, against=by)
         }
         cells = [_percent_cell(overall)]
         for fifth in "12345":
@@ -803,8 +791,8 @@ def refusals_table(found: SelectiveResults, form: str) -> Table:
             cells.append(
                 Cell(percent(estimate.value, 0), f"of {estimate.n:,}" if estimate.n else "")
             )
-        slope = found.get("false_negative_slope", form=form, against=by)
-        closed = found.get("auroc_length_closed_form", form=form, against=by)
+        slope = results.get("false_negative_slope", form=form, against=by)
+        closed = results.get("auroc_length_closed_form", form=form, against=by)
         cells += [Cell(number(slope), _range(slope)), Cell(plain(closed.value))]
         rows.append([Cell(metric_label(by), head=True), *cells])
     head = [
@@ -823,14 +811,14 @@ def refusals_table(found: SelectiveResults, form: str) -> Table:
         "length would earn against this metric if length had nothing to do with being right. A "
         "fifth without right answers of its length is a dash."
     )
-    title = f"Right answers, by {line(found.judge(form), 40)}, that a metric refuses"
+    title = f"Right answers, by {line(results.judge(form), 40)}, that a metric refuses"
     return Table(title, head, rows, [note])
 
 
-def flips_table(found: SelectiveResults, form: str) -> Table:
+def flips_table(results: SelectiveResults, form: str) -> Table:
     """Return the pairs of scores that swap places, with both differences of AUROC."""
     pairs: dict[tuple[str, ...], dict[str, Estimate]] = {}
-    for estimate in found.each("auroc_difference", form=form):
+    for estimate in results.each("auroc_difference", form=form):
         p = dict(estimate.where)
         role = "under" if "under" in p else "against"
         under, against = (p["under"], p["other"]) if role == "under" else (p["other"], p["against"])
@@ -853,11 +841,11 @@ def _range(estimate: Estimate) -> str:
     return range_of(estimate).replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def missing_table(found: SelectiveResults) -> Table:
+def missing_table(results: SelectiveResults) -> Table:
     """Return the scores without a value, with the reason."""
     rows = [
         [_named(score), Cell(", ".join(FORMS[f] for f in forms)), Cell(reason)]
-        for reason, names in reasons(found).items()
+        for reason, names in reasons(results).items()
         for score, forms in names.items()
     ]
     return Table("Scores that could not be computed", ["", "in", "why"], rows, [])
@@ -886,32 +874,32 @@ DEFINITIONS = {
 
 def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]:
     """Return what the template of the page needs beside the answers."""
-    found = SelectiveResults(estimates)
+    results = SelectiveResults(estimates)
     return {
-        "headline": [headline(found, form) for form in found.forms],
+        "headline": [headline(results, form) for form in results.forms],
         "warnings": [
             *(
                 text.removeprefix("! ")
-                for form in found.forms
-                for text in (*unread_sentences(found, form), *length_sentences(found, form))
+                for form in results.forms
+                for text in (*unread_sentences(results, form), *length_sentences(results, form))
                 if text.startswith("!")
             ),
             *terminal.warned(manifest),
         ],
         "bars": figure_of(
-            lambda width: bars(found, width),
+            lambda width: bars(results, width),
             "AUROC of scores with 95 % intervals; the values stand in the tables that follow.",
         ),
-        "forms": [_form(found, form) for form in found.forms],
-        "not_computed": missing_table(found),
+        "forms": [_form(results, form) for form in results.forms],
+        "not_computed": missing_table(results),
         "asked": terminal.request_counts(manifest),
         "judged": terminal.cited(manifest),
         "definitions": DEFINITIONS,
-        "signatures": _signatures(found),
+        "signatures": _signatures(results),
     }
 
 
-def _form(found: SelectiveResults, form: str) -> dict[str, Any]:
+def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
     drawn: dict[str, tuple[Callable[[SelectiveResults, str, int], Drawing | None], str]] = {
         "targets": (
             targets,
@@ -930,38 +918,38 @@ def _form(found: SelectiveResults, form: str) -> dict[str, Any]:
             metric_by_length,
             "ROUGE-L and SQuAD F1 of right answers by length.",
         ),
-        "refused": (refused, "Share of right answers refused, by length."),
+        "refused": (refusals_by_length, "Share of right answers refused, by length."),
         "rankings": (rankings, "AUROC of scores under each answer metric."),
     }
     return {
         "name": form,
         "title": FORMS[form].capitalize(),
-        "board": board_table(found, form, SHOWN_ON_PAGE),
-        "whole": board_table(found, form) if len(found.ranked(form)) > SHOWN_ON_PAGE else None,
-        "agreement": agreement_table(found, form),
-        "metrics": metrics_table(found, form),
-        "refusals": refusals_table(found, form),
-        "flips": flips_table(found, form),
+        "board": board_table(results, form, SHOWN_ON_PAGE),
+        "whole": board_table(results, form) if len(results.ranked(form)) > SHOWN_ON_PAGE else None,
+        "agreement": agreement_table(results, form),
+        "metrics": metrics_table(results, form),
+        "refusals": refusals_table(results, form),
+        "flips": flips_table(results, form),
         "sentences": [
-            *(t for t in length_sentences(found, form) if not t.startswith("!")),
-            *words_sentences(found, form),
+            *(t for t in length_sentences(results, form) if not t.startswith("!")),
+            *words_sentences(results, form),
         ],
-        "audits": list(audit_sentences(found, form)),
-        "refused_text": list(refused_sentences(found, form)),
-        "flip_text": list(flip_sentences(found, form, most=0)),
+        "audits": list(audit_sentences(results, form)),
+        "refused_text": list(refused_sentences(results, form)),
+        "flip_text": list(flip_sentences(results, form, most=0)),
         "figures": {
-            name: figure_of(partial(make, found, form), label)
+            name: figure_of(partial(make, results, form), label)
             for name, (make, label) in drawn.items()
         },
     }
 
 
-def _signatures(found: SelectiveResults) -> list[tuple[str, str]]:
+def _signatures(results: SelectiveResults) -> list[tuple[str, str]]:
     signatures = []
-    for form in found.forms:
-        judge, best = found.judge(form), next(iter(found.ranked(form)), LENGTH)
+    for form in results.forms:
+        judge, best = results.judge(form), next(iter(results.ranked(form)), LENGTH)
         for name in ("auroc_within", "auroc"):
-            estimate = found.get(name, form=form, against=judge, score=best)
+            estimate = results.get(name, form=form, against=judge, score=best)
             if estimate.signature:
                 signatures.append(
                     (

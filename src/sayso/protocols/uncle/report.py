@@ -695,10 +695,10 @@ def figures(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None]
 
 def _describe(numbers: Results) -> str:
     values = [
-        f"{name} {FORMS[form]} {show(found)} {interval(found)}"
+        f"{name} {FORMS[form]} {show(estimate)} {interval(estimate)}"
         for name in METRICS
         for form in numbers.forms
-        if (found := numbers.get(name, form=form)).value is not None
+        if (estimate := numbers.get(name, form=form)).value is not None
     ]
     return f"Metrics with 95 % intervals: {'; '.join(values)}."
 
@@ -715,11 +715,11 @@ def metrics_chart(numbers: Results, width: int) -> Drawing | None:
         for form in numbers.forms
     ]
     references = [
-        {"metric": labels[name], "form": FORMS[form], "policy": policy, "value": found.value}
+        {"metric": labels[name], "form": FORMS[form], "policy": policy, "value": estimate.value}
         for name in METRICS
         for form in numbers.forms
         for policy in charts.REFERENCES
-        if (found := numbers.get(name, form=form, policy=policy)).value is not None
+        if (estimate := numbers.get(name, form=form, policy=policy)).value is not None
     ]
     return forest_plot(
         rows,
@@ -771,8 +771,8 @@ def alignment_chart(numbers: Results, width: int) -> Drawing | None:
     for label, part in GIVEN.items():
         start = 0.0
         for order, pair in enumerate(PAIRS):
-            found = numbers.get(f"align_{pair}", **part)
-            if found.value is None:
+            estimate = numbers.get(f"align_{pair}", **part)
+            if estimate.value is None:
                 continue
             rows.append(
                 {
@@ -780,12 +780,12 @@ def alignment_chart(numbers: Results, width: int) -> Drawing | None:
                     "pair": pair,
                     "order": order,
                     "start": start,
-                    "end": start + found.value,
-                    "middle": start + found.value / 2,
-                    "label": f"{100 * found.value:.0f}" if found.value >= 0.05 else "",
+                    "end": start + estimate.value,
+                    "middle": start + estimate.value / 2,
+                    "label": f"{100 * estimate.value:.0f}" if estimate.value >= 0.05 else "",
                 }
             )
-            start += found.value
+            start += estimate.value
     if not rows:
         return None
     y = alt.Y("facts:N", sort=list(GIVEN), title=None)
@@ -998,8 +998,8 @@ def _type_names(questions: Sequence[Question]) -> dict[str, str]:
 def signatures(numbers: Results) -> list[tuple[str, str]]:
     """Return (metric and form, signature) of the headline numbers."""
     return [
-        (f"{name}, {FORMS[form]}", line(signature_text(found.signature), 1_000))
+        (f"{name}, {FORMS[form]}", line(signature_text(estimate.signature), 1_000))
         for form in numbers.forms
         for name in METRICS
-        if (found := numbers.get(name, form=form)).signature
+        if (estimate := numbers.get(name, form=form)).signature
     ]
