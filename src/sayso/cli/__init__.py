@@ -111,16 +111,16 @@ def execute(argv: list[str]) -> int:
 
 
 def _unused(error: cyclopts.UnusedCliTokensError) -> str:
-    """Say which words were too many, and what they may have been meant for."""
+    """Return the message for superfluous words, with what they may have been meant for."""
     words, chain = list(error.unused_tokens or ()), error.command_chain or ()
-    told = f"{' '.join(map(repr, words))}: nothing is expected there"
+    text = f"{' '.join(map(repr, words))}: nothing is expected there"
     if tuple(chain) == ("run",):
         from sayso.protocols import PROTOCOLS
 
         near = get_close_matches(words[0], PROTOCOLS, n=1)
         meant = f"did you mean {near[0]}? " if near else ""
-        return f"{told}; {meant}protocols: {', '.join(PROTOCOLS)}"
-    return f"{told}; values of one flag are written a,b without spaces (sayso {chain[0]} --help)"
+        return f"{text}; {meant}protocols: {', '.join(PROTOCOLS)}"
+    return f"{text}; values of one flag are written a,b without spaces (sayso {chain[0]} --help)"
 
 
 def _refuse(message: str) -> int:

@@ -1,8 +1,7 @@
-"""``sayso data list`` and ``show``: which question sets there are, and what stands in one."""
+"""``sayso data``: the question sets, the questions of one, and what is wrong with them."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -11,18 +10,16 @@ import cyclopts
 import msgspec
 from cyclopts import Parameter
 
-from sayso import datasets as datasets_module
+from sayso import datasets
+from sayso.cli.printing import note, print_json
 from sayso.datasets import CATALOGUE
-from sayso.datasets.dataset import Dataset
 from sayso.datasets.own_table import with_columns
 from sayso.datasets.tables import read_rows
 from sayso.judges.contradiction import contradicts
 from sayso.records import Generation, Gold, InputError, Question, Verdict
-from sayso.report.numbers import line, plain_json
+from sayso.report.numbers import line
 from sayso.storage.run_folder import RunFolder
 from sayso.wikidata.quality import KINDS, card_near, findings
-
-# ``sayso data``: what question sets hold, and what is wrong with them.
 
 data_app = cyclopts.App(name="data", help="Look at question sets before a model is asked.")
 data_app.command(
@@ -36,7 +33,10 @@ data_app.command(
     help="Show the first questions of a set with their golds, as a run would ask them.",
 )
 
+#: findings of a kind that are printed
 SHOWN = 5
+#: characters of a text, and aliases of a gold, that are printed
+TEXT, NAMES = 300, 6
 
 
 @data_app.command(name="check")
@@ -62,9 +62,8 @@ def check(
     json: Annotated[bool, Parameter(help="print every finding as JSON", negative="")] = False,
 ) -> None:
     """Find duplicates, golds in questions, ambiguous entities, empty strata, disputed golds."""
-
     data = with_columns(data, columns)
-    loaded = datasets_module.load(data, split=split, limit=0)
+    loaded = datasets.load(data, split=split, limit=0)
     path = Path(data.partition(":")[2] if not Path(data).exists() else data)
     rows = []
     if path.is_file() and path.suffix in (".jsonl", ".ndjson", ".json", ".parquet"):
@@ -72,7 +71,7 @@ def check(
             rows = [row for _, row in read_rows(path)]
         except InputError:  # a published set's own format: its loader has read it
             rows = []
-    found = findings(
+    problems = findings(
         loaded.questions,
         rows,
         card_near(path) if rows else None,
@@ -80,24 +79,23 @@ def check(
         (lambda question, a, b: contradicts(question, a, b) is False) if runs else None,
     )
     if json:
-        print(plain_json(msgspec.json.format(msgspec.json.encode(found)).decode()))
+        print_json(problems)
         return
-    sizes = {"question": loaded.short, "prompt": loaded.long, "finding": found}
-    told = (f"{len(many):,} {what}{'s' * (len(many) != 1)}" for what, many in sizes.items())
-    print(f"{line(loaded.name)}: {', '.join(told)}")
-    counts = Counter(one.kind for one in found)
+    sizes = {"question": loaded.short, "prompt": loaded.long, "finding": problems}
+    counted = (f"{len(many):,} {what}{'s' * (len(many) != 1)}" for what, many in sizes.items())
+    print(f"{line(loaded.name)}: {', '.join(counted)}")
+    counts = Counter(one.kind for one in problems)
     for kind, what in KINDS.items():
         print(f"{kind}: {counts[kind]:,} ({what})")
-        own = [one for one in found if one.kind == kind]
+        own = [one for one in problems if one.kind == kind]
         for one in own if all else own[:SHOWN]:
             print(f"   {line(' | '.join(one.about))}: {line(one.why)}")
-    for note in loaded.notes:
-        print("note:", line(note), file=sys.stderr)
+    for text in loaded.notes:
+        note(text)
 
 
 def _wrong(run: Path) -> tuple[str, dict[str, str]]:
     """Return a run's base model and its short answers that were committed and judged wrong."""
-
     folder = RunFolder.open(run)
     manifest = folder.read_manifest()
     if not (folder.has("generations/short") and folder.has("verdicts/short")):
@@ -106,10 +104,6 @@ def _wrong(run: Path) -> tuple[str, dict[str, str]]:
     answers = folder.iter("generations/short", Generation)
     base = manifest.model_base or manifest.model_identity or manifest.model
     return base, {one.question: one.text for one in answers if one.id in wrong}
-
-
-#: characters of a text, and ways to write a gold, that are shown
-TEXT, NAMES = 300, 6
 
 
 def list_sets(
@@ -125,14 +119,14 @@ def list_sets(
         raise InputError(f"--for {protocol!r}: expected one of {', '.join(known)}")
     sets = {n: e for n, e in CATALOGUE.items() if not protocol or protocol in e.suits}
     if json:
-        _print_json({name: msgspec.structs.asdict(entry) for name, entry in sets.items()})
+        print_json({name: msgspec.structs.asdict(entry) for name, entry in sets.items()})
         return
     width = max(map(len, sets))
     for name, entry in sets.items():
         print(f"{name:{width}}  {entry.what}")
         place = f"hub {entry.hub}" if entry.hub else "on no hub"
-        told = [entry.size, entry.license, f"for {', '.join(entry.suits)}", place]
-        print(f"{'':{width}}  {'; '.join(told)}")
+        facts = [entry.size, entry.license, f"for {', '.join(entry.suits)}", place]
+        print(f"{'':{width}}  {'; '.join(facts)}")
         if entry.file:
             print(f"{'':{width}}  {name}:FILE reads {entry.file}")
         if entry.notes:
@@ -156,22 +150,34 @@ def show(
     json: Annotated[bool, Parameter(help="print everything as JSON", negative="")] = False,
 ) -> None:
     """Show the first questions of a set with their golds, as a run would ask them."""
-
     if number < 1:
         raise InputError(f"-n {number}: expected a number of questions from 1")
     name = with_columns(data, columns)
-    found = datasets_module.load(name, split=split, domains=domain, limit=0)
-    chosen = [*found.long[:number], *found.short[:number]] if found.long else found.short[:number]
+    loaded = datasets.load(name, split=split, domains=domain, limit=0)
+    chosen = (
+        [*loaded.long[:number], *loaded.short[:number]] if loaded.long else loaded.short[:number]
+    )
     if json:
-        _print_json(_told(found, chosen))
+        print_json(
+            {
+                "name": loaded.name,
+                "hash": loaded.hash,
+                "questions": len(loaded.short),
+                "prompts": len(loaded.long),
+                "notes": loaded.notes,
+                "shown": chosen,
+            }
+        )
         return
-    short, long = len(found.short), len(found.long)
+    short, long = len(loaded.short), len(loaded.long)
     prompts = f", {long:,} prompts for paragraphs" if long else ""
-    print(f"{line(found.name)}: {short:,} question{'s' * (short != 1)}{prompts}, hash {found.hash}")
+    print(
+        f"{line(loaded.name)}: {short:,} question{'s' * (short != 1)}{prompts}, hash {loaded.hash}"
+    )
     for question in chosen:
         _print(question)
-    for note in found.notes:
-        print("note:", line(note), file=sys.stderr)
+    for text in loaded.notes:
+        note(text)
 
 
 def _print(question: Question) -> None:
@@ -198,20 +204,5 @@ def _gold(gold: Gold) -> str:
     rest = len(gold.aliases) - len(also)
     if rest > 0:
         also.append(f"{rest:,} more")
-    told = f" ({line(', '.join(kind), TEXT)})" if kind else ""
-    return f"{line(gold.value, TEXT)}{told}" + (f"; also {' | '.join(also)}" if also else "")
-
-
-def _told(found: Dataset, chosen: list[Question] | tuple[Question, ...]) -> dict[str, object]:
-    return {
-        "name": found.name,
-        "hash": found.hash,
-        "questions": len(found.short),
-        "prompts": len(found.long),
-        "notes": found.notes,
-        "shown": chosen,
-    }
-
-
-def _print_json(value: object) -> None:
-    print(plain_json(msgspec.json.format(msgspec.json.encode(value)).decode()))
+    kinds = f" ({line(', '.join(kind), TEXT)})" if kind else ""
+    return f"{line(gold.value, TEXT)}{kinds}" + (f"; also {' | '.join(also)}" if also else "")

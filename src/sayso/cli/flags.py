@@ -1,4 +1,4 @@
-"""The flags of every ``sayso run``, in groups for its help."""
+"""The flags of every ``sayso run``, and the settings that ``sayso measure`` can change."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Common:
     ] = None
 
     def job(self, protocol: str, options: Any) -> Job:
-        """Return what these flags ask for."""
+        """Return the job that these flags describe."""
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         del own["json"], own["dry_run"]
         own["domains"] = own.pop("domain")
@@ -154,34 +154,34 @@ class Common:
 
 
 @functools.cache
-def counting(kind: type) -> Any:
+def measurable(kind: type) -> Any:
     """Return a copy of a settings dataclass whose help shows what ``sayso measure`` can change.
 
-    The other fields are read too, so that each is refused with its reason.
+    The other fields are still read, so that each can be refused with its reason.
     """
     hints = get_type_hints(kind)
     fields: list[Any] = []
     for field in dataclasses.fields(kind):
         hint, default = hints[field.name], field.default
         if dataclasses.is_dataclass(hint):
-            hint = counting(hint)  # type: ignore[arg-type]
+            hint = measurable(hint)  # type: ignore[arg-type]
             fields.append((field.name, hint, dataclasses.field(default_factory=hint)))
             continue
         shown = field.metadata["stage"] == "measure" or field.name == "k"
-        said = Parameter(show=shown, help=field.metadata["help"])
-        fields.append((field.name, Annotated[hint, said], dataclasses.field(default=default)))
-    own = {"__doc__": "", "__module__": __name__}
-    return dataclasses.make_dataclass(kind.__name__, fields, frozen=True, namespace=own)
+        flag = Parameter(show=shown, help=field.metadata["help"])
+        fields.append((field.name, Annotated[hint, flag], dataclasses.field(default=default)))
+    namespace = {"__doc__": "", "__module__": __name__}
+    return dataclasses.make_dataclass(kind.__name__, fields, frozen=True, namespace=namespace)
 
 
 @functools.cache
-def counting_any() -> Any:
-    """Return :func:`counting` of all protocols' settings together.
+def measurable_settings() -> Any:
+    """Return :func:`measurable` of all protocols' settings together.
 
-    Which protocol a run is of is known only when it is opened. A group or a field that several
-    have stands once; that a run's protocol has no such field is said by :func:`chosen`.
+    The protocol of a run is known only when it is opened. A group or a field that several protocols
+    have stands once; :func:`chosen` refuses a field that the run's protocol does not have.
     """
-    return counting(_merged(tuple(plan.Settings for plan in PROTOCOLS.values())))
+    return measurable(_merged(tuple(plan.Settings for plan in PROTOCOLS.values())))
 
 
 def _merged(kinds: tuple[type, ...]) -> type:
@@ -204,14 +204,14 @@ def _merged(kinds: tuple[type, ...]) -> type:
 
 
 def chosen(given: Any, kind: type) -> Any:
-    """Return the settings, of one protocol, that flags of :func:`counting_any` stand for.
+    """Return one protocol's settings from the flags of :func:`measurable_settings`.
 
     Raises InputError for a flag that this protocol does not have.
     """
     flat = settings_of(given)
     known = settings.as_dict(kind())
     for name, value in flat.items():
-        if name not in known and value != settings_of(counting_any()())[name]:
+        if name not in known and value != settings_of(measurable_settings()())[name]:
             raise InputError(f"{name} is no setting of this run; it has {', '.join(known)}")
     return settings.replace(kind(), {name: flat[name] for name in known})
 

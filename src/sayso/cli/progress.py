@@ -81,7 +81,7 @@ class Bars:
             raise KeyboardInterrupt
         self.stopping = True
         number = self.hold() if self.hold is not None else None
-        self.note(f"stopping: {_awaited(number)}; Ctrl-C again stops at once")
+        self.note(f"stopping: {_pending_text(number)}; Ctrl-C again stops at once")
 
     def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
         """Show a new bar; without a terminal, one line. One question alone is no stage."""
@@ -91,7 +91,7 @@ class Bars:
         if total <= 1:
             return
         if self._bars.disable:
-            self.note(_begun(stage, total, done))
+            self.note(_start_text(stage, total, done))
         self._task = self._bars.add_task(stage, total=total, completed=done, spent="")
 
     def advance(self, stage: str, reply: Generation, paid: float | None) -> None:
@@ -101,7 +101,7 @@ class Bars:
         self._tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
         self._dollars = add(self._dollars, paid)
         spent = f"{self._tokens:,} tokens"
-        if self._dollars:  # nothing is said where nothing was paid, or nobody knows what
+        if self._dollars:  # neither 0 nor unknown
             spent += f" {dollars(self._dollars)}"
         self._bars.update(self._task, advance=1, spent=spent)
 
@@ -119,14 +119,14 @@ class Bars:
             self._bars.console.print(f"sayso: {plain}", markup=False, highlight=False)
 
 
-def _begun(stage: str, total: int, done: int) -> str:
-    """Say how much a stage will ask, and how much of it was asked before."""
+def _start_text(stage: str, total: int, done: int) -> str:
+    """Return how much a stage asks, and how much of it is in the cache."""
     kept = f", {'all' if done == total else f'{done:,}'} from the cache" if done else ""
     return f"{stage}: {total:,} requests{kept}"
 
 
-def _awaited(number: int | None) -> str:
-    """Say what is waited for; ``None`` where nobody knows how many answers that is."""
+def _pending_text(number: int | None) -> str:
+    """Return what is waited for; ``None``: an unknown number of answers."""
     if number is None:
         return "waiting for the answers that were asked for already (they are paid for)"
     if number == 0:

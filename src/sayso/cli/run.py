@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from sayso import report as reports
-from sayso.cli.flags import Common, chosen, counting_any
+from sayso.cli.flags import Common, chosen, measurable_settings
 from sayso.cli.printing import note
 from sayso.cli.progress import Bars
 from sayso.protocols import PROTOCOLS
@@ -49,7 +49,7 @@ Faithfulness = Annotated[faithfulness.Settings, Parameter(name="*")]
 SelfKnown = Annotated[self_known.Settings, Parameter(name="*")]
 Shared = Annotated[Common, Parameter(name="*")]
 #: the settings of every protocol; only those that can change without asking again are shown
-Counting: Any = Annotated[counting_any(), Parameter(name="*")]
+Measurable: Any = Annotated[measurable_settings(), Parameter(name="*")]
 
 
 @run_app.command(name="uncle")
@@ -129,7 +129,7 @@ def measure(
     /,
     *,
     json: bool = False,
-    settings: Counting = counting_any()(),  # noqa: B008 - frozen
+    settings: Measurable = measurable_settings()(),  # noqa: B008 - frozen
 ) -> None:
     """Recompute a run's numbers, with other counting rules if given. Asks no model, no judge.
 
