@@ -1,4 +1,4 @@
-"""Run folders and teachings of format 1, whose slices and signatures are text, are read as pairs.
+"""Run folders and trainings of format 1, whose slices and signatures are text, are read as pairs.
 
 ``golden/format_1`` was written by the last sayso of that format.
 """
@@ -18,7 +18,7 @@ from sayso.storage import format_1
 from sayso.storage.format_1 import read_slice
 from sayso.storage.run_folder import FORMAT, RunFolder
 from sayso.storage.tables import read_parquet
-from sayso.train.result import read_teaching
+from sayso.train.result import read_training, write_training
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "format_1"
 
@@ -68,8 +68,13 @@ def test_a_run_is_read_measured_and_then_of_this_format(tmp_path: Path) -> None:
     assert result.get("J", form="short") == result.get("J", "form:short")
 
 
-def test_a_teaching_is_read(tmp_path: Path) -> None:
-    taught = read_teaching(GOLDEN)
-    assert taught.format == 2
-    assert taught.cells[0].estimate.where == slice_of(form=taught.cells[0].form)
-    assert taught.signature
+def test_a_training_is_read_and_then_of_this_format(tmp_path: Path) -> None:
+    shutil.copy(GOLDEN / "teaching.json", tmp_path)
+    training = read_training(tmp_path)
+    assert training.format == 2
+    assert training.cells[0].estimate.where == slice_of(form=training.cells[0].form)
+    assert training.signature
+    assert training.entities["trained"] == 250  # format 1: "taught"
+    write_training(tmp_path, training)
+    assert [path.name for path in tmp_path.iterdir()] == ["training.json"]
+    assert read_training(tmp_path) == training

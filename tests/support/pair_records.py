@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sayso.records import Aspect, Generation, Question, Stance, Verdict, ask, golds_of
-from sayso.train.rows import Fact, Paragraph, Told
+from sayso.train.rows import Fact, Mention, Paragraph
 
 ASPECTS = {
     "place of birth": "Where was {e} born?",
@@ -70,7 +70,7 @@ def paragraph(
         parts.append(part.id)
         value = values[number] if values else f"Value{number}"
         if label == "O":
-            told.append(Told(part, "omitted", None))
+            told.append(Mention(part, "omitted", None))
             continue
         sentence = SAID[aspect].format(v=value)
         if label == "U":
@@ -78,7 +78,7 @@ def paragraph(
         text += (" " if text else "") + sentence
         stance: Stance | None = {"S": "committed", "N": "committed", "U": "hedged"}.get(label)  # type: ignore[assignment]
         right = {"S": True, "N": False}.get(label)
-        told.append(Told(part, stance, right, len(text) - len(sentence), len(text), value))
+        told.append(Mention(part, stance, right, len(text) - len(sentence), len(text), value))
     made = Paragraph(text, tuple(told))
     asked = Question(
         f"{entity}/long", "made", f"Tell of {entity}.", entity=entity, parts=tuple(parts)

@@ -21,7 +21,7 @@ from sayso.train import trainers
 from sayso.train.result import read_card
 from sayso.train.trainers import dpo, sft
 from sayso.train.training import curve_of
-from tiny_training import PRESET, counted_steps, dropouts, rows
+from support.tiny_training import PRESET, counted_steps, dropouts, rows
 
 
 @pytest.fixture(scope="module")

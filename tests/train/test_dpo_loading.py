@@ -18,12 +18,12 @@ from sayso.engines import open_model
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, ask
 from sayso.train.trainers import merge, sft
-from tiny_training import PRESET, PROMPT, rows
+from support.tiny_training import PRESET, PROMPT, rows
 
 
 @pytest.fixture(scope="module")
 def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("taught") / "sft"
+    folder = tmp_path_factory.mktemp("trained") / "sft"
     about = {"base_run": "runs/base", "recipe": "test"}
     with open_engine("builtin") as engine:
         base = engine.base
@@ -47,10 +47,10 @@ def logprobs(name: str) -> list[float]:
 
 
 def test_an_adapter_is_opened_by_its_folder_and_knows_its_base(adapter: Path) -> None:
-    with open_engine("builtin") as base, open_engine(f"hf:{adapter}") as taught:
-        assert taught.base == base.identity == base.base
-        assert taught.identity != base.identity
-        assert taught.base_run == "runs/base"
+    with open_engine("builtin") as base, open_engine(f"hf:{adapter}") as trained:
+        assert trained.base == base.identity == base.base
+        assert trained.identity != base.identity
+        assert trained.base_run == "runs/base"
     assert logprobs(f"hf:{adapter}") != pytest.approx(logprobs("builtin"), abs=1e-3)
 
 
@@ -59,9 +59,9 @@ def test_a_merged_folder_says_the_same_and_names_the_same_base(
 ) -> None:
     whole = merge(adapter, tmp_path / "whole")
     assert logprobs(f"hf:{whole}") == pytest.approx(logprobs(f"hf:{adapter}"), abs=1e-4)
-    with open_engine("builtin") as base, open_engine(f"hf:{whole}") as taught:
-        assert taught.base == base.identity
-        assert taught.base_run == "runs/base"
+    with open_engine("builtin") as base, open_engine(f"hf:{whole}") as trained:
+        assert trained.base == base.identity
+        assert trained.base_run == "runs/base"
     assert sorted(p.name for p in whole.glob("*.safetensors"))
     assert not list(whole.glob("*.bin"))
 
@@ -83,7 +83,7 @@ def test_the_adapter_loads_in_plain_transformers_and_peft(adapter: Path) -> None
     assert read == pytest.approx(logprobs(f"hf:{adapter}")[: len(read)], abs=1e-4)
 
 
-def test_a_taught_model_is_not_probed_by_accident(adapter: Path, tmp_path: Path) -> None:
+def test_a_trained_model_is_not_probed_by_accident(adapter: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"taught from runs/base.*--known-from runs/base"):
         sayso.run("uncle", model=f"hf:{adapter}", limit=1, out=tmp_path / "run", cache=tmp_path)
     assert not (tmp_path / "run").exists()
@@ -93,11 +93,11 @@ def test_frozen_probes_measure_it_beside_its_base(adapter: Path, tmp_path: Path)
     settings = {"limit": 2, "cache": tmp_path / "cache"}
     base = sayso.run("uncle", out=tmp_path / "base", **settings)
     frozen = Settings(known_from=str(tmp_path / "base"))
-    taught = sayso.run(
-        "uncle", model=f"hf:{adapter}", out=tmp_path / "taught", options=frozen, **settings
+    trained = sayso.run(
+        "uncle", model=f"hf:{adapter}", out=tmp_path / "trained", options=frozen, **settings
     )
-    assert taught.get("p_known", "form:short").value == base.get("p_known", "form:short").value
-    assert not any("base model" in notice for notice in taught.manifest.notices)
+    assert trained.get("p_known", "form:short").value == base.get("p_known", "form:short").value
+    assert not any("base model" in notice for notice in trained.manifest.notices)
 
 
 def test_an_adapter_without_its_base_model_is_told_so(adapter: Path, tmp_path: Path) -> None:

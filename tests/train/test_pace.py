@@ -9,7 +9,7 @@ import pytest
 
 from sayso.train.config import BUILTIN, PAPER, Stage
 from sayso.train.trainers import WARM, Pace, paced, steps_of, told
-from tiny_training import PRESET, rows
+from support.tiny_training import PRESET, rows
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_only_few_steps_lose_their_warm_up() -> None:
 def test_too_few_steps_are_told_with_what_to_do() -> None:
     assert told("sft", 282) == "SFT takes 282 optimizer steps"
     few = told("dpo", 4)
-    assert few.startswith("DPO takes 4 optimizer steps: too few to teach anything")
+    assert few.startswith("DPO takes 4 optimizer steps: too few to train anything")
     assert "--dpo-epochs" in few
     assert "1 optimizer step:" in told("rl", 1)
 

@@ -47,7 +47,7 @@ def test_facts_hold_the_plain_answers_alone() -> None:
     assert short.right == (True, None, False)  # an unread verdict is not wrong
     assert short.stances == ("committed", None, "hedged")
     (paragraph,) = long.paragraphs
-    assert [(t.right, t.value, paragraph.text[t.start : t.end]) for t in paragraph.told] == [
+    assert [(t.right, t.value, paragraph.text[t.start : t.end]) for t in paragraph.mentions] == [
         (True, "Lyon", "She was born in Lyon."),
         (False, "nurse", "She is a nurse."),
     ]
@@ -91,7 +91,7 @@ def test_further_paragraphs_come_behind_the_greedy_one() -> None:
     verdicts["draws-long"] = [verdict(more[0], BIRTH, "i", start=0, end=7)]
     long = facts_of([BIRTH, JOB, LONG], generations, verdicts)[-1]
     assert [p.text for p in long.paragraphs[1:]] == ["Text 0.", "Text 1."]
-    assert [t.right for t in long.paragraphs[2].told] == [False, None]
+    assert [t.right for t in long.paragraphs[2].mentions] == [False, None]
     assert long.greedy == long.paragraphs[0].text
     del generations["long"]  # and without a greedy one they stand alone
     alone = facts_of([BIRTH, JOB, LONG], generations, verdicts)[-1]

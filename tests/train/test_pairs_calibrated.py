@@ -102,7 +102,7 @@ def test_limits_say_plainly_above_and_nothing_below() -> None:
     assert (row.chosen in REFUSALS, row.rejected) == (True, "Lyon")
 
 
-def test_luck_is_not_taught() -> None:
+def test_luck_is_not_trained() -> None:
     """No draw is right and the greedy answer is: chosen holds no value."""
     (row,) = calibrated([short_fact("WwwwwwwwwW", greedy="Lyon")])
     assert (row.chosen in REFUSALS, row.rejected) == (True, "Lyon")

@@ -18,9 +18,9 @@ from sayso.train.recipes.logu import logu
 from sayso.train.rows import (
     Checked,
     Fact,
+    Mention,
     Paragraph,
     Row,
-    Told,
     check_apart,
     facts_of,
     normal_name,
@@ -77,7 +77,7 @@ def worlds(draw: st.DrawFn) -> list[Fact]:
     long, made = paragraph(labels, values=values)
     claims = tuple(
         Checked(t.start, t.end, made.text[t.start : t.end], draw(st.sampled_from(("S", "NS"))))
-        for t in made.told
+        for t in made.mentions
         if t.start is not None and t.end is not None
     )
     long = msgspec.structs.replace(long, paragraphs=(msgspec.structs.replace(made, claims=claims),))
@@ -122,12 +122,12 @@ def told_twice(label: str, hit: str) -> Fact:
     made = Paragraph(
         text,
         (
-            Told(first, stance, None if label == "U" else True, 0, end, "Rome"),  # type: ignore[arg-type]
-            Told(second, "committed", True, 0, end, hit),
-            Told(third, "committed", True, end + 1, len(text), "Eve"),
+            Mention(first, stance, None if label == "U" else True, 0, end, "Rome"),  # type: ignore[arg-type]
+            Mention(second, "committed", True, 0, end, hit),
+            Mention(third, "committed", True, end + 1, len(text), "Eve"),
         ),
     )
-    ids = tuple(t.question.id for t in made.told)
+    ids = tuple(t.question.id for t in made.mentions)
     asked = Question("Ann Bell/long", "made", "Tell of Ann Bell.", entity="Ann Bell", parts=ids)
     return Fact(asked, "long", "Tell of Ann Bell.", text, paragraphs=(made,))
 
@@ -135,7 +135,7 @@ def told_twice(label: str, hit: str) -> Fact:
 @pytest.mark.parametrize("recipe", [calibrated, known_rows, logu])
 @pytest.mark.parametrize("want", ["sft", "dpo"])
 @pytest.mark.parametrize("label", ["U", "S"])
-def test_a_hit_beside_a_hedge_is_not_taught_either(recipe: Recipe, want: str, label: str) -> None:
+def test_a_hit_beside_a_hedge_is_not_trained_either(recipe: Recipe, want: str, label: str) -> None:
     """The sentence hedges one aspect and hits the other, which no draw gets right."""
     facts = [
         told_twice(label, "poet"),
@@ -162,14 +162,14 @@ def test_no_right_answer_of_a_fact_that_is_never_right(
     golds = ["Lyon", "1950", "poet", "Eve Marr"]
     long, made = paragraph(labels, values=golds)
     told = [  # a wrong one is told by another value
-        t if t.right is not False else msgspec.structs.replace(t, right=None) for t in made.told
+        t if t.right is not False else msgspec.structs.replace(t, right=None) for t in made.mentions
     ]
     claims = tuple(
         Checked(t.start, t.end, made.text[t.start : t.end], "S")
         for t in told
         if t.start is not None and t.end is not None
     )
-    held = msgspec.structs.replace(made, told=tuple(told), claims=claims)
+    held = msgspec.structs.replace(made, mentions=tuple(told), claims=claims)
     facts = [
         msgspec.structs.replace(long, paragraphs=(held,)),
         *(
@@ -198,7 +198,7 @@ def test_no_right_answer_of_a_fact_that_is_never_right(
 def test_a_hit_counts_as_wrong_by_evidence_too() -> None:
     long, made = paragraph("SS", values=["Lyon", "1950"])
     claims = tuple(
-        Checked(t.start or 0, t.end or 0, made.text[t.start : t.end], "S") for t in made.told
+        Checked(t.start or 0, t.end or 0, made.text[t.start : t.end], "S") for t in made.mentions
     )
     held = msgspec.structs.replace(made, claims=claims)
     facts = [
@@ -272,7 +272,7 @@ def test_a_value_that_begins_with_a_hedge_is_a_value() -> None:
 def test_any_hedge_goes_before_the_article(word: str) -> None:
     text = "He received the Orm Prize."
     part = question("award", gold="Orm Prize")
-    told = Told(part, "committed", False, 0, len(text), "Orm Prize")
+    told = Mention(part, "committed", False, 0, len(text), "Orm Prize")
     asked = Question("l", "made", "Tell.", entity="Ann Bell", parts=(part.id,))
     long = Fact(asked, "long", "Tell.", text, paragraphs=(Paragraph(text, (told,)),))
     facts = [long, short_fact("w" * 10, "award", gold="Lyon")]
@@ -337,8 +337,8 @@ def test_a_paragraph_is_about_its_aspects_too() -> None:
 def test_a_claim_without_a_place_leaves_its_paragraph_out(right: bool) -> None:
     """A judge may say that it is told and not where: nothing of the text could be mended."""
     long, made = paragraph("SS", values=["Lyon", "1950"])
-    lost = msgspec.structs.replace(made.told[1], right=right, start=None, end=None)
-    held = msgspec.structs.replace(made, told=(made.told[0], lost))
+    lost = msgspec.structs.replace(made.mentions[1], right=right, start=None, end=None)
+    held = msgspec.structs.replace(made, mentions=(made.mentions[0], lost))
     fact = msgspec.structs.replace(long, paragraphs=(held,))
     short = [short_fact("c" * 10), short_fact("w" * 10, "date of birth", gold="1950")]
     for recipe in (logu, calibrated, known_rows):

@@ -55,7 +55,7 @@ def test_only_committed_wrong_answers_are_rejected() -> None:
         "idk: 0 rows of 1 facts; 0 between the thresholds or left open by missing verdicts, 1 "
         "without an answer to take"
     ]
-    (row,) = idk([short_fact("hhhhhhaaaa")], want="sft")  # a refusal can still be taught
+    (row,) = idk([short_fact("hhhhhhaaaa")], want="sft")  # a refusal can still be trained
     assert (row.chosen in REFUSALS, row.rejected) == (True, None)
 
 
@@ -108,7 +108,7 @@ FACTS = st.lists(st.text("cwWha?", min_size=10, max_size=10), min_size=1, max_si
 
 @settings(deadline=None)
 @given(FACTS, st.integers(0, 5), st.sampled_from(["sft", "dpo"]), st.floats(0.05, 1))
-def test_rows_never_teach_a_fact_that_is_not_known(
+def test_rows_never_train_a_fact_that_is_not_known(
     facts: list[Fact], seed: int, want: str, theta: float
 ) -> None:
     rows = idk(facts, theta=theta, want=want, seed=seed)  # type: ignore[arg-type]

@@ -86,7 +86,7 @@ def test_luck_has_no_value_on_the_chosen_side() -> None:
 
 def test_what_cannot_be_placed_is_left_out_and_counted() -> None:
     long, _ = paragraph("N", values=["Rome"])
-    told = long.paragraphs[0].told[0]
+    told = long.paragraphs[0].mentions[0]
     lost = type(told)(told.question, told.stance, told.right, told.start, told.end, None)
     held = type(long.paragraphs[0])(long.greedy, (lost,))
     fact = Fact(long.question, "long", long.prompt, long.greedy, paragraphs=(held,))

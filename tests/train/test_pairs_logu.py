@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sayso.judges.rules.judge import judge_rules_long
 from sayso.records import InputError, Question
-from sayso.train.recipes.logu import logu, swapped_right, told_wrong
+from sayso.train.recipes.logu import logu, swapped_right, wrong_counts
 from sayso.train.rows import Checked, Fact, Paragraph, clause_of, noun_of, unsure
 from support.pair_records import paragraph, question, short_fact
 
@@ -36,7 +36,7 @@ def unsure_in(text: str) -> int:
     ],
 )
 def test_cutoff_2(right: int, wrong: int, expected: tuple[int, int]) -> None:
-    assert told_wrong(right, wrong, "cutoff2") == expected
+    assert wrong_counts(right, wrong, "cutoff2") == expected
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,9 @@ def test_the_share_of_wrong_facts_is_an_option() -> None:
 
 def test_a_prompt_gives_no_more_than_its_cap() -> None:
     one, made = paragraph("SSSSNN")
-    more = tuple(Paragraph(made.text.replace("Value0", f"Other{i}"), made.told) for i in range(9))
+    more = tuple(
+        Paragraph(made.text.replace("Value0", f"Other{i}"), made.mentions) for i in range(9)
+    )
     fact = Fact(one.question, "long", one.prompt, one.greedy, paragraphs=(made, *more))
     rows = logu([fact], cap=3)
     assert set(Counter(row.kind for row in rows).values()) == {3}
@@ -143,7 +145,7 @@ def sentence_of_two() -> Fact:
     first = question("place of birth")
     fact, _ = paragraph("SS")
     text = "Ann Bell was born in Lyon, and she married Tom Reed. She is a poet."
-    told = fact.paragraphs[0].told
+    told = fact.paragraphs[0].mentions
     spouse = question("spouse")
     made = Paragraph(
         text,
@@ -186,7 +188,7 @@ def test_evidence_takes_the_labels_of_claims() -> None:
         "long",
         fact.prompt,
         fact.greedy,
-        paragraphs=(Paragraph(made.text, made.told, claims),),
+        paragraphs=(Paragraph(made.text, made.mentions, claims),),
     )
     rows = logu([checked], veracity="evidence", cut="all", variants=1, want="sft")
     assert [r.chosen.startswith("He was born in Lyon. ") for r in rows] == [True]
@@ -194,12 +196,12 @@ def test_evidence_takes_the_labels_of_claims() -> None:
     with pytest.raises(InputError, match="no paragraph has checked claims"):
         logu([fact], veracity="evidence")
     unread = (claims[0], Checked(21, 30, "x", None))
-    held = Paragraph(made.text, made.told, unread)
+    held = Paragraph(made.text, made.mentions, unread)
     open_ = Fact(fact.question, "long", fact.prompt, fact.greedy, paragraphs=(held,))
     assert logu([open_], veracity="evidence", cut="all") == []
 
 
-def test_luck_is_not_taught() -> None:
+def test_luck_is_not_trained() -> None:
     """The paragraph says Lyon rightly, and no draw of the short question does."""
     fact, made = paragraph("SSSSN", values=["Lyon", "1950", "poet", "Bo", "Prize"])
     for letters, kept in (("wwwwwwwwww", False), ("wwwwwwwwwc", True)):
@@ -266,7 +268,7 @@ def test_wrong_values_are_never_preferred_as_certain(labels: str, seed: int, cut
             else:
                 assert row.chosen == made.text
     for row in logu([fact], cut="all", seed=seed, want="sft"):
-        parts = [t.question for t in made.told]
+        parts = [t.question for t in made.mentions]
         read = judge_rules_long([(p.text, p.golds or ()) for p in parts], row.chosen)
         for label, verdict in zip(labels, read, strict=True):
             if label == "N":  # and a judge reads it as the doubt that it is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sayso.records import Question
 from sayso.train.recipes.known import plain_rows
-from sayso.train.rows import Fact, Paragraph, Told
+from sayso.train.rows import Fact, Mention, Paragraph
 
 WHERE = Question(id="w", dataset="d", text="Where was Ada born?", entity="Ada")
 WHEN = Question(id="n", dataset="d", text="When was Ada born?", entity="Ada")
@@ -20,8 +20,8 @@ LONG = Fact(
         Paragraph(
             TEXT,
             (
-                Told(WHERE, "committed", True, 0, 23, "Ripley"),
-                Told(WHEN, "committed", True, 24, 45, "1815"),
+                Mention(WHERE, "committed", True, 0, 23, "Ripley"),
+                Mention(WHEN, "committed", True, 24, 45, "1815"),
             ),
         ),
     ),

@@ -17,12 +17,12 @@ from sayso.train.recipes.idk import idk
 from sayso.train.recipes.logu import logu
 from sayso.train.rows import Fact, Row, facts_of
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "teaching.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "training.md"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("teaching")
+    place = tmp_path_factory.mktemp("pairs")
     options = replace(uncle.Settings(), {"probe.k": 10, "resamples": 100})
     sayso.run(
         split="train",
@@ -59,7 +59,7 @@ def test_the_code_of_the_document_runs(
 
 
 def test_prompts_are_what_a_run_asks(facts: list[Fact]) -> None:
-    """A row whose prompt differed by a character would teach another question."""
+    """A row whose prompt differed by a character would ask another question."""
     assert all(f.prompt == f.question.text for f in facts)
     assert {f.form for f in facts} == {"short", "long"}
 
@@ -69,9 +69,9 @@ def test_the_judge_reads_re_worded_paragraphs_as_they_were_meant(facts: list[Fac
     by_id = {f.question.id: f for f in facts}
     for row in logu(facts, cut="all", want="sft"):
         (paragraph,) = by_id[row.questions[0]].paragraphs
-        parts = [t.question for t in paragraph.told]
+        parts = [t.question for t in paragraph.mentions]
         read = sayso.judge_rules_long([(p.text, p.golds or ()) for p in parts], row.chosen)
-        for told, verdict in zip(paragraph.told, read, strict=True):
+        for told, verdict in zip(paragraph.mentions, read, strict=True):
             lucky = not any(by_id[told.question.id].right)
             if told.right and not lucky:
                 right += 1
@@ -84,7 +84,7 @@ def test_the_judge_reads_re_worded_paragraphs_as_they_were_meant(facts: list[Fac
     assert missed <= 0.01 * (right + wrong)
 
 
-def test_no_recipe_teaches_the_answer_of_a_fact_that_no_draw_got_right(facts: list[Fact]) -> None:
+def test_no_recipe_trains_the_answer_of_a_fact_that_no_draw_got_right(facts: list[Fact]) -> None:
     rows: list[Row] = [
         *idk(facts),
         *logu(facts),

@@ -1,4 +1,4 @@
-"""Every wording of doubt that rows teach is read as doubt by the judge that grades it."""
+"""Every wording of doubt in rows is read as doubt by the judge that grades it."""
 
 from __future__ import annotations
 

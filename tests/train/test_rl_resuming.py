@@ -20,7 +20,7 @@ from sayso.train import trainers
 from sayso.train.config import Stage
 from sayso.train.result import read_card
 from sayso.train.trainers import Prompt, rl, sft
-from tiny_training import PRESET, counted_steps, dropouts, rows
+from support.tiny_training import PRESET, counted_steps, dropouts, rows
 
 TINY = dataclasses.replace(
     PRESET, rl=Stage(rate=1e-2, batch=8, epochs=1, rows=4, micro=8), group=4, answer=8

@@ -45,8 +45,8 @@ def test_stated_percentages_are_confidences_and_no_part_of_the_value() -> None:
     assert confidence_of("Paris. Confidence: 30 percent") == 0.3
     assert confidence_of("Paris, 20% or 90%") is None
     assert confidence_of("Paris, 300%") is None
-    assert stated("Paris. Confidence: 30%").said == "Paris"
-    assert stated("80%").said == "80%"
+    assert stated("Paris. Confidence: 30%").text == "Paris"
+    assert stated("80%").text == "80%"
     # 1 - (.8 - 1)^2 = .96; 1 - (.8 - 0)^2 = .36; wrong and unsure 1 - (.3 - 0)^2 = .91
     assert reward("brier", *ASK, "Paris (80%)") == pytest.approx(0.96)
     assert reward("brier", *ASK, "Rome (80%)") == pytest.approx(0.36)
@@ -89,7 +89,7 @@ SHARE = ("What share of the vote did Orm win?", ["80 percent"])
     ],
 )
 def test_a_percentage_may_be_the_value(answer: str, said: str, confidence: float | None) -> None:
-    assert stated(answer).said == said
+    assert stated(answer).text == said
     if confidence is None:
         assert stated(answer).share is None
         assert (confidence_of(answer) or 0) > 0.9

@@ -15,7 +15,7 @@ from sayso.records import Gold, InputError, Question
 from sayso.train.config import Stage
 from sayso.train.result import read_card
 from sayso.train.trainers import Prompt, quiet, rl, sft
-from tiny_training import PRESET, rows
+from support.tiny_training import PRESET, rows
 
 TINY = dataclasses.replace(
     PRESET, rl=Stage(rate=1e-2, batch=8, epochs=1, rows=4, micro=8), group=4, answer=8

@@ -24,7 +24,7 @@ from sayso.train.config import PAPER, Stage, preset_for
 from sayso.train.result import Card, card_signature, read_card, readme
 from sayso.train.rows import Row
 from sayso.train.trainers import sft
-from tiny_training import PRESET, counted_steps, dropouts, rows
+from support.tiny_training import PRESET, counted_steps, dropouts, rows
 
 
 @pytest.fixture(autouse=True)
@@ -373,7 +373,7 @@ def test_a_card_cannot_break_out_of_its_page(tmp_path: Path) -> None:
 
 
 def test_rows_that_are_trained_are_the_chosen_ones(tmp_path: Path) -> None:
-    """Teaching one answer makes it likelier: the loss falls from the first batch to the last."""
+    """Training one answer makes it likelier: the loss falls from the first batch to the last."""
     row = Row("What is it?", "Possibly a zebra", None, "short", "it", ("q",), "test")
     chosen = dataclasses.replace(PRESET, sft=dataclasses.replace(PRESET.sft, epochs=3, rate=1e-2))
     card = read_card(sft("builtin", [row] * 16, chosen, tmp_path / "x"))

@@ -79,7 +79,7 @@ app.command("sayso.cli.data:data_app", name="data", help="Look at question sets.
 app.command(
     "sayso.cli.train:train",
     name="train",
-    help="Teach a run's model to say what it does not know, and measure whether it does.",
+    help="Train a run's model to say what it does not know, and measure whether it does.",
 )
 
 

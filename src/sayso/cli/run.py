@@ -31,9 +31,8 @@ from sayso.runs.measure import Result, settings_kind
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.run import Job, execute
 from sayso.train.compare import compare as compare_runs
-from sayso.train.report import unfinished, write_training
-from sayso.train.result import FILE as TEACHING
-from sayso.train.result import read_teaching
+from sayso.train.report import unfinished, write_training_page
+from sayso.train.result import is_training, read_training
 
 NO_FLAGS = Common()
 run_app = cyclopts.App(
@@ -159,9 +158,9 @@ def report(run: Path, /, *, beside: tuple[Path, ...] = ()) -> None:
         Another run of faithfulness, a column of its tables of methods by models; can be given
         again.
     """
-    if (run / TEACHING).is_file():
-        print(write_training(run))
-        if text := unfinished(read_teaching(run)):
+    if is_training(run):
+        print(write_training_page(run))
+        if text := unfinished(read_training(run)):
             print(f"sayso: {text}", file=sys.stderr)
         return
     print(reports.write(run, beside))

@@ -32,7 +32,7 @@ class Flags:
     ] = None
     sweep: Annotated[
         Literal["xi", "theta", "plain_from"] | None,
-        Parameter(help="teach once for each of several values of a setting, and compare them"),
+        Parameter(help="train once for each of several values of a setting, and compare them"),
     ] = None
     values: Annotated[
         str, Parameter(help="values of --sweep, e.g. 0.1,0.5,0.9; without it a grid")
@@ -67,7 +67,7 @@ def train(
     config: Annotated[TrainConfig, Parameter(name="*")] = TrainConfig(),  # noqa: B008 - frozen
     flags: Annotated[Flags, Parameter(name="*")] = Flags(),
 ) -> None:
-    """Teach the model of a run to say what it does not know, and measure whether it does.
+    """Train the model of a run to say what it does not know, and measure whether it does.
 
     Rows come from entities that are not measured; what is known stays what the run's probes said.
     Stopped at any point, the same command goes on.
@@ -78,16 +78,16 @@ def train(
         _sweep(run, config, flags)
         return
     with Bars() as bars:
-        folder, taught = fit(
+        folder, training = fit(
             run, flags.out, config, export=flags.export or "", progress=bars, say=_say,
             **flags.opened(),
         )  # fmt: skip
-    page = report.write_training(folder) if taught.cells else None
+    page = report.write_training_page(folder) if training.cells else None
     if flags.json:
-        print(json_text(taught))
+        print(json_text(training))
         return
     console = Console()
-    report.render_training(taught, console, page)
+    report.render_training(training, console, page)
     print(f"sayso: everything is in {folder}")
 
 
@@ -95,7 +95,7 @@ def _sweep(run: Path, config: TrainConfig, flags: Flags) -> None:
     if flags.sweep is None:
         raise InputError("--values are those of a --sweep, which is missing: add --sweep xi")
     if flags.export:
-        raise InputError("--export writes the rows of one teaching, not of a sweep: leave one out")
+        raise InputError("--export writes the rows of one training, not of a sweep: leave one out")
     try:
         grid = [float(value) for value in flags.values.split(",") if value.strip()]
     except ValueError:
@@ -107,7 +107,7 @@ def _sweep(run: Path, config: TrainConfig, flags: Flags) -> None:
             run, flags.out, config, setting=flags.sweep, values=grid, progress=bars, say=_say,
             **flags.opened(),
         )  # fmt: skip
-    page = report.write_sweep(folder, swept)
+    page = report.write_sweep_page(folder, swept)
     if flags.json:
         print(json_text(swept.sweep))
         return

@@ -1,7 +1,7 @@
-"""The run that a teaching starts from, and which of its data is taught and which measured.
+"""The run that a training starts from, and which of its data is trained on and which measured.
 
 The base run's model, data, judge and settings are taken over. Of the built-in world its split
-``train`` is taught. Of other data the entities that the run did not ask about are taught; where it
+``train`` is trained on. Of other data it is the entities that the run did not ask about; where it
 asked about all of them, a seeded part is set apart for measuring (both by the seed of the run).
 """
 
@@ -22,12 +22,12 @@ from sayso.runs.progress import Progress
 from sayso.runs.run import Job, open_job
 from sayso.storage.cache import default_cache_folder
 from sayso.storage.run_folder import Manifest
-from sayso.train.result import FILE, read_teaching
+from sayso.train.result import FILE, read_training
 from sayso.train.rows import normal_name
 
 #: the part of the entities that is measured where a run asked about all of them
 HELD_OUT = 0.4
-#: splits of the built-in world that a run may measure: its train split is what is taught
+#: splits of the built-in world that a run may measure: training uses its train split
 MEASURED = ("dev", "test")
 
 
@@ -61,9 +61,9 @@ class Base(NamedTuple):
 
 
 class Halves(NamedTuple):
-    """What is taught, and how many entities are measured; ``notes`` for the reader."""
+    """What is trained on, and how many entities are measured; ``notes`` for the reader."""
 
-    taught: Dataset
+    trained: Dataset
     measured: Dataset
     limit: int
     notes: tuple[str, ...]
@@ -84,26 +84,26 @@ def open_base(
     """
     if (Path(run) / FILE).is_file():
         raise InputError(
-            f"{run} is a teaching, started from {_named(read_teaching(run).base_run)}: say that run"
+            f"{run} is a training, started from {_named(read_training(run).base_run)}: say that run"
         )
     job, manifest, chosen = load_run(run)
     if manifest.protocols != ("uncle",):
         raise InputError(
-            f"{run} is a run of {'+'.join(manifest.protocols)}; a teaching starts from "
+            f"{run} is a run of {'+'.join(manifest.protocols)}; a training starts from "
             "`sayso run uncle`"
         )
     if chosen.known_from != "self":
         raise InputError(
-            f"{run} was itself measured with the probes of {chosen.known_from}: teach from that one"
+            f"{run} was itself measured with the probes of {chosen.known_from}: train from that one"
         )
     if any(manifest.settings.get(name) for name in REQUEST_SETTINGS):
         raise InputError(
             f"{run} asked with thinking or arguments of the chat template, which training rows "
             "do not have; run the base model without"
         )
-    said = _flags(manifest.command)
-    where = data or said.get("data") or manifest.data
-    folder = Path(cache or said.get("cache") or default_cache_folder())
+    flags = _flags(manifest.command)
+    where = data or flags.get("data") or manifest.data
+    folder = Path(cache or flags.get("cache") or default_cache_folder())
     settings = dataclasses.replace(chosen, methods="")
     base = Base(
         Path(run), manifest, settings, model or manifest.model, where, judge or manifest.judge,
@@ -122,17 +122,17 @@ def _named(run: str) -> str:
 def check_still(base: Base, progress: Progress | None = None) -> None:
     """Refuse a model or judge that is not the run's any more, before anything is asked. InputError.
 
-    Known and unknown are what that model's probes and that judge said; a taught model's answers
-    must be judged alike.
+    Known and unknown are what that model's probes and that judge said; a trained model's
+    answers must be judged alike.
     """
-    with open_job(base.job(limit=1), progress, learn=False) as found:
-        now = found.model.identity, found.judge.signature
+    with open_job(base.job(limit=1), progress, learn=False) as job:
+        now = job.model.identity, job.judge.signature
     before = base.manifest.model_identity, base.manifest.judge_signature
     for what, own, other in zip(("model", "judge"), before, now, strict=True):
         if own != other:
             raise InputError(
                 f"{base.path} was run with {what} {own}, which is {other} now: run the base model "
-                "again into another --out (stored replies are used), and teach from that"
+                "again into another --out (stored replies are used), and train from that"
             )
 
 
@@ -142,25 +142,25 @@ def _flags(command: str) -> dict[str, str]:
         words = shlex.split(command)
     except ValueError:
         return {}
-    found: dict[str, str] = {}
+    flags: dict[str, str] = {}
     for word, after in zip(words, [*words[1:], ""], strict=True):
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            found[name] = value if equals else after
-    return found
+            flags[name] = value if equals else after
+    return flags
 
 
-def halves(base: Base, limit: int | None = None, taught: int | None = None) -> Halves:
-    """Divide the data; ``limit`` entities are measured, at most ``taught`` trained on.
+def halves(base: Base, limit: int | None = None, train_limit: int | None = None) -> Halves:
+    """Divide the data; ``limit`` entities are measured, at most ``train_limit`` trained on.
 
-    Raises InputError where nothing is left to teach, or the data are not what the run asked.
+    Raises InputError where nothing is left to train on, or the data are not what the run asked.
     """
-    for name, number in (("limit", limit), ("train-limit", taught)):
+    for name, number in (("limit", limit), ("train-limit", train_limit)):
         if number is not None and number < 1:
             raise InputError(f"{name} is {number}; expected at least 1 entity")
-    asked = load_run(base.path)[0].questions
+    questions = load_run(base.path)[0].questions
     job = base.job()
-    count = entities_of(asked)
+    count = entities_of(questions)
     if limit is not None and limit > count:
         raise InputError(
             f"limit {limit}: {base.path} asked about {count} entities, and only those have frozen "
@@ -170,8 +170,8 @@ def halves(base: Base, limit: int | None = None, taught: int | None = None) -> H
     if base.manifest.data == "builtin":
         if job.split not in MEASURED:
             raise InputError(
-                f"{base.path} asked about split {job.split} of the built-in world; its split train "
-                f"is what is taught: measure {' or '.join(MEASURED)}"
+                f"{base.path} asked about split {job.split} of the built-in world; training uses "
+                f"its split train: measure {' or '.join(MEASURED)}"
             )
         train = datasets.load("builtin", split="train", domains=job.domains, limit=0)
         wanted = limit or count
@@ -180,7 +180,7 @@ def halves(base: Base, limit: int | None = None, taught: int | None = None) -> H
     held = datasets.load(
         base.data, split=job.split, domains=job.domains, limit=wanted, seed=job.seed
     )
-    known = {q.id for q in asked}
+    known = {q.id for q in questions}
     strange = [q for q in held.questions if q.id not in known]
     if strange:
         raise InputError(
@@ -191,13 +191,13 @@ def halves(base: Base, limit: int | None = None, taught: int | None = None) -> H
     kept = [q for q in train.questions if normal_name(q.entity or q.text) not in names]
     left = _whole(kept)
     if not left:
-        raise InputError(f"{base.data} has no entity left to teach beside the {wanted} measured")
-    if taught is not None:
-        if taught > (there := entities_of(left)):
+        raise InputError(f"{base.data} has no entity left to train on beside the {wanted} measured")
+    if train_limit is not None:
+        if train_limit > (there := entities_of(left)):
             notes.append(
-                f"train-limit {taught}: there are {there} entities to teach, all are taken"
+                f"train-limit {train_limit}: there are {there} entities to train on, all are taken"
             )
-        data = datasets.subset(train.replaced(left), domains=(), limit=taught, seed=job.seed)
+        data = datasets.subset(train.replaced(left), domains=(), limit=train_limit, seed=job.seed)
         left = data.questions
     return Halves(train.replaced(left), held, wanted, tuple(notes))
 
@@ -206,14 +206,14 @@ def _others(base: Base, limit: int | None, notes: list[str]) -> tuple[Dataset, i
     """Return all the data, and how many entities of it are measured."""
     job = base.job()
     every = datasets.load(base.data, split=job.split, domains=job.domains, limit=0, seed=job.seed)
-    asked = load_run(base.path)[0].questions
-    total, count = entities_of(every.questions), entities_of(asked)
+    questions = load_run(base.path)[0].questions
+    total, count = entities_of(every.questions), entities_of(questions)
     wanted = limit or count
     if wanted >= total:
         wanted = max(1, round(HELD_OUT * total))
         notes.append(
             f"the run asked about all {total} entities: {wanted} of them, drawn with its seed, are "
-            f"measured, and the other {total - wanted} taught"
+            f"measured, and the other {total - wanted} are trained on"
         )
     return every, wanted
 

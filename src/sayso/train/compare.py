@@ -1,6 +1,6 @@
-"""Teachings beside each other: what one recipe gains on another, on the same entities and probes.
+"""Trainings compared: what one recipe gains on another, on the same entities and probes.
 
-Every teaching counts by its last stage, or by the one that is chosen. Two models were
+Every training counts by its last stage, or by the one that is chosen. Two models were
 measured with the same frozen probes, so that differences are paired by entity; training
 seeds are resampled too.
 """
@@ -20,9 +20,9 @@ from sayso.runs.compare import compare as compare_runs
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import RunFolder
 from sayso.train.proof import Frame, Side, Stored, frame_of, side_of, table
-from sayso.train.result import FILE, Cell, Change, Method, Teaching, read_teaching
+from sayso.train.result import FILE, Cell, Change, Method, Training, is_training, read_training
 
-#: what two teachings must share: settings of the run, not of the training
+#: what two trainings must share: settings of the run, not of the training
 SHARED = ("model_identity", "data", "judge")
 
 
@@ -36,24 +36,24 @@ def compare(
     stage: str = "",
     base: str | Path | None = None,
 ) -> Comparison:
-    """Return B - A of two runs (:func:`sayso.runs.compare.compare`), or of two teachings.
+    """Return B - A of two runs (:func:`sayso.runs.compare.compare`), or of two trainings.
 
-    Two teachings are compared by the last stage of each, or by ``stage``; ``base`` is where their
+    Two trainings are compared by the last stage of each, or by ``stage``; ``base`` is where their
     base run is now. Raises InputError.
     """
-    taught = [(Path(place) / FILE).is_file() for place in (a, b)]
-    if not any(taught):
+    trainings = [is_training(place) for place in (a, b)]
+    if not any(trainings):
         if stage or base is not None:
             raise InputError(
-                f"{a} is a run: stage and base are chosen for teachings (folders of sayso train)"
+                f"{a} is a run: stage and base are chosen for trainings (folders of sayso train)"
             )
         return compare_runs(a, b, allow=allow, resamples=resamples, seed=seed)
     check_resampling(resamples, seed)
-    if not all(taught):
-        run = (a, b)[taught.index(True)]
+    if not all(trainings):
+        run = (a, b)[trainings.index(True)]
         raise InputError(
-            f"{run} is a teaching and the other folder is not: compare two runs, "
-            f"or two teachings; the runs of a teaching lie in {run}/runs"
+            f"{run} is a training and the other folder is not: compare two runs, "
+            f"or two trainings; the runs of a training lie in {run}/runs"
         )
     return differences(str(a), str(b), resamples, seed, stage=stage, base=base)
 
@@ -67,40 +67,42 @@ def differences(
     stage: str = "",
     base: str | Path | None = None,
 ) -> Comparison:
-    """Return B - A of two teachings and what a reader must know. Raises InputError.
+    """Return B - A of two trainings and what a reader must know. Raises InputError.
 
     ``stage`` ("sft", "dpo", "rl") is compared instead of the last; ``base`` is the base run where
     it is now.
     """
     _, changes = beside({"A": a, "B": b}, resamples, seed, stage=stage, base=base)
-    found = [
+    estimates = [
         msgspec.structs.replace(one.difference, where=slice_of(form=one.form)) for one in changes
     ]
-    both = [read_teaching(place) for place in (a, b)]
-    stages = [_stage(told, stage, str(place)) for told, place in zip(both, (a, b), strict=True)]
-    told = [
+    both = [read_training(place) for place in (a, b)]
+    stages = [_stage(lines, stage, str(place)) for lines, place in zip(both, (a, b), strict=True)]
+    lines = [
         f"{name} = {one.settings['recipe']}, {method.title}, {_seeds(method)}"
         for name, one, method in zip("AB", both, stages, strict=True)
     ]
-    told += _differing(*both)
+    lines += _differing(*both)
     left = [one for one in changes if one.p_holm is not None and one.p_holm < 0.05]
-    told.append(
+    lines.append(
         f"after Holm's correction over all {len(changes)} differences, {len(left)} "
         + ("differs from 0" if len(left) == 1 else "differ from 0")
         + (": " if left else "")
         + ", ".join(f"{one.difference.name} ({one.form})" for one in left)
     )
     tests = [(one.p, one.p_holm) for one in changes]
-    return Comparison(found, _warnings(both, stages), told, tests)
+    return Comparison(estimates, _warnings(both, stages), lines, tests)
 
 
-def _warnings(both: list[Teaching], stages: list[Method]) -> list[str]:
+def _warnings(both: list[Training], stages: list[Method]) -> list[str]:
     """Return what may mislead: unlike stages, and single seeds."""
     notes = []
     first, second = stages
     if first.name != second.name:
         text = f"A ends with {first.title}, B with {second.title}: not the recipe alone differs"
-        own = [{m.name: m.title for m in told.methods if m.kind == "trained"} for told in both]
+        own = [
+            {m.name: m.title for m in training.methods if m.kind == "trained"} for training in both
+        ]
         common = [name for name in own[0] if name in own[1]]
         if common:
             text += f"; --stage {common[-1]} compares both after {own[0][common[-1]]}"
@@ -110,8 +112,8 @@ def _warnings(both: list[Teaching], stages: list[Method]) -> list[str]:
     return notes
 
 
-def _differing(a: Teaching, b: Teaching) -> list[str]:
-    """Return the settings in which two teachings differ; what is one recipe's alone is not."""
+def _differing(a: Training, b: Training) -> list[str]:
+    """Return the settings in which two trainings differ; what is one recipe's alone is not."""
     apart = ("recipe", "seeds", "seed", "stages", "methods", "resamples")
     named = [
         f"{name} ({a.settings[name]} and {b.settings[name]})"
@@ -133,16 +135,16 @@ def beside(
     stage: str = "",
     base: str | Path | None = None,
 ) -> tuple[list[Cell], list[Change]]:
-    """Return the numbers of several teachings by name, and what each gains on the first.
+    """Return the numbers of several trainings by name, and what each gains on the first.
 
     Differences are Holm-corrected over all of them. ``stage`` and ``base`` as above. Raises
-    InputError for teachings that are not finished, or that measured other models, data or entities.
+    InputError for trainings that are not finished, or that measured other models, data or entities.
     """
     held = {name: _finished(Path(place)) for name, place in folders.items()}
     first = next(iter(held))
-    for name, told in held.items():
-        _check_same(held[first], told, str(folders[first]), str(folders[name]))
-    stages = {name: _stage(told, stage, str(folders[name])) for name, told in held.items()}
+    for name, training in held.items():
+        _check_same(held[first], training, str(folders[first]), str(folders[name]))
+    stages = {name: _stage(training, stage, str(folders[name])) for name, training in held.items()}
     known = _base(Path(folders[first]), held[first], base)
     frame = frame_of(known, load_run(_runs(Path(folders[first]), stages[first])[0])[0].questions)
     for name in held:
@@ -154,7 +156,7 @@ def beside(
         sides[name] = [
             side_of(frame, run, _forced(place, run.name)) for run in _runs(place, stages[name])
         ]
-        methods.append(Method(name, name, "teaching", stages[name].seeds))
+        methods.append(Method(name, name, "training", stages[name].seeds))
     signature = signature_of(
         "beside", tuple(pair for t in held.values() for pair in t.signature[:1])
     )
@@ -163,56 +165,58 @@ def beside(
     )
 
 
-def _finished(place: Path) -> Teaching:
+def _finished(place: Path) -> Training:
     if not (place / FILE).is_file():
-        raise InputError(f"{place} holds no teaching (no {FILE}): expected a folder of sayso train")
-    told = read_teaching(place)
-    if told.finished is None:
-        command = f"`{told.command}`" if told.command else "the same call of sayso.train.fit"
-        raise InputError(f"{place} is not finished: {command} goes on with it")
-    if not told.methods or told.methods[-1].kind != "trained":
-        raise InputError(
-            f"{place} measured no taught model (rows were exported): nothing to compare"
+        raise InputError(f"{place} holds no training (no {FILE}): expected a folder of sayso train")
+    training = read_training(place)
+    if training.finished is None:
+        command = (
+            f"`{training.command}`" if training.command else "the same call of sayso.train.fit"
         )
-    return told
+        raise InputError(f"{place} is not finished: {command} goes on with it")
+    if not training.methods or training.methods[-1].kind != "trained":
+        raise InputError(
+            f"{place} measured no trained model (rows were exported): nothing to compare"
+        )
+    return training
 
 
-def _check_same(one: Teaching, other: Teaching, first: str, second: str) -> None:
+def _check_same(one: Training, other: Training, first: str, second: str) -> None:
     pairs: list[tuple[str, object, object]] = [
         (name, getattr(one, name), getattr(other, name)) for name in SHARED
     ]
-    mine, yours = (told.settings.get("measured") for told in (one, other))
+    mine, yours = (training.settings.get("measured") for training in (one, other))
     pairs.append(("measured entities", mine, yours))
     for name, mine, yours in pairs:
         if mine != yours:
             raise InputError(
                 f"{first} and {second} differ in their {name.replace('_', ' ')} ({mine} and "
-                f"{yours}): expected teachings of one base run, measured on the same entities"
+                f"{yours}): expected trainings of one base run, measured on the same entities"
             )
 
 
-def _stage(told: Teaching, stage: str, place: str) -> Method:
+def _stage(training: Training, stage: str, place: str) -> Method:
     """Return the trained method that counts: the last one, or the one named. InputError."""
-    trained = {method.name: method for method in told.methods if method.kind == "trained"}
+    trained = {method.name: method for method in training.methods if method.kind == "trained"}
     if not stage:
-        return told.methods[-1]
+        return training.methods[-1]
     if stage not in trained:
         raise InputError(f"stage {stage!r}: {place} trained {', '.join(trained)}")
     return trained[stage]
 
 
-def _base(place: Path, told: Teaching, base: str | Path | None) -> Path:
-    """Return the base run of a teaching: as given, as it was, or beside the folder. InputError."""
-    name = Path(told.base_run).name
-    beside_it = (Path(told.base_run), place.parent / name, place.resolve().parent / name)
-    for found in (Path(base),) if base is not None else beside_it:
-        if RunFolder.exists(found):
-            return found
+def _base(place: Path, training: Training, base: str | Path | None) -> Path:
+    """Return the base run of a training: as given, as it was, or beside the folder. InputError."""
+    name = Path(training.base_run).name
+    places = (Path(training.base_run), place.parent / name, place.resolve().parent / name)
+    for run in (Path(base),) if base is not None else places:
+        if RunFolder.exists(run):
+            return run
     if base is not None:
-        raise InputError(f"base {base} is no run folder: expected the run that was taught")
+        raise InputError(f"base {base} is no run folder: expected the run that was trained from")
     raise InputError(
-        f"{place} was taught from {told.base_run}, which is not there any more: say where it is "
-        "now with --base RUN"
+        f"{place} was trained from {training.base_run}, which is not there any more: say where it "
+        "is now with --base RUN"
     )
 
 
@@ -227,12 +231,12 @@ def _check_probes(frame: Frame, base: Path, measured: Path) -> None:
     if own != frame.probes:
         raise InputError(
             f"{base} holds other probes than those that {measured} was measured with: expected "
-            "teachings of one base run, which --base RUN names if it moved"
+            "trainings of one base run, which --base RUN names if it moved"
         )
 
 
 def _runs(place: Path, stage: Method) -> list[Path]:
-    """Return the runs of a teaching's stage, a seed each."""
+    """Return the runs of a training's stage, a seed each."""
     return [place / "runs" / f"{stage.name}-{seed}" for seed in stage.seeds]
 
 
@@ -243,4 +247,4 @@ def _forced(place: Path, name: str) -> dict[str, bool]:
     try:
         return msgspec.json.decode(file.read_bytes(), type=Stored).right
     except msgspec.DecodeError as error:
-        raise InputError(f"{file} cannot be read ({error}): delete it, and teach again") from None
+        raise InputError(f"{file} cannot be read ({error}): delete it, and train again") from None

@@ -1,4 +1,4 @@
-"""What a teaching asks the base model: K draws of each short question, and its paragraphs.
+"""What a training asks the base model: K draws of each short question, and its paragraphs.
 
 Everything comes through the reply cache: what a run has drawn is not drawn again, and five stored
 draws are the first five of ten. With ``evidence`` its paragraphs are taken apart into claims, and
@@ -64,8 +64,8 @@ def draw(
     )
     job = base.job(options=options, out=out, limit=1)
     with open_job(job, progress) as held:
-        found = held._replace(data=data)
-        manifest = manifest_of(found)
+        opened_job = held._replace(data=data)
+        manifest = manifest_of(opened_job)
         chosen = {**manifest.chosen, "limit": None, "split": "train", "paragraphs": paragraphs}
         manifest = msgspec.structs.replace(manifest, chosen=chosen)
         new = not RunFolder.exists(out)
@@ -77,11 +77,11 @@ def draw(
                 folder,
                 data.questions,
                 manifest,
-                shape=found.shape,
-                judge_engine=found.judge_engine,
+                shape=opened_job.shape,
+                judge_engine=opened_job.judge_engine,
             )
             try:
-                _ask(found, work, options, paragraphs)
+                _ask(opened_job, work, options, paragraphs)
             except BaseException:
                 if new and not folder.tables("generations"):
                     with contextlib.suppress(OSError):
@@ -92,15 +92,15 @@ def draw(
             )
             folder.write_manifest(finished)
         if evidence and not folder.has(f"verdicts/{SUPPORT}"):
-            _check(found, folder)
+            _check(opened_job, folder)
     facts = facts_in(folder)
     check_draws(facts, k)
     return facts
 
 
-def _ask(found: OpenJob, work: FolderRun, options: UncleSettings, paragraphs: int) -> None:
+def _ask(job: OpenJob, work: FolderRun, options: UncleSettings, paragraphs: int) -> None:
     """Answer and judge everything, in one call of the model."""
-    questions, seed = found.data.questions, found.job.seed
+    questions, seed = job.data.questions, job.job.seed
     asks = [a for a in UNCLE.requests(questions, options, seed) if not a.instructed]
     asks += [
         _drawn(a, sample) for a in asks if a.stage == "long" for sample in range(1, paragraphs + 1)
@@ -112,20 +112,20 @@ def _ask(found: OpenJob, work: FolderRun, options: UncleSettings, paragraphs: in
         return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
 
     blind = BlindRules(questions)
-    for stage, generations in work.stage(asks, found.model).items():
+    for stage, generations in work.stage(asks, job.model).items():
         items = [item(g) for g in generations]
-        work.grade(stage, items, found.judge)
+        work.grade(stage, items, job.judge)
         if stage != "probe":
             work.grade(f"{stage}-spans", items, blind)
 
 
-def _check(found: OpenJob, folder: RunFolder) -> None:
+def _check(job: OpenJob, folder: RunFolder) -> None:
     """Store the claims of every paragraph, and whether the evidence supports them."""
-    questions, chosen = found.data.questions, Settings()
+    questions, chosen = job.data.questions, Settings()
     source = source_of(questions, chosen)
     if not source:
         raise InputError(
-            f"veracity evidence: {found.data.name} has no golds to check claims against; say "
+            f"veracity evidence: {job.data.name} has no golds to check claims against; say "
             "veracity consistency"
         )
     by_id = {q.id: q for q in questions}
@@ -135,23 +135,23 @@ def _check(found: OpenJob, folder: RunFolder) -> None:
     manifest = folder.read_manifest()
     with contextlib.ExitStack() as stack:
         knowing = stack.enter_context(
-            contextlib.closing(KnowledgeSources(questions, found.job.cache_folder))
+            contextlib.closing(KnowledgeSources(questions, job.job.cache_folder))
         )
-        box = stack.enter_context(contextlib.closing(RunTools(None, found.job.cache_folder)))
+        box = stack.enter_context(contextlib.closing(RunTools(None, job.job.cache_folder)))
         work = FolderRun(
             folder,
             questions,
             manifest,
-            judge_engine=found.judge_engine,
+            judge_engine=job.judge_engine,
             search=knowing.search,
         )
-        splitter = splitter_of(chosen, found.judge)
-        checker = checker_of(chosen, found.judge, box.open)
+        splitter = splitter_of(chosen, job.judge)
+        checker = checker_of(chosen, job.judge, box.open)
         claims = take_apart(work, plain, by_id, splitter)
-        asked = {g.id: by_id[g.question] for g in plain}
-        check_claims(work, claims, asked, checker, source, chosen.passages)
-        told = (*manifest.notices, *work.notices, *knowing.notices)
-        folder.write_manifest(msgspec.structs.replace(manifest, notices=told))
+        questions_by_answer = {g.id: by_id[g.question] for g in plain}
+        check_claims(work, claims, questions_by_answer, checker, source, chosen.passages)
+        notices = (*manifest.notices, *work.notices, *knowing.notices)
+        folder.write_manifest(msgspec.structs.replace(manifest, notices=notices))
 
 
 def _drawn(greedy: Ask, sample: int) -> Ask:

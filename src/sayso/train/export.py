@@ -51,7 +51,7 @@ def export(rows: Sequence[Row], folder: str | Path, style: Format = "trl") -> Ex
         "sft": [r for r in rows if r.rejected is None],
         "dpo": [r for r in rows if r.rejected is not None],
     }
-    made = STYLES[style]
+    form = STYLES[style]
     files: list[Path] = []
     counts: dict[str, int] = {}
     info: dict[str, object] = {}
@@ -61,7 +61,7 @@ def export(rows: Sequence[Row], folder: str | Path, style: Format = "trl") -> Ex
             with disk_errors(file):
                 file.unlink(missing_ok=True)
             continue
-        records = [made.record(row) for row in some]
+        records = [form.record(row) for row in some]
         with replacing(file) as out:
             if style == "trl":
                 out.writelines(msgspec.json.encode(record) + b"\n" for record in records)
@@ -69,7 +69,7 @@ def export(rows: Sequence[Row], folder: str | Path, style: Format = "trl") -> Ex
                 out.write(msgspec.json.format(msgspec.json.encode(records), indent=1) + b"\n")
         files.append(file)
         counts[file.name] = len(some)
-        info[f"sayso_{sort}"] = {"file_name": file.name, **made.info[sort]}
+        info[f"sayso_{sort}"] = {"file_name": file.name, **form.info[sort]}
     if style != "trl":
         with replacing(place / INFO) as out:
             out.write(msgspec.json.format(msgspec.json.encode(info), indent=1) + b"\n")
@@ -94,10 +94,10 @@ def _trl(row: Row) -> Record:
 
 
 def _alpaca(row: Row) -> Record:
-    asked = {"instruction": row.prompt, "input": ""}
+    prompt = {"instruction": row.prompt, "input": ""}
     if row.rejected is None:
-        return {**asked, "output": row.chosen}
-    return {**asked, "chosen": row.chosen, "rejected": row.rejected}
+        return {**prompt, "output": row.chosen}
+    return {**prompt, "chosen": row.chosen, "rejected": row.rejected}
 
 
 def _sharegpt(row: Row) -> Record:

@@ -1,4 +1,4 @@
-"""A teaching in words: a verdict that does not oversell, and facts before and after."""
+"""The proof of a training: what each method said, the table, and the verdict in words."""
 
 from __future__ import annotations
 
@@ -74,18 +74,18 @@ from sayso.runs.stages import FolderRun
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, Halves
-from sayso.train.result import Cell, Change, Method, Sample, Teaching
+from sayso.train.result import Cell, Change, Method, Sample, Training
 
-# Measuring taught models: the same questions, the base run's frozen probes, and forced answers.
+# Measuring trained models: the same questions, the base run's frozen probes, and forced answers.
 #
-# Nothing probes a taught model: a model that learned to hedge also hedges its probes, and would
+# Nothing probes a trained model: a model that learned to hedge also hedges its probes, and would
 # look
-# ignorant (VALIDITY 1). *Forced answers* tell whether teaching destroyed knowledge: among the
+# ignorant (VALIDITY 1). *Forced answers* tell whether training destroyed knowledge: among the
 # distinct committed answers that the base model itself gave to a question, the one that a model
 # finds
 # most probable (sum of log-probabilities behind the plain question, teacher-forced) is its
 # answer; no
-# word of it can be a hedge. Base and taught model choose among the same; where the base model
+# word of it can be a hedge. Base and trained model choose among the same; where the base model
 # gave
 # one answer only, every model "chooses" it, which is why the others are also counted alone.
 
@@ -133,14 +133,14 @@ def _finished(job: Job, out: Path) -> Result | None:
     """Return what a folder holds, if it is this job and finished. InputError for another one."""
     if not RunFolder.exists(out):
         return None
-    with open_job(job) as found:
-        manifest = manifest_of(found)
+    with open_job(job) as opened_job:
+        manifest = manifest_of(opened_job)
         folder = open_folder(out, manifest)
     before = folder.read_manifest()
     if before.finished is None or before.judge_signature != manifest.judge_signature:
         return None
     estimates = folder.read("metrics/uncle", Estimate)
-    return Result(out, estimates, before, entities_of(found.data.questions))
+    return Result(out, estimates, before, entities_of(opened_job.data.questions))
 
 
 def choices(base: str | Path, wanted: Sequence[Question]) -> list[Choices]:
@@ -161,8 +161,8 @@ def choices(base: str | Path, wanted: Sequence[Question]) -> list[Choices]:
             if text and verdict and verdict.stance == "committed" and verdict.value:
                 texts.setdefault(g.question, {})[text] = verdict.value == "correct"
     return [
-        Choices(q, requests[q], tuple(sorted(said)), tuple(said[t] for t in sorted(said)))
-        for q, said in sorted(texts.items())
+        Choices(q, requests[q], tuple(sorted(answers)), tuple(answers[t] for t in sorted(answers)))
+        for q, answers in sorted(texts.items())
         if q in requests
     ]
 
@@ -172,11 +172,11 @@ def forced(
 ) -> Forced:
     """Return which forced answers are right; empty for a model that cannot be forced.
 
-    Kept in ``place``, so that a resumed teaching does not force again.
+    Kept in ``place``, so that a resumed training does not force again.
     """
     options = dataclasses.replace(base.settings, known_from=str(base.path))
-    with open_job(base.job(model=model, limit=1, options=options), progress) as found:
-        source = content_id([found.model.identity, given])
+    with open_job(base.job(model=model, limit=1, options=options), progress) as job:
+        source = content_id([job.model.identity, given])
         if place.is_file():
             try:
                 held = msgspec.json.decode(place.read_bytes(), type=Stored)
@@ -184,9 +184,9 @@ def forced(
                 held = Stored("", {})
             if held.source == source:
                 return held.right
-        if not found.model.capabilities.force:
+        if not job.model.capabilities.force:
             return {}
-        right = _chosen(found.model, given)
+        right = _chosen(job.model, given)
     with replacing(place) as file:
         file.write(msgspec.json.encode(Stored(source, right)))
     return right
@@ -199,14 +199,14 @@ def _chosen(model: Engine, given: Sequence[Choices]) -> Forced:
     for index, reply in model.force(items, ("logprobs",)):
         if reply.problem is None and reply.logprobs:
             scores[index] = sum(reply.logprobs)
-    found: Forced = {}
+    right: Forced = {}
     at = 0
     for one in given:
         own = scores[at : at + len(one.texts)]
         at += len(one.texts)
         if max(own) > float("-inf"):
-            found[one.question] = one.right[own.index(max(own))]
-    return found
+            right[one.question] = one.right[own.index(max(own))]
+    return right
 
 
 def check_measured(base: Base, result: Result) -> None:
@@ -263,7 +263,7 @@ class Frame(NamedTuple):
     type: NDArray[np.str_]
     known: Ints
     probes: dict[str, list[str]]
-    said: dict[str, str]
+    plain: dict[str, str]
     several: NDArray[np.bool_]
 
     @property
@@ -320,8 +320,8 @@ def side_of(
     rows = np.array([place[pair] for pair in frame.pairs])
     answers = {}
     for form in FORMS:
-        view, said = _view(context, job, form, instructed, method)
-        answers[form] = _answers(frame, context, form, view, said, rows)
+        view, texts = _view(context, job, form, instructed, method)
+        answers[form] = _answers(frame, context, form, view, texts, rows)
     right = [forced.get(q.id) for q in frame.questions]
     return Side(answers, np.array([np.nan if r is None else float(r) for r in right]))
 
@@ -331,15 +331,17 @@ def _view(
 ) -> tuple[View, dict[str, str]]:
     """Return the verdicts of a method's answers, and their texts by question."""
     if not method:
-        said = [g for g in job.generations(form) if g.instructed is instructed]
-        return context.aspects.views[form, instructed], _texts(said)
+        generations = [g for g in job.generations(form) if g.instructed is instructed]
+        return context.aspects.views[form, instructed], _texts(generations)
     stage = "refined" if methods.METHODS[method].kind == "revision" else "methods"
-    said = [g for g in job.generations(f"{stage}-{form}") if g.method == method]
-    return view_of(pairs_of(job), said, job.verdicts(f"{stage}-{form}"), form), _texts(said)
+    generations = [g for g in job.generations(f"{stage}-{form}") if g.method == method]
+    return view_of(pairs_of(job), generations, job.verdicts(f"{stage}-{form}"), form), _texts(
+        generations
+    )
 
 
-def _texts(said: Sequence[Generation]) -> dict[str, str]:
-    return {g.question: g.text for g in said}
+def _texts(generations: Sequence[Generation]) -> dict[str, str]:
+    return {g.question: g.text for g in generations}
 
 
 def _answers(
@@ -352,10 +354,10 @@ def _answers(
 ) -> Answers:
     label = label_codes(view, context.settings)[rows]
     verdicts = [view.verdicts[row] for row in rows]
-    said = [texts.get(pair[form == "short"], "") for pair in frame.pairs]
+    answers = [texts.get(pair[form == "short"], "") for pair in frame.pairs]
     words = [
         _worded(frame, row, form, verdict, text)
-        for row, (verdict, text) in enumerate(zip(verdicts, said, strict=True))
+        for row, (verdict, text) in enumerate(zip(verdicts, answers, strict=True))
     ]
     table = np.array(words, dtype=np.float64).reshape(len(words), 3)
     plain = context.aspects.views[form, False]
@@ -367,7 +369,7 @@ def _answers(
         table[:, 0],
         table[:, 1],
         table[:, 2],
-        said,
+        answers,
     )
 
 
@@ -395,7 +397,7 @@ def _worded(
     )
     if not claims:
         level: float | None = 0.0
-        value = frame.said.get(question.id, "")
+        value = frame.plain.get(question.id, "")
     else:
         level = _decisive(sentence.strip(), value.strip())
     if level is None or not value.strip():
@@ -416,8 +418,8 @@ def _decisive(sentence: str, value: str) -> float | None:
 @lru_cache(maxsize=200_000)
 def _agreement(question: str, value: str, draws: tuple[str, ...]) -> tuple[int, int]:
     """Return how many draws agree with a value, of those that can be compared with it."""
-    found = [contradicts(question, value, draw) for draw in draws]
-    return sum(f is False for f in found), sum(f is not None for f in found)
+    contradictions = [contradicts(question, value, draw) for draw in draws]
+    return sum(f is False for f in contradictions), sum(f is not None for f in contradictions)
 
 
 # Few hedges: exact intervals, and an odds ratio whose resamples say too little.
@@ -433,32 +435,32 @@ PARTS = {"J": ("UUR", "over_hedge"), "J_within": ("UUR_within", "over_hedge_with
 
 
 def exact(
-    frame: Frame, spreads: Mapping[str, Spread], labels: Sequence[Ints], made: Estimate
+    frame: Frame, spreads: Mapping[str, Spread], labels: Sequence[Ints], rate: Estimate
 ) -> Estimate:
     """Return a rate with its counts; where they are few, with an exact interval, J with its parts'.
 
     ``spreads`` are the numbers of one method and form by name, ``labels`` one array a seed.
     """
     counts = rate_counts(np.mean([_typed(frame, x).sum(axis=0) for x in labels], axis=0))
-    own = "p_uncertain" if made.name == UNASKED else made.name
+    own = "p_uncertain" if rate.name == UNASKED else rate.name
     if own in counts:
         top, bottom = counts[own]
-        made = msgspec.structs.replace(made, numerator=top, denominator=bottom)
+        rate = msgspec.structs.replace(rate, numerator=top, denominator=bottom)
         if not bottom or not is_sparse(top, bottom):
-            return made
-        low, high = _ends(spreads[made.name], top, bottom, frame.entities)
+            return rate
+        low, high = _ends(spreads[rate.name], top, bottom, frame.entities)
         return msgspec.structs.replace(
-            made, low=low, high=high,
+            rate, low=low, high=high,
             problem=f"sparse: {top:.0f} of {bottom:.0f}, exact interval",
         )  # fmt: skip
-    if made.name not in PARTS or made.value is None:
-        return made
-    if made.name == "J_within":
+    if rate.name not in PARTS or rate.value is None:
+        return rate
+    if rate.name == "J_within":
         counts = rate_counts(np.mean([_within(frame, x) for x in labels], axis=0))
     sizes = [counts[name] for name in PARTS["J"]]
     if not any(is_sparse(*size) for size in sizes):
-        return made
-    parts = [spreads[name] for name in PARTS[made.name]]
+        return rate
+    parts = [spreads[name] for name in PARTS[rate.name]]
     ends = [
         _ends(part, part.value * bottom, bottom, frame.entities)
         for part, (_, bottom) in zip(parts, sizes, strict=True)
@@ -466,11 +468,11 @@ def exact(
     link = correlation(parts[0].replicates, parts[1].replicates)
     low, high = difference_interval((parts[0].value, parts[1].value), (ends[0], ends[1]), link)
     problem = "sparse: interval combined from the exact intervals of its two parts"
-    return msgspec.structs.replace(made, low=low, high=high, problem=problem)
+    return msgspec.structs.replace(rate, low=low, high=high, problem=problem)
 
 
-def _ends(found: Spread, top: float, bottom: float, entities: int) -> Interval:
-    error = error_of(found, entities)
+def _ends(spread: Spread, top: float, bottom: float, entities: int) -> Interval:
+    error = error_of(spread, entities)
     return proportion_interval(float(top), float(bottom), error[0] if error else None, entities)
 
 
@@ -493,8 +495,8 @@ def least_error(frame: Frame, labels: Sequence[Ints]) -> float:
     That of independent facts (Robins, Breslow and Greenland 1986). Seeds answer the same facts:
     where hedges are few, the mean over seeds has no less an error than each of them.
     """
-    found = [log_odds_error(_typed(frame, label)) for label in labels]
-    errors = np.array([error for error in found if error is not None])
+    each = [log_odds_error(_typed(frame, label)) for label in labels]
+    errors = np.array([error for error in each if error is not None])
     if not len(errors):
         return 0.0
     both = np.mean([_within(frame, label) for label in labels], axis=0)
@@ -503,7 +505,7 @@ def least_error(frame: Frame, labels: Sequence[Ints]) -> float:
     return float(np.sqrt((errors**2).mean() / len(errors)))
 
 
-# The table of a teaching: every method's numbers, and what each gains on the instruction alone.
+# The table of a training: every method's numbers, and what each gains on the instruction alone.
 #
 # Names of numbers: FA UA UUR KCR EA J over_hedge (UNCLE); J_within, odds_ratio_within (Mantel-
 # Haenszel, mean of the logarithm over seeds); policy_J and policy_UUR, what hedging by the
@@ -557,33 +559,33 @@ def table(
     ``sides`` has one side a seed. Trained methods are also compared with the one before them.
     """
     draws = draw(frame.entities, resamples, seed)
-    found = [Measured(m, _spreads(frame, sides[m.name], draws)) for m in methods]
+    measured = [Measured(m, _spreads(frame, sides[m.name], draws)) for m in methods]
     cells = [
         _cell(frame, one, sides[one.method.name], form, name, signature)
-        for one in found
+        for one in measured
         for form, name in one.spreads
         if name not in UNSHOWN
     ]
-    return cells, _changes(frame, found, against, signature)
+    return cells, _changes(frame, measured, against, signature)
 
 
 def _spreads(frame: Frame, sides: Sequence[Side], draws: Draws) -> dict[tuple[str, str], Spread]:
-    found: dict[tuple[str, str], Spread] = {}
+    spreads: dict[tuple[str, str], Spread] = {}
     for form in FORMS:
         metrics: dict[str, list[EntityMetric]] = {}
         for side in sides:
             for name, metric in _metrics(frame, side, side.answers[form], form).items():
                 metrics.setdefault(name, []).append(metric)
         for name, own in metrics.items():
-            found[form, name] = spread(own, draws)
+            spreads[form, name] = spread(own, draws)
         least = least_error(frame, [side.answers[form].label for side in sides])
-        odds = found[form, "log_odds_within"]
-        found[form, "log_odds_within"] = odds._replace(least=least)
+        odds = spreads[form, "log_odds_within"]
+        spreads[form, "log_odds_within"] = odds._replace(least=least)
     rows = codes(frame.entity)
     for name in ALIGNED:
         own = [_share(rows, _alike(side, name)) for side in sides]
-        found["both", name] = spread(own, draws)
-    return found
+        spreads["both", name] = spread(own, draws)
+    return spreads
 
 
 def _alike(side: Side, name: str) -> Floats:
@@ -599,61 +601,61 @@ def _alike(side: Side, name: str) -> Floats:
 
 def _metrics(frame: Frame, side: Side, a: Answers, form: str) -> dict[str, EntityMetric]:
     """Return every number of one side as a function of entity weights."""
-    made: dict[str, EntityMetric] = {}
+    metrics: dict[str, EntityMetric] = {}
     flat = cluster_cells(frame.known, a.label, frame.entity)
     for name in RATES:
-        made[name] = _of_rates(flat, name)
-    made[UNASKED] = _of_rates(cluster_cells(frame.known, a.plain, frame.entity), "p_uncertain")
+        metrics[name] = _of_rates(flat, name)
+    metrics[UNASKED] = _of_rates(cluster_cells(frame.known, a.plain, frame.entity), "p_uncertain")
     typed = cluster_cells(frame.known, a.label, frame.entity, frame.type)
     for name in ("J_within", "log_odds_within", *UNSHOWN):
-        made[name] = _of_types(typed, name)
+        metrics[name] = _of_types(typed, name)
     rows = codes(frame.entity)
     score = -a.logprob
     if not np.isnan(score).all():
-        made["policy_J"] = _of_rows(rows, policy_j, score, frame.known, a.label, frame.type)
-        made["unspoken_knowledge"] = _of_rows(
+        metrics["policy_J"] = _of_rows(rows, policy_j, score, frame.known, a.label, frame.type)
+        metrics["unspoken_knowledge"] = _of_rows(
             rows, unspoken_knowledge, score, frame.known, a.label, frame.type
         )
-        made["policy_UUR"] = _policy_uur(frame, score, a.label)
-    made["skill"] = _of_rows(rows, skill, a.decisive, a.agreeing, a.draws)
-    made["wrong_and_sure"] = _share(rows, a.sure_wrong)
+        metrics["policy_UUR"] = _policy_uur(frame, score, a.label)
+    metrics["skill"] = _of_rows(rows, skill, a.decisive, a.agreeing, a.draws)
+    metrics["wrong_and_sure"] = _share(rows, a.sure_wrong)
     if form == "short":
         known = np.where(frame.known == 1, side.forced, np.nan)
-        made["forced"] = _share(rows, known)
-        made["forced_several"] = _share(rows, np.where(frame.several, known, np.nan))
-    return made
+        metrics["forced"] = _share(rows, known)
+        metrics["forced_several"] = _share(rows, np.where(frame.several, known, np.nan))
+    return metrics
 
 
 def _of_rates(cells: Floats, name: str) -> EntityMetric:
-    def made(weights: Floats | None) -> Floats | float:
+    def metric(weights: Floats | None) -> Floats | float:
         W = np.ones((1, len(cells))) if weights is None else weights
-        found = np.asarray(cell_rates(W @ cells)[name], dtype=np.float64)
-        return float(found[0]) if weights is None else found
+        rates = np.asarray(cell_rates(W @ cells)[name], dtype=np.float64)
+        return float(rates[0]) if weights is None else rates
 
-    return made
+    return metric
 
 
 def _of_types(cells: Floats, name: str) -> EntityMetric:
     wide = cells.reshape(len(cells), -1)
 
-    def made(weights: Floats | None) -> Floats | float:
+    def metric(weights: Floats | None) -> Floats | float:
         W = np.ones((1, len(cells))) if weights is None else weights
-        found = within_rates((W @ wide).reshape(len(W), *cells.shape[1:]))[name]
-        return float(found[0]) if weights is None else found
+        rates = within_rates((W @ wide).reshape(len(W), *cells.shape[1:]))[name]
+        return float(rates[0]) if weights is None else rates
 
-    return made
+    return metric
 
 
 def _of_rows(unit: np.ndarray, metric: object, *arrays: object) -> EntityMetric:
-    def made(weights: Floats | None) -> Floats | float:
+    def of_weights(weights: Floats | None) -> Floats | float:
         if weights is None:
             value = metric(*arrays)  # type: ignore[operator]
             return float("nan") if value is None else float(value)
-        found = metric(*arrays, weights=weights[:, unit])  # type: ignore[operator]
+        values = metric(*arrays, weights=weights[:, unit])  # type: ignore[operator]
         nothing = np.full(len(weights), np.nan)
-        return nothing if found is None else np.asarray(found, dtype=np.float64)
+        return nothing if values is None else np.asarray(values, dtype=np.float64)
 
-    return made
+    return of_weights
 
 
 def _share(unit: np.ndarray, values: Floats) -> EntityMetric:
@@ -676,44 +678,44 @@ def _policy_uur(frame: Frame, score: Floats, label: np.ndarray) -> EntityMetric:
     unit = codes(frame.entity)
     use = counted & (frame.known == 0)
 
-    def made(weights: Floats | None) -> Floats | float:
+    def metric(weights: Floats | None) -> Floats | float:
         W = np.ones((1, len(score))) if weights is None else weights[:, unit]
         member = policy_by_rate(score, frame.type, scored, W)[:, use]
         member = np.where(np.isnan(member), words[use], member)
         total = W[:, use].sum(axis=1)
         top = (member * W[:, use]).sum(axis=1)
-        found = np.where(total > 0, top / np.where(total > 0, total, 1.0), np.nan)
-        return float(found[0]) if weights is None else found
+        rates = np.where(total > 0, top / np.where(total > 0, total, 1.0), np.nan)
+        return float(rates[0]) if weights is None else rates
 
-    return made
+    return metric
 
 
 def _cell(
     frame: Frame, one: Measured, sides: Sequence[Side], form: str, name: str, signature: Signature
 ) -> Cell:
-    found = one.spreads[form, name]
+    spread = one.spreads[form, name]
     forms = FORMS if form == "both" else (form,)
     labels = [[_labels(side.answers[f], name) for f in forms] for side in sides]
     known = [frame.known] if form != "both" else []
     usable = [np.all([np.asarray(x) >= 0 for x in (*known, *own)], axis=0) for own in labels]
     n = round(float(np.mean([u.sum() for u in usable])))
-    made = estimate(name, found, frame.entities, n, _RANGE.get(name, (0.0, 1.0)))
-    by_seed = found.by_seed
+    number = estimate(name, spread, frame.entities, n, _RANGE.get(name, (0.0, 1.0)))
+    by_seed = spread.by_seed
     if form != "both":
         own = {n: spread for (f, n), spread in one.spreads.items() if f == form}
-        made = exact(frame, own, [one_form for (one_form,) in labels], made)
+        number = exact(frame, own, [one_form for (one_form,) in labels], number)
     if name == "log_odds_within":
-        made, by_seed = _odds(made), tuple(None if v is None else exp(v) for v in by_seed)
+        number, by_seed = _odds(number), tuple(None if v is None else exp(v) for v in by_seed)
     missing = max(
         int(np.any([x == MISSING for x in (*known, *own)], axis=0).sum()) for own in labels
     )
-    made = msgspec.structs.replace(
-        made,
+    number = msgspec.structs.replace(
+        number,
         where=slice_of(form=form, method=one.method.name),
         missing=missing,
-        signature=signature_of(made.name, (("form", form), *signature)),
+        signature=signature_of(number.name, (("form", form), *signature)),
     )
-    return Cell(one.method.name, form, made, by_seed)
+    return Cell(one.method.name, form, number, by_seed)
 
 
 def _labels(answers: Answers, name: str) -> np.ndarray:
@@ -727,13 +729,13 @@ def _odds(log: Estimate) -> Estimate:
 
 
 def _changes(
-    frame: Frame, found: Sequence[Measured], against: str, signature: Signature
+    frame: Frame, measured: Sequence[Measured], against: str, signature: Signature
 ) -> list[Change]:
-    by_name = {one.method.name: one for one in found}
-    pairs = [(one, by_name[against]) for one in found if one.method.name != against]
-    trained = [one for one in found if one.method.kind == "trained"]
+    by_name = {one.method.name: one for one in measured}
+    pairs = [(one, by_name[against]) for one in measured if one.method.name != against]
+    trained = [one for one in measured if one.method.kind == "trained"]
     pairs += list(zip(trained[1:], trained[:-1], strict=True))
-    made: list[Change] = []
+    changes: list[Change] = []
     for one, other in pairs:
         for form, name in one.spreads:
             if name not in TESTED or (form, name) not in other.spreads:
@@ -741,14 +743,16 @@ def _changes(
             gap = difference(one.spreads[form, name], other.spreads[form, name])
             where = slice_of(form=form, method=one.method.name, minus=other.method.name)
             settings = (("form", form), *signature)
-            told = estimate(name, gap, frame.entities, len(frame.pairs))
-            told = msgspec.structs.replace(
-                told, where=where, signature=signature_of(f"difference of {name}", settings)
+            number = estimate(name, gap, frame.entities, len(frame.pairs))
+            number = msgspec.structs.replace(
+                number, where=where, signature=signature_of(f"difference of {name}", settings)
             )
             p = p_value(gap, frame.entities)
-            made.append(Change(one.method.name, other.method.name, form, told, p))
-    corrected = holm([one.p for one in made])
-    return [msgspec.structs.replace(one, p_holm=p) for one, p in zip(made, corrected, strict=True)]
+            changes.append(Change(one.method.name, other.method.name, form, number, p))
+    corrected = holm([one.p for one in changes])
+    return [
+        msgspec.structs.replace(one, p_holm=p) for one, p in zip(changes, corrected, strict=True)
+    ]
 
 
 VALUES = {CORRECT: "correct", INCORRECT: "incorrect", UNCERTAIN: "uncertain"}
@@ -771,29 +775,29 @@ BUILTIN = (
 )
 
 
-def verdict(taught: Teaching, against: str) -> Iterator[str]:
+def verdict(training: Training, against: str) -> Iterator[str]:
     """Yield what heads the table: each form, then knowledge, then what is not shown."""
-    trained = [m for m in taught.methods if m.kind == "trained"]
+    trained = [m for m in training.methods if m.kind == "trained"]
     if not trained:
         return
     last = trained[-1]
     for form in FORMS:
-        yield _hedging(taught, last, form, against)
-    yield from _unasked(taught, last, against)
-    yield from _knowledge(taught, last, against)
+        yield _hedging(training, last, form, against)
+    yield from _unasked(training, last, against)
+    yield from _knowledge(training, last, against)
     if len(last.seeds) < 2:
         yield "One training seed: the intervals say nothing about what another seed would give."
-    measured = taught.entities.get("measured", FEW_ENTITIES)
+    measured = training.entities.get("measured", FEW_ENTITIES)
     if measured < FEW_ENTITIES:
         each = "1 entity was" if measured == 1 else f"{measured} entities were"
         yield f"Only {each} measured: too few for intervals and tests to be more than rough."
-    if taught.model == "builtin":
+    if training.model == "builtin":
         yield BUILTIN
 
 
-def _hedging(taught: Teaching, method: Method, form: str, against: str) -> str:
+def _hedging(training: Training, method: Method, form: str, against: str) -> str:
     uur, over, allowed, j = (
-        taught.get(method.name, form, name) for name in ("UUR", "over_hedge", "policy_UUR", "J")
+        training.get(method.name, form, name) for name in ("UUR", "over_hedge", "policy_UUR", "J")
     )
     who = f"{method.title}, {form} form"
     if uur.value is None and over.value is None:
@@ -803,7 +807,7 @@ def _hedging(taught: Teaching, method: Method, form: str, against: str) -> str:
     if over.value is None:
         return f"{who}: hedges {_percent(uur)} of unknown facts; there was no known one."
     text = f"{who}: hedges {_percent(uur)} of unknown and {_percent(over)} of known facts"
-    hedged, facts = _hedged(taught, method, form)
+    hedged, facts = _hedged(training, method, form)
     nothing = hedged < max(FEW_HEDGES, FEW_SHARE * facts)
     if nothing:
         count = f"{hedged:.0f}" if float(hedged).is_integer() else f"{hedged:.1f}"
@@ -814,39 +818,41 @@ def _hedging(taught: Teaching, method: Method, form: str, against: str) -> str:
             f"{_percent(allowed)} of the unknown"
         )
     text += f". J {_number(j)}"
-    before = taught.get(against, form, "J")
+    before = training.get(against, form, "J")
     if before.value is not None:
         text += f", with the instruction alone {_number(before)}"
-    return f"{text}{_gain(taught.change(method.name, against, form, 'J'))}{_blind(j, nothing)}."
+    return f"{text}{_gain(training.change(method.name, against, form, 'J'))}{_blind(j, nothing)}."
 
 
-def _hedged(taught: Teaching, method: Method, form: str) -> tuple[float, float]:
+def _hedged(training: Training, method: Method, form: str) -> tuple[float, float]:
     """Return how many facts are hedged (the mean over seeds) of how many."""
-    found = taught.get(method.name, form, "p_uncertain")
-    if found.numerator is None or found.denominator is None:
+    share = training.get(method.name, form, "p_uncertain")
+    if share.numerator is None or share.denominator is None:
         return inf, inf  # a table without counts: nothing is said of them
-    return found.numerator, found.denominator
+    return share.numerator, share.denominator
 
 
-def _unasked(taught: Teaching, method: Method, against: str) -> Iterator[str]:
+def _unasked(training: Training, method: Method, against: str) -> Iterator[str]:
     """Yield how much is hedged where nobody asks for doubt, beside where somebody does."""
     parts: list[str] = []
     alike: list[str] = []
     base: list[str] = []
     for form in FORMS:
-        own, asked, before = (
-            taught.get(name, form, number)
+        own, instructed, before = (
+            training.get(name, form, number)
             for name, number in (
                 (method.name, "unasked"), (method.name, "p_uncertain"), (against, "unasked"),
             )
         )  # fmt: skip
-        if own.value is None or asked.value is None:
+        if own.value is None or instructed.value is None:
             continue
-        told = "" if parts else " of facts"
-        parts.append(f"{_percent(own)}{told} in {PLACES[form]} (asked: {_percent(asked)})")
+        of_facts = "" if parts else " of facts"
+        parts.append(f"{_percent(own)}{of_facts} in {PLACES[form]} (asked: {_percent(instructed)})")
         base.append(_percent(before))
-        hedged, facts = _hedged(taught, method, form)
-        if own.value >= AS_OFTEN * asked.value and hedged >= max(FEW_HEDGES, FEW_SHARE * facts):
+        hedged, facts = _hedged(training, method, form)
+        if own.value >= AS_OFTEN * instructed.value and hedged >= max(
+            FEW_HEDGES, FEW_SHARE * facts
+        ):
             alike.append(PLACES[form])
     if parts:
         text = f"Unasked it hedges {' and '.join(parts)}, the base model {' and '.join(base)}."
@@ -875,10 +881,10 @@ def _blind(j: Estimate, nothing: bool) -> str:
     return ""
 
 
-def _knowledge(taught: Teaching, method: Method, against: str) -> Iterator[str]:
-    after, before = (taught.get(m, "short", "forced") for m in (method.name, against))
+def _knowledge(training: Training, method: Method, against: str) -> Iterator[str]:
+    after, before = (training.get(m, "short", "forced") for m in (method.name, against))
     if after.value is None or before.value is None:
-        known = taught.get(against, "short", "KCR").value is not None
+        known = training.get(against, "short", "KCR").value is not None
         why = "this model cannot be forced to answer" if known else "no fact was known before"
         yield f"Whether knowledge was lost is not known: {why}."
         return
@@ -886,14 +892,14 @@ def _knowledge(taught: Teaching, method: Method, against: str) -> Iterator[str]:
         f"Forced to answer, it is right on {_percent(after)} of the facts that the base model "
         f"knew (the base model itself: {_percent(before)}"
     )
-    change = taught.change(method.name, against, "short", "forced")
+    change = training.change(method.name, against, "short", "forced")
     gap = change.difference if change is not None else Estimate("forced")
     if gap.value is not None and gap.low is not None and gap.high is not None:
         text += (
             f"; difference {_points(gap.value)} [{_points(gap.low)}, {_points(gap.high)}] points"
         )
     text += ")"
-    several = [taught.get(m, "short", "forced_several") for m in (method.name, against)]
+    several = [training.get(m, "short", "forced_several") for m in (method.name, against)]
     if all(e.value is not None for e in several):
         own, base = (_percent(e) for e in several)
         text += f"; of those to which the base model gave several answers, on {own} ({base})"
@@ -953,7 +959,7 @@ def samples(frame: Frame, before: Side, after: Side, seed: int = 0) -> Iterator[
                 )
 
 
-# The proof of a teaching: base, prompted and taught models on the same facts, one table.
+# The proof of a training: base, prompted and trained models on the same facts, one table.
 
 Say = Callable[[str], None]
 #: what trained methods are compared with
@@ -975,12 +981,12 @@ def prove(
     parts: Halves,
     trained: Mapping[str, Sequence[Any]],
     folder: Path,
-    begun: Teaching,
+    begun: Training,
     *,
     progress: Progress | None = None,
     say: Say = lambda text: None,
-) -> Teaching:
-    """Measure taught models (by stage, a list over seeds) with frozen probes; return it all."""
+) -> Training:
+    """Measure trained models (by stage, a list over seeds) with frozen probes; return it all."""
     methods = str(begun.settings["methods"])
     frame = frame_of(base.path, parts.measured.questions)
     given = choices(base.path, parts.measured.questions)
@@ -991,13 +997,13 @@ def prove(
         AGAINST: [side_of(frame, base.path, own)],
     }
     shown = [Method("base", TITLES["base"], "base"), Method(AGAINST, TITLES[AGAINST], "prompted")]
-    asked = str(base.manifest.settings.get("methods") or "")
+    measured_methods = str(base.manifest.settings.get("methods") or "")
     place: Path = base.path
-    if methods and methods != asked:
+    if methods and methods != measured_methods:
         place = folder / "runs" / "methods"
         measure(base, base.model, place, limit=parts.limit, progress=progress, methods=methods)
-        asked = methods
-    for name in (n.strip() for n in asked.split(",") if n.strip()):
+        measured_methods = methods
+    for name in (n.strip() for n in measured_methods.split(",") if n.strip()):
         sides[name] = [side_of(frame, place, own, method=name)]
         shown.append(Method(name, TITLES.get(name, name), "prompted"))
     folders = {"base": str(base.path)}
@@ -1022,7 +1028,7 @@ def prove(
         signature=begun.signature,
         resamples=int(str(begun.settings["resamples"])),
     )
-    found = msgspec.structs.replace(
+    training = msgspec.structs.replace(
         begun,
         methods=tuple(shown),
         cells=tuple(cells),
@@ -1032,7 +1038,7 @@ def prove(
     )
     last = list(trained)[-1] if trained else AGAINST
     return msgspec.structs.replace(
-        found,
-        verdict=tuple(verdict(found, AGAINST)),
+        training,
+        verdict=tuple(verdict(training, AGAINST)),
         samples=tuple(samples(frame, sides[AGAINST][0], sides[last][0])),
     )

@@ -1,4 +1,4 @@
-"""A teaching in the terminal: the verdict, and a table by method in UNCLE's layout."""
+"""A training in the terminal: the verdict, and a table by method in UNCLE's layout."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from sayso.report.page import page as filled
 from sayso.report.tables import Cell, Figure, figure_of
 from sayso.report.tables import Table as tables_Table
 from sayso.report.terminal import data, plain_table, say
-from sayso.train.result import Change, Curve, Sample, Teaching, read_teaching, write_page
+from sayso.train.result import Change, Curve, Sample, Training, read_training, write_page
 
 FORMS = ("short", "long")
 #: columns of a terminal below which the further numbers are two tables
@@ -102,44 +102,44 @@ def weak(estimate: Estimate) -> str:
     return WEAK if estimate.value is not None and estimate.problem else ""
 
 
-def unfinished(taught: Teaching) -> str:
-    """Return that a teaching is not finished, and how to go on; empty for a finished one."""
-    if taught.finished:
+def unfinished(training: Training) -> str:
+    """Return that a training is not finished, and how to go on; empty for a finished one."""
+    if training.finished:
         return ""
-    command = line(taught.command, 2_000)
+    command = line(training.command, 2_000)
     with_it = f"`{command}`" if command else "the same call"
-    return f"This teaching is not finished: {with_it} goes on with it."
+    return f"This training is not finished: {with_it} goes on with it."
 
 
-def counted(taught: Teaching, form: str) -> str:
+def counted(training: Training, form: str) -> str:
     """Return how many known and unknown facts there are, and what was hedged where that is little.
 
     Empty where the table holds no counts.
     """
-    found: dict[str, list[Estimate]] = {}
+    sizes: dict[str, list[Estimate]] = {}
     few = []
-    for method in taught.methods:
-        own = [taught.get(method.name, form, name) for name in ("over_hedge", "UUR")]
+    for method in training.methods:
+        own = [training.get(method.name, form, name) for name in ("over_hedge", "UUR")]
         for estimate in own:
             if estimate.denominator is not None:
-                found.setdefault(estimate.name, []).append(estimate)
-        told = [
+                sizes.setdefault(estimate.name, []).append(estimate)
+        hedged = [
             f"{_count(estimate.numerator)} {kind}"
             for estimate, kind in zip(own, ("known", "unknown"), strict=True)
             if estimate.numerator is not None
         ]
-        if told and any(estimate.numerator is not None and estimate.problem for estimate in own):
-            few.append(f"{line(method.title, 60)} {' and '.join(told)}")
-    if len(found) < 2:
+        if hedged and any(estimate.numerator is not None and estimate.problem for estimate in own):
+            few.append(f"{line(method.title, 60)} {' and '.join(hedged)}")
+    if len(sizes) < 2:
         return ""
-    known, unknown = (_range(found[name]) for name in ("over_hedge", "UUR"))
+    known, unknown = (_range(sizes[name]) for name in ("over_hedge", "UUR"))
     text = f"{known} known and {unknown} unknown facts."
     return f"{text} Hedged, where few: {'; '.join(few)}." if few else text
 
 
-def _range(found: Sequence[Estimate]) -> str:
+def _range(estimates: Sequence[Estimate]) -> str:
     """Return a number of facts; two where methods differ, as answers were unreadable."""
-    sizes = sorted(estimate.denominator or 0.0 for estimate in found)
+    sizes = sorted(estimate.denominator or 0.0 for estimate in estimates)
     ends = dict.fromkeys(_count(size) for size in (sizes[0], sizes[-1]))
     return " to ".join(ends)
 
@@ -149,36 +149,36 @@ def _count(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
 
 
-def render_training(taught: Teaching, console: Console, page: Path | None = None) -> None:
-    """Print the verdict and the tables. Holds for a teaching that was only exported."""
-    if unfinished(taught):
-        say(console, unfinished(taught), "bold yellow")
-    for text in taught.verdict:
-        say(console, line(text, 600), "bold" if text is taught.verdict[0] else "")
-    for form in FORMS if taught.cells else ():
+def render_training(training: Training, console: Console, page: Path | None = None) -> None:
+    """Print the verdict and the tables. Holds for a training that was only exported."""
+    if unfinished(training):
+        say(console, unfinished(training), "bold yellow")
+    for text in training.verdict:
+        say(console, line(text, 600), "bold" if text is training.verdict[0] else "")
+    for form in FORMS if training.cells else ():
         for part, every in (("", PAPER), ("more", BEYOND)):
             heads = heads_of(form, every)
             half = len(heads) if not part or console.width >= WIDE else -(-len(heads) // 2)
             for at in range(0, len(heads), half):
                 console.print()
-                console.print(_board(taught, form, part, heads[at : at + half], console))
-            if not part and counted(taught, form):
-                say(console, counted(taught, form), "dim")
-    seeds = "1 seed" if len(taught.seeds) == 1 else f"{len(taught.seeds)} seeds"
-    if taught.cells:
+                console.print(_board(training, form, part, heads[at : at + half], console))
+            if not part and counted(training, form):
+                say(console, counted(training, form), "dim")
+    seeds = "1 seed" if len(training.seeds) == 1 else f"{len(training.seeds)} seeds"
+    if training.cells:
         say(
             console,
-            f"95 % intervals over {seeds} and {taught.entities.get('measured')} "
+            f"95 % intervals over {seeds} and {training.entities.get('measured')} "
             f"entities. * differs from the instruction alone (p < {CLEAR} after Holm over methods "
             f"and numbers; {_untested()} are not tested). Known and unknown: frozen probes of "
-            f"{line(taught.base_run, 200)}. Forced: {ABOUT['forced']}. Unasked: "
+            f"{line(training.base_run, 200)}. Forced: {ABOUT['forced']}. Unasked: "
             f"{ABOUT['unasked']}.",
             "dim",
         )
-        if any(weak(one.estimate) for one in taught.cells):
+        if any(weak(one.estimate) for one in training.cells):
             few = "few cases or undefined in some resamples: see the page"
             say(console, f"{WEAK} {few}", "dim")
-    for text in taught.notes:
+    for text in training.notes:
         say(console, line(text, 400), "dim")
     if page is not None:
         say(console, f"page: {page}", "dim")
@@ -189,7 +189,7 @@ def _untested() -> str:
 
 
 def _board(
-    taught: Teaching,
+    training: Training,
     form: str,
     part: str,
     heads: Sequence[tuple[str, str, bool]],
@@ -200,12 +200,12 @@ def _board(
     table.add_column(data(title, console, "bold"), no_wrap=True)
     for _, head, _ in heads:
         table.add_column(data(head, console, "dim"), justify="right")
-    for method in taught.methods:
-        own = [(taught.get(method.name, form, name), name, p) for name, _, p in heads]
+    for method in training.methods:
+        own = [(training.get(method.name, form, name), name, p) for name, _, p in heads]
         shown = []
         for estimate, name, percent in own:
             tested = "log_odds_within" if name == "odds_ratio_within" else name
-            star = marked(taught.change(method.name, "instruction", form, tested))
+            star = marked(training.change(method.name, "instruction", form, tested))
             mark = star + weak(estimate) if estimate.value is not None else ""
             shown.append(cell(estimate, percent) + mark)
         table.add_row(data(method.title, console), *(data(x, console) for x in shown))
@@ -214,7 +214,7 @@ def _board(
     return table
 
 
-# The charts of a teaching: losses and rewards, J by method, alignment (Figure 3), sweeps.
+# The charts of a training: losses and rewards, J by method, alignment (Figure 3), sweeps.
 #
 # Each function returns ``None`` where there is nothing to draw.
 
@@ -231,21 +231,21 @@ def quantities(curves: tuple[Curve, ...], stage: str) -> list[str]:
     return sorted(names - set(UNDRAWN), key=lambda name: (name != "loss", name))
 
 
-def together(taught: Teaching, stage: str, quantity: str) -> int:
+def together(training: Training, stage: str, quantity: str) -> int:
     """Return how many points of a curve are drawn as one, their mean."""
     counts = [
         sum(quantity in point.values for point in curve.points)
-        for curve in taught.curves
+        for curve in training.curves
         if curve.stage == stage
     ]
     return max(1, -(-max(counts, default=0) // MOST_POINTS))
 
 
-def course(taught: Teaching, stage: str, quantity: str, width: int) -> Drawing | None:
+def course(training: Training, stage: str, quantity: str, width: int) -> Drawing | None:
     """Draw one quantity along the steps of a stage, a line each seed."""
     rows: list[Row] = []
-    every = together(taught, stage, quantity)
-    for curve in taught.curves:
+    every = together(training, stage, quantity)
+    for curve in training.curves:
         if curve.stage != stage:
             continue
         points = [(p.step, p.values[quantity]) for p in curve.points if quantity in p.values]
@@ -285,42 +285,42 @@ def _height(width: int) -> int:
     return 240 if width > NARROW else 200
 
 
-def forest(taught: Teaching, name: str, title: str, width: int) -> Drawing | None:
+def forest(training: Training, name: str, title: str, width: int) -> Drawing | None:
     """Draw one number of every method and form with its interval."""
     rows: list[Row] = []
     order = []
-    for method in taught.methods:
+    for method in training.methods:
         label = line(method.title, 40 if width > NARROW else 20)
         order.append(label)
         for form in numbers.FORMS:
-            found = taught.get(method.name, form, name)
+            estimate = training.get(method.name, form, name)
             rows.append(
                 {
-                    "metric": label, "form": numbers.FORMS[form], "value": found.value,
-                    "low": found.low, "high": found.high,
+                    "metric": label, "form": numbers.FORMS[form], "value": estimate.value,
+                    "low": estimate.low, "high": estimate.high,
                 }
             )  # fmt: skip
     return forest_plot(rows, "metric", order, width, title, [])
 
 
-def alignment(taught: Teaching, width: int) -> Drawing | None:
+def alignment(training: Training, width: int) -> Drawing | None:
     """Draw how far short and long form hedge alike, a bar each method (UNCLE, Figure 3)."""
     rows: list[Row] = []
     order = []
-    for method in taught.methods:
+    for method in training.methods:
         label = line(method.title, 40 if width > NARROW else 20)
         start = 0.0
         for place, pair in enumerate(PAIRS):
-            value = taught.get(method.name, "both", f"align_{pair}").value
+            value = training.get(method.name, "both", f"align_{pair}").value
             if value is None:
                 continue
             if label not in order:
                 order.append(label)
-            told = f"{100 * value:.0f}" if value >= 0.06 else ""
+            label_text = f"{100 * value:.0f}" if value >= 0.06 else ""
             rows.append(
                 {
                     "method": label, "pair": pair, "order": place, "start": start,
-                    "end": start + value, "middle": start + value / 2, "label": told,
+                    "end": start + value, "middle": start + value / 2, "label": label_text,
                 }
             )  # fmt: skip
             start += value
@@ -330,19 +330,19 @@ def alignment(taught: Teaching, width: int) -> Drawing | None:
     return finish(pair_bars(rows, y, 22), width, 36 * len(order))
 
 
-def tradeoff(taught: Teaching, setting: str, width: int) -> Drawing | None:
+def tradeoff(training: Training, setting: str, width: int) -> Drawing | None:
     """Draw UUR against KCR of each setting of a sweep, joined in its order (UNCLE, Figure 4)."""
     rows: list[Row] = []
-    for point in sorted(taught.sweep, key=lambda p: p.value):
+    for point in sorted(training.sweep, key=lambda p: p.value):
         for form in numbers.FORMS:
-            told, hedged = (point.numbers.get(f"{form} {name}") for name in ("KCR", "UUR"))
-            if point.setting != setting or told is None or hedged is None:
+            known, hedged = (point.numbers.get(f"{form} {name}") for name in ("KCR", "UUR"))
+            if point.setting != setting or known is None or hedged is None:
                 continue
-            if told.value is not None and hedged.value is not None:
+            if known.value is not None and hedged.value is not None:
                 rows.append(
                     {
                         "form": numbers.FORMS[form], "at": point.value,
-                        "x": told.value, "y": hedged.value,
+                        "x": known.value, "y": hedged.value,
                         "label": f"{point.value:g}",
                     }
                 )  # fmt: skip
@@ -367,7 +367,7 @@ def tradeoff(taught: Teaching, setting: str, width: int) -> Drawing | None:
     return finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
 
 
-# The tables of a teaching's page: methods by numbers, what changed, seeds, alignment, rows.
+# The tables of a training's page: methods by numbers, what changed, seeds, alignment, rows.
 
 STAGES = {"sft": "Supervised fine-tuning", "dpo": "Preference optimization", "rl": "RL"}
 TESTED = {"odds_ratio_within": "log_odds_within"}
@@ -376,16 +376,16 @@ HEADS = {TESTED.get(name, name): head for name, head, _ in (*PAPER, *BEYOND)}
 
 
 def board(
-    taught: Teaching, form: str, heads: tuple[tuple[str, str, bool], ...], caption: str
+    training: Training, form: str, heads: tuple[tuple[str, str, bool], ...], caption: str
 ) -> tables_Table:
     """Return a table of methods by numbers, each with its interval."""
     rows_ = []
-    for method in taught.methods:
+    for method in training.methods:
         row = [Cell(line(method.title, 60), head=True)]
         for name, _, percent in heads:
-            estimate = taught.get(method.name, form, name)
+            estimate = training.get(method.name, form, name)
             tested = TESTED.get(name, name)
-            star = marked(taught.change(method.name, "instruction", form, tested))
+            star = marked(training.change(method.name, "instruction", form, tested))
             text = cell(estimate, percent)
             if estimate.value is not None:
                 text += star + weak(estimate)
@@ -399,18 +399,18 @@ def board(
         f"differs from the instruction alone (p < {CLEAR}, Holm over all methods and numbers"
         + (f"; {' and '.join(untested)} {are} not tested)." if untested else ").")
     ]
-    if heads[0] == PAPER[0] and counted(taught, form):
-        notes.append(counted(taught, form))
-    notes += _problems(taught, form, heads)
+    if heads[0] == PAPER[0] and counted(training, form):
+        notes.append(counted(training, form))
+    notes += _problems(training, form, heads)
     return tables_Table(caption, ["", *(head for _, head, _ in heads)], rows_, notes)
 
 
-def _problems(taught: Teaching, form: str, heads: tuple[tuple[str, str, bool], ...]) -> list[str]:
+def _problems(training: Training, form: str, heads: tuple[tuple[str, str, bool], ...]) -> list[str]:
     """Return why numbers are missing or rest on a part, one line a reason."""
-    found: dict[str, list[str]] = {}
-    for method in taught.methods:
+    reasons: dict[str, list[str]] = {}
+    for method in training.methods:
         for name, head, _ in heads:
-            estimate = taught.get(method.name, form, name)
+            estimate = training.get(method.name, form, name)
             if estimate.value is not None and not estimate.problem:
                 continue
             reason, which = estimate.problem or "undefined", f"{head} of {method.title}"
@@ -423,21 +423,21 @@ def _problems(taught: Teaching, form: str, heads: tuple[tuple[str, str, bool], .
                 )
                 which += f" ({count.rstrip(', ')})" if not way else ""
             sign = DASH if estimate.value is None else WEAK
-            found.setdefault(f"{sign} {reason}", []).append(which)
+            reasons.setdefault(f"{sign} {reason}", []).append(which)
     return [
         line(f"{sign} {', '.join(which)}: {reason}.", 800)
         for (sign, _, reason), which in (
-            (key.partition(" "), which) for key, which in found.items()
+            (key.partition(" "), which) for key, which in reasons.items()
         )
     ]
 
 
-def changes(taught: Teaching) -> tables_Table:
+def changes(training: Training) -> tables_Table:
     """Return every difference of trained methods that stays clear, and J's in any case."""
-    titles = {method.name: method.title for method in taught.methods}
-    trained = {method.name for method in taught.methods if method.kind == "trained"}
+    titles = {method.name: method.title for method in training.methods}
+    trained = {method.name for method in training.methods if method.kind == "trained"}
     rows_ = []
-    for one in taught.changes:
+    for one in training.changes:
         clear = one.p_holm is not None and one.p_holm < CLEAR
         if one.method not in trained or not (clear or one.difference.name == "J"):
             continue
@@ -459,17 +459,17 @@ def changes(taught: Teaching) -> tables_Table:
         )
     head = ["", "number", "difference", "p", "p, Holm"]
     note = (
-        f"Of {len(taught.changes)} tests, J's and those with a corrected p below {CLEAR}. Shares "
+        f"Of {len(training.changes)} tests, J's and those with a corrected p below {CLEAR}. Shares "
         "are numbers between 0 and 1, odds ratios logarithms."
     )
-    return tables_Table("What teaching changed", head, rows_, [note], "texts")
+    return tables_Table("What training changed", head, rows_, [note], "texts")
 
 
-def by_seed(taught: Teaching) -> tables_Table:
+def by_seed(training: Training) -> tables_Table:
     """Return J of each training; without rows where there is one seed."""
     rows_ = []
-    trained = [method for method in taught.methods if len(method.seeds) > 1]
-    held = {(c.method, c.form): c.by_seed for c in taught.cells if c.estimate.name == "J"}
+    trained = [method for method in training.methods if len(method.seeds) > 1]
+    held = {(c.method, c.form): c.by_seed for c in training.cells if c.estimate.name == "J"}
     for method in trained:
         for form in numbers.FORMS:
             values = held.get((method.name, form), ())
@@ -502,30 +502,30 @@ def _p(value: float | None) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
-def alignment_table(taught: Teaching) -> tables_Table:
+def alignment_table(training: Training) -> tables_Table:
     """Return the numbers of the alignment bars."""
     rows_ = []
-    for method in taught.methods:
-        own = [taught.get(method.name, "both", f"align_{pair}") for pair in PAIRS]
+    for method in training.methods:
+        own = [training.get(method.name, "both", f"align_{pair}") for pair in PAIRS]
         if any(e.value is not None for e in own):
             cells = [Cell(cell(e, True), _tight(e, True)) for e in own]
             rows_.append([Cell(line(method.title, 60), head=True), *cells])
     return tables_Table("Short against long form, % of facts", ["", *PAIRS], rows_, [])
 
 
-def rows(taught: Teaching) -> tables_Table:
+def rows(training: Training) -> tables_Table:
     """Return how many rows of each kind were trained on, in the order of the stages."""
-    trained = {curve.stage for curve in taught.curves}
-    found = []
-    for name, number in sorted(taught.rows.items(), key=lambda one: not one[0].startswith("sft")):
+    trained = {curve.stage for curve in training.curves}
+    rows_ = []
+    for name, number in sorted(training.rows.items(), key=lambda one: not one[0].startswith("sft")):
         stage, form, kind = (*name.split(" ", 2), "", "")[:3]
         if stage in trained or not trained:
             head = Cell(f"{STAGES.get(stage, stage)}, {form}", head=True)
-            found.append([head, Cell(line(kind, 60), style="left"), Cell(f"{number:,}")])
-    return tables_Table("Training rows of the first seed", ["", "kind", "rows"], found, [], "texts")
+            rows_.append([head, Cell(line(kind, 60), style="left"), Cell(f"{number:,}")])
+    return tables_Table("Training rows of the first seed", ["", "kind", "rows"], rows_, [], "texts")
 
 
-# The page of a teaching: verdict, table by method, alignment, curves, facts before and after.
+# The page of a training: verdict, table by method, alignment, curves, facts before and after.
 
 #: characters of an answer that a page shows
 MOST_TEXT = 2_000
@@ -557,70 +557,70 @@ class Shown(NamedTuple):
     after_value: str
 
 
-def write_training(folder: str | Path) -> Path:
-    """Write ``report.html`` of a teaching; return its path. Raises InputError."""
-    return write_page(folder, page(read_teaching(folder)))
+def write_training_page(folder: str | Path) -> Path:
+    """Write ``report.html`` of a training; return its path. Raises InputError."""
+    return write_page(folder, page(read_training(folder)))
 
 
-def page(taught: Teaching) -> str:
+def page(training: Training) -> str:
     """Return the page as text. Holds for any numbers and any texts."""
-    return filled("page.html.j2", context(taught), __package__)
+    return filled("page.html.j2", context(training), __package__)
 
 
-def context(taught: Teaching) -> dict[str, Any]:
+def context(training: Training) -> dict[str, Any]:
     """Return what the template needs."""
-    stages = list(dict.fromkeys(curve.stage for curve in taught.curves))
+    stages = list(dict.fromkeys(curve.stage for curve in training.curves))
     return {
-        "title": line(taught.model, 120) or "a model",
-        "unfinished": unfinished(taught),
-        "verdict": [line(text, 600) for text in taught.verdict],
+        "title": line(training.model, 120) or "a model",
+        "unfinished": unfinished(training),
+        "verdict": [line(text, 600) for text in training.verdict],
         "tables": [
-            board(taught, form, heads_of(form, heads), caption)
+            board(training, form, heads_of(form, heads), caption)
             for form in numbers.FORMS
             for heads, caption in (
                 (PAPER, f"{numbers.FORMS[form].capitalize()}, in UNCLE's layout"),
                 (BEYOND, f"{numbers.FORMS[form].capitalize()}: what those rates leave out"),
             )
         ],
-        "changes": changes(taught),
-        "by_seed": by_seed(taught),
-        "charts": _forests(taught),
+        "changes": changes(training),
+        "by_seed": by_seed(training),
+        "charts": _forests(training),
         "alignment": figure_of(
-            partial(alignment, taught),
+            partial(alignment, training),
             "Shares of facts by certainty in short and long form, a bar each method.",
         ),
-        "aligned": alignment_table(taught),
+        "aligned": alignment_table(training),
         "meaning": MEANING,
         "pairs": list(PAIRS),
-        "curves": _curves(taught, stages),
-        "sweeps": _sweeps(taught),
-        "samples": [_shown(sample) for sample in taught.samples],
-        "rows": rows(taught),
-        "told": _told(taught),
-        "settings": [(line(k, 80), line(str(v), 300)) for k, v in taught.settings.items()],
-        "facts": _facts(taught),
-        "notes": [line(note, 500) for note in taught.notes],
-        "command": line(taught.command, 2_000),
-        "signature": line(signature_text(taught.signature), 1_500),
+        "curves": _curves(training, stages),
+        "sweeps": _sweeps(training),
+        "samples": [_shown(sample) for sample in training.samples],
+        "rows": rows(training),
+        "told": _told(training),
+        "settings": [(line(k, 80), line(str(v), 300)) for k, v in training.settings.items()],
+        "facts": _facts(training),
+        "notes": [line(note, 500) for note in training.notes],
+        "command": line(training.command, 2_000),
+        "signature": line(signature_text(training.signature), 1_500),
         "definitions": ABOUT,
-        "builtin": taught.model == "builtin",
+        "builtin": training.model == "builtin",
         "clear": CLEAR,
     }
 
 
-def _facts(taught: Teaching) -> list[tuple[str, str]]:
-    told = {
-        "base run": taught.base_run,
-        "base model": taught.model_identity,
-        "data": taught.data,
-        "judge": taught.judge,
-        "entities taught": str(taught.entities.get("taught", "")),
-        "entities measured": str(taught.entities.get("measured", "")),
-        "sayso": taught.sayso,
-        "finished": taught.finished or "not yet",
-        **{_timing(name): f"{value:g}" for name, value in taught.timings.items()},
+def _facts(training: Training) -> list[tuple[str, str]]:
+    facts = {
+        "base run": training.base_run,
+        "base model": training.model_identity,
+        "data": training.data,
+        "judge": training.judge,
+        "entities trained on": str(training.entities.get("trained", "")),
+        "entities measured": str(training.entities.get("measured", "")),
+        "sayso": training.sayso,
+        "finished": training.finished or "not yet",
+        **{_timing(name): f"{value:g}" for name, value in training.timings.items()},
     }
-    return [(name, line(value, 300)) for name, value in told.items() if value]
+    return [(name, line(value, 300)) for name, value in facts.items() if value]
 
 
 def _timing(name: str) -> str:
@@ -643,7 +643,7 @@ def _shown(sample: Sample) -> Shown:
     )
 
 
-def _forests(taught: Teaching) -> list[tuple[str, Figure, str]]:
+def _forests(training: Training) -> list[tuple[str, Figure, str]]:
     drawn = []
     for name, title, axis, caption in (
         (
@@ -654,47 +654,47 @@ def _forests(taught: Teaching) -> list[tuple[str, Figure, str]]:
         ),
         (
             "wrong_and_sure",
-            "Told wrongly without a hedge",
+            "Mention wrongly without a hedge",
             "share of all facts",
             "What a reader is misled by. Lower is better.",
         ),
     ):
         figure = figure_of(
-            partial(forest, taught, name, axis), f"{title} by method; numbers below."
+            partial(forest, training, name, axis), f"{title} by method; numbers below."
         )
         if figure is not None:
             drawn.append((title, figure, caption))
     return drawn
 
 
-def _told(taught: Teaching) -> list[str]:
+def _told(training: Training) -> list[str]:
     """Return what the trainings had to say, such as that memory ran out."""
     return [
         line(f"{STAGES.get(curve.stage, curve.stage)}, seed {curve.seed}: {notice}", 400)
-        for curve in taught.curves
+        for curve in training.curves
         for notice in curve.notices
     ]
 
 
-def _curves(taught: Teaching, stages: list[str]) -> list[tuple[str, Figure, str]]:
+def _curves(training: Training, stages: list[str]) -> list[tuple[str, Figure, str]]:
     drawn = []
     for stage in stages:
-        for quantity in quantities(taught.curves, stage):
+        for quantity in quantities(training.curves, stage):
             title = f"{STAGES.get(stage, line(stage, 40))}: {line(quantity, 40)}"
             figure = figure_of(
-                partial(course, taught, stage, quantity), f"{title} by optimizer step."
+                partial(course, training, stage, quantity), f"{title} by optimizer step."
             )
             if figure is not None:
-                drawn.append((title, figure, _of_curve(taught, stage, quantity)))
+                drawn.append((title, figure, _of_curve(training, stage, quantity)))
     return drawn
 
 
-def _of_curve(taught: Teaching, stage: str, quantity: str) -> str:
+def _of_curve(training: Training, stage: str, quantity: str) -> str:
     """Return what a curve's points are."""
-    every = together(taught, stage, quantity)
+    every = together(training, stage, quantity)
     text = "" if every == 1 else f"Each point is the mean of {every} that were logged. "
     if quantity == "loss" and any(
-        c.first_loss is not None for c in taught.curves if c.stage == stage
+        c.first_loss is not None for c in training.curves if c.stage == stage
     ):
         text += "Step 0 is the first batch before any step. "
     if quantity == "loss" and stage == "rl":
@@ -702,10 +702,12 @@ def _of_curve(taught: Teaching, stage: str, quantity: str) -> str:
     return text + ABOUT_CURVES.get(quantity, "")
 
 
-def _sweeps(taught: Teaching) -> list[tuple[str, Figure]]:
+def _sweeps(training: Training) -> list[tuple[str, Figure]]:
     drawn = []
-    for setting in dict.fromkeys(point.setting for point in taught.sweep):
-        figure = figure_of(partial(tradeoff, taught, setting), f"UUR against KCR along {setting}.")
+    for setting in dict.fromkeys(point.setting for point in training.sweep):
+        figure = figure_of(
+            partial(tradeoff, training, setting), f"UUR against KCR along {setting}."
+        )
         if figure is not None:
             drawn.append((line(setting, 40), figure))
     return drawn
@@ -721,28 +723,28 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def render_sweep(taught: Teaching, console: Console, place: Path | None = None) -> None:
+def render_sweep(training: Training, console: Console, place: Path | None = None) -> None:
     """Print the last stage's numbers of every value, with 95 % intervals."""
-    setting = taught.sweep[0].setting if taught.sweep else "setting"
-    last = taught.methods[-1].title if taught.methods else ""
+    setting = training.sweep[0].setting if training.sweep else "setting"
+    last = training.methods[-1].title if training.methods else ""
     for form in FORMS:
         table = plain_table()
         table.add_column(data(f"{form} form, {setting}", console, "bold"), no_wrap=True)
         for _, head, _ in COLUMNS:
             table.add_column(data(head, console, "dim"), justify="right")
-        for point in taught.sweep:
+        for point in training.sweep:
             own = [(point.numbers[f"{form} {name}"], percent) for name, _, percent in COLUMNS]
-            cells = (data(cell(found, percent), console) for found, percent in own)
+            cells = (data(cell(estimate, percent), console) for estimate, percent in own)
             table.add_row(data(f"{point.value:g}", console), *cells)
-            ranges = (data(reach(found, percent), console, "dim") for found, percent in own)
+            ranges = (data(reach(estimate, percent), console, "dim") for estimate, percent in own)
             table.add_row("", *ranges)
         console.print()
         console.print(table)
-    seeds = "1 seed" if len(taught.seeds) == 1 else f"{len(taught.seeds)} seeds"
+    seeds = "1 seed" if len(training.seeds) == 1 else f"{len(training.seeds)} seeds"
     say(
         console,
         f"{last} of each value; 95 % intervals over {seeds} and "
-        f"{taught.entities.get('measured')} entities. The best of many values looks better than "
+        f"{training.entities.get('measured')} entities. The best of many values looks better than "
         "it is: choose on entities that are measured no more.",
         "dim",
     )
@@ -750,6 +752,6 @@ def render_sweep(taught: Teaching, console: Console, place: Path | None = None) 
         say(console, f"page: {place}", "dim")
 
 
-def write_sweep(folder: str | Path, taught: Teaching) -> Path:
+def write_sweep_page(folder: str | Path, training: Training) -> Path:
     """Write the page of a sweep, with UUR against KCR of each value; return its path."""
-    return write_page(folder, page(taught))
+    return write_page(folder, page(training))

@@ -1,4 +1,4 @@
-"""What a teaching leaves behind: ``teaching.json``, as it is computed, printed and drawn."""
+"""What a training leaves behind: ``training.json``, as computed, printed and drawn, and cards."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from sayso.records import Estimate, InputError, Signature, content_id
 from sayso.storage import format_1
 from sayso.storage.atomic import disk_errors, replacing
 
-#: the format of teaching.json: 2 since slices and signatures are pairs; 1 can still be read
+#: the format of training.json: 2 since slices and signatures are pairs; 1 is read for one release
 FORMAT = 2
-FILE = "teaching.json"
+FILE = "training.json"
+#: the file's name in format 1
+OLD_FILE = "teaching.json"
 
 
 class Method(msgspec.Struct, frozen=True):
@@ -85,8 +87,8 @@ class SweepPoint(msgspec.Struct, frozen=True):
     numbers: dict[str, Estimate]
 
 
-class Teaching(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a teaching did and found.
+class Training(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a training did, and its numbers.
 
     ``settings`` are all that decided it, ``rows`` counts training rows by "stage kind" for the
     first seed, ``entities`` counts trained and evaluated ones. ``finished`` is ``None`` until it
@@ -135,25 +137,33 @@ class Teaching(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
 
-def write_teaching(folder: str | Path, teaching: Teaching) -> Path:
-    """Write ``teaching.json`` in one piece; return its path. Raises InputError for a full disk."""
+def write_training(folder: str | Path, training: Training) -> Path:
+    """Write ``training.json`` in one piece; return its path. Raises InputError for a full disk."""
     place = Path(folder) / FILE
     with replacing(place) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(teaching), indent=1) + b"\n")
+        file.write(msgspec.json.format(msgspec.json.encode(training), indent=1) + b"\n")
+    (Path(folder) / OLD_FILE).unlink(missing_ok=True)
     return place
 
 
 def write_page(folder: str | Path, text: str) -> Path:
-    """Write ``report.html`` of a teaching in one piece; return its path."""
+    """Write ``report.html`` of a training in one piece; return its path."""
     place = Path(folder) / "report.html"
     with replacing(place) as file:
         file.write(text.encode("utf-8", "replace"))
     return place
 
 
-def read_teaching(folder: str | Path) -> Teaching:
-    """Read ``teaching.json`` of a folder. Raises InputError."""
+def is_training(folder: str | Path) -> bool:
+    """Tell whether a folder is one that ``sayso train`` wrote."""
+    return any((Path(folder) / name).is_file() for name in (FILE, OLD_FILE))
+
+
+def read_training(folder: str | Path) -> Training:
+    """Read ``training.json`` of a folder, or ``teaching.json`` of format 1. Raises InputError."""
     place = Path(folder) / FILE
+    if not place.is_file() and (Path(folder) / OLD_FILE).is_file():
+        place = Path(folder) / OLD_FILE
     if not place.is_file():
         raise InputError(f"{folder} holds no {FILE}: expected a folder that `sayso train` wrote")
     with disk_errors(place, "read"):
@@ -164,9 +174,9 @@ def read_teaching(folder: str | Path) -> Teaching:
             raise InputError(f"{place} has format {written}, this sayso reads 1 and {FORMAT}")
         if written == 1:
             return _of_format_1(msgspec.json.decode(data, type=dict[str, Any]))
-        return msgspec.json.decode(data, type=Teaching)
+        return msgspec.json.decode(data, type=Training)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{place} is no manifest of a teaching ({error})") from None
+        raise InputError(f"{place} is no manifest of a training ({error})") from None
 
 
 class Head(msgspec.Struct):
@@ -175,8 +185,8 @@ class Head(msgspec.Struct):
     format: int = 1
 
 
-def _of_format_1(fields: dict[str, Any]) -> Teaching:
-    """Return a teaching whose estimates hold slices and signatures as text."""
+def _of_format_1(fields: dict[str, Any]) -> Training:
+    """Return a training whose estimates hold slices and signatures as text, with older names."""
 
     def with_pairs(value: Any) -> Any:
         if isinstance(value, list):
@@ -190,9 +200,14 @@ def _of_format_1(fields: dict[str, Any]) -> Teaching:
             for key, one in value.items()
         }
 
-    held = {key: with_pairs(fields[key]) for key in ("cells", "changes", "sweep") if key in fields}
+    held: dict[str, Any] = {
+        key: with_pairs(fields[key]) for key in ("cells", "changes", "sweep") if key in fields
+    }
+    for key in ("settings", "entities"):
+        old = fields.get(key, {})
+        held[key] = {"trained" if name == "taught" else name: old[name] for name in old}
     signature = format_1.read_signature(str(fields.get("signature", "")))
-    return msgspec.convert(fields | held | {"signature": signature, "format": FORMAT}, Teaching)
+    return msgspec.convert(fields | held | {"signature": signature, "format": FORMAT}, Training)
 
 
 # ---- the card of an adapter or merged model: ``sayso.json`` for programs, ``README.md`` for people
@@ -296,7 +311,7 @@ def readme(card: Card) -> str:
     }
     lines = ["---", *(f"{key}: {json.dumps(value)}" for key, value in front.items()), "---", ""]
     what = "A merged model" if card.merged else "A LoRA adapter"
-    told = {
+    facts = {
         "base model": card.base_name,
         "base identity": card.base,
         "base run": card.base_run or "none",
@@ -306,9 +321,9 @@ def readme(card: Card) -> str:
         "signature": card.signature,
     }
     lines += [
-        f"# {what} taught to say what it does not know",
+        f"# {what} trained to say what it does not know",
         "",
-        *(f"- {name}: `{_plain(value)}`" for name, value in told.items()),
+        *(f"- {name}: `{_plain(value)}`" for name, value in facts.items()),
         "",
         "| setting | value |",
         "|---|---|",

@@ -32,7 +32,7 @@ _TAIL = 60
 class Stated(NamedTuple):
     """An answer without the percentage that it closes with, and that percentage as a share."""
 
-    said: str
+    text: str
     share: float | None
 
 
@@ -54,15 +54,15 @@ def stated(answer: str) -> Stated:
     "80%" alone, and the one that closes a sentence ("it holds 80%"), is a value and stays.
     """
     start = max(0, len(answer) - _TAIL)
-    found = _LAST.search(answer, start)
-    if found is None or (start and found.start() == start):
+    closing = _LAST.search(answer, start)
+    if closing is None or (start and closing.start() == start):
         return Stated(answer, None)
-    said = answer[: found.start()].strip()
-    apart = found["word"] or found["gap"].strip()
-    if not any(c.isalnum() for c in said) or not (apart or not has_verb(said)):
+    text = answer[: closing.start()].strip()
+    apart = closing["word"] or closing["gap"].strip()
+    if not any(c.isalnum() for c in text) or not (apart or not has_verb(text)):
         return Stated(answer, None)
-    share = float(found[3]) / 100
-    return Stated(said, share) if share <= 1 else Stated(answer, None)
+    share = float(closing[3]) / 100
+    return Stated(text, share) if share <= 1 else Stated(answer, None)
 
 
 def confidence_of(answer: str) -> float | None:
@@ -71,13 +71,13 @@ def confidence_of(answer: str) -> float | None:
     Several percentages that differ state none, unless all but the last are the value ("80% (90%)").
     ``None`` too for a refusal, which asserts nothing.
     """
-    said, share = stated(answer)
+    text, share = stated(answer)
     if share is None:
         if any(float(number) > 100 for number in _PERCENT.findall(answer)):
             return None
         return decisiveness(answer)
-    others = {float(number) / 100 for number in _PERCENT.findall(said)} - {share}
-    return None if others and not _PERCENT.fullmatch(said) else share
+    others = {float(number) / 100 for number in _PERCENT.findall(text)} - {share}
+    return None if others and not _PERCENT.fullmatch(text) else share
 
 
 def reward(
@@ -97,6 +97,6 @@ def reward(
         return 0.0
     value = stated(answer)
     if value.share is not None:
-        verdict = judge_rules(question, golds, value.said)
+        verdict = judge_rules(question, golds, value.text)
     confidence = confidence_of(answer)
     return brier(0.5 if confidence is None else confidence, verdict.content == "correct")

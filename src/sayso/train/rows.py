@@ -39,7 +39,7 @@ _LETTERS = str.maketrans(
 MORE_DRAWS = "ask for them with `sayso run uncle --split train --probe.k {k}`"
 
 
-class Told(msgspec.Struct, frozen=True):
+class Mention(msgspec.Struct, frozen=True):
     """What a paragraph says of one aspect.
 
     ``start:end`` is the sentence, ``value`` the text inside it that states a value, found without
@@ -68,7 +68,7 @@ class Paragraph(msgspec.Struct, frozen=True):
     """One long answer with its aspects, and with its claims where a run has checked them."""
 
     text: str
-    told: tuple[Told, ...] = ()
+    mentions: tuple[Mention, ...] = ()
     claims: tuple[Checked, ...] = ()
 
 
@@ -154,7 +154,7 @@ def facts_of(
         if g.problem is None and not g.instructed:
             more[g.question].append(g)
     checked = _checked(claims, labels)
-    found = []
+    facts = []
     for question in questions:
         if question.parts:
             parts = [by_id[p] for p in question.parts]
@@ -165,24 +165,24 @@ def facts_of(
             if not texts:
                 continue
             paragraphs = tuple(
-                Paragraph(g.text, _told(g, parts, stage, read), checked.get(g.id, ()))
+                Paragraph(g.text, _mentions(g, parts, stage, read), checked.get(g.id, ()))
                 for stage, g in texts
             )
             prompt = texts[0][1].request.messages[-1].content
-            said = plain.text if plain else ""
-            found.append(Fact(question, "long", prompt, said, paragraphs=paragraphs))
+            text = plain.text if plain else ""
+            facts.append(Fact(question, "long", prompt, text, paragraphs=paragraphs))
             continue
         held_all = sorted(drawn.get(question.id, {}).items())
         one = greedy.get(("short", question.id))
         if not held_all and one is None:
             continue
-        asked = one if one is not None else held_all[0][1][0]
+        answer = one if one is not None else held_all[0][1][0]
         judged = read.get("short", {}).get((one.id, question.id)) if one else None
-        found.append(
+        facts.append(
             Fact(
                 question,
                 "short",
-                asked.request.messages[-1].content,
+                answer.request.messages[-1].content,
                 one.text if one else "",
                 _right(judged),
                 tuple(g.text if g.problem is None else "" for _, (g, _) in held_all),
@@ -190,7 +190,7 @@ def facts_of(
                 tuple(v.stance if v else None for _, (_, v) in held_all),
             )
         )
-    return found
+    return facts
 
 
 def _right(verdict: Verdict | None) -> bool | None:
@@ -200,13 +200,13 @@ def _right(verdict: Verdict | None) -> bool | None:
     return verdict.value == "correct"
 
 
-def _told(
+def _mentions(
     g: Generation,
     parts: Sequence[Question],
     stage: str,
     read: Mapping[str, Mapping[tuple[str, str], Verdict]],
-) -> tuple[Told, ...]:
-    found = []
+) -> tuple[Mention, ...]:
+    mentions = []
     for part in parts:
         verdict = read.get(stage, {}).get((g.id, part.id))
         place = read.get(f"{stage}-spans", {}).get((g.id, part.id))
@@ -216,18 +216,18 @@ def _told(
         stance = verdict.stance if verdict else None
         right = _right(verdict) if stance == "committed" else None
         span = (verdict.start, verdict.end) if verdict else (None, None)
-        found.append(Told(part, stance, right, *span, value))
-    return tuple(found)
+        mentions.append(Mention(part, stance, right, *span, value))
+    return tuple(mentions)
 
 
 def _checked(claims: Iterable[Claim], labels: Iterable[Verdict]) -> dict[str, tuple[Checked, ...]]:
     label = {v.target: v.label for v in labels}
-    found: dict[str, list[Checked]] = defaultdict(list)
+    claims_by_answer: dict[str, list[Checked]] = defaultdict(list)
     for claim in sorted(claims, key=lambda c: (c.generation, c.start, c.end, c.id)):
-        found[claim.generation].append(
+        claims_by_answer[claim.generation].append(
             Checked(claim.start, claim.end, claim.text, label.get(claim.id))
         )
-    return {generation: tuple(some) for generation, some in found.items()}
+    return {generation: tuple(some) for generation, some in claims_by_answer.items()}
 
 
 def check_draws(facts: Iterable[Fact], k: int) -> None:
@@ -270,8 +270,8 @@ def check_apart(rows: Iterable[Row], evaluated: Iterable[str | Question]) -> Non
     shared: dict[str, int] = {}
     for row in rows:
         hit = names.get(normal_name(row.entity))
-        found = [hit] if hit is not None else [ids[q] for q in row.questions if q in ids][:1]
-        for name in found:
+        hits = [hit] if hit is not None else [ids[q] for q in row.questions if q in ids][:1]
+        for name in hits:
             shared[name] = shared.get(name, 0) + 1
     if shared:
         first = ", ".join(repr(name) for name in sorted(shared)[:5])
@@ -296,16 +296,16 @@ def instructed(
     rows: Iterable[Row], instructions: Mapping[Form, str], share: float = 1.0, seed: int = 0
 ) -> list[Row]:
     """Return rows of which a ``share`` asks for doubt: the form's instruction behind the prompt."""
-    found = []
+    marked = []
     for row in rows:
-        told = instructions.get(row.form, "")
+        wording = instructions.get(row.form, "")
         if (
-            told
+            wording
             and chance("instructed", seed, row.questions, row.kind, row.chosen).random() < share
         ):
-            row = msgspec.structs.replace(row, prompt=f"{row.prompt} {told}")
-        found.append(row)
-    return found
+            row = msgspec.structs.replace(row, prompt=f"{row.prompt} {wording}")
+        marked.append(row)
+    return marked
 
 
 # How sure a model is of an answer: the share of its other draws that agree with it.
@@ -342,10 +342,10 @@ def agreement(
     """Return how many draws agree with an answer; None with fewer than ``least`` comparable."""
     agreeing = counted = 0
     for draw in draws:
-        found = compare(question.text, answer, draw)
-        if found is not None:
+        contradiction = compare(question.text, answer, draw)
+        if contradiction is not None:
             counted += 1
-            agreeing += not found
+            agreeing += not contradiction
     return Agreement(agreeing, counted) if counted >= max(1, least) else None
 
 
@@ -353,13 +353,13 @@ def confidences(
     facts: Sequence[Fact], k: int, compare: Compare = contradicts, least: int = LEAST
 ) -> dict[str, Agreement]:
     """Return the confidence of each short fact's greedy answer by question id, where it exists."""
-    found = {}
+    shares = {}
     for fact in facts:
         if fact.form == "short" and fact.greedy.strip():
-            made = agreement(fact.question, fact.greedy, fact.draws[:k], compare, least)
-            if made is not None:
-                found[fact.question.id] = made
-    return found
+            confidence = agreement(fact.question, fact.greedy, fact.draws[:k], compare, least)
+            if confidence is not None:
+                shares[fact.question.id] = confidence
+    return shares
 
 
 def extremes(
@@ -380,7 +380,7 @@ def extremes(
     return [*held[:low], *held[len(held) - (number - low) :]]
 
 
-def told_confidence(
+def mention_confidence(
     question: Question,
     value: str | None,
     short: Mapping[str, Fact],
@@ -408,7 +408,7 @@ def lucky(fact: Fact, k: int, right: bool | None) -> bool:
 WORDS = ("possibly", "perhaps", "maybe", "probably")
 
 
-# The words of doubt that rows teach, all ours: refusals, and sentences re-worded as unsure.
+# The words of doubt in rows, all ours: refusals, and sentences re-worded as unsure.
 #
 # A sentence about "Where was X born?" becomes "I am not sure where X was born", by rules on the
 # question's form; where these do not reach, the aspect's name is used. No value is ever
@@ -477,14 +477,14 @@ def clause_of(question: Question) -> str | None:
     text = question.text.strip()
     if len(text) > 300:
         return None
-    found = _BE.match(text)
-    if found is None:
+    match = _BE.match(text)
+    if match is None:
         if _SUBJECT.match(text) and not _DO.search(text):
             return text[0].lower() + text[1:].rstrip("? ")
         return None
-    if _DO.search(found["wh"]):
+    if _DO.search(match["wh"]):
         return None
-    wh, be, rest = found["wh"], found["be"].lower(), found["rest"]
+    wh, be, rest = match["wh"], match["be"].lower(), match["rest"]
     wh = wh[0].lower() + wh[1:]
     entity = question.entity
     if entity and rest.startswith(entity):

@@ -113,12 +113,12 @@ class Begun(msgspec.Struct, frozen=True):
 
 def finished(out: Path, signature: str) -> bool:
     """Tell whether this training is finished there. Raises InputError for another one."""
-    found = read_card(out) if out.is_dir() else None
-    if found is None:
+    card = read_card(out) if out.is_dir() else None
+    if card is None:
         return False
-    if found.signature != signature:
+    if card.signature != signature:
         raise InputError(
-            f"{out} holds another training ({found.signature}, not {signature}): choose another "
+            f"{out} holds another training ({card.signature}, not {signature}): choose another "
             "folder"
         )
     clear(out)  # it may have been killed between its card and its end
@@ -181,14 +181,14 @@ def mark() -> Any:
 
 def last(out: Path) -> Path | None:
     """Return the last whole checkpoint, and remove what a kill or a full disk left half-written."""
-    found = sorted(
+    checkpoints = sorted(
         (path for path in (out / FOLDER).glob("checkpoint-*") if path.name[11:].isdigit()),
         key=lambda path: int(path.name[11:]),
     )
-    for path in found:
+    for path in checkpoints:
         if not (path / WHOLE).is_file():
             shutil.rmtree(path, ignore_errors=True)
-    kept = [path for path in found if (path / WHOLE).is_file()]
+    kept = [path for path in checkpoints if (path / WHOLE).is_file()]
     return kept[-1] if kept else None
 
 
@@ -383,7 +383,7 @@ def _first_line(error: BaseException) -> str:
 #: below so many steps nothing warms up: a linear warm-up spends its first step at rate 0, which
 #: is all of a training of one step and a tenth of one of ten
 WARM = 20
-#: fewer steps than this teach next to nothing
+#: fewer steps than this train next to nothing
 FEW = 10
 #: seconds between two lines of progress: never sooner; a hundredth of the whole, but within these
 SOONEST, LATE, LATEST = 2.0, 15.0, 300.0
@@ -414,8 +414,8 @@ def paced(kind: str, rows: int, preset: Preset) -> Preset:
 
 def told(kind: str, steps: int) -> str:
     """Say how many steps a stage takes, and what to do where they are too few."""
-    said = f"{kind.upper()} takes {steps} optimizer step{'' if steps == 1 else 's'}"
-    return said if steps >= FEW else f"{said}: too few to teach anything; take {MORE[kind]}"
+    text = f"{kind.upper()} takes {steps} optimizer step{'' if steps == 1 else 's'}"
+    return text if steps >= FEW else f"{text}: too few to train anything; take {MORE[kind]}"
 
 
 class Pace:
@@ -579,10 +579,10 @@ def train(
     from transformers import PrinterCallback
 
     one_process()
-    said: list[str] = []
+    notices: list[str] = []
 
     def say(text: str) -> None:
-        said.append(text)
+        notices.append(text)
         task.say(text)
 
     card = _card(task, rows, base, parent)
@@ -621,7 +621,7 @@ def train(
         card,
         first_loss=begun(task.out).first_loss,
         curve=_curve(trainer.state.log_history, task),
-        notices=tuple(said),
+        notices=tuple(notices),
     )
     with full_disk(task.out):
         trainer.model.save_pretrained(task.out, selected_adapters=["default"])
@@ -652,15 +652,15 @@ def _card(task: Task, rows: Sequence[tuple[str, ...]], base: str, parent: str) -
 def _curve(history: Sequence[Mapping[str, Any]], task: Task) -> tuple[Step, ...]:
     """Return the course of a training from what its trainer logged."""
     scale = 1.0 if task.kind == "rl" else task.stage.epochs  # one of the arranged is all of ours
-    found = []
+    steps = []
     for line in history:
         if "loss" not in line:
             continue
         logged = {own: line[name] for name, own in LOGGED.items() if line.get(name) is not None}
         values = {name: float(value) for name, value in logged.items() if math.isfinite(value)}
         rate = line.get("learning_rate")
-        found.append(Step(line["step"], line["epoch"] * scale, line["loss"], rate, values))
-    return tuple(found)
+        steps.append(Step(line["step"], line["epoch"] * scale, line["loss"], rate, values))
+    return tuple(steps)
 
 
 def _check_finite(model: Any, task: Task) -> None:
@@ -861,13 +861,13 @@ def rl(
     }  # fmt: skip
     task = Task("rl", source, Path(out), preset, preset.rl, seed, resume, say, about)
     tokenizer = open_tokenizer(str(start))
-    asked = {p.question.id: p.question for p in prompts}
+    questions = {p.question.id: p.question for p in prompts}
     texts = unmarked(tokenizer, [(p.prompt, p.question.id) for p in prompts], say)
     task = begin_task(task, len(texts))
 
     def rewarded(completions: Sequence[Any], question: Sequence[str], **_: Any) -> list[Any]:
         answers = [c if isinstance(c, str) else c[-1]["content"] for c in completions]
-        held = [asked[q] for q in question]
+        held = [questions[q] for q in question]
         return [
             reward_of(reward, q.text, q.golds or (), answer, cost)
             for q, answer in zip(held, answers, strict=True)
@@ -877,7 +877,7 @@ def rl(
         return _rl_trainer(task, tokenizer, texts, start, source, rewarded, micro)
 
     parent = f"{before.signature}|{reward}|{cost:g}"
-    hashed = [(*text, *_names(asked[text[1]].golds or ())) for text in texts]
+    hashed = [(*text, *_names(questions[text[1]].golds or ())) for text in texts]
     return train(task, hashed, build, before.base, parent, first=False)
 
 
@@ -974,8 +974,8 @@ def sft(
     set of rows, a full disk or a folder that holds something else.
     """
     source = model_folder(model)
-    told = {"base_name": str(model), **(about or {})}
-    task = Task("sft", source, Path(out), preset, preset.sft, seed, resume, say, told)
+    about_it = {"base_name": str(model), **(about or {})}
+    task = Task("sft", source, Path(out), preset, preset.sft, seed, resume, say, about_it)
     tokenizer = open_tokenizer(source)
     texts = unmarked(tokenizer, [(row.prompt, row.chosen) for row in rows], say)
     task = begin_task(task, len(texts))

@@ -41,35 +41,37 @@ from sayso.train.recipes import keep as keep_rows
 from sayso.train.recipes import make as make_rows
 from sayso.train.result import (
     FILE,
+    OLD_FILE,
     Curve,
     Point,
     SweepPoint,
-    Teaching,
+    Training,
+    is_training,
     read_card,
-    read_teaching,
+    read_training,
     write_card,
-    write_teaching,
+    write_training,
 )  # fmt: skip
 from sayso.train.rows import Fact, Form
 from sayso.train.trainers import Say
 from sayso.version import __version__
 
-#: settings that may change when a teaching goes on: they decide what is counted, not what is made
+#: settings that may change when a training goes on: they decide what is counted, not what is made
 COUNTED = ("methods", "resamples")
 #: settings that are hashes: what they stand for
-HASHES = {"taught": "about other entities", "measured": "measured on other entities"}
-#: settings that say which trainings there are; further ones may be added to a teaching
+HASHES = {"trained": "about other entities", "measured": "measured on other entities"}
+#: settings that say which seeds are trained; further ones may be added
 SEEDS = ("seeds", "seed")
-#: what a teaching writes before anything is trained
-PREPARED = (FILE, "draws", "rows")
-#: everything that a teaching writes; other names are somebody else's
+#: what a training writes before anything is trained
+PREPARED = (FILE, OLD_FILE, "draws", "rows")
+#: everything that a training writes; other names are somebody else's
 OURS = (*PREPARED, "adapters", "runs", "forced", "export", "export-sharegpt", "report.html")
 
 
 def begin(
     base: Base, parts: Halves, config: TrainConfig, preset: Preset, rows: RowSettings, command: str
-) -> Teaching:
-    """Return what a teaching is before it has begun; its settings decide whether it may go on."""
+) -> Training:
+    """Return what a training is before it has begun; its settings decide whether it may go on."""
     settings: dict[str, object] = {
         "recipe": config.recipe,
         "stages": config.stages,
@@ -77,7 +79,7 @@ def begin(
         "seed": config.seed,
         "methods": config.methods or "",
         "resamples": config.resamples,
-        "taught": parts.taught.hash,
+        "trained": parts.trained.hash,
         "measured": parts.measured.hash,
         **_flat("rows", dataclasses.asdict(rows)),
         **_flat("training", dataclasses.asdict(preset)),
@@ -85,7 +87,7 @@ def begin(
     manifest = base.manifest
     key = content_id([settings, manifest.model_identity, manifest.judge_signature])[:8]
     signature = signature_of(
-        f"taught#{key}",
+        f"training#{key}",
         (
             ("recipe", config.recipe),
             ("data", f"{manifest.data}-{parts.measured.hash[:4]}"),
@@ -96,7 +98,7 @@ def begin(
             ("v", __version__),
         ),
     )
-    return Teaching(
+    return Training(
         sayso=__version__,
         created=now(),
         command=command,
@@ -108,7 +110,7 @@ def begin(
         settings=settings,
         seeds=tuple(range(config.seed, config.seed + config.seeds)),
         entities={
-            "taught": entities_of(parts.taught.questions),
+            "trained": entities_of(parts.trained.questions),
             "measured": entities_of(parts.measured.questions),
         },
         notes=parts.notes,
@@ -127,14 +129,14 @@ def _flat(prefix: str, settings: Mapping[str, Any]) -> dict[str, object]:
     return flat
 
 
-def folder_of(base: Base, begun: Teaching) -> Path:
-    """Return the folder beside the run that a teaching gets without a name.
+def folder_of(base: Base, begun: Training) -> Path:
+    """Return the folder beside the run that a training gets without a name.
 
     The same for more seeds or another way of counting: those go on in it.
     """
-    made = {k: v for k, v in begun.settings.items() if k not in (*COUNTED, "seeds")}
-    key = content_id([made, begun.model_identity, begun.judge])[:8]
-    return base.path.parent / f"taught-{base.path.name}-{made['recipe']}-{key}"
+    kept = {k: v for k, v in begun.settings.items() if k not in (*COUNTED, "seeds")}
+    key = content_id([kept, begun.model_identity, begun.judge])[:8]
+    return base.path.parent / f"training-{base.path.name}-{kept['recipe']}-{key}"
 
 
 @contextlib.contextmanager
@@ -144,14 +146,14 @@ def alone(folder: Path) -> Iterator[bool]:
     The lock is on the folder itself and ends with the process, however that ends. New folders
     in which nothing was left are removed again.
     """
-    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    created = [place for place in (folder, *folder.parents) if not place.exists()]
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     handle = _locked(folder)
     try:
-        yield bool(made)
+        yield bool(created)
     finally:
-        for place in made:
+        for place in created:
             with contextlib.suppress(OSError):  # it holds something, or is gone already
                 place.rmdir()
         if handle is not None:
@@ -180,58 +182,58 @@ def _locked(folder: Path) -> int | None:
     return handle
 
 
-def open_teaching(folder: Path, begun: Teaching, base: Base, *, export: bool = False) -> Teaching:
+def open_training(folder: Path, begun: Training, base: Base, *, export: bool = False) -> Training:
     """Begin in a folder, or go on in one that was begun with the same settings.
 
-    A finished teaching may get further seeds; until they are finished its findings stand. An
+    A finished training may get further seeds; until they are finished its findings stand. An
     ``export`` writes no findings and so goes into no folder that has some. Where ``base`` lies
     elsewhere now, what the folder holds is made to point there. Returns ``begun`` with what the
     folder says of its beginning and of the time spent. Raises InputError.
     """
-    if not (folder / FILE).is_file():
-        found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-        if found - set(OURS) or (found and "draws" not in found):
-            raise InputError(f"{folder} is not empty and no teaching: choose another --out")
+    if not is_training(folder):
+        names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        if names - set(OURS) or (names and "draws" not in names):
+            raise InputError(f"{folder} is not empty and no training: choose another --out")
         repoint(folder, base)
-        write_teaching(folder, begun)
+        write_training(folder, begun)
         return begun
     before = _read(folder)
     _check_same(folder, before, begun)
     if before.cells:
         if export:
             raise InputError(
-                f"{folder} holds a finished teaching (its rows are in {folder / 'rows'}): choose "
+                f"{folder} holds a finished training (its rows are in {folder / 'rows'}): choose "
                 "another --out for the export"
             )
         if left := sorted(set(before.seeds) - set(begun.seeds)):
             raise InputError(
-                f"{folder} holds a teaching with seeds {_listed(before.seeds)}, and "
+                f"{folder} holds a training with seeds {_listed(before.seeds)}, and "
                 f"{_listed(begun.seeds)} would leave out {_listed(left)}: say at least "
                 f"{_asking(before.seeds)}, or choose another --out"
             )
     repoint(folder, base)
     if not before.cells:
-        write_teaching(folder, begun)
+        write_training(folder, begun)
     return msgspec.structs.replace(begun, created=before.created, timings=before.timings)
 
 
-def _read(folder: Path) -> Teaching:
-    """Read a teaching to go on with. Raises InputError that says what to do with a damaged one."""
+def _read(folder: Path) -> Training:
+    """Read a training to go on with. Raises InputError that says what to do with a damaged one."""
     again = (
         f"remove {folder / FILE} and say the same command again: what the folder holds of draws, "
         "adapters and runs is used again"
     )
     try:
-        found = read_teaching(folder)
+        training = read_training(folder)
     except InputError as error:
         raise InputError(f"{error}; {again}") from None
-    if not (found.model_identity and found.judge and found.settings):
+    if not (training.model_identity and training.judge and training.settings):
         raise InputError(f"{folder / FILE} is damaged, it names no model or settings: {again}")
-    return found
+    return training
 
 
 def repoint(folder: Path, base: Base) -> None:
-    """Let runs and adapters of a teaching name the base run where it lies now.
+    """Let runs and adapters of a training name the base run where it lies now.
 
     A run is identified by what its probes said, not by its path. Raises InputError for runs that
     were measured with other probes.
@@ -260,18 +262,18 @@ def _same_probes(held: RunFolder, base: RunFolder) -> bool:
     """Tell whether the frozen probes of a run, if it has any yet, are those of a base run."""
     if not held.has("generations/probe") or not held.has("verdicts/probe"):
         return True
-    said = [
+    texts = [
         {g.id: g.text for g in run.iter("generations/probe", Generation)} for run in (held, base)
     ]
     read = [
         {v.target: (v.stance, v.value) for v in run.iter("verdicts/probe", Verdict)}
         for run in (held, base)
     ]
-    return all(own.items() <= other.items() for own, other in (said, read))
+    return all(own.items() <= other.items() for own, other in (texts, read))
 
 
 def withdraw(folder: Path, *, drawn: bool = False) -> None:
-    """Take back a teaching in which nothing was trained: what it has begun, and its empty folders.
+    """Take back a training in which nothing was trained: what it has begun, and its empty folders.
 
     One in which something was drawn is kept, unless ``drawn``: what was paid for is in the cache
     of replies all the same.
@@ -280,7 +282,8 @@ def withdraw(folder: Path, *, drawn: bool = False) -> None:
         return
     if {path.name for path in folder.iterdir()} - set(PREPARED):
         return  # trained, measured or exported, or somebody else's
-    (folder / FILE).unlink(missing_ok=True)
+    for name in (FILE, OLD_FILE):
+        (folder / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # something else is in it: it stays
         for part in ("draws", "rows"):
             if drawn and (folder / part).is_dir():
@@ -290,23 +293,23 @@ def withdraw(folder: Path, *, drawn: bool = False) -> None:
         folder.rmdir()
 
 
-def _check_same(folder: Path, before: Teaching, begun: Teaching) -> None:
+def _check_same(folder: Path, before: Training, begun: Training) -> None:
     """Refuse to go on with other settings, another model or another judge. Raises InputError.
 
     Settings that are younger than the folder are left to the signatures of what it holds.
     """
     old, new = (
-        {**told.settings, "model": told.model_identity, "judge": told.judge}
-        for told in (before, begun)
+        {**training.settings, "model": training.model_identity, "judge": training.judge}
+        for training in (before, begun)
     )
     plain = msgspec.to_builtins(new)
     for name in old:
         if name in (*COUNTED, *SEEDS) or old.get(name) == plain.get(name):
             continue
         if name in HASHES:
-            raise InputError(f"{folder} holds a teaching {HASHES[name]}; choose another --out")
+            raise InputError(f"{folder} holds a training {HASHES[name]}; choose another --out")
         raise InputError(
-            f"{folder} holds a teaching with {name} {old.get(name)!r}, not "
+            f"{folder} holds a training with {name} {old.get(name)!r}, not "
             f"{plain.get(name)!r}; choose another --out"
         )
 
@@ -436,7 +439,7 @@ def fit(
     progress: Progress | None = None,
     say: Say = lambda text: None,
     command: str = "",
-) -> tuple[Path, Teaching]:
+) -> tuple[Path, Training]:
     """Train the model of a finished uncle run, measure it; return the folder and the numbers.
 
     ``export`` writes rows only, for another trainer ("trl", "llama-factory"). ``model``, ``data``,
@@ -461,18 +464,18 @@ def fit(
     begun = begin(base, parts, config, preset, settings, command)
     folder = Path(out) if out else folder_of(base, begun)
     with alone(folder) as new:
-        begun = open_teaching(folder, begun, base, export=bool(export))
+        begun = open_training(folder, begun, base, export=bool(export))
         plan = Plan(
             base, parts, config, preset, settings, folder, export, dict(begun.timings), progress,
             say,
         )  # fmt: skip
         done = _fit(plan, begun, new)
         done = msgspec.structs.replace(done, finished=now(), timings=plan.timings)
-        write_teaching(folder, done)
+        write_training(folder, done)
     return folder, done
 
 
-def _fit(plan: Plan, begun: Teaching, new: bool) -> Teaching:
+def _fit(plan: Plan, begun: Training, new: bool) -> Training:
     """Draw, make rows, and export them or train and measure."""
     facts = _draw(plan, new)
     rows = _make_rows(plan, facts, begun.seeds)
@@ -507,7 +510,7 @@ def _fit(plan: Plan, begun: Teaching, new: bool) -> Teaching:
 
 def _draw(plan: Plan, new: bool) -> list[Fact]:
     """Return the facts that rows are made of; a start that fails leaves nothing to clean up."""
-    settings, data = plan.settings, plan.parts.taught
+    settings, data = plan.settings, plan.parts.trained
     with timed(plan.timings, "draws"):
         plan.say(
             f"draws: {settings.k} of each question about {entities_of(data.questions)} entities"
@@ -553,7 +556,7 @@ def _make_rows(plan: Plan, facts: Sequence[Fact], seeds: Sequence[int]) -> dict[
     return rows
 
 
-def _exported(plan: Plan, begun: Teaching, rows: RowSet) -> Teaching:
+def _exported(plan: Plan, begun: Training, rows: RowSet) -> Training:
     """Write the rows for another trainer and return the training with their counts."""
     # files of the two formats of LLaMA-Factory have equal names
     name = "export-sharegpt" if plan.export.endswith("sharegpt") else "export"
@@ -588,7 +591,7 @@ def sweep(
     setting: str,
     values: Sequence[float] = (),
     **options: Any,
-) -> tuple[Path, Teaching]:
+) -> tuple[Path, Training]:
     """Train once for each value of a setting; return the folder and the last one with all points.
 
     Every value is a training in a folder of its own and resumes by itself. A sweep of ``xi`` trains
@@ -663,7 +666,7 @@ def smallest(sizes: Sequence[Mapping[str, int]], stages: Sequence[str]) -> dict[
     }
 
 
-def numbers(training: Teaching) -> dict[str, Estimate]:
+def numbers(training: Training) -> dict[str, Estimate]:
     """Return the numbers of the last stage by "form name"."""
     last = training.methods[-1].name
     return {f"{form} {name}": training.get(last, form, name) for form in FORMS for name in SHOWN}

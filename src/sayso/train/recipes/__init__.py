@@ -11,8 +11,8 @@ The first three are Idk and LoGU rows (``style`` "paper", as UNCLE trains), or r
 label a fact decides the wording in both forms (``style`` "known", ours).
 
 Rows ask for doubt as the evaluation does (the instruction behind the prompt). Beside them stand the
-model's own answers to plain prompts (``plain``), so that teaching it to hedge when asked to does
-not teach it to hedge always.
+model's own answers to plain prompts (``plain``), so that training it to hedge when asked to does
+not train it to hedge always.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import msgspec
 
 from sayso.records import InputError, Question, content_id
 from sayso.storage.atomic import replacing
-from sayso.train import rows as training
 from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import Limits, calibrated, graded, is_plain
 from sayso.train.recipes.idk import idk, known_state
@@ -37,6 +36,7 @@ from sayso.train.rows import (
     Form,
     Prompt,
     Row,
+    Want,
     chance,
     check_apart,
     extremes,
@@ -95,7 +95,7 @@ def mix(
     return in_order(rows, seed)
 
 
-#: a model that is ignorant (or sure) of fewer training facts than this has nothing to be taught
+#: a model that is ignorant (or sure) of fewer training facts than this has nothing to learn
 LEAST = 10
 
 
@@ -120,7 +120,7 @@ def check_enough(
             raise InputError(
                 f"only {number} of {len(states)} training facts are {word} "
                 f"({known} known, {unknown} unknown, {len(states) - known - unknown} between or "
-                f"unread, theta {settings.theta:g}): teaching needs at least {LEAST}; take more "
+                f"unread, theta {settings.theta:g}): training needs at least {LEAST}; take more "
                 f"entities (--train-limit){other}, or {data} data"
             )
     return known, unknown
@@ -145,24 +145,24 @@ def make(
     settings.check(recipe)
     check_enough(facts, settings, recipe)
     notes: list[str] = []
-    sides: dict[training.Want, list[Row]] = {}
-    wants: tuple[training.Want, ...] = ("sft", "dpo")
+    sides: dict[Want, list[Row]] = {}
+    wants: tuple[Want, ...] = ("sft", "dpo")
     for want, most in zip(wants, size[:2], strict=True):
         if not most:
             sides[want] = []
             continue
-        said: list[str] = []
-        rows = _rows(recipe, facts, settings, want, most, seed, said)
+        remarks: list[str] = []
+        rows = _rows(recipe, facts, settings, want, most, seed, remarks)
         if not rows:
             raise InputError(
                 f"recipe {recipe} makes no {want.upper()} row of {len(facts)} facts: "
-                f"{'; '.join(said) or 'none has what it needs'}"
+                f"{'; '.join(remarks) or 'none has what it needs'}"
             )
-        notes += [f"{want.upper()}: {note}" for note in dict.fromkeys(said)]
+        notes += [f"{want.upper()}: {note}" for note in dict.fromkeys(remarks)]
         sides[want] = instructed(rows, instructions, 1.0, seed)
     for want in wants:
-        beside = _plain(sides[want], facts, settings, want, seed)
-        sides[want] = in_order([*sides[want], *beside], seed)
+        plain = _plain(sides[want], facts, settings, want, seed)
+        sides[want] = in_order([*sides[want], *plain], seed)
     prompts = _prompts(facts, settings, instructions.get("short", ""), size[2], seed)
     return RowSet(sides["sft"], sides["dpo"], notes, prompts)
 
@@ -182,7 +182,7 @@ def _rows(
     recipe: str,
     facts: Sequence[Fact],
     settings: RowSettings,
-    want: training.Want,
+    want: Want,
     most: int,
     seed: int,
     notes: list[str],
@@ -204,7 +204,7 @@ def _rows(
         if total < most:
             notes.append(
                 f"mix: {total} of {most} rows, all that xi {settings.xi:g} allows: "
-                "teachings are of equal size only if each reaches the number asked for"
+                "trainings are of equal size only if each reaches the number asked for"
             )
         if not total:
             raise InputError(
@@ -219,7 +219,7 @@ def _both(
     recipe: str,
     facts: Sequence[Fact],
     settings: RowSettings,
-    want: training.Want,
+    want: Want,
     seed: int,
     notes: list[str],
 ) -> tuple[list[Row], list[Row]]:
@@ -251,10 +251,10 @@ def _both(
 
 
 def _plain(
-    beside: Sequence[Row],
+    others: Sequence[Row],
     facts: Sequence[Fact],
     settings: RowSettings,
-    want: training.Want,
+    want: Want,
     seed: int,
 ) -> list[Row]:
     """Return rows that keep plain prompts answered as they were: a share of each form's.
@@ -262,15 +262,15 @@ def _plain(
     Pairs: a share of those that prefer a hedge.
     """
     share = settings.plain if want == "sft" else settings.plain_pairs
-    found: list[Row] = []
+    rows: list[Row] = []
     forms: tuple[Form, ...] = ("short", "long")
     for form in forms:
-        own = [row for row in beside if row.form == form]
+        own = [row for row in others if row.form == form]
         if want == "dpo" and form == "short":
             own = [row for row in own if not is_plain(row.chosen)]
         number = round(share * len(own))
-        found += plain_rows(facts, form, number, words=settings.words, want=want, seed=seed)
-    return found
+        rows += plain_rows(facts, form, number, words=settings.words, want=want, seed=seed)
+    return rows
 
 
 def counts(row_set: RowSet) -> dict[str, int]:
@@ -286,12 +286,12 @@ def keep(row_set: RowSet, folder: Path, seed: int, measured: Sequence[str | Ques
 
     What RL asks is checked too. Questions tell more than names: see ``check_apart``.
     """
-    asked = [
+    prompts = [
         Row(one.prompt, "", None, "short", one.question.entity or one.question.text,
             (one.question.id,), "rl")
         for one in row_set.prompts
     ]  # fmt: skip
-    check_apart([*row_set.sft, *row_set.dpo, *asked], measured)
+    check_apart([*row_set.sft, *row_set.dpo, *prompts], measured)
     for stage, rows in (("sft", row_set.sft), ("dpo", row_set.dpo)):
         with replacing(folder / f"{stage}-{seed}.jsonl") as file:
             file.writelines(msgspec.json.encode(row) + b"\n" for row in rows)

@@ -6,7 +6,7 @@
 
 In paragraphs every sentence gets the confidence of its own aspect, from the draws of the aspect's
 short question. Where no draw was right but the answer may be, chosen holds no value at all, so
-that luck is not taught.
+that luck is not learned.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from sayso.train.rows import (
     WORDS,
     Compare,
     Fact,
+    Mention,
     Paragraph,
     Row,
-    Told,
     Want,
     agreement,
     chance,
@@ -38,7 +38,7 @@ from sayso.train.rows import (
     in_order,
     lowered,
     lucky,
-    told_confidence,
+    mention_confidence,
     unsure,
 )
 
@@ -128,8 +128,8 @@ def is_sentence(answer: str) -> bool:
 
 def before(word: str, answer: str) -> str:
     """Return an answer behind a hedge: "Possibly Lyon", "Possibly he was born in Lyon."."""
-    said = lowered(answer) if is_sentence(answer) else answer
-    return f"{word[:1].upper()}{word[1:]} {said}"
+    inside = lowered(answer) if is_sentence(answer) else answer
+    return f"{word[:1].upper()}{word[1:]} {inside}"
 
 
 def is_plain(answer: str) -> bool:
@@ -165,7 +165,7 @@ def far_off(answer: str, level: float, far: float, generator: random.Random) -> 
     """Return a wording at least ``far`` from ``level``, above or below; None where there is none.
 
     The direction is drawn first where both exist. Above, the plain answer is drawn half the time:
-    it is what an untaught model would say.
+    it is what an untrained model would say.
     """
     rungs = ladder(is_sentence(answer))
     above = [r for r in rungs if r.level >= level + far]
@@ -224,8 +224,8 @@ def calibrated(
             open_ += 1
             continue
         generator = chance("calibrated", seed, fact.question.id)
-        made = short_row(fact, level, limits, generator, want, "calibrated-short")
-        rows += [made] if made else []
+        row = short_row(fact, level, limits, generator, want, "calibrated-short")
+        rows += [row] if row else []
     for fact in facts:
         for paragraph in fact.paragraphs:
             held = paragraph_levels(fact, paragraph, short, k, limits, compare)
@@ -258,10 +258,10 @@ def short_level(fact: Fact, k: int, limits: Limits, compare: Compare) -> Level |
     """Return how decisive a short fact's greedy answer is to sound; None: say no value."""
     if not fact.greedy.strip() or not is_plain(fact.greedy):
         return OPEN
-    made = agreement(fact.question, fact.greedy, fact.draws[:k], compare)
-    if made is None:
+    confidence = agreement(fact.question, fact.greedy, fact.draws[:k], compare)
+    if confidence is None:
         return OPEN
-    return None if lucky(fact, k, fact.greedy_right) else limits.level(made.share)
+    return None if lucky(fact, k, fact.greedy_right) else limits.level(confidence.share)
 
 
 def short_row(
@@ -303,15 +303,15 @@ def paragraph_levels(
     """
     shares: dict[str, float] = {}
     silent: set[str] = set()
-    for told in paragraph.told:
-        if told.stance != "committed":
+    for mention in paragraph.mentions:
+        if mention.stance != "committed":
             continue
-        made = told_confidence(told.question, told.value, short, k, compare)
-        if made is None:
+        confidence = mention_confidence(mention.question, mention.value, short, k, compare)
+        if confidence is None:
             return None
-        own = told.question.id
-        shares[own] = made.share
-        if lucky(short[own], k, told.right):
+        own = mention.question.id
+        shares[own] = confidence.share
+        if lucky(short[own], k, mention.right):
             silent.add(own)
     stretches = by_aspects(paragraph, lambda _: True, fact.entity)
     if stretches is None or not shares:
@@ -335,13 +335,13 @@ def voiced(
 ) -> str:
     """Return a paragraph whose sentences are worded at their levels; the rest stays as it is."""
 
-    def said(place: int, sentence: str) -> str:
+    def word_at(place: int, sentence: str) -> str:
         level = levels[place]
         if level is None:
             return " ".join(unsure(p.question, generator) for p in stretches[place].pieces)
         return nearest(sentence, level, generator).say(sentence)
 
-    return _replaced(paragraph.text, stretches, levels, said)
+    return _replaced(paragraph.text, stretches, levels, word_at)
 
 
 def misvoiced(
@@ -353,24 +353,24 @@ def misvoiced(
 ) -> str:
     """Return a paragraph whose sentences are worded far off their levels, where that can be."""
 
-    def said(place: int, sentence: str) -> str:
+    def word_at(place: int, sentence: str) -> str:
         level = levels[place]
         if level is None:
             return sentence
         off = far_off(sentence, level, far, generator)
         return off.say(sentence) if off else nearest(sentence, level, generator).say(sentence)
 
-    return _replaced(paragraph.text, stretches, levels, said)
+    return _replaced(paragraph.text, stretches, levels, word_at)
 
 
 def _replaced(
-    text: str, stretches: Sequence[Stretch], levels: Levels, said: Callable[[int, str], str]
+    text: str, stretches: Sequence[Stretch], levels: Levels, word_at: Callable[[int, str], str]
 ) -> str:
     parts, at = list[str](), 0
     for place, stretch in enumerate(stretches):
         if place not in levels:
             continue
-        parts += [text[at : stretch.start], said(place, text[stretch.start : stretch.end])]
+        parts += [text[at : stretch.start], word_at(place, text[stretch.start : stretch.end])]
         at = stretch.end
     return "".join([*parts, text[at:]]).strip()
 
@@ -421,30 +421,30 @@ def leveled(edits: Sequence[Edit], against: float, generator: random.Random) -> 
 
 def before_article_of(text: str, edit: Edit) -> Edit:
     """Return an edit that takes in the article before it, with the hedge in front of both."""
-    found = _ARTICLE.search(text, max(0, edit.start - 5), edit.start)
-    if found is None or not edit.word:
+    article = _ARTICLE.search(text, max(0, edit.start - 5), edit.start)
+    if article is None or not edit.word:
         return edit
     value = edit.chosen if edit.known else edit.rejected
-    hedged, plain = f"{edit.word} {found[0]}{value}", f"{found[0]}{value}"
+    hedged, plain = f"{edit.word} {article[0]}{value}", f"{article[0]}{value}"
     chosen, rejected = (plain, hedged) if edit.known else (hedged, plain)
-    return edit._replace(start=found.start(), chosen=chosen, rejected=rejected)
+    return edit._replace(start=article.start(), chosen=chosen, rejected=rejected)
 
 
-def place_of(text: str, told: Told, fact: Fact) -> tuple[int, int] | None:
+def place_of(text: str, mention: Mention, fact: Fact) -> tuple[int, int] | None:
     """Return where the value stands; None where its sentence does not hold it.
 
     What was found there without a look at the truth may hold a word too many; a short answer of
     the model's own that stands inside it ends where the value does.
     """
-    if told.start is None or told.end is None or not told.value:
+    if mention.start is None or mention.end is None or not mention.value:
         return None
-    at = text.find(told.value, told.start, told.end)
+    at = text.find(mention.value, mention.start, mention.end)
     if at < 0:
         return None
     own = {d.strip() for d in (fact.greedy, *fact.draws)}
-    inside = [d for d in own if len(d) > 2 and re.search(rf"(?<!\w){re.escape(d)}$", told.value)]
-    value = max(inside, key=len, default=told.value)
-    return at + len(told.value) - len(value), at + len(told.value)
+    inside = [d for d in own if len(d) > 2 and re.search(rf"(?<!\w){re.escape(d)}$", mention.value)]
+    value = max(inside, key=len, default=mention.value)
+    return at + len(mention.value) - len(value), at + len(mention.value)
 
 
 def hedged(place: tuple[int, int], value: str, word: str, known: bool) -> Edit:
@@ -455,19 +455,19 @@ def hedged(place: tuple[int, int], value: str, word: str, known: bool) -> Edit:
     return Edit(start, end, *sides, word, known)
 
 
-def withheld(text: str, told: Told, generator: random.Random) -> Edit | None:
+def withheld(text: str, mention: Mention, generator: random.Random) -> Edit | None:
     """Return the edit that says instead of a sentence that its aspect is not known."""
-    if told.start is None or told.end is None:
+    if mention.start is None or mention.end is None:
         return None
-    plain = text[told.start : told.end]
-    return Edit(told.start, told.end, unsure(told.question, generator), plain)
+    plain = text[mention.start : mention.end]
+    return Edit(mention.start, mention.end, unsure(mention.question, generator), plain)
 
 
 def apart(edits: Sequence[Edit]) -> list[Edit] | None:
     """Return edits in the order of the text; None where there is none or two overlap."""
-    found = sorted(edits)
-    overlap = any(a.end > b.start for a, b in pairwise(found))
-    return None if overlap or not found else found
+    ordered = sorted(edits)
+    overlap = any(a.end > b.start for a, b in pairwise(ordered))
+    return None if overlap or not ordered else ordered
 
 
 def edited(text: str, edits: Sequence[Edit]) -> tuple[str, str]:
@@ -523,11 +523,11 @@ def graded(
         level_of(word)
     short = {f.question.id: f for f in facts if f.form == "short"}
     check_draws(list(short.values()), k)
-    made = [_short(fact, k, limits, words, want, compare, seed) for fact in short.values()]
-    rows = [row for row in made if row is not None]
+    short_rows = [_short(fact, k, limits, words, want, compare, seed) for fact in short.values()]
+    rows = [row for row in short_rows if row is not None]
     if against is not None and want == "dpo":
         rows = _balanced(rows, against, seed)
-    lost = made.count(None)
+    lost = short_rows.count(None)
     for fact in facts:
         for paragraph in fact.paragraphs:
             generator = chance("graded", seed, fact.question.id, paragraph.text)
@@ -589,23 +589,23 @@ def _edits(
 ) -> list[Edit] | None:
     """Return what changes in a paragraph; None where a confidence or a place is open."""
     edits: list[Edit] = []
-    for told in paragraph.told:
-        if told.stance is None:
+    for mention in paragraph.mentions:
+        if mention.stance is None:
             return None
-        fact = short.get(told.question.id)
-        if told.stance != "committed" or fact is None:
+        fact = short.get(mention.question.id)
+        if mention.stance != "committed" or fact is None:
             continue
-        made = told_confidence(told.question, told.value, short, k, compare)
-        if made is None:
+        confidence = mention_confidence(mention.question, mention.value, short, k, compare)
+        if confidence is None:
             return None
-        level = limits.level(made.share)
-        if level is None or lucky(fact, k, told.right):
-            silent = withheld(paragraph.text, told, generator)
+        level = limits.level(confidence.share)
+        if level is None or lucky(fact, k, mention.right):
+            silent = withheld(paragraph.text, mention, generator)
             if silent is None:
                 return None
             edits.append(silent)
             continue
-        place = place_of(paragraph.text, told, fact)
+        place = place_of(paragraph.text, mention, fact)
         if place is None:
             return None
         sure = level >= limits.plain_from
@@ -623,7 +623,7 @@ def nearest_word(level: float, words: Sequence[str], generator: random.Random) -
 @cache
 def level_of(word: str) -> float:
     """Return the decisiveness of a value behind a word. Raises InputError for no hedge."""
-    made, plain = decisiveness(before(word, "Marvania")), decisiveness("Marvania")
-    if made is None or plain is None or made >= plain:
+    hedged_level, plain = decisiveness(before(word, "Marvania")), decisiveness("Marvania")
+    if hedged_level is None or plain is None or hedged_level >= plain:
         raise InputError(f"{word!r} is read as no hedge: expected a word like possibly or probably")
-    return made
+    return hedged_level

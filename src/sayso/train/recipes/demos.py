@@ -51,9 +51,9 @@ def demonstrations(
                 continue
             known.append((fact, right[0]))
         elif not state and len(unknown) < m:
-            said = zip(fact.draws[:k], fact.stances[:k], fact.right[:k], strict=True)
+            draws = zip(fact.draws[:k], fact.stances[:k], fact.right[:k], strict=True)
             wrong = [
-                d.strip() for d, s, r in said if s == "committed" and r is False and _usable(d)
+                d.strip() for d, s, r in draws if s == "committed" and r is False and _usable(d)
             ]
             if not wrong:
                 continue
@@ -76,15 +76,15 @@ def demonstrations(
         single.append((fact.prompt, f"Answer: {answer if sure else doubt}"))
         paired.append((fact.prompt, f"Certain: {answer}\nNot certain: {doubt}"))
         rows.append(Row(fact.prompt, answer, None, "short", fact.entity, (fact.question.id,), ""))
-    told = _paragraphs(facts, used, m, seed)
-    check_apart([*rows, *told], evaluated)
+    long_rows = _paragraphs(facts, used, m, seed)
+    check_apart([*rows, *long_rows], evaluated)
     texts = {
         "method_unc_few": _text("method_unc_few", single, folder),
         "method_pair_few": _text("method_pair_few", paired, folder),
     }
-    if told:
-        asked = [(row.prompt, f"Answer: {row.chosen}") for row in told]
-        texts["method_unc_few_long"] = _text("method_unc_few_long", asked, folder)
+    if long_rows:
+        examples = [(row.prompt, f"Answer: {row.chosen}") for row in long_rows]
+        texts["method_unc_few_long"] = _text("method_unc_few_long", examples, folder)
     return texts
 
 
@@ -96,12 +96,12 @@ def _usable(answer: str) -> bool:
 
 def _paragraphs(facts: Sequence[Fact], used: set[str], m: int, seed: int) -> list[Row]:
     """Return up to 2m refined paragraphs that hedge something, of entities not in ``used``."""
-    said = {paragraph.text.strip() for fact in facts for paragraph in fact.paragraphs}
+    texts = {paragraph.text.strip() for fact in facts for paragraph in fact.paragraphs}
     apart = {
         row.entity: row
         for row in logu(facts, want="sft", cut="all", variants=1, seed=seed)
         if row.entity not in used
-        and row.chosen not in said
+        and row.chosen not in texts
         and "{" not in row.chosen
         and "\n\n" not in row.chosen
     }

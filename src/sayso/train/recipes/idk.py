@@ -81,11 +81,11 @@ def idk(
         if known is None:
             middle += 1
             continue
-        said = list(zip(fact.draws[:k], right, fact.stances[:k], strict=True))
+        draws = list(zip(fact.draws[:k], right, fact.stances[:k], strict=True))
         if known:
-            pool = [text.strip() for text, r, _ in said if r]
+            pool = [text.strip() for text, r, _ in draws if r]
         else:
-            pool = [text.strip() for text, r, s in said if r is False and s == "committed"]
+            pool = [text.strip() for text, r, s in draws if r is False and s == "committed"]
         pool = sorted(dict.fromkeys(text for text in pool if text))
         generator = chance("idk", seed, fact.question.id)
         if not pool and (known or want == "dpo"):
@@ -93,7 +93,7 @@ def idk(
             continue
         own = generator.sample(pool, min(each, len(pool))) or [""]
         if not known and want == "sft":
-            own = own[:1]  # the refusal is what is taught, not which wrong answer it replaces
+            own = own[:1]  # the refusal is what is learned, not which wrong answer it replaces
         for text in own:
             refusal = generator.choice(list(refusals))
             chosen, rejected = (text, refusal) if known else (refusal, text)

@@ -4,7 +4,7 @@
     unknown    (``low`` or fewer are)                       hedged right before the value
     rejected   the same answer, known facts hedged and unknown ones plain
 
-What is taught is what J measures: hedge by what is known, not by whether this one answer happens
+What is trained is what J measures: hedge by what is known, not by whether this one answer happens
 to be wrong. Chosen and rejected differ in one word per value, so a small model sees exactly what
 is meant; and many draws of one fact, each an answer of the model's own, say it again.
 """
@@ -35,9 +35,9 @@ from sayso.train.rows import (
     WORDS,
     Fact,
     Form,
+    Mention,
     Paragraph,
     Row,
-    Told,
     Want,
     chance,
     check_draws,
@@ -64,7 +64,7 @@ def known_rows(
 ) -> list[Row]:
     """Return rows of short facts, up to ``each`` per fact, and one of each paragraph.
 
-    ``each_unknown`` (``each`` if left out) per unknown fact: how often the taught model hedges
+    ``each_unknown`` (``each`` if left out) per unknown fact: how often the trained model hedges
     follows from how many rows do, which is a choice to be made on entities set apart.
 
     In a paragraph, facts between the thresholds go by their own verdict, and a wrong value of a
@@ -125,10 +125,10 @@ def _short(
 ) -> list[Row]:
     if known is None:
         return []
-    said = zip(fact.draws[:k], fact.right[:k], fact.stances[:k], strict=True)
+    draws = zip(fact.draws[:k], fact.right[:k], fact.stances[:k], strict=True)
     pool = [
         text.strip()
-        for text, right, stance in said
+        for text, right, stance in draws
         if right is known and stance == "committed" and is_plain(text)
     ]
     rows = []
@@ -154,30 +154,30 @@ def _edits(
 ) -> list[Edit] | None:
     """Return what changes in a paragraph; None where something that must cannot be placed."""
     edits: list[Edit] = []
-    for told in paragraph.told:
-        if told.stance is None:
+    for mention in paragraph.mentions:
+        if mention.stance is None:
             return None
-        fact = short.get(told.question.id)
-        if told.stance != "committed" or fact is None:
+        fact = short.get(mention.question.id)
+        if mention.stance != "committed" or fact is None:
             continue
-        if lucky(fact, k, told.right):
+        if lucky(fact, k, mention.right):
             # a hit that no draw repeats: the chosen side does not hold it
-            silent = withheld(paragraph.text, told, generator)
+            silent = withheld(paragraph.text, mention, generator)
             if silent is None:
                 return None
             edits.append(silent)
             continue
-        known = state[told.question.id]
-        known = told.right if known is None else known
-        place = place_of(paragraph.text, told, fact)
-        if known and told.right and place is None:
+        known = state[mention.question.id]
+        known = mention.right if known is None else known
+        place = place_of(paragraph.text, mention, fact)
+        if known and mention.right and place is None:
             continue  # it stays as it is on either side
         if known is None or place is None:
             return None
         start, end = place
         value = paragraph.text[start:end]
         word = generator.choice(list(words))
-        if known and mend and told.right is False:
+        if known and mend and mention.right is False:
             mended = _modal(fact, k)
             if mended is None or is_sentence(mended):
                 return None  # a wrong value would stay, or a sentence stand in its place
@@ -204,7 +204,7 @@ def _modal(fact: Fact, k: int) -> str | None:
 
 # Plain rows: the model's own answers to prompts that do not ask for doubt, kept as they are.
 #
-# A model that is only taught to hedge when it is asked to also hedges when it is not. In pairs
+# A model that is only trained to hedge when it is asked to also hedges when it is not. In pairs
 # the
 # rejected side is the same answer, hedged.
 
@@ -221,7 +221,7 @@ def plain_rows(
     """Return up to ``number`` rows of a form, each from another answer, drawn by the seed.
 
     Of a short question one committed draw is taken, of a long one any of its paragraphs. They are
-    kept whatever is right in them: nothing is taught but to go on as before.
+    kept whatever is right in them: nothing is learned but to go on as before.
     """
     answers = [
         (fact, *sides)
@@ -230,44 +230,51 @@ def plain_rows(
         for sides in (_paragraphs if form == "long" else _draws)(fact, words, want, seed)
     ]
     answers.sort(key=lambda one: content_id([seed, form, want, one[0].question.id, one[1]]))
-    found = []
-    for fact, said, unsure in answers[:number]:
+    rows = []
+    for fact, answer, unsure in answers[:number]:
         ids = (fact.question.id, *fact.question.parts)
         other = unsure if want == "dpo" else None
-        found.append(Row(fact.prompt, said, other, form, fact.entity, ids, "plain"))
-    return found
+        rows.append(Row(fact.prompt, answer, other, form, fact.entity, ids, "plain"))
+    return rows
 
 
 def _draws(fact: Fact, words: Sequence[str], want: Want, seed: int) -> list[tuple[str, str]]:
-    said = [
+    committed = [
         text.strip()
         for text, stance in zip(fact.draws, fact.stances, strict=True)
         if stance == "committed" and text.strip()
     ]
-    if not said:
+    if not committed:
         return []
     generator = chance("plain", seed, fact.question.id, want)
-    text = generator.choice(said)
+    text = generator.choice(committed)
     return [(text, before(generator.choice(list(words)), text))]
 
 
 def _paragraphs(fact: Fact, words: Sequence[str], want: Want, seed: int) -> list[tuple[str, str]]:
-    found = []
+    pairs = []
     for paragraph in fact.paragraphs:
         generator = chance("plain", seed, fact.question.id, want, paragraph.text)
-        places = sorted(at for told in paragraph.told if (at := _place(paragraph.text, told)))
+        places = sorted(
+            at for mention in paragraph.mentions if (at := _place(paragraph.text, mention))
+        )
         chosen = generator.sample(places, max(1, len(places) // 2)) if places else []
         text = paragraph.text
         for at in sorted(chosen, reverse=True):  # from the end, so that the places before it hold
             text = f"{text[:at]}{generator.choice(list(words))} {text[at:]}"
         if paragraph.text.strip() and (text != paragraph.text or want == "sft"):
-            found.append((paragraph.text.strip(), text.strip()))
-    return found
+            pairs.append((paragraph.text.strip(), text.strip()))
+    return pairs
 
 
-def _place(text: str, told: Told) -> int | None:
+def _place(text: str, mention: Mention) -> int | None:
     """Return where a committed value stands; None at the very beginning, which is left alone."""
-    if told.stance != "committed" or told.start is None or told.end is None or not told.value:
+    if (
+        mention.stance != "committed"
+        or mention.start is None
+        or mention.end is None
+        or not mention.value
+    ):
         return None
-    at = text.find(told.value, told.start, told.end)
+    at = text.find(mention.value, mention.start, mention.end)
     return at if at > 0 else None

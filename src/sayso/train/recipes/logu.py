@@ -24,15 +24,15 @@ from sayso.train.config import VARIANTS, Veracity
 from sayso.train.rows import (
     Compare,
     Fact,
+    Mention,
     Paragraph,
     Row,
-    Told,
     Want,
     chance,
     check_draws,
     in_order,
     lucky,
-    told_confidence,
+    mention_confidence,
     unsure,
 )
 
@@ -46,7 +46,7 @@ from sayso.train.rows import (
 Label = Literal["S", "NS", "UNC"]
 What = TypeVar("What")
 #: what labels a committed aspect: right, wrong, or unread (None)
-StretchesJudge = Callable[[Told], bool | None]
+StretchesJudge = Callable[[Mention], bool | None]
 
 
 class Piece(NamedTuple):
@@ -76,26 +76,26 @@ def by_aspects(paragraph: Paragraph, judge: StretchesJudge, topic: str) -> list[
     Also None where one is told nobody knows where, and where right and wrong stand in one sentence
     that the rules cannot take apart.
     """
-    placed: list[tuple[int, int, Told, Label]] = []
+    placed: list[tuple[int, int, Mention, Label]] = []
     bounds = _bounds(paragraph.text)
-    for told in paragraph.told:
-        if told.stance is None:
+    for mention in paragraph.mentions:
+        if mention.stance is None:
             return None
-        if told.start is None or told.end is None:
-            if told.stance == "committed":
+        if mention.start is None or mention.end is None:
+            if mention.stance == "committed":
                 return None
             continue
-        if told.stance == "omitted":
+        if mention.stance == "omitted":
             continue
-        start, end = _whole(told.start, told.end, bounds)
-        if told.stance != "committed":
-            placed.append((start, end, told, "UNC"))
+        start, end = _whole(mention.start, mention.end, bounds)
+        if mention.stance != "committed":
+            placed.append((start, end, mention, "UNC"))
             continue
-        right = judge(told)
+        right = judge(mention)
         if right is None:
             return None
-        placed.append((start, end, told, "S" if right else "NS"))
-    found = []
+        placed.append((start, end, mention, "S" if right else "NS"))
+    stretches = []
     for start, end, some in _joined(placed):
         labels = {label for _, _, _, label in some}
         stands: dict[str, str] = {}
@@ -104,17 +104,17 @@ def by_aspects(paragraph: Paragraph, judge: StretchesJudge, topic: str) -> list[
             if alone is None and "NS" in labels and len(labels) > 1:
                 return None
             stands = alone or {}
-        found.append(
+        stretches.append(
             Stretch(
                 start,
                 end,
                 tuple(
-                    Piece(label, told.question, stands.get(told.question.id, ""))
-                    for _, _, told, label in some
+                    Piece(label, mention.question, stands.get(mention.question.id, ""))
+                    for _, _, mention, label in some
                 ),
             )
         )
-    return found
+    return stretches
 
 
 def by_claims(paragraph: Paragraph) -> list[Stretch] | None:
@@ -157,18 +157,18 @@ def _joined(
     placed: Sequence[tuple[int, int, What, Label]],
 ) -> list[tuple[int, int, list[tuple[int, int, What, Label]]]]:
     """Return overlapping spans as one, in the order of the text."""
-    found: list[tuple[int, int, list[tuple[int, int, What, Label]]]] = []
+    joined: list[tuple[int, int, list[tuple[int, int, What, Label]]]] = []
     for one in sorted(placed, key=lambda p: (p[0], p[1])):
-        if found and one[0] < found[-1][1]:
-            start, end, some = found[-1]
-            found[-1] = (start, max(end, one[1]), [*some, one])
+        if joined and one[0] < joined[-1][1]:
+            start, end, some = joined[-1]
+            joined[-1] = (start, max(end, one[1]), [*some, one])
         else:
-            found.append((one[0], one[1], [one]))
-    return found
+            joined.append((one[0], one[1], [one]))
+    return joined
 
 
 def _alone(
-    text: str, start: int, end: int, told: Sequence[Told], topic: str
+    text: str, start: int, end: int, mentions: Sequence[Mention], topic: str
 ) -> dict[str, str] | None:
     """Return a claim that stands alone for each aspect of a sentence; None where there is none.
 
@@ -176,14 +176,14 @@ def _alone(
     """
     drafts = [draft.text for draft in split_claims(text[start:end], topic)]
     held: dict[str, list[str]] = defaultdict(list)
-    for one in told:
-        others = [t.value for t in told if t is not one and t.value]
+    for one in mentions:
+        others = [t.value for t in mentions if t is not one and t.value]
         if not one.value:
             return None
         for draft in drafts:
             if one.value in draft and not any(other in draft for other in others):
                 held[one.question.id].append(_closed(draft))
-    if any(one.question.id not in held for one in told):
+    if any(one.question.id not in held for one in mentions):
         return None
     return {question: min(some, key=len) for question, some in held.items()}
 
@@ -229,7 +229,7 @@ def logu(
     "consistency" calls a value wrong whose agreement with the draws of its short question lies
     under the ``percentile`` of all (strictly, as LoGU does), or under ``below`` where that is
     given. A value that is right although no draw of its short question is counts as wrong: what
-    is not known is not taught as known, even if it was hit.
+    is not known is not trained as known, even if it was hit.
 
     ``cut="all"`` re-words every wrong fact instead of a sample. For ``want="sft"`` the refined
     paragraphs alone. ``most`` rows are drawn in the end. Raises InputError.
@@ -266,7 +266,7 @@ def logu(
     return in_order(rows, seed)[:most]
 
 
-Judge = Callable[[Told], bool | None]
+Judge = Callable[[Mention], bool | None]
 
 
 def _judge(
@@ -286,16 +286,20 @@ def _judge(
             )
         return None
     if veracity == "gold":
-        return lambda told: told.right
+        return lambda mention: mention.right
     short = {f.question.id: f for f in facts if f.form == "short"}
     check_draws(list(short.values()), k)
     scores: dict[tuple[str, str | None], float | None] = {}
     for fact in facts:
         for paragraph in fact.paragraphs:
-            for told in paragraph.told:
-                if told.stance == "committed":
-                    made = told_confidence(told.question, told.value, short, k, compare)
-                    scores[told.question.id, told.value] = made.share if made else None
+            for mention in paragraph.mentions:
+                if mention.stance == "committed":
+                    confidence = mention_confidence(
+                        mention.question, mention.value, short, k, compare
+                    )
+                    scores[mention.question.id, mention.value] = (
+                        confidence.share if confidence else None
+                    )
     held = sorted(score for score in scores.values() if score is not None)
     if not held:
         raise InputError(
@@ -304,8 +308,8 @@ def _judge(
         )
     limit = _percentile(held, percentile) if below is None else below
 
-    def consistent(told: Told) -> bool | None:
-        score = scores[told.question.id, told.value]
+    def consistent(mention: Mention) -> bool | None:
+        score = scores[mention.question.id, mention.value]
         return None if score is None else score >= limit
 
     return consistent
@@ -323,14 +327,14 @@ def _labelled(
     fact: Fact, paragraph: Paragraph, judge: Judge | None, short: Mapping[str, Fact], k: int
 ) -> Labelled | None:
     hit = {
-        told.question.id
-        for told in paragraph.told
-        if told.question.id in short and lucky(short[told.question.id], k, told.right)
+        mention.question.id
+        for mention in paragraph.mentions
+        if mention.question.id in short and lucky(short[mention.question.id], k, mention.right)
     }
 
-    def known(told: Told) -> bool | None:
-        right = judge(told) if judge else None
-        return False if right and told.question.id in hit else right
+    def known(mention: Mention) -> bool | None:
+        right = judge(mention) if judge else None
+        return False if right and mention.question.id in hit else right
 
     stretches = by_aspects(paragraph, known, fact.entity) if judge else by_claims(paragraph)
     if stretches is None:
@@ -348,19 +352,19 @@ def _unlucky(paragraph: Paragraph, stretch: Stretch, hit: set[str]) -> Stretch:
     A hit whose value is not found in one of them makes all of them wrong.
     """
     pieces = list(stretch.pieces)
-    for told in paragraph.told:
-        if told.question.id not in hit or told.start is None or told.end is None:
+    for mention in paragraph.mentions:
+        if mention.question.id not in hit or mention.start is None or mention.end is None:
             continue
-        if told.start >= stretch.end or told.end <= stretch.start:
+        if mention.start >= stretch.end or mention.end <= stretch.start:
             continue
-        own = [n for n, p in enumerate(pieces) if told.value and told.value in p.text]
+        own = [n for n, p in enumerate(pieces) if mention.value and mention.value in p.text]
         for n in own or range(len(pieces)):
             if pieces[n].label == "S":  # named by its question: the value is not said again
-                pieces[n] = Piece("NS", told.question, pieces[n].text)
+                pieces[n] = Piece("NS", mention.question, pieces[n].text)
     return stretch._replace(pieces=tuple(pieces))
 
 
-def told_wrong(right: int, wrong: int, cut: str, variants: int = VARIANTS) -> tuple[int, int]:
+def wrong_counts(right: int, wrong: int, cut: str, variants: int = VARIANTS) -> tuple[int, int]:
     """Return (variants, wrong facts in each) of a refined paragraph; (0, 0): it gives none.
 
     Under "cutoff2": all where at most a fifth is wrong; else round(right / 4) of them (Python
@@ -383,8 +387,8 @@ def swapped_right(right: int, wrong: int) -> int:
 def _rows(one: Labelled, cut: str, variants: int, want: Want, seed: int) -> list[Row]:
     """Return the rows of one paragraph; every variant has its own draw of facts and wordings."""
     original = one.paragraph.text
-    count, some = told_wrong(one.right, one.wrong, cut, variants)
-    found: list[Row] = []
+    count, some = wrong_counts(one.right, one.wrong, cut, variants)
+    rows: list[Row] = []
     for number in range(max(count, 1)):
         generator = chance("logu", seed, one.fact.question.id, original, number)
         refined = None
@@ -393,16 +397,16 @@ def _rows(one: Labelled, cut: str, variants: int, want: Want, seed: int) -> list
             refined = _rewritten(one, "NS", chosen, generator, drop=True)
         if want == "sft":
             if refined is not None:
-                found.append(_row(one.fact, refined, None, "logu-refined"))
+                rows.append(_row(one.fact, refined, None, "logu-refined"))
             continue
         swapped = set(generator.sample(range(one.right), swapped_right(one.right, one.wrong)))
         amateur = _rewritten(one, "S", swapped, generator, drop=False)
         if refined is not None:
-            found.append(_row(one.fact, refined, original, "logu-refined-original"))
-            found.append(_row(one.fact, refined, amateur, "logu-refined-amateur"))
+            rows.append(_row(one.fact, refined, original, "logu-refined-original"))
+            rows.append(_row(one.fact, refined, amateur, "logu-refined-amateur"))
         if not one.luck:
-            found.append(_row(one.fact, original, amateur, "logu-original-amateur"))
-    return [row for row in found if row.chosen.strip() and row.chosen != row.rejected]
+            rows.append(_row(one.fact, original, amateur, "logu-original-amateur"))
+    return [row for row in rows if row.chosen.strip() and row.chosen != row.rejected]
 
 
 def _rewritten(
@@ -416,24 +420,24 @@ def _rewritten(
     for stretch in one.stretches:
         parts.append(text[at : stretch.start])
         at = stretch.end
-        said: list[str] = []
+        sentences: list[str] = []
         own = range(number, number + sum(piece.label == label for piece in stretch.pieces))
         changed = any(drop or n in chosen for n in own)
         # what does not stand alone cannot stay beside what is re-worded: it goes with it
         whole = changed and not drop and any(not piece.text for piece in stretch.pieces)
         for piece in stretch.pieces:
             if piece.label != label:
-                said.append(piece.text)
+                sentences.append(piece.text)
                 continue
             if number in chosen or whole:
-                said.append(unsure(piece.question, generator, piece.text))
+                sentences.append(unsure(piece.question, generator, piece.text))
             elif not drop:
-                said.append(piece.text)
+                sentences.append(piece.text)
             number += 1
         if not changed:
             parts.append(text[stretch.start : stretch.end])
             continue
-        parts.append(" ".join(s for s in said if s))
+        parts.append(" ".join(s for s in sentences if s))
         if not parts[-1]:  # a sentence that is left out takes the space behind it along
             at += len(text[at:]) - len(text[at:].lstrip(" "))
     return "".join([*parts, text[at:]]).strip()

@@ -1,4 +1,4 @@
-"""The page and the terminal table of a teaching: any numbers, hostile texts, nothing oversold."""
+"""The page and the terminal table of a training: any numbers, hostile texts, nothing oversold."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from sayso.records import Estimate, InputError
 from sayso.report.numbers import reach
 from sayso.train import report as charts
 from sayso.train.proof import verdict
-from sayso.train.report import page, render_training, write_training
-from sayso.train.result import Cell, Change, Method, Point, Teaching, read_teaching, write_teaching
-from support.teachings import METHODS, teaching
+from sayso.train.report import page, render_training, write_training_page
+from sayso.train.result import Cell, Change, Method, Point, Training, read_training, write_training
+from support.trainings import METHODS, training
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'
 
 
-def printed(found: Teaching, width: int = 120) -> str:
+def printed(found: Training, width: int = 120) -> str:
     out = io.StringIO()
     render_training(found, Console(file=out, width=width, color_system=None))
     return out.getvalue()
@@ -37,11 +37,11 @@ def body(text: str) -> str:
     return re.sub(r"<style>.*?</style>|<script>.*?</script>", "", text, flags=re.DOTALL)
 
 
-def test_a_teaching_is_read_as_it_was_written_and_has_a_page(tmp_path: Path) -> None:
-    found = teaching()
-    write_teaching(tmp_path, found)
-    assert read_teaching(tmp_path) == found
-    made = write_training(tmp_path)
+def test_a_training_is_read_as_it_was_written_and_has_a_page(tmp_path: Path) -> None:
+    found = training()
+    write_training(tmp_path, found)
+    assert read_training(tmp_path) == found
+    made = write_training_page(tmp_path)
     text = made.read_text("utf-8")
     assert "default-src 'none'" in html.unescape(text)
     assert "SFT + DPO" in text
@@ -51,33 +51,33 @@ def test_a_teaching_is_read_as_it_was_written_and_has_a_page(tmp_path: Path) -> 
     made.unlink()
     assert cli.execute(["report", str(tmp_path)]) == 0
     assert made.read_bytes() == before
-    with pytest.raises(InputError, match=r"holds no teaching\.json"):
-        write_training(tmp_path / "nowhere")
+    with pytest.raises(InputError, match=r"holds no training\.json"):
+        write_training_page(tmp_path / "nowhere")
 
 
-def test_an_unfinished_teaching_says_how_to_go_on(tmp_path: Path, capsys) -> None:
+def test_an_unfinished_training_says_how_to_go_on(tmp_path: Path, capsys) -> None:
     command = "sayso train <base> --out a"
-    some = msgspec.structs.replace(teaching(), finished=None, command=command, cells=(), verdict=())
-    write_teaching(tmp_path, some)
+    some = msgspec.structs.replace(training(), finished=None, command=command, cells=(), verdict=())
+    write_training(tmp_path, some)
     assert cli.execute(["report", str(tmp_path)]) == 0
-    told = f"This teaching is not finished: `{command}` goes on with it."
+    told = f"This training is not finished: `{command}` goes on with it."
     shown = capsys.readouterr()
     assert told in shown.err
     assert shown.out.strip() == str(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text("utf-8")
     assert html.escape(told) in text.split("</header>")[0]
     assert told in " ".join(printed(some).split())
-    write_teaching(tmp_path, msgspec.structs.replace(some, command=""))
+    write_training(tmp_path, msgspec.structs.replace(some, command=""))
     assert cli.execute(["report", str(tmp_path)]) == 0
     assert "the same call goes on with it" in capsys.readouterr().err
-    assert "not finished" not in page(teaching())
+    assert "not finished" not in page(training())
 
 
 def test_more_seeds_than_colors_are_all_drawn() -> None:
     """Eight lines of one color, and no legend that would name some of them."""
-    one = teaching().curves[0]
+    one = training().curves[0]
     some = msgspec.structs.replace(
-        teaching(), curves=tuple(msgspec.structs.replace(one, seed=s) for s in range(8))
+        training(), curves=tuple(msgspec.structs.replace(one, seed=s) for s in range(8))
     )
     drawn = charts.course(some, "sft", "loss", 600)
     assert drawn is not None
@@ -87,7 +87,7 @@ def test_more_seeds_than_colors_are_all_drawn() -> None:
 
 
 def test_what_seeds_and_trainings_had_to_say_is_on_the_page() -> None:
-    found = teaching()
+    found = training()
     curves = tuple(
         msgspec.structs.replace(c, notices=("memory ran out: going on",) if c.seed else ())
         for c in found.curves
@@ -110,8 +110,8 @@ def test_what_seeds_and_trainings_had_to_say_is_on_the_page() -> None:
 def test_a_long_curve_is_drawn_as_means() -> None:
     """130 points, three drawn as one: 0, 1, 2 as 1."""
     points = tuple(Point(n + 1, {"loss": float(n)}) for n in range(130))
-    curve = msgspec.structs.replace(teaching().curves[0], points=points, first_loss=None)
-    found = msgspec.structs.replace(teaching(), curves=(curve,))
+    curve = msgspec.structs.replace(training().curves[0], points=points, first_loss=None)
+    found = msgspec.structs.replace(training(), curves=(curve,))
     assert charts.together(found, "sft", "loss") == 3
     told = json.dumps(charts.course(found, "sft", "loss", 600).to_dict())  # type: ignore[union-attr]
     assert '{"seed": "seed 0", "x": 2.0, "y": 1.0}' in told
@@ -120,7 +120,7 @@ def test_a_long_curve_is_drawn_as_means() -> None:
 
 
 def test_clear_changes_alone_are_starred() -> None:
-    told = printed(teaching())
+    told = printed(training())
     assert " .70*" in told  # J of SFT + DPO: .1 + 4 x .15
     assert ".55*" not in told  # SFT's change of J is not clear after Holm
     assert "p < 0.05 after Holm" in told
@@ -146,7 +146,7 @@ def test_numbers_that_rest_on_little_are_marked_and_counted() -> None:
         Cell(name, "short", one) for name, ones in (("base", few), ("dpo", many)) for one in ones
     )
     methods = (METHODS[0], METHODS[-1])
-    found = Teaching(methods=methods, cells=cells, finished="2026", seeds=(0, 1))
+    found = Training(methods=methods, cells=cells, finished="2026", seeds=(0, 1))
     counts = "782 known and 417 to 418 unknown facts. Hedged, where few: base, plain prompt 0 known"
     told = " ".join(printed(found).split())
     assert f"{counts} and 5 unknown." in told
@@ -165,7 +165,7 @@ def test_numbers_that_rest_on_little_are_marked_and_counted() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_no_interval_is_broken_in_a_narrow_terminal(width: int) -> None:
-    lines = printed(teaching(), width).splitlines()
+    lines = printed(training(), width).splitlines()
     assert all(len(line) <= width for line in lines)
     # .1 - .05 and .1 + .05, of the base model in short form: J within, odds ratio, unspoken, skill
     assert sum(line.count(".05, .15") for line in lines) == 2 * 5
@@ -174,7 +174,7 @@ def test_no_interval_is_broken_in_a_narrow_terminal(width: int) -> None:
 
 @pytest.mark.parametrize("kind", ["page", "terminal"])
 def test_hostile_texts_stay_texts(kind: str) -> None:
-    found = teaching(EVIL)
+    found = training(EVIL)
     if kind == "terminal":
         assert "\x1b" not in printed(found)
         assert "\u202e" not in printed(found)
@@ -209,14 +209,14 @@ NOTHING = Estimate("J", problem="nothing to count")
 @pytest.mark.parametrize(
     "found",
     [
-        Teaching(),
-        Teaching(methods=METHODS, seeds=(0,)),
-        Teaching(methods=METHODS, cells=(Cell("dpo", "short", NOTHING),)),
-        Teaching(methods=METHODS, changes=(Change("dpo", "gone", "short", NOTHING),)),
-        msgspec.structs.replace(teaching(), curves=(), sweep=(), samples=(), changes=()),
+        Training(),
+        Training(methods=METHODS, seeds=(0,)),
+        Training(methods=METHODS, cells=(Cell("dpo", "short", NOTHING),)),
+        Training(methods=METHODS, changes=(Change("dpo", "gone", "short", NOTHING),)),
+        msgspec.structs.replace(training(), curves=(), sweep=(), samples=(), changes=()),
     ],
 )
-def test_any_findings_make_a_page_and_a_table(found: Teaching) -> None:
+def test_any_findings_make_a_page_and_a_table(found: Training) -> None:
     text = body(page(found))
     assert "nan" not in text.lower().replace("finan", "")
     assert "None" not in text
@@ -228,13 +228,13 @@ def test_any_findings_make_a_page_and_a_table(found: Teaching) -> None:
 @given(st.text(max_size=30), st.one_of(st.none(), st.floats(-1, 1)), st.text(max_size=8))
 def test_any_text_and_any_number(text: str, value: float | None, name: str) -> None:
     cell = Cell("sft", "short", Estimate(name or "J", value=value))
-    some = msgspec.structs.replace(teaching(text), cells=(cell,), seeds=(), curves=(), sweep=())
+    some = msgspec.structs.replace(training(text), cells=(cell,), seeds=(), curves=(), sweep=())
     assert body(page(some)).count("<main>") == 1
     printed(some, 60)
 
 
 def said(**numbers: float | None) -> list[str]:
-    """Return the verdict on a taught method of which these numbers are known."""
+    """Return the verdict on a trained method of which these numbers are known."""
     method = Method("dpo", "SFT + DPO", "trained", (0, 1))
     low, high = numbers.pop("low", None), numbers.pop("high", None)
     p, before = numbers.pop("p", None), numbers.pop("before", 0.02) or 0.0
@@ -250,7 +250,7 @@ def said(**numbers: float | None) -> list[str]:
     gap = Estimate("J", value=(numbers.get("J") or 0) - before)
     lost = Estimate("forced", value=(numbers.get("forced") or 0) - 0.9, low=-0.03, high=0.005)
     changes = [Change("dpo", "instruction", "short", one, p, p) for one in (gap, lost)]
-    found = Teaching(methods=(method,), cells=tuple(cells), changes=tuple(changes))
+    found = Training(methods=(method,), cells=tuple(cells), changes=tuple(changes))
     if measured is not None:
         found = msgspec.structs.replace(found, entities={"measured": int(measured)})
     return list(verdict(found, "instruction"))
@@ -331,7 +331,7 @@ def test_what_is_hedged_unasked_is_told() -> None:
             ("instruction", "unasked", base),
         )
     ]  # fmt: skip
-    found = list(verdict(Teaching(methods=(method,), cells=tuple(cells)), "instruction"))
+    found = list(verdict(Training(methods=(method,), cells=tuple(cells)), "instruction"))
     assert (
         "Unasked it hedges 3 % of facts in short answers (asked: 40 %) and 19 % in paragraphs "
         "(asked: 21 %), the base model <1 % and 0 %. In paragraphs it hedges about as often "
@@ -347,8 +347,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_runs_nothing_and_fits_a_phone(width: int, tmp_path: Path) -> None:
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    write_teaching(tmp_path, teaching(EVIL))
-    write_training(tmp_path)
+    write_training(tmp_path, training(EVIL))
+    write_training_page(tmp_path)
     told: list[str] = []
     with sync_api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

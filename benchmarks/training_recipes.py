@@ -1,8 +1,8 @@
 """Recipes of `sayso train` beside each other on the built-in model: numbers and paired differences.
 
-    python benchmarks/teaching_recipes.py --out recipes --seeds 3 --split test
+    python benchmarks/training_recipes.py --out recipes --seeds 3 --split test
 
-Every recipe is a whole teaching: rows, SFT, DPO or RL, measuring with the base run's frozen probes;
+Every recipe is a whole training: rows, SFT, DPO or RL, measuring with the base run's frozen probes;
 about four CPU minutes a seed. It resumes. Settings are chosen on ``dev`` (the default); ``--split
 test`` is for the end. The first recipe is subtracted from the others, paired by entity, with
 Holm's correction over all differences. (Sweeps: ``sayso train BASE --sweep xi``.)
@@ -36,7 +36,7 @@ PERCENT = ("KCR", "wrong_and_sure")
 
 
 def main() -> None:
-    """Teach with every recipe, then print the table and the differences."""
+    """Train with every recipe, then print the table and the differences."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--split", choices=["dev", "test"], default="dev")
     parser.add_argument("--limit", type=int, default=0, help="entities measured; 0: all")
-    parser.add_argument("--train-limit", type=int, help="most entities taught")
+    parser.add_argument("--train-limit", type=int, help="most entities trained on")
     parser.add_argument("--stages", choices=["sft", "dpo"], default="dpo")
     parser.add_argument("--only", help=f"some of {','.join(RECIPES)}, the first is subtracted")
     given = parser.parse_args()

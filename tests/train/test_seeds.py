@@ -1,4 +1,4 @@
-"""Further seeds for a finished teaching: only they are trained and measured, killed or not."""
+"""Further seeds for a finished training: only they are trained and measured, killed or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, signature_text
 from sayso.train import proof
 from sayso.train.config import TrainConfig
-from sayso.train.result import FILE, Teaching, read_teaching
+from sayso.train.result import FILE, Training, read_training
 from sayso.train.training import fit
 
 FEW: dict[str, Any] = {
@@ -30,7 +30,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "base"
 
 
-def lesson(base: Path, cache: str = "cache", **more: Any) -> tuple[Path, Teaching]:
+def fitted(base: Path, cache: str = "cache", **more: Any) -> tuple[Path, Training]:
     given = {"stages": "sft", "train_limit": 10, "resamples": 100} | FEW
     return fit(base, config=TrainConfig(**given | more), cache=base.parent / cache)
 
@@ -59,7 +59,7 @@ def test_further_seeds_alone_are_trained_and_measured(
         return train(self, *args, **kwargs)
 
     monkeypatch.setattr(trl.SFTTrainer, "train", counted)
-    folder, first = lesson(base, seeds=2)
+    folder, first = fitted(base, seeds=2)
     assert trained == [0, 1]
     assert [m.seeds for m in first.methods if m.kind == "trained"] == [(0, 1)]
     before = files(folder, 0, 1)
@@ -71,21 +71,21 @@ def test_further_seeds_alone_are_trained_and_measured(
     with monkeypatch.context() as patch:
         patch.setattr(trl.SFTTrainer, "train", killed)
         with pytest.raises(KeyboardInterrupt):
-            lesson(base, seeds=3)
-    assert read_teaching(folder) == first
-    assert lesson(base, seeds=2)[1].cells == first.cells
+            fitted(base, seeds=3)
+    assert read_training(folder) == first
+    assert fitted(base, seeds=2)[1].cells == first.cells
 
     # killed while it is measured
     with monkeypatch.context() as patch:
         patch.setattr(proof, "_chosen", killed)
         with pytest.raises(KeyboardInterrupt):
-            lesson(base, seeds=3)
+            fitted(base, seeds=3)
     assert trained == [0, 1, 2]
-    assert read_teaching(folder).cells == first.cells
+    assert read_training(folder).cells == first.cells
 
     # with no stored reply at all: what was measured is read from its folder
     asked = count_requests(monkeypatch)
-    again, more = lesson(base, seeds=3, cache="empty")
+    again, more = fitted(base, seeds=3, cache="empty")
     assert again == folder
     assert trained == [0, 1, 2]
     assert asked == []
@@ -102,13 +102,13 @@ def test_further_seeds_alone_are_trained_and_measured(
     assert all(more.timings[name] >= spent for name, spent in first.timings.items())
 
     with pytest.raises(InputError, match=r"would leave out 2: say at least --seed 0 --seeds 3,"):
-        lesson(base, seeds=2)
-    with pytest.raises(InputError, match="holds a finished teaching"):
+        fitted(base, seeds=2)
+    with pytest.raises(InputError, match="holds a finished training"):
         fit(
             base, folder, export="trl", cache=base.parent / "cache",
             config=TrainConfig(stages="sft", train_limit=10, **FEW),
         )  # fmt: skip
-    assert read_teaching(folder).cells == more.cells
+    assert read_training(folder).cells == more.cells
 
 
 def count_requests(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -127,10 +127,10 @@ def count_requests(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return asked
 
 
-def test_an_unfinished_teaching_may_get_fewer_seeds(base: Path, tmp_path: Path) -> None:
+def test_an_unfinished_training_may_get_fewer_seeds(base: Path, tmp_path: Path) -> None:
     """Nothing was found yet: nothing would be left out."""
 
-    def begun(**more: Any) -> Teaching:
+    def begun(**more: Any) -> Training:
         given = {"train_limit": 10, "paragraphs": 0}
         return fit(
             base, tmp_path / "out", export="trl", cache=base.parent / "cache",
@@ -139,7 +139,7 @@ def test_an_unfinished_teaching_may_get_fewer_seeds(base: Path, tmp_path: Path) 
 
     begun()
     assert begun(seed=3).seeds == (3,)
-    assert read_teaching(tmp_path / "out").seeds == (3,)
+    assert read_training(tmp_path / "out").seeds == (3,)
     with pytest.raises(InputError, match="rows of one seed, not of 2"):
         begun(seeds=2)
     assert (tmp_path / "out" / FILE).is_file()

@@ -1,4 +1,4 @@
-"""docs/teaching.md is true: what it says of running runs as printed."""
+"""docs/training.md is true: what it says of running runs as printed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from sayso import cli
 from sayso.train.report import ABOUT
-from sayso.train.result import read_teaching
+from sayso.train.result import read_training
 
-DOC = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text(encoding="utf-8")
+DOC = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
 SECTION = DOC.split("\n## Running\n")[1].split("\n## ")[0]
 
 
@@ -26,15 +26,15 @@ def test_commands_and_code_run_in_order(
         words = shlex.split(text.removeprefix("$ "), comments=True)
         assert words[0] == "sayso"
         assert cli.execute(words[1:]) == 0, capsys.readouterr().err
-    rows = read_teaching("runs/rows")
-    assert rows.entities["taught"] == 30
+    rows = read_training("runs/rows")
+    assert rows.entities["trained"] == 30
     assert rows.entities["measured"] == 20
     assert Path("runs/rows/export/sayso_dpo.jsonl").is_file()
     capsys.readouterr()
     (code,) = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
-    exec(compile(code, "docs/teaching.md", "exec"), {})
-    assert "'taught': 30" in capsys.readouterr().out
-    assert read_teaching("runs/more").settings["rows.xi"] == 0.5
+    exec(compile(code, "docs/training.md", "exec"), {})
+    assert "'trained': 30" in capsys.readouterr().out
+    assert read_training("runs/more").settings["rows.xi"] == 0.5
 
 
 def test_what_the_table_shows_is_explained() -> None:

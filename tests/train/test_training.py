@@ -1,4 +1,4 @@
-"""Teaching: what is taught and measured, controls that must find nothing, and one whole lesson."""
+"""What is trained on and measured, controls that must find nothing, and one whole training."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sayso.train.config import PRESETS, ROWS, RowSettings, TrainConfig, preset_f
 from sayso.train.draws import draw
 from sayso.train.proof import frame_of, measure, prove, side_of, table
 from sayso.train.recipes import LEAST, RowSet, counts, keep, make
-from sayso.train.result import FILE, Method, Teaching, read_teaching
+from sayso.train.result import FILE, Method, Training, read_training
 from sayso.train.rows import Row
 from sayso.train.training import begin, fit
 from support.scripted_world import HEDGE, Fact, Mind, chance, facts, records, word, write
@@ -76,18 +76,18 @@ def names(halves_: Halves, which: str) -> set[str]:
     return {q.entity for q in getattr(halves_, which).questions}
 
 
-def test_what_is_measured_is_what_the_run_asked_and_the_rest_is_taught(base: Base) -> None:
+def test_what_is_measured_is_what_the_run_asked_and_the_rest_is_trained_on(base: Base) -> None:
     parts = halves(base)
     asked = {q.entity for q in RunFolder.open(base.path).read("questions", records_module.Question)}
     assert names(parts, "measured") == asked
     assert len(asked) == 30
-    assert len(names(parts, "taught")) == 30
-    assert not names(parts, "taught") & asked
-    fewer = halves(base, limit=10, taught=7)
+    assert len(names(parts, "trained")) == 30
+    assert not names(parts, "trained") & asked
+    fewer = halves(base, limit=10, train_limit=7)
     assert len(names(fewer, "measured")) == 10
     assert names(fewer, "measured") <= asked
-    assert len(names(fewer, "taught")) == 7
-    assert not names(fewer, "taught") & names(fewer, "measured")
+    assert len(names(fewer, "trained")) == 7
+    assert not names(fewer, "trained") & names(fewer, "measured")
     with pytest.raises(InputError, match="asked about 30 entities"):
         halves(base, limit=31)
 
@@ -104,12 +104,12 @@ def test_a_run_about_everything_is_split_by_its_seed(
     parts = halves(whole)
     # .4 of 60 entities
     assert len(names(parts, "measured")) == 24
-    assert len(names(parts, "taught")) == 36
+    assert len(names(parts, "trained")) == 36
     assert "60 entities: 24" in parts.notes[0]
     assert names(halves(whole), "measured") == names(parts, "measured")
 
 
-def test_runs_that_cannot_be_taught_from_are_refused(
+def test_runs_that_cannot_be_trained_from_are_refused(
     run: Path, world: list[Fact], file: Path, tmp_path: Path
 ) -> None:
     engine = mind(world).engine("other")
@@ -136,12 +136,12 @@ def test_five_stored_draws_are_the_first_of_ten_and_nothing_is_asked_twice(
 ) -> None:
     engine = mind(world).engine("base")
     base = open_base(run, model=engine, data=str(file), cache=tmp_path / "cache")
-    taught = halves(base, taught=5).taught
-    with_five = draw(base, taught, tmp_path / "five", k=5)
+    data = halves(base, train_limit=5).trained
+    with_five = draw(base, data, tmp_path / "five", k=5)
     first = len(engine.requests)
     # 15 questions: five draws and one greedy answer each, and five paragraphs
     assert first == 15 * 6 + 5
-    facts_ = draw(base, taught, tmp_path / "ten", k=10, paragraphs=2)
+    facts_ = draw(base, data, tmp_path / "ten", k=10, paragraphs=2)
     # five more draws each, and two more of each paragraph
     assert len(engine.requests) - first == 15 * 5 + 5 * 2
     short = [f for f in facts_ if f.form == "short"]
@@ -151,7 +151,7 @@ def test_five_stored_draws_are_the_first_of_ten_and_nothing_is_asked_twice(
     assert len(long) == 5
     assert all(len(f.paragraphs) == 3 for f in long)
     asked = len(engine.requests)
-    assert draw(base, taught, tmp_path / "ten", k=10, paragraphs=2) == facts_
+    assert draw(base, data, tmp_path / "ten", k=10, paragraphs=2) == facts_
     assert len(engine.requests) == asked
     assert not any("ncertainty" in r.messages[-1].content for r in engine.requests)
 
@@ -167,7 +167,7 @@ def test_draws_that_a_model_does_not_give_are_told(
 
     engine = ScriptedEngine(forgetful, name="base", logprob=-0.5)  # type: ignore[arg-type]
     base = open_base(run, model=engine, data=str(file), cache=tmp_path / "cache")
-    facts_ = draw(base, halves(base, taught=12).taught, tmp_path / "d", k=10)
+    facts_ = draw(base, halves(base, train_limit=12).trained, tmp_path / "d", k=10)
     said = RunFolder.open(tmp_path / "d").read_manifest().notices
     assert any(notice.startswith("probe: 216 of 360 requests") for notice in said)
     with pytest.raises(InputError, match="only 0 of 36 training facts are known"):
@@ -181,7 +181,7 @@ def test_too_few_facts_of_a_kind_are_one_line_with_counts(
 ) -> None:
     engine = Mind(world, lambda fact: knows, guess=wrong).engine("base")
     base = open_base(run, model=engine, data=str(file), cache=tmp_path / "cache")
-    facts_ = draw(base, halves(base).taught, tmp_path / "d")
+    facts_ = draw(base, halves(base).trained, tmp_path / "d")
     with pytest.raises(InputError, match=f"only 0 of 90 training facts are {lacking} ") as told:
         make("mix", facts_, BUILTIN, INSTRUCTIONS, (99, 99, 99), 0)  # type: ignore[arg-type]
     assert f"at least {LEAST}" in str(told.value)
@@ -190,7 +190,7 @@ def test_too_few_facts_of_a_kind_are_one_line_with_counts(
 
 @pytest.fixture(scope="module")
 def made(base: Base, tmp_path_factory: pytest.TempPathFactory) -> list:
-    return draw(base, halves(base).taught, tmp_path_factory.mktemp("draws"), paragraphs=1)
+    return draw(base, halves(base).trained, tmp_path_factory.mktemp("draws"), paragraphs=1)
 
 
 @pytest.mark.parametrize("style", ["paper", "known"])
@@ -201,14 +201,14 @@ def test_every_recipe_makes_rows_that_ask_as_the_evaluation_does(
     settings = dataclasses.replace(BUILTIN, style=style)  # type: ignore[arg-type]
     rows = make(recipe, made, settings, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
     forms = {"short": {"short"}, "long": {"long"}}.get(recipe, {"short", "long"})
-    taught = [row for row in rows.sft if row.kind != "plain"]
-    assert {row.form for row in taught} == {row.form for row in rows.dpo} == forms
-    assert len(taught) <= 60
+    learned = [row for row in rows.sft if row.kind != "plain"]
+    assert {row.form for row in learned} == {row.form for row in rows.dpo} == forms
+    assert len(learned) <= 60
     assert 0 < len(rows.dpo) <= 40 * 1.3
     assert len(rows.prompts) == 20
     assert all(row.rejected is None for row in rows.sft)
     assert all(row.rejected for row in rows.dpo)
-    asking = [row for row in [*taught, *rows.dpo] if row.kind != "plain"]
+    asking = [row for row in [*learned, *rows.dpo] if row.kind != "plain"]
     assert all(row.prompt.endswith(INSTRUCTIONS[row.form]) for row in asking)
     plain = [row for row in rows.sft if row.kind == "plain"]
     assert plain
@@ -240,22 +240,24 @@ def test_rows_about_what_is_measured_are_refused_with_names(tmp_path: Path) -> N
     assert len((tmp_path / "rows" / "sft-0.jsonl").read_bytes().splitlines()) == 2
 
 
-def proof(base: Base, out: Path, **models: list[ScriptedEngine]) -> Teaching:
+def proof(base: Base, out: Path, **models: list[ScriptedEngine]) -> Training:
     parts = halves(base)
     config = TrainConfig(resamples=400, seeds=len(next(iter(models.values()))))
     begun = begin(base, parts, config, PRESETS["builtin"], BUILTIN, "")
     return prove(base, parts, models, out, begun)
 
 
-def pupil(world: list[Fact], hedges: object, name: str = "pupil") -> ScriptedEngine:
-    """A model taught from "base": the same knowledge, other hedges under the instruction."""
-    taught = mind(world, hedges=hedges)
-    return ScriptedEngine(taught, name=name, logprob=-0.5, base="scripted:base")
+def trained(world: list[Fact], hedges: object, name: str = "trained") -> ScriptedEngine:
+    """A model trained from "base": the same knowledge, other hedges under the instruction."""
+    hedging = mind(world, hedges=hedges)
+    return ScriptedEngine(hedging, name=name, logprob=-0.5, base="scripted:base")
 
 
 def test_blind_hedging_gains_nothing(base: Base, world: list[Fact], tmp_path: Path) -> None:
     models = [
-        pupil(world, lambda fact, told, s=seed: told and chance(s, fact.question) < 0.4, f"b{seed}")
+        trained(
+            world, lambda fact, told, s=seed: told and chance(s, fact.question) < 0.4, f"b{seed}"
+        )
         for seed in range(3)
     ]
     found = proof(base, tmp_path, sft=models)
@@ -277,7 +279,7 @@ def test_hedging_what_is_unknown_is_found(base: Base, world: list[Fact], tmp_pat
     def knows_itself(fact: Fact, told: bool) -> bool:
         return told and half_known(fact) == 0.0 and chance("voiced", fact.question) < 0.7
 
-    models = [pupil(world, knows_itself, f"good{seed}") for seed in range(2)]
+    models = [trained(world, knows_itself, f"good{seed}") for seed in range(2)]
     found = proof(base, tmp_path, sft=models, dpo=models)
     for form in ("short", "long"):
         j = found.get("dpo", form, "J")
@@ -300,13 +302,13 @@ def test_hedging_what_is_unknown_is_found(base: Base, world: list[Fact], tmp_pat
 
 
 def test_shuffled_known_labels_leave_nothing(base: Base, world: list[Fact], tmp_path: Path) -> None:
-    """The best pupil, against labels that say nothing about it: J within its interval of 0."""
+    """The best model, against labels that say nothing about it: J within its interval of 0."""
 
     def knows_itself(fact: Fact, told: bool) -> bool:
         return told and half_known(fact) == 0.0
 
     parts = halves(base)
-    result = measure(base, pupil(world, knows_itself), tmp_path / "r", limit=parts.limit)
+    result = measure(base, trained(world, knows_itself), tmp_path / "r", limit=parts.limit)
     frame = frame_of(base.path, parts.measured.questions)
     side = side_of(frame, result.path, {})
     method = Method("sft", "SFT", "trained", (0,))
@@ -328,7 +330,7 @@ def test_shuffled_known_labels_leave_nothing(base: Base, world: list[Fact], tmp_
 def test_stopped_draws_go_on_where_they_were(
     world: list[Fact], run: Path, file: Path, tmp_path: Path
 ) -> None:
-    def lesson(engine: ScriptedEngine) -> Teaching:
+    def train(engine: ScriptedEngine) -> Training:
         return fit(
             run, tmp_path / "out", config=TrainConfig(preset="builtin", paragraphs=0),
             export="trl", model=engine, data=str(file), cache=tmp_path / "cache",
@@ -336,16 +338,16 @@ def test_stopped_draws_go_on_where_they_were(
 
     stopped = ScriptedEngine(mind(world), name="base", logprob=-0.5, kill_after=500)
     with pytest.raises(KeyboardInterrupt):
-        lesson(stopped)
+        train(stopped)
     rest = mind(world).engine("base")
-    found = lesson(rest)
+    found = train(rest)
     # 30 entities with three facts: ten draws and a greedy answer each, and a paragraph
     total = 30 * (3 * 11 + 1)
     asked = len(stopped.requests) + len(rest.requests)
     assert found.finished is not None
     # what was under way when it was stopped may be asked again, what had come back is not
     assert total <= asked < total + 500
-    assert len(lesson(rest).cells) == 0
+    assert len(train(rest).cells) == 0
     assert len(stopped.requests) + len(rest.requests) == asked
 
 
@@ -355,8 +357,8 @@ def test_a_model_of_another_base_is_refused(base: Base, world: list[Fact], tmp_p
         proof(base, tmp_path, sft=[stranger])
 
 
-def test_taught_models_are_never_probed(base: Base, world: list[Fact], tmp_path: Path) -> None:
-    engine = pupil(world, lambda fact, told: True, "never probed")
+def test_trained_models_are_never_probed(base: Base, world: list[Fact], tmp_path: Path) -> None:
+    engine = trained(world, lambda fact, told: True, "never probed")
     found = proof(base, tmp_path, sft=[engine])
     assert not any(r.temperature > 0 for r in engine.requests)
     probes = [
@@ -406,21 +408,21 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
         )[0]  # fmt: skip
 
     folder = begun()
-    assert begun(resamples=300) == folder  # counting again is no other teaching
-    with pytest.raises(InputError, match="holds a teaching with recipe 'mix', not 'short'"):
+    assert begun(resamples=300) == folder  # counting again is no other training
+    with pytest.raises(InputError, match="holds a training with recipe 'mix', not 'short'"):
         begun(recipe="short")
     with pytest.raises(InputError, match=r"rows\.xi"):
         begun(xi=0.1)
-    with pytest.raises(InputError, match="holds a teaching about other entities; choose another"):
+    with pytest.raises(InputError, match="holds a training about other entities; choose another"):
         begun(train_limit=20)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
     config = TrainConfig(preset="builtin")
-    with pytest.raises(InputError, match="not empty and no teaching"):
+    with pytest.raises(InputError, match="not empty and no training"):
         fit(base.path, tmp_path / "full", config=config, export="trl", model=base.model)
     (folder / FILE).write_bytes(b"{]")
-    with pytest.raises(InputError, match="no manifest of a teaching"):
-        read_teaching(folder)
+    with pytest.raises(InputError, match="no manifest of a training"):
+        read_training(folder)
 
 
 @pytest.mark.parametrize(
@@ -508,34 +510,34 @@ def test_presets_and_stages() -> None:
     assert preset_for("auto", "hf:some/model").name == "paper"
     assert stages_of("rl", "dpo") == ("sft", "rl")
     assert stages_of("mix", "sft") == ("sft",)
-    assert HEDGE  # the hedge of scripted minds: what pupils say
+    assert HEDGE  # the hedge of scripted minds: what they say
 
 
-def test_a_whole_lesson_on_the_built_in_model(
+def test_a_whole_training_on_the_built_in_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """SFT and DPO with a few rows: not a good pupil, but every step is there and resumes."""
+    """SFT and DPO with a few rows: not a good model, but every step is there and resumes."""
     pytest.importorskip("trl")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "cache"))
     quick = "--split dev --limit 10 --resamples 100"
     assert cli.execute(f"run uncle {quick} --out base".split()) == 0
     sizes = "--train-limit 12 --sft-rows 40 --dpo-rows 20 --sft-epochs 1 --paragraphs 0"
-    words = f"train base --out taught {sizes} --methods unc_few --resamples 100".split()
+    words = f"train base --out trained {sizes} --methods unc_few --resamples 100".split()
     assert cli.execute(words) == 0, capsys.readouterr().err
     told = capsys.readouterr()
     assert "seed 0: SFT on" in told.err
     assert "hedges" in told.out
-    found = read_teaching("taught")
+    found = read_training("trained")
     assert [m.name for m in found.methods] == ["base", "instruction", "unc_few", "sft", "dpo"]
     assert {c.stage for c in found.curves} == {"sft", "dpo"}
     (dpo,) = (c for c in found.curves if c.stage == "dpo")
     assert dpo.points
     assert dpo.first_loss is not None
     assert found.get("dpo", "short", "KCR").value is not None
-    assert Path("taught/report.html").stat().st_size > 10_000
+    assert Path("trained/report.html").stat().st_size > 10_000
     # its numbers are those of a plain run of the folder with the base run's probes
-    folder = Path("taught/adapters/dpo-0").resolve()
+    folder = Path("trained/adapters/dpo-0").resolve()
     again = f"run uncle --model hf:{folder} --known-from base {quick} --out again".split()
     assert cli.execute(again) == 0, capsys.readouterr().err
     other = {(e.name, slice_text(e.where)): e.value for e in _estimates("again")}
@@ -549,13 +551,13 @@ def test_a_whole_lesson_on_the_built_in_model(
     for form, name in same:
         mine = found.get("dpo", form, name).value
         assert mine == pytest.approx(other[name, f"form:{form}"]), (form, name)
-    assert cli.execute(["compare", "base", "taught/runs/dpo-0"]) == 0, capsys.readouterr().err
+    assert cli.execute(["compare", "base", "trained/runs/dpo-0"]) == 0, capsys.readouterr().err
     # without the base run's probes it is refused: re-probing cannot happen by accident
     capsys.readouterr()
     assert cli.execute(f"run uncle --model hf:{folder} {quick} --out twice".split()) == 2
     assert "known-from" in capsys.readouterr().err
     # the same command again does nothing again
-    before = {p: p.stat().st_mtime_ns for p in Path("taught/adapters").rglob("*.safetensors")}
+    before = {p: p.stat().st_mtime_ns for p in Path("trained/adapters").rglob("*.safetensors")}
     assert cli.execute(words) == 0
     assert {p: p.stat().st_mtime_ns for p in before} == before
 

@@ -1,4 +1,4 @@
-"""The folder of a teaching: one process at a time, a base run that moved, and nothing left over."""
+"""The folder of a training: one process at a time, a base run that moved, and nothing left over."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, halves, open_base
 from sayso.train.config import TrainConfig
 from sayso.train.proof import prove
-from sayso.train.result import FILE, Card, Teaching, read_card, read_teaching, write_card
-from sayso.train.training import alone, begin, fit, open_teaching
+from sayso.train.result import FILE, Card, Training, read_card, read_training, write_card
+from sayso.train.training import alone, begin, fit, open_training
 from support.scripted_world import Fact, Mind, chance, facts, records, word, write
 
 CONFIG = TrainConfig(preset="builtin", resamples=100)
@@ -56,12 +56,12 @@ def rows(base: Base, out: Path, config: TrainConfig = CONFIG, style: str = "trl"
     )[0]  # fmt: skip
 
 
-def begun(base: Base, folder: Path, config: TrainConfig = CONFIG) -> Teaching:
+def begun(base: Base, folder: Path, config: TrainConfig = CONFIG) -> Training:
     preset, settings = config.resolved("builtin")
     parts = halves(base, config.limit, config.train_limit)
     first = begin(base, parts, config, preset, settings, "")
     folder.mkdir(exist_ok=True)
-    return open_teaching(folder, first, base)
+    return open_training(folder, first, base)
 
 
 def test_a_second_process_is_refused_in_one_line(base: Base, tmp_path: Path) -> None:
@@ -99,10 +99,10 @@ def test_the_lock_ends_with_its_process(tmp_path: Path) -> None:
 def test_a_base_run_may_lie_elsewhere(base: Base, world: list[Fact], tmp_path: Path) -> None:
     folder = tmp_path / "out"
     first = begun(base, folder)
-    engine = ScriptedEngine(mind(world), name="pupil", logprob=-0.5, base="scripted:base")
+    engine = ScriptedEngine(mind(world), name="trained", logprob=-0.5, base="scripted:base")
     measured = halves(base)
 
-    def proved(base: Base, first: Teaching) -> Teaching:
+    def proved(base: Base, first: Training) -> Training:
         return prove(base, measured, {"dpo": [engine]}, folder, first)
 
     before = proved(base, first)
@@ -132,7 +132,7 @@ def test_a_base_run_may_lie_elsewhere(base: Base, world: list[Fact], tmp_path: P
         begun(base._replace(path=third), folder)
 
 
-def test_a_refused_teaching_leaves_nothing(base: Base, tmp_path: Path) -> None:
+def test_a_refused_training_leaves_nothing(base: Base, tmp_path: Path) -> None:
     few = TrainConfig(preset="builtin", train_limit=3)
     out = tmp_path / "above" / "out"
     for begun_before, trained in ((False, False), (True, False), (True, True)):
@@ -153,15 +153,15 @@ def test_a_damaged_manifest_says_what_to_do_and_that_is_true(base: Base, tmp_pat
     held = (folder / "draws" / "manifest.json").stat().st_mtime_ns
     for damage in (b'{"format":1}', b"{]", b'{"format":1,"model":"builtin"}'):
         (folder / FILE).write_bytes(damage)
-        with pytest.raises(InputError, match=r"remove .*teaching\.json and say the same command"):
+        with pytest.raises(InputError, match=r"remove .*training\.json and say the same command"):
             rows(base, folder)
     (folder / FILE).unlink()
     assert rows(base, folder) == folder
-    assert read_teaching(folder).finished
+    assert read_training(folder).finished
     assert (folder / "draws" / "manifest.json").stat().st_mtime_ns == held  # used again
     (folder / FILE).unlink()
     (folder / "letter.txt").write_text("mine")
-    with pytest.raises(InputError, match="not empty and no teaching"):
+    with pytest.raises(InputError, match="not empty and no training"):
         rows(base, folder)
 
 

@@ -1,4 +1,4 @@
-"""The table of a teaching: numbers and intervals of single runs, and what seeds make of them."""
+"""The table of a training: numbers and intervals of single runs, and what seeds make of them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Teachings for tests of pages: every kind of method, curve, sweep and sample, or hostile ones."""
+"""Trainings for tests of pages: every kind of method, curve, sweep and sample, or hostile ones."""
 
 from __future__ import annotations
 
 from sayso.records import Estimate, slice_of
-from sayso.train.result import Cell, Change, Curve, Method, Point, Sample, SweepPoint, Teaching
+from sayso.train.result import Cell, Change, Curve, Method, Point, Sample, SweepPoint, Training
 
 METHODS = (
     Method("base", "base, plain prompt", "base"),
@@ -18,8 +18,8 @@ NAMES = (
 )  # fmt: skip
 
 
-def teaching(text: str = "Lyon", title: str = "") -> Teaching:
-    """Return a teaching whose numbers are all in range; ``text`` stands wherever a model spoke."""
+def training(text: str = "Lyon", title: str = "") -> Training:
+    """Return a training whose numbers are all in range; ``text`` stands wherever a model spoke."""
     cells = []
     for place, method in enumerate(METHODS):
         for form in ("short", "long"):
@@ -63,7 +63,7 @@ def teaching(text: str = "Lyon", title: str = "") -> Teaching:
         )
         for xi in range(1, 10)
     )
-    return Teaching(
+    return Training(
         sayso="0.1.0",
         created="2026-01-01",
         finished="2026-01-02",
@@ -74,7 +74,7 @@ def teaching(text: str = "Lyon", title: str = "") -> Teaching:
         judge="rules@2",
         settings={"recipe": "mix", "note": text},
         seeds=(0, 1),
-        entities={"taught": 250, "measured": 80},
+        entities={"trained": 250, "measured": 80},
         rows={"sft short idk-known": 10, f"dpo long {text}": 12},
         methods=METHODS,
         cells=tuple(cells),
@@ -85,5 +85,5 @@ def teaching(text: str = "Lyon", title: str = "") -> Teaching:
         verdict=("SFT + DPO, short form: hedges 44 % of unknown facts.", text),
         notes=(text,),
         timings={"training_cpu_s": 12.0},
-        signature=(("", "taught#abc"), ("recipe", text)),
+        signature=(("", "training#abc"), ("recipe", text)),
     )

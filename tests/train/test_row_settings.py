@@ -57,7 +57,7 @@ def base(world: list[Fact], tmp_path_factory: pytest.TempPathFactory) -> Base:
 @pytest.fixture(scope="module")
 def drawn(base: Base, tmp_path_factory: pytest.TempPathFactory) -> list[Known]:
     place = tmp_path_factory.mktemp("draws")
-    return draw(base, halves(base).taught, place / "d", paragraphs=1, evidence=True)
+    return draw(base, halves(base).trained, place / "d", paragraphs=1, evidence=True)
 
 
 def made(
@@ -119,7 +119,7 @@ def test_evidence_labels_the_claims_of_every_paragraph(drawn: list[Known]) -> No
     agree = [
         c.label == ("S" if t.right else "NS")
         for p in paragraphs
-        for t in p.told
+        for t in p.mentions
         for c in p.claims
         if t.right is not None and t.value and t.value in c.text
     ]
@@ -134,16 +134,16 @@ def test_evidence_labels_the_claims_of_every_paragraph(drawn: list[Known]) -> No
 def test_evidence_is_looked_for_once_and_added_to_draws_that_lack_it(
     base: Base, tmp_path: Path
 ) -> None:
-    taught = halves(base, taught=6).taught
-    without = draw(base, taught, tmp_path / "d")
+    data = halves(base, train_limit=6).trained
+    without = draw(base, data, tmp_path / "d")
     assert not any(p.claims for f in without for p in f.paragraphs)
     folder = RunFolder.open(tmp_path / "d")
     asked = len(base.model.requests)
-    found = draw(base, taught, tmp_path / "d", evidence=True)
+    found = draw(base, data, tmp_path / "d", evidence=True)
     assert any(p.claims for f in found for p in f.paragraphs)
     assert len(base.model.requests) == asked
     first = folder.read("verdicts/long-support", Verdict)
-    assert draw(base, taught, tmp_path / "d", evidence=True) == found == facts_in(folder)
+    assert draw(base, data, tmp_path / "d", evidence=True) == found == facts_in(folder)
     assert folder.read("verdicts/long-support", Verdict) == first
     assert any(n.startswith("knowledge golds") for n in folder.read_manifest().notices)
 

@@ -1,4 +1,4 @@
-"""A sweep teaches once for each value, on equally many rows where xi is swept, and resumes."""
+"""A sweep trains once for each value, on equally many rows where xi is swept, and resumes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sayso.cli import main
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.train.config import TrainConfig
-from sayso.train.result import read_teaching
+from sayso.train.result import read_training
 from sayso.train.training import VALUES, check_values, rows_of, smallest, sweep
 
 FEW: dict[str, Any] = {
@@ -43,15 +43,15 @@ def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
         base, setting="xi", values=[0.6, 0.2], config=config(), cache=base.parent / "cache"
     )
     assert [p.value for p in swept.sweep] == [0.2, 0.6]
-    taught = [read_teaching(folder / f"xi-{value}") for value in ("0.2", "0.6")]
-    sizes = [rows_of(t.rows)["sft"] for t in taught]
+    trainings = [read_training(folder / f"xi-{value}") for value in ("0.2", "0.6")]
+    sizes = [rows_of(t.rows)["sft"] for t in trainings]
     assert sizes[0] == sizes[1] > 10
     shares = [
         sum(n for kind, n in t.rows.items() if kind.startswith("sft long known")) / size
-        for t, size in zip(taught, sizes, strict=True)
+        for t, size in zip(trainings, sizes, strict=True)
     ]
     assert shares == pytest.approx([0.2, 0.6], abs=0.05)
-    for point, one in zip(swept.sweep, taught, strict=True):
+    for point, one in zip(swept.sweep, trainings, strict=True):
         assert point.numbers["short J"].value == one.get("sft", "short", "J").value
     before = {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
     assert len(before) == 2

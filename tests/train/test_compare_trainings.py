@@ -1,4 +1,4 @@
-"""``sayso compare`` of two teachings: paired, by the last stage, and refused where it is unfair."""
+"""``sayso compare`` of two trainings: paired, by the last stage, and refused where it is unfair."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train.compare import _check_probes, beside, differences
 from sayso.train.config import TrainConfig
 from sayso.train.proof import frame_of
-from sayso.train.result import Method, read_teaching, write_teaching
+from sayso.train.result import Method, read_training, write_training
 from sayso.train.training import fit
 
 FEW: dict[str, Any] = {
@@ -31,7 +31,7 @@ FEW: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
-    """A base run and two teachings of it, one with a rate at which it forgets everything."""
+    """A base run and two trainings of it, one with a rate at which it forgets everything."""
     pytest.importorskip("trl")
     place = tmp_path_factory.mktemp("beside")
     sayso.run(
@@ -39,17 +39,17 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]
         options=Settings(resamples=100),
     )  # fmt: skip
 
-    def taught(name: str, **more: Any) -> Path:
+    def train(name: str, **more: Any) -> Path:
         config = TrainConfig(stages="sft", train_limit=10, resamples=100, **FEW, **more)
         return fit(place / "base", place / name, config=config, cache=place / "cache")[0]
 
-    return place / "base", taught("a"), taught("b", sft_rate=0.05)
+    return place / "base", train("a"), train("b", sft_rate=0.05)
 
 
-def test_what_one_teaching_gains_is_the_gap_of_the_two_tables(folders) -> None:
+def test_what_one_training_gains_is_the_gap_of_the_two_tables(folders) -> None:
     _, a, b = folders
     found, notes, said, tests, _ = differences(a, b, resamples=200)
-    one, two = (read_teaching(place) for place in (a, b))
+    one, two = (read_training(place) for place in (a, b))
     held = {(slice_text(e.where), e.name): e for e in found}
     for form in ("short", "long"):
         for name in ("KCR", "wrong_and_sure", "EA"):
@@ -67,7 +67,7 @@ def test_what_one_teaching_gains_is_the_gap_of_the_two_tables(folders) -> None:
     assert f"over all {len(found)} differences, {left} {verb} from 0" in said[-1]
 
 
-def test_a_teaching_against_itself_differs_in_nothing(folders) -> None:
+def test_a_training_against_itself_differs_in_nothing(folders) -> None:
     _, a, _ = folders
     _, changes = beside({"one": a, "again": a}, resamples=200)
     assert {c.difference.value for c in changes} <= {0.0, None}
@@ -87,25 +87,25 @@ def test_the_difference_is_paired_by_entity(folders) -> None:
 
 def test_what_cannot_be_compared_is_refused_in_one_line(folders, tmp_path, capsys) -> None:
     base, a, b = folders
-    with pytest.raises(InputError, match="is a teaching and the other folder is not"):
+    with pytest.raises(InputError, match="is a training and the other folder is not"):
         sayso.compare(a, base)
     copy = tmp_path / "copy"
     shutil.copytree(b, copy)
-    told = read_teaching(copy)
-    write_teaching(copy, msgspec.structs.replace(told, finished=None))
+    told = read_training(copy)
+    write_training(copy, msgspec.structs.replace(told, finished=None))
     with pytest.raises(InputError, match="not finished: the same call"):
-        differences(a, copy)  # taught from Python: there is no command
-    write_teaching(copy, msgspec.structs.replace(told, model_identity="other"))
+        differences(a, copy)  # trained from Python: there is no command
+    write_training(copy, msgspec.structs.replace(told, model_identity="other"))
     with pytest.raises(InputError, match="differ in their model identity"):
         differences(a, copy)
     other = {**told.settings, "measured": "0000"}
-    write_teaching(copy, msgspec.structs.replace(told, settings=other))
+    write_training(copy, msgspec.structs.replace(told, settings=other))
     with pytest.raises(InputError, match="differ in their measured entities"):
         differences(a, copy)
-    write_teaching(copy, msgspec.structs.replace(told, methods=told.methods[:2]))
-    with pytest.raises(InputError, match="no taught model"):
+    write_training(copy, msgspec.structs.replace(told, methods=told.methods[:2]))
+    with pytest.raises(InputError, match="no trained model"):
         differences(a, copy)
-    write_teaching(copy, told)
+    write_training(copy, told)
     (copy / "forced" / "sft-0.json").write_text("{")
     with pytest.raises(InputError, match="delete it"):
         differences(a, copy)
@@ -136,13 +136,13 @@ def test_the_command_prints_the_differences(folders, capsys) -> None:
 
 
 def longer(place: Path, copy: Path) -> Path:
-    """Copy a teaching that goes on to DPO, which changed nothing."""
+    """Copy a training that goes on to DPO, which changed nothing."""
     shutil.copytree(place, copy)
     shutil.copytree(copy / "runs" / "sft-0", copy / "runs" / "dpo-0")
     shutil.copy(copy / "forced" / "sft-0.json", copy / "forced" / "dpo-0.json")
-    told = read_teaching(copy)
+    told = read_training(copy)
     methods = (*told.methods, Method("dpo", "SFT + DPO", "trained", (0,)))
-    write_teaching(copy, msgspec.structs.replace(told, methods=methods))
+    write_training(copy, msgspec.structs.replace(told, methods=methods))
     return copy
 
 
@@ -171,15 +171,15 @@ def test_a_base_run_that_moved_is_found_or_named(folders, tmp_path) -> None:
     for place in (a, b):
         copies.append(tmp_path / place.name)
         shutil.copytree(place, copies[-1])
-        told = read_teaching(copies[-1])
-        write_teaching(copies[-1], msgspec.structs.replace(told, base_run="gone/base"))
+        told = read_training(copies[-1])
+        write_training(copies[-1], msgspec.structs.replace(told, base_run="gone/base"))
     with pytest.raises(InputError, match="not there any more: say where it is now with --base RUN"):
         sayso.compare(*copies)
     with pytest.raises(InputError, match="no run folder"):
         sayso.compare(*copies, base=tmp_path / "nowhere")
     plain = sayso.compare(a, b, resamples=100)
     assert sayso.compare(*copies, resamples=100, base=moved).estimates == plain.estimates
-    moved.rename(tmp_path / "base")  # beside the teachings
+    moved.rename(tmp_path / "base")  # beside the trainings
     assert sayso.compare(*copies, resamples=100).estimates == plain.estimates
     # another run of the same model has other probes: it does not decide what is known
     other = sayso.run(
@@ -190,7 +190,7 @@ def test_a_base_run_that_moved_is_found_or_named(folders, tmp_path) -> None:
         sayso.compare(*copies, base=other.path)
 
 
-def test_each_teaching_must_have_the_base_runs_probes_whatever_its_name(folders) -> None:
+def test_each_training_must_have_the_base_runs_probes_whatever_its_name(folders) -> None:
     base, _, b = folders
     run = b / "runs" / "sft-0"
     frame = frame_of(base, load_run(run)[0].questions)
@@ -201,17 +201,17 @@ def test_each_teaching_must_have_the_base_runs_probes_whatever_its_name(folders)
         _check_probes(other, base, run)
 
 
-def test_stage_and_base_are_for_teachings(folders) -> None:
+def test_stage_and_base_are_for_trainings(folders) -> None:
     base, *_ = folders
     for more in ({"stage": "sft"}, {"base": base}):
-        with pytest.raises(InputError, match="are chosen for teachings"):
+        with pytest.raises(InputError, match="are chosen for trainings"):
             sayso.compare(base, base, **more)
 
 
 def test_an_adapter_loads_as_the_docs_say(folders, capsys) -> None:
     """Plain transformers and peft say what sayso stored, word for word."""
     _, a, _ = folders
-    doc = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text(encoding="utf-8")
+    doc = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
     section = doc.split("\n## Using the model\n")[1].split("\n## ")[0]
     (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     stored = [
@@ -220,11 +220,11 @@ def test_an_adapter_loads_as_the_docs_say(folders, capsys) -> None:
     ]  # fmt: skip
     own = {
         '"your/base-model"': repr(str(Path(sayso.__file__).parent / "builtin" / "model")),
-        '"runs/taught/adapters/dpo-0"': repr(str(a / "adapters" / "sft-0")),
+        '"runs/trained/adapters/dpo-0"': repr(str(a / "adapters" / "sft-0")),
         re.findall(r'text = (".*")', code)[0]: repr(stored[0].request.messages[0].content),
     }
     for old, new in own.items():
         assert code.count(old) == 1
         code = code.replace(old, new)
-    exec(compile(code, "docs/teaching.md", "exec"), {})
+    exec(compile(code, "docs/training.md", "exec"), {})
     assert capsys.readouterr().out.strip() == stored[0].text

@@ -15,7 +15,7 @@ from sayso.records import InputError
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import halves, open_base
 from sayso.train.config import TrainConfig, check_exported, defaults
-from sayso.train.result import Teaching, write_teaching
+from sayso.train.result import Training, write_training
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_a_style_is_no_recipe(capsys: pytest.CaptureFixture[str]) -> None:
     assert "expected one of short, long, mix, calibrated, rl" in capsys.readouterr().err
 
 
-def test_a_teaching_is_no_run_to_start_from(tmp_path: Path) -> None:
-    write_teaching(tmp_path, Teaching(base_run="runs/base"))
-    with pytest.raises(InputError, match="is a teaching, started from runs/base: say that run"):
+def test_a_training_is_no_run_to_start_from(tmp_path: Path) -> None:
+    write_training(tmp_path, Training(base_run="runs/base"))
+    with pytest.raises(InputError, match="is a training, started from runs/base: say that run"):
         open_base(tmp_path)
 
 
@@ -130,12 +130,13 @@ def test_help_says_the_defaults_of_each_preset() -> None:
     assert defaults("targets").startswith("(paper: q_proj,v_proj; builtin: q_proj,k_proj")
 
 
-def test_more_to_teach_than_there_is_is_told(tmp_path: Path) -> None:
-    """The built-in world has 250 entities to teach."""
+def test_more_to_train_on_than_there_is_is_told(tmp_path: Path) -> None:
+    """The built-in world has 250 entities to train on."""
     sayso.run(
         "uncle", split="dev", limit=2, out=tmp_path / "base", cache=tmp_path / "cache",
         options=Settings(resamples=100),
     )  # fmt: skip
     base = open_base(tmp_path / "base")
-    assert halves(base, taught=251).notes[-1].startswith("train-limit 251: there are 250 entities")
-    assert halves(base, taught=250).notes == ()
+    note = halves(base, train_limit=251).notes[-1]
+    assert note.startswith("train-limit 251: there are 250 entities")
+    assert halves(base, train_limit=250).notes == ()
