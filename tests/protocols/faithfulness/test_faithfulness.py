@@ -261,7 +261,8 @@ def test_nothing_is_drawn_twice_after_uncle(tmp_path: Path) -> None:
 
 def test_demonstrations_come_from_entities_that_are_not_measured(tmp_path: Path) -> None:
     model = engine(faithful, "demos")
-    found = run(tmp_path, model, methods="vanilla,uncertainty_plus", **{"demos.entities": 10})
+    few = {"demos.entities": 10, "demos.certain": 0.8}
+    found = run(tmp_path, model, methods="vanilla,uncertainty_plus", **few)
     shown = [r for r in model.requests if "Question: " in r.messages[-1].content]
     blocks = [r.messages[-1].content.split("Question: ")[1:] for r in shown]
     examples = {b.split("\n")[0] for some in blocks for b in some[:-1]}
