@@ -176,7 +176,7 @@ def test_thousands_of_bad_replies_are_counted_and_enter_no_mean(tmp_path: Path) 
     assert re.search(r"wording was read by \S*reader-model", notices)
     assert re.search(r"decisiveness by \S+: \d+ of \d+ readings are missing \(unread\)", notices)
     assert re.search(r"contradiction by \S+: \d+ of \d+ readings are missing \(mismatch\)", notices)
-    assert any("readings are missing beside" in line for line in result.manifest.cautions)
+    assert any("readings are missing, against" in line for line in result.manifest.cautions)
 
 
 def _claim(wording: Sequence[Verdict], verdict: Verdict) -> str:

@@ -132,8 +132,7 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
     return [
         "Not in the price: the judge's model also reads wording (up to "
         f"{answers + shorts * calls:,} calls) and compares answers (up to {answers * calls:,} "
-        "calls; equal texts are free). "
-        "--decisive rules --contradict rules asks it neither."
+        "calls; equal texts are free). With --decisive rules --contradict rules it does neither."
     ]
 
 

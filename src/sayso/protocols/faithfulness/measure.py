@@ -173,7 +173,7 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
             "here says how faithful it is. Check that the endpoint samples at T > 0."
         )
     return lines + [
-        f"{slice_text(e.where)}: {e.missing:,} readings are missing beside {e.n:,} that entered; "
+        f"{slice_text(e.where)}: {e.missing:,} readings are missing, against {e.n:,} that count; "
         "missing ones are in no mean."
         for e in every
         if e.name == "cmfg" and e.missing > 0.05 * (e.missing + e.n)

@@ -141,7 +141,9 @@ def headline(results: FaithfulnessResults, form: str) -> str:
     if covers(skill, 0) or skill.value <= 0 or skill.low is None:
         verdict = "its words do not follow how sure it is"
         if skill.low is None or (covers(skill, 0) and covers(skill, OPEN)):
-            verdict = f"{skill.n:,} claims do not tell whether its words follow how sure it is"
+            verdict = (
+                f"{skill.n:,} claims are too few to tell whether its words follow how sure it is"
+            )
     sounds, is_sure = (percent(get(f"mean_{x}").value, 0) for x in ("decisiveness", "confidence"))
     return (
         f"{FORMS[form].capitalize()} ({label(method)}): it sounds {sounds} sure and repeats "
@@ -179,8 +181,8 @@ def sentences(results: FaithfulnessResults, form: str) -> Iterator[str]:
         thought = results.get("thought_minus_said", form=form, method=method)
         if thought.value is not None:
             yield (
-                f"{label(method)}: its thoughts end {plain(thought.value)} in "
-                f"decisiveness from what it then says ({thought.n:,} answers)."
+                f"{label(method)}: the decisiveness of its thoughts' ends minus that of "
+                f"its answers is {plain(thought.value)} ({thought.n:,} answers)."
             )
 
 
@@ -200,7 +202,7 @@ def _gains(results: FaithfulnessResults, form: str) -> Iterator[str]:
             "methods fill."
         )
     if any(e.value is not None for _, e in gains) and not clear:
-        yield "No method's skill differs from Vanilla's clearly, on the bins that all of them fill."
+        yield "No method's skill clearly differs from Vanilla's on the bins that all of them fill."
 
 
 def _is_clear(results: FaithfulnessResults, form: str, method: str, gain: Estimate) -> bool:
@@ -675,7 +677,7 @@ def left_out(results: FaithfulnessResults) -> Table:
                 Cell(f"{e.value or 0:,.0f} of {e.n:,}"),
             ]
         )
-    return Table("In no mean", ["", "why", "answers or facts"], rows, [])
+    return Table("Left out of every mean", ["", "why", "answers or facts"], rows, [])
 
 
 # ---- several runs in the layout of the paper's Table 1: methods by models
@@ -711,7 +713,7 @@ def read(runs: Sequence[str | Path | RunFolder]) -> list[Side]:
         if "faithfulness" not in manifest.protocols:
             raise InputError(
                 f"{folder.path} is a run of {', '.join(manifest.protocols) or 'no protocol'}; "
-                "beside a page of faithfulness stand only runs of faithfulness"
+                "only runs of faithfulness can be shown on its page"
             )
         estimates = [e for table in folder.tables("metrics") for e in folder.read(table, Estimate)]
         if not estimates:

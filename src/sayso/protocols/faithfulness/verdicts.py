@@ -323,7 +323,7 @@ class ContradictionJudge:
         own = getattr(self.contradiction, "notices", None)
         lost = (
             f"contradiction by {self.signature}: {self._silent:,} of {self._compared:,} "
-            "comparisons say nothing; such a draw is no draw"
+            "comparisons are undecided; such a draw does not count"
         )
         if own is None:
             own = [lost] if self._silent else []

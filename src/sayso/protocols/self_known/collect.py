@@ -40,7 +40,7 @@ from sayso.records import Claim, Generation, InputError, Passage, Question, ask,
 from sayso.retrieval.sources import GOLDS
 
 THIN = (
-    "knowledge golds: the data's own answers hold few facts a topic, and a claim about anything "
+    "knowledge golds: the data's own answers hold few facts per topic, and a claim about anything "
     "else counts as not supported; read differences, not levels"
 )
 BARE = "no knowledge source: claims have no label; name one with --knowledge"

@@ -176,8 +176,8 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
             )
         if e.name == "answers_without_a_claim" and (e.value or 0) >= UNCHECKED:
             lines.append(
-                f"{method}: {e.value:.0%} of the texts claim nothing: refusals in words that no "
-                "phrase of the filter has, or claims that could not be read. They count 0 claims "
+                f"{method}: {e.value:.0%} of the texts claim nothing: refusals that the filter's "
+                "phrases do not cover, or claims that could not be read. They count 0 claims "
                 "and enter no factuality"
             )
         if e.name == "response_rate" and e.value is not None and e.value < 1 - UNCHECKED:

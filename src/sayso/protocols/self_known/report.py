@@ -124,7 +124,7 @@ def inside(e: Estimate) -> str:
 #: rows of the table by part of the text: (name of the estimate, what it is)
 ROWS = (
     ("factuality", "S/(S+NS)"),
-    ("unsupported_per_sentence", "NS a sentence"),
+    ("unsupported_per_sentence", "NS per sentence"),
     ("decisiveness", "decisiveness"),
     ("SK", "Self-Known *"),
     ("SU", "Self-Unknown *"),
@@ -174,7 +174,7 @@ def headline(results: SelfKnownResults, method: str) -> str:
         return f"{method}: no claim has a label ({score.problem or 'nothing to count'})."
     ends = [e for e in results.parts("factuality", method) if e.value is not None]
     trend = results.get("trend", method=method)
-    moves = "whether it changes along the text cannot be told"
+    moves = "whether it changes along the text is unknown"
     if trend.value is not None and trend.low is not None and trend.high is not None:
         moves = "no trend along the text is clear"
         if not covers(trend, 0):
@@ -214,13 +214,14 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
         penalized = get("factscore_penalized")
         wanted, f1 = next(results.by("k", "f1_at_k", method=method), ("K", Estimate("f1_at_k")))
         yield (
-            f"{plain(per.value, 1)} claims an answer; {percent(rate.value, 0)} of the texts answer "
-            f"at all. FActScore with length penalty {number(penalized)}, F1@{wanted} {number(f1)}."
+            f"{plain(per.value, 1)} claims per answer; {percent(rate.value, 0)} of the texts "
+            f"answer at all. FActScore with length penalty {number(penalized)}, F1@{wanted} "
+            f"{number(f1)}."
         )
     recall = get("recall")
     if recall.value is not None:
         yield (
-            f"Of the facts asked for it tells {percent(recall.value, 0)} rightly, hedges "
+            f"Of the facts asked for, it gets {percent(recall.value, 0)} right, hedges "
             f"{percent(get('aspects_hedged').value, 0)} and leaves out "
             f"{percent(get('aspects_omitted').value, 0)}."
         )
@@ -255,7 +256,7 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
 GAINS = (
     ("factscore", "", "FActScore", 2),
     ("factuality_micro", "", "all claims pooled", 2),
-    ("claims_per_answer", "", "claims an answer", 1),
+    ("claims_per_answer", "", "claims per answer", 1),
     ("trend", "", "slope along the text", 2),
     ("SK", MAIN, "Self-Known, none of the above offered", 2),
     ("SU", MAIN, "Self-Unknown, none of the above offered", 2),
@@ -319,7 +320,7 @@ PANEL = {
 #: what is compared with and without passages: (estimate, what it is, setting of its place)
 PAIRED: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("factscore", "claims supported", {}),
-    ("recall", "facts told rightly", {}),
+    ("recall", "facts given correctly", {}),
     ("SK", "Self-Known", {"mode": MAIN}),
     ("SU", "Self-Unknown", {"mode": MAIN}),
     ("accept_rate", "own claims accepted", {"mode": MAIN}),
@@ -353,8 +354,8 @@ CURVES = (
     ),
     Quantity(
         "unsupported_per_sentence",
-        "unsupported claims a sentence",
-        "Unsupported claims a sentence",
+        "unsupported claims per sentence",
+        "Unsupported claims per sentence",
         f"Errors by count, not by share. {_HOLLOW}",
         share=False,
         height=240,
@@ -541,12 +542,12 @@ AVERAGES = (
     ("precision_at_length", "precision at equal length", 2, False),
     ("trend", "slope along the text", 2, False),
     ("last_minus_first", "last part minus first", 2, False),
-    ("claims_per_answer", "claims an answer", 1, False),
-    ("claims_per_sentence", "claims a sentence", 1, False),
-    ("sentences_per_answer", "sentences an answer", 1, False),
+    ("claims_per_answer", "claims per answer", 1, False),
+    ("claims_per_sentence", "claims per sentence", 1, False),
+    ("sentences_per_answer", "sentences per answer", 1, False),
     ("irrelevant_share", "irrelevant claims", 1, True),
     ("response_rate", "answers that answer", 1, True),
-    ("recall", "wanted facts told rightly", 1, True),
+    ("recall", "wanted facts given correctly", 1, True),
     ("aspects_hedged", "wanted facts hedged", 1, True),
     ("aspects_omitted", "wanted facts left out", 1, True),
 )
@@ -558,9 +559,9 @@ TABLES_BY_PART = (
     ("factuality_by_generation", "mean over answers", 2),
     ("factuality_by_micro", "claims pooled", 2),
     ("factuality_long", "only answers that reach every part", 2),
-    ("supported_per_sentence", "supported a sentence", 2),
-    ("unsupported_per_sentence", "unsupported a sentence", 2),
-    ("irrelevant_per_sentence", "irrelevant a sentence", 2),
+    ("supported_per_sentence", "supported per sentence", 2),
+    ("unsupported_per_sentence", "unsupported per sentence", 2),
+    ("irrelevant_per_sentence", "irrelevant per sentence", 2),
     ("unsupported_share", "unsupported, of S, NS and IR", 2),
     ("irrelevant_share", "irrelevant, of S, NS and IR", 2),
     ("decisiveness", "decisiveness of the words", 2),
@@ -729,13 +730,13 @@ MODE_ROWS = {
     "equation3": "factuality by Equation 3",
     "rogan_gladen": "factuality by Rogan and Gladen",
     "overconfidence": "gap: accepts minus labels",
-    "order_flips": "answers that turn with the order",
+    "order_flips": "answers that change with the order",
     "not_understood": "not taken for a choice",
 }
 DROPPED = (
     ("dropped_factscore", "factscore", "claims supported"),
     ("dropped_claims_kept", "", "claims kept"),
-    ("dropped_recall", "recall", "facts told rightly"),
+    ("dropped_recall", "recall", "facts given correctly"),
 )
 VERIFIED = (
     ("verifier_agreement", "agreement"),

@@ -212,5 +212,5 @@ def summary(
     if per_claim:
         text += f"; {number:,} became questions"
         text += f" ({own:,} of them the data's own)" if own else ""
-        text += f", and the model was asked {times:,} times of its claims"
+        text += f", and the model was asked {times:,} times about its claims"
     return text
