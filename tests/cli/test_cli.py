@@ -59,7 +59,7 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "uncle", "--max-cost", "0"], "max-cost is 0.0; expected"),
         (["run", "uncle", "--max-cost", "nan"], "max-cost is nan; expected"),
         (["run", "uncle", "--price", "1,2"], "price '1,2' is for endpoints, and the model"),
-        (["run", "uncle", "--model", "openai:x", "--price", "dear"], "price 'dear' is not one"),
+        (["run", "uncle", "--model", "openai:x", "--price", "dear"], "price 'dear' is no price"),
         (["run", "uncle", "--model-version", "may"], "model-version 'may' is for endpoints"),
         (["run", "uncle", "--concurrency", "4"], "concurrency is for endpoints"),
         (["run", "uncle", "--timeout", "-1"], "timeout is -1.0; expected"),

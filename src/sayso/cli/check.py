@@ -72,7 +72,9 @@ class JudgeFlags:
     ] = None
     limit: Annotated[
         int | None,
-        Parameter(help="Only so many answers of each set; the result is then printed, not kept."),
+        Parameter(
+            help="At most this many answers of each set; the result is then printed, not kept."
+        ),
     ] = None
     json: Annotated[bool, Parameter(help="Print the result as JSON.")] = False
     max_cost: Annotated[float | None, Parameter(help="Dollars that this check may spend.")] = None
@@ -89,9 +91,7 @@ class JudgeFlags:
     ] = "item"
     judge_mode: Annotated[
         Mode,
-        Parameter(
-            help="How surely and how rightly it spoke in one call (one_pass), or in two (two_pass)."
-        ),
+        Parameter(help="Stance and content in one call (one_pass), or in two (two_pass)."),
     ] = "one_pass"
     judge_labels: Annotated[
         Labels,
@@ -125,7 +125,7 @@ NO_FLAGS = JudgeFlags()
 def judge_check(
     judge: str, /, *, flags: Annotated[JudgeFlags, Parameter(name="*")] = NO_FLAGS
 ) -> None:
-    """Check a judge against our labels and yours, and whether answers can talk it over.
+    """Check a judge against our labels and yours, and against answers that try to sway it.
 
     The result is kept beside the cache and cited by the report of every later run with this judge.
 

@@ -56,9 +56,11 @@ class Common:
     )
     limit: Annotated[
         int | None,
-        Parameter(help="entities to ask about, 0 for all; 200 of the built-in world unless told"),
+        Parameter(
+            help="entities to ask about; 0: all; left out: all, but 200 of the built-in world"
+        ),
     ] = None
-    seed: Annotated[int, Parameter(help="of the choice of entities and of the draws")] = 0
+    seed: Annotated[int, Parameter(help="seed of the choice of entities and of the draws")] = 0
     split: Annotated[
         str, Parameter(help="part of the set: test, dev or train; all of the built-in world")
     ] = "test"
@@ -75,8 +77,8 @@ class Common:
     thinking: Annotated[
         str,
         Parameter(
-            help="on, off, an effort (low, medium, high), or so many tokens of thought, by which "
-            "answers may then be longer; left out: as the model does by itself"
+            help="on, off, an effort (low, medium, high), or a number of tokens to think, by which "
+            "answers may then be longer; left out: the model's default"
         ),
     ] = ""
     chat_template_kwargs: Annotated[
@@ -88,7 +90,7 @@ class Common:
         Parameter(
             group=ENDPOINT,
             negative="",
-            help="print requests, tokens and price, ask nothing and write no run",
+            help="print requests, tokens and price; ask nothing and write no run",
         ),
     ] = False
     max_cost: Annotated[
@@ -110,7 +112,7 @@ class Common:
         str | None,
         Parameter(
             group=ENDPOINT,
-            help="your name for what the endpoint serves now: another one asks everything anew",
+            help="your name for what the endpoint serves now; a new name asks everything again",
         ),
     ] = None
     concurrency: Annotated[
@@ -129,7 +131,7 @@ class Common:
     ] = "item"
     judge_mode: Annotated[
         Mode,
-        Parameter(group=JUDGE, help="how surely and how rightly it spoke in one call, or in two"),
+        Parameter(group=JUDGE, help="stance and content in one call, or in two"),
     ] = "one_pass"
     judge_labels: Annotated[
         Labels,

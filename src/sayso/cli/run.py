@@ -93,9 +93,9 @@ def run_self_known(
 
 @run_app.default
 def run_all(*, common: Shared = NO_FLAGS) -> None:
-    """Run every protocol that exists so far, each with its own defaults; --out gets a folder each.
+    """Run every protocol with its own defaults; each gets a folder in --out.
 
-    They share one pool of answers: what one has asked is in the cache for the next.
+    They share one pool of answers: the cache has for the next what one has asked.
     """
     print(f"sayso: running {', '.join(PROTOCOLS)}: the protocols so far", file=sys.stderr)
     results: dict[str, object] = {}
@@ -144,11 +144,11 @@ def measure(
     result = measure_run(run, chosen(settings, settings_kind(run)))
     show(result, json=json, page=None)
     if not result.saved and not json:
-        print("counted with other settings: printed only, the run's own numbers stay as they are")
+        print("measured with other settings: printed only; the run's own numbers stay as they are")
 
 
 def report(run: Path, /, *, beside: tuple[Path, ...] = ()) -> None:
-    """Write report.html of a finished run, or of a teaching, again.
+    """Write report.html of a finished run, or of a training, again.
 
     Parameters
     ----------
@@ -179,11 +179,11 @@ class Comparing:
     seed: Annotated[int, Parameter(help="Seed of the resampling.")] = 0
     stage: Annotated[
         Literal["sft", "dpo", "rl"] | None,
-        Parameter(help="Of two teachings: the stage to compare; without it the last of each."),
+        Parameter(help="Of two trainings: the stage to compare; left out: the last of each."),
     ] = None
     base: Annotated[
         Path | None,
-        Parameter(help="Of two teachings: where the run that they were taught from is now."),
+        Parameter(help="Of two trainings: where the run that they started from is now."),
     ] = None
 
 
@@ -256,18 +256,21 @@ class Factuality:
     ] = "none"
     passages: Annotated[int, Parameter(help="passages that are read with each claim")] = 5
     judge: Annotated[
-        str, Parameter(help="who takes texts apart and checks claims: rules (offline), or a model")
+        str,
+        Parameter(
+            help="what splits texts into claims and checks them: rules (offline), or a model"
+        ),
     ] = "rules"
     support: Annotated[
         Literal["auto", "rules", "nli", "judge"],
-        Parameter(help="who checks claims: rules, an NLI model (--nli), the judge's model"),
+        Parameter(help="what checks claims: rules, an NLI model (--nli), the judge's model"),
     ] = "auto"
     nli: Annotated[str, Parameter(help="with --support nli: its folder or hub id")] = "auto"
     average: Annotated[
         Literal["sentence", "generation", "micro"],
         Parameter(help="curves: mean over sentences, over texts of their means, pooled claims"),
     ] = "sentence"
-    bins: Annotated[int, Parameter(help="parts of a text, of equal length in sentences")] = 5
+    bins: Annotated[int, Parameter(help="parts of a text, equally long in sentences")] = 5
     closed: Annotated[Literal["right", "left"], Parameter(help="which edge belongs to a part")] = (
         "right"
     )
@@ -275,10 +278,10 @@ class Factuality:
         float, Parameter(help="claims below which FActScore's length penalty begins")
     ] = 10.0
     k: Annotated[
-        int, Parameter(help="facts one wants, for F1@K; 0: median of the supported claims")
+        int, Parameter(help="number of facts wanted, for F1@K; 0: median of the supported claims")
     ] = 0
     resamples: Annotated[int, Parameter(help="bootstrap resamples of texts")] = 1000
-    seed: Annotated[int, Parameter(help="of the resampling")] = 0
+    seed: Annotated[int, Parameter(help="seed of the resampling")] = 0
     prompt_folder: Annotated[Path | None, Parameter(help="folder with your own prompt texts")] = (
         None
     )
@@ -287,7 +290,7 @@ class Factuality:
         Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
     ] = None
     max_cost: Annotated[
-        float | None, Parameter(help="dollars that the judge may cost; it stops then")
+        float | None, Parameter(help="dollars that the judge may cost; the command then stops")
     ] = None
     judge_price: Annotated[
         str | None, Parameter(help="dollars per million tokens of the judge, 0.15,0.60")
@@ -323,8 +326,8 @@ def factuality(
 ) -> None:
     """How factual are long texts, and does it change from their beginning to their end?
 
-    Labels of people in the file are taken as they are; other texts are taken apart into claims
-    and checked against --knowledge. With both, the checker is held against the people.
+    Labels of people in the file are taken as they are; other texts are split into claims, which
+    are checked against --knowledge. With both, the checker is compared with the people.
     """
     with Bars() as bars:
         result = measure_texts(

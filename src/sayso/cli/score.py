@@ -34,17 +34,17 @@ class Flags:
         str, Parameter(help="names of your columns: answer=response,gold=reference")
     ] = ""
     requests: Annotated[
-        Path | None, Parameter(help="the input of the batch, where its questions stand")
+        Path | None, Parameter(help="the input of the batch, which holds its questions")
     ] = None
     golds: Annotated[
         Path | None,
         Parameter(
-            help="a file of golds with custom_id (or id) and gold: joined to the answers by their "
-            "id, as the output of a batch needs it"
+            help="a file of golds with custom_id (or id) and gold: joined to the answers by id; "
+            "the output of a batch needs it"
         ),
     ] = None
     format: Annotated[
-        Format | None, Parameter(help="what the file is, where its rows do not tell")
+        Format | None, Parameter(help="format of the file, if its rows do not show it")
     ] = None
     model: Annotated[
         str | None,
@@ -56,7 +56,7 @@ class Flags:
     nli: Annotated[
         str | None,
         Parameter(
-            help="who compares meanings: rules (offline), a folder or hub id of a model for "
+            help="what compares meanings: rules (offline), a folder or hub id of a model for "
             "natural-language inference, llm:MODEL; left out: microsoft/deberta-large-mnli where "
             "its weights are, else rules"
         ),
@@ -64,9 +64,9 @@ class Flags:
     gold_metric: Annotated[
         str,
         Parameter(
-            help="who is right where no person says: rules, exact_match, contains, rouge_l, "
-            "squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see the "
-            "question), or file:NAME for a verdict in the file"
+            help="what grades answers where people gave no verdict: rules, exact_match, contains, "
+            "rouge_l, squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see "
+            "the question), or file:NAME for a verdict in the file"
         ),
     ] = "rules"
     ask: Annotated[
@@ -98,14 +98,17 @@ class Flags:
     ] = False
     lax: Annotated[
         bool,
-        Parameter(help="same meaning = no contradiction, instead of both entail", negative=""),
+        Parameter(
+            help="same meaning = neither contradicts, instead of each entails the other",
+            negative="",
+        ),
     ] = False
     unconditioned: Annotated[
         bool, Parameter(help="compare answers without their question before them", negative="")
     ] = False
     cache: Annotated[
         Path | None,
-        Parameter(help="folder of what models said; default SAYSO_CACHE, or your cache folder"),
+        Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
     ] = None
     max_cost: Annotated[
         float | None,
@@ -117,7 +120,7 @@ class Flags:
     price: Annotated[
         str | None, Parameter(help="dollars per million tokens of an endpoint, 0.15,0.60")
     ] = None
-    seed: Annotated[int, Parameter(help="of the resampling")] = 0
+    seed: Annotated[int, Parameter(help="seed of the resampling")] = 0
     json: Annotated[
         bool, Parameter(help="print everything as JSON instead of the tables", negative="")
     ] = False

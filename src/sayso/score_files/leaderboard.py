@@ -581,8 +581,8 @@ def warnings(result: Board) -> list[str]:
     rare, kind = min((result.wrong, "wrong"), (result.judged - result.wrong, "right"))
     if 0 < rare < FEW:
         texts.append(
-            f"only {_of(rare, f'{kind} answer')}: a ranking of scores that rests on so few may be "
-            "another one with the next answers"
+            f"only {_of(rare, f'{kind} answer')}: a ranking of scores on so few may "
+            "change with the next answers"
         )
     rows = {entry.method: entry for entry in result.entries}
     length = rows.get(LENGTH)
@@ -597,8 +597,8 @@ def warnings(result: Board) -> list[str]:
         scores = "1 score misses" if len(partial) == 1 else f"{len(partial)} scores miss"
         texts.append(
             f"{scores} on some rows (most: "
-            f"{line(most.method, 40)} on {most.missing:,}): other rows than the rest stand behind "
-            "such a number"
+            f"{line(most.method, 40)} on {most.missing:,}): such a number is over other rows "
+            "than the rest"
         )
     return texts
 
