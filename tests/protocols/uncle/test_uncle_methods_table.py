@@ -1,4 +1,4 @@
-"""Other ways to ask, beside the instruction: shown in terminal and page, alike for both forms."""
+"""Other prompting methods in terminal and page, alike for both forms."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def row(text: str, head: str) -> list[str]:
 
 def test_each_way_to_ask_is_a_row_in_both_forms() -> None:
     told = printed(estimates("unc_few", "self_refine"))
-    assert told.count("asked otherwise,") == 2
+    assert told.count("other methods,") == 2
     assert told.count("the instruction") == told.count("Unc-Few") == told.count("Self-Refine") == 2
     # .2 each: shares in percent, J signed, the odds ratio plain
     assert " ".join(row(told, "Unc-Few")) == (
@@ -60,7 +60,7 @@ def test_each_way_to_ask_is_a_row_in_both_forms() -> None:
 
 
 def test_a_run_of_the_instruction_alone_has_no_such_table() -> None:
-    assert "asked otherwise" not in printed(estimates())
+    assert "other methods" not in printed(estimates())
     assert not report.methods_table(Results(estimates()), "short").rows
 
 
@@ -83,5 +83,5 @@ def test_names_that_others_chose_stay_texts(tmp_path: Path) -> None:
     inside = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", text, flags=re.DOTALL)
     assert "<img" not in inside
     assert html.escape("<img src=x onerror=alert(1)>") in inside
-    assert text.count("Other ways to ask for doubt,") == 2 * 2  # caption and label of each form
+    assert text.count("Other prompting methods,") == 2 * 2  # caption and label of each form
     assert "Unc-Few" in inside

@@ -114,7 +114,7 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     alike = why_alike(rows, draws_vary)
     if alike:
         lines.append(
-            f"The draws never vary: {alike}. Every score that compares draws falls away, and so "
+            f"The draws never vary: {alike}. Scores that compare draws mean nothing, and neither "
             "does what is known by any of several draws."
         )
     missing = {
@@ -522,7 +522,7 @@ def abstention_sentences(estimates: Iterable[Estimate]) -> list[str]:
         shares = {e.name: e for e in rows if e.where == where and e.name in ABSTENTIONS}
         parts = [_fraction(shares[name]) for name in ABSTENTIONS if name in shares]
         lines.append(
-            "Some questions cannot be answered, and whoever abstains there is right: the model "
+            "Some questions cannot be answered, and there abstaining is right: the model "
             f"abstains on {' of these, on '.join(parts)}{' of the others' if parts[1:] else ''}."
         )
     return lines

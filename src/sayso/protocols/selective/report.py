@@ -220,7 +220,8 @@ def words_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
         else f"{_share(risk)} of those are wrong (of all: {_share(rate)})"
     )
     yield (
-        f"Its words: told to voice doubt, it commits to {_share(coverage)} of the answers; {given}."
+        f"Its words: asked to voice doubt, it commits to {_share(coverage)} of the answers; "
+        f"{given}."
     )
 
 
@@ -651,14 +652,11 @@ def _lines(
     )
     if points:
         spots = alt.Chart(alt.InlineData(values=points))
-        layers.append(
-            spots.mark_point(size=130, shape="cross", color=INK, strokeWidth=2).encode(x=x, y=y)
-        )
-        layers.append(
-            spots.mark_text(align="right", dx=-10, dy=-10, color=INK).encode(
-                x=x, y=y, text="score:N"
-            )
-        )
+        label = spots.mark_text(align="right", dx=-10, dy=-10, color=INK)
+        layers += [
+            spots.mark_point(size=130, shape="cross", color=INK, strokeWidth=2).encode(x=x, y=y),
+            label.encode(x=x, y=y, text="score:N"),
+        ]
     return _with_legend(alt.layer(*layers), width, 300 if width > NARROW else 260)
 
 

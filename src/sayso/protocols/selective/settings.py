@@ -100,7 +100,7 @@ class Settings:
     prompt_folder: str = collect("", "folder with your own prompt texts")
     nli: str = collect(
         "auto",
-        "who says which draws mean the same: rules (offline), an NLI model's folder or hub id, "
+        "what compares the meaning of draws: rules (offline), an NLI model's folder or hub id, "
         "llm:MODEL; auto: the default NLI model where its weights are here, else rules",
     )
     scores: str = collect("all", "the scores to compute, by name and separated by commas, or all")
@@ -111,7 +111,7 @@ class Settings:
         5, "draws that are judged, to tell known from unknown facts; 0: none, and no such numbers"
     )
     known_by: Literal["draws", "probe"] = measure(
-        "draws", "who says what is unknown: the judged draws, or P(IK) above one half"
+        "draws", "what decides which facts are unknown: the judged draws, or P(IK) above one half"
     )
     abstained: Literal["incorrect", "excluded"] = measure(
         "incorrect", "an answer that names no value: not right (the paper), or left out"

@@ -108,7 +108,7 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
         lines.append(
             f"The draws never vary: {alike}. Either the server repeats one answer whatever the "
             "temperature, or the model is certain of every answer; its text cannot tell which. "
-            f"What rests on several draws falls away: {'; '.join(affected)}."
+            f"What rests on several draws means nothing: {'; '.join(affected)}."
         )
     scored = [e for e in rows if e.name == "auroc_incorrect"]
     if scored and all(e.problem == NO_LOGPROBS for e in scored):

@@ -58,13 +58,13 @@ METRICS: dict[str, tuple[str, str, str]] = {
         "unknown-to-uncertain rate, UNCLE section 3",
     ),
     "KCR": (
-        "known, and told right",
+        "known, and stated right",
         "Of the facts it knew, the share it stated, right and without a hedge.",
         "known-to-correct rate, UNCLE section 3",
     ),
     "EA": (
-        "did as it should",
-        "Known facts told right plus unknown facts hedged, of all facts. A model that never "
+        "acts as it should",
+        "Known facts stated right plus unknown facts hedged, of all facts. A model that never "
         "hedges can score high here.",
         "expression accuracy, UNCLE section 3",
     ),
@@ -98,8 +98,8 @@ MORE: dict[str, tuple[str, str]] = {
         "Decisiveness of the words against the agreement of the base model's frozen draws.",
     ),
     "wrong_and_sure": (
-        "told wrongly, without a hedge",
-        "Of all facts, those told wrongly and surely.",
+        "stated wrongly, without a hedge",
+        "Of all facts, those stated wrongly without a hedge.",
     ),
     "forced": (
         "known, and right when forced to answer",
@@ -136,9 +136,9 @@ MORE: dict[str, tuple[str, str]] = {
     "hedged_and_correct": ("hedged, yet right", "Of the hedged facts, the share that is right."),
     "unknown_but_correct": (
         "right without knowing",
-        "Of the facts called unknown, the share told right all the same: luck, or a weak probe.",
+        "Of the facts called unknown, the share stated right all the same: luck, or a weak probe.",
     ),
-    "accuracy": ("right, of all facts", "Facts told right without a hedge, of all facts."),
+    "accuracy": ("right, of all facts", "Facts stated right without a hedge, of all facts."),
     "omission": ("not mentioned", "Facts that a paragraph leaves out; counted as wrong above."),
     "instruction_cost": (
         "cost of the instruction",
@@ -219,7 +219,7 @@ def _knew(numbers: Results, form: str, entities: int | None) -> str:
     known = numbers.get("p_known", form=form)
     if known.value is None or not known.denominator:
         facts = f" of the facts{about}" if about else ""
-        return f"What the model knows{facts} could not be told: {why_undefined(known)}."
+        return f"What the model knows{facts} could not be determined: {why_undefined(known)}."
     facts = "fact" if known.denominator == 1 else "facts"
     share = f"The model knew {percent(known.value, 0)} of {known.denominator:,.0f} {facts}{about}"
     total = known.denominator + known.missing
@@ -268,9 +268,11 @@ def _reading(numbers: Results, form: str) -> str:
     """Say what J and its interval allow; the cut-offs are ours and stand in the page's legend."""
     j, unknown = numbers.get("J", form=form), numbers.get("UUR", form=form)
     if j.value is None:
-        return f"whether its hedges fall in the right place cannot be told: {why_undefined(j)}"
+        return (
+            f"whether its hedges fall in the right place cannot be determined: {why_undefined(j)}"
+        )
     if j.low is None or j.high is None:
-        return "this run has too little to say whether its hedges fall in the right place"
+        return "this run has too few facts to say whether its hedges fall in the right place"
     if unknown.value == 0 and numbers.get("over_hedge", form=form).value == 0:
         return "it never says that it does not know"
     rare = _rare(unknown)
@@ -547,7 +549,7 @@ def matrix_table(numbers: Results, form: str) -> Table:
         )
     return Table(
         f"{FORMS[form].capitalize()}: facts, and their share of the row",
-        ["", "told right", "told wrong", "hedged"],
+        ["", "stated right", "stated wrong", "hedged"],
         rows,
         [],
     )
@@ -635,7 +637,7 @@ def missing_table(numbers: Results) -> Table:
     )
 
 
-# ---- other ways to ask for doubt, beside the instruction: one table a form
+# ---- other prompting methods, beside the instruction: one table a form
 
 #: columns: (number, head, in percent)
 COLUMNS = (
@@ -645,7 +647,7 @@ COLUMNS = (
 INSTRUCTION = "the instruction"
 ABOUT = (
     "Same facts, same probes. J within: inside types of fact. Odds ratio: of a hedge, unknown "
-    "against known, within type. Wrong, sure: of all facts, those told wrongly without a hedge."
+    "against known, within type. Wrong, sure: of all facts, those stated wrongly without a hedge."
 )
 
 
@@ -666,7 +668,7 @@ def methods_table(numbers: Results, form: str) -> Table:
     for title, estimates in methods_of(numbers, form):
         cells = [notes.cell(e, f"{e.name} ({title})") for e in estimates]
         lines.append([Cell(title, head=True), *cells])
-    caption = f"Other ways to ask for doubt, {FORMS[form]}"
+    caption = f"Other prompting methods, {FORMS[form]}"
     return Table(caption, ["", *(head for _, head, _ in COLUMNS)], lines, [ABOUT, *notes.lines()])
 
 
@@ -896,7 +898,7 @@ def _methods(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
         if not methods:
             continue
         table = plain_table()
-        table.add_column(data(f"asked otherwise, {FORMS[form]}", console, "bold"))
+        table.add_column(data(f"other methods, {FORMS[form]}", console, "bold"))
         for _, head, _ in COLUMNS:
             table.add_column(data(head, console, "dim"), justify="right")
         for title, estimates in methods:

@@ -71,12 +71,12 @@ class Settings:
     )
     wordings: Annotated[int, Meta(ge=1, le=MOST_WORDINGS)] = collect(
         1,
-        f"1 to {MOST_WORDINGS} wordings of question and instruction: how far numbers hang on them",
+        f"1 to {MOST_WORDINGS} wordings of question and instruction: how numbers depend on them",
     )
     probe_wordings: bool = collect(False, "draw the probes in every wording of the question too")
     methods: str = collect(
         "",
-        "further ways to ask for doubt, counted beside the instruction, separated by commas: "
+        "further prompting methods, counted beside the instruction, separated by commas: "
         "unc_few, pair_few, self_refine, granularity, uncertainty, metacognitive",
     )
     omit_long: Literal["NS", "separate"] = measure(
