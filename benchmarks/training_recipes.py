@@ -19,7 +19,7 @@ import sayso
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate
 from sayso.report.numbers import reach
-from sayso.train.compare import beside
+from sayso.train.compare import side_by_side
 from sayso.train.config import TrainConfig
 from sayso.train.report import cell
 from sayso.train.training import fit
@@ -63,7 +63,7 @@ def main() -> None:
         )
         folders[name] = given.out / f"{given.split}-{name}"
         fit(base, folders[name], config=config, cache=cache, say=print)
-    cells, changes = beside(folders)
+    cells, changes = side_by_side(folders)
     for made in cells:
         if made.estimate.name in SHOWN:
             print(made.form, made.method, made.estimate.name, _told(made.estimate))

@@ -18,7 +18,7 @@ from sayso.protocols.uncle.settings import Probe, Settings
 from sayso.records import Generation, InputError, slice_text
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import RunFolder
-from sayso.train.compare import _check_probes, beside, differences
+from sayso.train.compare import _check_probes, differences, side_by_side
 from sayso.train.config import TrainConfig
 from sayso.train.proof import frame_of
 from sayso.train.result import Method, read_training, write_training
@@ -69,14 +69,14 @@ def test_what_one_training_gains_is_the_gap_of_the_two_tables(folders) -> None:
 
 def test_a_training_against_itself_differs_in_nothing(folders) -> None:
     _, a, _ = folders
-    _, changes = beside({"one": a, "again": a}, resamples=200)
+    _, changes = side_by_side({"one": a, "again": a}, resamples=200)
     assert {c.difference.value for c in changes} <= {0.0, None}
     assert all(c.p_holm in (1.0, None) for c in changes)
 
 
 def test_the_difference_is_paired_by_entity(folders) -> None:
     _, a, b = folders
-    cells, changes = beside({"A": a, "B": b}, resamples=500)
+    cells, changes = side_by_side({"A": a, "B": b}, resamples=500)
     alone = [c.estimate for c in cells if c.form == "short" and c.estimate.name == "KCR"]
     gap = next(c for c in changes if c.form == "short" and c.difference.name == "KCR").difference
     if None in (gap.low, *(e.low for e in alone)):

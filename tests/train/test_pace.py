@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sayso.train.config import BUILTIN, PAPER, Stage
-from sayso.train.trainers import WARM, Pace, paced, steps_of, told
+from sayso.train.trainers import WARM, Pace, paced, steps_of, steps_text
 from support.tiny_training import PRESET, rows
 
 
@@ -33,11 +33,11 @@ def test_only_few_steps_lose_their_warm_up() -> None:
 
 
 def test_too_few_steps_are_told_with_what_to_do() -> None:
-    assert told("sft", 282) == "SFT takes 282 optimizer steps"
-    few = told("dpo", 4)
+    assert steps_text("sft", 282) == "SFT takes 282 optimizer steps"
+    few = steps_text("dpo", 4)
     assert few.startswith("DPO takes 4 optimizer steps: too few to train anything")
     assert "--dpo-epochs" in few
-    assert "1 optimizer step:" in told("rl", 1)
+    assert "1 optimizer step:" in steps_text("rl", 1)
 
 
 def lines(seconds: float, total: int, first: int = 0) -> list[str]:

@@ -72,7 +72,7 @@ def differences(
     ``stage`` ("sft", "dpo", "rl") is compared instead of the last; ``base`` is the base run where
     it is now.
     """
-    _, changes = beside({"A": a, "B": b}, resamples, seed, stage=stage, base=base)
+    _, changes = side_by_side({"A": a, "B": b}, resamples, seed, stage=stage, base=base)
     estimates = [
         msgspec.structs.replace(one.difference, where=slice_of(form=one.form)) for one in changes
     ]
@@ -127,7 +127,7 @@ def _seeds(method: Method) -> str:
     return "1 seed" if len(method.seeds) == 1 else f"{len(method.seeds)} seeds"
 
 
-def beside(
+def side_by_side(
     folders: dict[str, str | Path],
     resamples: int = 2000,
     seed: int = 0,

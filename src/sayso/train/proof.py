@@ -76,18 +76,15 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, Halves
 from sayso.train.result import Cell, Change, Method, Sample, Training
 
-# Measuring trained models: the same questions, the base run's frozen probes, and forced answers.
+# ---- measuring trained models: the same questions, the base run's frozen probes, forced answers
 #
 # Nothing probes a trained model: a model that learned to hedge also hedges its probes, and would
-# look
-# ignorant (VALIDITY 1). *Forced answers* tell whether training destroyed knowledge: among the
-# distinct committed answers that the base model itself gave to a question, the one that a model
-# finds
-# most probable (sum of log-probabilities behind the plain question, teacher-forced) is its
-# answer; no
-# word of it can be a hedge. Base and trained model choose among the same; where the base model
-# gave
-# one answer only, every model "chooses" it, which is why the others are also counted alone.
+# look ignorant (VALIDITY 1). *Forced answers* tell whether training destroyed knowledge: among
+# the distinct committed answers that the base model itself gave to a question, the one that a
+# model finds most probable (sum of log-probabilities behind the plain question, teacher-forced)
+# is its answer; no word of it can be a hedge. Base and trained model choose among the same; where
+# the base model gave one answer only, every model "chooses" it, which is why the others are also
+# counted alone.
 
 #: question id -> whether the forced answer is right
 Forced = dict[str, bool]
@@ -218,7 +215,7 @@ def check_measured(base: Base, result: Result) -> None:
         )
 
 
-# What each method answered, joined fact by fact: the arrays that the table is made of.
+# ---- what each method answered, joined fact by fact: the arrays that the table is made of
 
 FORMS = ("short", "long")
 Ints = NDArray[np.int64]
@@ -422,10 +419,9 @@ def _agreement(question: str, value: str, draws: tuple[str, ...]) -> tuple[int, 
     return sum(f is False for f in contradictions), sum(f is not None for f in contradictions)
 
 
-# Few hedges: exact intervals, and an odds ratio whose resamples say too little.
+# ---- few hedges: exact intervals, and an odds ratio whose resamples say too little
 #
-# As ``sayso run uncle`` does it for one run (:mod:`sayso.metrics`), with counts that are
-# means
+# As ``sayso run uncle`` does it for one run (:mod:`sayso.metrics`), with counts that are means
 # over training seeds.
 
 #: the hedged share of the answers to the plain prompt
@@ -505,20 +501,16 @@ def least_error(frame: Frame, labels: Sequence[Ints]) -> float:
     return float(np.sqrt((errors**2).mean() / len(errors)))
 
 
-# The table of a training: every method's numbers, and what each gains on the instruction alone.
+# ---- the table of a training: every method's numbers, and what each gains on the instruction alone
 #
 # Names of numbers: FA UA UUR KCR EA J over_hedge (UNCLE); J_within, odds_ratio_within (Mantel-
 # Haenszel, mean of the logarithm over seeds); policy_J and policy_UUR, what hedging by the
-# model's
-# own log-probabilities would have given at its own hedge rate of each type, and
+# model's own log-probabilities would have given at its own hedge rate of each type, and
 # ``unspoken_knowledge`` = policy_J - J_within on the same rows; ``forced`` (base-known facts of
-# which
-# the most probable of the base model's own answers is right; ``forced_several``: of those to
-# which it
-# gave several); ``skill`` (words against the frozen draws, 0 = blind);
-# ``wrong_and_sure`` (committed and wrong, of all facts); ``unasked`` (facts answered with a
-# hedge to
-# the plain prompt: ``p_uncertain`` where nobody asks for doubt).
+# which the most probable of the base model's own answers is right; ``forced_several``: of those
+# to which it gave several); ``skill`` (words against the frozen draws, 0 = blind);
+# ``wrong_and_sure`` (committed and wrong, of all facts); ``unasked`` (facts answered with a hedge
+# to the plain prompt: ``p_uncertain`` where nobody asks for doubt).
 
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_uncertain")
 #: parts of J within type, for its interval alone
@@ -959,7 +951,7 @@ def samples(frame: Frame, before: Side, after: Side, seed: int = 0) -> Iterator[
                 )
 
 
-# The proof of a training: base, prompted and trained models on the same facts, one table.
+# ---- the proof of a training: base, prompted and trained models on the same facts, one table
 
 Say = Callable[[str], None]
 #: what trained methods are compared with

@@ -1,4 +1,4 @@
-"""A training in the terminal: the verdict, and a table by method in UNCLE's layout."""
+"""A training in the terminal and as a page: the verdict, tables by method, charts, sweeps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from sayso.report.charts import (
 from sayso.report.numbers import DASH, MINUS, block, compact, line, reach
 from sayso.report.page import page as filled
 from sayso.report.tables import Cell, Figure, figure_of
-from sayso.report.tables import Table as tables_Table
+from sayso.report.tables import Table as PageTable
 from sayso.report.terminal import data, plain_table, say
 from sayso.train.result import Change, Curve, Sample, Training, read_training, write_page
 
@@ -214,7 +214,7 @@ def _board(
     return table
 
 
-# The charts of a training: losses and rewards, J by method, alignment (Figure 3), sweeps.
+# ---- the charts of a training: losses and rewards, J by method, alignment (Figure 3), sweeps
 #
 # Each function returns ``None`` where there is nothing to draw.
 
@@ -367,7 +367,7 @@ def tradeoff(training: Training, setting: str, width: int) -> Drawing | None:
     return finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
 
 
-# The tables of a training's page: methods by numbers, what changed, seeds, alignment, rows.
+# ---- the tables of a training's page: methods by numbers, what changed, seeds, alignment, rows
 
 STAGES = {"sft": "Supervised fine-tuning", "dpo": "Preference optimization", "rl": "RL"}
 TESTED = {"odds_ratio_within": "log_odds_within"}
@@ -377,7 +377,7 @@ HEADS = {TESTED.get(name, name): head for name, head, _ in (*PAPER, *BEYOND)}
 
 def board(
     training: Training, form: str, heads: tuple[tuple[str, str, bool], ...], caption: str
-) -> tables_Table:
+) -> PageTable:
     """Return a table of methods by numbers, each with its interval."""
     rows_ = []
     for method in training.methods:
@@ -402,7 +402,7 @@ def board(
     if heads[0] == PAPER[0] and counted(training, form):
         notes.append(counted(training, form))
     notes += _problems(training, form, heads)
-    return tables_Table(caption, ["", *(head for _, head, _ in heads)], rows_, notes)
+    return PageTable(caption, ["", *(head for _, head, _ in heads)], rows_, notes)
 
 
 def _problems(training: Training, form: str, heads: tuple[tuple[str, str, bool], ...]) -> list[str]:
@@ -432,7 +432,7 @@ def _problems(training: Training, form: str, heads: tuple[tuple[str, str, bool],
     ]
 
 
-def changes(training: Training) -> tables_Table:
+def changes(training: Training) -> PageTable:
     """Return every difference of trained methods that stays clear, and J's in any case."""
     titles = {method.name: method.title for method in training.methods}
     trained = {method.name for method in training.methods if method.kind == "trained"}
@@ -462,10 +462,10 @@ def changes(training: Training) -> tables_Table:
         f"Of {len(training.changes)} tests, J's and those with a corrected p below {CLEAR}. Shares "
         "are numbers between 0 and 1, odds ratios logarithms."
     )
-    return tables_Table("What training changed", head, rows_, [note], "texts")
+    return PageTable("What training changed", head, rows_, [note], "texts")
 
 
-def by_seed(training: Training) -> tables_Table:
+def by_seed(training: Training) -> PageTable:
     """Return J of each training; without rows where there is one seed."""
     rows_ = []
     trained = [method for method in training.methods if len(method.seeds) > 1]
@@ -478,7 +478,7 @@ def by_seed(training: Training) -> tables_Table:
                 head = Cell(f"{line(method.title, 60)}, {numbers.FORMS[form]}", head=True)
                 rows_.append([head, *cells])
     seeds = trained[0].seeds if trained else ()
-    return tables_Table("J of each seed", ["", *(f"seed {seed}" for seed in seeds)], rows_, [])
+    return PageTable("J of each seed", ["", *(f"seed {seed}" for seed in seeds)], rows_, [])
 
 
 def _tight(estimate: Estimate, percent: bool) -> str:
@@ -502,7 +502,7 @@ def _p(value: float | None) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
-def alignment_table(training: Training) -> tables_Table:
+def alignment_table(training: Training) -> PageTable:
     """Return the numbers of the alignment bars."""
     rows_ = []
     for method in training.methods:
@@ -510,10 +510,10 @@ def alignment_table(training: Training) -> tables_Table:
         if any(e.value is not None for e in own):
             cells = [Cell(cell(e, True), _tight(e, True)) for e in own]
             rows_.append([Cell(line(method.title, 60), head=True), *cells])
-    return tables_Table("Short against long form, % of facts", ["", *PAIRS], rows_, [])
+    return PageTable("Short against long form, % of facts", ["", *PAIRS], rows_, [])
 
 
-def rows(training: Training) -> tables_Table:
+def rows(training: Training) -> PageTable:
     """Return how many rows of each kind were trained on, in the order of the stages."""
     trained = {curve.stage for curve in training.curves}
     rows_ = []
@@ -522,10 +522,10 @@ def rows(training: Training) -> tables_Table:
         if stage in trained or not trained:
             head = Cell(f"{STAGES.get(stage, stage)}, {form}", head=True)
             rows_.append([head, Cell(line(kind, 60), style="left"), Cell(f"{number:,}")])
-    return tables_Table("Training rows of the first seed", ["", "kind", "rows"], rows_, [], "texts")
+    return PageTable("Training rows of the first seed", ["", "kind", "rows"], rows_, [], "texts")
 
 
-# The page of a training: verdict, table by method, alignment, curves, facts before and after.
+# ---- the page of a training: verdict, table by method, alignment, curves, facts before and after
 
 #: characters of an answer that a page shows
 MOST_TEXT = 2_000
@@ -713,7 +713,7 @@ def _sweeps(training: Training) -> list[tuple[str, Figure]]:
     return drawn
 
 
-# A sweep in the terminal and as a page: one line for each value and form.
+# ---- a sweep in the terminal and as a page: one line for each value and form
 
 #: (number, head, in percent)
 COLUMNS = (

@@ -1,11 +1,9 @@
 """From a run's tables to facts, and the rows that training reads: records and what they share.
 
 A *fact* is one short question, or one paragraph's prompt, with what the model answered and what
-the judge made of it. A *row* is one training example. The recipes are beside this file:
-``pairs_idk`` (Cheng et al. 2024, as UNCLE uses it), ``pairs_logu`` (paragraphs), ``pairs_mix``,
-and ours, ``pairs_calibrated``. All are pure functions: chance is drawn from
-hashes of (seed, question), so that the order of the records moves no row, and another fact only
-where rows are counted against each other.
+the judge made of it. A *row* is one training example. The recipes (``sayso.train.recipes``) are
+pure functions: chance is drawn from hashes of (seed, question), so that the order of the records
+moves no row, and another fact only where rows are counted against each other.
 """
 
 from __future__ import annotations
@@ -308,11 +306,10 @@ def instructed(
     return marked
 
 
-# How sure a model is of an answer: the share of its other draws that agree with it.
+# ---- how sure a model is of an answer: the share of its other draws that agree with it
 #
 # The confidence of Yona et al. (arXiv 2405.16908, Equation 2) in the training set's place: no
-# truth
-# enters. Draws that state nothing, and pairs of which nothing can be said, are not counted.
+# truth enters. Draws that state nothing, and pairs of which nothing can be said, are not counted.
 
 #: (question's text, answer, answer) -> whether they cannot both be right; None: nothing can be said
 Compare = Callable[[str, str, str], bool | None]
@@ -408,11 +405,10 @@ def lucky(fact: Fact, k: int, right: bool | None) -> bool:
 WORDS = ("possibly", "perhaps", "maybe", "probably")
 
 
-# The words of doubt in rows, all ours: refusals, and sentences re-worded as unsure.
+# ---- the words of doubt in rows, all ours: refusals, and sentences re-worded as unsure
 #
 # A sentence about "Where was X born?" becomes "I am not sure where X was born", by rules on the
-# question's form; where these do not reach, the aspect's name is used. No value is ever
-# repeated.
+# question's form; where these do not reach, the aspect's name is used. No value is ever repeated.
 
 #: an answer that says no more than that it is not known
 REFUSALS = (

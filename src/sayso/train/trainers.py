@@ -1,4 +1,4 @@
-"""A folder in which something is trained: what was begun there, and checkpoints to go on from."""
+"""SFT, DPO and reinforcement learning with TRL and LoRA, which resume where they were stopped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sayso.train.rewards import NAMES, Name
 from sayso.train.rewards import reward as reward_of
 from sayso.train.rows import Prompt, Row
 
-# Where memory or disk runs out while training: told in one line, however a library reports it.
+# ---- memory or disk that runs out while training is one line, however a library reports it
 
 #: what libraries say where memory or disk runs out without raising the class for it
 NO_MEMORY = ("out of memory", "can't allocate memory", "alloc_cpu", "not enough memory")
@@ -192,7 +192,7 @@ def last(out: Path) -> Path | None:
     return kept[-1] if kept else None
 
 
-# Opening a model for training, and its rows in its own chat template.
+# ---- opening a model for training, and its rows in its own chat template
 
 #: hears notices for the user
 Say = Callable[[str], None]
@@ -378,7 +378,7 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
-# How many optimizer steps a training takes, and how far it is: told before and while it runs.
+# ---- how many optimizer steps a training takes, and how far it is, said before and while it runs
 
 #: below so many steps nothing warms up: a linear warm-up spends its first step at rate 0, which
 #: is all of a training of one step and a tenth of one of ten
@@ -412,7 +412,7 @@ def paced(kind: str, rows: int, preset: Preset) -> Preset:
     return dataclasses.replace(preset, warmup=0.0) if short else preset
 
 
-def told(kind: str, steps: int) -> str:
+def steps_text(kind: str, steps: int) -> str:
     """Say how many steps a stage takes, and what to do where they are too few."""
     text = f"{kind.upper()} takes {steps} optimizer step{'' if steps == 1 else 's'}"
     return text if steps >= FEW else f"{text}: too few to train anything; take {MORE[kind]}"
@@ -483,7 +483,7 @@ def watch(kind: str, say: Say) -> Any:
     return Watch()
 
 
-# What SFT, DPO and RL share: opening a model, checkpoints that can be trusted, memory, saving.
+# ---- what SFT, DPO and RL share: opening a model, checkpoints that can be trusted, memory, saving
 #
 # The trainers are TRL's; several GPUs are the user's accelerate config, nothing of ours.
 
@@ -589,7 +589,7 @@ def train(
     if finished(task.out, card.signature):
         return task.out
     checkpoint = begin(task.out, card.signature, task.resume)
-    say(told(task.kind, steps_of(task.kind, len(rows), task.preset)))
+    say(steps_text(task.kind, steps_of(task.kind, len(rows), task.preset)))
     micro = divisor(task.stage.batch, task.stage.micro)
     while True:
         trainer = None
@@ -687,13 +687,12 @@ def first_loss(trainer: Any) -> float:
     return float(loss)
 
 
-# Direct preference optimization (Rafailov et al. 2023) from an SFT adapter: TRL's DPOTrainer.
+# ---- direct preference optimization (Rafailov et al. 2023) from an SFT adapter: TRL's DPOTrainer
 #
 #     loss = -log sigmoid(beta [log p(c)/p_ref(c) - log p(r)/p_ref(r)]) + nll * NLL(c)
 #
 # p_ref is the SFT policy, so the first loss is ln 2 (+ nll * NLL); its log-probabilities are
-# computed
-# once, without dropout.
+# computed once, without dropout.
 
 
 def dpo(
@@ -814,12 +813,11 @@ def merge(folder: str | Path, out: str | Path) -> Path:
     return place
 
 
-# Reinforcement learning from the judge's verdicts: TRL's GRPOTrainer (Shao et al. 2024).
+# ---- reinforcement learning from the judge's verdicts: TRL's GRPOTrainer (Shao et al. 2024)
 #
 # Several answers to each question are drawn, each is judged against the golds, and what was
-# better
-# than the others of its question becomes likelier. It starts from an SFT adapter: a policy that
-# never hedges draws no hedge that could be rewarded.
+# better than the others of its question becomes likelier. It starts from an SFT adapter: a policy
+# that never hedges draws no hedge that could be rewarded.
 
 #: what is changed in TRL's trainer; it is no public name
 CHANGED = "_generate_single_turn"
@@ -950,7 +948,7 @@ def _rl_trainer(
     )
 
 
-# Supervised fine-tuning with LoRA: TRL's SFTTrainer on rows of prompt and answer.
+# ---- supervised fine-tuning with LoRA: TRL's SFTTrainer on rows of prompt and answer
 
 
 def sft(

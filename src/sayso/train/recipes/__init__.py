@@ -44,11 +44,10 @@ from sayso.train.rows import (
     instructed,
 )
 
-# Mix rows: short and long form in one training set of a fixed size (UNCLE, section 6).
+# ---- mix rows: short and long form in one training set of a fixed size (UNCLE, section 6)
 #
 # xi is the share of long-form rows, .7 in the paper. Every xi gives the same number of rows, or
-# the
-# sets could not be compared: too few rows of a form are refused, never repeated.
+# the sets could not be compared: too few rows of a form are refused, never repeated.
 
 
 def shares(xi: float, size: int) -> tuple[int, int]:

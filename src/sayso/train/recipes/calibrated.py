@@ -42,10 +42,9 @@ from sayso.train.rows import (
     unsure,
 )
 
-# A ladder of hedges: wordings around an answer, each scored by ``annotate.decisive``.
+# ---- a ladder of hedges: wordings around an answer, each scored by its decisiveness
 #
-# One ladder goes with bare values ("Paris"), one with sentences. Scores are computed, not
-# written
+# One ladder goes with bare values ("Paris"), one with sentences. Scores are computed, not written
 # down: when the reading of words changes, so does the ladder.
 
 #: around a bare value; our words
@@ -384,7 +383,7 @@ def long_rows(fact: Fact, chosen: str, rejected: str, want: Want, kind: str) -> 
     return [Row(fact.prompt, chosen, other, "long", fact.entity, ids, kind)]
 
 
-# Words put before the values of a paragraph: where they stand, and both sides of a row.
+# ---- words put before the values of a paragraph: where they stand, and both sides of a row
 
 _ARTICLE = re.compile(r"\b(?:the|an?) $")
 
@@ -481,21 +480,16 @@ def edited(text: str, edits: Sequence[Edit]) -> tuple[str, str]:
     return "".join([*chosen, text[at:]]).strip(), "".join([*rejected, text[at:]]).strip()
 
 
-# Graded rows (ours): a word of doubt right before a value of which the draws are not sure.
+# ---- graded rows (ours): a word of doubt right before a value of which the draws are not sure
 #
-#     confidence   the share of the model's draws that agree with this very value (no truth
-#     enters)
+#     confidence   the share of the model's draws that agree with this value (no truth enters)
 #     chosen       plain from ``plain_from`` on; below, the word whose decisiveness is nearest
-#     rejected     the same answer, plain where it is unsure and with a word of doubt where it
-#     is sure
+#     rejected     the same answer, plain where it is unsure, with a word of doubt where it is sure
 #
-# The wording of ``pairs_calibrated`` stands around a sentence, before its value is in sight; a
-# small
+# The wording of calibrated rows stands around a sentence, before its value is in sight; a small
 # model's doubt is at the value. Unlike known rows, the label is that of the value that is said,
-# not
-# of its fact: a paragraph may miss what short answers know. Where no draw was right but the
-# answer
-# may be, chosen holds no value at all.
+# not of its fact: a paragraph may miss what short answers know. Where no draw was right but the
+# answer may be, chosen holds no value at all.
 
 
 def graded(

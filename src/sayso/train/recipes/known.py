@@ -202,11 +202,10 @@ def _modal(fact: Fact, k: int) -> str | None:
     return min((text for text, number in right.items() if number == most), default=None)
 
 
-# Plain rows: the model's own answers to prompts that do not ask for doubt, kept as they are.
+# ---- plain rows: the model's own answers to prompts that do not ask for doubt, kept as they are
 #
 # A model that is only trained to hedge when it is asked to also hedges when it is not. In pairs
-# the
-# rejected side is the same answer, hedged.
+# the rejected side is the same answer, hedged.
 
 
 def plain_rows(

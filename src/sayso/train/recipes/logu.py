@@ -36,10 +36,9 @@ from sayso.train.rows import (
     unsure,
 )
 
-# A paragraph as stretches: sentences that say one or more things, each right, wrong or unsure.
+# ---- a paragraph as stretches: sentences that say one or more things, each right, wrong or unsure
 #
-# What lies between stretches (headings, sentences about nothing that was asked) stays as it is.
-# A
+# What lies between stretches (headings, sentences about nothing that was asked) stays as it is. A
 # sentence that holds something right and something wrong is taken apart into claims that stand
 # alone, so that the right ones can stay.
 
