@@ -156,7 +156,7 @@ def test_unlike_stages_are_warned_of_and_one_can_be_chosen(folders, tmp_path) ->
     )
     chosen = sayso.compare(a, other, resamples=100, stage="sft", base=folders[0])
     assert not any("ends with" in note for note in chosen.notes)
-    assert chosen.told[1] == "B = mix, SFT, 1 seed"
+    assert chosen.compared[1] == "B = mix, SFT, 1 seed"
     plain = sayso.compare(a, b, resamples=100)
     assert [e.value for e in chosen.estimates] == [e.value for e in plain.estimates]
     with pytest.raises(InputError, match=r"stage 'dpo': .* trained sft"):

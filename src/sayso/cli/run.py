@@ -222,7 +222,9 @@ def compare(
     else:
         console = Console()
         labels = PROTOCOLS[result.protocol].report.LABELS
-        render_compare(result.estimates, console, str(a), str(b), result.notes, result.told, labels)
+        render_compare(
+            result.estimates, console, str(a), str(b), result.notes, result.compared, labels
+        )
 
 
 def _finish(result: Result, *, json: bool, quiet: bool = False) -> None:

@@ -216,13 +216,13 @@ class Side(NamedTuple):
 class Comparison(NamedTuple):
     """Differences, B minus A, and what a reader must know about them.
 
-    ``notes`` are warnings, ``told`` is what was compared; ``tests`` has p and its correction for
+    ``notes`` are warnings, ``compared`` says what was; ``tests`` has p and its correction for
     many tests of every difference, where they were tested.
     """
 
     estimates: list[Estimate]
     notes: list[str]
-    told: Sequence[str] = ()
+    compared: Sequence[str] = ()
     tests: Sequence[tuple[float | None, float | None]] = ()
     protocol: str = "uncle"
 
