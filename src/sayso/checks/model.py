@@ -369,31 +369,31 @@ def check_thinking(asking: Questioner, first: Generation) -> Thinking:
             return Thinking(
                 (Finding("thinking", "no", "no template that could ask for it"),), False
             )
-        on = _asked(asking, (("enable_thinking", True),), first)
+        on = _ask_again(asking, (("enable_thinking", True),), first)
         if thinks(on):
             seen = "only when asked to (enable_thinking)"
             return Thinking((Finding("thinking", "yes", seen, "--thinking on"),), False)
         return Thinking((Finding("thinking", "no", "no thought before two answers"),), False)
     length = f"{first.thinking_tokens:,} tokens" if first.thinking_tokens else "a thought"
-    found = Finding(
+    finding = Finding(
         "thinking", "yes", f"{length} before {shown(first.text, 30)}",
         "kept apart from the answer; log-probs are given the thought",
     )  # fmt: skip
     for template in OFF:
-        off = _asked(asking, template, first)
+        off = _ask_again(asking, template, first)
         if text_of(off) is not None and not thinks(off):
             asking.template = template
             name, value = template[0]
             switch = Finding("thinking off", "yes", f"{name}={value}", "--thinking off")
-            return Thinking((found, switch), False)
+            return Thinking((finding, switch), False)
     switch = Finding(
         "thinking off", "no", f"{len(OFF)} ways tried, it thought each time",
         "one-token draws show nothing; answers cost the thought",
     )  # fmt: skip
-    return Thinking((found, switch), True)
+    return Thinking((finding, switch), True)
 
 
-def _asked(asking: Questioner, template: Template, first: Generation) -> Generation:
+def _ask_again(asking: Questioner, template: Template, first: Generation) -> Generation:
     room = first.request.max_tokens
     request = asking.request(FACTS[0], room, temperature=0, template=template)
     return asking.ask([request])[0]
@@ -578,15 +578,15 @@ def raw(drawn: DrawnReplies) -> list[Finding]:
     """Are log-probabilities those of the model, before temperature? And those of T=0?"""
     if not drawn.has_logprobs:
         return []
-    found = drawn.tempering
-    seen = f"from T=1 to T={COLD_T:g} they move by {found.moved:.2f} ({found.tokens} tokens)"
-    if found.moves is None:
+    shift = drawn.tempering
+    seen = f"from T=1 to T={COLD_T:g} they move by {shift.moved:.2f} ({shift.tokens} tokens)"
+    if shift.moves is None:
         moved = Finding(
             "log-probs are raw", "cannot tell", "the tokens drawn are too certain to show it"
         )
-    elif found.moves:
+    elif shift.moves:
         moved = Finding(
-            "log-probs are raw", "no", f"{seen}; tempering would by {found.would_move:.2f}",
+            "log-probs are raw", "no", f"{seen}; tempering would by {shift.would_move:.2f}",
             "only those of T=1 and T=0 can be used",
         )  # fmt: skip
     else:
@@ -674,28 +674,28 @@ def distribution(drawn: DrawnReplies) -> Finding:
     if drawn.unread:
         return Finding(WHOLE, "cannot tell", drawn.unread)
     count, different = _varied(drawn)
-    found = drawn.tail
-    if found is None:
+    test = drawn.tail
+    if test is None:
         if count and not different:
             return Finding(WHOLE, "no", f"all {count} draws are equal", "as if top_k=1")
         return _without_logprobs(drawn)
-    if found.expected < LEAST_EXPECTED:
+    if test.expected < LEAST_EXPECTED:
         return Finding(
             WHOLE, "cannot tell",
-            f"{found.mass:.0%} of the probability is on {found.shown} tokens; too little beside",
+            f"{test.mass:.0%} of the probability is on {test.shown} tokens; too little beside",
         )  # fmt: skip
     seen = (
-        f"{found.shown} first tokens shown, {found.mass:.0%} of the probability; of {found.draws} "
-        f"further draws {found.new} were others, {found.expected:.1f} expected (p={found.p:.2g})"
+        f"{test.shown} first tokens shown, {test.mass:.0%} of the probability; of {test.draws} "
+        f"further draws {test.new} were others, {test.expected:.1f} expected (p={test.p:.2g})"
     )
-    if drawn.more and found.p < SURE:
+    if drawn.more and test.p < SURE:
         return Finding(
             WHOLE, "no", seen,
-            f"truncated: as by top_k={_about(drawn)} or top_p={found.mass:.2g}; draws too alike",
+            f"truncated: as by top_k={_about(drawn)} or top_p={test.mass:.2g}; draws too alike",
         )  # fmt: skip
     if drawn.tempering.moves is not False:
         return Finding(WHOLE, "cannot tell", seen, "log-probs may be of what truncation left")
-    return Finding(WHOLE, "yes", seen, f"a cut below {found.smallest:.0%} would not show")
+    return Finding(WHOLE, "yes", seen, f"a cut below {test.smallest:.0%} would not show")
 
 
 def _about(drawn: DrawnReplies) -> int:
@@ -787,13 +787,13 @@ def masses(draws: Sequence[Drawn]) -> dict[str, float]:
 
     A spelling with clearly different log-probabilities is two tokens and left out.
     """
-    found: dict[str, list[float]] = defaultdict(list)
+    by_token: dict[str, list[float]] = defaultdict(list)
     for draw in draws:
         if draw is not None:
-            found[draw[0]].append(draw[1])
+            by_token[draw[0]].append(draw[1])
     return {
         token: math.exp(math.fsum(values) / len(values))
-        for token, values in found.items()
+        for token, values in by_token.items()
         if max(values) - min(values) <= SAME_TOKEN
     }
 

@@ -1,4 +1,4 @@
-"""How a run tells how far it is, and how it hears that it should stop."""
+"""How a run reports its progress, and how it learns that it should stop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sayso.records import Generation
 
 
 class Progress(Protocol):
-    """Where a run tells how far it is; the command line draws it.
+    """Where a run reports its progress; the command line draws it.
 
     ``stopping`` becomes True when the person at the keyboard wants to stop: then nothing more is
     sent, what is on its way from an endpoint is waited for, and KeyboardInterrupt is raised.

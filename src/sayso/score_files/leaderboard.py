@@ -616,11 +616,9 @@ def _covers(estimate: Estimate, value: float) -> bool:
 
 
 def _table(result: Board, shown: int) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
-    table.add_column("score", no_wrap=True)
     uneven = len({entry.n for entry in result.entries}) > 1
-    for name in ("AUROC", "fixed", "length", "PRR", "AURAC", "acc", *("n",) * uneven):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("AUROC", "fixed", "length", "PRR", "AURAC", "acc", *("n",) * uneven)
+    table = _empty_table("score", *columns)
     for entry in _chosen(result, shown):
         versus = entry.versus_length
         p = versus.p_holm if versus is not None else None
@@ -640,11 +638,16 @@ def _table(result: Board, shown: int) -> Table:
     return table
 
 
-def _judges(judges: tuple[Judge, ...]) -> Table:
+def _empty_table(first: str, *columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
-    table.add_column("metric", no_wrap=True)
-    for name in ("agrees", "q", "Q1", "Q2", "Q3", "Q4", "Q5", "slope", "expects"):
+    table.add_column(first, no_wrap=True)
+    for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _judges(judges: tuple[Judge, ...]) -> Table:
+    table = _empty_table("metric", "agrees", "q", "Q1", "Q2", "Q3", "Q4", "Q5", "slope", "expects")
     for judge in judges:
         if not judge.n:
             continue
@@ -664,12 +667,9 @@ def _raters(agreement: Raters) -> Table:
     """Every two graders, and how often each says what the majority of the others says."""
     names = list(dict.fromkeys(name for p in agreement.pairs for name in (p.first, p.second)))
     same = {(p.first, p.second): p.same for p in agreement.pairs}
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
-    table.add_column("", no_wrap=True)
     columns = names if len(names) <= MOST_RATERS else []
-    for place, _ in enumerate(columns, 1):
-        table.add_column(str(place), justify="right", no_wrap=True)
-    table.add_column("most others", justify="right", no_wrap=True)
+    heads = [str(place) for place, _ in enumerate(columns, 1)]
+    table = _empty_table("", *heads, "most others")
     for place, name in enumerate(names, 1):
         cells = [
             "" if name == other else _share(same.get((name, other)) or same[other, name])

@@ -651,8 +651,8 @@ class Fitted(NamedTuple):
 
     def cells(self) -> tuple[list[float | None], dict[int, str]]:
         """Return the value of each row for a file, and by row why there is none."""
-        found = [None if math.isnan(value) else value for value in self.value.tolist()]
-        return found, {n: NO_STATE for n, value in enumerate(found) if value is None}
+        values = [None if math.isnan(value) else value for value in self.value.tolist()]
+        return values, {n: NO_STATE for n, value in enumerate(values) if value is None}
 
 
 class Probe:
@@ -676,13 +676,13 @@ class Probe:
             if one.case.answer is not None
         }
         places = {key: n for n, key in enumerate(texts)}
-        found = self._reader.hidden(list(places), *self._place)
-        if found.shape[1]:
-            self._width = found.shape[1]
+        states = self._reader.hidden(list(places), *self._place)
+        if states.shape[1]:
+            self._width = states.shape[1]
         rows = np.full((len(block), self._width), np.nan, dtype=np.float16)
         for n, one in enumerate(block):
             if one.case.answer is not None:
-                rows[n] = found[places[one.case.request, one.case.answer]]
+                rows[n] = states[places[one.case.request, one.case.answer]]
         self._file.write(rows.tobytes())
         self._rows += len(block)
 

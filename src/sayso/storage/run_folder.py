@@ -179,8 +179,8 @@ class RunFolder:
             return [kind] if self.has(kind) else []
         if kind not in KINDS:
             raise InputError(f"no tables are called {kind!r}: expected one of {', '.join(KINDS)}")
-        found = (file.name.removesuffix(".parquet") for file in self.path.glob(f"{kind}/*.parquet"))
-        return sorted(f"{kind}/{name}" for name in found if STAGE.fullmatch(name))
+        names = (file.name.removesuffix(".parquet") for file in self.path.glob(f"{kind}/*.parquet"))
+        return sorted(f"{kind}/{name}" for name in names if STAGE.fullmatch(name))
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Write ``manifest.json``, sorted and indented for people."""
@@ -281,11 +281,11 @@ class Head(msgspec.Struct):
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries that can move a number."""
-    found = {"python": platform.python_version()}
+    numbers = {"python": platform.python_version()}
     for name in LIBRARIES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
+            numbers[name] = importlib.metadata.version(name)
+    return numbers
 
 
 def machine() -> dict[str, str | int]:

@@ -190,10 +190,10 @@ def unbuild(shape: Shape, column: pa.Array, *, strict: bool = True) -> list[Any]
     if shape.kind == "struct":
         if not pa.types.is_struct(column.type):
             raise ValueError(f"expected a struct, got {column.type}")
-        found = {field.name: position for position, field in enumerate(column.type)}
+        places = {field.name: position for position, field in enumerate(column.type)}
         columns = [
-            unbuild(one, column.field(found[name]), strict=not column.null_count)
-            if name in found
+            unbuild(one, column.field(places[name]), strict=not column.null_count)
+            if name in places
             else repeat_default(name, default, len(column))
             for name, one, default in zip(shape.names, shape.inner, shape.defaults, strict=True)
         ]
