@@ -316,7 +316,11 @@ def test_tokens_that_an_endpoint_does_not_tell_are_not_free() -> None:
     list(asker.complete(ASKED))
     assert asker.dollars is None
     with pytest.raises(InputError, match="cannot be kept: scripted answered without a price"):
-        list(CachedEngine(ScriptedEngine(reply), price=Price(1.0, 1.0), meter=Meter(1)).complete(ASKED))
+        list(
+            CachedEngine(ScriptedEngine(reply), price=Price(1.0, 1.0), meter=Meter(1)).complete(
+                ASKED
+            )
+        )
 
 
 def test_an_unknown_price_is_none_and_never_zero() -> None:
