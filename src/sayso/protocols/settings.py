@@ -8,6 +8,7 @@ may have: a ``Literal``, or a number between the limits of its ``msgspec.Meta``.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -36,7 +37,10 @@ def measure(default: Any, help: str) -> Any:
 
 
 def check_values(settings: Any, prefix: str = "") -> None:
-    """Refuse a value that its field's type does not allow. Raises InputError."""
+    """Refuse a value that its field's type does not allow. Raises InputError.
+
+    Limits of an optional field hold where it is given.
+    """
     hints = get_type_hints(type(settings), include_extras=True)
     for field in dataclasses.fields(settings):
         name, value, hint = (
@@ -48,9 +52,24 @@ def check_values(settings: Any, prefix: str = "") -> None:
             check_values(value, f"{name}.")
         elif get_origin(hint) is Literal and value not in get_args(hint):
             raise InputError(f"{name} is {value!r}; expected one of {', '.join(get_args(hint))}")
-        for limits in getattr(hint, "__metadata__", ()):
-            if not limits.ge <= value <= limits.le:
-                raise InputError(f"{name} is {value}; expected {limits.ge} to {limits.le:g}")
+        limits = _limits(hint)
+        if limits is None or value is None:
+            continue
+        low = -math.inf if limits.ge is None else limits.ge
+        high = math.inf if limits.le is None else limits.le
+        if not low <= value <= high:
+            expected = f"at least {low}" if limits.le is None else f"{low} to {high:g}"
+            shown = f"{value:g}" if isinstance(value, float) else value
+            raise InputError(f"{name} is {shown}; expected {expected}")
+
+
+def _limits(hint: Any) -> Meta | None:
+    """Return the limits of a field, or those of an optional field's values."""
+    for part in (hint, *get_args(hint)):
+        for limits in getattr(part, "__metadata__", ()):
+            if isinstance(limits, Meta):
+                return limits
+    return None
 
 
 def flatten(

@@ -11,11 +11,12 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from cyclopts import Group, Parameter
 
+from sayso.protocols.settings import check_values
 from sayso.records import InputError
 from sayso.train.rewards import Name as Reward
 from sayso.train.rows import WORDS
@@ -92,10 +93,9 @@ class Preset:
 
     def check(self) -> None:
         """Refuse settings with which nothing can be trained. Raises InputError."""
-        check_limits(self)
+        check_values(self)
         for name in ("sft", "dpo", "rl"):
             stage: Stage = getattr(self, name)
-            check_limits(stage, f"{name}.")
             if stage.micro > stage.batch:
                 raise InputError(f"{name}.micro is {stage.micro}; expected 1 to {stage.batch}")
         if self.rl.batch % self.group:
@@ -172,7 +172,7 @@ class RowSettings:
     cut: Literal["all", "cutoff2"] = "cutoff2"
     variants: Count = VARIANTS
     each: Count = 1
-    each_unknown: int | None = None
+    each_unknown: Annotated[int, msgspec.Meta(ge=1)] | None = None
     words: tuple[str, ...] = WORDS
     against: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
     plain: Share = 0.5
@@ -186,21 +186,25 @@ class RowSettings:
     def check(self, recipe: str) -> None:
         """Refuse settings of which no rows can come, or that a recipe leaves unread. InputError."""
         check_name("recipe", recipe, Recipe)
-        check_limits(self)
+        for name, allowed in (("style", Style), ("veracity", Veracity), ("reward", Reward)):
+            check_name(name, getattr(self, name), allowed)
+        self.check_thresholds()
+        paragraphs = self.style == "paper" and recipe not in ("short", "calibrated")
+        if self.veracity != "gold" and not paragraphs:
+            raise InputError(
+                f"veracity {self.veracity} says which sentences of a paragraph are wrong in rows "
+                "of style paper: add --style paper, with --recipe mix, long or rl"
+            )
+
+    def check_thresholds(self) -> None:
+        """Refuse numbers outside their limits, and thresholds that split nothing. InputError."""
+        check_values(self)
         if not self.theta:
             raise InputError("theta is 0; expected more than 0, up to 1: every fact would be known")
         if self.low is not None and self.low >= self.theta:
             raise InputError(
                 f"low is {self.low:g} and theta {self.theta:g}; expected low below theta: a fact "
                 "is unknown up to low and known from theta"
-            )
-        for name, allowed in (("style", Style), ("veracity", Veracity), ("reward", Reward)):
-            check_name(name, getattr(self, name), allowed)
-        paragraphs = self.style == "paper" and recipe not in ("short", "calibrated")
-        if self.veracity != "gold" and not paragraphs:
-            raise InputError(
-                f"veracity {self.veracity} says which sentences of a paragraph are wrong in rows "
-                "of style paper: add --style paper, with --recipe mix, long or rl"
             )
 
 
@@ -223,30 +227,6 @@ ROWS = {
         variants=3,
     ),
 }
-
-
-def check_limits(settings: Any, prefix: str = "") -> None:
-    """Refuse a number outside the limits of its field (``msgspec.Meta``). Raises InputError."""
-    hints = get_type_hints(type(settings), include_extras=True)
-    for field in dataclasses.fields(settings):
-        value = getattr(settings, field.name)
-        limits = _limits(hints[field.name])
-        if limits is None or value is None:
-            continue
-        low, high = limits.ge, limits.le
-        if (low is not None and value < low) or (high is not None and value > high):
-            most = f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
-            name = f"{prefix}{field.name}".replace("_", "-")
-            raise InputError(f"{name} is {value:g}; expected {most}")
-
-
-def _limits(hint: Any) -> msgspec.Meta | None:
-    """Return the limits of a field; of an optional one those that it has where it is given."""
-    for part in (hint, *get_args(hint)):
-        for one in getattr(part, "__metadata__", ()):
-            if isinstance(one, msgspec.Meta):
-                return one
-    return None
 
 
 def check_name(setting: str, name: str, allowed: Any) -> None:
@@ -519,7 +499,7 @@ class TrainConfig:
 
     def check(self) -> None:
         """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
-        check_limits(self)
+        check_values(self)
         check_name("recipe", self.recipe, Recipe)
         for name, allowed in (("style", Style), ("reward", Reward)):
             if getattr(self, name) is not None:
