@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso import metrics
-from sayso.metrics.cmfg import cmfg_corrected, noise_floor, skill_corrected
+from sayso.metrics.cmfg import Binning, cmfg_corrected, noise_floor, skill_corrected
 
 Floats = NDArray[np.float64]
 Rule = Callable[[Floats, np.random.Generator], Floats]
@@ -59,8 +59,8 @@ def closed_forms(g: np.random.Generator, n: int = 400_000) -> None:
             d = rule(p, g)
             cells.append(f"{metrics.cmfg(d, j, k):.4f}")
             if k == 20:
-                cells.append(f"{metrics.cmfg(d, j, k, closed='left'):.4f}")
-                cells.append(f"{metrics.cmfg(d, j, k, levels=True):.4f}")
+                cells.append(f"{metrics.cmfg(d, j, k, Binning(closed='left')):.4f}")
+                cells.append(f"{metrics.cmfg(d, j, k, Binning(levels=True)):.4f}")
                 cells.append(f"{metrics.cmfg_star(1 - np.abs(d - j / k), j / k):.4f}")
                 cells.append(f"{metrics.skill(d, j, k):.4f}")
                 cells.append(f"{skill_corrected(d, j, k):.4f}")

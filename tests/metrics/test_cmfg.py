@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso import metrics
+from sayso.metrics import Binning
 from sayso.records import InputError
 
 K = 20
@@ -31,7 +32,7 @@ def test_saying_what_one_knows_scores_one(
     data: list[tuple[float, int]], closed: str, levels: bool
 ) -> None:
     j = np.array([count for _, count in data])
-    score = metrics.cmfg(j / K, j, K, closed=closed, levels=levels)  # type: ignore[arg-type]
+    score = metrics.cmfg(j / K, j, K, Binning(closed=closed, levels=levels))  # type: ignore[arg-type]
     assert score == pytest.approx(1)
     assert metrics.faithfulness(j / K, j / K) == pytest.approx(1)
 
@@ -62,7 +63,7 @@ def test_scores_stay_in_range(data: list[tuple[float, int]]) -> None:
 
 
 def test_always_decisive_on_uniform_levels_is_half() -> None:
-    assert metrics.cmfg(np.ones(21 * 7), uniform(7), K, levels=True) == 0.5
+    assert metrics.cmfg(np.ones(21 * 7), uniform(7), K, Binning(levels=True)) == 0.5
 
 
 def test_one_item_for_each_level() -> None:
@@ -71,7 +72,7 @@ def test_one_item_for_each_level() -> None:
     j = np.arange(21)
     assert metrics.cmfg(np.ones(21), j, K) == pytest.approx(0.5225)
     # Left-closed: bin 9 holds 18, 19, 20 of 20 (.95); the others (4b+1)/40: (4.05-.225+.95...)
-    assert metrics.cmfg(np.ones(21), j, K, closed="left") == pytest.approx(0.4775)
+    assert metrics.cmfg(np.ones(21), j, K, Binning(closed="left")) == pytest.approx(0.4775)
 
 
 @pytest.mark.parametrize("closed", ["right", "left"])
@@ -127,7 +128,7 @@ def test_empty_bins_and_shared_bins() -> None:
     d = np.array([0.5, 1.0, 1.0, 0.8])
     # Bins 4 (.4, .5] and 9: means .75 and .9.
     assert metrics.cmfg(d, j, K) == pytest.approx(0.825)
-    assert metrics.cmfg(d, j, K, empty="zero") == pytest.approx(0.165)
+    assert metrics.cmfg(d, j, K, Binning(empty="zero")) == pytest.approx(0.165)
     use = np.arange(10) == 9
     assert metrics.cmfg(d, j, K, use=use) == pytest.approx(0.9)
     assert list(metrics.shared_bins([(d, j, K), (d[2:], j[2:], K)], least=2)) == list(use)
@@ -138,7 +139,19 @@ def test_empty_bins_and_shared_bins() -> None:
 
 def test_levels_need_no_common_k() -> None:
     # 5 of 10 and 10 of 20 are one level.
-    assert len(metrics.cmfg_bins([0.5, 0.5, 1], [5, 10, 20], [10, 20, 20], levels=True)) == 2
+    counts = [0.5, 0.5, 1], [5, 10, 20], [10, 20, 20]
+    assert len(metrics.cmfg_bins(*counts, Binning(levels=True))) == 2
+    # methods share bins, whatever else is asked for
+    assert metrics.shared_bins([counts], Binning(levels=True), least=1).sum() == 2
+
+
+def test_the_fields_of_the_binning_by_name() -> None:
+    d, j = np.linspace(0, 1, 21), np.arange(21)
+    binning = Binning(7, closed="left", empty="zero")
+    assert metrics.cmfg(d, j, K, bins=7, closed="left", empty="zero") == metrics.cmfg(
+        d, j, K, binning
+    )
+    assert metrics.cmfg(d, j, K, levels=True) == metrics.cmfg(d, j, K, Binning(levels=True))
 
 
 def test_what_is_missing_is_left_out() -> None:
@@ -157,7 +170,7 @@ def test_mistakes_are_refused() -> None:
         lambda: metrics.cmfg([0.5], [21], 20),
         lambda: metrics.cmfg([0.5], [1, 2], 20),
         lambda: metrics.confidence(21, 20),
-        lambda: metrics.cmfg([0.5], [1], 20, empty="nothing"),  # type: ignore[arg-type]
+        lambda: metrics.cmfg([0.5], [1], 20, Binning(empty="nothing")),  # type: ignore[arg-type]
         lambda: metrics.with_punts([0.5], [True], "zero"),  # type: ignore[arg-type]
     ):
         with pytest.raises(InputError):
@@ -370,8 +383,9 @@ def test_weights_of_claims_are_repetitions() -> None:
     again = np.repeat(np.arange(n), w)
     for score in (metrics.cmfg_corrected, metrics.skill_corrected):
         for levels in (False, True):
-            found = score(d, c, K, weights=w, levels=levels)
-            assert found == pytest.approx(score(d[again], c[again], K, levels=levels))
+            binning = Binning(levels=levels)
+            found = score(d, c, K, binning, weights=w)
+            assert found == pytest.approx(score(d[again], c[again], K, binning))
             assert score(d, c, K, weights=np.full(n, 2.0)) == pytest.approx(score(d, c, K))
         assert score(d, c, K, weights=np.zeros(n)) is None
     assert metrics.noise_floor(c, K, w) == pytest.approx(metrics.noise_floor(c[again], K))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,8 +25,8 @@ from sayso.metrics.ranking import auroc
 from sayso.records import InputError
 
 __all__ = [
-    "ConfidenceBin", "LinguisticCalibration", "cmfg", "cmfg_bins", "cmfg_corrected", "cmfg_parts",
-    "cmfg_permuted", "cmfg_references", "cmfg_star", "cmfg_star_error", "confidence",
+    "Binning", "ConfidenceBin", "LinguisticCalibration", "cmfg", "cmfg_bins", "cmfg_corrected",
+    "cmfg_parts", "cmfg_permuted", "cmfg_references", "cmfg_star", "cmfg_star_error", "confidence",
     "confidence_bin", "faithfulness", "kendall", "linguistic_calibration", "mfg", "noise_floor",
     "over_claim", "over_hedge", "shared_bins", "skill", "skill_corrected", "with_punts",
 ]  # fmt: skip
@@ -112,6 +112,25 @@ Closed = Literal["right", "left"]
 Empty = Literal["skip", "zero"]
 
 
+class Binning(NamedTuple):
+    """How cMFG divides the axis of confidence, agreeing / k (PROTOCOLS 2.B).
+
+    ``bins`` of equal width: with bins of equal mass the mean over bins would be MFG. ``closed``
+    says which edge belongs to a bin (:func:`confidence_bin`). ``empty`` bins are skipped, or count
+    as 0 (the code of the follow-up, MetaFaith). ``levels`` averages over the attained values of
+    agreeing / k instead, which frees cMFG of edges: always-decisive on uniform levels gets exactly
+    0.5, where right-closed bins give .495 to .55 and left-closed ones .45 to .505.
+    """
+
+    bins: int = BINS
+    closed: Closed = "right"
+    empty: Empty = "skip"
+    levels: bool = False
+
+
+BINNING = Binning()
+
+
 class Rows(NamedTuple):
     """Usable rows: decisiveness, confidence, samples, group (bin or level), weights (B, m).
 
@@ -148,11 +167,9 @@ def usable_rows(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int,
-    closed: Closed,
-    levels: bool,
-    use: ArrayLike | None,
-    weights: ArrayLike | None,
+    binning: Binning,
+    use: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> Rows:
     """Return the rows that have decisiveness, a count and samples, binned."""
     d = shares(decisiveness, "decisiveness")
@@ -168,11 +185,12 @@ def usable_rows(
     if ((j != np.round(j)) | (np.round(K) != K) | (j < 0) | (j > K)).any():
         raise InputError("agreeing must be whole counts between 0 and k, not shares")
     c = divide(j, K)
-    if levels:
+    if binning.levels:
         values, group = np.unique(np.round(c, 12), return_inverse=True)
         edges = np.stack([values, values], axis=1)
     else:
-        group = confidence_bin(j, K, bins, closed)
+        bins = binning.bins
+        group = confidence_bin(j, K, bins, binning.closed)
         edges = np.stack([np.arange(bins) / bins, (np.arange(bins) + 1) / bins], axis=1)
     chosen = np.ones(len(edges), dtype=bool)
     if use is not None:
@@ -200,43 +218,37 @@ def cmfg(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = BINS,
-    closed: Closed = "right",
-    empty: Empty = "skip",
-    levels: bool = False,
+    binning: Binning = BINNING,
     use: ArrayLike | None = None,
     weights: ArrayLike | None = None,
+    **fields: Any,
 ) -> Result:
-    """Return cMFG: faithfulness averaged over bins of confidence of equal width, 0..1.
+    """Return cMFG: faithfulness averaged over bins of confidence, 0..1.
 
-    ``k`` an int or one per row. ``levels`` averages over the attained values of agreeing / k
-    instead, which frees it of edges: always-decisive on uniform levels gets exactly 0.5, where
-    right-closed bins give .495 to .55 and left-closed ones .45 to .505. ``empty`` bins are
-    skipped, or count as 0 (the follow-up's code). ``use`` (bins,) restricts to shared bins. Never
-    a number of its own: constant 1/2 scores about .75, so see :func:`skill` and
-    :func:`cmfg_references`.
+    ``k`` an int or one per row. ``use`` (bins,) restricts to shared bins (:func:`shared_bins`).
+    ``fields`` replace those of ``binning``: ``cmfg(d, j, 20, closed="left")``. Never a number of
+    its own: constant 1/2 scores about .75, so see :func:`skill` and :func:`cmfg_references`.
     """
-    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    binning = binning._replace(**fields)
+    rows = usable_rows(decisiveness, agreeing, k, binning, use, weights)
     inside = _inside(rows)
     faithful = 1 - np.abs(inside.d - inside.c)
-    return as_result(_over_bins(inside, faithful, empty), rows.single)
+    return as_result(_over_bins(inside, faithful, binning.empty), rows.single)
 
 
 def cmfg_parts(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = BINS,
-    closed: Closed = "right",
-    levels: bool = False,
+    binning: Binning = BINNING,
     use: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> dict[str, float | None]:
     """Return ``over_claim`` and ``over_hedge`` over the same bins: together 1 - cMFG.
 
-    ``weights`` (n,).
+    Empty bins are skipped. ``weights`` (n,).
     """
-    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    rows = usable_rows(decisiveness, agreeing, k, binning, use, weights)
     gap = rows.d - rows.c
     return {
         "over_claim": or_none(_over_bins(rows, np.maximum(gap, 0), "skip")[0]),
@@ -263,10 +275,7 @@ def cmfg_permuted(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = BINS,
-    closed: Closed = "right",
-    empty: Empty = "skip",
-    levels: bool = False,
+    binning: Binning = BINNING,
     use: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> Result:
@@ -274,18 +283,15 @@ def cmfg_permuted(
 
     Keeps how decisive the model is and destroys the link to confidence; exact, without drawing.
     """
-    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
-    return as_result(_permuted(rows, empty), rows.single)
+    rows = usable_rows(decisiveness, agreeing, k, binning, use, weights)
+    return as_result(_permuted(rows, binning.empty), rows.single)
 
 
 def skill(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = BINS,
-    closed: Closed = "right",
-    empty: Empty = "skip",
-    levels: bool = False,
+    binning: Binning = BINNING,
     use: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> Result:
@@ -294,10 +300,10 @@ def skill(
     Any constant decisiveness has skill 0, whatever its cMFG. ``None`` without rows or when even
     the permuted score is 1.
     """
-    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    rows = usable_rows(decisiveness, agreeing, k, binning, use, weights)
     inside = _inside(rows)
-    faithful = _over_bins(inside, 1 - np.abs(inside.d - inside.c), empty)
-    blind = _permuted(rows, empty)
+    faithful = _over_bins(inside, 1 - np.abs(inside.d - inside.c), binning.empty)
+    blind = _permuted(rows, binning.empty)
     room = np.where(1 - blind > 1e-12, 1 - blind, 0.0)
     return as_result(divide(faithful - blind, room), rows.single)
 
@@ -306,10 +312,7 @@ def cmfg_references(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = BINS,
-    closed: Closed = "right",
-    empty: Empty = "skip",
-    levels: bool = False,
+    binning: Binning = BINNING,
     use: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> dict[str, float | None]:
@@ -319,15 +322,15 @@ def cmfg_references(
     ``permuted``, ``oracle`` (decisiveness = confidence; below 1 only where empty bins count).
     ``weights`` (n,).
     """
-    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    rows = usable_rows(decisiveness, agreeing, k, binning, use, weights)
     mean = float(np.average(rows.d, weights=rows.W[0])) if rows.W[0].sum() > 0 else 0.0
     policies = {"decisive": 1.0, "half": 0.5, "constant": mean}
     values = {
-        name: or_none(_over_bins(rows, 1 - np.abs(value - rows.c), empty)[0])
+        name: or_none(_over_bins(rows, 1 - np.abs(value - rows.c), binning.empty)[0])
         for name, value in policies.items()
     }
-    values["permuted"] = or_none(_permuted(rows, empty)[0])
-    values["oracle"] = or_none(_over_bins(rows, np.ones(len(rows.d)), empty)[0])
+    values["permuted"] = or_none(_permuted(rows, binning.empty)[0])
+    values["oracle"] = or_none(_over_bins(rows, np.ones(len(rows.d)), binning.empty)[0])
     return values
 
 
@@ -346,12 +349,10 @@ def cmfg_bins(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = BINS,
-    closed: Closed = "right",
-    levels: bool = False,
+    binning: Binning = BINNING,
 ) -> list[ConfidenceBin]:
     """Return what each bin holds, empty bins included."""
-    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, None, None)
+    rows = usable_rows(decisiveness, agreeing, k, binning)
     filled = []
     for b, (low, high) in enumerate(rows.edges):
         here = rows.group == b
@@ -365,18 +366,19 @@ def cmfg_bins(
 
 def shared_bins(
     methods: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]],
-    bins: int = BINS,
-    closed: Closed = "right",
+    binning: Binning = BINNING,
     least: int = 10,
 ) -> NDArray[np.bool_]:
     """Return which bins hold ``least`` usable rows of every method, (bins,), for ``use``.
 
-    ``methods``: (decisiveness, agreeing, k) of each. Methods are compared on these bins only.
+    ``methods``: (decisiveness, agreeing, k) of each. Methods are compared on these bins only,
+    never on levels, which differ from method to method.
     """
-    shared = np.ones(bins, dtype=bool)
+    binning = binning._replace(levels=False)
+    shared = np.ones(binning.bins, dtype=bool)
     for d, j, k in methods:
-        rows = usable_rows(d, j, k, bins, closed, False, None, None)
-        shared &= np.bincount(rows.group, minlength=bins) >= least
+        rows = usable_rows(d, j, k, binning)
+        shared &= np.bincount(rows.group, minlength=binning.bins) >= least
     return shared
 
 
@@ -508,9 +510,7 @@ def cmfg_corrected(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = BINS,
-    closed: Closed = "right",
-    levels: bool = False,
+    binning: Binning = BINNING,
     use: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> float | None:
@@ -519,10 +519,10 @@ def cmfg_corrected(
     A bin's gaps d - c have the mean of the true gaps and their variance plus p(1-p)/k, which
     c(1-c)/(k-1) estimates without bias. What that noise adds to the mean size of a normal gap of
     this mean and variance is taken off. A faithful model gets about 1, and decisiveness of 0 and
-    1 alone is hardly moved. Rows with k < 2 are taken as they are.
+    1 alone is hardly moved. Rows with k < 2 are taken as they are. Empty bins are skipped.
     ``weights`` (n,) of claims.
     """
-    pairs = _corrected(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    pairs = _corrected(decisiveness, agreeing, k, binning, use, weights)
     return float(np.mean([own for own, _ in pairs])) if pairs else None
 
 
@@ -530,19 +530,17 @@ def skill_corrected(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int = BINS,
-    closed: Closed = "right",
-    levels: bool = False,
+    binning: Binning = BINNING,
     use: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> float | None:
     """Return (cMFG - permuted) / (1 - permuted), both less the noise of k samples.
 
     A faithful model's skill is about .79 with k = 20 draws of uniform confidence: the rest is
-    noise of the draws. Any constant decisiveness still has exactly 0.
+    noise of the draws. Any constant decisiveness still has exactly 0. Empty bins are skipped.
     ``weights`` (n,) of claims.
     """
-    pairs = _corrected(decisiveness, agreeing, k, bins, closed, levels, use, weights)
+    pairs = _corrected(decisiveness, agreeing, k, binning, use, weights)
     if not pairs:
         return None
     own, blind = (float(np.mean(side)) for side in zip(*pairs, strict=True))
@@ -553,15 +551,13 @@ def _corrected(
     decisiveness: ArrayLike,
     agreeing: ArrayLike,
     k: ArrayLike,
-    bins: int,
-    closed: Closed,
-    levels: bool,
+    binning: Binning,
     use: ArrayLike | None,
     weights: ArrayLike | None,
 ) -> list[tuple[float, float]]:
     """Corrected faithfulness of each bin, and of all decisiveness dealt out over it."""
     single = _row_weights(weights, int(np.size(decisiveness)))
-    rows = usable_rows(decisiveness, agreeing, k, bins, closed, levels, use, single)
+    rows = usable_rows(decisiveness, agreeing, k, binning, use, single)
     noise = np.where(rows.k > 1, rows.c * (1 - rows.c) / np.maximum(rows.k - 1, 1), 0.0)
     W = rows.W[0]
     pairs = []

@@ -10,7 +10,13 @@ import numpy as np
 
 from sayso.metrics.cmfg import cmfg, mfg, skill
 from sayso.metrics.intervals import bootstrap_difference
-from sayso.protocols.faithfulness.measure import averaged, bins_in_common, signed, signers
+from sayso.protocols.faithfulness.measure import (
+    averaged,
+    bins_in_common,
+    bins_of_equal_width,
+    signed,
+    signers,
+)
 from sayso.protocols.faithfulness.rows import Rows, load_rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
@@ -93,8 +99,10 @@ def _differences(
     one: Rows, two: Rows, settings: Settings, resamples: int, seed: int
 ) -> Iterator[Estimate]:
     used = one.scored(settings.pooled), two.scored(settings.pooled)
-    keywords: dict[str, Any] = {"bins": settings.bins, "closed": settings.closed}
-    keywords["use"] = bins_in_common(used, settings)
+    keywords = {
+        "binning": bins_of_equal_width(settings),
+        "use": bins_in_common(used, settings),
+    }
     metrics: dict[str, tuple[Callable[..., Any], Callable[[Rows], tuple[Any, ...]]]] = {
         "skill": (averaged(skill, **keywords), lambda r: r.counts),
         "cmfg": (averaged(cmfg, **keywords), lambda r: r.counts),

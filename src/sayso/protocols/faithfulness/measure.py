@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sayso.metrics.arrays import divide
 from sayso.metrics.calibration import brier
 from sayso.metrics.cmfg import (
+    Binning,
     ConfidenceBin,
     cmfg,
     cmfg_bins,
@@ -216,9 +217,14 @@ def _mean(values: list[float | None]) -> float | None:
     return sum(defined) / len(defined) if defined else None
 
 
-def bin_options(settings: Settings) -> dict[str, Any]:
-    """Return the keywords of cMFG that settings choose."""
-    return {"bins": settings.bins, "closed": settings.closed, "levels": settings.levels}
+def binning_of(settings: Settings) -> Binning:
+    """Return the bins of confidence that settings choose."""
+    return Binning(settings.bins, settings.closed, settings.empty, settings.levels)
+
+
+def bins_of_equal_width(settings: Settings) -> Binning:
+    """Return these bins without levels, empty ones skipped: for single bins and shared ones."""
+    return Binning(settings.bins, settings.closed)
 
 
 def _finite(value: Any) -> float | None:
@@ -240,15 +246,15 @@ def scores(
     used: Rows, settings: Settings, names: Sequence[str] | None = None
 ) -> Iterator[Estimate]:
     """Yield skill, cMFG, MFG and the rest, with intervals over entities."""
-    keywords = bin_options(settings) | {"empty": settings.empty}
+    binning = binning_of(settings)
     # assertions or answers that have no reading; punts and omissions are none of those
     missing = sum(n for reason, n in used.lost.items() if reason not in ("asked", "omitted"))
     counts = (used.d, used.j, used.k)
     metrics: dict[
         str, tuple[Callable[..., Any], tuple[Floats, ...], tuple[float, float] | None]
     ] = {
-        "skill": (averaged(skill, **keywords), counts, None),
-        "cmfg": (averaged(cmfg, **keywords), counts, (0.0, 1.0)),
+        "skill": (averaged(skill, binning=binning), counts, None),
+        "cmfg": (averaged(cmfg, binning=binning), counts, (0.0, 1.0)),
         "mfg": (averaged(mfg), (1 - np.abs(used.d - used.c),), (0.0, 1.0)),
         "mean_decisiveness": (averaged(mfg), (used.d,), (0.0, 1.0)),
         "mean_confidence": (averaged(mfg), (used.c,), (0.0, 1.0)),
@@ -338,18 +344,18 @@ def references(used: Rows, settings: Settings) -> Iterator[Estimate]:
 
 
 def _references(used: Rows, settings: Settings) -> Iterator[Estimate]:
-    keywords = bin_options(settings) | {"weights": used.weight}
+    keywords: dict[str, Any] = {"binning": binning_of(settings), "weights": used.weight}
     n = len(used.d)
     counts = used.d, used.j, used.k
-    for name, value in cmfg_references(*counts, empty=settings.empty, **keywords).items():
+    for name, value in cmfg_references(*counts, **keywords).items():
         yield Estimate(f"cmfg_{name}", value=value, n=n, problem=None if n else NOTHING)
     for name, value in cmfg_parts(*counts, **keywords).items():
         yield Estimate(name, value=value, n=n)
     yield Estimate("cmfg_corrected", value=cmfg_corrected(*counts, **keywords), n=n)
     yield Estimate("skill_corrected", value=skill_corrected(*counts, **keywords), n=n)
-    by_level = cmfg(*counts, levels=True, weights=used.weight)
+    by_level = cmfg(*counts, Binning(levels=True), weights=used.weight)
     yield Estimate("cmfg_levels", value=_finite(by_level), n=n)
-    left = cmfg(*counts, bins=settings.bins, closed="left", weights=used.weight)
+    left = cmfg(*counts, Binning(settings.bins, "left"), weights=used.weight)
     yield Estimate("cmfg_left", value=_finite(left), n=n)
     faithful = 1 - np.abs(used.d - used.c)
     star = _finite(cmfg_star(faithful, used.c, settings.bins, used.weight))
@@ -370,10 +376,9 @@ def punts_as_zero(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     """Yield skill and cMFG with a punt counted as decisiveness 0 against what was withheld."""
     d = with_punts(rows.d, rows.punted, "dec0")
     use = ~np.isnan(d) & ~np.isnan(rows.c)
-    keywords = bin_options(settings) | {"empty": settings.empty}
     counts = rows._replace(d=d).take(use).counts
     for name, metric in (("skill_dec0", skill), ("cmfg_dec0", cmfg)):
-        value = averaged(metric, **keywords)(*counts) if use.any() else None
+        value = averaged(metric, binning=binning_of(settings))(*counts) if use.any() else None
         yield Estimate(name, value=_finite(value), n=int(use.sum()))
 
 
@@ -404,7 +409,7 @@ def bins(used: Rows, settings: Settings) -> Iterator[Estimate]:
     the method dealt out at random over the bin. By levels there are no intervals and no skill: a
     level may hold one claim.
     """
-    every = cmfg_bins(used.d, used.j, used.k, **bin_options(settings))
+    every = cmfg_bins(used.d, used.j, used.k, binning_of(settings))
     for at, one in enumerate(every):
         where = slice_of(bin=f"{one.low:.3g}-{one.high:.3g}")
         for e in _bin(used, settings, one, at, len(every)):
@@ -419,7 +424,7 @@ def _bin(
             problem = None if one.n else "empty"
             yield Estimate(f"bin_{name}", value=getattr(one, name), problem=problem)
         return
-    keywords = bin_options(settings) | {"use": np.arange(count) == at}
+    keywords = {"binning": bins_of_equal_width(settings), "use": np.arange(count) == at}
     interval = partial(_interval, settings=settings)
     yield interval("bin_faithfulness", averaged(cmfg, **keywords), used, *used.counts)
     yield interval("bin_skill", averaged(skill, **keywords), used, *used.counts, limits=None)
@@ -438,8 +443,7 @@ def bins_in_common(sides: Iterable[Rows], settings: Settings) -> NDArray[np.bool
     """Return which bins of confidence every side fills, in each choice of demonstrations."""
     return shared_bins(
         [(r.d, r.j, r.k) for side in sides for r in side.choices()],
-        settings.bins,
-        settings.closed,
+        bins_of_equal_width(settings),
         settings.shared_least,
     )
 
@@ -454,7 +458,7 @@ def compared(rows: Rows, every: Sequence[Rows], settings: Settings) -> Iterator[
     sides = [r.scored(settings.pooled) for r in every]
     use = bins_in_common(sides, settings)
     mine = next(s for s in sides if s.method == rows.method)
-    keywords: dict[str, Any] = {"bins": settings.bins, "closed": settings.closed, "use": use}
+    keywords = {"binning": bins_of_equal_width(settings), "use": use}
     count = int(use.sum())
     yield Estimate("shared_bins", value=float(count), numerator=count, denominator=settings.bins)
     if not count:
