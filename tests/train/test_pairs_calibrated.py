@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as trials
 from hypothesis import strategies as st
 
 from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError
+from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import (
     Limits,
     calibrated,
@@ -95,10 +97,10 @@ def test_rejected_is_far_off_in_either_direction() -> None:
 
 
 def test_limits_say_plainly_above_and_nothing_below() -> None:
-    limits = Limits(plain_from=0.8, refuse_below=0.3)
-    (row,) = calibrated([short_fact("WWWWWWWWcc", greedy="Paris")], limits=limits)
+    settings = RowSettings(plain_from=0.8, refuse_below=0.3)
+    (row,) = calibrated([short_fact("WWWWWWWWcc", greedy="Paris")], settings)
     assert row.chosen == "Paris"
-    (row,) = calibrated([short_fact("WWWWWWWWcc", greedy="Lyon")], limits=limits)
+    (row,) = calibrated([short_fact("WWWWWWWWcc", greedy="Lyon")], settings)
     assert (row.chosen in REFUSALS, row.rejected) == (True, "Lyon")
 
 
@@ -121,7 +123,11 @@ def test_what_has_no_confidence_has_no_row() -> None:
 )
 def test_limits_that_contradict_each_other_are_refused(limits: Limits) -> None:
     with pytest.raises(InputError, match="expected"):
-        calibrated([short_fact("c" * 10)], limits=limits)
+        calibrated(
+            [short_fact("c" * 10)],
+            RowSettings(plain_from=limits.plain_from, refuse_below=limits.refuse_below),
+            far=limits.far,
+        )
 
 
 def test_few_draws_are_refused() -> None:
@@ -156,7 +162,7 @@ def test_each_sentence_is_worded_at_the_confidence_of_its_aspect() -> None:
         assert row.questions[0] == "Ann Bell/long"
 
 
-@settings(max_examples=60, deadline=None)
+@trials(max_examples=60, deadline=None)
 @given(
     st.lists(st.text("cwWha?", min_size=10, max_size=10), min_size=3, max_size=3),
     st.integers(0, 10**6),

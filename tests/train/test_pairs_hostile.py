@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.records import InputError, Question
+from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import calibrated
 from sayso.train.recipes.idk import idk
-from sayso.train.recipes.known import known_rows, plain_rows
+from sayso.train.recipes.known import KNOWN, known_rows, plain_rows
 from sayso.train.recipes.logu import logu
 from sayso.train.rows import (
     Checked,
@@ -37,14 +39,16 @@ def both_plain(facts: Sequence[Fact], *, want: str = "dpo", seed: int = 0) -> li
 
 #: recipes that pick what is right; the plain rows keep what was said as it is
 PICKING: dict[str, Recipe] = {
-    "idk": lambda facts, **given: idk(facts, low=0.0, high=0.3, each=3, **given),
+    "idk": lambda facts, **given: idk(facts, RowSettings(theta=0.3, low=0.0, each=3), **given),
     "idk paper": idk,
-    "known": lambda facts, **given: known_rows(facts, each=3, against=1.0, **given),
+    "known": lambda facts, **given: known_rows(facts, replace(KNOWN, each=3, against=1.0), **given),
     "known all": lambda facts, **given: known_rows(facts, before_article=True, **given),
     "logu": logu,
-    "logu all": lambda facts, **given: logu(facts, cut="all", variants=3, **given),
-    "consistency": lambda facts, **given: logu(facts, veracity="consistency", **given),
-    "evidence": lambda facts, **given: logu(facts, veracity="evidence", cut="all", **given),
+    "logu all": lambda facts, **given: logu(facts, RowSettings(cut="all", variants=3), **given),
+    "consistency": lambda facts, **given: logu(facts, RowSettings(veracity="consistency"), **given),
+    "evidence": lambda facts, **given: logu(
+        facts, RowSettings(veracity="evidence", cut="all"), **given
+    ),
     "calibrated": calibrated,
 }
 EVERY: dict[str, Recipe] = {**PICKING, "plain": both_plain}
@@ -206,7 +210,7 @@ def test_a_hit_counts_as_wrong_by_evidence_too() -> None:
         short_fact("c" * 10),
         short_fact("w" * 10, "date of birth", gold="1950"),
     ]
-    rows = logu(facts, veracity="evidence", cut="all", variants=1, want="sft")
+    rows = logu(facts, RowSettings(veracity="evidence", cut="all", variants=1), want="sft")
     assert [("Lyon" in r.chosen, "1950" in r.chosen) for r in rows] == [(True, False)]
 
 
@@ -217,7 +221,10 @@ def test_a_truncated_or_failed_draw_is_never_a_row() -> None:
     held = {"probe": [verdict(g, asked, "c") for n, g in enumerate(draws) if n != 3]}
     (fact,) = facts_of([asked], {"probe": draws}, held)
     assert (len(fact.draws), fact.draws[3], fact.right[3]) == (10, "", None)
-    for rows in (idk([fact], theta=0.5, each=10), known_rows([fact], low=0.0, high=0.3, each=10)):
+    for rows in (
+        idk([fact], RowSettings(theta=0.5, each=10)),
+        known_rows([fact], replace(KNOWN, each=10)),
+    ):
         assert {r.chosen for r in rows} == {"Lyon"}
 
 
@@ -248,7 +255,11 @@ def test_hedges_of_several_words_and_of_ones_own_are_balanced_too() -> None:
             ),
         ]
     for words in (("possibly",), ("I think",), ("conceivably", "as far as I know")):
-        rows = [r for r in known_rows(facts, words=words, against=1.0, seed=1) if r.form == "long"]
+        rows = [
+            r
+            for r in known_rows(facts, replace(KNOWN, words=words, against=1.0), seed=1)
+            if r.form == "long"
+        ]
         assert len(rows) == 30
         for row in rows:  # one hedge for, one against
             assert sum(row.chosen.count(w) for w in words) == 1
@@ -261,7 +272,9 @@ def test_a_value_that_begins_with_a_hedge_is_a_value() -> None:
     facts = [long, short_fact("w" * 10, gold="Lyon")]
     (row,) = [
         r
-        for r in known_rows(facts, words=("perhaps",), against=0.0, before_article=True)
+        for r in known_rows(
+            facts, replace(KNOWN, words=("perhaps",), against=0.0), before_article=True
+        )
         if r.form == "long"
     ]
     assert row.chosen == "He was born in perhaps Perhaps Love."
@@ -276,20 +289,26 @@ def test_any_hedge_goes_before_the_article(word: str) -> None:
     asked = Question("l", "made", "Tell.", entity="Ann Bell", parts=(part.id,))
     long = Fact(asked, "long", "Tell.", text, paragraphs=(Paragraph(text, (told,)),))
     facts = [long, short_fact("w" * 10, "award", gold="Lyon")]
-    (row,) = [r for r in known_rows(facts, words=(word,), before_article=True) if r.form == "long"]
+    (row,) = [
+        r
+        for r in known_rows(facts, replace(KNOWN, words=(word,)), before_article=True)
+        if r.form == "long"
+    ]
     assert row.chosen == f"He received {word} the Orm Prize."
 
 
 def test_sentences_of_a_larger_model_are_hedged_as_sentences() -> None:
     said = "He was born in Lyon."
     fact = msgspec.structs.replace(short_fact("c" * 10), draws=(said,) * 10)
-    (row,) = known_rows([fact], words=("possibly",))
+    (row,) = known_rows([fact], replace(KNOWN, words=("possibly",)))
     assert (row.chosen, row.rejected) == (said, "Possibly he was born in Lyon.")
     (row,) = plain_rows([fact], "short", 1, words=("possibly",))
     assert row.rejected == "Possibly he was born in Lyon."
     # and none of them is put where a value belongs
     long, _ = paragraph("N", values=["Rome"])
-    assert [r for r in known_rows([long, fact], words=("possibly",)) if r.form == "long"] == []
+    assert [
+        r for r in known_rows([long, fact], replace(KNOWN, words=("possibly",))) if r.form == "long"
+    ] == []
 
 
 def test_a_refusal_that_is_the_answer_gives_no_pair_of_equal_sides() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.records import InputError
+from sayso.train.config import RowSettings
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.rows import REFUSALS, Fact
 from support.pair_records import short_fact
@@ -25,25 +26,23 @@ def test_theta_one_refuses_what_is_not_always_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("letters", "theta", "low", "high", "known"),
+    ("letters", "theta", "low", "known"),
     [
-        ("cccww", 0.6, None, None, True),  # 3/5 >= .6
-        ("ccwww", 0.6, None, None, False),
-        ("ccw?w", 0.6, None, None, None),  # 2/5 or 3/5: the missing verdict decides
-        ("cccw?", 0.6, None, None, True),  # at least 3/5 whatever it says
-        ("cwww?", 0.6, None, None, False),  # at most 2/5
-        ("wwwww", 1.0, 0.0, 0.3, False),
-        ("cwwww", 1.0, 0.0, 0.3, None),  # 1/5: the middle
-        ("ccwww", 1.0, 0.0, 0.3, True),
-        ("wwww?", 1.0, 0.0, 0.3, None),
-        ("?????", 1.0, None, None, None),
-        ("ahahh", 1.0, None, None, False),  # hedged or withheld is not correct
+        ("cccww", 0.6, None, True),  # 3/5 >= .6
+        ("ccwww", 0.6, None, False),
+        ("ccw?w", 0.6, None, None),  # 2/5 or 3/5: the missing verdict decides
+        ("cccw?", 0.6, None, True),  # at least 3/5 whatever it says
+        ("cwww?", 0.6, None, False),  # at most 2/5
+        ("wwwww", 0.3, 0.0, False),
+        ("cwwww", 0.3, 0.0, None),  # 1/5: the middle
+        ("ccwww", 0.3, 0.0, True),
+        ("wwww?", 0.3, 0.0, None),
+        ("?????", 1.0, None, None),
+        ("ahahh", 1.0, None, False),  # hedged or withheld is not correct
     ],
 )
-def test_the_thresholds(
-    letters: str, theta: float, low: float | None, high: float | None, known: bool | None
-) -> None:
-    assert known_state(short_fact(letters).right, theta, low, high) is known
+def test_the_thresholds(letters: str, theta: float, low: float | None, known: bool | None) -> None:
+    assert known_state(short_fact(letters).right, theta, low) is known
 
 
 def test_only_committed_wrong_answers_are_rejected() -> None:
@@ -60,16 +59,17 @@ def test_only_committed_wrong_answers_are_rejected() -> None:
 
 
 def test_an_unread_answer_is_never_the_wrong_one() -> None:
-    (row,) = idk([short_fact("W????wwwww")], theta=0.9)
+    (row,) = idk([short_fact("W????wwwww")], RowSettings(theta=0.9))
     for seed in range(20):
-        (row,) = idk([short_fact("W????wwwww")], theta=0.9, seed=seed)
+        (row,) = idk([short_fact("W????wwwww")], RowSettings(theta=0.9), seed=seed)
         assert row.rejected != "Kiel"
 
 
 def test_several_rows_of_a_fact_hold_several_answers() -> None:
-    rows = idk([short_fact("cWWWwwwwww")], each=3)
+    rows = idk([short_fact("cWWWwwwwww")], RowSettings(each=3))
     assert len({r.rejected for r in rows}) == 3
-    assert len(idk([short_fact("c" * 10)], each=3)) == 1  # there is but one right answer
+    # there is but one right answer
+    assert len(idk([short_fact("c" * 10)], RowSettings(each=3))) == 1
 
 
 def test_refusals_vary_with_the_seed_and_can_be_given() -> None:
@@ -84,15 +84,19 @@ def test_refusals_vary_with_the_seed_and_can_be_given() -> None:
     ("settings", "words"),
     [
         ({"theta": 0.0}, "theta is 0"),
-        ({"low": 0.2}, "go together"),
-        ({"low": 0.5, "high": 0.5}, "0 <= low < high <= 1"),
-        ({"refusals": ()}, "at least one wording"),
+        ({"theta": 1.5}, "theta is 1.5; expected 0 to 1"),
+        ({"low": 0.5, "theta": 0.5}, "expected low below theta"),
         ({"k": 11}, "fewer than 11 draws"),
     ],
 )
 def test_what_cannot_be_is_refused(settings: dict, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        idk([short_fact("c" * 10)], **settings)
+        idk([short_fact("c" * 10)], RowSettings(**settings))
+
+
+def test_no_refusals_are_refused() -> None:
+    with pytest.raises(InputError, match="at least one wording"):
+        idk([short_fact("c" * 10)], refusals=())
 
 
 def fact_of(number: int, letters: str) -> Fact:
@@ -111,7 +115,7 @@ FACTS = st.lists(st.text("cwWha?", min_size=10, max_size=10), min_size=1, max_si
 def test_rows_never_train_a_fact_that_is_not_known(
     facts: list[Fact], seed: int, want: str, theta: float
 ) -> None:
-    rows = idk(facts, theta=theta, want=want, seed=seed)  # type: ignore[arg-type]
+    rows = idk(facts, RowSettings(theta=theta), want=want, seed=seed)  # type: ignore[arg-type]
     by_id = {f.question.id: f for f in facts}
     for row in rows:
         fact = by_id[row.questions[0]]
@@ -125,7 +129,7 @@ def test_rows_never_train_a_fact_that_is_not_known(
         assert (row.rejected is None) == (want == "sft")
     shuffled = list(facts)
     random.Random(seed).shuffle(shuffled)
-    assert idk(shuffled, theta=theta, want=want, seed=seed) == rows  # type: ignore[arg-type]
+    assert idk(shuffled, RowSettings(theta=theta), want=want, seed=seed) == rows  # type: ignore[arg-type]
     one = facts[0]  # and no fact moves another's row
     own = [r for r in rows if r.questions[0] == one.question.id]
-    assert idk([one], theta=theta, want=want, seed=seed) == own  # type: ignore[arg-type]
+    assert idk([one], RowSettings(theta=theta), want=want, seed=seed) == own  # type: ignore[arg-type]

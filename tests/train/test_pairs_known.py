@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.records import InputError
-from sayso.train.recipes.known import known_rows
+from sayso.train.recipes.known import KNOWN, known_rows
 from sayso.train.rows import REFUSALS, WORDS, Fact
 from support.pair_records import ASPECTS, paragraph, short_fact
 
@@ -110,17 +111,18 @@ def test_a_fact_that_never_commits_keeps_withholding() -> None:
 
 def test_unknown_facts_can_weigh_more() -> None:
     facts = [short_fact("c" * 10), short_fact("w" * 10, entity="Bo")]
-    rows = known_rows(facts, each_unknown=4)
+    rows = known_rows(facts, replace(KNOWN, each_unknown=4))
     assert [r.entity for r in rows].count("Bo") == 4
     assert [r.entity for r in rows].count("Ann Bell") == 1
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"low": 0.5, "high": 0.4}, {"words": ()}, {"each": 0}, {"k": 11}, {"each_unknown": 0}]
+    "wrong",
+    [{"low": 0.5, "theta": 0.4}, {"words": ()}, {"each": 0}, {"k": 11}, {"each_unknown": 0}],
 )
 def test_settings_that_cannot_be_are_refused(wrong: dict) -> None:
     with pytest.raises(InputError):
-        known_rows([short_fact("c" * 10)], **wrong)
+        known_rows([short_fact("c" * 10)], replace(KNOWN, **wrong))
 
 
 @settings(max_examples=100, deadline=None)
@@ -134,9 +136,9 @@ def test_known_rows_hold_what_they_promise(
     labels: str, draws: list[str], seed: int, want: str
 ) -> None:
     facts = world(labels, *draws)
-    rows = known_rows(facts, want=want, seed=seed, each=2)  # type: ignore[arg-type]
+    rows = known_rows(facts, replace(KNOWN, each=2), want=want, seed=seed)  # type: ignore[arg-type]
     mixed = random.Random(seed).sample(facts, len(facts))
-    assert known_rows(mixed, want=want, seed=seed, each=2) == rows  # type: ignore[arg-type]
+    assert known_rows(mixed, replace(KNOWN, each=2), want=want, seed=seed) == rows  # type: ignore[arg-type]
     for row in rows:
         assert row.chosen != row.rejected
         assert (row.rejected is None) == (want == "sft")
@@ -153,7 +155,7 @@ def test_known_rows_hold_what_they_promise(
 def test_preferences_against_a_hedge_are_as_many_as_asked(against: float, hedged: int) -> None:
     """Two known facts and an unknown one: the rejected side hedges as many as asked, at most 2."""
     facts = world("SSN", "c" * 10, "c" * 10, "w" * 10)
-    rows = known_rows(facts, against=against)
+    rows = known_rows(facts, replace(KNOWN, against=against))
     (long,) = [r for r in rows if r.form == "long"]
     assert len(HEDGE.findall(long.chosen)) == 1
     assert len(HEDGE.findall(long.rejected or "")) == hedged
@@ -165,6 +167,8 @@ def test_preferences_against_a_hedge_are_as_many_as_asked(against: float, hedged
 
 def test_a_paragraph_of_known_facts_alone_is_no_pair_where_pairs_are_balanced() -> None:
     facts = world("SSS", *["c" * 10] * 3)
-    assert known_rows(facts, against=1.0) == []
-    assert known_rows(facts, against=1.0, want="sft") == known_rows(facts, want="sft")
+    assert known_rows(facts, replace(KNOWN, against=1.0)) == []
+    assert known_rows(facts, replace(KNOWN, against=1.0), want="sft") == known_rows(
+        facts, want="sft"
+    )
     assert known_rows(facts) != []

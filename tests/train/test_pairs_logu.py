@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sayso.judges.rules.judge import judge_rules_long
 from sayso.records import InputError, Question
-from sayso.train.recipes.logu import logu, swapped_right, wrong_counts
+from sayso.train.config import RowSettings
+from sayso.train.recipes.logu import Cutoffs, logu, swapped_right, wrong_counts
 from sayso.train.rows import Checked, Fact, Paragraph, clause_of, noun_of, unsure
 from support.pair_records import paragraph, question, short_fact
 
@@ -69,7 +70,7 @@ def test_right_sentences_stay_word_for_word_in_their_order() -> None:
 
 def test_three_kinds_of_pairs() -> None:
     fact, made = paragraph("SSSNSN")  # 4 right, 2 wrong: 4 variants, 1 wrong told, 1 right swapped
-    rows = logu([fact], cap=10)
+    rows = logu([fact], RowSettings(paragraphs=1))
     assert Counter(row.kind for row in rows) == {
         "logu-original-amateur": len({r.rejected for r in rows if "original-am" in r.kind}),
         "logu-refined-amateur": 4,
@@ -95,7 +96,7 @@ def test_three_kinds_of_pairs() -> None:
 
 def test_every_variant_draws_afresh() -> None:
     facts = [paragraph("SSSSNN", f"E{i}")[0] for i in range(30)]
-    rows = logu(facts, cap=10, want="sft")
+    rows = logu(facts, RowSettings(paragraphs=1), want="sft")
     texts = {r.entity: [x.chosen for x in rows if x.entity == r.entity] for r in rows}
     assert len(texts) == 30
     both = [e for e, some in texts.items() if len({t.count("award") for t in some}) > 1]
@@ -105,7 +106,7 @@ def test_every_variant_draws_afresh() -> None:
 def test_all_wrong_ones_can_be_told() -> None:
     fact, _ = paragraph("SNNNSN")
     assert logu([fact], want="sft") == []  # two right: cutoff 2 gives none
-    rows = logu([fact], want="sft", cut="all", variants=3)
+    rows = logu([fact], RowSettings(cut="all", variants=3), want="sft")
     assert len(rows) == 3
     assert all(unsure_in(r.chosen) == 4 for r in rows)
 
@@ -126,8 +127,8 @@ def test_what_gives_no_rows(labels: str, note: str) -> None:
 
 def test_the_share_of_wrong_facts_is_an_option() -> None:
     fact, _ = paragraph("SNNNNN")  # 5/6 = .83
-    assert logu([fact], cut="all")
-    assert logu([fact], cut="all", most_wrong=0.8) == []
+    assert logu([fact], RowSettings(cut="all"))
+    assert logu([fact], RowSettings(cut="all"), cutoffs=Cutoffs(most_wrong=0.8)) == []
 
 
 def test_a_prompt_gives_no_more_than_its_cap() -> None:
@@ -136,9 +137,8 @@ def test_a_prompt_gives_no_more_than_its_cap() -> None:
         Paragraph(made.text.replace("Value0", f"Other{i}"), made.mentions) for i in range(9)
     )
     fact = Fact(one.question, "long", one.prompt, one.greedy, paragraphs=(made, *more))
-    rows = logu([fact], cap=3)
+    rows = logu([fact], cutoffs=Cutoffs(cap=3))
     assert set(Counter(row.kind for row in rows).values()) == {3}
-    assert len(logu([fact], cap=3, most=4)) == 4
 
 
 def sentence_of_two() -> Fact:
@@ -158,7 +158,7 @@ def sentence_of_two() -> Fact:
 
 
 def test_a_sentence_that_is_right_and_wrong_is_taken_apart() -> None:
-    (row,) = logu([sentence_of_two()], cut="all", variants=1, want="sft")
+    (row,) = logu([sentence_of_two()], RowSettings(cut="all", variants=1), want="sft")
     assert "Ann Bell was born in Lyon." in row.chosen
     assert "Tom Reed" not in row.chosen
     assert unsure_in(row.chosen) == 1
@@ -169,11 +169,18 @@ def test_consistency_needs_no_truth() -> None:
     fact, _ = paragraph("NN", values=["Lyon", "1950"])  # the judge is not asked
     sure = short_fact("c" * 10)
     unsure_fact = short_fact("wwwwwwwwww", "date of birth", gold="1950")
-    rows = logu([fact, sure, unsure_fact], veracity="consistency", below=0.5, cut="all", want="sft")
+    rows = logu(
+        [fact, sure, unsure_fact],
+        RowSettings(veracity="consistency", cut="all"),
+        cutoffs=Cutoffs(below=0.5),
+        want="sft",
+    )
     assert rows
     assert all("He was born in Lyon." in r.chosen and "1950" not in r.chosen for r in rows)
     # LoGU's rule: strictly under the 10th percentile of all scores. Of 0 and 1 that is .1
-    again = logu([fact, sure, unsure_fact], veracity="consistency", cut="all", want="sft")
+    again = logu(
+        [fact, sure, unsure_fact], RowSettings(veracity="consistency", cut="all"), want="sft"
+    )
     assert again == rows
 
 
@@ -190,15 +197,15 @@ def test_evidence_takes_the_labels_of_claims() -> None:
         fact.greedy,
         paragraphs=(Paragraph(made.text, made.mentions, claims),),
     )
-    rows = logu([checked], veracity="evidence", cut="all", variants=1, want="sft")
+    rows = logu([checked], RowSettings(veracity="evidence", cut="all", variants=1), want="sft")
     assert [r.chosen.startswith("He was born in Lyon. ") for r in rows] == [True]
     assert unsure_in(rows[0].chosen) or "whether" in rows[0].chosen
     with pytest.raises(InputError, match="no paragraph has checked claims"):
-        logu([fact], veracity="evidence")
+        logu([fact], RowSettings(veracity="evidence"))
     unread = (claims[0], Checked(21, 30, "x", None))
     held = Paragraph(made.text, made.mentions, unread)
     open_ = Fact(fact.question, "long", fact.prompt, fact.greedy, paragraphs=(held,))
-    assert logu([open_], veracity="evidence", cut="all") == []
+    assert logu([open_], RowSettings(veracity="evidence", cut="all")) == []
 
 
 def test_luck_is_not_trained() -> None:
@@ -206,7 +213,7 @@ def test_luck_is_not_trained() -> None:
     fact, made = paragraph("SSSSN", values=["Lyon", "1950", "poet", "Bo", "Prize"])
     for letters, kept in (("wwwwwwwwww", False), ("wwwwwwwwwc", True)):
         short = short_fact(letters)
-        rows = logu([fact, short], cut="all")
+        rows = logu([fact, short], RowSettings(cut="all"))
         assert all(("Lyon" in r.chosen) == kept for r in rows)
         assert bool([r for r in rows if r.chosen == made.text]) == kept
 
@@ -258,8 +265,8 @@ def test_any_question_can_be_doubted(text: str, entity: str) -> None:
 )
 def test_wrong_values_are_never_preferred_as_certain(labels: str, seed: int, cut: str) -> None:
     fact, made = paragraph(labels)
-    rows = logu([fact], cut=cut, seed=seed)  # type: ignore[arg-type]
-    assert logu([fact], cut=cut, seed=seed) == rows  # type: ignore[arg-type]
+    rows = logu([fact], RowSettings(cut=cut), seed=seed)  # type: ignore[arg-type]
+    assert logu([fact], RowSettings(cut=cut), seed=seed) == rows  # type: ignore[arg-type]
     for row in rows:
         assert row.chosen != row.rejected
         for number, label in enumerate(labels):
@@ -267,7 +274,7 @@ def test_wrong_values_are_never_preferred_as_certain(labels: str, seed: int, cut
                 assert (f"Value{number}" in row.chosen) == (label in "SU")
             else:
                 assert row.chosen == made.text
-    for row in logu([fact], cut="all", seed=seed, want="sft"):
+    for row in logu([fact], RowSettings(cut="all"), seed=seed, want="sft"):
         parts = [t.question for t in made.mentions]
         read = judge_rules_long([(p.text, p.golds or ()) for p in parts], row.chosen)
         for label, verdict in zip(labels, read, strict=True):

@@ -12,6 +12,7 @@ from sayso.protocols import uncle
 from sayso.protocols.settings import replace
 from sayso.records import Generation, Question, Verdict
 from sayso.storage.run_folder import RunFolder
+from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import calibrated
 from sayso.train.recipes.idk import idk
 from sayso.train.recipes.logu import logu
@@ -67,7 +68,7 @@ def test_prompts_are_what_a_run_asks(facts: list[Fact]) -> None:
 def test_the_judge_reads_re_worded_paragraphs_as_they_were_meant(facts: list[Fact]) -> None:
     right = wrong = missed = 0
     by_id = {f.question.id: f for f in facts}
-    for row in logu(facts, cut="all", want="sft"):
+    for row in logu(facts, RowSettings(cut="all"), want="sft"):
         (paragraph,) = by_id[row.questions[0]].paragraphs
         parts = [t.question for t in paragraph.mentions]
         read = sayso.judge_rules_long([(p.text, p.golds or ()) for p in parts], row.chosen)
@@ -88,7 +89,7 @@ def test_no_recipe_trains_the_answer_of_a_fact_that_no_draw_got_right(facts: lis
     rows: list[Row] = [
         *idk(facts),
         *logu(facts),
-        *logu(facts, cut="all", want="sft"),
+        *logu(facts, RowSettings(cut="all"), want="sft"),
         *calibrated(facts),
     ]
     never = {f.question.id: f for f in facts if f.draws and not any(f.right)}

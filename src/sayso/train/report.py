@@ -28,6 +28,7 @@ from sayso.report.charts import (
     finish,
     forest_plot,
     pair_bars,
+    row_of,
 )
 from sayso.report.numbers import DASH, MINUS, block, compact, line, reach
 from sayso.report.page import page as filled
@@ -294,13 +295,8 @@ def forest(training: Training, name: str, title: str, width: int) -> Drawing | N
         order.append(label)
         for form in numbers.FORMS:
             estimate = training.get(method.name, form, name)
-            rows.append(
-                {
-                    "metric": label, "form": numbers.FORMS[form], "value": estimate.value,
-                    "low": estimate.low, "high": estimate.high,
-                }
-            )  # fmt: skip
-    return forest_plot(rows, "metric", order, width, title, [])
+            rows.append(row_of(label, numbers.FORMS[form], estimate))
+    return forest_plot(rows, order, width, title, [])
 
 
 def alignment(training: Training, width: int) -> Drawing | None:

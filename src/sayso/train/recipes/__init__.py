@@ -27,7 +27,7 @@ import msgspec
 from sayso.records import InputError, Question, content_id
 from sayso.storage.atomic import replacing
 from sayso.train.config import RowSettings
-from sayso.train.recipes.calibrated import Limits, calibrated, graded, is_plain
+from sayso.train.recipes.calibrated import calibrated, graded, is_plain
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.recipes.known import known_rows, plain_rows
 from sayso.train.recipes.logu import logu
@@ -111,7 +111,11 @@ def check_enough(
     facts: Sequence[Fact], settings: RowSettings, recipe: str = "mix"
 ) -> tuple[int, int]:
     """Return how many short facts are known and unknown; refuse too few of either. InputError."""
-    states = [_state(f, settings) for f in facts if f.form == "short"]
+    states = [
+        known_state(f.right[: settings.k], settings.theta, settings.low)
+        for f in facts
+        if f.form == "short"
+    ]
     known, unknown = states.count(True), states.count(False)
     other = "" if recipe == "calibrated" else ", another --theta"
     for word, number, data in (("unknown", unknown, "harder"), ("known", known, "easier")):
@@ -123,13 +127,6 @@ def check_enough(
                 f"entities (--train-limit){other}, or {data} data"
             )
     return known, unknown
-
-
-def _state(fact: Fact, settings: RowSettings) -> bool | None:
-    right = fact.right[: settings.k]
-    if settings.low is None:
-        return known_state(right, settings.theta)
-    return known_state(right, low=settings.low, high=settings.theta)
 
 
 def make(
@@ -188,14 +185,8 @@ def _rows(
 ) -> list[Row]:
     """Return a recipe's rows of one sort, without the instruction."""
     if recipe == "calibrated":
-        limits = Limits(plain_from=settings.plain_from, refuse_below=settings.refuse_below)
-        if settings.style == "known":
-            rows = graded(
-                facts, k=settings.k, limits=limits, words=settings.words, against=settings.against,
-                want=want, seed=seed, notes=notes,
-            )  # fmt: skip
-            return in_order(rows, seed)[:most]
-        rows = calibrated(facts, k=settings.k, limits=limits, want=want, seed=seed, notes=notes)
+        of_answers = graded if settings.style == "known" else calibrated
+        rows = of_answers(facts, settings, want=want, seed=seed, notes=notes)
         return in_order(rows, seed)[:most]
     short, long = _both(recipe, facts, settings, want, seed, notes)
     if recipe in ("mix", "rl"):
@@ -224,28 +215,14 @@ def _both(
 ) -> tuple[list[Row], list[Row]]:
     """Return short and long rows of a style; none of a form that the recipe does not take."""
     if settings.style == "known":
-        high, low = settings.theta, 0.0 if settings.low is None else settings.low
-        rows = known_rows(
-            facts, low=low, high=high, k=settings.k, each=settings.each,
-            each_unknown=settings.each_unknown, words=settings.words, against=settings.against,
-            want=want, seed=seed, notes=notes,
-        )  # fmt: skip
+        rows = known_rows(facts, settings, want=want, seed=seed, notes=notes)
         short, long = ([r for r in rows if r.form == form] for form in ("short", "long"))
         return [] if recipe == "long" else short, [] if recipe == "short" else long
-    middle = settings.low is not None
-    upper = settings.theta if middle else None
     short = long = []
     if recipe != "long":
-        short = idk(
-            facts, theta=1.0 if middle else settings.theta, k=settings.k, each=settings.each,
-            want=want, seed=seed, notes=notes, low=settings.low, high=upper,
-        )  # fmt: skip
+        short = idk(facts, settings, want=want, seed=seed, notes=notes)
     if recipe != "short":
-        long = logu(
-            facts, veracity=settings.veracity, cut=settings.cut, variants=settings.variants,
-            cap=settings.variants * (1 + settings.paragraphs), k=settings.k, want=want, seed=seed,
-            notes=notes,
-        )  # fmt: skip
+        long = logu(facts, settings, want=want, seed=seed, notes=notes)
     return short, long
 
 

@@ -13,19 +13,19 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from sayso.judges.claims import has_verb
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError
+from sayso.train.config import RowSettings
 from sayso.train.recipes.logu import Stretch, by_aspects
 from sayso.train.rows import (
     REFUSALS,
-    WORDS,
     Compare,
     Fact,
     Mention,
@@ -195,6 +195,13 @@ class Limits(NamedTuple):
         if not 0.1 <= self.far <= 0.6:
             raise InputError(f"far is {self.far:g}; expected .1 to .6, as hedges allow")
 
+    @classmethod
+    def of(cls, settings: RowSettings, far: float = 0.25) -> Self:
+        """Return the limits that settings of rows say. Raises InputError."""
+        limits = cls(settings.plain_from, settings.refuse_below, far)
+        limits.check()
+        return limits
+
     def level(self, share: float) -> float | None:
         """Return how decisive the wording of this confidence is to be; None: say no value."""
         if share >= self.plain_from:
@@ -204,16 +211,19 @@ class Limits(NamedTuple):
 
 def calibrated(
     facts: Sequence[Fact],
+    settings: RowSettings = RowSettings(),  # noqa: B008 - immutable
     *,
-    k: int = 10,
-    limits: Limits = Limits(),  # noqa: B008 - immutable
+    far: float = 0.25,
     want: Want = "dpo",
     compare: Compare = contradicts,
     seed: int = 0,
     notes: list[str] | None = None,
 ) -> list[Row]:
-    """Return rows of short facts and paragraphs. Raises InputError for few draws."""
-    limits.check()
+    """Return rows of short facts and paragraphs. Raises InputError for few draws.
+
+    A rejected wording is at least ``far`` from the level of the chosen one.
+    """
+    limits, k = Limits.of(settings, far), settings.k
     short = {f.question.id: f for f in facts if f.form == "short"}
     check_draws(list(short.values()), k)
     rows, open_ = [], 0
@@ -454,12 +464,39 @@ def hedged(place: tuple[int, int], value: str, word: str, known: bool) -> Edit:
     return Edit(start, end, *sides, word, known)
 
 
-def withheld(text: str, mention: Mention, generator: random.Random) -> Edit | None:
-    """Return the edit that says instead of a sentence that its aspect is not known."""
+def withheld(text: str, mention: Mention, generator: random.Random) -> list[Edit] | None:
+    """Return the edit that says instead of a sentence that its aspect is not known.
+
+    It takes the place of a hit that no draw repeats: the chosen side does not hold it.
+    """
     if mention.start is None or mention.end is None:
         return None
     plain = text[mention.start : mention.end]
-    return Edit(mention.start, mention.end, unsure(mention.question, generator), plain)
+    return [Edit(mention.start, mention.end, unsure(mention.question, generator), plain)]
+
+
+def edits_of(
+    paragraph: Paragraph,
+    short: Mapping[str, Fact],
+    edit_of: Callable[[Mention, Fact], list[Edit] | None],
+) -> list[Edit] | None:
+    """Return the edits of the committed values whose short question was asked, in order.
+
+    ``edit_of`` returns that of one value, [] where it stays, None where it cannot be placed. None
+    where a stance or a place is open, where there is no edit, or where two overlap.
+    """
+    edits: list[Edit] = []
+    for mention in paragraph.mentions:
+        if mention.stance is None:
+            return None
+        fact = short.get(mention.question.id)
+        if mention.stance != "committed" or fact is None:
+            continue
+        own = edit_of(mention, fact)
+        if own is None:
+            return None
+        edits += own
+    return apart(edits)
 
 
 def apart(edits: Sequence[Edit]) -> list[Edit] | None:
@@ -480,6 +517,39 @@ def edited(text: str, edits: Sequence[Edit]) -> tuple[str, str]:
     return "".join([*chosen, text[at:]]).strip(), "".join([*rejected, text[at:]]).strip()
 
 
+def paragraph_rows(
+    name: str,
+    facts: Sequence[Fact],
+    edits_in: Callable[[Paragraph, random.Random], list[Edit] | None],
+    against: float | None,
+    want: Want,
+    seed: int,
+) -> tuple[list[Row], int]:
+    """Return the rows of paragraphs and how many were left out, for which there are no edits."""
+    rows: list[Row] = []
+    lost = 0
+    for fact in facts:
+        for paragraph in fact.paragraphs:
+            generator = chance(name, seed, fact.question.id, paragraph.text)
+            edits = edits_in(paragraph, generator)
+            if edits is None:
+                lost += 1
+                continue
+            if against is not None and want == "dpo":
+                edits = leveled(edits, against, generator)
+            chosen, rejected = edited(paragraph.text, edits)
+            if chosen != rejected:
+                rows += long_rows(fact, chosen, rejected, want, f"{name}-long")
+    return rows, lost
+
+
+def balanced(rows: Sequence[Row], unsure: Collection[Row], against: float, seed: int) -> list[Row]:
+    """Return pairs with at most ``against`` of a sure answer to one of an unsure one."""
+    doubt = [row for row in rows if row in unsure]
+    sure = in_order([row for row in rows if row not in unsure], seed)
+    return [*doubt, *sure[: round(against * len(doubt))]]
+
+
 # ---- graded rows (ours): a word of doubt right before a value of which the draws are not sure
 #
 #     confidence   the share of the model's draws that agree with this value (no truth enters)
@@ -494,11 +564,8 @@ def edited(text: str, edits: Sequence[Edit]) -> tuple[str, str]:
 
 def graded(
     facts: Sequence[Fact],
+    settings: RowSettings = RowSettings(),  # noqa: B008 - immutable
     *,
-    k: int = 10,
-    limits: Limits = Limits(),  # noqa: B008 - immutable
-    words: Sequence[str] = WORDS,
-    against: float | None = None,
     want: Want = "dpo",
     compare: Compare = contradicts,
     seed: int = 0,
@@ -506,33 +573,29 @@ def graded(
 ) -> list[Row]:
     """Return a row of each short fact's answer at T=0 and of each paragraph.
 
-    ``against`` is how many preferences against a hedge stand beside one for it in DPO pairs, as in
-    :func:`~sayso.train.recipes.known.known_rows`. Raises InputError for few draws, or for a word
-    that is read as no hedge.
+    ``settings.against`` is how many preferences against a hedge stand beside one for it in DPO
+    pairs, as in :func:`~sayso.train.recipes.known.known_rows`. Raises InputError for few draws, or
+    for a word that is read as no hedge.
     """
-    limits.check()
-    if not words:
+    limits = Limits.of(settings)
+    if not settings.words:
         raise InputError("graded rows need words to hedge with")
-    for word in words:
+    for word in settings.words:
         level_of(word)
     short = {f.question.id: f for f in facts if f.form == "short"}
-    check_draws(list(short.values()), k)
-    short_rows = [_short(fact, k, limits, words, want, compare, seed) for fact in short.values()]
+    check_draws(list(short.values()), settings.k)
+    short_rows = [_short(fact, settings, limits, want, compare, seed) for fact in short.values()]
     rows = [row for row in short_rows if row is not None]
-    if against is not None and want == "dpo":
-        rows = _balanced(rows, against, seed)
-    lost = short_rows.count(None)
-    for fact in facts:
-        for paragraph in fact.paragraphs:
-            generator = chance("graded", seed, fact.question.id, paragraph.text)
-            edits = _edits(paragraph, short, k, limits, words, compare, generator)
-            if edits is None:
-                lost += 1
-                continue
-            if against is not None and want == "dpo":
-                edits = leveled(edits, against, generator)
-            chosen, rejected = edited(paragraph.text, edits)
-            rows += long_rows(fact, chosen, rejected, want, "graded-long")
+    if settings.against is not None and want == "dpo":
+        unsure_rows = {row for row in rows if not row.kind.endswith("-sure")}
+        rows = balanced(rows, unsure_rows, settings.against, seed)
+
+    def edits_in(paragraph: Paragraph, generator: random.Random) -> list[Edit] | None:
+        return _edits(paragraph, short, settings, limits, compare, generator)
+
+    long, lost = paragraph_rows("graded", facts, edits_in, settings.against, want, seed)
+    rows += long
+    lost += short_rows.count(None)
     if notes is not None:
         notes.append(
             f"graded: {len(rows)} rows; {lost} answers left out, whose confidence or place is open"
@@ -541,19 +604,13 @@ def graded(
 
 
 def _short(
-    fact: Fact,
-    k: int,
-    limits: Limits,
-    words: Sequence[str],
-    want: Want,
-    compare: Compare,
-    seed: int,
+    fact: Fact, settings: RowSettings, limits: Limits, want: Want, compare: Compare, seed: int
 ) -> Row | None:
-    level = short_level(fact, k, limits, compare)
+    level = short_level(fact, settings.k, limits, compare)
     if isinstance(level, Open):
         return None
     generator = chance("graded", seed, fact.question.id)
-    answer = fact.greedy.strip()
+    answer, words = fact.greedy.strip(), settings.words
     if level is None:
         chosen, rejected = generator.choice(REFUSALS), answer
     elif level >= limits.plain_from:
@@ -565,47 +622,32 @@ def _short(
     return Row(fact.prompt, chosen, other, "short", fact.entity, (fact.question.id,), kind)
 
 
-def _balanced(rows: Sequence[Row], against: float, seed: int) -> list[Row]:
-    """Return pairs with at most ``against`` of a sure answer to one of an unsure one."""
-    doubt = [row for row in rows if not row.kind.endswith("-sure")]
-    sure = in_order([row for row in rows if row.kind.endswith("-sure")], seed)
-    return [*doubt, *sure[: round(against * len(doubt))]]
-
-
 def _edits(
     paragraph: Paragraph,
     short: Mapping[str, Fact],
-    k: int,
+    settings: RowSettings,
     limits: Limits,
-    words: Sequence[str],
     compare: Compare,
     generator: random.Random,
 ) -> list[Edit] | None:
     """Return what changes in a paragraph; None where a confidence or a place is open."""
-    edits: list[Edit] = []
-    for mention in paragraph.mentions:
-        if mention.stance is None:
-            return None
-        fact = short.get(mention.question.id)
-        if mention.stance != "committed" or fact is None:
-            continue
-        confidence = mention_confidence(mention.question, mention.value, short, k, compare)
+    words = settings.words
+
+    def edit_of(mention: Mention, fact: Fact) -> list[Edit] | None:
+        confidence = mention_confidence(mention.question, mention.value, short, settings.k, compare)
         if confidence is None:
             return None
         level = limits.level(confidence.share)
-        if level is None or lucky(fact, k, mention.right):
-            silent = withheld(paragraph.text, mention, generator)
-            if silent is None:
-                return None
-            edits.append(silent)
-            continue
+        if level is None or lucky(fact, settings.k, mention.right):
+            return withheld(paragraph.text, mention, generator)
         place = place_of(paragraph.text, mention, fact)
         if place is None:
             return None
         sure = level >= limits.plain_from
         word = generator.choice(list(words)) if sure else nearest_word(level, words, generator)
-        edits.append(hedged(place, paragraph.text[slice(*place)], word, sure))
-    return apart(edits)
+        return [hedged(place, paragraph.text[slice(*place)], word, sure)]
+
+    return edits_of(paragraph, short, edit_of)
 
 
 def nearest_word(level: float, words: Sequence[str], generator: random.Random) -> str:

@@ -11,13 +11,16 @@ from pathlib import Path
 
 from sayso.prompts import load_prompt
 from sayso.records import InputError, Question
+from sayso.train.config import VARIANTS, RowSettings
 from sayso.train.recipes.calibrated import nearest
 from sayso.train.recipes.idk import known_state
-from sayso.train.recipes.logu import logu
+from sayso.train.recipes.logu import Cutoffs, logu
 from sayso.train.rows import Fact, Row, chance, check_apart, check_draws
 
 #: how decisive an answer that is not known is worded
 UNSURE = 0.45
+#: paragraphs with every wrong fact re-worded, each once
+ONE_REFINED = RowSettings(cut="all", variants=1)
 
 
 def demonstrations(
@@ -42,7 +45,7 @@ def demonstrations(
     used: set[str] = set()
     order = sorted(short, key=lambda f: chance("demos", seed, f.question.id).random())
     for fact in order:
-        state = known_state(fact.right[:k], low=0.0, high=1.0)
+        state = known_state(fact.right[:k], 1.0, 0.0)
         if state is None or fact.entity in used:
             continue
         if state and len(known) < m:
@@ -99,7 +102,7 @@ def _paragraphs(facts: Sequence[Fact], used: set[str], m: int, seed: int) -> lis
     texts = {paragraph.text.strip() for fact in facts for paragraph in fact.paragraphs}
     apart = {
         row.entity: row
-        for row in logu(facts, want="sft", cut="all", variants=1, seed=seed)
+        for row in logu(facts, ONE_REFINED, cutoffs=Cutoffs(cap=VARIANTS), want="sft", seed=seed)
         if row.entity not in used
         and row.chosen not in texts
         and "{" not in row.chosen

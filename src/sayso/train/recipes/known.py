@@ -1,6 +1,6 @@
 """Known rows (ours): one label per fact, from its draws, decides how both forms word it.
 
-    known      (``high`` of the K draws or more are right)  plain, alone and in every paragraph
+    known      (a share theta of the K draws or more is right)  plain, alone and in every paragraph
     unknown    (``low`` or fewer are)                       hedged right before the value
     rejected   the same answer, known facts hedged and unknown ones plain
 
@@ -16,20 +16,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sayso.records import InputError, content_id
+from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import (
     Edit,
-    apart,
+    balanced,
     before,
     before_article_of,
-    edited,
+    edits_of,
     hedged,
     is_plain,
     is_sentence,
-    leveled,
+    paragraph_rows,
     place_of,
     withheld,
 )
-from sayso.train.recipes.idk import check_thresholds, known_state
+from sayso.train.recipes.idk import known_state
 from sayso.train.rows import (
     REFUSALS,
     WORDS,
@@ -45,24 +46,21 @@ from sayso.train.rows import (
     lucky,
 )
 
+#: the thresholds of a model that is often wrong: unknown if no draw is right, known from 3 of 10
+KNOWN = RowSettings(style="known", theta=0.3, low=0.0)
+
 
 def known_rows(
     facts: Sequence[Fact],
+    settings: RowSettings = KNOWN,
     *,
-    low: float = 0.0,
-    high: float = 0.3,
-    k: int = 10,
-    each: int = 1,
-    each_unknown: int | None = None,
     mend: bool = True,
-    words: Sequence[str] = WORDS,
     before_article: bool = False,
-    against: float | None = None,
     want: Want = "dpo",
     seed: int = 0,
     notes: list[str] | None = None,
 ) -> list[Row]:
-    """Return rows of short facts, up to ``each`` per fact, and one of each paragraph.
+    """Return rows of short facts, up to ``settings.each`` per fact, and one of each paragraph.
 
     ``each_unknown`` (``each`` if left out) per unknown fact: how often the trained model hedges
     follows from how many rows do, which is a choice to be made on entities set apart.
@@ -74,37 +72,33 @@ def known_rows(
     beside one for it in DPO pairs; None: all. A hedge of one word is pushed up or down everywhere
     at once, so pairs with far more known facts than unknown ones unlearn it. Raises InputError.
     """
-    check_thresholds(1.0, low, high)
-    if not words or each < 1 or (each_unknown is not None and each_unknown < 1):
-        raise InputError("known_rows: expected words to hedge with, and each of at least 1")
+    settings.check_thresholds()
+    if not settings.words:
+        raise InputError("known rows need words to hedge with")
     short = {f.question.id: f for f in facts if f.form == "short"}
-    check_draws(list(short.values()), k)
-    state = {q: known_state(f.right[:k], low=low, high=high) for q, f in short.items()}
-    rows: list[Row] = []
-    for question, fact in short.items():
-        generator = chance("known", seed, question)
-        number = each if state[question] or each_unknown is None else each_unknown
-        rows += _short(fact, state[question], k, number, words, want, generator)
-    if against is not None and want == "dpo":
-        rows = _fewer(rows, state, against, seed)
-    lost = 0
-    for fact in facts:
-        for paragraph in fact.paragraphs:
-            generator = chance("known", seed, fact.question.id, paragraph.text)
-            edits = _edits(paragraph, short, state, k, mend, words, generator)
-            if edits is not None and before_article:
-                edits = [before_article_of(paragraph.text, edit) for edit in edits]
-            if edits is None:
-                lost += 1
-                continue
-            if against is not None and want == "dpo":
-                edits = leveled(edits, against, generator)
-            chosen, rejected = edited(paragraph.text, edits)
-            if chosen == rejected:
-                continue
-            ids = (fact.question.id, *fact.question.parts)
-            other = rejected if want == "dpo" else None
-            rows.append(Row(fact.prompt, chosen, other, "long", fact.entity, ids, "known-long"))
+    check_draws(list(short.values()), settings.k)
+    low = 0.0 if settings.low is None else settings.low
+    state = {
+        question: known_state(fact.right[: settings.k], settings.theta, low)
+        for question, fact in short.items()
+    }
+    rows = [
+        row
+        for question, fact in short.items()
+        for row in _short(fact, state[question], settings, want, seed)
+    ]
+    if settings.against is not None and want == "dpo":
+        unsure = {row for row in rows if state[row.questions[0]] is False}
+        rows = balanced(rows, unsure, settings.against, seed)
+
+    def edits_in(paragraph: Paragraph, generator: random.Random) -> list[Edit] | None:
+        edits = _edits(paragraph, short, state, settings, mend, generator)
+        if edits is None or not before_article:
+            return edits
+        return [before_article_of(paragraph.text, edit) for edit in edits]
+
+    long, lost = paragraph_rows("known", facts, edits_in, settings.against, want, seed)
+    rows += long
     if notes is not None:
         middle = sum(s is None for s in state.values())
         notes.append(
@@ -115,16 +109,14 @@ def known_rows(
 
 
 def _short(
-    fact: Fact,
-    known: bool | None,
-    k: int,
-    each: int,
-    words: Sequence[str],
-    want: Want,
-    generator: random.Random,
+    fact: Fact, known: bool | None, settings: RowSettings, want: Want, seed: int
 ) -> list[Row]:
     if known is None:
         return []
+    k, each = settings.k, settings.each
+    if not known and settings.each_unknown is not None:
+        each = settings.each_unknown
+    generator = chance("known", seed, fact.question.id)
     draws = zip(fact.draws[:k], fact.right[:k], fact.stances[:k], strict=True)
     pool = [
         text.strip()
@@ -133,7 +125,7 @@ def _short(
     ]
     rows = []
     for answer in generator.sample(sorted(pool), min(each, len(pool))):
-        doubted = before(generator.choice(list(words)), answer)
+        doubted = before(generator.choice(list(settings.words)), answer)
         chosen, rejected = (answer, doubted) if known else (doubted, answer)
         ids, other = (fact.question.id,), rejected if want == "dpo" else None
         rows.append(Row(fact.prompt, chosen, other, "short", fact.entity, ids, "known-short"))
@@ -147,52 +139,32 @@ def _edits(
     paragraph: Paragraph,
     short: Mapping[str, Fact],
     state: Mapping[str, bool | None],
-    k: int,
+    settings: RowSettings,
     mend: bool,
-    words: Sequence[str],
     generator: random.Random,
 ) -> list[Edit] | None:
     """Return what changes in a paragraph; None where something that must cannot be placed."""
-    edits: list[Edit] = []
-    for mention in paragraph.mentions:
-        if mention.stance is None:
-            return None
-        fact = short.get(mention.question.id)
-        if mention.stance != "committed" or fact is None:
-            continue
-        if lucky(fact, k, mention.right):
-            # a hit that no draw repeats: the chosen side does not hold it
-            silent = withheld(paragraph.text, mention, generator)
-            if silent is None:
-                return None
-            edits.append(silent)
-            continue
+
+    def edit_of(mention: Mention, fact: Fact) -> list[Edit] | None:
+        if lucky(fact, settings.k, mention.right):
+            return withheld(paragraph.text, mention, generator)
         known = state[mention.question.id]
         known = mention.right if known is None else known
         place = place_of(paragraph.text, mention, fact)
         if known and mention.right and place is None:
-            continue  # it stays as it is on either side
+            return []  # it stays as it is on either side
         if known is None or place is None:
             return None
-        start, end = place
-        value = paragraph.text[start:end]
-        word = generator.choice(list(words))
+        value = paragraph.text[slice(*place)]
+        word = generator.choice(list(settings.words))
         if known and mend and mention.right is False:
-            mended = _modal(fact, k)
+            mended = _modal(fact, settings.k)
             if mended is None or is_sentence(mended):
                 return None  # a wrong value would stay, or a sentence stand in its place
             value = mended
-        edits.append(hedged(place, value, word, bool(known)))
-    return apart(edits)
+        return [hedged(place, value, word, bool(known))]
 
-
-def _fewer(
-    rows: Sequence[Row], state: Mapping[str, bool | None], against: float, seed: int
-) -> list[Row]:
-    """Return short pairs with at most ``against`` known ones to an unknown one."""
-    doubt = [row for row in rows if state[row.questions[0]] is False]
-    sure = in_order([row for row in rows if state[row.questions[0]]], seed)
-    return [*doubt, *sure[: round(against * len(doubt))]]
+    return edits_of(paragraph, short, edit_of)
 
 
 def _modal(fact: Fact, k: int) -> str | None:

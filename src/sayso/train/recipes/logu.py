@@ -20,7 +20,7 @@ from sayso.judges.claims import claims as split_claims
 from sayso.judges.contradiction import contradicts
 from sayso.judges.rules.sentences import parts as sentences_of
 from sayso.records import InputError, Question, content_id
-from sayso.train.config import VARIANTS, Veracity
+from sayso.train.config import VARIANTS, RowSettings
 from sayso.train.rows import (
     Compare,
     Fact,
@@ -45,7 +45,7 @@ from sayso.train.rows import (
 Label = Literal["S", "NS", "UNC"]
 What = TypeVar("What")
 #: what labels a committed aspect: right, wrong, or unread (None)
-StretchesJudge = Callable[[Mention], bool | None]
+Judge = Callable[[Mention], bool | None]
 
 
 class Piece(NamedTuple):
@@ -69,7 +69,7 @@ class Stretch(NamedTuple):
         return {piece.label for piece in self.pieces}
 
 
-def by_aspects(paragraph: Paragraph, judge: StretchesJudge, topic: str) -> list[Stretch] | None:
+def by_aspects(paragraph: Paragraph, judge: Judge, topic: str) -> list[Stretch] | None:
     """Return the stretches of a paragraph by its aspects; None where one could not be read.
 
     Also None where one is told nobody knows where, and where right and wrong stand in one sentence
@@ -205,52 +205,67 @@ class Labelled(NamedTuple):
     luck: bool
 
 
+class Cutoffs(NamedTuple):
+    """What LoGU leaves out.
+
+    Paragraphs that are wrong in ``most_wrong`` or more; rows of one prompt and kind beyond
+    ``cap`` (None: ``variants`` times 1 + ``paragraphs``). By "consistency" a value is wrong
+    whose agreement with its draws lies under the ``percentile`` of all (strictly, as LoGU does),
+    or under ``below`` where that is given.
+    """
+
+    most_wrong: float = 0.9
+    percentile: float = 10.0
+    below: float | None = None
+    cap: int | None = None
+
+    def check(self) -> None:
+        """Refuse cutoffs that leave nothing, or cut nothing sensible. Raises InputError."""
+        cap = 1 if self.cap is None else self.cap
+        if not 0 < self.most_wrong <= 1 or not 0 <= self.percentile <= 100 or cap < 1:
+            raise InputError("logu: expected most_wrong in (0, 1], percentile 0 to 100, cap from 1")
+
+
 def logu(
     facts: Sequence[Fact],
+    settings: RowSettings = RowSettings(),  # noqa: B008 - immutable
     *,
-    veracity: Veracity = "gold",
-    cut: Literal["all", "cutoff2"] = "cutoff2",
-    variants: int = VARIANTS,
-    most_wrong: float = 0.9,
-    percentile: float = 10.0,
-    below: float | None = None,
-    k: int = 10,
-    cap: int = VARIANTS,
-    most: int | None = None,
+    cutoffs: Cutoffs = Cutoffs(),  # noqa: B008 - immutable
     want: Want = "dpo",
     compare: Compare = contradicts,
     seed: int = 0,
     notes: list[str] | None = None,
 ) -> list[Row]:
-    """Return rows of the long facts; the short ones lend their draws to ``veracity``.
+    """Return rows of the long facts; the short ones lend their draws to ``settings.veracity``.
 
     ``veracity``: "gold" takes the judge's verdicts, "evidence" those on the paragraph's claims,
-    "consistency" calls a value wrong whose agreement with the draws of its short question lies
-    under the ``percentile`` of all (strictly, as LoGU does), or under ``below`` where that is
-    given. A value that is right although no draw of its short question is counts as wrong: what
-    is not known is not trained as known, even if it was hit.
+    "consistency" the agreement of a value with the draws of its short question
+    (:class:`Cutoffs`). A value that is right although no draw of its short question is counts as
+    wrong: what is not known is not trained as known, even if it was hit.
 
     ``cut="all"`` re-words every wrong fact instead of a sample. For ``want="sft"`` the refined
-    paragraphs alone. ``most`` rows are drawn in the end. Raises InputError.
+    paragraphs alone. Raises InputError.
     """
-    if not 0 < most_wrong <= 1 or not 0 <= percentile <= 100 or cap < 1 or variants < 1:
-        raise InputError("logu: expected most_wrong in (0, 1], percentile 0-100, cap and variants")
+    settings.check_thresholds()
+    cutoffs.check()
     long = [f for f in facts if f.form == "long"]
-    judge = _judge(facts, veracity, percentile, below, k, compare)
     short = {f.question.id: f for f in facts if f.form == "short"}
+    judge = _judge(facts, short, settings, cutoffs, compare)
+    cap = cutoffs.cap or settings.variants * (1 + settings.paragraphs)
     rows: list[Row] = []
     unread = wrong = 0
     for fact in long:
         own: dict[str, list[Row]] = {}
         for paragraph in fact.paragraphs:
-            one = _labelled(fact, paragraph, judge, short, k)
+            one = _labelled(fact, paragraph, judge, short, settings.k)
             if one is None:
                 unread += 1
                 continue
-            if not one.right + one.wrong or one.wrong / (one.right + one.wrong) >= most_wrong:
+            pieces = one.right + one.wrong
+            if not pieces or one.wrong / pieces >= cutoffs.most_wrong:
                 wrong += 1
                 continue
-            for row in _rows(one, cut, variants, want, seed):
+            for row in _rows(one, settings.cut, settings.variants, want, seed):
                 own.setdefault(row.kind, []).append(row)
         for kind, some in own.items():
             distinct = sorted(set(some), key=lambda row: content_id([seed, row]))
@@ -258,43 +273,38 @@ def logu(
             rows += generator.sample(distinct, min(cap, len(distinct)))
     if notes is not None:
         notes.append(
-            f"logu ({veracity}): {len(rows)} rows of {len(long)} prompts; {unread} paragraphs left "
-            f"out for a verdict that is missing or a sentence that is right and wrong, {wrong} for "
-            f"being wrong in {most_wrong:.0%} or more"
+            f"logu ({settings.veracity}): {len(rows)} rows of {len(long)} prompts; {unread} "
+            "paragraphs left out for a verdict that is missing or a sentence that is right and "
+            f"wrong, {wrong} for being wrong in {cutoffs.most_wrong:.0%} or more"
         )
-    return in_order(rows, seed)[:most]
-
-
-Judge = Callable[[Mention], bool | None]
+    return in_order(rows, seed)
 
 
 def _judge(
     facts: Sequence[Fact],
-    veracity: Veracity,
-    percentile: float,
-    below: float | None,
-    k: int,
+    short: Mapping[str, Fact],
+    settings: RowSettings,
+    cutoffs: Cutoffs,
     compare: Compare,
 ) -> Judge | None:
     """Return what labels a committed aspect; None where claims carry the labels."""
-    if veracity == "evidence":
+    if settings.veracity == "evidence":
         if not any(p.claims for f in facts for p in f.paragraphs):
             raise InputError(
                 "veracity evidence: no paragraph has checked claims; run `sayso run self_known` on "
                 "these paragraphs first, or say veracity gold"
             )
         return None
-    if veracity == "gold":
+    if settings.veracity == "gold":
         return lambda mention: mention.right
-    short = {f.question.id: f for f in facts if f.form == "short"}
-    check_draws(list(short.values()), k)
+    check_draws(list(short.values()), settings.k)
     scores: dict[tuple[str, str | None], float | None] = {}
     for fact in facts:
         for paragraph in fact.paragraphs:
             for mention in paragraph.mentions:
                 if mention.stance == "committed":
                     confidence = mention_confidence(
-                        mention.question, mention.value, short, k, compare
+                        mention.question, mention.value, short, settings.k, compare
                     )
                     scores[mention.question.id, mention.value] = (
                         confidence.share if confidence else None
@@ -305,7 +315,7 @@ def _judge(
             "veracity consistency: no value of a paragraph could be compared with draws of its "
             "short question; the run needs both forms, with probes"
         )
-    limit = _percentile(held, percentile) if below is None else below
+    limit = _percentile(held, cutoffs.percentile) if cutoffs.below is None else cutoffs.below
 
     def consistent(mention: Mention) -> bool | None:
         score = scores[mention.question.id, mention.value]
