@@ -328,11 +328,11 @@ def test_combined_interval_by_hand() -> None:
 
 
 def test_an_error_known_from_elsewhere_is_a_floor() -> None:
-    replicates = np.random.default_rng(14).normal(0, 0.1, 500)
-    plain = intervals.make_estimate("x", 0.0, replicates, 50, 1, None, 9)
-    floored = intervals.make_estimate("x", 0.0, replicates, 50, 1, None, 9, least_error=0.3)
+    resampled = intervals.Resampled(np.random.default_rng(14).normal(0, 0.1, 500), 50)
+    plain = intervals.make_estimate("x", 0.0, resampled, None, 9)
+    floored = intervals.make_estimate("x", 0.0, resampled, None, 9, least_error=0.3)
     assert ends(floored)[1] == pytest.approx(0.3 * student_quantile(0.975, 49))
-    assert intervals.make_estimate("x", 0.0, replicates, 50, 1, None, 9, 0.01) == plain
+    assert intervals.make_estimate("x", 0.0, resampled, None, 9, 0.01) == plain
 
 
 def test_two_way_counts_the_fewer_levels() -> None:

@@ -18,6 +18,7 @@ from sayso.metrics.arrays import Floats, Result, cluster_codes, codes, count_cod
 from sayso.metrics.intervals import (
     LEVEL,
     Metric,
+    Resampled,
     make_estimate,
     resample_weights,
     standard_error,
@@ -116,12 +117,12 @@ def paired_differences(
             )
             result.append(ScoreDifference(first, second, gap))
             continue
-        replicates = one[1] - two[1]
         value = one[0] - two[0]
         held = len(np.unique(unit[rows]))
-        gap = make_estimate(title, value, replicates, held, groups, None, int(rows.sum()))
+        resampled = Resampled(one[1] - two[1], held, groups)
+        gap = make_estimate(title, value, resampled, None, int(rows.sum()))
         gap = msgspec.structs.replace(gap, missing=missing)
-        error = standard_error(replicates, held, groups)
+        error = standard_error(*resampled)
         result.append(ScoreDifference(first, second, gap, _p(value, error, held - groups)))
     adjusted = holm([d.p for d in result])
     return [msgspec.structs.replace(d, p_holm=p) for d, p in zip(result, adjusted, strict=True)]

@@ -323,7 +323,7 @@ def bootstrap(
     groups = 1 if layer is None else len(np.unique(layer))
     if second is not None:
         count = min(count, count_codes(second))
-    return make_estimate(title, float(value), replicates, count, groups, limits, rows)
+    return make_estimate(title, float(value), Resampled(replicates, count, groups), limits, rows)
 
 
 def bootstrap_difference(
@@ -367,25 +367,32 @@ def bootstrap_difference(
         )
         blocks.append(next(sides) - next(sides))
     difference = float(values[0]) - float(values[1])
-    return make_estimate(title, difference, np.concatenate(blocks), count, 1, None, rows)
+    return make_estimate(title, difference, Resampled(np.concatenate(blocks), count), None, rows)
+
+
+class Resampled(NamedTuple):
+    """A metric's replicates (B,), NaN = undefined, and the clusters and strata they come from."""
+
+    replicates: Floats
+    clusters: int
+    strata: int = 1
 
 
 def make_estimate(
     name: str,
     value: float,
-    replicates: Floats,
-    clusters: int,
-    strata: int,
+    resampled: Resampled,
     limits: Range | None,
     n: int,
     least_error: float = 0.0,
 ) -> Estimate:
-    """Return the Estimate of a value with its bootstrap replicates (NaN = undefined).
+    """Return the Estimate of a value of ``n`` rows, with the interval that its resamples give.
 
     ``least_error``: a standard error known from elsewhere below which it is not taken to lie.
     """
     if np.isnan(value):
         return Estimate(name=name, n=n, problem=undefined(name))
+    replicates, clusters, strata = resampled
     error = standard_error(replicates, clusters, strata)
     if error is None:
         return Estimate(name=name, value=value, n=n, problem="no interval: a single cluster")
@@ -475,7 +482,8 @@ def bootstrap_ratio(
     unit = codes(clusters)
     value = float(above.sum() / below.sum())
     replicates = _replicates(above, below, unit, n, seed)
-    share = make_estimate(name, value, replicates, count_codes(unit), 1, limits, len(below))
+    resampled = Resampled(replicates, count_codes(unit))
+    share = make_estimate(name, value, resampled, limits, len(below))
     return msgspec.structs.replace(
         share, numerator=float(above.sum()), denominator=float(below.sum())
     )

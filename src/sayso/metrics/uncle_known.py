@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sayso.metrics.arrays import Floats, codes, count_codes, divide, or_none
 from sayso.metrics.intervals import (
     Interval,
+    Resampled,
     binomial_tail,
     difference_interval,
     is_sparse,
@@ -92,12 +93,11 @@ def bootstrap_cells(
     for name in RATES:
         value = float(values[name])
         top, bottom = counts.get(name, (None, None))
-        rate = make_estimate(
-            name, value, drawn[name], len(table), groups, RATE_LIMITS.get(name, (0.0, 1.0)), size
-        )
+        resampled = Resampled(drawn[name], len(table), groups)
+        rate = make_estimate(name, value, resampled, RATE_LIMITS.get(name, (0.0, 1.0)), size)
         low, high, problem = rate.low, rate.high, rate.problem
         if name in PROPORTIONS and top is not None and bottom:
-            error = standard_error(drawn[name], len(table), groups)
+            error = standard_error(*resampled)
             low, high = ends[name] = proportion_interval(top, bottom, error, len(table), groups)
             problem = _sparse_problem(top, bottom) or undefined_problem(drawn[name])
         if name == "J" and rate.value is not None:
@@ -136,16 +136,16 @@ def bootstrap_within(
     table = np.asarray(cells_C_T_6, dtype=np.float64)
     C, T = table.shape[:2]
     total = table.sum(axis=0)
-    resampled = _resampled(table.reshape(C, -1), strata, n, seed).reshape(-1, T, 6)
+    cells = _resampled(table.reshape(C, -1), strata, n, seed).reshape(-1, T, 6)
     groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
-    values, drawn = within_rates(total), within_rates(resampled)
+    values, drawn = within_rates(total), within_rates(cells)
     both = total[(total[:, :3].sum(axis=1) > 0) & (total[:, 3:].sum(axis=1) > 0)].sum(axis=0)
     size = int(total.sum())
     result = {}
     for name, least in (("J_within", 0.0), ("log_odds_within", log_odds_error(total) or 0.0)):
-        result[name] = make_estimate(
-            name, float(values[name]), drawn[name], C, groups, RATE_LIMITS[name], size, least
-        )
+        resampled = Resampled(drawn[name], C, groups)
+        value = float(values[name])
+        result[name] = make_estimate(name, value, resampled, RATE_LIMITS[name], size, least)
     known, unknown = float(both[:3].sum()), float(both[3:].sum())
     hedged_known, hedged_unknown = float(both[2]), float(both[5])
     j = result["J_within"]
@@ -194,7 +194,11 @@ def bootstrap_cells_difference(
     size = int(first.sum())
     return {
         name: make_estimate(
-            name, float(left[name] - right[name]), one[name] - two[name], len(first), 1, None, size
+            name,
+            float(left[name] - right[name]),
+            Resampled(one[name] - two[name], len(first)),
+            limits=None,
+            n=size,
         )
         for name in RATES
     }
