@@ -133,6 +133,39 @@ def facts_of(
     """
     by_id = {q.id: q for q in questions}
     read = {stage: {(v.target, v.asked): v for v in rows} for stage, rows in verdicts.items()}
+    drawn = _drawn(generations, read)
+    greedy: dict[tuple[str, str], Generation] = {}
+    for form in ("short", "long"):
+        for g in generations.get(form, ()):
+            if g.method in ("plain", "") and not g.instructed and g.problem is None:
+                greedy[form, g.question] = g
+    further: dict[str, list[Generation]] = defaultdict(list)
+    for g in generations.get(PARAGRAPHS, ()):
+        if g.problem is None and not g.instructed:
+            further[g.question].append(g)
+    checked = _checked(claims, labels)
+    facts = []
+    for question in questions:
+        if question.parts:
+            parts = [by_id[p] for p in question.parts]
+            plain = greedy.get(("long", question.id))
+            fact = _long_fact(question, parts, plain, further[question.id], read, checked)
+        else:
+            plain = greedy.get(("short", question.id))
+            fact = _short_fact(question, plain, drawn.get(question.id, {}), read.get("short", {}))
+        if fact is not None:
+            facts.append(fact)
+    return facts
+
+
+#: the verdicts of each stage by (generation, question)
+Read = Mapping[str, Mapping[tuple[str, str], Verdict]]
+#: the draws of a question by their index
+Drawn = Mapping[int, tuple[Generation, Verdict | None]]
+
+
+def _drawn(generations: Mapping[str, Iterable[Generation]], read: Read) -> Mapping[str, Drawn]:
+    """Return the draws of each short question; of several of an index one that has a verdict."""
     drawn: dict[str, dict[int, tuple[Generation, Verdict | None]]] = defaultdict(dict)
     for stage in DRAWS:
         for g in generations.get(stage, ()):
@@ -142,53 +175,51 @@ def facts_of(
             held = drawn[g.question].get(g.request.sample)
             if held is None or held[1] is None:
                 drawn[g.question][g.request.sample] = g, verdict
-    greedy: dict[tuple[str, str], Generation] = {}
-    for form in ("short", "long"):
-        for g in generations.get(form, ()):
-            if g.method in ("plain", "") and not g.instructed and g.problem is None:
-                greedy[form, g.question] = g
-    more: dict[str, list[Generation]] = defaultdict(list)
-    for g in generations.get(PARAGRAPHS, ()):
-        if g.problem is None and not g.instructed:
-            more[g.question].append(g)
-    checked = _checked(claims, labels)
-    facts = []
-    for question in questions:
-        if question.parts:
-            parts = [by_id[p] for p in question.parts]
-            plain = greedy.get(("long", question.id))
-            texts = [("long", plain)] if plain else []
-            extra = sorted(more[question.id], key=lambda g: g.request.sample)
-            texts += [(PARAGRAPHS, g) for g in extra]
-            if not texts:
-                continue
-            paragraphs = tuple(
-                Paragraph(g.text, _mentions(g, parts, stage, read), checked.get(g.id, ()))
-                for stage, g in texts
-            )
-            prompt = texts[0][1].request.messages[-1].content
-            text = plain.text if plain else ""
-            facts.append(Fact(question, "long", prompt, text, paragraphs=paragraphs))
-            continue
-        held_all = sorted(drawn.get(question.id, {}).items())
-        one = greedy.get(("short", question.id))
-        if not held_all and one is None:
-            continue
-        answer = one if one is not None else held_all[0][1][0]
-        judged = read.get("short", {}).get((one.id, question.id)) if one else None
-        facts.append(
-            Fact(
-                question,
-                "short",
-                answer.request.messages[-1].content,
-                one.text if one else "",
-                _right(judged),
-                tuple(g.text if g.problem is None else "" for _, (g, _) in held_all),
-                tuple(_right(v) for _, (_, v) in held_all),
-                tuple(v.stance if v else None for _, (_, v) in held_all),
-            )
-        )
-    return facts
+    return drawn
+
+
+def _long_fact(
+    question: Question,
+    parts: Sequence[Question],
+    plain: Generation | None,
+    further: Iterable[Generation],
+    read: Read,
+    checked: Mapping[str, tuple[Checked, ...]],
+) -> Fact | None:
+    """Return the fact of a paragraph's prompt; None where it has no paragraph."""
+    texts = [("long", plain)] if plain else []
+    texts += [(PARAGRAPHS, g) for g in sorted(further, key=lambda g: g.request.sample)]
+    if not texts:
+        return None
+    paragraphs = tuple(
+        Paragraph(g.text, _mentions(g, parts, stage, read), checked.get(g.id, ()))
+        for stage, g in texts
+    )
+    prompt = texts[0][1].request.messages[-1].content
+    return Fact(question, "long", prompt, plain.text if plain else "", paragraphs=paragraphs)
+
+
+def _short_fact(
+    question: Question,
+    plain: Generation | None,
+    drawn: Drawn,
+    read: Mapping[tuple[str, str], Verdict],
+) -> Fact | None:
+    """Return the fact of a short question; None where it has neither an answer nor draws."""
+    draws = [drawn[sample] for sample in sorted(drawn)]
+    answer = plain or (draws[0][0] if draws else None)
+    if answer is None:
+        return None
+    return Fact(
+        question,
+        "short",
+        answer.request.messages[-1].content,
+        plain.text if plain else "",
+        _right(read.get((plain.id, question.id)) if plain else None),
+        tuple(g.text if g.problem is None else "" for g, _ in draws),
+        tuple(_right(verdict) for _, verdict in draws),
+        tuple(verdict.stance if verdict else None for _, verdict in draws),
+    )
 
 
 def _right(verdict: Verdict | None) -> bool | None:
@@ -202,7 +233,7 @@ def _mentions(
     g: Generation,
     parts: Sequence[Question],
     stage: str,
-    read: Mapping[str, Mapping[tuple[str, str], Verdict]],
+    read: Read,
 ) -> tuple[Mention, ...]:
     mentions = []
     for part in parts:

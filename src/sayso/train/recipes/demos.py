@@ -41,34 +41,8 @@ def demonstrations(
     """
     short = sorted((f for f in facts if f.form == "short"), key=lambda f: f.question.id)
     check_draws(short, k)
-    known, unknown = list[tuple[Fact, str]](), list[tuple[Fact, str]]()
-    used: set[str] = set()
-    order = sorted(short, key=lambda f: chance("demos", seed, f.question.id).random())
-    for fact in order:
-        state = known_state(fact.right[:k], 1.0, 0.0)
-        if state is None or fact.entity in used:
-            continue
-        if state and len(known) < m:
-            right = [d.strip() for d in fact.draws[:k] if _usable(d)]
-            if not right:
-                continue
-            known.append((fact, right[0]))
-        elif not state and len(unknown) < m:
-            draws = zip(fact.draws[:k], fact.stances[:k], fact.right[:k], strict=True)
-            wrong = [
-                d.strip() for d, s, r in draws if s == "committed" and r is False and _usable(d)
-            ]
-            if not wrong:
-                continue
-            unknown.append((fact, wrong[0]))
-        else:
-            continue
-        used.add(fact.entity)
-    if len(known) < m or len(unknown) < m:
-        raise InputError(
-            f"demonstrations: {m} known and {m} unknown facts of different entities are wanted; "
-            f"there are {len(known)} and {len(unknown)}; lower m, or run over more entities"
-        )
+    known, unknown = _examples(short, m, k, seed)
+    used = {fact.entity for fact, _ in (*known, *unknown)}
     chosen = [*((f, a, True) for f, a in known), *((f, a, False) for f, a in unknown)]
     chance("demos order", seed).shuffle(chosen)
     single, paired = list[tuple[str, str]](), list[tuple[str, str]]()
@@ -89,6 +63,37 @@ def demonstrations(
         examples = [(row.prompt, f"Answer: {row.chosen}") for row in long_rows]
         texts["method_unc_few_long"] = _text("method_unc_few_long", examples, folder)
     return texts
+
+
+def _examples(
+    short: Sequence[Fact], m: int, k: int, seed: int
+) -> tuple[list[tuple[Fact, str]], list[tuple[Fact, str]]]:
+    """Return ``m`` known and ``m`` unknown facts of different entities, each with an answer.
+
+    The answer of an unknown one is committed and wrong. Raises InputError for too few facts.
+    """
+    known, unknown = list[tuple[Fact, str]](), list[tuple[Fact, str]]()
+    used: set[str] = set()
+    for fact in sorted(short, key=lambda f: chance("demos", seed, f.question.id).random()):
+        state = known_state(fact.right[:k], 1.0, 0.0)
+        examples = known if state else unknown
+        if state is None or fact.entity in used or len(examples) == m:
+            continue
+        draws = zip(fact.draws[:k], fact.stances[:k], fact.right[:k], strict=True)
+        answers = [
+            text.strip()
+            for text, stance, right in draws
+            if _usable(text) and (state or (stance == "committed" and right is False))
+        ]
+        if answers:
+            examples.append((fact, answers[0]))
+            used.add(fact.entity)
+    if len(known) < m or len(unknown) < m:
+        raise InputError(
+            f"demonstrations: {m} known and {m} unknown facts of different entities are wanted; "
+            f"there are {len(known)} and {len(unknown)}; lower m, or run over more entities"
+        )
+    return known, unknown
 
 
 def _usable(answer: str) -> bool:
