@@ -20,18 +20,20 @@ from sayso.metrics.arrays import Floats, codes
 from sayso.metrics.cmfg import skill
 from sayso.metrics.compare_scores import holm
 from sayso.metrics.intervals import (
+    Interval,
+    difference_interval,
+    is_sparse,
+    proportion_interval,
+)
+from sayso.metrics.seeds import (
     Draws,
     EntityMetric,
-    Interval,
     Spread,
     difference,
-    difference_interval,
     draw,
     error_of,
     estimate,
-    is_sparse,
     p_value,
-    proportion_interval,
     ratio,
     spread,
 )
