@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import altair as alt
 import vl_convert
 from markupsafe import Markup
 
+from sayso.records import Estimate
 from sayso.report.numbers import FORMS
 
 INK, MUTED, GRID = "#111111", "#666666", "#dddddd"
@@ -34,6 +36,10 @@ VARIABLES = {
     FOURTH: "--fourth",
     **{color: f"--pair-{name.lower()}" for name, color in PAIRS.items()},
 }
+#: what tells up to six series apart, in their order
+COLORS = (SHORT, LONG, PAIRS["UC"], PAIRS["UU"], INK, MUTED)
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 4])
 REFERENCES = {"never": "triangle-left", "always": "triangle-right", "random": "cross"}
 #: more rows than this make a chart nobody reads; the table beside it has them all
 MOST_ROWS = 24
@@ -41,6 +47,8 @@ MOST_ROWS = 24
 WIDE, NARROW = 860, 340
 #: room for labels in fonts wider than the renderer's own
 PADDING = {"left": 16, "right": 8, "top": 4, "bottom": 4}
+#: of a row, in Vega's language
+HAS_INTERVAL = "isValid(datum.low) && isValid(datum.high)"
 Row = dict[str, Any]
 Drawing = alt.LayerChart | alt.FacetChart
 
@@ -81,66 +89,164 @@ def pair_bars(
     return alt.layer(bars, texts)
 
 
+# ---- series over an axis: lines, intervals and points
+
+
+def point(series: str, x: str | float, e: Estimate) -> Row:
+    """Return an estimate as a point of a series."""
+    return {"series": series, "x": x, "y": e.value, "low": e.low, "high": e.high, "n": e.n}
+
+
+def values(rows: Iterable[Row], *fields: str) -> list[float]:
+    """Return what ``fields`` of the rows hold; what is ``None`` is left out."""
+    return [float(v) for row in rows for field in fields if (v := row.get(field)) is not None]
+
+
+def styled(
+    channel: Any, names: Sequence[str], styles: Sequence[Any], legend: alt.Legend | None = None
+) -> Any:
+    """Return a channel (color, shape or dash) in which each series has a style of its own."""
+    scale = alt.Scale(domain=list(names), range=list(styles[: len(names)]))
+    return channel("series:N", scale=scale, legend=legend)
+
+
+def legend_below(columns: Any = alt.Undefined, gap: int = 28, **options: Any) -> alt.Legend:
+    """Return a legend under the chart, in so many columns that are ``gap`` pixels apart."""
+    return alt.Legend(
+        title=None,
+        orient="bottom",
+        columns=columns,
+        columnPadding=gap,
+        labelColor=INK,
+        labelFontSize=12,
+        **options,
+    )
+
+
+def bars_of_intervals(base: alt.Chart, x: Any, color: Any, **look: Any) -> alt.Chart:
+    """Return the intervals of points as vertical bars."""
+    rules = base.transform_filter(HAS_INTERVAL).mark_rule(**look)
+    bars: alt.Chart = rules.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=color)
+    return bars
+
+
+def lines_and_points(
+    points: list[Row],
+    place: tuple[Any, Any],
+    styles: Mapping[str, Any],
+    *,
+    few: int,
+    size: int,
+    opacity: float,
+) -> list[alt.Chart]:
+    """Return lines, intervals and points of series; a point of fewer than ``few`` is hollow.
+
+    ``place`` is x and y; ``styles`` are the channels ``color``, ``shape`` and perhaps
+    ``strokeDash``; ``opacity`` is that of the lines.
+    """
+    base, (x, y) = alt.Chart(alt.InlineData(values=points)), place
+    of_lines = {name: channel for name, channel in styles.items() if name != "shape"}
+    of_points = {name: styles[name] for name in ("color", "shape")}
+    return [
+        base.mark_line(strokeWidth=1.2, opacity=opacity).encode(x=x, y=y, **of_lines),
+        bars_of_intervals(base, x, styles["color"], strokeWidth=1.6),
+        base.transform_filter(f"datum.n >= {few}")
+        .mark_point(size=size, filled=True, opacity=1)
+        .encode(x=x, y=y, **of_points),
+        base.transform_filter(f"datum.n < {few}")
+        .mark_point(size=size - 8, filled=False, strokeWidth=1.4, opacity=1)
+        .encode(x=x, y=y, **of_points),
+    ]
+
+
+# ---- rows of points with intervals, kinds side by side within a row
+
+
+def row_of(name: str, kind: str, e: Estimate) -> Row:
+    """Return an estimate as a point in the row of ``name``."""
+    return {"row": name, "series": kind, "value": e.value, "low": e.low, "high": e.high}
+
+
+class Rows(NamedTuple):
+    """Rows of points: their names from the top, the kinds side by side in each.
+
+    ``known`` are all kinds that have a style, ``label_width`` the pixels that names may take.
+    """
+
+    names: list[str]
+    kinds: list[str]
+    known: list[str]
+    label_width: int
+    padding: float = 0.5
+    legend: alt.Legend | None = None
+
+    @property
+    def y(self) -> alt.Y:
+        """The axis of the rows."""
+        axis = alt.Axis(labelLimit=self.label_width)
+        return alt.Y("row:N", sort=self.names, title=None, axis=axis)
+
+    @property
+    def offset(self) -> alt.YOffset:
+        """The place of a kind within its row."""
+        scale = alt.Scale(domain=self.kinds, paddingOuter=self.padding)
+        return alt.YOffset("series:N", sort=self.kinds, scale=scale)
+
+    def points(self, rows: list[Row], x: alt.X, size: int = 70) -> list[alt.Chart]:
+        """Return the intervals of rows and their points."""
+        base = alt.Chart(alt.InlineData(values=rows))
+        color = styled(alt.Color, self.known, COLORS, self.legend)
+        shape = styled(alt.Shape, self.known, SHAPES, self.legend)
+        place = {"y": self.y, "yOffset": self.offset, "color": color}
+        return [
+            base.transform_filter(HAS_INTERVAL)
+            .mark_rule(strokeWidth=2)
+            .encode(x=alt.X("low:Q"), x2="high:Q", **place),
+            base.mark_point(size=size, filled=True, opacity=1).encode(x=x, shape=shape, **place),
+        ]
+
+
+def vertical_line(x: float) -> alt.Chart:
+    """Return the line that values are read against."""
+    data = alt.InlineData(values=[{"x": x}])
+    line: alt.Chart = alt.Chart(data).mark_rule(color=MUTED).encode(x="x:Q")
+    return line
+
+
 def forest_plot(
-    rows: list[Row], field: str, order: list[str], width: int, title: str, references: list[Row]
+    rows: list[Row], order: list[str], width: int, title: str, references: list[Row]
 ) -> Drawing | None:
+    """Return rows (:func:`row_of`) by form with a line at 0.
+
+    ``references`` are rows with a ``policy`` of :data:`REFERENCES`, drawn as small signs.
+    """
     rows = [row for row in rows if row["value"] is not None]
     if not rows:
         return None
-    ends = [
-        row[k]
-        for row in [*rows, *references]
-        for k in ("value", "low", "high")
-        if row.get(k) is not None
-    ]
-    low, high = min(0.0, *ends), max(0.1, *ends)
-    present = [name for name in order if any(row[field] == name for row in rows)]
-    forms = [f for f in FORMS.values() if any(row["form"] == f for row in rows)]
-    x_axis = alt.Axis(tickCount=6, format=".2~f")
+    ends = values([*rows, *references], "value", "low", "high")
     x = alt.X(
         "value:Q",
         title=title,
-        axis=x_axis,
-        scale=alt.Scale(domain=[low, high], nice=False, padding=12),
+        axis=alt.Axis(tickCount=6, format=".2~f"),
+        scale=alt.Scale(domain=[min(0.0, *ends), max(0.1, *ends)], nice=False, padding=12),
     )
-    y = alt.Y(f"{field}:N", sort=present, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
-    offset = alt.YOffset("form:N", sort=forms, scale=alt.Scale(domain=forms, paddingOuter=0.55))
-    color = alt.Color(
-        "form:N", scale=alt.Scale(domain=list(FORMS.values()), range=[SHORT, LONG]), legend=None
-    )
-    shape = alt.Shape(
-        "form:N",
-        scale=alt.Scale(domain=list(FORMS.values()), range=["circle", "diamond"]),
-        legend=None,
-    )
-    base = alt.Chart(alt.InlineData(values=rows))
-    zero = alt.Chart(alt.InlineData(values=[{"x": 0}])).mark_rule(color=MUTED).encode(x="x:Q")
-    layers: list[alt.Chart] = [zero]
+    present = [name for name in order if any(row["row"] == name for row in rows)]
+    forms = [f for f in FORMS.values() if any(row["series"] == f for row in rows)]
+    layout = Rows(present, forms, list(FORMS.values()), width * 2 // 5, 0.55)
+    layers = [vertical_line(0)]
     if references:
+        policies = alt.Scale(domain=list(REFERENCES), range=list(REFERENCES.values()))
         layers.append(
             alt.Chart(alt.InlineData(values=references))
             .mark_point(size=38, strokeWidth=1.2, color=MUTED)
             .encode(
                 x=x,
-                y=y,
-                yOffset=offset,
-                shape=alt.Shape(
-                    "policy:N",
-                    scale=alt.Scale(domain=list(REFERENCES), range=list(REFERENCES.values())),
-                    legend=None,
-                ),
+                y=layout.y,
+                yOffset=layout.offset,
+                shape=alt.Shape("policy:N", scale=policies, legend=None),
             )
         )
-    layers.append(
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=2)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=offset, color=color)
-    )
-    layers.append(
-        base.mark_point(size=75, filled=True, opacity=1).encode(
-            x=x, y=y, yOffset=offset, color=color, shape=shape
-        )
-    )
+    layers += layout.points(rows, x, 75)
     chart = alt.layer(*layers).resolve_scale(shape="independent")
     return finish(chart, width, _row_height(len(forms), len(present)) * len(present))
 

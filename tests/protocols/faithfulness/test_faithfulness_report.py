@@ -138,7 +138,7 @@ def test_bins_are_dodged_within_their_bin_and_told_with_counts() -> None:
         ]
     )
     made = bin_rows(found, "short", "bin_skill")
-    assert [r["method"] for r in made] == ["Vanilla", "UNCLE"]
+    assert [r["series"] for r in made] == ["Vanilla", "UNCLE"]
     assert 0.1 < made[0]["x"] < made[1]["x"] < 0.2
     cell = bins(found, "short", "bin_skill").rows[0][1]
     assert msgspec.json.decode(msgspec.json.encode(cell.detail)) == "[.40,\xa0.60] n\xa07"

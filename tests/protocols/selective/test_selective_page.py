@@ -112,14 +112,14 @@ def test_any_estimates_can_be_printed_and_put_on_a_page(estimates: list[Estimate
 
 
 def drawn_rows(chart: Any) -> list[dict[str, Any]]:
-    """Return the rows of a chart that belong to a score, each once."""
+    """Return the rows of a chart that belong to a series, each once."""
     spec = chart.to_dict()
     held = [spec, *spec["layer"]]
     data = [part["data"] for part in held if "data" in part]
     found: list[dict[str, Any]] = []
     for one in data:
         rows = one["values"] if "values" in one else spec["datasets"][one["name"]]
-        found += [row for row in rows if "score" in row and row not in found]
+        found += [row for row in rows if "series" in row and row not in found]
     return found
 
 
@@ -157,7 +157,7 @@ def test_wrong_and_unknown_stand_on_one_plot_with_the_words() -> None:
     ]  # fmt: skip
     drawn = selective_charts.targets(SelectiveResults(rows), "long", 680)
     assert drawn is not None
-    assert {(p["score"], p["kind"], p["value"]) for p in drawn_rows(drawn)} == {
+    assert {(p["row"], p["series"], p["value"]) for p in drawn_rows(drawn)} == {
         ("LUQ", "a wrong answer", 0.8), ("LUQ", "an unknown fact", 0.7),
         ("its own words", "a wrong answer", 0.55), ("its own words", "an unknown fact", 0.52),
     }  # fmt: skip

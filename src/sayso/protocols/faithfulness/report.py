@@ -29,7 +29,26 @@ from sayso.records import (
     signature_text,
 )
 from sayso.report import terminal
-from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, finish
+from sayso.report.charts import (
+    COLORS,
+    DASHES,
+    LONG,
+    MUTED,
+    NARROW,
+    SHAPES,
+    SHORT,
+    Drawing,
+    Row,
+    Rows,
+    finish,
+    legend_below,
+    lines_and_points,
+    point,
+    row_of,
+    styled,
+    values,
+    vertical_line,
+)
 from sayso.report.numbers import (
     FORMS,
     block,
@@ -224,9 +243,6 @@ def _p(results: FaithfulnessResults, form: str, method: str) -> str:
 # Methods stand side by side within a bin, told by shape and shade as well as by color; a hollow
 # point rests on fewer than FEW claims.
 
-COLORS = (SHORT, LONG, PAIRS["UC"], PAIRS["UU"], INK, MUTED)
-SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 4])
 #: claims below which a bin's point is hollow
 FEW = 10
 
@@ -297,16 +313,8 @@ def bin_rows(results: FaithfulnessResults, form: str, name: str) -> list[Row]:
                 continue
             width = float(high) - float(low)
             shift = (at + 0.5) / len(methods) - 0.5
-            rows.append(
-                {
-                    "method": label(method),
-                    "x": (float(low) + float(high)) / 2 + 0.72 * width * shift,
-                    "y": e.value,
-                    "low": e.low,
-                    "high": e.high,
-                    "n": e.n,
-                }
-            )
+            middle = (float(low) + float(high)) / 2 + 0.72 * width * shift
+            rows.append(point(label(method), middle, e))
     return rows
 
 
@@ -317,7 +325,7 @@ def by_bin(
     points = bin_rows(results, form, quantity.name)
     if not points:
         return None
-    ends = [float(v) for r in points for k in ("y", "low", "high") if (v := r[k]) is not None]
+    ends = values(points, "y", "low", "high")
     low = min(-0.1, *ends) if quantity.low is None else quantity.low
     x = alt.X(
         "x:Q",
@@ -331,38 +339,16 @@ def by_bin(
         scale=alt.Scale(domain=[max(-1.0, low), 1], nice=False, clamp=True, padding=6),
         axis=alt.Axis(tickCount=6, titleLimit=300, format=".1f"),
     )
-    names = list(dict.fromkeys(str(r["method"]) for r in points))
-    legend = alt.Legend(
-        title=None,
-        orient="bottom",
-        columns=3 if width > NARROW else 2,
-        columnPadding=28,
-        symbolOpacity=1,
-        labelColor=INK,
-        labelFontSize=12,
-    )
-
-    def by_method(channel: Any, styles: tuple[Any, ...]) -> Any:
-        scale = alt.Scale(domain=names, range=list(styles[: len(names)]))
-        return channel("method:N", scale=scale, legend=legend)
-
-    color, shape = by_method(alt.Color, COLORS), by_method(alt.Shape, SHAPES)
-    dash = by_method(alt.StrokeDash, DASHES)
-    base = alt.Chart(alt.InlineData(values=points))
+    names = list(dict.fromkeys(str(r["series"]) for r in points))
+    legend = legend_below(3 if width > NARROW else 2, symbolOpacity=1)
+    styles = {
+        "color": styled(alt.Color, names, COLORS, legend),
+        "shape": styled(alt.Shape, names, SHAPES, legend),
+        "strokeDash": styled(alt.StrokeDash, names, DASHES, legend),
+    }
     layers = [
         *_reference_lines(quantity, x, y),
-        base.mark_line(strokeWidth=1.2, opacity=0.55).encode(
-            x=x, y=y, color=color, strokeDash=dash
-        ),
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=1.6)
-        .encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=color),
-        base.transform_filter(f"datum.n >= {FEW}")
-        .mark_point(size=52, filled=True, opacity=1)
-        .encode(x=x, y=y, color=color, shape=shape),
-        base.transform_filter(f"datum.n < {FEW}")
-        .mark_point(size=44, filled=False, strokeWidth=1.4, opacity=1)
-        .encode(x=x, y=y, color=color, shape=shape),
+        *lines_and_points(points, (x, y), styles, few=FEW, size=52, opacity=0.55),
     ]
     return finish(alt.layer(*layers), width, 340 if width > NARROW else 300)
 
@@ -460,28 +446,15 @@ def marginals(points: list[Row]) -> tuple[list[Row], list[Row]]:
 def skills(results: FaithfulnessResults, width: int) -> Drawing | None:
     """Skill of each method by form, with intervals and a line at 0."""
     rows = [
-        {
-            "method": label(method),
-            "form": FORMS[form],
-            "value": e.value,
-            "low": e.low,
-            "high": e.high,
-        }
+        row_of(label(method), FORMS[form], e)
         for form in results.forms
         for method in results.methods(form)
         if (e := results.get("skill", form=form, method=method)).value is not None
     ]
     if not rows:
         return None
-    order = list(dict.fromkeys(str(r["method"]) for r in rows))
-    forms = [FORMS[form] for form in results.forms]
-    y = alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
-    offset = alt.YOffset("form:N", sort=forms, scale=alt.Scale(domain=forms, paddingOuter=0.5))
-    names = list(FORMS.values())
-    color = alt.Color("form:N", scale=alt.Scale(domain=names, range=[SHORT, LONG]), legend=None)
-    shapes = alt.Scale(domain=names, range=["circle", "diamond"])
-    shape = alt.Shape("form:N", scale=shapes, legend=None)
-    ends = [float(v) for r in rows for k in ("value", "low", "high") if (v := r[k]) is not None]
+    order = list(dict.fromkeys(str(r["row"]) for r in rows))
+    ends = values(rows, "value", "low", "high")
     scale = alt.Scale(domain=[min(-0.1, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
     x = alt.X(
         "value:Q",
@@ -489,20 +462,10 @@ def skills(results: FaithfulnessResults, width: int) -> Drawing | None:
         scale=scale,
         axis=alt.Axis(tickCount=8, format=".1f"),
     )
-    data = alt.InlineData(values=rows)
-    blind = alt.Chart(alt.InlineData(values=[{"x": 0}])).mark_rule(color=MUTED).encode(x="x:Q")
-    spans = (
-        alt.Chart(data)
-        .transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=2)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=offset, color=color)
-    )
-    dots = (
-        alt.Chart(data)
-        .mark_point(size=70, filled=True, opacity=1)
-        .encode(x=x, y=y, yOffset=offset, color=color, shape=shape)
-    )
-    return finish(alt.layer(blind, spans, dots), width, 34 * len(order))
+    forms = [FORMS[form] for form in results.forms]
+    layout = Rows(order, forms, list(FORMS.values()), width * 2 // 5)
+    layers = alt.layer(vertical_line(0), *layout.points(rows, x))
+    return finish(layers, width, 34 * len(order))
 
 
 # ---- tables

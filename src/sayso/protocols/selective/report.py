@@ -20,7 +20,24 @@ from rich.text import Text
 
 from sayso.records import Estimate, Results, part_of, signature_text
 from sayso.report import terminal
-from sayso.report.charts import INK, LONG, MUTED, NARROW, PAIRS, SHORT, Drawing, Row, finish
+from sayso.report.charts import (
+    COLORS,
+    DASHES,
+    INK,
+    NARROW,
+    SHAPES,
+    Drawing,
+    Row,
+    Rows,
+    bars_of_intervals,
+    finish,
+    legend_below,
+    point,
+    row_of,
+    styled,
+    values,
+    vertical_line,
+)
 from sayso.report.numbers import (
     FORMS,
     covers,
@@ -417,9 +434,6 @@ def _below(results: SelectiveResults, form: str) -> Iterator[str]:
 
 # ---- charts
 
-COLORS = (SHORT, LONG, PAIRS["UC"], PAIRS["UU"], INK, MUTED)
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 4])
-SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 #: rows of the bars
 MOST_BARS = 16
 WORDS_OF_ANSWER = "words of the answer"
@@ -433,7 +447,7 @@ def bars(results: SelectiveResults, width: int) -> Drawing | None:
         names += results.ranked(form)[: MOST_BARS // 2]
     names = list(dict.fromkeys([*names, LENGTH, WORDS]))
     rows = [
-        _row(name, FORMS[form], e)
+        row_of(score_label(name), FORMS[form], e)
         for name in names
         for form in results.forms
         if (e := results.best(form, name)).value is not None
@@ -448,72 +462,42 @@ def targets(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     names = list(dict.fromkeys([*results.ranked(form)[:MOST_BARS], LENGTH, WORDS]))
     kinds = {judge: "a wrong answer", "unknown": "an unknown fact"}
     rows = [
-        _row(name, kind, e)
+        row_of(score_label(name), kind, e)
         for name in names
         for by, kind in kinds.items()
         if (e := results.best(form, name, by)).value is not None
     ]
-    if len({r["kind"] for r in rows}) < 2:
+    if len({r["series"] for r in rows}) < 2:
         return None  # nothing to set against the errors: the bars show them
     return _points(rows, list(kinds.values()), width, "AUROC", legend=True)
-
-
-def _row(name: str, kind: str, e: Estimate) -> Row:
-    label = score_label(name)
-    return {"score": label, "kind": kind, "value": e.value, "low": e.low, "high": e.high}
 
 
 def _points(
     rows: list[Row], kinds: list[str], width: int, title: str, *, legend: bool = False
 ) -> Drawing:
     """A point with its interval for each score and kind, the best of the first kind on top."""
-    first = {str(r["score"]): r["value"] for r in rows if r["kind"] == kinds[0]}
-    names = dict.fromkeys(str(r["score"]) for r in rows)
+    first = {str(r["row"]): r["value"] for r in rows if r["series"] == kinds[0]}
+    names = dict.fromkeys(str(r["row"]) for r in rows)
     order = sorted(names, key=lambda n: -float(first.get(n) or 0))
-    limit = width * 2 // 5 if width > NARROW else width // 2
-    y = alt.Y("score:N", sort=order, title=None, axis=alt.Axis(labelLimit=limit))
-    offset = alt.YOffset("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, paddingOuter=0.5))
-    columns = 2 if width > NARROW else 1
-    shown = (
-        alt.Legend(title=None, orient="bottom", columns=columns, columnPadding=24)
-        if legend
-        else None
-    )
-    known = kinds if legend else list(FORMS.values())
-    color = alt.Color("kind:N", scale=alt.Scale(domain=known, range=[SHORT, LONG]), legend=shown)
-    marks = alt.Scale(domain=known, range=["circle", "diamond"])
-    shape = alt.Shape("kind:N", scale=marks, legend=shown)
-    ends = [v for r in rows for k in ("value", "low", "high") if isinstance(v := r[k], float)]
+    ends = values(rows, "value", "low", "high")
     scale = alt.Scale(domain=[min(0.4, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
     axis = alt.Axis(tickCount=6 if width > NARROW else 3, format=".1f")
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
-    data = alt.InlineData(values=rows)
-    chance = alt.Chart(alt.InlineData(values=[{"x": 0.5}])).mark_rule(color=MUTED).encode(x="x:Q")
-    spans = (
-        alt.Chart(data)
-        .transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=2)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=offset, color=color)
+    layout = Rows(
+        order,
+        kinds,
+        kinds if legend else list(FORMS.values()),
+        width * 2 // 5 if width > NARROW else width // 2,
+        legend=legend_below(2 if width > NARROW else 1, 24, labelLimit=320) if legend else None,
     )
-    points = (
-        alt.Chart(data)
-        .mark_point(size=70, filled=True, opacity=1)
-        .encode(x=x, y=y, yOffset=offset, color=color, shape=shape)
-    )
-    step = 22 if len(kinds) == 1 else 30
-    return _with_legend(alt.layer(chance, spans, points), width, step * len(order))
-
-
-def _with_legend(chart: Any, width: int, height: int) -> Drawing:
-    finished = finish(chart, width, height)
-    labelled: Drawing = finished.configure_legend(labelColor=INK, labelFontSize=12, labelLimit=320)
-    return labelled
+    layers = alt.layer(vertical_line(0.5), *layout.points(rows, x))
+    return finish(layers, width, (22 if len(kinds) == 1 else 30) * len(order))
 
 
 def risk(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Share wrong among the share answered, by score; the model's words as one point."""
     rows = [
-        _point(score_label(part_of(e.where, "score")), float(part_of(e.where, "coverage")), e)
+        point(score_label(part_of(e.where, "score")), float(part_of(e.where, "coverage")), e)
         for e in results.each("risk", form=form)
         if e.value is not None
     ]
@@ -522,11 +506,11 @@ def risk(results: SelectiveResults, form: str, width: int) -> Drawing | None:
         results.get("coverage_of_words", form=form, against=judge, score=WORDS),
         results.get("risk_of_words", form=form, against=judge, score=WORDS),
     )
-    point: list[Row] = []
+    words: list[Row] = []
     if spot[0].value is not None and spot[1].value is not None:
-        point = [{"score": "its words", "x": spot[0].value, "y": spot[1].value}]
+        words = [{"series": "its words", "x": spot[0].value, "y": spot[1].value}]
     titles = ("share of answers given", "share wrong among them")
-    return _lines(rows, width, titles, point, formats=("%", "%"))
+    return _lines(rows, width, titles, words, formats=("%", "%"))
 
 
 def score_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
@@ -550,23 +534,19 @@ def metric_by_length(results: SelectiveResults, form: str, width: int) -> Drawin
 def reference_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Mean length of the reference by fifths of the answer's length, beside equal lengths."""
     rows = [_at("the reference", e) for e in results.each("reference_words", form=form)]
-    equal = [{"score": "as long as the answer", "x": r["x"], "y": r["x"]} for r in rows]
+    equal = [{"series": "as long as the answer", "x": r["x"], "y": r["x"]} for r in rows]
     return _lines([*rows, *equal], width, (WORDS_OF_ANSWER, "words of the reference, mean"))
 
 
 def _at(name: str, e: Estimate) -> Row:
     """Return the point of a fifth of the answers, at their mean length."""
-    return _point(name, float(part_of(e.where, "length")), e)
-
-
-def _point(name: str, x: str | float, e: Estimate) -> Row:
-    return {"score": name, "x": x, "y": e.value, "low": e.low, "high": e.high}
+    return point(name, float(part_of(e.where, "length")), e)
 
 
 def refusals_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Share of right answers that each metric refuses, by fifths of length, with intervals."""
     rows = [
-        _point(
+        point(
             metric_label(part_of(e.where, "against")),
             FIFTHS[int(part_of(e.where, "fifth")) - 1],
             e,
@@ -588,7 +568,7 @@ def rankings(results: SelectiveResults, form: str, width: int) -> Drawing | None
     metrics, judge = results.metrics(form), results.judge(form)
     names = list(dict.fromkeys(swapped))[: len(COLORS)]
     rows = [
-        _point(score_label(name), metric_label(by, judge), e)
+        point(score_label(name), metric_label(by, judge), e)
         for name in names
         for by in metrics
         if (e := results.get("auroc", form=form, against=by, score=name)).value is not None
@@ -605,59 +585,45 @@ def _lines(
     order: list[str] | None = None,
     formats: tuple[str, str] = ("", ""),
 ) -> Drawing | None:
-    """One line for each ``score`` over ``x``, named in the legend, intervals if any.
+    """One line for each series over ``x``, named in the legend, intervals if any.
 
     ``formats`` are those of the numbers on the axes.
     """
-    names = list(dict.fromkeys(str(r["score"]) for r in rows))[: len(COLORS)]
-    rows = [r for r in rows if r["score"] in names]
+    names = list(dict.fromkeys(str(r["series"]) for r in rows))[: len(COLORS)]
+    rows = [r for r in rows if r["series"] in names]
     if len({r["x"] for r in rows}) < 2:
         return None
-    ends = [
-        v
-        for r in [*rows, *(points or [])]
-        for k in ("y", "low", "high")
-        if (v := r.get(k)) is not None
-    ]
+    ends = values([*rows, *(points or [])], "y", "low", "high")
     y_scale = alt.Scale(domain=[min(ends), max(ends)], nice=True, padding=6)
     x = _x_axis(width, titles[0], order, formats[0])
     y_axis = alt.Axis(tickCount=5, titleLimit=240, format=formats[1] or alt.Undefined)
     y = alt.Y("y:Q", title=titles[1], scale=y_scale, axis=y_axis)
-    legend = alt.Legend(
-        title=None,
-        orient="bottom",
-        columns=2 if width > NARROW else 1,
-        columnPadding=40,
-        symbolOpacity=1,
+    legend = legend_below(2 if width > NARROW else 1, 40, symbolOpacity=1, labelLimit=320)
+    color, shape, dash = (
+        styled(channel, names, styles, legend)
+        for channel, styles in (
+            (alt.Color, COLORS),
+            (alt.Shape, SHAPES),
+            (alt.StrokeDash, DASHES),
+        )
     )
-
-    def scaled(kind: Any, styles: tuple[Any, ...]) -> Any:
-        scale = alt.Scale(domain=names, range=list(styles[: len(names)]))
-        return kind("score:N", scale=scale, legend=legend)
-
-    palette, dash = scaled(alt.Color, COLORS), scaled(alt.StrokeDash, DASHES)
-    mark = scaled(alt.Shape, SHAPES)
     base = alt.Chart(alt.InlineData(values=rows))
     layers: list[alt.Chart] = [
-        base.mark_line(strokeWidth=2).encode(x=x, y=y, color=palette, strokeDash=dash)
+        base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
     ]
     if any(r.get("low") is not None for r in rows):
-        layers.append(
-            base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-            .mark_rule(strokeWidth=1, opacity=0.6)
-            .encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=palette)
-        )
+        layers.append(bars_of_intervals(base, x, color, strokeWidth=1, opacity=0.6))
     layers.append(
-        base.mark_point(size=40, filled=True, opacity=1).encode(x=x, y=y, color=palette, shape=mark)
+        base.mark_point(size=40, filled=True, opacity=1).encode(x=x, y=y, color=color, shape=shape)
     )
     if points:
         spots = alt.Chart(alt.InlineData(values=points))
         label = spots.mark_text(align="right", dx=-10, dy=-10, color=INK)
         layers += [
             spots.mark_point(size=130, shape="cross", color=INK, strokeWidth=2).encode(x=x, y=y),
-            label.encode(x=x, y=y, text="score:N"),
+            label.encode(x=x, y=y, text="series:N"),
         ]
-    return _with_legend(alt.layer(*layers), width, 300 if width > NARROW else 260)
+    return finish(alt.layer(*layers), width, 300 if width > NARROW else 260)
 
 
 def _x_axis(width: int, title: str, order: list[str] | None, number_format: str) -> Any:

@@ -45,11 +45,19 @@ from sayso.report.charts import (
     LONG,
     MUTED,
     NARROW,
+    SHAPES,
     SHORT,
     THIRD,
     Drawing,
     Row,
+    Rows,
     finish,
+    legend_below,
+    lines_and_points,
+    point,
+    row_of,
+    styled,
+    values,
 )
 from sayso.report.numbers import DASH, block, covers, line, number, percent, plain, range_of
 from sayso.report.page import environment, page, refuse_beside, seed_of, shared_context
@@ -306,7 +314,6 @@ def gains(results: SelfKnownResults) -> Table:
 # color; a hollow point rests on fewer than FEW sentences or claims.
 
 COLORS = (SHORT, LONG, THIRD, FOURTH, INK, MUTED)
-SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 #: sentences or claims below which a point is hollow
 FEW = 10
 _HOLLOW = f"Bars are 95 % intervals over resampled texts; a hollow point rests on fewer than {FEW}."
@@ -377,14 +384,7 @@ def _rows(series: Sequence[tuple[str, Sequence[Estimate]]]) -> list[Row]:
     for at, (label, own) in enumerate(series):
         shift = 0.5 * ((at + 0.5) / len(series) - 0.5)
         rows += [
-            {
-                "series": label,
-                "x": part + shift,
-                "y": e.value,
-                "low": e.low,
-                "high": e.high,
-                "n": e.n,
-            }
+            point(label, part + shift, e)
             for part, e in enumerate(own, start=1)
             if e.value is not None
         ]
@@ -422,8 +422,7 @@ def _drawn(
 ) -> Drawing | None:
     if not points:
         return None
-    ends = [float(v) for r in points for k in ("y", "low", "high") if (v := r[k]) is not None]
-    top = 1.0 if quantity.share else 1.05 * max(0.1, *ends)
+    top = 1.0 if quantity.share else 1.05 * max(0.1, *values(points, "y", "low", "high"))
     step = max(1, -(-parts // (12 if width > NARROW else 6)))
     x = alt.X(
         "x:Q",
@@ -440,45 +439,22 @@ def _drawn(
         axis=alt.Axis(tickCount=6, titleLimit=300, format=".1f"),
     )
     present = [name for name in names if any(r["series"] == name for r in points)]
-    legend = alt.Legend(
-        title=None,
-        orient="bottom",
-        columns=6 if width > NARROW else 2,
-        columnPadding=28,
+    legend = legend_below(
+        6 if width > NARROW else 2,
         symbolOpacity=1,
-        labelColor=INK,
-        labelFontSize=12,
         labelLimit=240 if width > NARROW else 120,
     )
-
-    def by_series(channel: Any, styles: tuple[str, ...]) -> Any:
-        scale = alt.Scale(domain=present, range=list(styles[: len(present)]))
-        return channel("series:N", scale=scale, legend=legend)
-
-    color, shape = by_series(alt.Color, COLORS), by_series(alt.Shape, SHAPES)
-    layers = [*_lines_and_points(points, x, y, color, shape)]
+    color, shape = (
+        styled(channel, present, styles, legend)
+        for channel, styles in ((alt.Color, COLORS), (alt.Shape, SHAPES))
+    )
+    styles = {"color": color, "shape": shape}
+    layers = lines_and_points(points, (x, y), styles, few=FEW, size=58, opacity=0.6)
     if variant:
         dotted = alt.Chart(alt.InlineData(values=variant))
         dotted = dotted.mark_line(strokeWidth=1.8, strokeDash=[2, 3])
         layers.insert(0, dotted.encode(x=x, y=y, color=color))
     return finish(alt.layer(*layers), width, min(quantity.height, width))
-
-
-def _lines_and_points(points: list[Row], x: Any, y: Any, color: Any, shape: Any) -> list[alt.Chart]:
-    """Return lines, intervals, and points, hollow where they rest on little."""
-    base = alt.Chart(alt.InlineData(values=points))
-    return [
-        base.mark_line(strokeWidth=1.2, opacity=0.6).encode(x=x, y=y, color=color),
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=1.6)
-        .encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=color),
-        base.transform_filter(f"datum.n >= {FEW}")
-        .mark_point(size=58, filled=True, opacity=1)
-        .encode(x=x, y=y, color=color, shape=shape),
-        base.transform_filter(f"datum.n < {FEW}")
-        .mark_point(size=50, filled=False, strokeWidth=1.4, opacity=1)
-        .encode(x=x, y=y, color=color, shape=shape),
-    ]
 
 
 def paired(results: SelfKnownResults, width: int) -> Drawing | None:
@@ -492,42 +468,25 @@ def paired(results: SelfKnownResults, width: int) -> Drawing | None:
         pair = [results.get(name, method=method, **place) for method in methods]
         if any(e.value is None for e in pair):
             continue
-        points += [
-            {"row": label, "series": series, "x": e.value, "low": e.low, "high": e.high}
-            for series, e in zip(names, pair, strict=True)
-        ]
-        joined.append({"row": label, "x": pair[0].value, "x2": pair[1].value})
+        points += [row_of(label, series, e) for series, e in zip(names, pair, strict=True)]
+        joined.append({"row": label, "value": pair[0].value, "to": pair[1].value})
     if not points:
         return None
     order = [str(r["row"]) for r in joined]
     x = alt.X(
-        "x:Q",
+        "value:Q",
         title="share",
         scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
         axis=alt.Axis(tickCount=6, format=".1f"),
     )
-    y = alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
-    offset = alt.YOffset("series:N", sort=names, scale=alt.Scale(domain=names, paddingOuter=0.6))
-    legend = alt.Legend(
-        title=None, orient="bottom", columnPadding=28, labelColor=INK, labelFontSize=12
-    )
-    color, shape = (
-        channel("series:N", scale=alt.Scale(domain=names, range=list(styles[:2])), legend=legend)
-        for channel, styles in ((alt.Color, COLORS), (alt.Shape, SHAPES))
-    )
-    base = alt.Chart(alt.InlineData(values=points))
-    layers = [
+    layout = Rows(order, names, names, width * 2 // 5, 0.6, legend_below())
+    layers = alt.layer(
         alt.Chart(alt.InlineData(values=joined))
         .mark_rule(color=MUTED, strokeDash=[3, 3])
-        .encode(x=x, x2="x2:Q", y=y),
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-        .mark_rule(strokeWidth=2)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, yOffset=offset, color=color),
-        base.mark_point(size=70, filled=True, opacity=1).encode(
-            x=x, y=y, yOffset=offset, color=color, shape=shape
-        ),
-    ]
-    return finish(alt.layer(*layers), width, 44 * len(order))
+        .encode(x=x, x2="to:Q", y=layout.y),
+        *layout.points(points, x),
+    )
+    return finish(layers, width, 44 * len(order))
 
 
 # ---- tables of whole answers and of parts of the text

@@ -18,7 +18,15 @@ from sayso.prompts.methods import METHOD_LABELS
 from sayso.records import Estimate, Question, Results, signature_text
 from sayso.report import charts, terminal
 from sayso.report.answers import Tables
-from sayso.report.charts import NARROW, PAIRS, Drawing, Row, finish, forest_plot, pair_bars
+from sayso.report.charts import (
+    NARROW,
+    PAIRS,
+    Drawing,
+    finish,
+    forest_plot,
+    pair_bars,
+    row_of,
+)
 from sayso.report.numbers import (
     DASH,
     FORMS,
@@ -712,24 +720,19 @@ def metrics_chart(numbers: Results, width: int) -> Drawing | None:
         for name, (meaning, _, _) in METRICS.items()
     }
     rows = [
-        _row(numbers.get(name, form=form), metric=labels[name], form=FORMS[form])
+        row_of(labels[name], FORMS[form], numbers.get(name, form=form))
         for name in METRICS
         for form in numbers.forms
     ]
     references = [
-        {"metric": labels[name], "form": FORMS[form], "policy": policy, "value": estimate.value}
+        {"row": labels[name], "series": FORMS[form], "policy": policy, "value": estimate.value}
         for name in METRICS
         for form in numbers.forms
         for policy in charts.REFERENCES
         if (estimate := numbers.get(name, form=form, policy=policy)).value is not None
     ]
     return forest_plot(
-        rows,
-        "metric",
-        list(labels.values()),
-        width,
-        "share (J: difference of two shares)",
-        references,
+        rows, list(labels.values()), width, "share (J: difference of two shares)", references
     )
 
 
@@ -756,15 +759,11 @@ def _sliced(numbers: Results, key: str, names: dict[str, str], width: int) -> Dr
         # two names that are cut to the same label must not share a row
         order.append(label if label not in order else f"{label} {len(order) + 1}")
     rows = [
-        _row(estimate, metric=label, form=FORMS[form])
+        row_of(label, FORMS[form], estimate)
         for value, label in zip(largest, order, strict=True)
         for form, estimate in slices[value]
     ]
-    return forest_plot(rows, "metric", order, width, "J (0 = blind hedging)", [])
-
-
-def _row(estimate: Estimate, **fields: str) -> Row:
-    return {**fields, "value": estimate.value, "low": estimate.low, "high": estimate.high}
+    return forest_plot(rows, order, width, "J (0 = blind hedging)", [])
 
 
 def alignment_chart(numbers: Results, width: int) -> Drawing | None:
