@@ -46,6 +46,7 @@ from sayso.records import (
     Request,
     Score,
     Signature,
+    Slice,
     Verdict,
     signature_of,
 )
@@ -99,25 +100,37 @@ def unlike(
 
 def check_alike(
     names: tuple[str, str],
-    parts: tuple[Mapping[str, str], Mapping[str, str]],
+    signatures: Sequence[Mapping[Any, Signature]],
     golds: tuple[Mapping[str, object], Mapping[str, object]],
     free: Sequence[str],
     allow: Sequence[str],
 ) -> list[str]:
     """Return notes on differences that ``allow`` permits; see :func:`unlike`.
 
-    Raises InputError for runs that differ in anything else.
+    ``signatures`` are each run's, by slice; the first stands for all, without form and method.
+    Raises InputError for a run without any, and for runs that differ in anything else.
     """
-    reasons, notes = unlike(names, parts, golds, free, allow)
+    if not all(signatures):
+        raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
+    first, second = (
+        {k: v for k, v in next(iter(own.values())) if k not in ("form", "method")}
+        for own in signatures
+    )
+    reasons, notes = unlike(names, (first, second), golds, free, allow)
     if reasons:
         raise InputError(reasons[0])
     return notes
 
 
-def difference_signature(name: str, ours: Signature, theirs: Signature) -> Signature:
-    """Return the signature of B - A: B's settings, and last what A had instead of them."""
+def signed_difference(
+    estimate: Estimate, where: Slice, theirs: Signature, ours: Signature
+) -> Estimate:
+    """Return B - A with its slice; its signature is B's settings, and last what A had instead."""
     other = ",".join(f"{key}:{value}" for key, value in theirs if (key, value) not in ours)
-    return signature_of(f"difference of {name}", (*ours, ("minus", other or "the same")))
+    signature = signature_of(
+        f"difference of {estimate.name}", (*ours, ("minus", other or "the same"))
+    )
+    return msgspec.structs.replace(estimate, where=where + estimate.where, signature=signature)
 
 
 Row = TypeVar("Row", bound=msgspec.Struct)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 
 from sayso.metrics.cmfg import cmfg, mfg, skill
@@ -19,7 +18,7 @@ from sayso.protocols.faithfulness.measure import (
 )
 from sayso.protocols.faithfulness.rows import Rows, load_rows
 from sayso.protocols.faithfulness.settings import Settings
-from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
+from sayso.protocols.protocol import Comparison, Side, check_alike, signed_difference
 from sayso.records import Estimate, InputError, Signature, slice_of
 
 #: settings that may differ without being asked: the thing compared, and what it does not rest on
@@ -43,7 +42,9 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     """
     a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
-    notes = _check(sides, (a, b), allow)
+    signatures = [side.signatures for side in sides]
+    golds = sides[0].golds, sides[1].golds
+    notes = check_alike((a, b), signatures, golds, FREE, allow)
     differences: list[Estimate] = []
     for key in sides[0].rows:
         if key not in sides[1].rows:
@@ -60,7 +61,9 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
                 for r in (first, second)
             )
             of_key = _differences(first, second, sides[0].settings, resamples, seed)
-            differences += [_signed(sides, key, estimate) for estimate in of_key]
+            where = slice_of(form=key[0], method=key[1])
+            theirs, ours = (own[key] for own in signatures)
+            differences += [signed_difference(e, where, theirs, ours) for e in of_key]
     if not sides[0].rows.keys() & sides[1].rows.keys():
         methods = (", ".join(sorted({m for _, m in side.rows})) or "none" for side in sides)
         raise InputError(
@@ -83,16 +86,6 @@ def _open(side: Side) -> _Side:
         signatures[r.form, r.method] = example.signature[1:]
     golds = {q.id: q.golds for q in run.questions}
     return _Side({(r.form, r.method): r for r in rows}, signatures, golds, settings)
-
-
-def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
-    if not all(side.signatures for side in sides):
-        raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
-    one, two = (
-        {k: v for k, v in next(iter(side.signatures.values())) if k not in ("form", "method")}
-        for side in sides
-    )
-    return check_alike(names, (one, two), (sides[0].golds, sides[1].golds), FREE, allow)
 
 
 def _differences(
@@ -139,11 +132,3 @@ def _difference(
         seed=seed,
         name=name,
     )
-
-
-def _signed(sides: tuple[_Side, _Side], key: tuple[str, str], estimate: Estimate) -> Estimate:
-    """Return a difference with its slice; its signature names B's settings and what A's were."""
-    theirs, ours = (side.signatures[key] for side in sides)
-    signature = difference_signature(estimate.name, ours, theirs)
-    where = slice_of(form=key[0], method=key[1])
-    return msgspec.structs.replace(estimate, where=where, signature=signature)

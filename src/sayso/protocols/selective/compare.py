@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sayso.metrics.arrays import Floats, divide, or_none
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.ranking import auroc, within_auroc
-from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
+from sayso.protocols.protocol import Comparison, Side, check_alike, signed_difference
 from sayso.protocols.selective.measure import judge_of, signed
 from sayso.protocols.selective.rows import Rows, load_rows, strata_of, types_of
 from sayso.records import Estimate, InputError, Signature, slice_of
 
 #: settings that may differ without ``allow``: what is compared
-FREE = ("model", "data")
+FREE = ("model", "data", "ci")
 Ints = NDArray[np.int64]
 
 
@@ -37,7 +37,9 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     """
     a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
-    notes = _check(sides, (a, b), allow)
+    signatures = [side.signatures for side in sides]
+    golds = sides[0].golds, sides[1].golds
+    notes = check_alike((a, b), signatures, golds, FREE, allow)
     differences: list[Estimate] = []
     for form in sides[0].forms:
         if form not in sides[1].forms:
@@ -54,7 +56,8 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
                 f"{form}: {len(shared)} of {total} facts are in both runs; the rest is left out"
             )
         paired = _differences((first, second), (rows[0], rows[1]), form, resamples, seed)
-        differences += [_signed(sides, form, estimate) for estimate in paired]
+        where, settings = slice_of(form=form), [side.signatures[form] for side in sides]
+        differences += [signed_difference(e, where, *settings) for e in paired]
     if not differences:
         raise InputError(f"{a} and {b} have no fact in common; compare runs on the same data")
     return Comparison(differences, notes, protocol="selective")
@@ -65,18 +68,6 @@ def _open(side: Side) -> _Side:
     forms = load_rows(run, settings, judge_of(run))
     signatures = {form: signed(run, settings, form, Estimate("x")).signature[1:] for form in forms}
     return _Side(forms, signatures, {q.id: q.golds for q in run.questions})
-
-
-def _parts(side: _Side) -> dict[str, str]:
-    signature = dict(next(iter(side.signatures.values())))
-    return {key: value for key, value in signature.items() if key != "form"}
-
-
-def _check(sides: tuple[_Side, _Side], names: tuple[str, str], allow: Sequence[str]) -> list[str]:
-    if not all(side.signatures for side in sides):
-        raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
-    one, two = (_parts(side) for side in sides)
-    return check_alike(names, (one, two), (sides[0].golds, sides[1].golds), (*FREE, "ci"), allow)
 
 
 def _differences(
@@ -126,11 +117,3 @@ def _mean(values: Floats, weights: Any = None) -> float | Floats | None:
     W = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
     share = divide(W @ values, W.sum(axis=-1))
     return or_none(share) if W.ndim == 1 else np.asarray(share)
-
-
-def _signed(sides: tuple[_Side, _Side], form: str, estimate: Estimate) -> Estimate:
-    """Return a difference with its slice; its signature has B's settings and what A's were."""
-    theirs, ours = (side.signatures[form] for side in sides)
-    signature = difference_signature(estimate.name, ours, theirs)
-    where = slice_of(form=form) + estimate.where
-    return msgspec.structs.replace(estimate, where=where, signature=signature)

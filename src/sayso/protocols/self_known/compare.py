@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
-from sayso.protocols.protocol import Comparison, Side, check_alike, difference_signature
+from sayso.protocols.protocol import Comparison, Side, check_alike, signed_difference
 from sayso.protocols.self_known.measure import (
     OwnAnswers,
     common,
@@ -45,12 +43,9 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     """
     a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
-    if not all(side.signatures for side in sides):
-        raise InputError(f"{a} and {b}: one of them has no answers to compare")
-    one, two = (
-        {k: v for k, v in next(iter(side.signatures.values())) if k != "method"} for side in sides
-    )
-    notes = check_alike((a, b), (one, two), (sides[0].golds, sides[1].golds), FREE, allow)
+    signatures = [side.signatures for side in sides]
+    golds = sides[0].golds, sides[1].golds
+    notes = check_alike((a, b), signatures, golds, FREE, allow)
     numbers: list[Estimate] = []
     for method, first in sides[0].texts.items():
         if method not in sides[1].texts:
@@ -65,7 +60,8 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
         if max(shared) < total:
             notes.append(f"{method}: {min(shared)} of {total} prompts are answered in both runs")
         of_method = differences(pair, sides[0].settings, resamples, seed)
-        numbers += [_signed(sides, method, estimate) for estimate in of_method]
+        where, settings = slice_of(method=method), [own[method] for own in signatures]
+        numbers += [signed_difference(e, where, *settings) for e in of_method]
     if not sides[0].texts.keys() & sides[1].texts.keys():
         raise InputError(
             f"{a} and {b} have no method in common ({', '.join(sides[0].texts)}; "
@@ -83,11 +79,3 @@ def _open(side: Side) -> _Side:
     own = {method: own_answers(run, t) for method, t in texts.items()}
     signatures = {m: signed(run, settings, Estimate("x"), m).signature[1:] for m in texts}
     return _Side(texts, own, signatures, {q.id: q.golds for q in run.questions}, settings)
-
-
-def _signed(sides: tuple[_Side, _Side], method: str, estimate: Estimate) -> Estimate:
-    """Return a difference with its slice; its signature names B's settings and what A's were."""
-    theirs, ours = (side.signatures[method] for side in sides)
-    signature = difference_signature(estimate.name, ours, theirs)
-    where = slice_of(method=method) + estimate.where
-    return msgspec.structs.replace(estimate, where=where, signature=signature)

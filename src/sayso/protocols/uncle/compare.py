@@ -14,7 +14,7 @@ from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.uncle_known import bootstrap_cells_difference, cluster_cells
 from sayso.metrics.uncle_rates import MISSING
 from sayso.metrics.within_type import j_within
-from sayso.protocols.protocol import Comparison, Run, Side, difference_signature, unlike
+from sayso.protocols.protocol import Comparison, Run, Side, signed_difference, unlike
 from sayso.protocols.uncle.measure import spread, wording_labels, wording_rates
 from sayso.protocols.uncle.rows import Context, Ints, load_rows, probes_hash
 from sayso.protocols.uncle.settings import FORMS
@@ -180,6 +180,6 @@ def _signed(
     sides: tuple[_Side, _Side], estimate: Estimate, where: Slice, form: str, missing: int
 ) -> Estimate:
     """Return a difference with its slice; its signature has B's settings and what A's were."""
-    other, own = (side.context.signed(estimate, where, form) for side in sides)
-    signature = difference_signature(own.name, own.signature[1:], other.signature[1:])
-    return msgspec.structs.replace(own, missing=missing, signature=signature)
+    theirs, ours = (side.context.signed(estimate, where, form) for side in sides)
+    difference = msgspec.structs.replace(estimate, missing=missing)
+    return signed_difference(difference, where, theirs.signature[1:], ours.signature[1:])
