@@ -53,9 +53,7 @@ def test_a_given_setting_that_nothing_reads_is_refused(
         ({"methods": "unc_few"}, "measures nothing"),
     ],
 )
-def test_an_export_reads_no_setting_of_trainings(
-    given: dict[str, Any], told: str
-) -> None:
+def test_an_export_reads_no_setting_of_trainings(given: dict[str, Any], told: str) -> None:
     check_exported(TrainConfig(sft_rows=3))
     with pytest.raises(InputError, match=told):
         check_exported(TrainConfig(**given))

@@ -24,10 +24,9 @@ from support.tiny_training import PRESET, PROMPT, rows
 @pytest.fixture(scope="module")
 def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "sft"
-    about = {"base_run": "runs/base", "recipe": "test"}
     with open_engine("builtin") as engine:
-        base = engine.base
-    return sft("builtin", rows(24), PRESET, folder, base=base, about=about)
+        about = {"base_run": "runs/base", "recipe": "test", "base": engine.base}
+    return sft("builtin", rows(24), PRESET, folder, about=about)
 
 
 @contextlib.contextmanager
@@ -84,7 +83,7 @@ def test_the_adapter_loads_in_plain_transformers_and_peft(adapter: Path) -> None
 
 
 def test_a_trained_model_is_not_probed_by_accident(adapter: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"taught from runs/base.*--known-from runs/base"):
+    with pytest.raises(InputError, match=r"trained from runs/base.*--known-from runs/base"):
         sayso.run("uncle", model=f"hf:{adapter}", limit=1, out=tmp_path / "run", cache=tmp_path)
     assert not (tmp_path / "run").exists()
 

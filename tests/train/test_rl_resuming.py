@@ -97,7 +97,8 @@ def test_where_memory_runs_out_half_as_many_answers_are_computed_at_once(
     monkeypatch.setattr(trl.GRPOTrainer, "compute_loss", small)
     said: list[str] = []
     card = read_card(rl(start, prompts(4), TINY, tmp_path / "x", say=said.append))
-    assert said[1:] == ["memory ran out: going on with 4 rows at once and 2 accumulated"]
+    notices = [line for line in said[1:] if not line.endswith(" left")]  # a slow machine says more
+    assert notices == ["memory ran out: going on with 4 rows at once and 2 accumulated"]
     assert set(trained) == {4}
     assert card is not None
     assert all("KL" not in step.values for step in card.curve)  # kl is 0: nothing holds it

@@ -335,7 +335,7 @@ def test_settings_that_train_nothing_are_refused(name: str) -> None:
 
 
 def test_trainers_get_what_the_preset_says(tmp_path: Path) -> None:
-    task = trainers.Task("sft", "m", tmp_path, PAPER, PAPER.sft, 7, True, print, {})
+    task = trainers.Task("sft", "m", tmp_path, PAPER, PAPER.sft, 7, print, {})
     given = trainers.arguments(task, 8)
     assert given["per_device_train_batch_size"] * given["gradient_accumulation_steps"] == 32
     assert (given["adam_beta1"], given["adam_beta2"], given["weight_decay"]) == (0.9, 0.98, 0.0)

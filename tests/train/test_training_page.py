@@ -19,9 +19,9 @@ from sayso import cli
 from sayso.records import Estimate, InputError
 from sayso.report.numbers import reach
 from sayso.train import report as charts
-from sayso.train.proof import verdict
 from sayso.train.report import page, render_training, write_training_page
 from sayso.train.result import Cell, Change, Method, Point, Training, read_training, write_training
+from sayso.train.verdict import verdict
 from support.trainings import METHODS, training
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'

@@ -1,11 +1,11 @@
-"""The proof of a training: what each method said, the table, and the verdict in words."""
+"""The proof of a training: trained models are measured, and every method stands in one table."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import exp, inf
+from math import exp
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,7 +76,8 @@ from sayso.runs.stages import FolderRun
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, Halves
-from sayso.train.result import Cell, Change, Method, Sample, Training
+from sayso.train.result import FORMS, Cell, Change, Method, Sample, Training
+from sayso.train.verdict import verdict
 
 # ---- measuring trained models: the same questions, the base run's frozen probes, forced answers
 #
@@ -219,7 +220,6 @@ def check_measured(base: Base, result: Result) -> None:
 
 # ---- what each method answered, joined fact by fact: the arrays that the table is made of
 
-FORMS = ("short", "long")
 Ints = NDArray[np.int64]
 Pair = tuple[str, str]
 
@@ -752,179 +752,6 @@ def _changes(
 VALUES = {CORRECT: "correct", INCORRECT: "incorrect", UNCERTAIN: "uncertain"}
 #: facts shown of each kind and form
 SHOWN = 6
-#: a corrected p below which a change is called one
-CLEAR = 0.05
-#: hedged facts below which nothing is said of where hedges stand, and of all facts the share below
-#: which a model is said to hedge almost nothing
-FEW_HEDGES, FEW_SHARE = 5, 0.01
-#: entities below which a verdict says that they are few: t quantiles and exact intervals are rough
-FEW_ENTITIES = 30
-#: of what it hedges when asked, the share from which it is said to hedge as much unasked
-AS_OFTEN = 0.75
-PLACES = {"short": "short answers", "long": "paragraphs"}
-MINUS = "\N{MINUS SIGN}"
-BUILTIN = (
-    "The built-in model shows that the instrument works; it says nothing about what a recipe does "
-    "to a language model of real size."
-)
-
-
-def verdict(training: Training, against: str) -> Iterator[str]:
-    """Yield what heads the table: each form, then knowledge, then what is not shown."""
-    trained = [m for m in training.methods if m.kind == "trained"]
-    if not trained:
-        return
-    last = trained[-1]
-    for form in FORMS:
-        yield _hedging(training, last, form, against)
-    yield from _unasked(training, last, against)
-    yield from _knowledge(training, last, against)
-    if len(last.seeds) < 2:
-        yield "One training seed: the intervals say nothing about what another seed would give."
-    measured = training.entities.get("measured", FEW_ENTITIES)
-    if measured < FEW_ENTITIES:
-        each = "1 entity was" if measured == 1 else f"{measured} entities were"
-        yield f"Only {each} measured: too few for intervals and tests to be more than rough."
-    if training.model == "builtin":
-        yield BUILTIN
-
-
-def _hedging(training: Training, method: Method, form: str, against: str) -> str:
-    uur, over, allowed, j = (
-        training.get(method.name, form, name) for name in ("UUR", "over_hedge", "policy_UUR", "J")
-    )
-    who = f"{method.title}, {form} form"
-    if uur.value is None and over.value is None:
-        return f"{who}: no fact of which it could be said whether it was known."
-    if uur.value is None:
-        return f"{who}: hedges {_percent(over)} of known facts; there was no unknown one to hedge."
-    if over.value is None:
-        return f"{who}: hedges {_percent(uur)} of unknown facts; there was no known one."
-    text = f"{who}: hedges {_percent(uur)} of unknown and {_percent(over)} of known facts"
-    hedged, facts = _hedged(training, method, form)
-    nothing = hedged < max(FEW_HEDGES, FEW_SHARE * facts)
-    if nothing:
-        count = f"{hedged:.0f}" if float(hedged).is_integer() else f"{hedged:.1f}"
-        text += f"; it hedges almost nothing: {count} of {facts:,.0f} facts"
-    if allowed.value is not None and hedged >= FEW_HEDGES:
-        text += (
-            "; hedging as often within each type, but by its own probabilities, it would reach "
-            f"{_percent(allowed)} of the unknown"
-        )
-    text += f". J {_number(j)}"
-    before = training.get(against, form, "J")
-    if before.value is not None:
-        text += f", with the instruction alone {_number(before)}"
-    return f"{text}{_gain(training.change(method.name, against, form, 'J'))}{_blind(j, nothing)}."
-
-
-def _hedged(training: Training, method: Method, form: str) -> tuple[float, float]:
-    """Return how many facts are hedged (the mean over seeds) of how many."""
-    share = training.get(method.name, form, "p_uncertain")
-    if share.numerator is None or share.denominator is None:
-        return inf, inf  # a table without counts: nothing is said of them
-    return share.numerator, share.denominator
-
-
-def _unasked(training: Training, method: Method, against: str) -> Iterator[str]:
-    """Yield how much is hedged where nobody asks for doubt, beside where somebody does."""
-    parts: list[str] = []
-    alike: list[str] = []
-    base: list[str] = []
-    for form in FORMS:
-        own, instructed, before = (
-            training.get(name, form, number)
-            for name, number in (
-                (method.name, "unasked"), (method.name, "p_uncertain"), (against, "unasked"),
-            )
-        )  # fmt: skip
-        if own.value is None or instructed.value is None:
-            continue
-        of_facts = "" if parts else " of facts"
-        parts.append(f"{_percent(own)}{of_facts} in {PLACES[form]} (asked: {_percent(instructed)})")
-        base.append(_percent(before))
-        hedged, facts = _hedged(training, method, form)
-        if own.value >= AS_OFTEN * instructed.value and hedged >= max(
-            FEW_HEDGES, FEW_SHARE * facts
-        ):
-            alike.append(PLACES[form])
-    if parts:
-        text = f"Unasked it hedges {' and '.join(parts)}, the base model {' and '.join(base)}."
-        if alike:
-            text += f" In {' and '.join(alike)} it hedges about as often unasked as asked."
-        yield text
-
-
-def _gain(change: Change | None) -> str:
-    """Return what a change of J is called; nothing where it could not be tested."""
-    if change is None or change.difference.value is None or change.p_holm is None:
-        return ""
-    if change.p_holm >= CLEAR:
-        return ": no difference beyond chance"
-    return ": a gain" if change.difference.value > 0 else ": a loss"
-
-
-def _blind(j: Estimate, nothing: bool) -> str:
-    """Return what J itself does not show. ``nothing``: almost nothing is hedged, blindly or not."""
-    if nothing or j.low is None or j.high is None:
-        return ""
-    if j.high < 0:
-        return "; J is below 0: it hedges what was known more than what was not"
-    if j.low <= 0:
-        return "; J's interval holds 0, as it does for a model that hedges blindly"
-    return ""
-
-
-def _knowledge(training: Training, method: Method, against: str) -> Iterator[str]:
-    after, before = (training.get(m, "short", "forced") for m in (method.name, against))
-    if after.value is None or before.value is None:
-        known = training.get(against, "short", "KCR").value is not None
-        why = "this model cannot be forced to answer" if known else "no fact was known before"
-        yield f"Whether knowledge was lost is not known: {why}."
-        return
-    text = (
-        f"Forced to answer, it is right on {_percent(after)} of the facts that the base model "
-        f"knew (the base model itself: {_percent(before)}"
-    )
-    change = training.change(method.name, against, "short", "forced")
-    gap = change.difference if change is not None else Estimate("forced")
-    if gap.value is not None and gap.low is not None and gap.high is not None:
-        text += (
-            f"; difference {_points(gap.value)} [{_points(gap.low)}, {_points(gap.high)}] points"
-        )
-    text += ")"
-    several = [training.get(m, "short", "forced_several") for m in (method.name, against)]
-    if all(e.value is not None for e in several):
-        own, base = (_percent(e) for e in several)
-        text += f"; of those to which the base model gave several answers, on {own} ({base})"
-    if change is not None and change.p_holm is not None and change.p_holm < CLEAR:
-        lost = (change.difference.value or 0.0) < 0
-        text += ": knowledge was lost" if lost else ": it got better at it"
-    yield f"{text}."
-
-
-def _points(value: float) -> str:
-    text = f"{100 * value:+.1f}"
-    return "0.0" if float(text) == 0 else text.replace("-", MINUS)
-
-
-def _percent(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "an unknown share"
-    return "<1 %" if 0 < estimate.value < 0.005 else f"{100 * estimate.value:.0f} %"
-
-
-def _number(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "undefined"
-    if estimate.low is None or estimate.high is None:
-        return _two(estimate.value)
-    return f"{_two(estimate.value)} [{_two(estimate.low)}, {_two(estimate.high)}]"
-
-
-def _two(value: float) -> str:
-    text = f"{value:.2f}"
-    return "0.00" if float(text) == 0 else text.replace("-", MINUS)
 
 
 def samples(frame: Frame, before: Side, after: Side, seed: int = 0) -> Iterator[Sample]:
@@ -981,25 +808,16 @@ def prove(
     say: Say = lambda text: None,
 ) -> Training:
     """Measure trained models (by stage, a list over seeds) with frozen probes; return it all."""
-    methods = str(begun.settings["methods"])
     frame = frame_of(base.path, parts.measured.questions)
     given = choices(base.path, parts.measured.questions)
     say(f"measuring: {entities_of(parts.measured.questions)} entities, probes of {base.path}")
     own = forced(base, base.model, given, folder / "forced" / "base.json", progress)
-    sides: dict[str, list[Side]] = {
-        "base": [side_of(frame, base.path, own, instructed=False)],
-        AGAINST: [side_of(frame, base.path, own)],
-    }
-    shown = [Method("base", TITLES["base"], "base"), Method(AGAINST, TITLES[AGAINST], "prompted")]
-    measured_methods = str(base.manifest.settings.get("methods") or "")
-    place: Path = base.path
-    if methods and methods != measured_methods:
-        place = folder / "runs" / "methods"
-        measure(base, base.model, place, limit=parts.limit, progress=progress, methods=methods)
-        measured_methods = methods
-    for name in (n.strip() for n in measured_methods.split(",") if n.strip()):
-        sides[name] = [side_of(frame, place, own, method=name)]
-        shown.append(Method(name, TITLES.get(name, name), "prompted"))
+    sides = {"base": [side_of(frame, base.path, own, instructed=False)]}
+    shown = [Method("base", TITLES["base"], "base")]
+    place, names = _prompted(base, parts, str(begun.settings["methods"]), folder, progress)
+    sides[AGAINST] = [side_of(frame, base.path, own)]
+    sides |= {name: [side_of(frame, place, own, method=name)] for name in names}
+    shown += [Method(name, TITLES.get(name, name), "prompted") for name in (AGAINST, *names)]
     folders = {"base": str(base.path)}
     for stage, models in trained.items():
         sides[stage] = []
@@ -1036,3 +854,18 @@ def prove(
         verdict=tuple(verdict(training, AGAINST)),
         samples=tuple(samples(frame, sides[AGAINST][0], sides[last][0])),
     )
+
+
+def _prompted(
+    base: Base, parts: Halves, methods: str, folder: Path, progress: Progress | None
+) -> tuple[Path, list[str]]:
+    """Return the run that holds the base model's prompting methods, and their names.
+
+    It is the base run, unless ``methods`` names others: these are asked in a run of their own.
+    """
+    place: Path = base.path
+    measured = str(base.manifest.settings.get("methods") or "")
+    if methods and methods != measured:
+        place, measured = folder / "runs" / "methods", methods
+        measure(base, base.model, place, limit=parts.limit, progress=progress, methods=methods)
+    return place, [name for name in (n.strip() for n in measured.split(",")) if name]

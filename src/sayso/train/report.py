@@ -35,9 +35,9 @@ from sayso.report.page import page as filled
 from sayso.report.tables import Cell, Figure, figure_of
 from sayso.report.tables import Table as PageTable
 from sayso.report.terminal import data, plain_table, say
-from sayso.train.result import Change, Curve, Sample, Training, read_training, write_page
+from sayso.train.result import FORMS, Change, Curve, Sample, Training, read_training, write_page
+from sayso.train.verdict import CLEAR
 
-FORMS = ("short", "long")
 #: columns of a terminal below which the further numbers are two tables
 WIDE = 96
 #: columns: (number, head, in percent)
@@ -72,8 +72,6 @@ ABOUT = {
 }
 #: numbers that are shown and not tested, by their heads
 UNTESTED = ("FA", "UA", "unasked")
-#: a corrected p below which a change is marked
-CLEAR = 0.05
 #: what marks a number that rests on little
 WEAK = "~"
 

@@ -17,6 +17,7 @@ FORMAT = 2
 FILE = "training.json"
 #: the file's name in format 1
 OLD_FILE = "teaching.json"
+FORMS = ("short", "long")
 
 
 class Method(msgspec.Struct, frozen=True):

@@ -131,7 +131,7 @@ def clear(out: Path) -> None:
     (out / BEGUN).unlink(missing_ok=True)
 
 
-def begin(out: Path, signature: str, resume: bool) -> Path | None:
+def begin(out: Path, signature: str) -> Path | None:
     """Note what is trained here; return the checkpoint to go on from, if any. Raises InputError."""
     with full_disk(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -142,11 +142,9 @@ def begin(out: Path, signature: str, resume: bool) -> Path | None:
                     f"{out} holds the beginning of another training ({before.signature}, not "
                     f"{signature}): choose another folder, or remove it"
                 )
-            if resume:
-                return last(out)
-        elif any(out.iterdir()):
+            return last(out)
+        if any(out.iterdir()):
             raise InputError(f"{out} is not empty and no training: choose another folder")
-        clear(out)
         note(out, signature)
     return None
 
@@ -506,7 +504,6 @@ class Task(NamedTuple):
     preset: Preset
     stage: Stage
     seed: int
-    resume: bool
     say: Say
     about: Mapping[str, str]
 
@@ -576,8 +573,6 @@ def train(
     runs out, half as many rows are computed at once, with twice the accumulation. ``first``: the
     loss of the first batch is noted, which takes a loss that needs no drawing.
     """
-    from transformers import PrinterCallback
-
     one_process()
     notices: list[str] = []
 
@@ -588,8 +583,36 @@ def train(
     card = _card(task, rows, base, parent)
     if finished(task.out, card.signature):
         return task.out
-    checkpoint = begin(task.out, card.signature, task.resume)
+    checkpoint = begin(task.out, card.signature)
     say(steps_text(task.kind, steps_of(task.kind, len(rows), task.preset)))
+    trainer = _run(task, build, card.signature, checkpoint, say, first=first)
+    _check_finite(trainer.model, task)
+    trained = msgspec.structs.replace(
+        card,
+        first_loss=begun(task.out).first_loss,
+        curve=_curve(trainer.state.log_history, task),
+        notices=tuple(notices),
+    )
+    with full_disk(task.out):
+        trainer.model.save_pretrained(task.out, selected_adapters=["default"])
+        trainer.processing_class.save_pretrained(task.out)
+        write_card(task.out, trained)
+        clear(task.out)
+    return task.out
+
+
+def _run(
+    task: Task,
+    build: Callable[[int], Any],
+    signature: str,
+    checkpoint: Path | None,
+    say: Say,
+    *,
+    first: bool,
+) -> Any:
+    """Return TRL's trainer after its last step. Raises InputError where no row has room."""
+    from transformers import PrinterCallback
+
     micro = divisor(task.stage.batch, task.stage.micro)
     while True:
         trainer = None
@@ -597,12 +620,12 @@ def train(
             with quiet(), full_disk(task.out):
                 trainer = build(micro)
                 if first and checkpoint is None:
-                    note(task.out, card.signature, first_loss(trainer))
+                    note(task.out, signature, first_loss(trainer))
                 trainer.remove_callback(PrinterCallback)
                 trainer.add_callback(mark())
                 trainer.add_callback(watch(task.kind, task.say))
                 trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-                break
+                return trainer
         except (RuntimeError, MemoryError) as error:
             if not out_of_memory(error):
                 raise
@@ -616,19 +639,6 @@ def train(
             f"{task.stage.batch // micro} accumulated"
         )
         checkpoint = last(task.out)
-    _check_finite(trainer.model, task)
-    started = msgspec.structs.replace(
-        card,
-        first_loss=begun(task.out).first_loss,
-        curve=_curve(trainer.state.log_history, task),
-        notices=tuple(notices),
-    )
-    with full_disk(task.out):
-        trainer.model.save_pretrained(task.out, selected_adapters=["default"])
-        trainer.processing_class.save_pretrained(task.out)
-        write_card(task.out, started)
-        clear(task.out)
-    return task.out
 
 
 def _card(task: Task, rows: Sequence[tuple[str, ...]], base: str, parent: str) -> Card:
@@ -702,7 +712,6 @@ def dpo(
     out: str | Path,
     *,
     seed: int = 0,
-    resume: bool = True,
     say: Callable[[str], None] = lambda text: None,
 ) -> Path:
     """Go on training the adapter of :func:`~sayso.train.trainers.sft` on pairs; return ``out``.
@@ -711,16 +720,14 @@ def dpo(
     refused. Everything else as in :func:`~sayso.train.trainers.sft`.
     """
     start = Path(sft_folder)
-    before = read_card(start)
-    if before is None or not (start / "adapter_config.json").is_file():
-        raise InputError(f"{start} is no adapter that sayso trained: run SFT first")
+    before = _sft_card(start)
     if any(row.rejected is None for row in rows):
         raise InputError("DPO needs a rejected answer in every row; rows for SFT have none")
     source = model_folder(before.base_name)
     about = {
         "base_name": before.base_name, "recipe": before.recipe, "base_run": before.base_run
     }  # fmt: skip
-    task = Task("dpo", source, Path(out), preset, preset.dpo, seed, resume, say, about)
+    task = Task("dpo", source, Path(out), preset, preset.dpo, seed, say, about)
     tokenizer = open_tokenizer(str(start))
     texts = unmarked(tokenizer, [(row.prompt, row.chosen, row.rejected or "") for row in rows], say)
     task = begin_task(task, len(texts))
@@ -729,6 +736,14 @@ def dpo(
         return _trainer(task, tokenizer, texts, start, source, micro)
 
     return train(task, texts, build, before.base, before.signature)
+
+
+def _sft_card(folder: Path) -> Card:
+    """Return the card of the adapter that a training goes on from. Raises InputError."""
+    card = read_card(folder)
+    if card is None or not (folder / "adapter_config.json").is_file():
+        raise InputError(f"{folder} is no adapter that sayso trained: run SFT first")
+    return card
 
 
 def _trainer(
@@ -832,7 +847,6 @@ def rl(
     reward: Name = "ternary",
     cost: float = 1.0,
     seed: int = 0,
-    resume: bool = True,
     say: Callable[[str], None] = lambda text: None,
 ) -> Path:
     """Go on training an SFT adapter by reward; return ``out``. Everything else as in ``dpo``.
@@ -843,9 +857,7 @@ def rl(
     if reward not in NAMES:
         raise InputError(f"reward {reward!r}: expected one of {', '.join(NAMES)}")
     start = Path(sft_folder)
-    before = read_card(start)
-    if before is None or not (start / "adapter_config.json").is_file():
-        raise InputError(f"{start} is no adapter that sayso trained: run SFT first")
+    before = _sft_card(start)
     without = [p for p in prompts if not p.question.golds]
     if without:
         raise InputError(
@@ -857,7 +869,7 @@ def rl(
     about = {
         "base_name": before.base_name, "recipe": "rl", "base_run": before.base_run
     }  # fmt: skip
-    task = Task("rl", source, Path(out), preset, preset.rl, seed, resume, say, about)
+    task = Task("rl", source, Path(out), preset, preset.rl, seed, say, about)
     tokenizer = open_tokenizer(str(start))
     questions = {p.question.id: p.question for p in prompts}
     texts = unmarked(tokenizer, [(p.prompt, p.question.id) for p in prompts], say)
@@ -958,22 +970,21 @@ def sft(
     out: str | Path,
     *,
     seed: int = 0,
-    resume: bool = True,
-    base: str = "",
     about: Mapping[str, str] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Path:
     """Train a LoRA adapter on the chosen answers of rows; return its folder ``out``.
 
-    ``model`` is ``builtin``, a folder or a hub id; ``base`` its identity, for the card; ``about``
-    may hold ``recipe``, ``base_run`` and ``base_name``. Only answers bear loss. A killed training
-    goes on from its last checkpoint in the same order of rows; a finished one is left as it is.
+    ``model`` is ``builtin``, a folder or a hub id. ``about`` may hold, for the card, ``recipe``,
+    ``base_run``, ``base_name`` and ``base``, the model's identity. Only answers bear loss. A
+    killed training goes on from its last checkpoint in the same order of rows; a finished one is
+    left as it is.
     Raises :class:`~sayso.records.InputError` for a model without the preset's modules, an empty
     set of rows, a full disk or a folder that holds something else.
     """
     source = model_folder(model)
     about_it = {"base_name": str(model), **(about or {})}
-    task = Task("sft", source, Path(out), preset, preset.sft, seed, resume, say, about_it)
+    task = Task("sft", source, Path(out), preset, preset.sft, seed, say, about_it)
     tokenizer = open_tokenizer(source)
     texts = unmarked(tokenizer, [(row.prompt, row.chosen) for row in rows], say)
     task = begin_task(task, len(texts))
@@ -1005,4 +1016,4 @@ def sft(
             peft_config=config,
         )
 
-    return train(task, texts, build, base or source, "")
+    return train(task, texts, build, task.about.get("base") or source, "")

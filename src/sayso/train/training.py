@@ -35,12 +35,13 @@ from sayso.train.base import Base, Halves, check_still, halves, open_base
 from sayso.train.config import Preset, RowSettings, TrainConfig, stages_of
 from sayso.train.draws import draw
 from sayso.train.export import STYLES, export
-from sayso.train.proof import FORMS, prove
+from sayso.train.proof import prove
 from sayso.train.recipes import RowSet, counts
 from sayso.train.recipes import keep as keep_rows
 from sayso.train.recipes import make as make_rows
 from sayso.train.result import (
     FILE,
+    FORMS,
     OLD_FILE,
     Curve,
     Point,
@@ -380,7 +381,10 @@ def train_seed(plan: Plan, rows: RowSet, seed: int) -> dict[str, Path]:
     name = _weights_of(base)
     if "rl" in plan.stages:
         trainers.check_enough(len(rows.prompts), preset)
-    about = {"recipe": plan.config.recipe, "base_run": str(base.path), "base_name": name}
+    about = {
+        "recipe": plan.config.recipe, "base_run": str(base.path), "base_name": name,
+        "base": base.manifest.model_identity,
+    }  # fmt: skip
     folders = {stage: plan.folder / "adapters" / f"{stage}-{seed}" for stage in plan.stages}
     sizes = {
         "sft": f"{len(rows.sft)} rows",
@@ -391,10 +395,7 @@ def train_seed(plan: Plan, rows: RowSet, seed: int) -> dict[str, Path]:
         finished = "" if read_card(out) is None else " (finished)"
         say(f"seed {seed}: {stage.upper()} on {sizes[stage]}{finished}")
         if stage == "sft":
-            trainers.sft(
-                name, rows.sft, preset, out, seed=seed, base=base.manifest.model_identity,
-                about=about, say=say,
-            )  # fmt: skip
+            trainers.sft(name, rows.sft, preset, out, seed=seed, about=about, say=say)
         elif stage == "dpo":
             trainers.dpo(folders["sft"], rows.dpo, preset, out, seed=seed, say=say)
         else:
