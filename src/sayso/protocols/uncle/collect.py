@@ -221,7 +221,7 @@ def check_model(model: Engine, settings: Settings) -> None:
     base_run = str(getattr(model, "base_run", ""))
     if base_run and settings.known_from == "self":
         raise InputError(
-            f"{model.name} was taught from {base_run}, and a taught model's own probes do not "
+            f"{model.name} was trained from {base_run}, and a trained model's own probes do not "
             f"say what it knows; add --known-from {shlex.quote(base_run)}"
         )
 
