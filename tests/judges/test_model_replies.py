@@ -262,6 +262,13 @@ def test_every_label_reads_as_itself_and_has_a_meaning() -> None:
             assert combine(stance, content) == (stance, content)
 
 
+def test_a_label_of_ours_means_what_it_says() -> None:
+    for name, (stance, content) in STANCE.meaning.items():
+        said, _, worth = name.partition("-")
+        if worth and said != "asked":
+            assert (stance, content) == (said, worth)
+
+
 def test_the_papers_labels() -> None:
     """PROTOCOLS 1.A step 3: S, NS, UNC; what is not mentioned only exists in paragraphs."""
     assert vocabulary("uncle", "one", "short").names == ("S", "NS", "UNC")

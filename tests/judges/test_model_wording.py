@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -98,6 +98,20 @@ def test_what_is_missing_is_asked_once_more_and_then_missing() -> None:
     assert reader.notices == [
         f"decisiveness by {reader.signature}: 6 of 6 readings are missing (unread)"
     ]
+
+
+def test_a_call_without_a_reply_is_a_failure_that_is_counted() -> None:
+    class Silent(ScriptedEngine):
+        def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+            self.requests += list(requests)
+            return iter(())
+
+    engine = Silent({}, name="reader")
+    reader = LlmDecisive(engine)
+    found = reader.read([(Q, t) for t in TEXTS])
+    assert {found[Q, t] for t in TEXTS} == {((), "failed")}
+    assert len(engine.requests) == 7  # all at once, then each alone
+    assert reader.counts.failed == 6
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ class Letters:
 
 def test_a_block_of_rows_is_one_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = Letters()
-    monkeypatch.setattr(answers, "opened", lambda model, layer: vectors)
+    monkeypatch.setattr(answers, "open_vectors", lambda model, layer: vectors)
     rows: list[dict[str, Any]] = [
         {"question": f"q{n}", "answer": "abc" if n % 3 else "xyz", "gold": ["abc", "abd"]}
         for n in range(60)

@@ -148,13 +148,15 @@ ENTROPIES = (0.5, 0.6, 0.7)
         (replace(REPLY, problem="truncated", entropies=ENTROPIES), None),
     ],
 )
+@pytest.mark.parametrize("committed", [True, False])
 def test_an_existing_reply_changes_only_for_more_arrays(
-    new: Generation, expected: Generation | None, tmp_path: Path
+    new: Generation, expected: Generation | None, tmp_path: Path, committed: bool
 ) -> None:
     assert merge(REPLY, new) == expected
     with Cache(tmp_path) as cache:
         cache.put(key(1), REPLY)
-        cache.commit()
+        if committed:
+            cache.commit()
         cache.put(key(1), new)
         cache.commit()
         assert cache.get_many({key(1): REQUEST})[key(1)] == replace(

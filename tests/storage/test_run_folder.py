@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import platform
+import random
 import subprocess
 import sys
 import tempfile
@@ -319,6 +321,18 @@ def test_a_disk_that_fills_up_while_rows_are_written(folder: RunFolder) -> None:
     full = Path("/dev/full")
     with full.open("wb", buffering=0) as file, pytest.raises(InputError, match="disk is full"):
         write_parquet(file, Path("x.parquet"), rows, Score)
+
+
+def test_a_changed_digit_is_never_read_as_another_number(folder: RunFolder) -> None:
+    rng = random.Random(0)
+    rows = [Score(str(n), "m", value=rng.random()) for n in range(2000)]
+    folder.write("scores/x", rows, Score)
+    file = folder.path / "scores" / "x.parquet"
+    whole = file.read_bytes()
+    for start in range(4, len(whole), len(whole) // 150):
+        file.write_bytes(whole[:start] + bytes([whole[start] ^ 1]) + whole[start + 1 :])
+        with contextlib.suppress(InputError):
+            assert folder.read("scores/x", Score) == rows
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,0 +1,31 @@
+"""Keys of requests: what can change a reply is in them, what cannot is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from sayso.records import Request, ask, request_key
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"temperature": 0, "max_tokens": 9},
+        {"temperature": 0, "response_format": '{"type": "json_object"}'},
+        {"temperature": 0, "stop": ("x",)},
+        {"temperature": 1},
+    ],
+)
+def test_what_changes_a_greedy_reply_is_in_its_key(other: dict[str, object]) -> None:
+    plain = ask("Who?", temperature=0)
+    assert request_key(ask("Who?", **other), "m") != request_key(plain, "m")
+    assert request_key(plain, "m") != request_key(plain, "another model")
+
+
+def test_seed_and_sample_count_only_where_something_is_drawn() -> None:
+    def key(**settings: object) -> bytes:
+        request: Request = ask("Who?", **settings)
+        return request_key(request, "m")
+
+    assert key(temperature=0) == key(temperature=0, seed=1, sample=2)
+    assert len({key(temperature=1), key(temperature=1, seed=1), key(temperature=1, sample=2)}) == 3
