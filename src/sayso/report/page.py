@@ -103,13 +103,13 @@ def refuse_beside(folder: RunFolder, beside: Sequence[object]) -> None:
         raise InputError(f"{folder.path} is no run of faithfulness: nothing can stand beside it")
 
 
-def stored_answers(folder: RunFolder, probes: str, k: int) -> Tables:
+def stored_answers(folder: RunFolder, probes: str, k: object) -> Tables:
     """Return the answers and verdicts that a reader of the page may look through.
 
-    ``probes`` is the stage of the ``k`` draws that decide what is known.
+    ``probes`` is the stage of the ``k`` draws that decide what is known, 5 if it is no number.
     """
     return Tables(
-        k=k,
+        k=k if isinstance(k, int) else 5,
         questions=folder.read("questions", Question),
         probe=_rows(folder, f"generations/{probes}", Generation),
         short=_rows(folder, "generations/short", Generation),

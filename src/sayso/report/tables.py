@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from sayso.metrics.uncle_rates import EMPTY
-from sayso.records import Estimate
+from sayso.records import Estimate, signature_text
 from sayso.report import charts
 from sayso.report.numbers import counts, interval, line, show
 
@@ -26,6 +26,16 @@ def figure_of(make: Callable[[int], charts.Drawing | None], label: str) -> Figur
     if wide is None or narrow is None:
         return None
     return Figure(charts.draw(wide, label, "wide"), charts.draw(narrow, label, "narrow"))
+
+
+def tight(text: str) -> str:
+    """Keep a text, such as an interval, on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def signatures(named: Iterable[tuple[str, Estimate]]) -> list[tuple[str, str]]:
+    """Return (name, signature) of estimates that have a signature."""
+    return [(name, line(signature_text(e.signature), 1_500)) for name, e in named if e.signature]
 
 
 def why_undefined(estimate: Estimate) -> str:
@@ -63,11 +73,6 @@ class Table(NamedTuple):
     style: str = ""
 
 
-def _tight(text: str) -> str:
-    """Keep an interval on one line."""
-    return text.replace(" ", "\N{NO-BREAK SPACE}")
-
-
 class Notes:
     """Collects why numbers are missing, one line for each reason."""
 
@@ -79,7 +84,7 @@ class Notes:
             self._reasons.setdefault(why_undefined(estimate), []).append(label)
             return Cell(show(estimate))
         parts = [interval(estimate), counts(estimate)] if detail else []
-        return Cell(show(estimate), " ".join(_tight(part) for part in parts if part))
+        return Cell(show(estimate), " ".join(tight(part) for part in parts if part))
 
     def lines(self) -> list[str]:
         return [

@@ -26,7 +26,6 @@ from sayso.records import (
     Results,
     Verdict,
     part_of,
-    signature_text,
 )
 from sayso.report import terminal
 from sayso.report.charts import (
@@ -61,7 +60,7 @@ from sayso.report.numbers import (
     with_interval,
 )
 from sayso.report.page import stored_answers, title, with_answers
-from sayso.report.tables import Cell, Table, figure_of
+from sayso.report.tables import Cell, Table, figure_of, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: name -> (symbol that is known by itself, what it means): for tables of differences
@@ -526,7 +525,7 @@ THREE_WAY = {
 
 def _cell(e: Estimate) -> Cell:
     value = percent(e.value, 0) if e.name == "punting" else number(e)
-    return Cell(value, range_of(e).replace(" ", "\N{NO-BREAK SPACE}"))
+    return Cell(value, tight(range_of(e)))
 
 
 def _head(method: str) -> Cell:
@@ -866,8 +865,7 @@ def pages(
     beside: Sequence[str | Path | RunFolder] = (),
 ) -> dict[str, str]:
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
-    k = manifest.settings.get("probe.k")
-    answers = stored_answers(folder, "probe", k if isinstance(k, int) else 5)
+    answers = stored_answers(folder, "probe", manifest.settings.get("probe.k"))
     own = context(manifest, estimates, worst(folder, estimates), read(beside))
     return with_answers(__package__, manifest, answers, own)
 
@@ -895,12 +893,11 @@ def context(
         "judged": terminal.cited(manifest),
         "definitions": DEFINITIONS,
         "left_out": left_out(results),
-        "signatures": [
-            (f"skill, {FORMS[form]}, {label(m)}", line(signature_text(e.signature), 1_500))
+        "signatures": signatures(
+            (f"skill, {FORMS[form]}, {label(m)}", results.get("skill", form=form, method=m))
             for form in forms
             for m in results.methods(form)
-            if (e := results.get("skill", form=form, method=m)).signature
-        ],
+        ),
     }
 
 

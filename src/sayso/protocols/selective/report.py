@@ -18,7 +18,7 @@ from rich import table as rich_table
 from rich.console import Console
 from rich.text import Text
 
-from sayso.records import Estimate, Results, part_of, signature_text
+from sayso.records import Estimate, Results, part_of
 from sayso.report import terminal
 from sayso.report.charts import (
     COLORS,
@@ -50,7 +50,7 @@ from sayso.report.numbers import (
     with_interval,
 )
 from sayso.report.page import refuse_beside, stored_answers, with_answers
-from sayso.report.tables import Cell, Table, figure_of
+from sayso.report.tables import Cell, Table, figure_of, signatures, tight
 from sayso.report.terminal import begin, data, plain_table, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -670,7 +670,7 @@ def board_table(results: SelectiveResults, form: str, most: int | None = None) -
             ("length_correlation", judge),
         ):
             estimate = results.get(key, form=form, against=by, score=name)
-            cells.append(Cell(number(estimate), _range(estimate), style=style))
+            cells.append(Cell(number(estimate), tight(range_of(estimate)), style=style))
         rows.append([_named(name, style), *cells])
     which = "Scores" if most is None else f"The best {most} of {len(ranked)} scores, and length,"
     caption = f"{which} against {line(judge, 60)}: value and 95 % interval"
@@ -710,9 +710,7 @@ def agreement_table(results: SelectiveResults, form: str) -> Table:
 def _percent_cell(estimate: Estimate) -> Cell:
     low, high = estimate.low, estimate.high
     ends = "" if low is None or high is None else f"[{percent(low, 0)}, {percent(high, 0)}]"
-    return Cell(
-        percent(estimate.value, 0), ends.replace(" %", "").replace(" ", "\N{NO-BREAK SPACE}")
-    )
+    return Cell(percent(estimate.value, 0), tight(ends.replace(" %", "")))
 
 
 def metrics_table(results: SelectiveResults, form: str) -> Table:
@@ -728,7 +726,7 @@ def metrics_table(results: SelectiveResults, form: str) -> Table:
             estimate = results.get("auroc", form=form, against=by, score=name)
             value = estimate.value if estimate.value is not None else 0.5
             level = round(min(9, max(0.0, 18 * (value - 0.5))))
-            cells.append(Cell(number(estimate), _range(estimate), level=level))
+            cells.append(Cell(number(estimate), tight(range_of(estimate)), level=level))
         rows.append([_named(name), *cells])
     shares = [results.get("error_rate", form=form, against=by) for by in metrics]
     wrong = [Cell("share of answers called wrong", head=True)]
@@ -757,7 +755,7 @@ def refusals_table(results: SelectiveResults, form: str) -> Table:
             )
         slope = results.get("false_negative_slope", form=form, against=by)
         closed = results.get("auroc_length_closed_form", form=form, against=by)
-        cells += [Cell(number(slope), _range(slope)), Cell(plain(closed.value))]
+        cells += [Cell(number(slope), tight(range_of(slope))), Cell(plain(closed.value))]
         rows.append([Cell(metric_label(by), head=True), *cells])
     head = [
         "",
@@ -798,11 +796,6 @@ def flips_table(results: SelectiveResults, form: str) -> Table:
     ]
     title = "Rankings that turn around: difference of AUROC"
     return Table(title, ["", "under", "but under", ""], rows, [])
-
-
-def _range(estimate: Estimate) -> str:
-    """Return the interval, which a narrow cell must not break."""
-    return range_of(estimate).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def missing_table(results: SelectiveResults) -> Table:
@@ -859,7 +852,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
         "asked": terminal.request_counts(manifest),
         "judged": terminal.cited(manifest),
         "definitions": DEFINITIONS,
-        "signatures": _signatures(results),
+        "signatures": signatures(_headline_numbers(results)),
     }
 
 
@@ -908,20 +901,13 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
     }
 
 
-def _signatures(results: SelectiveResults) -> list[tuple[str, str]]:
-    signatures = []
+def _headline_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate]]:
+    """Yield the AUROC of the best score of each form, by what it is called."""
     for form in results.forms:
-        judge, best = results.judge(form), next(iter(results.ranked(form)), LENGTH)
-        for name in ("auroc_within", "auroc"):
-            estimate = results.get(name, form=form, against=judge, score=best)
-            if estimate.signature:
-                signatures.append(
-                    (
-                        f"{SIGNED[name]}, {FORMS[form]}",
-                        line(signature_text(estimate.signature), 1_000),
-                    )
-                )
-    return signatures
+        best = next(iter(results.ranked(form)), LENGTH)
+        place = {"form": form, "against": results.judge(form), "score": best}
+        for name, title in SIGNED.items():
+            yield f"{title}, {FORMS[form]}", results.get(name, **place)
 
 
 #: names are said as they are in tables of differences
@@ -936,6 +922,5 @@ def pages(
 ) -> dict[str, str]:
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
     refuse_beside(folder, beside)
-    k = manifest.settings.get("known_k")
-    tables = stored_answers(folder, "draws", k if isinstance(k, int) else 5)
+    tables = stored_answers(folder, "draws", manifest.settings.get("known_k"))
     return with_answers(__package__, manifest, tables, context(manifest, estimates))

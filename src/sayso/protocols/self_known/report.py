@@ -35,7 +35,6 @@ from sayso.records import (
     Score,
     Sentence,
     Verdict,
-    signature_text,
 )
 from sayso.report import terminal
 from sayso.report.answers import INLINE_BYTES, SHOWN_CHARACTERS
@@ -61,7 +60,7 @@ from sayso.report.charts import (
 )
 from sayso.report.numbers import DASH, block, covers, line, number, percent, plain, range_of
 from sayso.report.page import environment, page, refuse_beside, seed_of, shared_context
-from sayso.report.tables import Cell, Figure, Table, figure_of
+from sayso.report.tables import Cell, Figure, Table, figure_of, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: names are said as they are in tables of differences
@@ -301,9 +300,7 @@ def gains(results: SelfKnownResults) -> Table:
     rows = []
     for name, mode, label, digits in GAINS:
         every = [_gain(results, m, name, mode) for m in methods]
-        cells = [
-            Cell(_change(e, digits), range_of(e, digits).replace(", ", f",{NBSP}")) for e in every
-        ]
+        cells = [Cell(_change(e, digits), tight(range_of(e, digits))) for e in every]
         rows.append(row(label, cells))
     title = "Minus plain, on the same topics: difference and 95 % interval"
     return table(title, [labels(results.methods)[m] for m in methods], rows)
@@ -1259,11 +1256,9 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
         "text_methods": list(dict.fromkeys(t.method for t in texts.drawn)),
         "marks": list(CLAIM_MARKS.values()),
         "shade": texts.shade,
-        "signatures": [
-            (f"FActScore, {names[m]}", line(signature_text(e.signature), 1_500))
-            for m in results.methods
-            if (e := results.get("factscore", method=m)).signature
-        ],
+        "signatures": signatures(
+            (f"FActScore, {names[m]}", results.get("factscore", method=m)) for m in results.methods
+        ),
     }
 
 

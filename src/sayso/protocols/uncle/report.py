@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.records import Estimate, Question, Results, signature_text
+from sayso.records import Estimate, Question, Results
 from sayso.report import charts, terminal
 from sayso.report.answers import Tables
 from sayso.report.charts import (
@@ -41,7 +41,7 @@ from sayso.report.numbers import (
     sparse,
 )
 from sayso.report.page import refuse_beside, stored_answers, with_answers
-from sayso.report.tables import Cell, Figure, Notes, Table, figure_of, why_undefined
+from sayso.report.tables import Cell, Figure, Notes, Table, figure_of, signatures, why_undefined
 from sayso.report.terminal import begin, data, plain_table, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -930,8 +930,7 @@ def pages(
 ) -> dict[str, str]:
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
     refuse_beside(folder, beside)
-    k = manifest.settings.get("probe.k")
-    tables = stored_answers(folder, "probe", k if isinstance(k, int) else 5)
+    tables = stored_answers(folder, "probe", manifest.settings.get("probe.k"))
     return with_answers(__package__, manifest, tables, context(manifest, estimates, tables))
 
 
@@ -960,7 +959,11 @@ def context(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> di
         "missing_lines": missing_lines(numbers),
         "warnings": [*warnings(numbers), *terminal.warned(manifest)],
         "judged": terminal.cited(manifest),
-        "signatures": signatures(numbers),
+        "signatures": signatures(
+            (f"{name}, {FORMS[form]}", numbers.get(name, form=form))
+            for form in numbers.forms
+            for name in METRICS
+        ),
         "definitions": METRICS,
         "dash": DASH,
     }
@@ -994,13 +997,3 @@ def _type_names(questions: Sequence[Question]) -> dict[str, str]:
                     f"{aspect} ({question.domain})" if question.domain else aspect
                 )
     return names
-
-
-def signatures(numbers: Results) -> list[tuple[str, str]]:
-    """Return (metric and form, signature) of the headline numbers."""
-    return [
-        (f"{name}, {FORMS[form]}", line(signature_text(estimate.signature), 1_000))
-        for form in numbers.forms
-        for name in METRICS
-        if (estimate := numbers.get(name, form=form)).signature
-    ]
