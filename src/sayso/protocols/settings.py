@@ -36,20 +36,18 @@ def measure(default: Any, help: str) -> Any:
     return dataclasses.field(default=default, metadata={"stage": "measure", "help": help})
 
 
-def check_values(settings: Any, prefix: str = "") -> None:
+def check_values(settings: Any, prefix: str = "", *, flags: bool = False) -> None:
     """Refuse a value that its field's type does not allow. Raises InputError.
 
-    Limits of an optional field hold where it is given.
+    Limits of an optional field hold where it is given. With ``flags`` a message names a field as
+    its flag is typed, "train-limit".
     """
     hints = get_type_hints(type(settings), include_extras=True)
     for field in dataclasses.fields(settings):
-        name, value, hint = (
-            f"{prefix}{field.name}",
-            getattr(settings, field.name),
-            hints[field.name],
-        )
+        name = f"{prefix}{field.name.replace('_', '-') if flags else field.name}"
+        value, hint = getattr(settings, field.name), hints[field.name]
         if dataclasses.is_dataclass(value):
-            check_values(value, f"{name}.")
+            check_values(value, f"{name}.", flags=flags)
         elif get_origin(hint) is Literal and value not in get_args(hint):
             raise InputError(f"{name} is {value!r}; expected one of {', '.join(get_args(hint))}")
         limits = _limits(hint)

@@ -93,7 +93,7 @@ class Preset:
 
     def check(self) -> None:
         """Refuse settings with which nothing can be trained. Raises InputError."""
-        check_values(self)
+        check_values(self, flags=True)
         for name in ("sft", "dpo", "rl"):
             stage: Stage = getattr(self, name)
             if stage.micro > stage.batch:
@@ -198,7 +198,7 @@ class RowSettings:
 
     def check_thresholds(self) -> None:
         """Refuse numbers outside their limits, and thresholds that split nothing. InputError."""
-        check_values(self)
+        check_values(self, flags=True)
         if not self.theta:
             raise InputError("theta is 0; expected more than 0, up to 1: every fact would be known")
         if self.low is not None and self.low >= self.theta:
@@ -499,7 +499,7 @@ class TrainConfig:
 
     def check(self) -> None:
         """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
-        check_values(self)
+        check_values(self, flags=True)
         check_name("recipe", self.recipe, Recipe)
         for name, allowed in (("style", Style), ("reward", Reward)):
             if getattr(self, name) is not None:
