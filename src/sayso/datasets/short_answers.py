@@ -28,7 +28,7 @@ from sayso.datasets.dataset import (
     truth_of,
 )
 from sayso.datasets.tables import read_document, read_rows_under, read_table
-from sayso.records import Aspect, Gold, InputError, content_id
+from sayso.records import Aspect, Gold, InputError, Question, content_id
 
 Rows = Iterable[tuple[int, Any]]
 
@@ -454,15 +454,14 @@ def popqa_dataset(name: str, rows: Rows, source: str) -> Dataset:
             yield Item(line, text, names, subject)
 
     data = dataset_of(items(), name=name, source=source)
-    questions = tuple(
-        msgspec.structs.replace(
-            q,
-            domain=subjects[q.entity][0],
-            aspect=Aspect(relations.get(q.text, subjects[q.entity][1])),
-            golds=_golds(right.get((q.entity, q.text), {}), q.golds),
-        )
-        for q in data.questions
-    )
+
+    def with_facts(q: Question) -> Question:
+        domain, relation = subjects[q.entity]
+        golds = _golds(right.get((q.entity, q.text), {}), q.golds)
+        aspect = Aspect(relations.get(q.text, relation))
+        return msgspec.structs.replace(q, domain=domain, aspect=aspect, golds=golds)
+
+    questions = tuple(map(with_facts, data.questions))
     note = (
         f"{left['relation']:,} questions of other relations and {left['object']:,} with an object "
         f"of fewer than {LEAST_OBJECT} characters left out"

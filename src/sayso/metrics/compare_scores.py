@@ -22,7 +22,6 @@ from sayso.metrics.intervals import (
     make_estimate,
     resample_weights,
     standard_error,
-    strata_of_clusters,
     student_p,
     student_quantile,
 )
@@ -79,7 +78,6 @@ def paired_differences(
     metric: Metric = auroc,
     pairs: Sequence[tuple[str, str]] | None = None,
     clusters: ArrayLike | None = None,
-    strata: ArrayLike | None = None,
     n: int = 2000,
     seed: int = 0,
     **keywords: Any,
@@ -87,9 +85,9 @@ def paired_differences(
     """Return the difference of every two scores (or of ``pairs``) under a metric, Holm-corrected.
 
     ``scores`` name -> (n,), ``incorrect`` (n,), ``metric(score, incorrect, weights=...)``. Rows
-    where either score is NaN are left out of a pair on both sides. Clusters are resampled within
-    strata. The p-value is Student's t of difference / bootstrap standard error with
-    clusters - strata degrees of freedom, the test that belongs to the interval.
+    where either score is NaN are left out of a pair on both sides. The p-value is
+    Student's t of difference / bootstrap standard error with clusters - 1 degrees of freedom, the
+    test that belongs to the interval.
     """
     columns = {name: np.asarray(values, dtype=np.float64) for name, values in scores.items()}
     wrong = np.asarray(incorrect, dtype=np.float64)
@@ -98,12 +96,10 @@ def paired_differences(
             raise InputError(f"score {name!r} has {len(column)} rows, the classes {len(wrong)}")
     unit = cluster_codes(clusters, len(wrong))
     count = count_codes(unit)
-    layer = strata_of_clusters(unit, count, strata) if count else None
-    groups = 1 if layer is None else len(np.unique(layer))
     weights = np.zeros((0, count))
     if count:
         rng = np.random.default_rng(seed)
-        weights = np.concatenate(list(resample_weights(count, n, rng, layer)))
+        weights = np.concatenate(list(resample_weights(count, n, rng, None)))
     replicates_of = _Replicates(columns, wrong, unit, weights, metric, keywords)
     result = []
     for first, second in combinations(columns, 2) if pairs is None else pairs:
@@ -119,11 +115,11 @@ def paired_differences(
             continue
         value = one[0] - two[0]
         held = len(np.unique(unit[rows]))
-        resampled = Resampled(one[1] - two[1], held, groups)
+        resampled = Resampled(one[1] - two[1], held)
         gap = make_estimate(title, value, resampled, None, int(rows.sum()))
         gap = msgspec.structs.replace(gap, missing=missing)
         error = standard_error(*resampled)
-        result.append(ScoreDifference(first, second, gap, _p(value, error, held - groups)))
+        result.append(ScoreDifference(first, second, gap, _p(value, error, held - 1)))
     adjusted = holm([d.p for d in result])
     return [msgspec.structs.replace(d, p_holm=p) for d, p in zip(result, adjusted, strict=True)]
 

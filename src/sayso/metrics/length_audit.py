@@ -334,12 +334,15 @@ def _show(estimate: Estimate | None, signed: bool = False) -> str:
     return f"{estimate.value:{form}} [{estimate.low:{form}}, {estimate.high:{form}}]"
 
 
+#: quantiles of length within which pairs are compared
+LENGTH_BINS = 10
+
+
 def length_audit(
     uncertainty: ArrayLike,
     incorrect_metric: ArrayLike,
     length: ArrayLike,
     incorrect_truth: ArrayLike | None = None,
-    bins: int = 10,
     clusters: ArrayLike | None = None,
     n: int = 2000,
     seed: int = 0,
@@ -347,7 +350,7 @@ def length_audit(
     """Return the length audit of one score (n,) against one answer metric (n,).
 
     ``length`` (n,) in tokens or words; ``incorrect_truth`` (n,) the best truth there is (people
-    first). ``bins`` quantiles of length, over which false negatives are spread and within which
+    first). Ten quantiles of length, over which false negatives are spread and within which
     pairs are compared. Rows with NaN anywhere are left out, so every number is of the same rows.
     The same resamples serve all numbers.
     """
@@ -374,12 +377,14 @@ def length_audit(
         "length": estimate("auroc_of_length", auroc, x, m),
         "score_length": estimate("score_length_correlation", spearman, u, x, low=-1.0),
         "metric_length": estimate("metric_length_correlation", spearman, m, x, low=-1.0),
-        "at_fixed_length": estimate("auroc_at_fixed_length", strata_auroc, u, m, x, strata=bins),
+        "at_fixed_length": estimate(
+            "auroc_at_fixed_length", strata_auroc, u, m, x, strata=LENGTH_BINS
+        ),
         "beyond_length": estimate("auroc_beyond_length", residual_auroc, u, m, x),
     }
     if t is None:
         return LengthAudit(**common)
-    b = length_bins(x, bins)
+    b = length_bins(x, LENGTH_BINS)
     return LengthAudit(
         **common,
         against_truth=estimate("auroc_truth", auroc, u, t),
