@@ -180,11 +180,99 @@ def test_no_module_stands_beside_its_own_prefix() -> None:
         assert not longer, f"{stem}.py beside {longer}: a package, or one module"
 
 
+#: functions of more than 60 lines, with the reason
+LONG = {
+    "judges/decisiveness.py:remarks": "patterns, to be replaced by a learned reader",
+    "judges/decisiveness.py:said_in": "patterns, to be replaced by a learned reader",
+    "judges/rules/align.py:assign": "patterns, to be replaced by a learned reader",
+    "judges/rules/stance.py:read": "patterns, to be replaced by a learned reader",
+    "judges/rules/stance.py:weaken": "patterns, to be replaced by a learned reader",
+    "judges/rules/stance.py:withhold": "patterns, to be replaced by a learned reader",
+    "runs/from_files.py:factuality": "a public function; half of it is its docstring",
+    "score_files/score.py:score_file": "a public function; its options are documented one by one",
+    "wikidata/dump.py:read_dump": "the three passes over a dump, one after the other",
+}
+#: functions of more than 7 parameters, with the reason
+WIDE = {
+    "judges/model/judge.py:__init__": "a public judge: how it asks, by keyword",
+    "metrics/intervals.py:bootstrap": "a public metric: every one is a choice of the resampling",
+    "metrics/intervals.py:bootstrap_difference": "as bootstrap, with two sides",
+    "runs/from_files.py:factuality": "a public function: the flags of sayso factuality",
+    "runs/run.py:run": "a public function: the flags of sayso run",
+    "runs/tools.py:__init__": "the flags that say which tools scores may use",
+    "score_files/score.py:score": "a public function: arrays of one answer, by keyword",
+    "score_files/score.py:score_file": "a public function: the flags of sayso score",
+    "train/training.py:fit": "a public function: what is trained, where to, how it is judged",
+}
+
+
 def _functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for path in MODULES.values():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield f"{path.relative_to(SRC)}:{node.name}", node
+                yield f"{path.relative_to(SRC).as_posix()}:{node.name}", node
+
+
+def test_long_functions_have_a_reason() -> None:
+    long = {name for name, node in _functions() if (node.end_lineno or 0) - node.lineno + 1 > 60}
+    assert long == LONG.keys()
+
+
+def test_functions_of_many_parameters_have_a_reason() -> None:
+    def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+        named = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        return sum(argument.arg not in ("self", "cls") for argument in named)
+
+    assert {name for name, node in _functions() if parameters(node) > 7} == WIDE.keys()
+
+
+#: modules that one other imports, with the reason; faces of packages and members of a table that
+#: names them once (a protocol's parts, scores, question sets, engines) are such by design
+ALONE = {
+    "sayso.answers.bertscore": "an answer metric that needs a model",
+    "sayso.cli.flags": "flags of every run, apart from what the commands do",
+    "sayso.metrics.seeds": "training seeds are resampled too; trainings alone need it",
+    "sayso.datasets.answer_files": "files of answers; score_files works on their rows",
+    "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",
+    "sayso.engines.hf.decode": "drawing answers, a subject of its own",
+    "sayso.engines.hf.force": "reading given text, a subject of its own",
+    "sayso.engines.openai.calls": "pace, retries and outages, a subject of its own",
+    "sayso.judges.cascade": "a judge, opened by name",
+    "sayso.judges.rules.align": "which sentence speaks of which aspect",
+    "sayso.judges.support": "whether passages support a claim",
+    "sayso.protocols.self_known.self_verdicts": "the model's verdicts on its own claims",
+    "sayso.runs.compare": "comparing runs, below comparing trainings",
+    "sayso.runs.dry_run": "what a run would ask, a command's own subject",
+    "sayso.scores.claim": "scores of a claim, beside those of an answer",
+    "sayso.storage.tables": "records as Parquet, below the run folder",
+    "sayso.train.draws": "the draws that rows are made of",
+    "sayso.train.export": "formats of other trainers",
+    "sayso.train.trainers": "torch, loaded only where a model is trained",
+    "sayso.train.training": "what the command calls",
+    "sayso.wikidata.build": "what the command calls",
+    "sayso.wikidata.dump": "what the command calls",
+    "sayso.wikidata.passes": "one pass over a part of a dump, run by workers",
+    "sayso.wikidata.quality": "what sayso data check calls",
+    "sayso.wikidata.sparql": "what the command calls",
+}
+
+
+def test_modules_with_one_importer_have_a_reason() -> None:
+    importers: dict[str, set[str]] = {module: set() for module in MODULES}
+    for module in MODULES:
+        for other, _ in imports(module):
+            importers[other].add(module)
+    tables = {"sayso.datasets", "sayso.engines", "sayso.scores", "sayso.train.recipes"}
+    alone = {
+        module
+        for module, by in importers.items()
+        if len(by) == 1
+        and MODULES[module].name != "__init__.py"
+        and not by & tables
+        and not any(one.startswith("sayso.protocols.") and one.count(".") == 2 for one in by)
+    }
+    assert alone == ALONE.keys()
+    assert len(ALONE) < 0.12 * len(MODULES)
 
 
 def test_the_judge_does_not_know_the_built_in_world() -> None:

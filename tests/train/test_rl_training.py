@@ -12,7 +12,7 @@ pytest.importorskip("trl")
 from safetensors.torch import load_file
 
 from sayso.records import Gold, InputError, Question
-from sayso.train.config import Stage
+from sayso.train.config import RowSettings, Stage
 from sayso.train.result import read_card
 from sayso.train.trainers import Prompt, quiet, rl, sft
 from support.tiny_training import PRESET, rows
@@ -37,16 +37,18 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_moves_the_adapter_and_leaves_a_card(start: Path, tmp_path: Path) -> None:
-    done = rl(start, prompts(8), TINY, tmp_path / "rl", reward="ternary")
+    done = rl(start, prompts(8), TINY, tmp_path / "rl", settings=RowSettings(reward="ternary"))
     card = read_card(done)
     assert card is not None
     assert (card.kind, card.rows) == ("rl", 8)
     assert len(card.curve) == 4  # 8 questions x 4 answers, 8 answers a step
     before, after = (load_file(f / "adapter_model.safetensors") for f in (start, done))
     assert before.keys() == after.keys()
-    assert rl(start, prompts(8), TINY, tmp_path / "rl", reward="ternary") == done
+    assert (
+        rl(start, prompts(8), TINY, tmp_path / "rl", settings=RowSettings(reward="ternary")) == done
+    )
     with pytest.raises(InputError, match="another training"):
-        rl(start, prompts(8), TINY, tmp_path / "rl", reward="brier")
+        rl(start, prompts(8), TINY, tmp_path / "rl", settings=RowSettings(reward="brier"))
 
 
 def test_questions_without_golds_are_refused(start: Path, tmp_path: Path) -> None:
@@ -75,7 +77,7 @@ def test_what_a_wrong_answer_costs_does_not_cancel_out(
 
 def test_an_unknown_reward_is_refused(start: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'praise': expected one of ternary, brier"):
-        rl(start, prompts(2), TINY, tmp_path / "x", reward="praise")  # type: ignore[arg-type]
+        rl(start, prompts(2), TINY, tmp_path / "x", settings=RowSettings(reward="praise"))  # type: ignore[arg-type]
 
 
 def test_answers_are_drawn_without_dropout(

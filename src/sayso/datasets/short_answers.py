@@ -419,8 +419,7 @@ def popqa_dataset(name: str, rows: Rows, source: str) -> Dataset:
         {"question": "Who was the director of …?", "possible_answers": ["…"], "s_pop": 1200}
         {"question": "Who was the director of …?", "answer": "…", "aliases": ["…"]}
 
-    Rows without ``prop``, as others keep the set, are read by the wording of their question, which
-    the set makes by one sentence for each relation.
+    Rows without ``prop`` are read by the wording of their question, one for each relation.
     """
     subjects: dict[str, tuple[str, str]] = {}
     relations: dict[str, str] = {}
@@ -443,9 +442,7 @@ def popqa_dataset(name: str, rows: Rows, source: str) -> Dataset:
                 continue
             text = " ".join(text_of(row, ("question",), source, line).split())
             subject = text_of(row, ("subj",), source, line)
-            has_views = "s_pop" in row or "answer" not in row
-            views = stratum(row.get("s_pop"), source, line) if has_views else NO_VIEWS
-            subjects[subject] = views, relation
+            subjects[subject] = _views(row, source, line), relation
             relations[text] = relation
             own, others = _objects(row, names, source, line)
             objects = right.setdefault((subject, text), {})
@@ -462,11 +459,22 @@ def popqa_dataset(name: str, rows: Rows, source: str) -> Dataset:
         return msgspec.structs.replace(q, domain=domain, aspect=aspect, golds=golds)
 
     questions = tuple(map(with_facts, data.questions))
-    note = (
+    notes = (*data.notes, _left_out(left))
+    return Dataset(data.name, questions, questions_hash(questions), data.rows, notes)
+
+
+def _views(row: Mapping[str, Any], source: str, line: int) -> str:
+    """Return the stratum of popularity of a row; rows of other formats need not have one."""
+    if "s_pop" in row or "answer" not in row:
+        return stratum(row.get("s_pop"), source, line)
+    return NO_VIEWS
+
+
+def _left_out(left: Counter[str]) -> str:
+    return (
         f"{left['relation']:,} questions of other relations and {left['object']:,} with an object "
         f"of fewer than {LEAST_OBJECT} characters left out"
     )
-    return Dataset(data.name, questions, questions_hash(questions), data.rows, (*data.notes, note))
 
 
 def _worded(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,9 +21,9 @@ import msgspec
 
 from sayso.records import Gold, InputError, content_id
 from sayso.storage.atomic import replacing
-from sayso.train.config import Preset, Stage
+from sayso.train.config import Preset, RowSettings, Stage
 from sayso.train.result import Card, Step, card_signature, read_card, write_card
-from sayso.train.rewards import NAMES, Name
+from sayso.train.rewards import NAMES
 from sayso.train.rewards import reward as reward_of
 from sayso.train.rows import Prompt, Row
 
@@ -838,22 +838,28 @@ def merge(folder: str | Path, out: str | Path) -> Path:
 CHANGED = "_generate_single_turn"
 
 
+#: the reward that a training by reward has unless another is named
+ROW_SETTINGS = RowSettings()
+
+
 def rl(
     sft_folder: str | Path,
     prompts: Sequence[Prompt],
     preset: Preset,
     out: str | Path,
     *,
-    reward: Name = "ternary",
-    cost: float = 1.0,
+    settings: RowSettings = ROW_SETTINGS,
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
 ) -> Path:
     """Go on training an SFT adapter by reward; return ``out``. Everything else as in ``dpo``.
 
+    ``settings`` names the reward and what a wrong answer costs.
+
     Questions without golds are refused: there is nothing to judge by. What was drawn of an answer
     that no judge can read moves nothing (TRL leaves a reward of ``None`` out of its group).
     """
+    reward, cost = settings.reward, settings.cost
     if reward not in NAMES:
         raise InputError(f"reward {reward!r}: expected one of {', '.join(NAMES)}")
     start = Path(sft_folder)

@@ -400,8 +400,8 @@ def train_seed(plan: Plan, rows: RowSet, seed: int) -> dict[str, Path]:
             trainers.dpo(folders["sft"], rows.dpo, preset, out, seed=seed, say=say)
         else:
             trainers.rl(
-                folders["sft"], rows.prompts, preset, out, reward=plan.settings.reward,
-                cost=plan.settings.cost, seed=seed, say=say,
+                folders["sft"], rows.prompts, preset, out, settings=plan.settings,
+                seed=seed, say=say,
             )  # fmt: skip
     return folders
 
