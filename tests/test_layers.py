@@ -275,6 +275,11 @@ def test_modules_with_one_importer_have_a_reason() -> None:
     assert len(ALONE) < 0.12 * len(MODULES)
 
 
+def test_no_two_test_files_have_one_name() -> None:
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert not [name for name, number in names.items() if number > 1]
+
+
 def test_the_judge_does_not_know_the_built_in_world() -> None:
     for path in (SRC / "judges").rglob("*.py"):
         assert "builtin" not in path.read_text(encoding="utf-8"), path

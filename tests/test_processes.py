@@ -19,6 +19,7 @@ from sayso.processes import worker_pool
 SCRIPT = """
 import os, signal, sys, time
 from sayso.processes import worker_pool
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell ignores it
 print("begins", flush=True)
 with worker_pool(2) as pool:
     tasks = [pool.submit(os.getpid) for _ in range(2)]

@@ -245,12 +245,13 @@ def test_a_second_command_on_the_same_folder_is_refused(
 
 #: reads two parts in two processes; no guard of ``__main__``
 TWO_PROCESSES = """
-import sys
+import signal, sys
 from pathlib import Path
 from sayso.wikidata.dump import Reading, run_stage
 from sayso.wikidata.passes import Task
 from sayso.wikidata.plan import load_plan
 from sayso.wikidata.unpack import Part
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell ignores it
 parts = [Part(name, Path(name), 0, 0) for name in sys.argv[2:]]
 run_stage(Task("classes", load_plan(None)), parts, Path(sys.argv[1]), Reading(workers=2))
 """
