@@ -84,12 +84,28 @@ class Processes(SpawnContext):
         return process
 
 
+class _Pool(ProcessPoolExecutor):
+    """A pool that notices the death of a worker that was started last."""
+
+    def submit(self, *args: Any, **kwargs: Any) -> Any:
+        """Submit a task, and wake the thread that watches workers: a new one has just started.
+
+        The executor wakes it before it starts the worker, whose death would stay unnoticed until
+        another task is done.
+        """
+        future = super().submit(*args, **kwargs)
+        with self._shutdown_lock:
+            if self._executor_manager_thread_wakeup is not None:
+                self._executor_manager_thread_wakeup.wakeup()
+        return future
+
+
 @contextmanager
 def worker_pool(count: int) -> Iterator[ProcessPoolExecutor]:
     """Give a pool of ``count`` processes; on an error they end at once, in the middle of a task."""
     context = Processes()
     watched, held = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(count, context, _begin, (watched,))
+    pool = _Pool(count, context, _begin, (watched,))
     with watched, held:
         try:
             yield pool
