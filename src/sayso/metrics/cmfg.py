@@ -32,9 +32,11 @@ __all__ = [
 ]  # fmt: skip
 
 Punt = Literal["exclude", "dec0"]
-#: bins of confidence of cMFG unless another number is given (section 3): here, and in the setting
-#: ``bins`` of the faithfulness protocol. Whoever changes it moves numbers; docs/faithfulness.md and
-#: the docstring of the protocol name it, too
+#: bins of confidence of cMFG, cMFG* and skill unless another number is given (section 3): here, in
+#: the setting ``bins`` of the faithfulness protocol, and in the skill that proves a training.
+#: A change moves numbers (frozen files, hand-worked tests in tests/metrics/test_cmfg.py and
+#: test_faithfulness_measure.py, benchmarks/faithfulness.md); docs/faithfulness.md, the docstring of
+#: the protocol and of Binning name it
 BINS = 10
 
 
