@@ -65,7 +65,7 @@ NAMING = {
     "train": "training starts from an uncle run and is measured by uncle",
     "checks/judge.py": "whoever reads hedges is checked too",
     "checks/model.py": "says what of a protocol falls away",
-    "cli/run.py": "a command for each protocol",
+    "cli/run.py": "sayso factuality has settings of self_known",
 }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 
+import httpx2
 import pytest
 
 from sayso.engines.openai.calls import ENOUGH, LONGEST_BACKOFF, DrawWatch, Pace
@@ -110,6 +112,11 @@ NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 )
 def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, NOW) == seconds
+
+
+def test_a_query_service_may_ask_for_a_longer_pause() -> None:
+    assert retry_after({"retry-after": "99999"}, longest=math.inf) == 99999
+    assert retry_after(httpx2.Headers({"Retry-After": "12"}), longest=math.inf) == 12
 
 
 def test_draws_are_compared_with_other_draws_only() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sayso import cli
 from sayso.records import InputError
-from sayso.wikidata.sparql import BATCH, Service, Term, retry_after, statement
+from sayso.wikidata.sparql import BATCH, Service, Term, statement
 from support.query_service import stub
 from support.wikidata_world import DOMAINS, dump
 
@@ -267,12 +267,3 @@ def test_rows_are_read_as_statements() -> None:
     assert none is not None
     assert none.snak == "novalue"
     assert statement({**base, "type": Term("http://wikiba.se/ontology#Smell", "uri")}) is None
-
-
-def test_retry_after_is_seconds_or_a_date() -> None:
-    assert retry_after({"retry-after": "12"}) == 12
-    date = {"Retry-After": "Fri, 01 Mar 2024 00:01:00 GMT", "Date": "Fri, 01 Mar 2024 00:00:00 GMT"}
-    assert retry_after(date) == 60
-    assert retry_after({}) is None
-    assert retry_after({"Retry-After": "soon"}) is None
-    assert retry_after({"Retry-After": "nan"}) is None

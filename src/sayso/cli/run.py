@@ -18,11 +18,8 @@ from sayso.cli.flags import Common, chosen, measurable_settings
 from sayso.cli.printing import note
 from sayso.cli.progress import Bars
 from sayso.protocols import PROTOCOLS
-from sayso.protocols.faithfulness import settings as faithfulness
-from sayso.protocols.protocol import Unsuited
-from sayso.protocols.selective import settings as selective
+from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.protocols.self_known import settings as self_known
-from sayso.protocols.uncle import settings as uncle
 from sayso.report.numbers import json_text
 from sayso.report.terminal import render_compare
 from sayso.runs.dry_run import estimate, plan_text
@@ -42,53 +39,27 @@ run_app = cyclopts.App(
 )
 
 
-Uncle = Annotated[uncle.Settings, Parameter(name="*")]
-Selective = Annotated[selective.Settings, Parameter(name="*")]
-Faithfulness = Annotated[faithfulness.Settings, Parameter(name="*")]
-SelfKnown = Annotated[self_known.Settings, Parameter(name="*")]
 Shared = Annotated[Common, Parameter(name="*")]
 #: the settings of every protocol; only those that can change without asking again are shown
 Measurable: Any = Annotated[measurable_settings(), Parameter(name="*")]
 
 
-@run_app.command(name="uncle")
-def run_uncle(
-    *,
-    common: Shared = NO_FLAGS,
-    settings: Uncle = uncle.Settings(),  # noqa: B008 - frozen
-) -> None:
-    """Are knowledge gaps voiced, in short and in long answers? (UNCLE, arXiv 2505.16922)"""
-    _run(common.job("uncle", settings), common)
+def _add_command(plan: Protocol) -> None:
+    """Add ``sayso run NAME``: the flags of every run, and the protocol's settings."""
+
+    default = plan.Settings()
+
+    def command(*, common: Any = NO_FLAGS, settings: Any = default) -> None:
+        _run(common.job(plan.name, settings), common)
+
+    settings: Any = Annotated[plan.Settings, Parameter(name="*")]
+    command.__annotations__ = {"common": Shared, "settings": settings, "return": None}
+    command.__doc__ = plan.question
+    run_app.command(command, name=plan.name)
 
 
-@run_app.command(name="selective")
-def run_selective(
-    *,
-    common: Shared = NO_FLAGS,
-    settings: Selective = selective.Settings(),  # noqa: B008 - frozen
-) -> None:
-    """Which score tells right answers from wrong ones, or is it length? (arXiv 2504.13677)"""
-    _run(common.job("selective", settings), common)
-
-
-@run_app.command(name="faithfulness")
-def run_faithfulness(
-    *,
-    common: Shared = NO_FLAGS,
-    settings: Faithfulness = faithfulness.Settings(),  # noqa: B008 - frozen
-) -> None:
-    """Do its words show as much doubt as it has when asked again? (arXiv 2405.16908)"""
-    _run(common.job("faithfulness", settings), common)
-
-
-@run_app.command(name="self_known")
-def run_self_known(
-    *,
-    common: Shared = NO_FLAGS,
-    settings: SelfKnown = self_known.Settings(),  # noqa: B008 - frozen
-) -> None:
-    """How factual is it along a long text, and does it know its own errors? (arXiv 2411.15993)"""
-    _run(common.job("self_known", settings), common)
+for _plan in PROTOCOLS.values():
+    _add_command(_plan)
 
 
 @run_app.default
@@ -214,10 +185,9 @@ def compare(
     )
     if flags.json:
         rows = [msgspec.structs.asdict(e) for e in result.estimates]
-        for row, (p, corrected) in zip(
-            rows, result.tests, strict=False
-        ):  # only trainings have them
-            row |= {"p": p, "p_holm": corrected}
+        if result.tests:  # of trainings only
+            for row, (p, corrected) in zip(rows, result.tests, strict=True):
+                row |= {"p": p, "p_holm": corrected}
         print(json_text(rows))
     else:
         console = Console()

@@ -7,11 +7,11 @@ others are ours: a frame around the same question, and the same instruction in o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from sayso.judges.judge import Item
 from sayso.prompts import load_prompt, prompt_hash
+from sayso.protocols.settings import folder_of
 from sayso.records import Generation, InputError, Question
 
 MOST_WORDINGS = 4
@@ -58,7 +58,7 @@ class Wording(NamedTuple):
 def load_wordings(count: int, prompt_folder: str) -> list[Wording]:
     """Return the first ``count`` wordings. Raises InputError for a frame without its question."""
     texts = load_texts(count, prompt_folder)
-    folder = Path(prompt_folder) if prompt_folder else None
+    folder = folder_of(prompt_folder)
     first = (load_prompt(f"uncle_{form}_instruction", folder) for form in ("short", "long"))
     return [
         Wording(PLACE, *first),
@@ -75,7 +75,7 @@ def load_wordings(count: int, prompt_folder: str) -> list[Wording]:
 
 def load_texts(count: int, prompt_folder: str) -> dict[str, str]:
     """Return the prompts of the second and every later wording by name: none for one wording."""
-    folder = Path(prompt_folder) if prompt_folder else None
+    folder = folder_of(prompt_folder)
     texts = {}
     for number in range(2, count + 1):
         for part in ("frame", "short_instruction", "long_instruction"):

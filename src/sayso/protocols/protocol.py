@@ -230,14 +230,14 @@ class Comparison(NamedTuple):
     """Differences, B minus A, and what a reader must know about them.
 
     ``notes`` are warnings, ``compared`` says what was; ``tests`` has p and its correction for
-    many tests of every difference, where they were tested.
+    many tests of every difference, where they were tested. ``protocol`` is whose numbers they are.
     """
 
     estimates: list[Estimate]
     notes: list[str]
     compared: Sequence[str] = ()
     tests: Sequence[tuple[float | None, float | None]] = ()
-    protocol: str = "uncle"
+    protocol: str = ""
 
 
 class Report(typing.Protocol):
@@ -277,12 +277,12 @@ class Report(typing.Protocol):
 class Protocol:
     """One published protocol.
 
-    ``name`` is its package and command, ``question`` what it answers. The module docstring says
-    what the functions do. ``off_by_default`` names settings that ask nothing unless they are
-    changed, ``may_shrink`` settings that ``sayso measure`` may lower, ``signed_prompts`` entries of
-    ``prompts`` that stand in every signature beside ``signature``. Draws of the stage
-    ``draws_stage`` count as independent: a run says so where they repeat. ``needs_paragraphs`` and
-    ``needs_golds`` refuse data without long questions or without answers.
+    ``name`` is its package and command, ``question`` what it answers: the command's help. The
+    module docstring says what the functions do. ``off_by_default`` names settings that ask nothing
+    unless they are changed, ``may_shrink`` settings that ``sayso measure`` may lower,
+    ``signed_prompts`` entries of ``prompts`` that stand in every signature beside ``signature``.
+    Draws of the stage ``draws_stage`` count as independent: a run says so where they repeat.
+    ``needs_paragraphs`` and ``needs_golds`` refuse data without long questions or without answers.
     """
 
     name: str

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
@@ -68,6 +69,11 @@ def _limits(hint: Any) -> Meta | None:
             if isinstance(limits, Meta):
                 return limits
     return None
+
+
+def folder_of(name: str) -> Path | None:
+    """Return the folder that a setting names; ``None`` where it names none."""
+    return Path(name) if name else None
 
 
 def flatten(

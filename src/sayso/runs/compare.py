@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sayso.protocols import PROTOCOLS
+from sayso.protocols import protocol_of
 from sayso.protocols.protocol import Comparison, Side
 from sayso.records import InputError
 from sayso.runs.measure import load_run
@@ -32,7 +32,8 @@ def compare(
         names = " and ".join("+".join(kind) or "no protocol" for kind in kinds)
         raise InputError(f"{a} and {b} are runs of {names}; compare runs of one protocol")
     sides = Side(str(a), *load_run(a)), Side(str(b), *load_run(b))
-    return PROTOCOLS[kinds[0][0]].compare(sides, allow, resamples, seed)
+    plan = protocol_of(sides[0].manifest)
+    return plan.compare(sides, allow, resamples, seed)._replace(protocol=plan.name)
 
 
 def check_resampling(resamples: int, seed: int) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.protocol import Comparison
+from sayso.protocols.uncle import UNCLE
 from sayso.records import InputError, signature_of, slice_of
 from sayso.runs.compare import check_resampling
 from sayso.runs.compare import compare as compare_runs
@@ -91,7 +92,7 @@ def differences(
         + ", ".join(f"{one.difference.name} ({one.form})" for one in left)
     )
     tests = [(one.p, one.p_holm) for one in changes]
-    return Comparison(estimates, _warnings(both, stages), lines, tests)
+    return Comparison(estimates, _warnings(both, stages), lines, tests, UNCLE.name)
 
 
 def _warnings(both: list[Training], stages: list[Method]) -> list[str]:

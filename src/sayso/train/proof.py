@@ -56,7 +56,7 @@ from sayso.metrics.within_type import (
 from sayso.prompts import methods
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.uncle.measure import sure_wrong
-from sayso.protocols.uncle.rows import Context, View, label_codes, load_rows, pairs_of, view_of
+from sayso.protocols.uncle.rows import Context, View, labels_of_view, load_rows, pairs_of, view_of
 from sayso.records import (
     Estimate,
     Generation,
@@ -351,7 +351,7 @@ def _answers(
     texts: dict[str, str],
     rows: Ints,
 ) -> Answers:
-    label = label_codes(view, context.settings)[rows]
+    label = labels_of_view(view, context.settings)[rows]
     verdicts = [view.verdicts[row] for row in rows]
     answers = [texts.get(pair[form == "short"], "") for pair in frame.pairs]
     words = [
@@ -362,7 +362,7 @@ def _answers(
     plain = context.aspects.views[form, False]
     return Answers(
         label,
-        label_codes(plain, context.settings)[rows],
+        labels_of_view(plain, context.settings)[rows],
         sure_wrong(verdicts),
         plain.logprob[rows],
         table[:, 0],

@@ -12,13 +12,13 @@ breaks off in the middle, as after a time-out there, counts as a failure and is 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, NoReturn
@@ -26,6 +26,7 @@ from typing import NamedTuple, NoReturn
 import httpx2
 import msgspec
 
+from sayso.engines.openai.reply import retry_after
 from sayso.records import InputError, content_id
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.version import __version__
@@ -307,7 +308,7 @@ class Service:
     def _refuse(self, reply: httpx2.Response) -> NoReturn:
         """Raise what a status other than success means."""
         what = f"answered {reply.status_code}"
-        wait = retry_after(reply.headers)
+        wait = retry_after(reply.headers, longest=math.inf)
         if reply.status_code not in LATER:
             raise InputError(
                 f"{self.endpoint}: {what} ({_first_line(reply)}); is it a SPARQL service of a "
@@ -331,23 +332,6 @@ def _stored(path: Path) -> _Stored | None:
     except OSError:
         with disk_errors(path, "read"):
             raise
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a reply says to wait, ``None`` where it does not say."""
-    headers = httpx2.Headers(headers)
-    text = headers.get("Retry-After", "")
-    try:
-        seconds = float(text)
-        return max(0.0, seconds) if seconds == seconds else None
-    except ValueError:
-        pass
-    try:
-        until = parsedate_to_datetime(text)
-        now = parsedate_to_datetime(headers["Date"]) if "Date" in headers else datetime.now(UTC)
-        return max(0.0, (until - now).total_seconds())
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 def _first_bytes(reply: httpx2.Response, most: int) -> bytes:

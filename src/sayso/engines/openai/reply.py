@@ -135,8 +135,10 @@ def read_error(status: int, headers: Mapping[str, str], text: str) -> Fault:
     return Fault("again" if status < 300 else "refused", reason)
 
 
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds that a reply says to wait, 0 to 120; ``None`` if it does not say.
+def retry_after(
+    headers: Mapping[str, str], now: datetime | None = None, longest: float = LONGEST_PAUSE
+) -> float | None:
+    """Return the seconds that a reply says to wait, 0 to ``longest``; ``None`` if it does not say.
 
     Read from ``retry-after-ms`` or ``Retry-After``, in seconds or as a date. A date is compared
     with the server's own ``Date``, because its clock need not agree with ours.
@@ -147,12 +149,12 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         except ValueError:
             continue
         if not math.isnan(seconds):
-            return min(max(seconds, 0.0), LONGEST_PAUSE)
+            return min(max(seconds, 0.0), longest)
     until = _date(headers.get("retry-after", ""))
     if until is None:
         return None
     clock = _date(headers.get("date", "")) or now or datetime.now(UTC)
-    return min(max((until - clock).total_seconds(), 0.0), LONGEST_PAUSE)
+    return min(max((until - clock).total_seconds(), 0.0), longest)
 
 
 def _date(text: str) -> datetime | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -38,6 +37,7 @@ from sayso.protocols.faithfulness.verdicts import (
 from sayso.protocols.pool import entity_of
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
+from sayso.protocols.settings import folder_of
 from sayso.records import Generation, Question, ask, content_id
 
 FORMS: tuple[methods.Form, ...] = ("short", "long")
@@ -57,9 +57,11 @@ def collect(
 ) -> None:
     """Ask everything in one call (demonstrations in a second), judge, read wording, compare."""
     # who cannot be opened is refused before anything is asked
-    wording = open_wording(settings.decisive, judge, _folder(settings))
+    wording = open_wording(settings.decisive, judge, folder_of(settings.prompt_folder))
     meaning = run.tools(settings.nli).meaning if settings.contradict == "nli" else None
-    contradiction = open_contradiction(settings.contradict, judge, meaning, _folder(settings))
+    contradiction = open_contradiction(
+        settings.contradict, judge, meaning, folder_of(settings.prompt_folder)
+    )
     answers = run.stage(list(answer_requests(questions, settings, seed)), model)
     draws: dict[tuple[str, str], list[Draw]] = draws_of(answers.get("draws", ()))
     by_id = {q.id: q for q in questions}
@@ -94,10 +96,6 @@ def collect(
 def _item(generation: Generation, by_id: dict[str, Question]) -> Item:
     question = by_id[generation.question]
     return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
-
-
-def _folder(settings: Settings) -> Path | None:
-    return Path(settings.prompt_folder) if settings.prompt_folder else None
 
 
 # ---- requests
@@ -203,7 +201,9 @@ def revision_requests(
                 continue
             form: methods.Form = "long" if question.parts else "short"
             text = _text(name, question, settings)
-            chat = methods.revised(name, text, drafts[question.id], form, _folder(settings))
+            chat = methods.revised(
+                name, text, drafts[question.id], form, folder_of(settings.prompt_folder)
+            )
             draft = _request(question, text, f"refined-{form}", name, settings, seed)
             yield draft._replace(request=msgspec.structs.replace(draft.request, messages=chat))
 
@@ -217,7 +217,7 @@ def _text(
         form="long" if question.parts else "short",
         context=question.context,
         style=settings.prompts,
-        folder=_folder(settings),
+        folder=folder_of(settings.prompt_folder),
         shown=shown,
     )
 
@@ -288,7 +288,9 @@ def demonstrations(
         if confidence >= settings.demos.certain:
             certain.append(methods.Shown(q.text, own[0].strip()))
         elif confidence <= settings.demos.uncertain:
-            uncertain.append(methods.Shown(q.text, methods.hedged(own[0], _folder(settings))))
+            uncertain.append(
+                methods.Shown(q.text, methods.hedged(own[0], folder_of(settings.prompt_folder)))
+            )
     m = settings.demos.m
     if len(certain) < m or len(uncertain) < m:
         return []
@@ -309,7 +311,9 @@ def prompts(settings: Settings) -> dict[str, str]:
     texts = {}
     for name in methods.chosen(settings.methods):
         for form in FORMS:
-            text = methods.instruction(name, form, _folder(settings), settings.prompts)
+            text = methods.instruction(
+                name, form, folder_of(settings.prompt_folder), settings.prompts
+            )
             if text and methods.asks_in(name, form):
                 texts[f"{name}_{form}"] = text
     in_use = " / ".join(f"{name}:{text}" for name, text in texts.items())

@@ -72,7 +72,7 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
         )
     if not differences:
         raise InputError(f"{a} and {b} have no question in common; compare runs on the same data")
-    return Comparison(differences, notes, protocol="faithfulness")
+    return Comparison(differences, notes)
 
 
 def _open(side: Side) -> _Side:

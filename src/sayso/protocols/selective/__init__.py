@@ -25,7 +25,7 @@ __all__ = ["SELECTIVE", "Answer", "Draws", "Settings"]
 
 SELECTIVE = Protocol(
     name="selective",
-    question="Which uncertainty score tells its right answers from its wrong ones?",
+    question="Which score tells right answers from wrong ones, or is it length? (arXiv 2504.13677)",
     Settings=Settings,
     check=settings.check,
     prompts=collect.prompts,

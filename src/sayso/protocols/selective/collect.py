@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -30,6 +29,7 @@ from sayso.protocols.selective.settings import (
     shots,
     wants_probe,
 )
+from sayso.protocols.settings import folder_of
 from sayso.records import Generation, Question, Request, Score, Verdict, ask, content_id
 from sayso.scores import SCORES, Method, score_one
 from sayso.scores.collect import (
@@ -65,7 +65,7 @@ def prompts(settings: Settings) -> dict[str, str]:
 
 def instructions(settings: Settings) -> dict[str, str]:
     """Return the texts of ours that stand in the prompts."""
-    folder = Path(settings.prompt_folder) if settings.prompt_folder else None
+    folder = folder_of(settings.prompt_folder)
     if settings.prompts == "paper":
         return {settings.mode: load_prompt(f"selective_{settings.mode}", folder)}
     (first,) = load_wordings(1, settings.prompt_folder)

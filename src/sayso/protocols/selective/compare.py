@@ -60,7 +60,7 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
         differences += [signed_difference(e, where, *settings) for e in paired]
     if not differences:
         raise InputError(f"{a} and {b} have no fact in common; compare runs on the same data")
-    return Comparison(differences, notes, protocol="selective")
+    return Comparison(differences, notes)
 
 
 def _open(side: Side) -> _Side:

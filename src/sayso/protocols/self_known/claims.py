@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 from sayso.engines.engine import Engine
@@ -24,6 +23,7 @@ from sayso.judges.support import LlmSupport, NliSupport, RulesSupport, Supported
 from sayso.protocols.protocol import Run
 from sayso.protocols.self_known.rows import RESPONSIVE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, Settings, modes_of
+from sayso.protocols.settings import folder_of
 from sayso.records import (
     Claim,
     Generation,
@@ -74,7 +74,7 @@ class QuestionMaker(Protocol):
 def splitter_of(settings: Settings, judge: Any) -> Splitter:
     """Open whoever takes texts apart."""
     engine = _engine("claims", settings.claims, judge)
-    return RulesClaims() if engine is None else LlmClaims(engine, _folder(settings))
+    return RulesClaims() if engine is None else LlmClaims(engine, folder_of(settings.prompt_folder))
 
 
 def checker_of(settings: Settings, judge: Any, tools: Callable[[str], Tools]) -> Checker:
@@ -85,13 +85,19 @@ def checker_of(settings: Settings, judge: Any, tools: Callable[[str], Tools]) ->
             raise InputError("support nli: no NLI model can be opened here; name one with --nli")
         return NliSupport(meaning)
     engine = _engine("support", settings.support, judge)
-    return RulesSupport() if engine is None else LlmSupport(engine, _folder(settings))
+    return (
+        RulesSupport() if engine is None else LlmSupport(engine, folder_of(settings.prompt_folder))
+    )
 
 
 def maker_of(settings: Settings, judge: Any) -> QuestionMaker:
     """Open whoever turns claims into questions: never the model that is asked, unless it judges."""
     engine = _engine("questions", settings.questions, judge)
-    return GapQuestions() if engine is None else LlmQuestions(engine, _folder(settings))
+    return (
+        GapQuestions()
+        if engine is None
+        else LlmQuestions(engine, folder_of(settings.prompt_folder))
+    )
 
 
 def _engine(step: str, how: str, judge: Any) -> Engine | None:
@@ -102,10 +108,6 @@ def _engine(step: str, how: str, judge: Any) -> Engine | None:
     if engine is None:
         raise InputError(f"{step} judge: the judge {judge.name} is no model; say --judge MODEL")
     return engine
-
-
-def _folder(settings: Settings) -> Path | None:
-    return Path(settings.prompt_folder) if settings.prompt_folder else None
 
 
 # ---- from answers to claims

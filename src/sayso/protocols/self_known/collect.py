@@ -6,7 +6,6 @@ Texts are asked plainly, with passages before the prompt (method "retrieval"), o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -36,6 +35,7 @@ from sayso.protocols.self_known.claims import (
 from sayso.protocols.self_known.rows import STAGE
 from sayso.protocols.self_known.self_verdicts import judge_own, make_questions, summary
 from sayso.protocols.self_known.settings import MAIN, Settings, modes_of
+from sayso.protocols.settings import folder_of
 from sayso.records import Claim, Generation, InputError, Passage, Question, ask, content_id
 from sayso.retrieval.sources import GOLDS
 
@@ -166,7 +166,7 @@ def instructions(settings: Settings) -> dict[str, str]:
     """Return the prompts in use by name."""
     names = ["self_direct", "self_qa", "self_open"]
     names += ["self_retrieval"] * settings.retrieval + ["self_revise"] * (settings.remedy != "off")
-    return {name: load_prompt(name, _folder(settings)) for name in names}
+    return {name: load_prompt(name, folder_of(settings.prompt_folder)) for name in names}
 
 
 def prompts_signature(settings: Settings) -> str:
@@ -181,10 +181,6 @@ def prompts(settings: Settings) -> dict[str, str]:
         "signature": prompts_signature(settings),
         **{f"self_known_{name}": text for name, text in instructions(settings).items()},
     }
-
-
-def _folder(settings: Settings) -> Path | None:
-    return Path(settings.prompt_folder) if settings.prompt_folder else None
 
 
 def measured(questions: Sequence[Question]) -> list[Question]:
@@ -205,7 +201,7 @@ def source_of(questions: Sequence[Question], settings: Settings) -> str:
 def prompt_of(question: Question, settings: Settings) -> str:
     """Return what is asked for: the data's own prompt, or its subject alone."""
     if settings.ask == "open" or (settings.ask == "auto" and not question.text.strip()):
-        template = load_prompt("self_open", _folder(settings))
+        template = load_prompt("self_open", folder_of(settings.prompt_folder))
         return template.replace("{topic}", topic_of(question))
     return f"{question.context}\n\n{question.text}" if question.context else question.text
 
@@ -232,7 +228,7 @@ def text_requests(
             passages = "\n\n".join(
                 clean(p.text, LONGEST_PASSAGE).strip() for p in shown.get(q.id, ())
             )
-            template = load_prompt("self_retrieval", _folder(settings))
+            template = load_prompt("self_retrieval", folder_of(settings.prompt_folder))
             before, _, after = template.partition("{passages}")
             filled = before + (passages or "(none)") + after.replace("{prompt}", text)
             request = ask(filled, temperature=heat, sample=own, **given)
@@ -293,7 +289,7 @@ def _revision(g: Generation, rejected: Sequence[Claim], work: _Work) -> Ask:
         "{text}": clean(g.text),
         "{claims}": "\n".join(f"- {' '.join(clean(c.text).split())}" for c in rejected),
     }
-    text = load_prompt("self_revise", _folder(settings))
+    text = load_prompt("self_revise", folder_of(settings.prompt_folder))
     for name, piece in pieces.items():
         text = text.replace(name, piece.replace("{", "("))
     tokens = settings.answer.long_tokens

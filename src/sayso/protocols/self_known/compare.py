@@ -70,7 +70,7 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
         )
     if not numbers:
         raise InputError(f"{a} and {b} have no text in common; compare runs on the same data")
-    return Comparison(numbers, notes, protocol="self_known")
+    return Comparison(numbers, notes)
 
 
 def _open(side: Side) -> _Side:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -31,6 +30,7 @@ from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.self_known.claims import BY_DATA, QuestionMaker, topic_of
 from sayso.protocols.self_known.rows import STAGE
 from sayso.protocols.self_known.settings import Settings, modes_of
+from sayso.protocols.settings import folder_of
 from sayso.records import (
     Claim,
     ClaimQuestion,
@@ -125,7 +125,7 @@ class OwnRequest(NamedTuple):
 
 def own_requests(claims: Sequence[OwnClaim], settings: Settings, seed: int) -> list[OwnRequest]:
     """Return every request about the claims; none for a question that could not be made."""
-    folder = Path(settings.prompt_folder) if settings.prompt_folder else None
+    folder = folder_of(settings.prompt_folder)
     requests = []
     for mode in modes_of(settings):
         for claim, question, pair, passages in claims:

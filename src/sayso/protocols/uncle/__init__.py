@@ -23,7 +23,7 @@ __all__ = ["UNCLE", "Answer", "Probe", "Settings"]
 
 UNCLE = Protocol(
     name="uncle",
-    question="Does the model voice uncertainty exactly where it lacks the knowledge?",
+    question="Are knowledge gaps voiced, in short and in long answers? (UNCLE, arXiv 2505.16922)",
     Settings=Settings,
     check=settings.check,
     prompts=collect.prompts,

@@ -20,6 +20,7 @@ from sayso.prompts import methods, prompt_hash
 from sayso.protocols.pool import Wording, item_of, load_texts, load_wordings, wording_signatures
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
+from sayso.protocols.settings import folder_of
 from sayso.protocols.uncle.settings import (
     ANSWER_SAMPLE,
     FORMS,
@@ -63,16 +64,12 @@ def instructions(settings: Settings) -> dict[str, str]:
 
 def method_texts(settings: Settings) -> dict[str, str]:
     """Return the prompts of the further methods in use by name."""
-    folder = _folder(settings)
+    folder = folder_of(settings.prompt_folder)
     return {
         f"{name}_{form}": methods.instruction(name, form, folder)
         for name in names_of(settings)
         for form in FORMS
     }
-
-
-def _folder(settings: Settings) -> Path | None:
-    return Path(settings.prompt_folder) if settings.prompt_folder else None
 
 
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
@@ -150,7 +147,8 @@ def method_asks(
 
     Questions without a draft are not asked to be revised.
     """
-    folder, heat, tokens = _folder(settings), settings.answer.temperature, tokens_of(settings)
+    folder = folder_of(settings.prompt_folder)
+    heat, tokens = settings.answer.temperature, tokens_of(settings)
     for question in questions:
         form: methods.Form = "long" if question.parts else "short"
         for name in names_of(settings):

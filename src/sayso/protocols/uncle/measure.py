@@ -52,7 +52,7 @@ from sayso.protocols.uncle.rows import (
     Context,
     Ints,
     View,
-    label_codes,
+    labels_of_view,
     load_rows,
     pairs_of,
     view_of,
@@ -513,7 +513,7 @@ def _labels(
     for generation in context.run.generations(stage):
         answers[kind(generation)].append(generation)
     views = [view_of(pairs, answers[name], verdicts, form) for name in kinds]
-    return np.stack([label_codes(view, context.settings) for view in views], axis=1)
+    return np.stack([labels_of_view(view, context.settings) for view in views], axis=1)
 
 
 def _propensity(context: Context, form: str) -> Iterator[Estimate]:
@@ -689,7 +689,7 @@ def other_methods(context: Context) -> Iterator[Estimate]:
             yield context.signed(_wrong_and_sure(context, view), where, form, prompt)
         for name in names:
             view = method_view(context, form, name)
-            label = label_codes(view, s)
+            label = labels_of_view(view, s)
             rates = rates_of(context, known, label)
             cells = cluster_cells(known, label, a.entity, a.type)
             within = bootstrap_within(cells, n=s.resamples, seed=s.ci_seed)

@@ -93,7 +93,7 @@ class Context:
 
     def labels(self, form: str, instructed: bool = True) -> Ints:
         """Return label codes: 0 S, 1 NS, 2 UNC, -1 missing, -2 left out by a setting."""
-        return label_codes(self.aspects.views[form, instructed], self.settings)
+        return labels_of_view(self.aspects.views[form, instructed], self.settings)
 
     def redrawn(self) -> Draws:
         """Count the prompts whose further instructed draws (``propensity``) are all alike."""
@@ -146,7 +146,7 @@ def load_rows(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
             texts.setdefault(generation.question, []).append(generation.text)
     matches = other_draws(aspects.questions, texts)
     total = k * wordings
-    greedy = label_codes(aspects.views["short", False], settings)
+    greedy = labels_of_view(aspects.views["short", False], settings)
     hedged_probe = UNKNOWN if settings.probe.unc == "unknown" else LEFT_OUT
     any_of_k = np.where(aspects.known == HEDGED_PROBE, hedged_probe, aspects.known)
     rate = guess_rates(*matches)
@@ -250,7 +250,7 @@ def _stated_logprobs(generation: Generation, verdict: Verdict, *, whole: bool) -
     return [generation.logprobs[place] for place in tokens_between(generation, *span)]
 
 
-def label_codes(view: View, settings: Settings) -> Ints:
+def labels_of_view(view: View, settings: Settings) -> Ints:
     """Return one label code per aspect (see :meth:`Context.labels`)."""
     table = {"correct": CORRECT, "incorrect": INCORRECT, "uncertain": UNCERTAIN}
     table["omitted"] = INCORRECT if settings.omit_long == "NS" else LEFT_OUT
