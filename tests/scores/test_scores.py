@@ -398,6 +398,65 @@ def test_scores_load_neither_torch_nor_scikit_learn() -> None:
     assert done.stdout.strip() == "set()"
 
 
+def permuted(s: Samples, order: list[int]) -> Samples:
+    """The same question with its draws in another order."""
+    square = np.ix_(order, order)
+    return msgspec.structs.replace(
+        s,
+        draws=tuple(s.draws[i] for i in order),
+        clusters=tuple(s.clusters[i] for i in order),
+        entail=s.entail[square],
+        contra=s.contra[square],
+        answer_entail=s.answer_entail[order],
+        answer_contra=s.answer_contra[order],
+        sentence_entail=s.sentence_entail[:, order],
+        sentence_contra=s.sentence_contra[:, order],
+        similarity=s.similarity[square],
+        answer_similarity=s.answer_similarity[order],
+    )
+
+
+@pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_the_same_draws_in_another_order_tie_exactly(seed: int, alike: bool) -> None:
+    """Draws that say the same have the same numbers; rounding must not rank two questions."""
+    rng = np.random.default_rng(seed)
+    k = 8
+    ids = [0] * k if alike else [int(i) for i in rng.integers(4, size=k)]
+    given = [tuple(float(x) for x in -rng.random(2)) for _ in range(4)]
+    draws = tuple(answer(f"w{i}", *given[i]) for i in ids)
+    square = np.ix_(ids, ids)
+    entail, contra = (rng.random((4, 4))[square] / 2 for _ in range(2))
+    if alike:
+        entail, contra = np.ones((k, k)), np.zeros((k, k))
+    similar = (entail + entail.T) / 2
+    np.fill_diagonal(similar, 1)
+    both = rng.random((4, 2))[ids] / 2
+    samples = msgspec.structs.replace(
+        full(),
+        draws=draws,
+        clusters=tuple(ids),
+        entail=entail,
+        contra=contra,
+        answer_entail=both,
+        answer_contra=both[:, ::-1],
+        sentence_entail=both[:, 0][None],
+        sentence_contra=both[:, 1][None],
+        similarity=similar,
+        answer_similarity=both[:, 0],
+        said_true=(True, False) * 4,
+    )
+    other = permuted(samples, [int(i) for i in rng.permutation(k)])
+    moved = {
+        name: (one.value, two.value)
+        for (name, one), two in zip(
+            scores.score_one(samples).items(), scores.score_one(other).values(), strict=True
+        )
+        if one.value != two.value
+    }
+    assert not moved
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("size", [-1e308, -1e300, -745.0])
 def test_numbers_near_the_largest_give_no_warning(size: float) -> None:

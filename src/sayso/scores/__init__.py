@@ -38,6 +38,9 @@ class Method(NamedTuple):
     needs: tuple[str, ...]
 
 
+#: Significant digits of a score.
+DIGITS = 12
+
 _SE = ("draws", "draws.logprobs", "clusters")
 _NAIVE = ("draws", "draws.logprobs")
 _NLI = ("draws", "nli")
@@ -184,11 +187,13 @@ def score_one(
 def value_of(method: Method, samples: Samples) -> float | str:
     """Return the value of one score, or why there is none. Every score is computed here.
 
-    A number too large for a float is no value, and gives no warning.
+    It is rounded to ``DIGITS`` significant digits: the last ones depend on the order of the draws
+    and on the processor, and would rank questions that tie. A number too large for a float is no
+    value, and gives no warning.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            value = float(method.score(samples))
+            value = float(f"{float(method.score(samples)):.{DIGITS}g}")
     except NoEvidence as reason:
         return str(reason)
     except OverflowError:

@@ -17,6 +17,8 @@ from sayso.scores.evidence import Samples, draw_table, the_draws
 Kind = Literal["entailment", "contradiction", "similarity"]
 #: Eigenvalues of L below this count as directions of meaning (Lin et al. 2024).
 NEAR = 0.9
+#: Decimals of what is made of eigenvalues, whose error does not shrink with them.
+DECIMALS = 12
 #: Time of the heat kernel (Nikitin et al. 2024).
 HEAT = 0.3
 _NEEDS = {"entailment": "nli", "contradiction": "nli", "similarity": "similarity"}
@@ -53,7 +55,7 @@ def eigenvalues(kind: Kind) -> Callable[[Samples], float]:
 
     def score(samples: Samples) -> float:
         values = np.linalg.eigvalsh(_laplacian(_weights(samples, kind)))
-        return float(np.maximum(0, 1 - values).sum())
+        return round(float(np.maximum(0, 1 - values).sum()), DECIMALS)
 
     _document(
         score, "Sum of max(0, 1 - eigenvalue of L)", "1..k", kind, "a soft number of meanings"
@@ -78,7 +80,7 @@ def eccentricity(kind: Kind) -> Callable[[Samples], float]:
     def score(samples: Samples) -> float:
         values, vectors = np.linalg.eigh(_laplacian(_weights(samples, kind)))
         space = vectors[:, values < NEAR]
-        return float(np.linalg.norm(space - space.mean(axis=0)))
+        return round(float(np.linalg.norm(space - space.mean(axis=0))), DECIMALS)
 
     _document(
         score,
@@ -117,7 +119,7 @@ def kernel_language_entropy(samples: Samples) -> float:
     root = 1 / np.sqrt(np.diag(kernel))
     shares = np.linalg.eigvalsh(root[:, None] * kernel * root[None, :] / len(kernel))
     shares = shares[shares > 1e-15]
-    return float(max(0.0, -(shares * np.log(shares)).sum()))
+    return round(float(max(0.0, -(shares * np.log(shares)).sum())), DECIMALS)
 
 
 def luq_draws(samples: Samples) -> float:
