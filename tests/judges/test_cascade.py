@@ -42,6 +42,8 @@ def item(text: str, *questions: Question, form: str = "short", **more: str) -> I
         ("Perhaps Ripley.", BORN, False),
         ("She was born in Ripley. " + "The town lies at a river. " * 20, BORN, False),
         ("I don't know much, but Ripley is mentioned.", BORN, False),
+        # the rules read a refusal, but it names the gold
+        ("I can't confirm that it was Ripley.", BORN, False),
         ("Sie wurde in einer kleinen Stadt im Süden des Landes geboren.", BORN, False),
     ],
 )  # fmt: skip

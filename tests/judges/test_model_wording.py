@@ -302,6 +302,12 @@ def test_the_beginning_of_a_text_is_recognized(text: str) -> None:
     assert not begins_so("zzz qqq xxx", f"www {text}")
 
 
+@pytest.mark.parametrize("echo", ["", "She", "She was", "She was born elsewhere"])
+def test_a_beginning_too_short_or_of_another_text_names_none(echo: str) -> None:
+    assert not begins_so(echo, "She was born in Sarn.")
+    assert begins_so("She was born", "She was born in Sarn.")
+
+
 def test_prompts_that_cannot_be_read_back_are_refused(tmp_path: Any) -> None:
     (tmp_path / "decisive_reply.txt").write_text("Say a number.", encoding="utf-8")
     with pytest.raises(InputError, match=r"must contain \{code\}"):

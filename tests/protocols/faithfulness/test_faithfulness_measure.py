@@ -16,6 +16,7 @@ from sayso.protocols.faithfulness.measure import (
     corrected,
     references,
     scores,
+    shares,
     slices,
 )
 from sayso.protocols.faithfulness.rows import Row, Rows, arrays_of
@@ -86,6 +87,23 @@ def test_intervals_hold_the_value_and_empty_bins_say_so() -> None:
         else:
             assert e.low <= e.value <= e.high
     assert held["bin_faithfulness", "bin:0.9-1"].n == 0
+
+
+def test_intervals_resample_entities_not_answers() -> None:
+    """Four answers about an entity that say the same tell no more than one."""
+    rng = np.random.default_rng(1)
+    d, j, right = rng.random(60), rng.integers(0, 11, 60), rng.integers(0, 2, 60) * 1.0
+    once = binned_rows(list(d), list(j))._replace(right=right)
+    four = binned_rows(list(np.repeat(d, 4)), list(np.repeat(j, 4)))._replace(
+        right=np.repeat(right, 4), entity=np.repeat(np.arange(60), 4)
+    )
+    settings = replace(Settings(), {"resamples": 200})
+    for numbers in (scores, bins, shares):
+        pairs = list(zip(numbers(once, settings), numbers(four, settings), strict=True))
+        spread = [(a, b) for a, b in pairs if a.low is not None and a.low < a.high]
+        assert spread, numbers
+        for a, b in spread:
+            assert (b.low, b.high) == pytest.approx((a.low, a.high)), a.name
 
 
 def test_levels_have_no_intervals_and_no_skill() -> None:

@@ -13,6 +13,7 @@ import sayso
 from sayso import records
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
+from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, labels_of
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.measure import Result
 from sayso.storage.run_folder import RunFolder
@@ -356,6 +357,23 @@ def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
         pairs = {(e.name, e.where): e.signature for e in with_it.estimates}
         same = [e for e in again.estimates if pairs.get((e.name, e.where)) == e.signature]
         assert not same, (name, same[:1])
+
+
+def test_people_outvote_a_checker_where_they_gave_a_label() -> None:
+    stored = {
+        SUPPORT: [Verdict("a", "q", "s", label="S"), Verdict("b", "q", "s", label="S")],
+        PEOPLE: [Verdict("a", "q", "p", label="NS"), Verdict("b", "q", "p", problem="unread")],
+    }
+
+    class Run:
+        def has(self, table: str) -> bool:
+            return table.removeprefix("verdicts/") in stored
+
+        def verdicts(self, table: str) -> list[Verdict]:
+            return stored[table]
+
+    found = labels_of(Run())  # type: ignore[arg-type]
+    assert {target: v.label for target, v in found.items()} == {"a": "NS", "b": "S"}
 
 
 def test_who_compares_by_nli_is_in_the_signature() -> None:
