@@ -230,12 +230,11 @@ def test_cmfg_bins(vector: Vector) -> None:
 def test_cmfg_range(vector: Vector, closed: Any) -> None:
     low, high = vector["expected"][closed]
     groups = [
-        [j for j in range(21) if metrics.confidence_bin(j, 20, closed=closed) == b]
-        for b in range(10)
+        [j for j in range(21) if metrics.confidence_bin(j, 20, 10, closed) == b] for b in range(10)
     ]
     for pick, end in ((min, low), (max, high)):
         j = [pick(levels) for levels in groups]
-        value = metrics.cmfg(np.full(10, vector["input"]["dec"]), j, 20, closed=closed)
+        value = metrics.cmfg(np.full(10, vector["input"]["dec"]), j, 20, bins=10, closed=closed)
         assert value == pytest.approx(end, rel=0, abs=vector["tol"])
 
 

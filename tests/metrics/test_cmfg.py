@@ -15,6 +15,8 @@ from sayso.metrics import Binning
 from sayso.records import InputError
 
 K = 20
+#: the bins of values worked by hand
+TEN = Binning(bins=10)
 RNG = np.random.default_rng(0)
 rows = st.lists(
     st.tuples(st.floats(0, 1, allow_nan=False), st.integers(0, K)), min_size=1, max_size=60
@@ -70,15 +72,15 @@ def test_one_item_for_each_level() -> None:
     # Right-closed: bin 0 holds 0, 1/20, 2/20 (mean .05), bin b the two levels (2b+1)/20, (2b+2)/20,
     # mean (4b+3)/40: (.05 + sum_{1..9} (4b+3)/40)/10 = (.05 + 5.175)/10 = .5225.
     j = np.arange(21)
-    assert metrics.cmfg(np.ones(21), j, K) == pytest.approx(0.5225)
+    assert metrics.cmfg(np.ones(21), j, K, TEN) == pytest.approx(0.5225)
     # Left-closed: bin 9 holds 18, 19, 20 of 20 (.95); the others (4b+1)/40: (4.05-.225+.95...)
-    assert metrics.cmfg(np.ones(21), j, K, Binning(closed="left")) == pytest.approx(0.4775)
+    assert metrics.cmfg(np.ones(21), j, K, TEN._replace(closed="left")) == pytest.approx(0.4775)
 
 
 @pytest.mark.parametrize("closed", ["right", "left"])
 def test_bins_of_counts_are_exact(closed: str) -> None:
     # In hundredths of the edge nothing is rounded: j/20 against b/10 is 10 j against 20 b.
-    found = metrics.confidence_bin(np.arange(21), K, closed=closed)  # type: ignore[arg-type]
+    found = metrics.confidence_bin(np.arange(21), K, 10, closed)  # type: ignore[arg-type]
     for j, b in enumerate(found):
         low, high = 20 * b, 20 * (b + 1)
         inside = low < 10 * j <= high if closed == "right" else low <= 10 * j < high
@@ -90,7 +92,7 @@ def test_metafaith_rule_differs() -> None:
     c = 1 - np.arange(21) / 20
     index = np.digitize(c, np.linspace(0, 1, 11)) - 1
     assert (index == 10).sum() == 1
-    assert metrics.confidence_bin(20, 20) == metrics.confidence_bin(20, 20, closed="left") == 9
+    assert metrics.confidence_bin(20, 20, 10) == metrics.confidence_bin(20, 20, 10, "left") == 9
 
 
 @pytest.mark.parametrize("dec", [0.0, 0.3, 0.5, 0.7, 1.0])
@@ -127,12 +129,12 @@ def test_empty_bins_and_shared_bins() -> None:
     j = np.array([10, 10, 20, 20])
     d = np.array([0.5, 1.0, 1.0, 0.8])
     # Bins 4 (.4, .5] and 9: means .75 and .9.
-    assert metrics.cmfg(d, j, K) == pytest.approx(0.825)
-    assert metrics.cmfg(d, j, K, Binning(empty="zero")) == pytest.approx(0.165)
+    assert metrics.cmfg(d, j, K, TEN) == pytest.approx(0.825)
+    assert metrics.cmfg(d, j, K, TEN._replace(empty="zero")) == pytest.approx(0.165)
     use = np.arange(10) == 9
-    assert metrics.cmfg(d, j, K, use=use) == pytest.approx(0.9)
-    assert list(metrics.shared_bins([(d, j, K), (d[2:], j[2:], K)], least=2)) == list(use)
-    held = [b for b in metrics.cmfg_bins(d, j, K) if b.n]
+    assert metrics.cmfg(d, j, K, TEN, use=use) == pytest.approx(0.9)
+    assert list(metrics.shared_bins([(d, j, K), (d[2:], j[2:], K)], TEN, least=2)) == list(use)
+    held = [b for b in metrics.cmfg_bins(d, j, K, TEN) if b.n]
     assert [(b.low, b.high, b.n) for b in held] == [(0.4, 0.5, 2), (0.9, 1.0, 2)]
     assert [b.faithfulness for b in held] == pytest.approx([0.75, 0.9])
 

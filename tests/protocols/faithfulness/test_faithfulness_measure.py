@@ -50,7 +50,7 @@ def binned_rows(d: list[float], j: list[int], k: int = 10) -> Rows:
 
 
 def bin_estimates(held: Rows, **fields: object) -> dict[tuple[str, str], Estimate]:
-    chosen = replace(Settings(), {"resamples": 200, **fields})  # type: ignore[dict-item]
+    chosen = replace(Settings(), {"bins": 10, "resamples": 200, **fields})  # type: ignore[dict-item]
     return {(e.name, slice_text(e.where)): e for e in bins(held, chosen)}
 
 
