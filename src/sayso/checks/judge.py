@@ -34,7 +34,6 @@ from sayso.judges.reliability import (
     keep,
     result,
     share,
-    whole,
 )
 from sayso.metrics.ranking import spearman
 from sayso.protocols.faithfulness.verdicts import open_contradiction, open_wording
@@ -51,6 +50,7 @@ from sayso.records import (
     golds_of,
     question_id,
 )
+from sayso.report.numbers import well_formed
 from sayso.report.terminal import data, plain_table, say
 from sayso.runs.costs import Meter, dollars
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
@@ -96,7 +96,7 @@ def judge_check(
         mine = _grade(opened, OURS, few)
         others = None
         if labelled is not None:
-            others = _grade(opened, whole(Path(labelled).name), their_few)
+            others = _grade(opened, well_formed(Path(labelled).name), their_few)
         bill = _bill(opened).since(before)
         if opened.engine is not None:
             opened.engine.stage = "judging: attacks"
@@ -116,7 +116,7 @@ def judge_check(
             seconds=round(time.monotonic() - began, 1),
             partial=partial,
             words=words,
-            notices=tuple(whole(str(n)) for n in getattr(opened.judge, "notices", ())),
+            notices=tuple(well_formed(str(n)) for n in getattr(opened.judge, "notices", ())),
         )
     finally:
         opened.close()

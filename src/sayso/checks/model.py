@@ -23,6 +23,7 @@ from sayso.engines.engine import Engine
 from sayso.engines.prices import cost, price_of
 from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
+from sayso.report.numbers import well_formed
 from sayso.report.terminal import data, say
 from sayso.runs.costs import add, dollars, known_price
 from sayso.runs.progress import Progress, Silent
@@ -134,10 +135,7 @@ def _check(asking: Questioner) -> Check:
         prompt_tokens=prompt,
         completion_tokens=completion,
         dollars=asking.dollars,
-        notices=tuple(
-            str(notice).encode("utf-8", "replace").decode()
-            for notice in getattr(engine, "notices", ())
-        ),
+        notices=tuple(well_formed(str(notice)) for notice in getattr(engine, "notices", ())),
     )
 
 
@@ -307,7 +305,7 @@ GREEDY_TOKENS = 48
 
 def shown(text: str, length: int = 60) -> str:
     """Return the beginning of a text in quotes, on one line."""
-    flat = " ".join(text.encode("utf-8", "replace").decode().split())
+    flat = " ".join(well_formed(text).split())
     return repr(flat if len(flat) <= length else f"{flat[: length - 1]}…")
 
 

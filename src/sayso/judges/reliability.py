@@ -299,11 +299,6 @@ def cited(check: JudgeCheck) -> Cited:
     return flat
 
 
-def whole(text: str) -> str:
-    """Return a text without halves of characters, which no file in UTF-8 can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def _flat(agreed: Share) -> Cited:
     return {"agreed": agreed.count, "of": agreed.of, "low": agreed.low, "high": agreed.high}
 
