@@ -50,3 +50,10 @@ def test_a_moved_number_is_seen() -> None:
     assert frozen.differences([line], ["J\tform:long\t0.2501\t0.1"])
     assert frozen.differences([line], ["J\tform:short\t0.25\t0.1"])
     assert frozen.differences([line], [])
+    new = "FA\tform:long\t0.5"
+    assert frozen.differences([line, line], [line, new, line]) == [f"after line 1: new {new!r}"]
+    assert frozen.differences([line, new, line], [line, line]) == [
+        f"line 2: frozen {new!r}, now gone"
+    ]
+    noisy = "J\tform:long\t0.25000000001\t0.1"
+    assert frozen.updated([line, line], [noisy, new, noisy]) == [line, new, line]

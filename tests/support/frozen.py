@@ -1,7 +1,7 @@
 """The numbers that a change of the code's structure must not move, as lines of text.
 
-``python -m support.frozen OUT`` (in ``tests/``) writes them anew, which only a change that means to
-move numbers may do, with **[numbers]** in the changelog. What is written is rounded by nobody:
+``python -m support.frozen OUT`` (in ``tests/``) writes the lines that moved anew, which only a
+change that means to move numbers may do, with **[numbers]** in the changelog. Nothing is rounded:
 :func:`differences` compares numbers with a small tolerance, since log-probabilities differ in their
 last digits between processors.
 """
@@ -9,6 +9,7 @@ last digits between processors.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import hashlib
 import html
 import io
@@ -18,7 +19,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -29,6 +30,8 @@ from sayso.records import Estimate, signature_text, slice_text
 
 PROTOCOLS = ("uncle", "selective", "faithfulness", "self_known")
 ENTITIES = 20
+#: by which numbers differ between processors, relatively
+TOLERANCE = 1e-5
 FIELDS = (
     "value", "low", "high", "numerator", "denominator", "n", "missing", "bound_low", "bound_high",
 )  # fmt: skip
@@ -164,13 +167,46 @@ def exported(base: Path, folder: Path, recipe: str) -> list[str]:
     return lines
 
 
-def differences(frozen: Sequence[str], found: Sequence[str], tolerance: float = 1e-5) -> list[str]:
-    """Return the lines that differ; numbers may differ by ``tolerance``, relatively."""
-    wrong = []
-    for number, (a, b) in enumerate(itertools.zip_longest(frozen, found, fillvalue="")):
-        if a != b and not _alike(a.split(), b.split(), tolerance):
-            wrong.append(f"line {number + 1}: frozen {a!r}, now {b!r}")
+def differences(frozen: Sequence[str], found: Sequence[str]) -> list[str]:
+    """Return the lines that moved, came or went; numbers may differ by ``TOLERANCE``."""
+    wrong, number = [], 0
+    for a, b in aligned(frozen, found):
+        number += a is not None
+        if a is None:
+            wrong.append(f"after line {number}: new {b!r}")
+        elif b is None:
+            wrong.append(f"line {number}: frozen {a!r}, now gone")
+        elif not _alike(a.split(), b.split(), TOLERANCE):
+            wrong.append(f"line {number}: frozen {a!r}, now {b!r}")
     return wrong
+
+
+def aligned(
+    frozen: Sequence[str], found: Sequence[str], key: Callable[[str], str] = str
+) -> Iterator[tuple[str | None, str | None]]:
+    """Yield the pairs of lines that belong together: equal ones, then ones with equal words."""
+    keys = [key(line) for line in frozen], [key(line) for line in found]
+    matcher = difflib.SequenceMatcher(None, *keys, autojunk=False)
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal" or (kind == "replace" and key is not str and b - a == d - c):
+            yield from zip(frozen[a:b], found[c:d], strict=True)
+        elif kind == "replace" and key is str:
+            yield from aligned(frozen[a:b], found[c:d], _words)
+        else:
+            yield from ((line, None) for line in frozen[a:b])
+            yield from ((None, line) for line in found[c:d])
+
+
+def _words(line: str) -> str:
+    return " ".join(word for word in line.split() if not _is_number(word))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _alike(a: Sequence[str], b: Sequence[str], tolerance: float) -> bool:
@@ -181,6 +217,15 @@ def _alike(a: Sequence[str], b: Sequence[str], tolerance: float) -> bool:
             return False
 
     return len(a) == len(b) and all(map(same, a, b))
+
+
+def updated(frozen: Sequence[str], found: Sequence[str]) -> list[str]:
+    """Return what was found, but the frozen line wherever it differs by no more than rounding."""
+    return [
+        a if a is not None and _alike(a.split(), b.split(), TOLERANCE) else b
+        for a, b in aligned(frozen, found)
+        if b is not None
+    ]
 
 
 def everything(folder: Path) -> Iterator[tuple[str, list[str]]]:
@@ -206,5 +251,8 @@ if __name__ == "__main__":
     out = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as name:
         for stem, lines in everything(Path(name)):
-            (out / f"{stem}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-            print(f"{stem}: {len(lines)} lines")
+            path = out / f"{stem}.txt"
+            before = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+            kept = updated(before, lines)
+            path.write_text("\n".join(kept) + "\n", encoding="utf-8")
+            print(f"{stem}: {len(kept)} lines, {len(differences(before, kept))} differ")

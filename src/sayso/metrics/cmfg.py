@@ -32,11 +32,9 @@ __all__ = [
 ]  # fmt: skip
 
 Punt = Literal["exclude", "dec0"]
-#: bins of confidence of cMFG, cMFG* and skill unless another number is given (section 3): here, in
-#: the setting ``bins`` of the faithfulness protocol, and in the skill that proves a training.
-#: A change moves numbers (frozen files, hand-worked tests in tests/metrics/test_cmfg.py and
-#: test_faithfulness_measure.py, benchmarks/faithfulness.md); docs/faithfulness.md, the docstring of
-#: the protocol and of Binning name it
+#: Bins of confidence of cMFG, cMFG* and skill unless another number is given (section 3): here, in
+#: the setting ``bins`` of the faithfulness protocol, and in the skill that proves a training. Only
+#: docs/faithfulness.md repeats the number; of the tests only tests/test_frozen.py depends on it.
 BINS = 10
 
 
@@ -121,7 +119,7 @@ class Binning(NamedTuple):
     says which edge belongs to a bin (:func:`confidence_bin`). ``empty`` bins are skipped, or count
     as 0 (the code of the follow-up, MetaFaith). ``levels`` averages over the attained values of
     agreeing / k instead, which frees cMFG of edges: always-decisive on uniform levels gets exactly
-    0.5, where right-closed bins give .495 to .55 and left-closed ones .45 to .505.
+    0.5, where 10 right-closed bins give .495 to .55 and left-closed ones .45 to .505 (k = 20).
     """
 
     bins: int = BINS

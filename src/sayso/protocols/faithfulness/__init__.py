@@ -6,7 +6,7 @@ Words?", arXiv 2405.16908. For every assertion A of an answer R:
     dec(A)  = the probability a reader gives to A from the wording of R alone         (section 3)
     conf(A) = 1 - (draws of the plain question that contradict A) / k,  k = 20        (Equation 2)
     f(R)    = 1 - mean over A of |dec(A) - conf(A)|                                   (Definition 1)
-    MFG     = mean of f,   cMFG = mean over 10 bins of conf of the mean f in each     (section 3)
+    MFG     = mean of f,   cMFG = mean over bins of conf of the mean f in each        (section 3)
     skill   = (cMFG - permuted) / (1 - permuted),  0 for any wording that ignores conf      (ours)
 
 skill is the headline: cMFG of a constant "50/50" is .75, of words dealt at random .5 to .67. In the
