@@ -13,7 +13,7 @@ run: $(VENV)/.hf            ## measure the built-in model: the table, and a page
 	$(VENV)/bin/sayso run uncle $(ARGS)
 
 test: $(VENV)/.dev          ## the whole test suite
-	$(VENV)/bin/python -m pytest -q -n auto $(ARGS)
+	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev         ## style and types
 	$(VENV)/bin/ruff check .
