@@ -150,7 +150,7 @@ fields = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.dictionaries(fields, json_values | st.lists(st.dictionaries(fields, json_values))))
 def test_any_row_is_a_text_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, row: dict[str, Any]
