@@ -1,0 +1,236 @@
+"""Names of people, places, works and institutions: whether two names are of one thing.
+
+``name_key`` undoes what writers choose freely: case, diacritics, hyphens, titles, Roman numerals,
+ordinals in words. ``compare_names`` weighs what is left: numbers and generations first, then the
+family name, given name and middle names of people, the words of everything else. A part of a name
+alone ("Adams" for "John Adams") is "unsure": whoever calls knows whether a part is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal
+
+from sayso.judges.rules.text import (
+    CHANGERS,
+    NUMERALS,
+    PARTICLES,
+    TITLES,
+    Token,
+    country_names,
+    same_given,
+    slip,
+    tokens,
+    word_set,
+)
+
+Comparison = Literal["same", "different", "unsure"]
+
+#: No name is longer; what is gets compared as "unsure" instead of word by word.
+_LONGEST = 200
+_SMALL = word_set("the a an of and for in on at to")
+_CREDENTIALS = word_set("phd md esq obe cbe")
+_GENERATIONS = {"junior": "jr", "fils": "jr", "younger": "jr", "senior": "sr", "pere": "sr"} | {
+    "elder": "sr"
+}
+#: Nouns that say what kind of thing is named and may be left out.
+_TRANSPARENT = word_set(
+    "company corporation incorporated limited llc plc inc ltd river ocean sea kingdom republic"
+    " county island islands mountain mountains desert mission program project band group dynasty"
+    " empire tower bridge com org film movie novel album song"
+)
+#: Nouns and adjectives that make another thing of a name.
+_CLASSES = (
+    word_set(
+        "university college school institute academy hospital museum state city lake street avenue"
+        " road park airport station prize award cup stadium theater church cathedral castle palace"
+        " bank bay gulf peninsula valley canyon beach town village district province times post"
+        " news football baseball basketball club women royal central international technical"
+    )
+    | CHANGERS
+)
+#: Rivers, lakes and cities that are named like a state or a country.
+_SHARED = word_set(
+    "mississippi missouri ohio colorado arkansas delaware connecticut michigan ontario tennessee"
+    " kansas oklahoma iowa congo niger senegal gambia jordan georgia maryland jersey panama"
+)
+#: Places where "University of X" and "X University" are two institutions.
+_TWO_UNIVERSITIES = word_set(
+    "washington miami york houston dallas lincoln ottawa pacific charleston cumberland concordia"
+    " columbia westminster southern northern"
+) | {"new york"}
+#: Different people, of whom one is known with a middle or later name that the other lacks.
+_NAMESAKE_LIST = """
+john adams/john quincy adams|george bush/george h w bush|george bush/george herbert walker bush
+|michael jordan/michael b jordan|mary wollstonecraft/mary wollstonecraft shelley
+|paul anderson/paul thomas anderson|david wallace/david foster wallace
+|martin luther/martin luther king|oliver holmes/oliver wendell holmes
+|benjamin harrison/william henry harrison|vanessa williams/vanessa l williams
+"""
+_NAMESAKES = {
+    frozenset(pair.strip().split("/")) for pair in _NAMESAKE_LIST.replace("\n", " ").split("|")
+}
+_VARIANT_LIST = """
+muhammad mohammed mohamed mohammad muhammed|ramses ramesses rameses|tchaikovsky chaikovsky
+tschaikowsky|gaddafi qaddafi gadhafi kadhafi|zedong tsetung|xiaoping hsiaoping|karl carl
+|yasser yasir|osama usama|hussein husayn hussain|ali aly|peking beijing|bombay mumbai
+|calcutta kolkata|madras chennai|kiev kyiv|burma myanmar|persia iran|nicholas nikolaus nikolai
+|catherine katherine|sergei sergey|dmitri dmitry dimitri|alexey alexei aleksei
+|aleksandr alexander alexandr|leo lev|fyodor feodor fedor|genghis chinggis
+"""
+_VARIANTS = {word: group.split()[0] for group in _VARIANT_LIST.split("|") for word in group.split()}
+
+
+@lru_cache(maxsize=16384)
+def name_key(text: str) -> tuple[str, ...]:
+    """Return a name in its normal form: the same for ways of writing that never matter.
+
+    No case, diacritics, articles, titles before a name, or credentials after it; "VIII", "the
+    Eighth" and "8" are one number, initials are single letters, a rank before a noun follows it
+    ("Second World War" as "world war 2"), and generations are "jr" and "sr".
+    """
+    items = [t for t in tokens(text[:_LONGEST]) if t.text not in _SMALL or _initial(t)]
+    while len(items) > 1 and items[0].text in TITLES and items[0].text != "saint":
+        del items[0]
+    while len(items) > 1 and items[-1].text in _CREDENTIALS:
+        del items[-1]
+    key: list[str] = []
+    for i, t in enumerate(items):
+        after = items[i + 1] if i + 1 < len(items) else None
+        if t.raw in NUMERALS and i and after is None and len(items[i - 1].text) > 1:
+            key.append(NUMERALS[t.raw])
+        elif t.text in ("no", "number", "nr") and after is not None and after.number:
+            continue
+        elif i == 0 and after and t.raw.isupper() and 2 <= len(t.raw) <= 3 and t.text.isalpha():
+            key.extend([t.text] if after.raw.isupper() else t.text)
+        else:
+            key.append(_GENERATIONS.get(t.text, t.text) if i else t.text)
+    if len(key) > 1 and items[0].number and not items[0].raw.isdigit():
+        key = [*key[1:], key[0]]
+    return tuple(key)
+
+
+def _initial(token: Token) -> bool:
+    return len(token.raw) == 1 and token.raw.isupper()
+
+
+@lru_cache(maxsize=16384)
+def compare_names(a: str, b: str) -> Comparison:
+    """Tell whether two names are of the same thing, of different ones, or neither for sure.
+
+    "unsure" is a part of a name beside the whole ("Adams", "John Adams"), a ruler without a
+    number, and what is no name at all. Symmetric; never raises.
+    """
+    x, y = name_key(a), name_key(b)
+    if not x or not y or max(len(a), len(b)) > _LONGEST:
+        return "unsure"
+    if x == y or "".join(x) == "".join(y):
+        return "same"
+    if b.strip() in country_names(a) or _abbreviates(a, b) or _abbreviates(b, a):
+        return "same"
+    if frozenset((" ".join(x), " ".join(y))) in _NAMESAKES:
+        return "different"
+    generations = [{"jr", "sr"} & set(key) for key in (x, y)]
+    if all(generations) and generations[0] != generations[1]:
+        return "different"
+    numbers = [sorted(w for w in key if w[0].isdigit()) for key in (x, y)]
+    if all(numbers) and numbers[0] != numbers[1]:
+        return "different"
+    one, two = ([w for w in key if w.isalpha() and w not in ("jr", "sr")] for key in (x, y))
+    verdict = _words(one, two)
+    if any(numbers) and verdict != "different":
+        if all(numbers):
+            return "same"
+        ruler = verdict == "same" and len(one) == 1 and _ruler(a, b, numbers[0] or numbers[1])
+        return "unsure" if ruler else "different"
+    if "sr" in generations[0] ^ generations[1] and verdict == "same":
+        return "unsure"
+    return verdict
+
+
+def _ruler(a: str, b: str, numbers: Sequence[str]) -> bool:
+    """Tell whether a number that one name lacks may be a ruler's: "Elizabeth" for "Elizabeth II".
+
+    Of things, the number is the name: "Rocky" is not "Rocky II", but the first may go without.
+    """
+    titled = any(t.text in TITLES for name in (a, b) for t in tokens(name)[:1])
+    roman = any(t.number and t.raw.isalpha() for name in (a, b) for t in tokens(name))
+    return titled or roman or numbers == ["1"]
+
+
+def _abbreviates(short: str, name: str) -> bool:
+    """Tell whether a word in capitals is the initials of a name: "MIT", "JFK"."""
+    letters = short.strip().replace(".", "")
+    if not (2 <= len(letters) <= 6 and letters.isupper() and letters.isalpha()):
+        return False
+    words = [t for t in tokens(name[:_LONGEST]) if len(t.text) and not t.number]
+    if len(words) < 2:
+        return False
+    firsts = "".join(t.text[0] for t in words)
+    capitals = "".join(t.text[0] for t in words if t.capital)
+    return letters.casefold() in (firsts, capitals)
+
+
+def _alike(a: str, b: str) -> bool:
+    """One word of a name, up to a typing slip inside it and known ways to write it."""
+    if a == b or _VARIANTS.get(a, a) == _VARIANTS.get(b, b):
+        return True
+    return not a.startswith(b) and not b.startswith(a) and slip(a, b)
+
+
+def _words(x: Sequence[str], y: Sequence[str]) -> Comparison:
+    """Compare the words of two names, without their numbers."""
+    if not x or not y:
+        return "same" if list(x) == list(y) else "different"
+    x, y = ([w for w in key if w not in PARTICLES] or list(key) for key in (x, y))
+    kinds = _CLASSES | _TRANSPARENT
+    if sorted(x) == sorted(y):
+        return _reordered(x, y)
+    if min(len(x), len(y)) > 1 and not (kinds & set(x) or kinds & set(y)):
+        return _person(x, y)
+    left = [w for w in x if not any(_alike(w, v) for v in y)]
+    right = [w for w in y if not any(_alike(w, v) for v in x)]
+    if left and right:
+        return "different"
+    if not left and not right:
+        return "same" if len(x) == len(y) else "different"
+    rest, whole = (left, y) if left else (right, x)
+    if set(rest) <= _TRANSPARENT:
+        return "different" if set(whole) & _SHARED and "river" in rest else "same"
+    return "different" if kinds & set(rest) else "unsure"
+
+
+def _reordered(x: Sequence[str], y: Sequence[str]) -> Comparison:
+    if list(x) == list(y) or "university" not in x:
+        return "same"
+    place = " ".join(w for w in x if w != "university")
+    return "different" if place in _TWO_UNIVERSITIES else "same"
+
+
+def _person(x: Sequence[str], y: Sequence[str]) -> Comparison:
+    """Compare two names of at least two words as people's: family, given and middle names."""
+    short, long = sorted((x, y), key=len)
+    if not _alike(x[-1], y[-1]):
+        # "Miguel de Cervantes Saavedra", "Hillary Rodham Clinton" go by less.
+        start = all(map(_alike, short, long)) and len(short) < len(long)
+        return "same" if start else "different"
+    if len(short) < len(long) and all(map(_alike, short, long[1:])):
+        return "same"  # who goes by the middle name: "(Thomas) Woodrow Wilson"
+    if not _given(x[0], y[0]):
+        return "different"
+    middle = list(zip(x[1:-1], y[1:-1], strict=False))
+    return "same" if all(_given(a, b) for a, b in middle[:1]) else "different"
+
+
+#: What makes a woman's name of a man's: "Paul" is not short for "Paula".
+_FEMININE = word_set("a e ine ina ette etta elle ella ia")
+
+
+def _given(a: str, b: str) -> bool:
+    if _alike(a, b) or {a, b} == {"ann", "anne"}:
+        return True
+    short, long = sorted((a, b), key=len)
+    if len(short) > 1 and long.startswith(short) and long[len(short) :] in _FEMININE:
+        return False
+    return same_given(a, b)
