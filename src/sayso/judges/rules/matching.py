@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from sayso.judges.names import CLASSES, GENERATIONS, compare_names
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import MONTHS, Date, agree, find_dates, gold_dates
 from sayso.judges.rules.lexicon import Expected, stem
@@ -38,6 +39,7 @@ from sayso.judges.rules.text import (
     country_names,
     keys,
     person_parts,
+    plain_plural,
     same_given,
     slip,
     stands_alone,
@@ -123,6 +125,10 @@ def _capital_run(value: str) -> str | None:
     return " ".join(words[at:])
 
 
+_MAJORITY = dict.fromkeys(("majority", "most", "over half", "more than half"), "> 50 %")
+_MAJORITY["the majority"] = "> 50 %"
+
+
 @lru_cache(maxsize=8192)
 def readings(value: str) -> tuple[Form, ...]:
     """Return the ways to read a gold, the whole one first.
@@ -143,6 +149,7 @@ def readings(value: str) -> tuple[Form, ...]:
     halves = re.split(r"\s+or\s+", bare, flags=re.IGNORECASE)
     if "," not in bare and len(halves) > 1:
         whole.extend(half for half in halves if re.search(r"\w{2}", half))
+    whole += [m for m in _MAJORITY if _MAJORITY.get(bare.casefold()) == _MAJORITY[m] and m != bare]
     short: list[str] = list(country_names(bare))
     for v in dict.fromkeys((value, bare)):
         shorter = _DASH.sub("", _CLAUSE.sub("", v))
@@ -231,6 +238,19 @@ def spelled(text: Text) -> Text:
     return text._replace(letters={}, located={})
 
 
+def _inflected(word: Token, said: Token, key: str) -> bool:
+    """Tell whether a word may be a form of a gold's: short names have a plural and nothing else.
+
+    "Nice" is not "nicely", and a "journalist" is not the "Journal of Physics".
+    """
+    if word.text == said.text or key[0] in "@&" or word.number:
+        return True
+    short = word.raw.istitle() and len(key) < 7
+    if short or (said.capital and not word.capital and key not in (word.text, word.stem)):
+        return plain_plural(word.text) == plain_plural(said.text)
+    return True
+
+
 def locate(word: Token, text: Text) -> tuple[int, ...]:
     """Return where a word of a gold stands in a text: itself, inflected, its family, mistyped."""
     known = text.located.get(word.text)
@@ -238,7 +258,7 @@ def locate(word: Token, text: Text) -> tuple[int, ...]:
         return known
     found: set[int] = set()
     for key in keys(word.text, word.stem):
-        found.update(text.places.get(key, ()))
+        found.update(i for i in text.places.get(key, ()) if _inflected(word, text.tokens[i], key))
     if word.number and word.raw.isalpha():
         found.update(text.places.get(word.raw.casefold(), ()))
     if word.raw in NUMERALS:
@@ -409,13 +429,15 @@ def _rest(word: Token, form: Form, text: Text, asked: Text) -> list[Hit]:
 
     It must be that word itself, and no other may qualify it: "Luna 2" is not "Mars 2".
     """
-    if word.text in CHANGERS:
+    if word.text in CHANGERS or word.text in CLASSES:
         return []
     known = {t.stem for t in form.tokens} | STOP
     found = []
     for i in locate(word, text):
         before = text.tokens[i - 1] if i else None
         free = before is None or before.stem in known or before.text in known
+        if before is not None and word.capital and not before.capital:
+            free = True  # "his cousin Elsa"
         same = text.tokens[i].stem == word.stem and ordinal(text.tokens[i].raw) == ordinal(word.raw)
         if same and (free or (before and locate(before, asked))):
             found.append(Hit(i, i, "words"))
@@ -447,7 +469,8 @@ _PREDICATE = word_set(
 _EVENTS = """
 born birth birthplace birthdate birthday|died die dies death dead killed assassinated passed
 deceased buried|founded founder founding established incorporated
-|dissolved closed defunct ended disbanded|discovered discovery discoverer
+|dissolved closed defunct ended disbanded|began begun begin begins started start starts commenced
+|completed completion finished finish|discovered discovery discoverer
 |released release premiered premiere published aired debuted written wrote writer screenplay
 screenwriter author composed composer score|married marriage wed spouse
 |studied graduated attended educated|directed director directs|produced producer
@@ -457,6 +480,7 @@ _EVENT: dict[str, int] = {
     for n, group in enumerate(_EVENTS.replace("\n", " ").split("|"))
     for word in group.split()
 }
+_BEGUN, _ENDED = _EVENT["began"], {_EVENT["completed"], _EVENT["dissolved"]}
 
 
 def sentence(text: str, start: int, end: int) -> tuple[int, int]:
@@ -538,7 +562,8 @@ def other_event(text: str, said: Text, asked: Text, start: int, end: int) -> boo
     for k in range(first - 1, max(-1, first - 12), -1):
         word = said.tokens[k].text
         if word in _EVENT:
-            return _EVENT[word] not in wanted
+            pair = wanted | {_EVENT[word]}
+            return len(pair) > 1 and (_BEGUN not in pair or bool(pair & _ENDED))
         if word in ("and", "but") or not (word in STOP or word[0].isdigit() or word in MONTHS):
             return False
     return False
@@ -776,6 +801,8 @@ def date_spans(
 
 #: Places in one answer that are looked at for one name of a gold.
 MOST_CANDIDATES = 200
+#: Places in one answer where one name of a gold is looked for in other shapes.
+MOST_NAMES = 50
 #: Of a gold with more names than these only the first is also recognized by a part of it.
 MOST_ALIASES = 5
 
@@ -818,9 +845,96 @@ _COUNTED = regex(
 )
 
 
+OTHER_NAME = "another name"
+_NAME_GAP = regex(r"[ \u00a0]|[-\u2010\u2011'\u2019]|\. ?")
+
+
+def _run(text: str, said: Text, hit: Hit) -> tuple[int, int]:
+    """Return the first and last token of the name that a hit stands in: "Theo van [Gogh]"."""
+
+    def joins(i: int, k: int) -> bool:
+        gap = text[said.tokens[i].end : said.tokens[k].start]
+        short = len(said.tokens[i].raw) <= 3
+        return bool(_NAME_GAP.fullmatch(gap)) and ("." not in gap or short)
+
+    def named(i: int) -> bool:
+        t = said.tokens[i]
+        return (t.capital and (len(t.raw) == 1 or t.text not in STOP)) or t.text in GENERATIONS
+
+    first, last = hit.first, hit.last
+    k = first - 1
+    while k >= 0 and first - k <= 3 and joins(k, k + 1):
+        if named(k) and said.tokens[k].text not in _NOT_A_NAME:
+            first = k
+        elif said.tokens[k].text not in PARTICLES and said.tokens[k].text != "of":
+            break
+        k -= 1
+    k = last + 1
+    while k < len(said.tokens) and k - last <= 2 and joins(k - 1, k):
+        joined = text[said.tokens[k].start - 1] in "-\u2010\u2011" and last == k - 1
+        if named(k) or joined or _numbered(text, said, k):
+            last = k
+        elif said.tokens[k].text not in PARTICLES and said.tokens[k].text != "of":
+            break
+        k += 1
+    return first, last
+
+
+def _numbered(text: str, said: Text, i: int) -> bool:
+    """Tell whether a token is the number of a thing or ruler: "Toy Story 3", "Henry VIII"."""
+    t = said.tokens[i]
+    if not t.number or "." in t.text or text[t.start - 1] != " ":
+        return t.raw in NUMERALS and t.raw != "I"
+    return (t.raw.isalpha() and t.raw.isupper()) or (
+        len(t.raw) < 3 and text[t.end : t.end + 1] not in ".)"
+    )
+
+
+def _same_name(case: Case, said: Text, form: Form) -> list[Hit]:
+    """Return where the same name is written in another shape: "JFK", "Ninth Symphony"."""
+    found: list[Hit] = []
+    at = 0
+    single = form.value[:1].isupper() and not ("," in form.value or LISTED.search(form.value))
+    while single and said.letters and at < len(said.tokens) and len(found) < MOST_NAMES:
+        first = last = at
+        if said.tokens[at].capital:
+            first, last = _run(case.text, said, Hit(at, at, "name"))
+            name = case.text[said.tokens[first].start : said.tokens[last].end]
+            if compare_names(form.value, name) == "same":
+                found.append(Hit(first, last, "name"))
+        at = last + 1
+    return [
+        h
+        for h in found
+        if not all(t.text in case.asked.places for t in said.tokens[h.first : h.last + 1])
+    ]
+
+
+def _candidate(case: Case, said: Text, form: Form, hit: Hit, why: str) -> Candidate:
+    """Return a hit as a candidate; where it is part of another name, that name with its reason."""
+    start, end = said.tokens[hit.first].start, said.tokens[hit.last].end
+    inside = said.tokens[hit.first : hit.last + 1]
+    known = {t.text for t in form.tokens}
+    named = form.value[:1].isupper() and not ("," in form.value or LISTED.search(form.value))
+    if named and any(t.capital and t.text in known for t in inside):
+        first, last = _run(case.text, said, hit)
+        if hit.why in ("phrase", "glued"):
+            first, last = hit.first, hit.last
+            if last + 1 < len(said.tokens) and _numbered(case.text, said, last + 1):
+                last += 1
+            if last == hit.last:
+                return Candidate(start, end, why)
+        name = case.text[said.tokens[first].start : said.tokens[last].end]
+        part = first == last and said.tokens[first].text in known and len(known) > 1
+        if not part and compare_names(form.value, name) == "different":
+            return Candidate(said.tokens[first].start, said.tokens[last].end, OTHER_NAME)
+    return Candidate(start, end, why)
+
+
 def _words(case: Case, said: Text, value: str, part: bool) -> Iterator[Candidate]:
     """Yield where a text gold is said; with ``part``, also by a part of it."""
     forms = []
+    asked = {t.text for t in case.asked.tokens}
     for form in readings(value):
         new = [t for t in form.content if not locate(t, case.asked)]
         dated = gold_dates(form.value) or all(t.text in MONTHS for t in form.content)
@@ -839,25 +953,29 @@ def _words(case: Case, said: Text, value: str, part: bool) -> Iterator[Candidate
         for hit in hits:
             if placed and continued(case.text, said, hit, forms[0][0]):
                 continue
-            why = hit.why if form.whole else hit.why + " of a part"
-            yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, why)
+            inside = said.tokens[hit.first : hit.last + 1]
+            family = not {t.stem for t in inside} & {t.stem for t in form.tokens}
+            if family and all(t.text in asked for t in inside):
+                continue  # of "Poland" in the question nobody learns that it is "Polish"
+            yield _candidate(case, said, form, hit, hit.why + " of a part" * (not form.whole))
     if not part:
         return
     for form, new in forms:
         if form.whole:
-            hits = bare(form, said)
+            hits = bare(form, said) or _same_name(case, said, form)
             if form.person and form.person[-1] in new:
                 hits = [*hits, *surname(form, said)]
             for hit in hits:
-                yield Candidate(said.tokens[hit.first].start, said.tokens[hit.last].end, hit.why)
+                yield _candidate(case, said, form, hit, hit.why)
 
 
 class Comparison(NamedTuple):
-    """Where a gold is said, and where something else of its kind is said instead."""
+    """Where a gold is said, where something else of its kind is, and where the answer stands."""
 
     found: Iterator[Candidate]
     other: list[tuple[int, int]]
     kind: str
+    region: tuple[int, int]
 
 
 def _counts(case: Case, gold: Gold) -> bool:
@@ -867,12 +985,21 @@ def _counts(case: Case, gold: Gold) -> bool:
     return bool(_COUNTED.search(case.question)) or not _TIMED.search(case.question)
 
 
-def _amount(text: str, said: Quantity, count: bool) -> bool:
-    """Tell whether a number is an amount: not of a date, nor a rank when "how many" is asked."""
-    if count and ordinal(text[said.start : said.end]):
-        return False
-    dates = (d for d in find_dates(text) if d.month)
-    return not any(d.start < said.end and said.start < d.end for d in dates)
+def _amounts(text: str, count: bool) -> list[Quantity]:
+    """Return the amounts of a text: no part of a date, nor a rank when "how many" is asked."""
+    dates = [(d.start, d.end) for d in find_dates(text) if d.month]
+    found = []
+    for q in find_quantities(text):
+        near = dates[max(0, bisect_left(dates, (q.end, 0)) - 2) : bisect_left(dates, (q.end, 0))]
+        if not any(q.start < end for _, end in near) and not (
+            count and ordinal(text[q.start : q.end])
+        ):
+            found.append(q)
+    return found
+
+
+def _elsewhere(case: Case, start: int, end: int) -> bool:
+    return other_event(case.text, case.said, case.asked, start, end)
 
 
 def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
@@ -880,16 +1007,19 @@ def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
     if not (number and _counts(case, gold)):
         want = gold_dates(value, gold.precision, gold.kind)
         if want:
-            other = [(d.start, d.end) for d in find_dates(case.text)]
+            dates = _living(case.question, case.text, list(find_dates(case.text)))
+            other = [(d.start, d.end) for d in dates]
+            other = [o for o in other if not _elsewhere(case, *o)] or other
             names = (gold_dates(name, gold.precision, gold.kind) for name in gold.names)
             spans = date_spans(case.question, case.text, want, names)
-            return Comparison((Candidate(*s, "date") for s in spans), other, "date")
+            found = (Candidate(*s, "date") for s in spans)
+            return Comparison(found, other, "date", region(case, other, "date"))
     forms = [form for form in readings(value) if form.whole or part]
     parts = (gold_quantity(form.value, gold.unit, gold.kind) for form in forms)
     amount = next((p for p in parts if p is not None), None)
     if amount is not None:
         count = "how many" in case.question.casefold()
-        said = [q for q in find_quantities(case.text) if _amount(case.text, q, count)]
+        said = _amounts(case.text, count)
         # A number that could be a year is not rounded: 1946 is not "about 1950".
         year = 1000 <= amount.value < 2200 and not (gold.unit or amount.unit)
         exact = year and (number or not _COUNTED.search(case.question))
@@ -898,9 +1028,69 @@ def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
             for q in said
             if same_amount(amount, q) and (not exact or q.unit or q.value == amount.value)
         )
-        return Comparison(found, [(q.start, q.end) for q in said], "quantity")
+        other = [(q.start, q.end) for q in said]
+        return Comparison(found, other, "quantity", region(case, other, "quantity"))
     words = case.said if len(gold.names) <= MOST_ALIASES else case.exact
-    return Comparison(_words(case, words, value, part), [], "words")
+    return Comparison(_words(case, words, value, part), [], "words", region(case, [], "words"))
+
+
+_ANSWER = regex(
+    r"\b(?:the|my|final|correct) answer (?:is|would be|should be)\b|\banswer ?[:=]|####|</think>"
+    r"|\\boxed\{",
+    re.IGNORECASE,
+)
+_EQUATION = regex(r"[-+*/x\u00d7\u00f7\u2212] {0,2}[$\u20ac\u00a3]?\d[^=\n]{0,40}=")
+
+
+def concluded(text: str, numeric: bool) -> int:
+    """Return where the answer of a chain of thought starts; 0 for a text that only answers.
+
+    That is after the last "the answer is"; for numbers also after the last equals sign of a sum.
+    """
+    at = max((m.end() for m in _ANSWER.finditer(text)), default=0)
+    if not at and numeric:
+        at = max((m.end() for m in _EQUATION.finditer(text)), default=0)
+    return at
+
+
+_COPULAS = word_set("is was are were")
+_ASKING = word_set("who whom whose what which when where how many much name does did")
+
+
+def direct(case: Case) -> int:
+    """Return where a first sentence ends that repeats the question and gives a value; else 0.
+
+    "The capital of Australia is Sydney." is the answer, whatever is said later.
+    """
+    start = len(case.text) - len(case.text.lstrip())
+    end = sentence(case.text, start, start)[1]
+    items = case.said.tokens[: span_tokens(case.said, 0, end)[1]]
+    k = next((i for i, t in enumerate(items) if t.text in _COPULAS), None)
+    if k is None or k + 1 >= len(items) or end >= len(case.text.rstrip()) or denies(items):
+        return 0
+    subject = {t.stem for t in items[:k] if t.text not in STOP}
+    asked = {t.stem for t in case.asked.tokens if t.text not in STOP | _ASKING}
+    value = items[k + 1]
+    named = value.number or (value.capital and all(t.text != value.text for t in case.asked.tokens))
+    described = case.text[items[k].end : value.start].split() in (["a"], ["an"])
+    return end if subject == asked and named and not described else 0
+
+
+def region(case: Case, values: Sequence[tuple[int, int]], kind: str) -> tuple[int, int]:
+    """Return the part of a text in which the answer stands: the end of a chain, or all of it.
+
+    ``values`` are the values of the gold's kind; a conclusion without any concludes nothing.
+    """
+    everything = (0, len(case.text))
+    low = concluded(case.text, kind == "quantity")
+    if not low:
+        return 0, direct(case) or len(case.text)
+    if kind != "words":
+        first = next((v for v in values if v[1] > low), None)
+        return everything if first is None else (low, sentence(case.text, *first)[1])
+    rest = case.said.tokens[span_tokens(case.said, low, low)[0] :]
+    said = any(len(t.text) > 1 and t.text not in STOP for t in rest if not locate(t, case.asked))
+    return (low, len(case.text)) if said else everything
 
 
 def _choice(case: Case) -> bool:
@@ -908,8 +1098,13 @@ def _choice(case: Case) -> bool:
     return "or" in case.asked.places
 
 
-def _rejected(case: Case, one: Candidate, kind: str) -> str | None:
+def _rejected(case: Case, one: Candidate, comparison: Comparison) -> str | None:
     """Return why a candidate is not the answer, or None when nothing speaks against it."""
+    if one.why == OTHER_NAME:
+        return one.why
+    kind = comparison.kind
+    if not comparison.region[0] <= one.start < comparison.region[1]:
+        return "in passing"
     if not denies(case.asked.tokens) and denied(case.text, case.said, one.start, one.end):
         return "denied"
     if (
@@ -938,8 +1133,10 @@ def _extra(case: Case, golds: Sequence[Gold], one: Candidate) -> tuple[int, int]
     return None
 
 
-def _asserted(case: Case, other: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+def _asserted(case: Case, comparison: Comparison) -> tuple[int, int] | None:
     """Return the span of the wrong value: the first of the gold's kind, else a short answer."""
+    low, high = comparison.region
+    other = [o for o in comparison.other if low <= o[0] < high] or comparison.other
     for start, end in other:
         if case.text[start:end].casefold() not in case.question.casefold():
             return start, end
@@ -983,7 +1180,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
             part = value == gold.value or len(gold.names) <= MOST_ALIASES
             comparison = _compare(case, gold, value, part)
             for one in islice(comparison.found, MOST_CANDIDATES):
-                against = _rejected(case, one, comparison.kind)
+                against = _rejected(case, one, comparison)
                 if against is None:
                     extra = _extra(case, golds, one) if len(golds) > 1 else None
                     if extra is None:
@@ -991,7 +1188,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
                     rejected = Match("incorrect", *extra, "extra item")
                     break
                 rejected = rejected or Match("incorrect", one.start, one.end, against)
-            if wrong is None and (found := _asserted(case, comparison.other)):
+            if wrong is None and (found := _asserted(case, comparison)):
                 wrong, kind = found, comparison.kind
     if rejected is not None:
         return rejected
@@ -1039,8 +1236,8 @@ _NAMES = regex(
     rf"in)(?=\s+[^\W\d]))\s+){{0,2}}{_NAME_WORD})*"
 )
 _SOMEWHERE = regex(
-    r"\b(?:in|at|near|on|aboard|outside)\s+((?:an?|the)\s+(?!year|age|early|late|same|end|"
-    r"\d)[a-z-]+(?:\s+[a-z-]+)?)"
+    r"\b(?:in|at|near|on|aboard|outside)\s+((?:an?|the)\s+(?!year|age|early|late|same|end|\d"
+    r"|[a-z]{1,12}\s+of\b)[a-z-]+(?:\s+[a-z-]+)?)"
 )
 _AFTER_PREPOSITION = regex(
     r"\b(?:in|at|near|from|by|was|is|to|be)\s+((?!a\b|an\b|the\b|born\b)[^\W\d]{3,}(?:\s[^\W\d]+)?)"

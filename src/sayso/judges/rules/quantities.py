@@ -504,9 +504,14 @@ def gold_quantity(value: str, unit: str | None = None, kind: str = "text") -> Qu
 
 #: how far apart two amounts in one unit, and in different ones, may be, as a share of the larger
 MOST_ROUNDED, MOST_CONVERTED = 0.031, 0.015
+#: how far, for a fraction that is cut off
+MOST_CUT = 0.002
 
 
 def _close(a: float, b: float, room: float) -> bool:
+    if a != b and abs(a - b) < 1 and float(min(a, b, key=abs)).is_integer():
+        # "687" for 687.9: what follows the point was cut off.
+        return abs(a - b) <= MOST_CUT * max(abs(a), abs(b))
     return a == b or (abs(a - b) < min(room, MOST_ROUNDED * max(abs(a), abs(b))) and a * b > 0)
 
 

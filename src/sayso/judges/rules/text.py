@@ -278,6 +278,15 @@ def stem(word: str) -> str:
     return word
 
 
+def plain_plural(word: str) -> str:
+    """Return a word without the ending of a plural, and with no other ending taken off."""
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("ses", "xes", "zes", "ches", "shes")) and len(word) > 5:
+        return word[:-2]
+    return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] not in "su" else word
+
+
 def _pieces(text: str) -> list[tuple[int, int]]:
     """Return spans of words and numbers, words glued by a lost space taken apart at capitals."""
     spans: list[tuple[int, int]] = []
@@ -416,7 +425,10 @@ def stands_alone(items: Sequence[Token], i: int) -> bool:
     A capitalized word right before or after it makes another name of it ("Ricky Wilson"), and so
     does "of" or a Roman numeral ("Bank of Japan", "Louis XVI").
     """
-    before = items[i - 1] if i else None
+    k = i - 1
+    while k >= 0 and items[k].text in PARTICLES:
+        k -= 1
+    before = items[k] if k >= 0 else None
     after = items[i + 1] if i + 1 < len(items) else None
     if after is not None and (after.text == "of" or (after.number and after.raw.isalpha())):
         return False
