@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from sayso.judges.claims import (
     unframed,
     unresponsive,
 )
+from sayso.judges.rules.sentences import parts
 from sayso.records import InputError
 
 
@@ -32,138 +34,124 @@ def said(text: str, topic: str = "Jane Doe") -> list[str]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            "Jane Doe was an American actress and singer, born on November 21, 1942, in Cleveland,"
-            " Ohio.",
-            [
-                "Jane Doe was American",
-                "Jane Doe was an actress",
-                "Jane Doe was a singer",
-                "Jane Doe was born on November 21, 1942",
-                "Jane Doe was born in Cleveland, Ohio",
-            ],
-        ),
-        ("She acted from 1959 to 1965.", ["Jane Doe acted from 1959 to 1965"]),
-        (
-            "She wrote, directed, and produced films.",
-            ["Jane Doe wrote films", "Jane Doe directed films", "Jane Doe produced films"],
-        ),
-        (
-            "She attended Orm College and earned a degree in drama and speech.",
-            [
-                "Jane Doe attended Orm College",
-                "Jane Doe earned a degree",
-                "Jane Doe earned a degree in drama",
-                "Jane Doe earned a degree in speech",
-            ],
-        ),
-        (
-            "Her most famous roles include Sandy in Grease and the nurse in Taxi.",
-            [
-                "Jane Doe's most famous roles include Sandy in Grease",
-                "Jane Doe's most famous roles include the nurse in Taxi",
-            ],
-        ),
-        (
-            "She founded Veld Arts, a small gallery in Sarn.",
-            [
-                "Jane Doe founded Veld Arts",
-                "Veld Arts is a small gallery",
-                "Veld Arts is a small gallery in Sarn",
-            ],
-        ),
-        (
-            "She married Bo Ek, who died in 1999.",
-            ["Jane Doe married Bo Ek", "Bo Ek died in 1999"],
-        ),
-        ("She is married to Bo Ek, and they have two children.",
-         ["Jane Doe is married to Bo Ek", "Jane Doe and Bo Ek have two children"]),
-        (
-            "Born in Omaha, Nebraska, she moved to Orm in 1960.",
-            [
-                "Jane Doe was born in Omaha, Nebraska",
-                "Jane Doe moved to Orm",
-                "Jane Doe moved to Orm in 1960",
-            ],
-        ),
-        (
-            "In 1959, Doe joined the choir.",
-            ["Jane Doe joined the choir", "Jane Doe joined the choir in 1959"],
-        ),
-        (
-            "Jane Doe (May 5, 1895 – September 12, 1968) was a poet.",
-            [
-                "Jane Doe was born on May 5, 1895",
-                "Jane Doe died on September 12, 1968",
-                "Jane Doe was a poet",
-            ],
-        ),
-        (
-            "She split up with the band but reunited with it in 2002.",
-            [
-                "Jane Doe split up with the band",
-                "Jane Doe reunited with it",
-                "Jane Doe reunited with it in 2002",
-            ],
-        ),
-        (
-            "She moved on, becoming the first mayor of Sarn.",
-            ["Jane Doe moved on", "Jane Doe became the first mayor of Sarn"],
-        ),
-        ("She taught at the School of Arts and Sciences.",
-         ["Jane Doe taught at the School of Arts and Sciences"]),
+        # a clause is one claim, however much it says
+        ("She was an American actress and singer.",
+         ["Jane Doe was an American actress and singer"]),
+        ("She wrote, directed, and produced films.",
+         ["Jane Doe wrote, directed, and produced films"]),
+        ("Her roles include Sandy in Grease and the nurse in Taxi.",
+         ["Jane Doe's roles include Sandy in Grease and the nurse in Taxi"]),
         ("She sang with Simon and Garfunkel.", ["Jane Doe sang with Simon and Garfunkel"]),
-        ("She worked there between 1959 and 1965.",
-         ["Jane Doe worked there between 1959 and 1965"]),
+        ("She was a brilliant and determined individual.",
+         ["Jane Doe was a brilliant and determined individual"]),
+        ("She was married to the beautiful and talented Anna Ek.",
+         ["Jane Doe was married to the beautiful and talented Anna Ek"]),
+        ("The film directed by the painter revolves around a story that captivated critics.",
+         ["The film directed by the painter revolves around a story that captivated critics"]),
+        ("She wrote books and directed films.", ["Jane Doe wrote books and directed films"]),
+        ("If she sang, she was paid and she was happy.",
+         ["If Jane Doe sang, she was paid and she was happy"]),
+        ("She has written and produced plays.", ["Jane Doe has written and produced plays"]),
+        # a second verb, with what helps the first
+        ("She attended Orm College and earned a degree in drama and speech.",
+         ["Jane Doe attended Orm College", "Jane Doe earned a degree in drama and speech"]),
+        ("She was arrested in Orm and charged with theft.",
+         ["Jane Doe was arrested in Orm", "Jane Doe was charged with theft"]),
+        ("She has sung in operas and appeared in films.",
+         ["Jane Doe has sung in operas", "Jane Doe has appeared in films"]),
+        ("She was born in Orm and moved to Sarn.",
+         ["Jane Doe was born in Orm", "Jane Doe moved to Sarn"]),
+        # a second subject
+        ("She was a poet, and her husband was a painter.",
+         ["Jane Doe was a poet", "Jane Doe's husband was a painter"]),
+        ("Although she was born in Orm, she grew up in Sarn.",
+         ["Jane Doe was born in Orm", "Jane Doe grew up in Sarn"]),
+        ("She moved to Sarn, where she taught music.",
+         ["Jane Doe moved to Sarn", "Jane Doe taught music"]),
+        # of two women "she" may be either, and "they" are not she
+        ("Her sister was a singer, and she died in 1990.",
+         ["Jane Doe's sister was a singer, and she died in 1990"]),
+        ("She married Bo Ek, and they have two children.",
+         ["Jane Doe married Bo Ek, and they have two children"]),
+        # openings, contractions, families
+        ("Born in Omaha, Nebraska, she moved to Orm.",
+         ["Born in Omaha, Nebraska, Jane Doe moved to Orm"]),
+        ("In 1959, Doe joined the choir.", ["In 1959, Jane Doe joined the choir"]),
+        ("She's been a member since 1990.", ["Jane Doe has been a member since 1990"]),
+        ("She's also a poet.", ["Jane Doe is also a poet"]),
+        ("Lena Falk earned her degree there.", ["Lena Falk earned her degree there"]),
+        # day and place, and dates in brackets
+        ("She was born on November 21, 1942, in Cleveland, Ohio.",
+         ["Jane Doe was born on November 21, 1942", "Jane Doe was born in Cleveland, Ohio"]),
+        ("Jane Doe (May 5, 1895 – September 12, 1968) was a poet.",
+         ["Jane Doe was born on May 5, 1895", "Jane Doe died on September 12, 1968",
+          "Jane Doe was a poet"]),
+        ("She sang in Taxi (2002–2006).", ["Jane Doe sang in Taxi (2002–2006)"]),
+        ("She is a poet best known for her odes.",
+         ["Jane Doe is a poet", "Jane Doe is best known for her odes"]),
+        # what is no claim
         ("She was born in 1942, but I am not sure.", ["Jane Doe was born in 1942"]),
-        ("She was arrested and charged with theft.",
-         ["Jane Doe was arrested", "Jane Doe was charged with theft"]),
-        ("She has released over 20 albums.", ["Jane Doe has released over 20 albums"]),
-        ("Jane Doe is a former American football player.",
-         ["Jane Doe is a former American football player"]),
-        (
-            "She won awards, including the Gold Medal in 1987.",
-            [
-                "Jane Doe won awards",
-                "Jane Doe won awards including the Gold Medal",
-                "Jane Doe won awards including the Gold Medal in 1987",
-            ],
-        ),
-        ("She is known for complex and nuanced characters.",
-         ["Jane Doe is known for complex and nuanced characters"]),
-        (
-            "Early life: She was tutored by Lena Falk and Roy Hale.",
-            ["Jane Doe was tutored by Lena Falk", "Jane Doe was tutored by Roy Hale"],
-        ),
+        ("Early life: She was tutored by Lena Falk.", ["Jane Doe was tutored by Lena Falk"]),
+        ("She taught.[1] A life in Orm.", ["Jane Doe taught"]),
     ],
 )  # fmt: skip
 def test_what_a_sentence_claims(text: str, expected: list[str]) -> None:
-    assert sorted(said(text)) == sorted(expected)
+    # what shows that the topic is a woman
+    assert said(f"She was real. {text}")[1:] == expected
 
 
 def test_a_film_is_called_by_its_name() -> None:
     text = (
         "Jaws is a 1975 film directed by Lena Falk. The film stars Bo Ek and Roy Hale. "
-        "It was released in June 1975. Its budget was 9 million."
+        "It was released in June 1975. Its budget was 9 million. It's known to all."
     )
     assert said(text, "Jaws") == [
-        "Jaws is a 1975 film",
-        "Jaws was directed by Lena Falk",
-        "Jaws stars Bo Ek",
-        "Jaws stars Roy Hale",
+        "Jaws is a 1975 film directed by Lena Falk",
+        "Jaws stars Bo Ek and Roy Hale",
         "Jaws was released in June 1975",
         "Jaws' budget was 9 million",
+        "Jaws is known to all",
+    ]
+
+
+def test_it_that_stands_for_nothing_stays() -> None:
+    text = "Mars is a planet. It was in 1877 that its moons were seen. It is the fourth."
+    assert said(text, "Mars")[1:] == [
+        "It was in 1877 that its moons were seen",
+        "Mars is the fourth",
     ]
 
 
 def test_without_a_topic_the_opening_name_is_taken() -> None:
-    found = claims("Mira Toll is a Dutch poet. She died in 1999.")
+    found = claims("Mira Toll is a Dutch poet, and she taught. She died in 1999.")
     assert [c.text for c in found] == [
-        "Mira Toll is Dutch",
-        "Mira Toll is a poet",
+        "Mira Toll is a Dutch poet",
+        "Mira Toll taught",
         "Mira Toll died in 1999",
     ]
     assert [c.sentence for c in found] == [1, 1, 2]
+
+
+def test_a_claim_that_is_repeated_counts_once() -> None:
+    text = "Jane Doe sang. She wrote plays. She sang. SHE WROTE PLAYS! She died."
+    found = read_claims("Jane Doe", text)
+    assert [c.text for c in found.drafts] == [
+        "Jane Doe sang",
+        "Jane Doe wrote plays",
+        "Jane Doe died",
+    ]
+    assert [c.sentence for c in found.drafts] == [1, 2, 5]
+    assert (found.repeated, found.unfinished) == (2, 0)
+
+
+def test_what_a_long_text_breaks_off_in_is_no_claim() -> None:
+    text = "Jane Doe was a poet. " + "".join(f"She wrote {n} odes. " for n in range(10, 30))
+    assert read_claims("Jane Doe", text + "She was the").unfinished == 1
+    cut = read_claims("Jane Doe", text + 'She sang, and she was awarded the "')
+    assert (cut.drafts[-1].text, cut.unfinished) == ("Jane Doe sang", 1)
+    # a short text may do without a stop, and a list too
+    assert said("She was born in Orm. She died in Sarn")[-1] == "Jane Doe died in Sarn"
+    assert read_claims("Jane Doe", text + "\n- She sang").unfinished == 0
 
 
 def test_the_span_keeps_the_hedge_that_the_text_has_lost() -> None:
@@ -252,31 +240,26 @@ def test_list_items_are_claims_of_what_opens_the_list() -> None:
     found = read_claims("Jane Doe", text)
     assert [c.text for c in found.drafts] == [
         "Jane Doe acted",
-        "Jane Doe's roles include Sandy",
         "Jane Doe's roles include Sandy in Grease",
-        "Jane Doe's roles include A nurse",
         "Jane Doe's roles include A nurse in Taxi",
         "Jane Doe was born in 1942",
-        "Jane Doe: Children: two",
+        "Jane Doe's children are two",
     ]
-    assert {text[c.start : c.end] for c in found.drafts[1:3]} == {"Sandy in Grease"}
+    assert text[slice(*found.drafts[1][1:3])] == "Sandy in Grease"
     # the opening counts as a sentence
-    assert [c.sentence for c in found.drafts] == [1, 3, 3, 4, 4, 5, 6]
+    assert [c.sentence for c in found.drafts] == [1, 3, 4, 5, 6]
 
 
 def test_a_row_of_a_table_is_a_claim() -> None:
     text = "| what | when |\n|---|---|\n| Born | 10 December 1815 |\n| Father | Roy Doe |"
-    assert said(text) == ["Jane Doe was born on 10 December 1815", "Jane Doe: Father: Roy Doe"]
+    assert said(text) == ["Jane Doe was born on 10 December 1815", "Jane Doe's father is Roy Doe"]
 
 
-def test_who_is_not_the_topic_keeps_his_own() -> None:
-    text = (
-        "Jaws is a film directed by Lena Falk, who produced it with Emma Thom, her sister. "
-        "It stars Bo Ek. He sings in it."
-    )
-    found = said(text, "Jaws")
-    assert "Emma Thom is Lena Falk's sister" in found
-    assert "Bo Ek sings in it" in found
+def test_he_who_cannot_be_the_topic_is_the_one_named_before() -> None:
+    text = "Jaws is a film by Lena Falk. It stars Bo Ek. He sings in it."
+    assert said(text, "Jaws")[-1] == "Bo Ek sings in it"
+    text = "Radium was seen by Henrietta Ek. She was a chemist."
+    assert said(text, "radium")[-1] == "Henrietta Ek was a chemist"
 
 
 def test_another_language_is_one_claim_a_sentence() -> None:
@@ -293,7 +276,7 @@ def test_the_reader_and_the_public_name() -> None:
     found = reader.read([("", text), ("", text), ("x", "")])
     assert len(found) == 2
     assert found["", text].drafts == tuple(sayso.claims(text))
-    assert found["x", ""] == ((), (), None)
+    assert found["x", ""] == Claimed((), ())
     assert reader.signature.startswith("claims-rules@")
 
 
@@ -327,18 +310,27 @@ def test_any_text_and_topic(text: str, topic: str) -> None:
     holds(text, topic)
 
 
-HOSTILE = ["a", "and ", ", ", "A ", "He ", "(", '"', "which ", ", the ", "and the A ", "[1]", "  ",
-           "is an a of the a, ", "U.S. ", "| a |\n", "I ", "not ", "0,", "in A and "]  # fmt: skip
+HOSTILE = ["a", "7", " ", "\n", ".", ", ", "(", '"', "not ", "and he was ", ", he is", "Bo and ",
+           "He was a, ", "In 1, ", "'s ", "a: ", "I think ", "It is said that ", "is a is a ",
+           "no more ", "and wrote ", "U.S. ", "| a |\n", ", which is"]  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_work_grows_no_faster_than_the_text(piece: str) -> None:
-    """Every pattern is tried on 100,000 characters; a quadratic one would never end."""
-    text = (piece * (100_000 // len(piece) + 1))[:100_000]
-    found = holds(text, "Bo Ek")
-    # no sentence is longer than 2,000 characters, and each has a bounded number of claims
-    assert all(span.end - span.start <= 2_000 for span in found.sentences)
-    assert len(found.drafts) <= 60 * max(1, len(found.sentences))
+    def spent(length: int) -> float:
+        text = (piece * (length // len(piece) + 1))[:length]
+        parts(text)  # the sentences are another module's work
+        least = float("inf")
+        for _ in range(3):
+            start = time.process_time()
+            read_claims("Bo Ek", text)
+            least = min(least, time.process_time() - start)
+        return least
+
+    holds((piece * 16_000)[:16_000], "Bo Ek")
+    times = [spent(length) for length in (1_000, 2_000, 4_000, 8_000, 16_000)]
+    assert times[-1] < 0.01 + 8 * times[2]  # four times as long, with room for a busy machine
+    assert spent(50_000) < 0.1
 
 
 @pytest.mark.parametrize(("text", "topic"), [(None, ""), (5, "Ada"), ("She wrote.", None)])

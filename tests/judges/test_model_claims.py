@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.engines.scripted import ScriptedEngine
-from sayso.judges.claims import LlmClaims, blocks_of, locate, read_entry
+from sayso.judges.claims import Claimed, LlmClaims, blocks_of, locate, read_entry
 from sayso.judges.rules.sentences import Span, parts
 from sayso.records import Generation, InputError, Request
 
@@ -77,8 +77,8 @@ def test_a_text_without_sentences_is_not_asked() -> None:
     engine = model(lambda prompt: json.dumps(good(prompt)))
     reader = LlmClaims(engine)
     assert reader.read([(TOPIC, ""), (TOPIC, "# Life\n---")]) == {
-        (TOPIC, ""): ((), (), None),
-        (TOPIC, "# Life\n---"): ((), (), None),
+        (TOPIC, ""): Claimed((), ()),
+        (TOPIC, "# Life\n---"): Claimed((), ()),
     }
     assert engine.requests == []
 
@@ -102,12 +102,9 @@ def test_equal_sentences_share_an_entry() -> None:
     engine = model(lambda prompt: json.dumps(good(prompt)))
     found = LlmClaims(engine).read([(TOPIC, text)])[TOPIC, text]
     assert len(shown(engine.requests[0].messages[-1].content)[1]) == 2
-    assert [(d.sentence, text[d.start : d.end]) for d in found.drafts] == [
-        (1, "He won"),
-        (2, "He lost"),
-        (3, "He won"),
-    ]
-    assert found.drafts[2].start == 17
+    # all three have the words "Claim of He": said again, a claim counts once
+    assert [(d.sentence, text[d.start : d.end]) for d in found.drafts] == [(1, "He won")]
+    assert found.repeated == 2
 
 
 def test_a_quote_that_is_not_there_keeps_the_claim_and_is_counted() -> None:
@@ -243,7 +240,7 @@ def test_a_thousand_mutated_replies() -> None:
         missing = counts.unread + counts.mismatch + counts.truncated + counts.refused
         assert (missing > 0) == (found.problem is not None)
         assert counts.parts == 3
-        assert reader.claims == len(found.drafts) >= reader.unlocated
+        assert reader.claims == len(found.drafts) + found.repeated >= reader.unlocated
         for kind in (found.problem or "read", "unlocated" if reader.unlocated else "located"):
             kinds[kind] = kinds.get(kind, 0) + 1
     assert kinds["read"] > 50

@@ -156,5 +156,5 @@ def test_readers_are_chosen_one_by_one(tmp_path: Path) -> None:
     )
     assert set(reader.tasks) == {"support"}
     signature = signature_text(result.get("factscore", "method:plain").signature)
-    assert "claims:claims-rules@1" in signature
+    assert "claims:claims-rules@2" in signature
     assert "support:judge#p" in signature

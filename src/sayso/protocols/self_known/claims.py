@@ -141,7 +141,7 @@ def keep_responsive(run: Run, generations: Iterable[Generation]) -> list[Generat
 def take_apart(
     run: Run, kept: Sequence[Generation], by_id: Mapping[str, Question], splitter: Splitter
 ) -> list[Claim]:
-    """Store sentences and claims of these answers, and return the claims."""
+    """Store sentences and claims of these answers, each claim of a text once; return the claims."""
     pairs = [(topic_of(by_id[g.question]), g.text) for g in kept]
     split = splitter.read(pairs)
     sentences, claims, verdicts = [], [], []
@@ -161,7 +161,28 @@ def take_apart(
     run.put(f"sentences/{STAGE}", sentences, Sentence)
     run.put(f"claims/{STAGE}", claims, Claim)
     run.put(f"verdicts/{STAGE}-claims", verdicts, Verdict)
+    run.tell(repetition([split[pair] for pair in pairs]))
     return claims
+
+
+def repetition(texts: Sequence[Claimed]) -> list[str]:
+    """Return what a reader must know of texts that repeat their claims or break off."""
+    repeats = sum(text.repeated for text in texts)
+    every = repeats + sum(len(text.drafts) for text in texts)
+    looping = sum(text.repeated > 0 for text in texts)
+    cut = sum(text.unfinished > 0 for text in texts)
+    notices = []
+    if repeats:
+        notices.append(
+            f"claims: {looping:,} of {len(texts):,} texts repeat themselves; {repeats:,} of their "
+            f"{every:,} claims were made before in the same text, and each counts once"
+        )
+    if cut:
+        notices.append(
+            f"claims: {cut:,} of {len(texts):,} texts break off in a sentence, which claims "
+            "nothing; give them more tokens"
+        )
+    return notices
 
 
 def check_claims(
