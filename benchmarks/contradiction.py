@@ -1,6 +1,12 @@
 """Do contradictions among samples tell right answers from wrong ones? SAC3 and UQ-NLG.
 
-    python benchmarks/contradiction.py [DATA] [--half dev|aside|both]
+    python benchmarks/contradiction.py [DATA] [--half dev|aside|both] [--show]
+
+First, two labelled sets that need no ``DATA``. ``data/contradiction_draws.jsonl``: pairs of draws
+of SmolLM2-135M-Instruct at T=1 (``sampling`` says how), labelled by a language model that read both
+before the rules were written: contradict, not, or missing (one of them gives no answer to the
+question); halves by a hash of the question. ``data/names.jsonl``: two names contradict unless they
+are of one thing. ``--show`` prints what is read otherwise.
 
 ``DATA`` (else SAYSO_TEST_DATA) holds ``sac3/`` and ``uqnlg/`` as published (Apache-2.0, MIT).
 Consistency is 1 - the mean of ``sayso.contradicts`` over an answer's samples; samples that say
@@ -17,6 +23,7 @@ import argparse
 import json
 import os
 import random
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -113,13 +120,52 @@ def table(name: str, rows: list[Row]) -> None:
                 print(f"  - {gap.second:12} {d.value:+.3f} [{d.low:+.3f}, {d.high:+.3f}]")
 
 
+HERE = Path(__file__).parent / "data"
+LETTERS = {True: "contradict", False: "not", None: "missing"}
+FRAMES = (("Who or what is meant?", "{}"), ("What is its name?", "It is {}."))
+
+
+def draws(half: str, show: bool) -> None:
+    """Print the agreement with the labels of draws, and each kind of disagreement."""
+    rows = [json.loads(line) for line in (HERE / "contradiction_draws.jsonl").open("rb")]
+    rows = [row for row in rows if half in ("both", row["half"])]
+    pairs = Counter[tuple[str, str]]()
+    for row in rows:
+        read = LETTERS[contradicts(row["question"], row["a"], row["b"])]
+        pairs[row["label"], read] += 1
+        if show and read != row["label"]:
+            print(f"  {row['label']} read as {read}: {row}")
+    right = sum(n for (label, read), n in pairs.items() if label == read)
+    print(f"draws ({half}): {right}/{len(rows)} = {right / len(rows):.3f} as labelled")
+    for (label, read), n in pairs.most_common():
+        print(f"  {n:4} {label:10} read as {read}")
+
+
+def names(show: bool) -> None:
+    """Print how many pairs of names are told apart, or kept together, alone and in a sentence."""
+    rows = [json.loads(line) for line in (HERE / "names.jsonl").open("rb")]
+    for question, frame in FRAMES:
+        wrong = [
+            row
+            for row in rows
+            if (contradicts(question, frame.format(row["a"]), row["b"]) is True) is row["same"]
+        ]
+        right = len(rows) - len(wrong)
+        print(f"names as {frame!r}: {right}/{len(rows)} = {right / len(rows):.3f}")
+        for row in wrong if show else ():
+            print(f"  {row}")
+
+
 def main() -> None:
-    """Print both data sets."""
+    """Print all data sets."""
     parser = argparse.ArgumentParser(description=__doc__)
     given = os.environ.get("SAYSO_TEST_DATA")
     parser.add_argument("data", type=Path, nargs="?" if given else None, default=given)
     parser.add_argument("--half", choices=("dev", "aside", "both"), default="both")
+    parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
+    draws(arguments.half, arguments.show)
+    names(arguments.show)
     data = Path(arguments.data)
     for name, rows in (("sac3", sac3(data)), ("uqnlg", uqnlg(data))):
         table(f"{name} ({arguments.half})", halves(rows, arguments.half))

@@ -5,12 +5,15 @@ More of each class stand in ``benchmarks/data/wordings_contradiction.jsonl``: ``
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sayso
-from sayso.judges.contradiction import contradicts
+from sayso.judges.contradiction import answers, contradicts
+from sayso.judges.meaning import RulesMeaning
 from sayso.judges.rules.text import word_list
 
 CASES: list[tuple[str, str, str, bool | None]] = [
@@ -127,3 +130,79 @@ def test_a_denial_excludes_what_it_denies(question: str, a: str, b: str, wanted:
 def test_a_value_that_leaves_one_side_open(question: str, a: str, b: str, wanted: bool) -> None:
     assert sayso.contradicts(question, a, b) is wanted
     assert sayso.contradicts(question, b, a) is wanted
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        "I'm sorry, I'm unable to access real-time information.",
+        "I'm an AI language model. How can I help you today?",
+        "The exact date remains unknown.",
+        "I'm happy to help. Please tell me more about your project.",
+        "What an endless cycle of speculation.",
+        "No, I am not sure or do not know, yet.",
+    ],
+)
+def test_a_draw_without_an_answer_is_missing(draw: str) -> None:
+    for question, answer in (("When was Ada Bo born?", "1815"), ("Who wrote Emma?", "Jane Austen")):
+        assert contradicts(question, answer, draw) is None
+        assert not answers(question, draw)
+
+
+def test_an_answer_is_read_behind_talk() -> None:
+    draw = "I'm happy to help! As far as I know, Emma was written by Jane Austen. Anything else?"
+    assert contradicts("Who wrote Emma?", draw, "Jane Austen") is False
+    assert contradicts("Who wrote Emma?", draw, "George Eliot") is True
+
+
+@pytest.mark.parametrize(
+    ("question", "a", "b", "wanted"),
+    [
+        ("How long is its year?", "It is 687.8 days.", "It is 687.9 days.", False),
+        ("How many people live there?", "about 5,000", "5,012", False),
+        ("How many people live there?", "about 5,000", "7,000", True),
+        ("How high is it?", "8,848 m", "8,849 m", False),
+        ("How many doors has it?", "41", "42", True),
+        ("Who rules it?", "Kim Jong-un", "Kim Jong-il", True),
+        ("Who rules it?", "Kim Jong-un", "Kim Jong Un", False),
+        ("Who was it?", "Henry VIII", "It was Henry the Eighth.", False),
+        ("Who was it?", "John Adams", "John Quincy Adams", True),
+        ("Who was it?", "James Brown", "James James", True),
+    ],
+)
+def test_values_and_names(question: str, a: str, b: str, wanted: bool) -> None:
+    assert contradicts(question, a, b) is wanted
+    assert contradicts(question, b, a) is wanted
+    same = RulesMeaning().clusters([question], [[a, b]])[0].ids == (0, 0)
+    assert not (same and wanted)
+
+
+HOSTILE = (
+    "a",
+    "A",
+    " ",
+    "1",
+    ".",
+    ",",
+    "\n",
+    "not ",
+    "I am ",
+    '"',
+    "1,",
+    "in the ",
+    "A of ",
+    "Aa-",
+    "J. ",
+)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_grows_with_the_length(piece: str) -> None:
+    spent = []
+    for length in (1000, 2000, 4000, 8000, 16000, 50_000):
+        text = (piece * length)[:length] + " Jane Austen"
+        begun = time.process_time()
+        contradicts("Who wrote Emma?", text, "1815 Jane")
+        spent.append(time.process_time() - begun)
+    assert max(spent) < 0.1
+    assert spent[4] < 40 * max(spent[0], 0.001)

@@ -284,6 +284,8 @@ DIFFERENT = [
     (Q, "I don't know.", "Arundhati Roy"),
     ("Where?", "New York", "York"),
     (Q, "", "Arundhati Roy"),
+    ("Who rules it?", "Kim Jong-un", "Kim Jong-il"),
+    ("Who was it?", "John Adams", "John Quincy Adams"),
 ]
 
 

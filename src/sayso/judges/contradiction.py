@@ -1,44 +1,112 @@
-"""Do two answers to one question contradict each other? Offline by values, or by a language model.
+"""Do two answers to one question contradict each other, or say the same? Offline, or by a model.
 
-Offline, dates, numbers with units, yes and no, options that the question offers, names and other
-short values are compared as far as both answers say them; there is no entailment. A coarser date, a
-longer name, a list that holds the other answer and any addition are no contradiction.
+Offline, the value that answers is read out of both: a date, a number, names, yes or no, an option
+that the question offers, else the words that are new to the question. There is no entailment. A
+coarser date, a longer name, a list that holds the other answer and any addition are no
+contradiction; an answer without a value has nothing that could contradict, and none that agrees.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sayso.engines.engine import Engine
-from sayso.judges.decisiveness import analyze
 from sayso.judges.model.numbered import NumberedReader, Task, blocks_of
+from sayso.judges.names import compare_names
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import Date, agree, find_dates
-from sayso.judges.rules.matching import match
 from sayso.judges.rules.quantities import Quantity, find_quantities, ordinal, same_amount
+from sayso.judges.rules.sentences import sentences
 from sayso.judges.rules.text import (
+    PARTICLES,
     STOP,
-    SUFFIXES,
-    TITLES,
     Token,
     is_english,
     keys,
-    person_parts,
-    same_given,
     slip,
     tokens,
-    word_list,
     word_set,
 )
 from sayso.prompts.fence import Field
-from sayso.records import Gold
 
 _LONGEST = 4000
+
+#: Two answers as readings of one question: their values are the same, exclude each other, or are
+#: neither ("open": one says more, or something else); ``None`` where one has no value.
+Relation = Literal["same", "apart", "open"]
+
+
+def contradicts(question: str, a: str, b: str) -> bool | None:
+    """Return whether answers ``a`` and ``b`` to ``question`` cannot both be right.
+
+    ``None`` where one is missing: it is empty, refuses, does not know, evades, speaks of something
+    else, or is not English. Symmetric; never raises. Neutral answers (one says more, or something
+    else of the same thing) are ``False``.
+
+    Limits: no world knowledge, so two names of one thing that share no word, initials or listed
+    short form count as different; of explanations only the words are compared.
+    """
+    relation = relate(question, a, b)
+    return None if relation is None else relation == "apart"
+
+
+def answers(question: str, answer: str) -> bool:
+    """Return whether an answer gives a value that can be compared; another language cannot."""
+    text = answer[:_LONGEST].strip()
+    return not is_english(text) or read_answer(question[:_LONGEST], text) is not None
+
+
+def relate(question: str, a: str, b: str) -> Relation | None:
+    """Return how the values of two answers relate, ``None`` where one has none."""
+    if not all(isinstance(x, str) for x in (question, a, b)):
+        return None
+    first, second = sorted((a[:_LONGEST].strip(), b[:_LONGEST].strip()))
+    return _relate(question[:_LONGEST], first, second)
+
+
+@lru_cache(maxsize=16384)
+def _relate(question: str, a: str, b: str) -> Relation | None:
+    one, two = read_answer(question, a), read_answer(question, b)
+    if one is None or two is None:
+        return None
+    if a.casefold() == b.casefold():
+        return "same"
+    kind = kind_of(question)
+    if kind == "yes_no":
+        return _by_polarity(one, two)
+    return _by_denial(one, two, _by_value(question, kind, one, two))
+
+
+def _by_polarity(one: Answer, two: Answer) -> Relation:
+    return "same" if _affirms(one) == _affirms(two) else "apart"
+
+
+def _by_value(question: str, kind: Kind, one: Answer, two: Answer) -> Relation:
+    if kind == "choice":
+        options = (chosen(question, one), chosen(question, two))
+        if all(options):
+            return "same" if options[0] == options[1] else "apart"
+    measured = [
+        relation(one, two)
+        for wanted, relation in (("when", _by_dates), ("count", _by_numbers))
+        if kind in (wanted, "any", "choice")
+        if kind == wanted or (_only_values(one) and _only_values(two))
+    ]
+    values = [v for v in measured if v is not None]
+    if values:
+        return values[0]
+    return _by_names(one, two) or _by_words(one, two)
+
+
+# ---- what a question asks for
+
+Kind = Literal["when", "count", "yes_no", "choice", "who", "where", "any"]
+
 _WHEN = regex(
     r"\bwhen\b|\b(?:what|which|in what|on what)\s+(?:\w+\s+)?(?:year|date|day|month|decade|century|"
     r"period|time)\b|\bhow long ago\b|\bborn on\b|\bdate of\b|\byear of\b",
@@ -46,7 +114,8 @@ _WHEN = regex(
 )
 _COUNT = regex(
     r"\bhow\s+(?:many|much|long|tall|high|far|big|large|old|deep|wide|heavy|fast|hot|cold|often)\b|"
-    r"\b(?:number|population|percentage|height|length|weight|distance|age|amount|temperature)\b",
+    r"\b(?:what|which)(?:['’]s|\s+(?:is|was|are|were))?\s+(?:the\s+)?(?:\w+\s+)?(?:number|population|"
+    r"percentage|height|length|weight|distance|age|amount|temperature|elevation)\b",
     re.I,
 )
 _YES_NO = regex(
@@ -55,166 +124,183 @@ _YES_NO = regex(
     re.I,
 )
 _OR = regex(r"\bor\b", re.I)
-
-
-class Kind(NamedTuple):
-    """What a question asks for."""
-
-    when: bool
-    counts: bool
-    yes_no: bool
-    choice: bool
+_WHO = regex(
+    r"\b(?:who|whom|whose)\b|\b(?:what|which)\s+(?:\w+\s+)?(?:author|writer|director|filmmaker|"
+    r"composer|founder|inventor|actor|actress|singer|artist|person|president|player|scientist)\b",
+    re.I,
+)
+_WHERE = regex(
+    r"\bwhere\b|\b(?:what|which)\s+(?:place|city|town|country|state|continent|county)\b", re.I
+)
 
 
 @lru_cache(maxsize=1024)
 def kind_of(question: str) -> Kind:
     """Read from the question's form what its answers must agree on."""
-    choice = bool(_OR.search(question))
-    yes_no = bool(_YES_NO.match(question)) and not choice
-    return Kind(bool(_WHEN.search(question)), bool(_COUNT.search(question)), yes_no, choice)
-
-
-def contradicts(question: str, a: str, b: str) -> bool | None:
-    """Return whether answers ``a`` and ``b`` to ``question`` cannot both be right.
-
-    ``None`` where nothing can be said: one of them asserts nothing (empty, a refusal, "I don't
-    know") or nothing comparable, or is not English. Symmetric; never raises. Neutral answers (one
-    says more, or something else of the same thing) are ``False``.
-
-    Limits: no world knowledge, so two names of one thing that share no word, initials or listed
-    short form count as different; of explanations only the words are compared.
-    """
-    if not all(isinstance(x, str) for x in (question, a, b)):
-        return None
-    first, second = sorted((a[:_LONGEST].strip(), b[:_LONGEST].strip()))
-    return _contradicts(question[:_LONGEST], first, second)
-
-
-@lru_cache(maxsize=8192)
-def _contradicts(question: str, a: str, b: str) -> bool | None:
-    one, two = read_answer(question, a), read_answer(question, b)
-    if one is None or two is None:
-        return None
-    if a.casefold() == b.casefold():
-        return False
-    if not (is_english(a) and is_english(b)):
-        return None
-    kind = kind_of(question)
-    if kind.yes_no:
-        return _by_polarity(one, two)
-    differ = _by_value(question, kind, one, two)
-    return by_denial(one, two, differ) if differ is not None else None
-
-
-def _by_value(question: str, kind: Kind, one: Answer, two: Answer) -> bool | None:
-    if kind.choice:
-        options = (chosen(question, one), chosen(question, two))
-        if options[0] and options[1]:
-            return options[0] != options[1]
-    for wanted, differ in ((kind.when, dates_differ), (kind.counts, numbers_differ)):
-        differing = differ(one, two) if wanted else None
-        if differing is not None:
-            return differing
-    return _by_words(question, kind, one, two)
-
-
-def _by_polarity(one: Answer, two: Answer) -> bool | None:
-    first, second = polarity(one), polarity(two)
-    if first is None or second is None:
-        return None
-    return first != second
-
-
-def _by_words(question: str, kind: Kind, one: Answer, two: Answer) -> bool | None:
-    values = dates_differ(one, two) if not kind.counts else None
-    if values is None and not kind.when:
-        values = numbers_differ(one, two)
-    words = words_differ(question, one, two)
-    if words is None:
-        return values
-    if only_values(one) and only_values(two) and values is not None:
-        return values
-    return words
-
-
-def only_values(answer: Answer) -> bool:
-    """Whether an answer is little more than a date or a number."""
-    plain = [t for t in answer.new if not t.number and t.text not in _AROUND]
-    return len(plain) <= 1 and bool(answer.dates or answer.numbers)
-
-
-_AROUND: Sequence[str] = word_list(
-    "january february march april may june july august september october november december"
-    " year years century about around approximately million billion thousand hundred percent"
-)
+    kinds: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+        ("choice", _OR), ("when", _WHEN), ("count", _COUNT), ("who", _WHO), ("where", _WHERE),
+    )  # fmt: skip
+    if _YES_NO.match(question) and not _OR.search(question):
+        return "yes_no"
+    return next((kind for kind, pattern in kinds if pattern.search(question)), "any")
 
 
 # ---- what an answer says that its question does not
 
 
+_PLACE = regex(r"\b(?:in|at|on|near|from|by)\s(?:an?\s|the\s)([a-z]{3})")
+
+
 class Answer(NamedTuple):
-    """An answer without what asserts nothing: its text, the words new to the question, values."""
+    """The sentence of an answer that answers: its words, those new to the question, its values.
+
+    ``bare``: the answer is little more than its value.
+    """
 
     whole: str
     text: str
     items: tuple[Token, ...]
     new: tuple[Token, ...]
+    names: tuple[str, ...]
     dates: tuple[Date, ...]
     numbers: tuple[Quantity, ...]
+    bare: bool
+
+    def value(self, kind: Kind) -> Sequence[object]:
+        """Return what can answer a question of this kind."""
+        if kind == "when":
+            return self.dates
+        if kind == "count":
+            return self.numbers
+        if kind == "where":
+            stems = {t.start for t in self.new}
+            return self.names or [m for m in _PLACE.finditer(self.text) if m.start(1) in stems]
+        return self.names if kind == "who" else self.new
 
 
 #: A short answer is all value.
 _SHORT = 6
+#: Characters of a sentence that say something by themselves before it turns to talk.
+_SAID = 40
+#: Who rambles has answered by then, or does not answer.
+_SENTENCES = 8
 _FRAME = word_set(
     "answer answers question correct true called named known name is was were are be been has"
     " have had do does did will would could may might can also however according likely"
     " probably possibly perhaps think believe say said sure guess maybe yes no not so as it he"
-    " she they there"
+    " she they there although though actually currently officially originally"
+    " awesome alright sure hello hi hey great okay ok well thanks ah oh"
+)
+_POINTS = word_set("he she it they his her its their this that yes no")
+#: "I think it is Oslo" says that it is Oslo, "I'm happy to help" nothing of the question.
+_OPENER = regex(
+    r"(?:(?:however|but|and|so),?\s)?(?:(?:as\sof|according\sto|based\son|from|to|in)"
+    r"\smy\s[\w\s-]{1,40}|as\sfar\sas\sI\s[\w\s-]{1,20}),\s|"
+    r"(?:(?:well|so|but|and|no|yes|hmm|oh|however|although|though)\b[\s,.!-]{1,3}){0,2}"
+    r"I(?:['’]m| am| was)?,?\s(?:(?:not\s)?(?:really\s|quite\s|entirely\s|fairly\s|pretty\s|very\s|"
+    r"100%\s|completely\s|absolutely\s|almost\s)?(?:sure|certain|positive|confident)|"
+    r"(?:would\s|do\s|don['’]t\s|can(?:not|['’]t)\s|could\s|'d\s|must\s|have\sto\s|also\s|still\s){0,2}"
+    r"(?:think|believe|guess|say|suppose|recall|remember|assume|suspect|bet|know)|(?:(?:can|could|have|would|may)\s)?[a-z]{3,12}(?:\syou)?(?=\sthat\s))\b[\s,]{1,3}"
+    r"(?:that\s|if\s|whether\s|but\s|about\sit,\sbut\s|it\swould\sbe\s){0,2}",
+    re.I,
+)
+_TALK = regex(
+    r"\bI(?:['’]|\s[a-z])|\b(?:me|my|My|myself|you|You|your|Your|[Pp]lease|[Ss]orry|assistant|"
+    r"chatbot|AI)\b"
+)
+_QUOTED = regex(r"[\"“][^\"“”]{1,80}[\"”]")
+_UNKNOWN = regex(
+    r"\b(?:(?:is|are|was|were|remains?|been)\s(?:still\s|currently\s|largely\s|yet\s){0,2}"
+    r"(?:unknown|unclear|uncertain|incomplete|a\smystery|(?:not|n['’]t)\s(?:yet\s)?(?:known|specified|clear|"
+    r"stated|recorded|mentioned|given|available|determined|documented|provided))|"
+    r"\bno\s(?:definitive|known|clear|single|exact|official|specific|reliable)\s(?:answer|record|"
+    r"date|information|evidence)|(?:not|n['’]t)\shave\s(?:a|an|any)\s(?:definitive|clear|exact)|"
+    r"(?:cannot|can['’]t|could\snot)\sbe\s(?:answered|determined|identified)|impossible\sto)\b",
+    re.I,
 )
 
 
 @lru_cache(maxsize=512)
-def _of_question(question: str) -> tuple[frozenset[str], frozenset[tuple[int | None, int | None]]]:
-    words = frozenset(t.stem for t in tokens(question))
+def _of_question(question: str) -> tuple[frozenset[Any], ...]:
+    """Return the stems of a question, those with content, those no name has, and its years."""
+    items = tokens(question)
+    content = frozenset(t.stem for t in items if t.text not in STOP and t.text not in _ASKS)
+    proper = frozenset(t.stem for t in items[1:] if t.capital or t.number)
+    cues = content - proper if proper else frozenset()
     years = frozenset((d.year, d.month) for d in find_dates(question))
-    return words, years
+    return frozenset(t.stem for t in items), content, cues, years
 
 
-@lru_cache(maxsize=8192)
+_ASKS = word_set("many much long tall high far year date place city country person first one")
+
+
+@lru_cache(maxsize=16384)
 def read_answer(question: str, answer: str) -> Answer | None:
-    """Return what an answer asserts, ``None`` for nothing: empty, a refusal, "I don't know"."""
-    if not any(c.isalnum() for c in answer):
+    """Return what an answer says, ``None`` for nothing: no answer to this question, or not English.
+
+    The first sentence that holds a value of the kind asked for and speaks of the question.
+    """
+    if not any(c.isalnum() for c in answer) or not is_english(answer):
         return None
-    statements = analyze(answer)
-    if not statements:
-        return None
-    text = " ".join(answer[one.start : one.end] for one in statements)
+    kind = kind_of(question)
+    before = ""
+    for number, text, unknown in _statements(answer):
+        reading = _read(question, answer, text)
+        if before and reading and not reading.value(kind) and reading.items[0].text in _POINTS:
+            # "Ada Bo is a writer. She founded it."
+            reading = _read(question, answer, f"{before} {text}")
+        before = text
+        measured = reading is not None and reading.value(kind) and kind in ("when", "count")
+        if unknown and not measured:
+            return None
+        if reading is not None and _answers(question, kind, reading, number):
+            return reading
+    return None
+
+
+def _statements(answer: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield what is said of the world with its place, and whether it is said to be unknown.
+
+    No questions and no talk of the speaker.
+    """
+    for number, span in enumerate(sentences(answer)[:_SENTENCES]):
+        text = answer[span.start : span.end].strip()
+        opener = _OPENER.match(text)
+        text = text[opener.end() :] if opener else text
+        talk = _TALK.search(_QUOTED.sub(lambda quoted: " " * len(quoted[0]), text[:400]))
+        if text.endswith("?") or (talk and talk.start() < _SAID):
+            continue
+        text = text[: talk.start()].rstrip() if talk else text
+        if any(c.isalnum() for c in text):
+            yield number, text, bool(_UNKNOWN.search(text[:400]))
+
+
+def _read(question: str, whole: str, text: str) -> Answer | None:
     items = tokens(text)
-    known, years = _of_question(question)
-    new = tuple(
-        t for t in items if t.text not in STOP and t.stem not in known and t.text not in _FRAME
-    )
-    if not new and len(items) <= _SHORT:
+    if not items:
+        return None
+    known, _, _, years = _of_question(question)
+    short = len(items) <= _SHORT
+    new = [t for t in items if t.text not in STOP and t.stem not in known and t.text not in _FRAME]
+    whole_text = len(text) + 2 >= len(whole)
+    if not new and short and whole_text:
         # "240" where the question offers it: the whole answer is its value.
-        new = tuple(t for t in items if t.text not in STOP) or tuple(items)
-        years = frozenset()
-    dates = tuple(d for d in find_dates(text) if (d.year, d.month) not in years)
-    dates = of_the_event(question, text, dates)
+        new, years = [t for t in items if t.text not in STOP] or items, frozenset()
+    every = find_dates(text)
+    dates = of_the_event(question, text, [d for d in every if (d.year, d.month) not in years])
     shares = shares_of(text)
     counted = [
         in_degrees(question, text, q)
         for q in find_quantities(text)
         if not any(s.start < q.end and q.start < s.end for s in shares)
-    ]
-    counted = [
-        q
-        for q in counted
-        if not any(d.start < q.end and q.start < d.end for d in find_dates(text) if d.month)
+        and not any(d.start < q.end and q.start < d.end for d in every if d.month)
         and not ordinal(text[q.start : q.end])
-        and (len(items) <= _SHORT or not _in_question(question, q))
     ]
+    counted = [q for q in counted if short or not _in_question(question, q)]
     numbers = tuple(sorted([*shares, *counted], key=lambda q: q.start))
-    return Answer(answer, text, tuple(items), new, dates, numbers)
+    names = tuple(_names(text, items, new, every))
+    bare = short and (whole_text or not text.endswith("!"))
+    return Answer(whole, text, tuple(items), tuple(new), names, dates, numbers, bare)
 
 
 def _in_question(question: str, number: Quantity) -> bool:
@@ -224,25 +310,184 @@ def _in_question(question: str, number: Quantity) -> bool:
     )
 
 
+def _answers(question: str, kind: Kind, said: Answer, number: int) -> bool:
+    """Whether a sentence has a value of the kind that is asked for, and speaks of the question."""
+    _, content, cues, _ = _of_question(question)
+    stems = {t.stem for t in said.items}
+    if kind == "yes_no":
+        return number == 0 or bool(content & stems)
+    if said.bare and len(said.text) + 2 >= len(said.whole):
+        return bool(said.new) and (len(said.items) <= _SHORT / 2 or bool(said.value(kind)))
+    if kind == "choice":
+        content = content.difference(*_options(question))
+        return bool(chosen(question, said)) and bool(said.bare or not content or content & stems)
+    if not said.value(kind) or (said.text.endswith("!") and len(said.items) <= _SHORT):
+        return False
+    shared = content & stems
+    if said.bare and (kind != "any" or said.names):
+        return True
+    return (
+        bool(cues & shared)
+        or len(shared) >= max(min(2, len(content)), _LINKED * len(content), 1)
+        or (said.items[0].text in _POINTS and (number == 0 or bool(shared)))
+        or (number == 0 and len(said.items) <= 2 * _SHORT)
+    )
+
+
+#: The share of the question's words that a sentence about it repeats.
+_LINKED = 0.5
+
+
+# ---- names
+
+_JOINS = PARTICLES | {"of", "the"}
+_PEOPLE = regex(r"(?:an|ish|ese|ch|ic|sh|ean|i)$")
+#: Names further on belong to explanations more often than to the answer.
+_FIRST_NAMES = 4
+
+
+def _names(
+    text: str, items: Sequence[Token], new: Sequence[Token], dates: Sequence[Date]
+) -> Iterator[str]:
+    """Yield the runs of words with capitals that have a word new to the question."""
+    fresh = {t.start for t in new}
+    i = 0
+    while i < len(items):
+        if not items[i].capital or (items[i].text in STOP and len(items[i].raw) > 1):
+            i += 1
+            continue
+        end, k = i, i + 1
+        while k < len(items) and k - i < 12 and _goes_on(text, items[k - 1], items[k]):
+            if items[k].text not in _JOINS or text[items[k].start - 1] == "-":
+                end = k
+            elif k - end > 2:
+                break
+            k += 1
+        run = items[i : end + 1]
+        dated = any(d.start <= run[0].start < d.end for d in dates)
+        if any(t.start in fresh for t in run) and not (dated or _adjective(text, items, i, end)):
+            yield text[run[0].start : run[-1].end]
+        i = end + 1
+
+
+def _goes_on(text: str, before: Token, token: Token) -> bool:
+    between = text[before.end : token.start]
+    if between in ("-", "‑", "–") or between in ("'", "’"):
+        return True
+    initial = between in (".", ". ") and len(before.raw) <= 2
+    if between.strip(" ") and not initial:
+        return False
+    return token.capital or token.number or token.text in _JOINS
+
+
+def _adjective(text: str, items: Sequence[Token], i: int, end: int) -> bool:
+    """Whether a lone word with a capital only says whose: "a German composer", or opens."""
+    after = items[end + 1] if end + 1 < len(items) else None
+    if i != end or after is None or text[items[end].end : after.start] != " ":
+        return False
+    if items[i].start == 0 and items[i].text.endswith("ing"):
+        return True
+    if not after.raw.islower() or after.text in STOP | _FRAME:
+        return False
+    return items[i].start == 0 or bool(_PEOPLE.search(items[i].text))
+
+
+def _by_names(one: Answer, two: Answer) -> Relation | None:
+    """Compare what is named: the first name of each with the first few of the other."""
+    first, second = one.names[:_FIRST_NAMES], two.names[:_FIRST_NAMES]
+    if not first or not second:
+        return None
+    head = compare_names(first[0], second[0])
+    if head != "different":
+        lists = len(first) > 1 and len(second) > 1 and one.bare and two.bare
+        return "open" if lists and first[1:] != second[1:] else "same"
+    crossed = [(first[0], n) for n in second[1:]] + [(n, second[0]) for n in first[1:]]
+    return "open" if any(compare_names(a, b) != "different" for a, b in crossed) else "apart"
+
+
+def _same_word(a: Token, b: Token) -> bool:
+    """Whether two words are one: spelling, inflection, a people and its country, a slip."""
+    if a.number or b.number:
+        return a.text == b.text
+    return bool(set(keys(a.text, a.stem)) & set(keys(b.text, b.stem))) or slip(a.text, b.text)
+
+
+#: What explanations share, of the words of the shorter one, to be taken as compatible.
+_SHARED = 0.5
+_LONGEST_VALUE = 40
+
+
+def _by_words(one: Answer, two: Answer) -> Relation:
+    """Compare the words that are new: too few in common is something else."""
+    a, b = list(one.new)[:_LONGEST_VALUE], list(two.new)[:_LONGEST_VALUE]
+    if not a or not b:
+        return "open"
+    there = sum(any(_same_word(t, u) for u in b) for t in a)
+    back = sum(any(_same_word(t, u) for u in a) for t in b)
+    if there == len(a) and back == len(b):
+        return "same"
+    share = max(there / len(a), back / len(b))
+    if share < (_SHARED if min(len(a), len(b)) <= _SHORT else _SHARED / 2):
+        return "apart"
+    return "same" if share == 1 and one.bare != two.bare else "open"
+
+
 # ---- dates and numbers
 
 #: Values further on belong to explanations more often than to the answer.
 _FIRST = 2
 
 
-def dates_differ(one: Answer, two: Answer) -> bool | None:
-    """Whether two answers date the thing differently; ``None`` where one has no date."""
-    if not one.dates or not two.dates:
-        return None
-    first, second = one.dates[:_FIRST], two.dates[:_FIRST]
-    return not any(
+def _only_values(answer: Answer) -> bool:
+    """Whether an answer is little more than a date or a number."""
+    plain = [t for t in answer.new if not t.number and t.text not in _AROUND]
+    return len(plain) <= 1 and bool(answer.dates or answer.numbers)
+
+
+_AROUND = word_set(
+    "january february march april may june july august september october november december"
+    " year years century about around approximately million billion thousand hundred percent"
+)
+
+
+def _by_dates(one: Answer, two: Answer) -> Relation | None:
+    """Compare the dates of two answers; ``None`` where one has none."""
+    pairs = list(product(one.dates[:_FIRST], two.dates[:_FIRST]))
+    if any(agree(x, y) and agree(y, x) for x, y in pairs):
+        return "same"
+    near = (
         agree(x, y)
         or agree(y, x)
         or _dates_within(one.text, x, two.text, y)
         or roughly_same(one.text, x, two.text, y)
-        for x in first
-        for y in second
+        for x, y in pairs
     )
+    return _any(pairs, near)
+
+
+def _by_numbers(one: Answer, two: Answer) -> Relation | None:
+    """Compare the numbers of two answers; ``None`` where one has none."""
+    pairs = list(product(one.numbers[:_FIRST], two.numbers[:_FIRST]))
+    if any(same_amount(x, y) or same_amount(y, x) or _nearly(x, y) for x, y in pairs):
+        return "same"
+    return _any(pairs, (_compatible(one.text, x, two.text, y) for x, y in pairs))
+
+
+def _any(pairs: Sequence[object], open_: Iterable[bool]) -> Relation | None:
+    return None if not pairs else "open" if any(open_) else "apart"
+
+
+#: How far apart, as a share, two measured numbers may be: 687.8 and 687.9, 8,848 and 8,849.
+_MEASURED = 0.0015
+
+
+def _nearly(x: Quantity, y: Quantity) -> bool:
+    """Whether two numbers, written with four digits or more, differ by less than matters."""
+    if (x.unit and y.unit and x.unit != y.unit) or x.high is not None or y.high is not None:
+        return False
+    most = max(abs(x.value), abs(y.value))
+    exact = float(x.value).is_integer() and float(y.value).is_integer() and most < 1000
+    return not exact and abs(x.value - y.value) <= _MEASURED * most
 
 
 #: words before a value that leave one side of it open
@@ -274,26 +519,19 @@ def _numbers_within(text: str, x: Quantity, other: str, y: Quantity) -> bool:
     return side * (y.value - x.value) > 0 or back * (x.value - y.value) > 0
 
 
-def numbers_differ(one: Answer, two: Answer) -> bool | None:
-    """Whether two answers count differently; ``None`` where one has no number."""
-    if not one.numbers or not two.numbers:
-        return None
-    first, second = one.numbers[:_FIRST], two.numbers[:_FIRST]
-    return not any(_same(one.text, x, two.text, y) for x in first for y in second)
-
-
 _ABOUT = regex(
     r"\b(?:about|approximately|around|roughly|nearly|over|almost|some|estimated|circa)\s+$", re.I
 )
 
 
-def _same(text: str, x: Quantity, other: str, y: Quantity) -> bool:
+def _compatible(text: str, x: Quantity, other: str, y: Quantity) -> bool:
     """Whether two numbers can both be right; "about 2 million" covers what rounds to it."""
-    if same_amount(x, y) or same_amount(y, x) or _numbers_within(text, x, other, y):
+    if _numbers_within(text, x, other, y):
         return True
     room = 0.0
     for words, q in ((text, x), (other, y)):
-        if _ABOUT.search(words[max(0, q.start - 16) : q.start]):
+        third = q.unit == "percent" and not words[q.start].isdigit()
+        if third or _ABOUT.search(words[max(0, q.start - 16) : q.start]):
             room = max(room, q.slack)
     units = not x.unit or not y.unit or x.unit == y.unit
     return units and abs(x.value - y.value) <= min(room, 0.25 * max(abs(x.value), abs(y.value)))
@@ -387,180 +625,74 @@ def _event_before(text: str, at: int) -> str | None:
     return events[-1] if events else None
 
 
-# ---- names, options and polarity
+# ---- options, yes and no
 
 _YES = regex(r"^\W*(?:yes|yeah|yep|correct|true|indeed|absolutely|certainly|of course)\b", re.I)
 _NO = regex(r"^\W*(?:no|nope|incorrect|false|not)\b", re.I)
+_DENIED = regex(r"\b(?:not|never|no|neither|none|nor|cannot)\b|n['’]t\b", re.I)
 #: "not until 1961", "not Eliot but Austen" tell what it was
 _STILL = regex(
-    r"\bnot\s+(?:until|before|only|just|merely|later|earlier|more|less|fewer|far|long)\b|"
-    r"\b(?:but|rather|instead|however)\b",
+    r"\bnot\s+(?:until|before|only|just|merely|later|earlier|more|less|fewer|far|long|sure|certain)"
+    r"\b|\b(?:but|rather|instead|however)\b",
     re.I,
 )
-_LONGEST_VALUE = 8
 
 
-def polarity(answer: Answer) -> bool | None:
-    """Whether an answer to a yes-or-no question affirms; ``None`` without a statement."""
+def _affirms(answer: Answer) -> bool:
+    """Whether an answer to a yes-or-no question affirms."""
     if _YES.match(answer.whole):
         return True
-    if _NO.match(answer.whole):
-        return False
-    statements = analyze(answer.text)
-    if not statements:
-        return None
-    first = statements[0]
-    words = answer.text[first.start : first.end].casefold()
-    denied = first.denied or bool(re.search(r"\b(?:no|neither|none|never|nor)\b", words))
-    return not denied
+    return not (_NO.match(answer.whole) or _DENIED.search(answer.text))
 
 
-def by_denial(one: Answer, two: Answer, differ: bool) -> bool:
-    """Whether two answers exclude each other, one or both of which may say what it was not.
+def _by_denial(one: Answer, two: Answer, relation: Relation) -> Relation:
+    """Relate two answers, one or both of which may say what it was not.
 
-    ``differ``: whether the values that they name differ. "Not Austen" excludes "Jane Austen", and
-    neither "Eliot" nor "not Eliot"; "not on 3 May" does not exclude "in May".
+    "Not Austen" excludes "Jane Austen", and neither "Eliot" nor "not Eliot"; "not on 3 May" does
+    not exclude "in May".
     """
     denied = (_denies(one), _denies(two))
     if not any(denied):
-        return differ
+        return relation
     if all(denied):
-        return False
+        return "same" if relation == "same" else "open"
     denial, other = (one, two) if denied[0] else (two, one)
     names = {t.stem for t in denial.new}
-    return not differ and bool(names) and names <= {t.stem for t in other.new}
+    inside = bool(names) and names <= {t.stem for t in other.new}
+    return "apart" if relation != "apart" and inside else "open"
 
 
 def _denies(answer: Answer) -> bool:
     """Whether an answer only says what it was not."""
-    statements = analyze(answer.whole)
-    short = len(answer.items) <= 2 * _LONGEST_VALUE
-    return (
-        short and len(statements) == 1 and statements[0].denied and not _STILL.search(answer.whole)
-    )
+    short = len(answer.items) <= 3 * _SHORT and len(answer.whole) <= 2 * len(answer.text)
+    return short and bool(_DENIED.search(answer.text)) and not _STILL.search(answer.text)
 
 
 def chosen(question: str, answer: Answer) -> frozenset[str]:
     """Which of the question's options an answer names first; empty where that cannot be told."""
     options = _options(question)
-    if not options:
-        return frozenset()
-    first = answer.text.split(". ")[0]
-    if re.search(r"\bneither\b", first, re.I):
-        return frozenset({"neither"})
-    if re.search(r"\bboth\b", first, re.I):
-        return frozenset({"both"})
-    stems = [t.stem for t in tokens(first)]
+    words = [t.text for t in answer.items]
+    for both in ("neither", "both"):
+        if options and both in words:
+            return frozenset({both})
+    stems = [t.stem for t in answer.items]
     places = [min((stems.index(s) for s in option if s in stems), default=-1) for option in options]
     named = [(place, i) for i, place in enumerate(places) if place >= 0]
-    if not named:
-        return frozenset()
-    return options[min(named)[1]]
+    return options[min(named)[1]] if named else frozenset()
 
 
+@lru_cache(maxsize=512)
 def _options(question: str) -> tuple[frozenset[str], ...]:
     """The stems that tell the two sides of "A or B" apart."""
-    sides = re.split(r",?\s+or\s+", question, maxsplit=1, flags=re.I)
-    if len(sides) != 2:
+    either = _OR.search(question)
+    if either is None:
         return ()
-    left = tokens(sides[0])[-6:]
-    right = tokens(sides[1])[:6]
+    left = tokens(question[: either.start()])[-6:]
+    right = tokens(question[either.end() :])[:6]
     one = [t for t in left if t.capital and t.text not in STOP] or left[-1:]
     two = [t for t in right if t.capital and t.text not in STOP] or right[:1]
     a, b = {t.stem for t in one}, {t.stem for t in two}
     return (frozenset(a - b), frozenset(b - a)) if a - b and b - a else ()
-
-
-def words_differ(question: str, one: Answer, two: Answer) -> bool | None:
-    """Whether the new words of two answers name different things; ``None`` without words."""
-    first, second = _value(one), _value(two)
-    if not first or not second:
-        return None
-    if _persons_differ(first, second):
-        return True
-    if _matches(question, first, one, two) or _matches(question, second, two, one):
-        return False
-    return _apart(first, second, one.new, two.new)
-
-
-def _value(answer: Answer) -> tuple[Token, ...]:
-    """The words that an answer adds: its names and numbers, else all; the first sentence's."""
-    stop = answer.text.find(". ")
-    near = [t for t in answer.new if stop < 0 or t.start < stop] or list(answer.new)
-    salient = [t for t in near if (t.capital or t.number) and not _opens(answer, t)]
-    if len(answer.items) <= _LONGEST_VALUE or not salient:
-        return tuple(near)
-    return tuple(salient)
-
-
-def _opens(answer: Answer, token: Token) -> bool:
-    """Whether a word has its capital letter only from the sentence it opens."""
-    return token.start == 0 and len(answer.items) > 4 and answer.items[1].raw.islower()
-
-
-def _matches(question: str, value: Sequence[Token], one: Answer, two: Answer) -> bool:
-    """Whether the value of one answer is said by the other, by the rules for golds."""
-    if len(value) > 6:
-        return False
-    text = one.text[value[0].start : value[-1].end]
-    if len(text) > 80:
-        return False
-    return match(question, [Gold(value=text)], two.text).content == "correct"
-
-
-def same_word(a: Token, b: Token) -> bool:
-    """Whether two words are one: spelling, inflection, a people and its country, a slip."""
-    if a.number or b.number:
-        return a.text == b.text
-    if set(keys(a.text, a.stem)) & set(keys(b.text, b.stem)):
-        return True
-    if slip(a.text, b.text) or slip(a.stem, b.stem):
-        return True
-    return a.capital and b.capital and same_given(a.text, b.text)
-
-
-def _apart(
-    first: Sequence[Token], second: Sequence[Token], more: Sequence[Token], other: Sequence[Token]
-) -> bool:
-    """Whether neither value is within the other, and too little is shared to be one thing."""
-    a = [t for t in first if t.text not in TITLES | SUFFIXES] or list(first)
-    b = [t for t in second if t.text not in TITLES | SUFFIXES] or list(second)
-    there = sum(any(same_word(t, u) for u in other) for t in a)
-    back = sum(any(same_word(t, u) for u in more) for t in b)
-    persons = _persons_differ(a, b)
-    if persons is not None:
-        return persons
-    if there == len(a) or back == len(b):
-        return False
-    if there == 0 and back == 0:
-        return True
-    share = max(there / len(a), back / len(b))
-    return share < 0.5
-
-
-def _persons_differ(a: Sequence[Token], b: Sequence[Token]) -> bool | None:
-    """Whether two names of people are two people's: another family name, or another given name.
-
-    ``None`` where one is no name of two or more words, or names more than one person.
-    """
-    first, second = _person(a), _person(b)
-    if first is None or second is None:
-        return None
-    one, two = first[-1], second[-1]
-    if same_word(one, two):
-        return not any(same_given(x.text, y.text) for x in first[:-1] for y in second[:-1])
-    # "Francis Drake" and "Drake Francis", a double name: a family name found elsewhere decides not.
-    crossed = any(same_word(one, t) for t in second) or any(same_word(two, t) for t in first)
-    return None if crossed else True
-
-
-def _person(items: Sequence[Token]) -> Sequence[Token] | None:
-    """The parts of a name that stands alone: two or three words in a row with capitals."""
-    parts = person_parts(items) if 2 <= len(items) <= 3 else None
-    if parts is None or len(parts) < 2:
-        return None
-    together = all(y.start - x.end <= 3 for x, y in pairwise(parts))
-    return parts if together else None
 
 
 # ---- by a language model

@@ -1,8 +1,8 @@
 """Do two answers to a question mean the same? By rules offline, or by a model for inference (NLI).
 
-The rules stand in for an NLI model: dates and numbers are compared as dates and numbers, names as
-the rules judge compares a name with a gold, sentences by the names and numbers that they add to the
-question. They are meant for short answers to one factual question; paragraphs need a model.
+The rules stand in for an NLI model: they compare the values that two answers give
+(:mod:`sayso.judges.contradiction`). They are meant for short answers to one factual question;
+paragraphs need a model.
 
 An NLI model says how a premise relates to a hypothesis. It is asked for each ordered pair once, in
 large calls of similar lengths; a text entails itself without being asked; its own label names say
@@ -19,21 +19,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from sayso.engines.engine import Classifier, Engine
-from sayso.judges.rules.dates import Date, agree, find_dates
-from sayso.judges.rules.matching import match
-from sayso.judges.rules.quantities import Quantity, find_quantities, same_amount
-from sayso.judges.rules.stance import read
-from sayso.judges.rules.text import STOP, tokens
+from sayso.judges.contradiction import read_answer, relate
+from sayso.judges.rules.text import tokens
 from sayso.prompts import load_prompt, prompt_hash
 from sayso.prompts.fence import Field, fence, strip_thinking
-from sayso.records import Gold, InputError, Message, Request
+from sayso.records import InputError, Message, Request
 
 # ---- meanings: by rules or by a model
 
@@ -67,7 +64,7 @@ class RulesMeaning:
     """Equivalence of answers by rules, offline: 1 or 0, the same in both directions."""
 
     name = "rules"
-    signature = "nli:rules"
+    signature = "nli:rules@2"
     three = False
 
     def table(self, triples: Sequence[Triple]) -> Floats:
@@ -478,113 +475,29 @@ def relation_in(text: str, code: str) -> str | None:
 
 # ---- equivalence by rules
 
-#: Longer texts (characters) are no answer to one question: only equal words make them the same,
-#: since everything else would take too long.
+#: Longer texts (characters) are no answer to one question: only equal words make them the same.
 LONGEST_COMPARED = 2000
-#: With at most this many content words an answer is a bare value, else a sentence.
-BARE = 5
-
-
-class Addition(NamedTuple):
-    """What an answer adds to its question.
-
-    ``words``: stems that the question does not have; ``proper``: those written with a capital or as
-    a number; ``rest``: the words outside dates and amounts.
-    """
-
-    text: str
-    withheld: bool
-    words: frozenset[str]
-    proper: frozenset[str]
-    dates: tuple[Date, ...]
-    amounts: tuple[Quantity, ...]
-    rest: frozenset[str]
-
-
-@lru_cache(maxsize=4096)
-def _stems(question: str) -> frozenset[str]:
-    return frozenset(t.stem for t in tokens(question))
-
-
-@lru_cache(maxsize=16384)
-def addition(question: str, text: str) -> Addition:
-    """Return what an answer adds to its question."""
-    known = _stems(question)
-    every = [t for t in tokens(text) if t.text not in STOP]
-    new = [t for t in every if t.stem not in known] or every
-    dates = find_dates(text)
-    spans = [(d.start, d.end) for d in dates]
-    amounts = tuple(q for q in find_quantities(text) if not any(a <= q.start < b for a, b in spans))
-    spans += [(q.start, q.end) for q in amounts]
-    rest = [t.stem for t in new if not any(a <= t.start < b for a, b in spans)]
-    return Addition(
-        text=text,
-        withheld=len(new) <= BARE and _withholds(text),
-        words=frozenset(t.stem for t in new),
-        proper=frozenset(t.stem for t in new if t.number or (t.capital and t.start > 0)),
-        dates=dates,
-        amounts=amounts,
-        rest=frozenset(rest),
-    )
-
-
-def _withholds(text: str) -> bool:
-    reading = read(text)
-    return bool(reading.gaps or reading.asks)
 
 
 @lru_cache(maxsize=65536)
 def equivalent(question: str, a: str, b: str) -> bool:
     """Return whether two answers to a question say the same; symmetric, True for equal texts.
 
-    Never raises on any text. Two answers that withhold say the same.
+    Never raises on any text. Two answers without a value (refusals, "I don't know", evasions) say
+    the same: nothing.
     """
     a, b = a.strip(), b.strip()
     if a == b:
         return True
     if not a or not b:
         return False
-    if max(len(a), len(b)) > LONGEST_COMPARED:
-        return len(a) > LONGEST_COMPARED < len(b) and _forms(a) == _forms(b)
-    one, two = addition(question, a), addition(question, b)
-    if one.withheld or two.withheld:
-        return one.withheld and two.withheld
-    if not one.words or not two.words:
-        return False
-    if one.words == two.words:
-        return True
-    if one.dates and two.dates and (one.rest == two.rest or not (one.rest and two.rest)):
-        return _all_agree(one.dates, two.dates)
-    only_amounts = not (one.dates or two.dates) and one.amounts and two.amounts
-    if only_amounts and (one.rest == two.rest or not (one.rest and two.rest)):
-        return _all_same(one.amounts, two.amounts)
-    short, long = sorted((one, two), key=lambda s: (len(s.words), s.text))
-    if not _says(question, short, long):
-        # Two sentences with the same names and numbers.
-        wordy = min(len(one.words), len(two.words)) > 2
-        return wordy and bool(one.proper) and one.proper == two.proper
-    return len(long.words) > BARE >= len(short.words) or _says(question, long, short)
-
-
-def _forms(text: str) -> list[str]:
-    return [token.text for token in tokens(text)]
-
-
-def _says(question: str, value: Addition, text: Addition) -> bool:
-    """Whether a text says a value, as the rules judge reads a gold in an answer."""
-    return match(question, (Gold(value.text),), text.text).content == "correct"
-
-
-def _all_agree(one: tuple[Date, ...], two: tuple[Date, ...]) -> bool:
-    return all(any(agree(x, y) and agree(y, x) for y in two) for x in one) and all(
-        any(agree(x, y) and agree(y, x) for x in one) for y in two
-    )
-
-
-def _all_same(one: tuple[Quantity, ...], two: tuple[Quantity, ...]) -> bool:
-    return all(any(same_amount(x, y) for y in two) for x in one) and all(
-        any(same_amount(x, y) for x in one) for y in two
-    )
+    words = [[token.text for token in tokens(text)] for text in (a, b)]
+    if words[0] == words[1] or max(len(a), len(b)) > LONGEST_COMPARED:
+        return words[0] == words[1]
+    relation = relate(question, a, b)
+    if relation is None:
+        return read_answer(question, a) is None and read_answer(question, b) is None
+    return relation == "same"
 
 
 def rules_entails(question: str) -> Callable[[str, str], bool]:

@@ -245,7 +245,8 @@ def _on(result: Board | None, tools: Toolbox) -> list[str]:
             f"equal on all rows, so that they rank nothing (AUROC .5 by definition): "
             f"{', '.join(flat)}"
         )
-    if result and result.against == "rules" and "nli:rules" in tools.signature.split("|"):
+    by_rules = any(part.startswith("nli:rules") for part in tools.signature.split("|"))
+    if result and result.against == "rules" and by_rules:
         notices.append(
             "verdicts and meanings both come from the rules: scores that compare meanings agree "
             "with this judge more than with another; --nli or verdicts of people make them "

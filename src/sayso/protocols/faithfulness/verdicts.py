@@ -7,7 +7,7 @@ asserted) or "omitted".
 
 ``<stage>-contradict`` holds a verdict for each assertion, label "read": ``raw`` is a letter for
 every draw in order, ``number`` the count of c. c: the draw contradicts; n: it does not; e: equal or
-entailed; p: the draw asserts nothing; ?: not read; x: no draw.
+entailed; p: missing, the draw gives no answer; ?: not read; x: no draw.
 
 ``<stage>-thought`` holds the decisiveness of each short answer's last thought (VALIDITY 4).
 
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sayso.judges.contradiction import LlmContradict, contradicts
+from sayso.judges.contradiction import LlmContradict, answers, contradicts
 from sayso.judges.decisiveness import Asserted, LlmDecisive, about, decisiveness
 from sayso.judges.judge import Item, engine_of
 from sayso.judges.meaning import Meaning
@@ -79,12 +79,16 @@ def _by_rules(text: str) -> Asserted:
 class RulesContradiction:
     """:func:`sayso.contradicts`."""
 
-    signature = "rules@4"
+    signature = "rules@5"
 
     def read(self, triples: Sequence[Triple]) -> dict[Triple, str]:
-        """Return c, n, or ? where the two have nothing in common that could be compared."""
-        letters = {True: "c", False: "n", None: "?"}
-        return {t: letters[contradicts(*t)] for t in dict.fromkeys(triples)}
+        """Return c, n, p for a draw without an answer, or ? where the assertion has no value."""
+        letters = {}
+        for question, claim, draw in dict.fromkeys(triples):
+            value = contradicts(question, claim, draw)
+            letter = "n" if value is False else "c" if value else None
+            letters[question, claim, draw] = letter or ("?" if answers(question, draw) else "p")
+        return letters
 
 
 class NliContradiction:
@@ -314,19 +318,22 @@ class ContradictionJudge:
         self.contradiction = contradiction
         self.name = self.signature = contradiction.signature
         self.assertions: list[Verdict] = []
-        self._compared = self._silent = 0
+        self._compared = self._silent = self._missing = 0
         self._draws, self._by_id, self._wording, self._same = draws, by_id, wording, same
 
     @property
     def notices(self) -> list[str]:
         """Who compared, and how many comparisons said nothing."""
         own = getattr(self.contradiction, "notices", None)
-        lost = (
-            f"contradiction by {self.signature}: {self._silent:,} of {self._compared:,} "
-            "comparisons are undecided; such a draw does not count"
-        )
-        if own is None:
-            own = [lost] if self._silent else []
+        lost = [
+            f"contradiction by {self.signature}: {number:,} of {self._compared:,} comparisons {why}"
+            for number, why in (
+                (self._silent, "are undecided; such a draw does not count"),
+                (self._missing, "are with a draw that gives no answer (see --sample-punt)"),
+            )
+            if number
+        ]
+        own = lost if own is None else own
         return [f"answers were compared by {self.signature}", *own]
 
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
@@ -343,6 +350,7 @@ class ContradictionJudge:
         letter = self.contradiction.read(triples)
         self._compared += len(triples)
         self._silent += sum(letter[triple] == "?" for triple in triples)
+        self._missing += sum(letter[triple] == "p" for triple in triples)
         verdicts = []
         for v, marked in zip(assertions, draws, strict=True):
             question = self._by_id[v.asked].text
