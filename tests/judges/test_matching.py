@@ -164,7 +164,163 @@ def golds_of(written: list[str]) -> list[Gold]:
     return [Gold(p[0], aliases=tuple(p[1:])) for p in parts]
 
 
-@pytest.mark.parametrize(("question", "golds", "answer", "expected"), [*TABLE, *REFUSED])
+#: The classes of error that a small model's prose showed: words of the question, parts of names,
+#: names that are inflected, chains of thought, the gold in passing, what follows the point.
+PROSE = [
+    (
+        "What is the official language of Poland?",
+        ["Polish"],
+        "German is the official language of Poland.",
+        W,
+    ),
+    (
+        "What is the official language of Poland?",
+        ["Polish"],
+        "The official language of Poland is Polish.",
+        C,
+    ),
+    (
+        "What is the official language of Poland?",
+        ["Polish"],
+        "It is German, which most people in Poland speak.",
+        W,
+    ),
+    ("Which country is the director from Poland's capital from?", ["Poland"], "He is Polish.", C),
+    ("What is the capital of Mexico?", ["Mexico City"], "The capital is the city of Monterrey.", W),
+    ("What is the capital of Mexico?", ["Mexico City"], "The capital of Mexico is Mexico City.", C),
+    ("What is the capital of Mexico?", ["Mexico City"], "It is called Mexico City.", C),
+    (
+        "Who founded the Ford Motor Company?",
+        ["Henry Ford"],
+        "The Ford Motor Company was founded by Henry Smith.",
+        W,
+    ),
+    ("Who founded the Ford Motor Company?", ["Henry Ford"], "It was founded by Henry.", C),
+    ("Who founded the Disney company?", ["Walt Disney"], "Disney was founded by Walt Whitman.", W),
+    (
+        "Who was the second wife of Albert Einstein?",
+        ["Elsa Einstein"],
+        "The second wife of Albert Einstein was Elsa Luria.",
+        W,
+    ),
+    (
+        "Who was the second wife of Albert Einstein?",
+        ["Elsa Einstein"],
+        "His cousin Elsa was his second wife.",
+        C,
+    ),
+    ("Where did the horse race take place?", ["Manly"], "It was won by a man from Sydney.", W),
+    ("Where was she born?", ["Reading"], "She liked to read.", W),
+    ("Where was she born?", ["Nice"], "She was nicely brought up in Paris.", W),
+    ("What was his profession?", ["journalist"], "He published in the Journal of Physics.", W),
+    ("What was his profession?", ["journalist"], "He worked as a journalist.", C),
+    (
+        "How many books fit on each shelf?",
+        ["27"],
+        "23 shelves with 27 books. 23*27 = 621. The answer is 621.",
+        W,
+    ),
+    (
+        "How many books are there?",
+        ["621"],
+        "23 shelves with 27 books. 23*27 = 621. The answer is 621.",
+        C,
+    ),
+    (
+        "How many books are there?",
+        ["621"],
+        "23 shelves with 27 books each: 23 x 27 = 621 books.",
+        C,
+    ),
+    ("How many books are there?", ["27"], "23 shelves with 27 books each: 23 x 27 = 621 books.", W),
+    (
+        "How many apples are left?",
+        ["5"],
+        "He has 12 apples and eats 5. 12 - 5 = 7. So 7 apples are left.",
+        W,
+    ),
+    (
+        "How many apples are left?",
+        ["7"],
+        "He has 12 apples and eats 5. 12 - 5 = 7. So 7 apples are left.",
+        C,
+    ),
+    (
+        "What is the currency of France?",
+        ["euro"],
+        "The currency of France is the French franc. One franc was worth 1.125 euros.",
+        W,
+    ),
+    (
+        "What is the currency of France?",
+        ["euro"],
+        "The currency of France is the euro, which replaced the franc.",
+        C,
+    ),
+    (
+        "When was the bridge completed?",
+        ["1889"],
+        "The bridge was begun in 1889 and completed in 1933.",
+        W,
+    ),
+    (
+        "When was the bridge completed?",
+        ["1933"],
+        "The bridge was begun in 1889 and completed in 1933.",
+        C,
+    ),
+    (
+        "When did construction of the bridge begin?",
+        ["1889"],
+        "Construction began in 1889 and was completed in 1933.",
+        C,
+    ),
+    (
+        "When did construction of the bridge begin?",
+        ["1933"],
+        "Construction began in 1889 and was completed in 1933.",
+        W,
+    ),
+    ("How long is a Martian year?", ["687 days"], "A year on Mars is about 687.9 days long.", C),
+    ("How long is a Martian year?", ["687.9 days"], "A year on Mars is 687 days long.", C),
+    ("How many of the voters agreed?", ["over half"], "The majority of them agreed.", C),
+    ("Who wrote it?", ["John Adams"], "John Quincy Adams wrote it.", W),
+    ("Who wrote it?", ["J. S. Bach"], "Johann Sebastian Bach wrote it.", C),
+    ("Which film is it?", ["Toy Story 2"], "It is Toy Story 3.", W),
+    ("Who leads North Korea?", ["Kim Jong-un"], "Kim Jong-il leads it.", W),
+    (
+        "Where did he study?",
+        ["University of Washington"],
+        "He studied at Washington University.",
+        W,
+    ),
+    ("What is the capital of France?", ["Paris"], "Paris is nice. The answer is London.", W),
+    (
+        "What is the capital of Australia?",
+        ["Canberra"],
+        "The capital of Australia is Sydney. Canberra is another city.",
+        W,
+    ),
+    (
+        "What is the capital of Australia?",
+        ["Canberra"],
+        "Many think that the capital of Australia is Sydney. It is Canberra.",
+        C,
+    ),
+    (
+        "Who wrote Hamlet?",
+        ["William Shakespeare"],
+        "The author is Shakespeare. He lived in Stratford.",
+        C,
+    ),
+    ("Who painted it?", ["Vincent van Gogh"], "It was painted by Theo van Gogh.", W),
+    ("Who painted it?", ["Vincent van Gogh"], "It was painted by van Gogh.", C),
+    ("Who painted it?", ["Vincent van Gogh"], "Van Gogh painted it.", C),
+    ("Where was he born?", ["Paris"], "He was born in the city of Tehran.", W),
+]
+
+
+@pytest.mark.parametrize(("question", "golds", "answer", "expected"), [*TABLE, *REFUSED, *PROSE])
 def test_hand_worked(question: str, golds: list[str], answer: str, expected: str) -> None:
     found = match(question, golds_of(golds), answer)
     assert found.content == expected, found

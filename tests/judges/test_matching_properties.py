@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -144,3 +145,33 @@ def test_work_grows_no_faster_than_the_text(text: str, monkeypatch: pytest.Monke
     match("Where was Ada born?", golds, text)
     match("Where was Ada born?", [Gold("Bo Hart", aliases=("7 March 1701",))], text)
     assert looked <= matching.MOST_CANDIDATES * 5
+
+
+#: What repeats in texts that a loop of a model writes, and in those that only mean to cost time.
+HOSTILE = [
+    *("a", "A", " ", "1", ".", "\n", "-", "(", "not ", "12 March ", "in 1946 ", "1946-", "1 to "),
+    *("5 feet ", "10 x 10", "1/2/", "A.", "Ann, ", "Ann and ", "ann, ", "the ", "in the ", "= 1 "),
+    *("The answer is 1. ", "between 1 and ", "of A ", "St. ", "is ", "half a ", "e\u0301", "iv "),
+]
+ASKED = [
+    ("Where was she born?", "Paris"),
+    ("When was she born?", "12 March 1946"),
+    ("How many?", "621"),
+    ("Who is it?", "Ann Bo Smith"),
+    ("Where did she study?", "University of Washington"),
+]
+
+
+def _spent(piece: str, size: int) -> float:
+    text = (piece * (size // len(piece) + 1))[:size]
+    start = time.process_time()
+    for question, gold in ASKED:
+        match(question, [Gold(gold)], text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_grows_with_the_text(piece: str) -> None:
+    spent = _spent(piece, 4_000)
+    # the better of two sizes: what is read is remembered, and a machine pauses
+    assert min(_spent(piece, 16_000), _spent(piece, 15_999)) < 10 * max(spent, 0.03)

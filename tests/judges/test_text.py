@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.judges.meaning import equivalent
-from sayso.judges.rules.stance import read
+from sayso.judges.rules.quantities import find_quantities
 from sayso.judges.rules.text import forget_texts, is_english
 
 ENGLISH = [
@@ -73,8 +73,8 @@ def test_never_raises(text: str) -> None:
 def test_every_memory_is_emptied_and_nothing_changes() -> None:
     before = equivalent("When was she born?", "12 May 1985", "1985-05-12")
     assert equivalent.cache_info().currsize
-    assert read.cache_info().currsize
+    assert find_quantities.cache_info().currsize
     forget_texts()
     assert equivalent.cache_info().currsize == 0
-    assert read.cache_info().currsize == 0
+    assert find_quantities.cache_info().currsize == 0
     assert equivalent("When was she born?", "12 May 1985", "1985-05-12") == before

@@ -37,6 +37,7 @@ from sayso.judges.rules.text import (
     Token,
     content,
     country_names,
+    fold,
     keys,
     person_parts,
     plain_plural,
@@ -556,7 +557,7 @@ def other_event(text: str, said: Text, asked: Text, start: int, end: int) -> boo
     event that was asked about must be in the text too.
     """
     wanted = {_EVENT[t.text] for t in asked.tokens if t.text in _EVENT}
-    if len(wanted) != 1 or not any(_EVENT.get(t.text) in wanted for t in said.tokens):
+    if len(wanted) != 1 or not any(w in said.places for w, n in _EVENT.items() if n in wanted):
         return False
     first, _ = span_tokens(said, start, end)
     for k in range(first - 1, max(-1, first - 12), -1):
@@ -1147,15 +1148,18 @@ def _asserted(case: Case, comparison: Comparison) -> tuple[int, int] | None:
     return None
 
 
+_EDGES = " \t\r\n.!,;\"'\u2018\u2019\u201c\u201d"
+
+
 def _literal(value: str, text: str) -> Match | None:
     """Match what needs no reading: the gold as the whole answer, or a gold of symbols alone."""
-    bare, said = value.strip(), text.strip()
+    bare, said = (t.strip(_EDGES) or t.strip() for t in (value, text))
     if not said or not bare:
         return None
-    symbol = not any(c.isalnum() for c in bare)
-    if said.casefold() == bare.casefold() or (symbol and bare in text):
-        start = text.index(bare if symbol else said)
-        return Match("correct", start, start + len(bare if symbol else said), "same text")
+    whole = said.casefold() == bare.casefold() or (len(said) < 200 and fold(said) == fold(bare))
+    if whole or (bare in text and not any(c.isalnum() for c in bare)):
+        shown = said if whole else bare
+        return Match("correct", text.index(shown), text.index(shown) + len(shown), "same text")
     return None
 
 
@@ -1323,7 +1327,10 @@ def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Sp
 
 def _opens(text: str, at: int, end: int, low: int) -> bool:
     """Whether one capitalized word is only the first word of its sentence, and no name."""
-    if text[low:at].strip(" \"'(") and text[:at].rstrip(" \"'(")[-1:] not in ".!?:":
+    k = at
+    while k and text[k - 1] in " \"'(":
+        k -= 1
+    if k > low and text[k - 1 : k] not in ".!?:":
         return False
     word = text[at:end].strip(" .,;:!?")
     if _ORDINARY.fullmatch(word) or (word.endswith("s'")):
@@ -1384,10 +1391,10 @@ def asserted(
     found = [s for s in names(text, start, end, known) if s.start >= after]
     if found:
         return found[0]
-    hits = list(_COPULA.finditer(text, after if after < end else start, end))
-    if not hits:
+    hit = _COPULA.search(text, after if after < end else start, end)
+    if hit is None:
         return None
-    low = hits[0].end()
+    low = hit.end()
     words = list(_WORD.finditer(text, low, end))
     while words and words[0].group().lower() in {
         "a",

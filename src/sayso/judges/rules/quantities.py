@@ -158,6 +158,7 @@ _LETTERS = {"c": "celsius", "f": "fahrenheit", "k": "kelvin"}
 #: Symbols that stand before a number.
 MONEY = {"$": "dollar", "\u20ac": "euro", "\u00a3": "pound sterling"}
 _BEFORE = {"square": "square", "sq": "square", "cubic": "cubic", "cu": "cubic"}
+_STARTS = {n.split()[0] for n in (*_NAMES, *_STEMS)} | {*_BEFORE, "degree", "degrees", "deg", "k"}
 _RAISED = {"squared": "square", "cubed": "cubic"}
 _EXPONENT = regex(r"(?:\^|\*\*)([23])(?!\w|[.,]\d)|([\u00b2\u00b3])|([23])(?!\w|[.,]\d)")
 _PER = regex(r"\s?/\s?|\s+(?:per|an?)\s+|\s(?=h\b)", re.IGNORECASE)
@@ -231,6 +232,8 @@ def _from(items: Sequence[Token], k: int, end: int) -> int:
 
 def _simple(text: str, items: Sequence[Token], i: int) -> tuple[str, int]:
     """Return the unit that starts at token ``i``, without a power or a "per" after it."""
+    if i >= len(items) or not {items[i].raw.casefold(), _stemmed(items[i])} & _STARTS:
+        return "", i
     run = list(items[i : i + 1])
     for token in items[i + 1 : i + 4]:
         if not _GAP.fullmatch(text[run[-1].end : token.start]):
