@@ -37,7 +37,7 @@ GENERATIONS = {"junior": "jr", "fils": "jr", "younger": "jr", "senior": "sr", "p
 #: Nouns that say what kind of thing is named and may be left out.
 _TRANSPARENT = word_set(
     "company corporation incorporated limited llc plc inc ltd river ocean sea kingdom republic"
-    " county island islands mountain mountains desert mission program project band group dynasty"
+    " county island islands mountain mountains desert mission program project band group mount"
     " empire tower bridge com org film movie novel album song"
 )
 #: Nouns and adjectives that make another thing of a name.
@@ -49,7 +49,9 @@ CLASSES = (
         " news football baseball basketball club women royal central international technical"
     )
     | CHANGERS
-)
+    | word_set("democratic equatorial papua bissau inner outer baja")
+) - {"mount"}
+_SCHOOLS = word_set("university college school")
 #: Rivers, lakes and cities that are named like a state or a country.
 _SHARED = word_set(
     "mississippi missouri ohio colorado arkansas delaware connecticut michigan ontario tennessee"
@@ -106,6 +108,8 @@ def name_key(text: str) -> tuple[str, ...]:
             continue
         elif i == 0 and after and t.raw.isupper() and 2 <= len(t.raw) <= 3 and t.text.isalpha():
             key.extend([t.text] if after.raw.isupper() else t.text)
+        elif key and key[-1] + t.text in _VARIANTS:
+            key[-1] += t.text  # "Tse-tung"
         else:
             key.append(GENERATIONS.get(t.text, t.text) if i else t.text)
     if len(key) > 1 and items[0].number and not items[0].raw.isdigit():
@@ -148,7 +152,8 @@ def compare_names(a: str, b: str) -> Comparison:
     verdict = _words(one, two)
     if any(numbers) and verdict != "different":
         if all(numbers):
-            return "same"
+            letters = sorted(w for w in one if len(w) == 1) == sorted(w for w in two if len(w) == 1)
+            return "same" if letters or verdict == "same" else "different"
         ruler = verdict == "same" and _ruler(a, b, numbers[0] or numbers[1])
         return "unsure" if ruler else "different"
     if "sr" in generations[0] ^ generations[1] and verdict == "same":
@@ -210,8 +215,8 @@ def _words(x: Sequence[str], y: Sequence[str]) -> Comparison:
     rest, whole = (left, y) if left else (right, x)
     if set(rest) <= _TRANSPARENT:
         return "different" if set(whole) & _SHARED and "river" in rest else "same"
-    if list(rest) == ["city"] and len(whole) > 1:
-        return "unsure"  # New York, New York City
+    if set(rest) <= _SCHOOLS or (list(rest) == ["city"] and len(whole) > 1):
+        return "unsure"  # Harvard or Harvard University; New York City
     return "different" if kinds & set(rest) else "unsure"
 
 

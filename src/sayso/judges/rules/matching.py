@@ -847,6 +847,7 @@ _COUNTED = regex(
 
 
 OTHER_NAME = "another name"
+_LISTING = regex(r"[.)]\s+\S")  # "Paris 2. London"
 _NAME_GAP = regex(r"[ \u00a0]|[-\u2010\u2011'\u2019]|\. ?")
 
 
@@ -886,9 +887,9 @@ def _numbered(text: str, said: Text, i: int) -> bool:
     t = said.tokens[i]
     if not t.number or "." in t.text or text[t.start - 1] != " ":
         return t.raw in NUMERALS and t.raw != "I"
-    return (t.raw.isalpha() and t.raw.isupper()) or (
-        len(t.raw) < 3 and text[t.end : t.end + 1] not in ".)"
-    )
+    if t.raw.isalpha():
+        return t.raw.isupper()
+    return len(t.raw) < 3 and not _LISTING.match(text, t.end)
 
 
 def _same_name(case: Case, said: Text, form: Form) -> list[Hit]:
