@@ -200,7 +200,8 @@ _OPENER = regex(
     r"I(?:['’]m| am| was)?,?\s(?:(?:not\s)?(?:really\s|quite\s|entirely\s|fairly\s|pretty\s|very\s|"
     r"100%\s|completely\s|absolutely\s|almost\s)?(?:sure|certain|positive|confident)|"
     r"(?:would\s|do\s|don['’]t\s|can(?:not|['’]t)\s|could\s|'d\s|must\s|have\sto\s|also\s|still\s){0,2}"
-    r"(?:think|believe|guess|say|suppose|recall|remember|assume|suspect|bet|know)|(?:(?:can|could|have|would|may)\s)?[a-z]{3,12}(?:\syou)?(?=\sthat\s))\b[\s,]{1,3}"
+    r"(?:think|believe|guess|say|suppose|recall|remember|assume|suspect|bet|know)|"
+    r"(?:(?:can|could|have|would|may)\s)?[a-z]{3,12}(?:\syou)?(?=\sthat\s))\b[\s,]{1,3}"
     r"(?:that\s|if\s|whether\s|but\s|about\sit,\sbut\s|it\swould\sbe\s){0,2}",
     re.I,
 )
@@ -211,8 +212,8 @@ _TALK = regex(
 _QUOTED = regex(r"[\"“][^\"“”]{1,80}[\"”]")
 _UNKNOWN = regex(
     r"\b(?:(?:is|are|was|were|remains?|been)\s(?:still\s|currently\s|largely\s|yet\s){0,2}"
-    r"(?:unknown|unclear|uncertain|incomplete|a\smystery|(?:not|n['’]t)\s(?:yet\s)?(?:known|specified|clear|"
-    r"stated|recorded|mentioned|given|available|determined|documented|provided))|"
+    r"(?:unknown|unclear|uncertain|incomplete|a\smystery|"
+    r"(?:not|n['’]t)\s(?:yet\s)?(?:known|specified|clear|stated|recorded|mentioned|given|available|determined|documented|provided))|"
     r"\bno\s(?:definitive|known|clear|single|exact|official|specific|reliable)\s(?:answer|record|"
     r"date|information|evidence)|(?:not|n['’]t)\shave\s(?:a|an|any)\s(?:definitive|clear|exact)|"
     r"(?:cannot|can['’]t|could\snot)\sbe\s(?:answered|determined|identified)|impossible\sto)\b",
@@ -258,15 +259,21 @@ def read_answer(question: str, answer: str) -> Answer | None:
     return None
 
 
+def _spans(answer: str) -> list[str]:
+    """Return the sentences of an answer; a short one is not cut at "No." or an initial."""
+    if len(answer) <= 40 and len(tokens(answer)) <= _SHORT and not set(answer) & set("!?;\n"):
+        return [answer]
+    return [answer[span.start : span.end].strip() for span in sentences(answer)[:_SENTENCES]]
+
+
 def _statements(answer: str) -> Iterator[tuple[int, str, bool]]:
     """Yield what is said of the world with its place, and whether it is said to be unknown.
 
     No questions and no talk of the speaker.
     """
-    for number, span in enumerate(sentences(answer)[:_SENTENCES]):
-        text = answer[span.start : span.end].strip()
+    for number, text in enumerate(_spans(answer)):
         opener = _OPENER.match(text)
-        text = text[opener.end() :] if opener else text
+        text = text[opener.end() if opener else 0 :]
         talk = _TALK.search(_QUOTED.sub(lambda quoted: " " * len(quoted[0]), text[:400]))
         if text.endswith("?") or (talk and talk.start() < _SAID):
             continue
@@ -299,6 +306,8 @@ def _read(question: str, whole: str, text: str) -> Answer | None:
     counted = [q for q in counted if short or not _in_question(question, q)]
     numbers = tuple(sorted([*shares, *counted], key=lambda q: q.start))
     names = tuple(_names(text, items, new, every))
+    if whole_text and len(names) == 1 and len(new) == len(items) <= _SHORT:
+        names = (text.strip(" ."),)  # "Alexandre Dumas fils"
     bare = short and (whole_text or not text.endswith("!"))
     return Answer(whole, text, tuple(items), tuple(new), names, dates, numbers, bare)
 
@@ -490,6 +499,7 @@ def _nearly(x: Quantity, y: Quantity) -> bool:
     return not exact and abs(x.value - y.value) <= _MEASURED * most
 
 
+Pattern = re.Pattern[str]
 #: words before a value that leave one side of it open
 _FROM = regex(r"\b(?:after|since|no\s+earlier\s+than|not\s+before)\s+$", re.I)
 _UNTIL = regex(r"\b(?:before|no\s+later\s+than|prior\s+to)\s+$", re.I)
@@ -497,26 +507,29 @@ _LEAST = regex(r"\b(?:at\s+least|more\s+than|over|no\s+(?:fewer|less)\s+than)\s+
 _MOST = regex(r"\b(?:at\s+most|less\s+than|fewer\s+than|under|up\s+to|no\s+more\s+than)\s+$", re.I)
 
 
-def _open(words: str, at: int, above: re.Pattern[str], below: re.Pattern[str]) -> int:
-    """Which side of a value its words leave open: 1 above, -1 below, 0 neither."""
+class Bound(NamedTuple):
+    """A year or an amount, and the side of it that is left open: 1 above, -1 below."""
+
+    value: float
+    side: int
+
+
+def _bound(words: str, at: int, value: float, above: Pattern, below: Pattern) -> Bound:
     before = words[max(0, at - 20) : at]
-    return 1 if above.search(before) else -1 if below.search(before) else 0
+    return Bound(value, 1 if above.search(before) else -1 if below.search(before) else 0)
+
+
+def _within(x: Bound, y: Bound) -> bool:
+    """Whether one lies on the side that the other leaves open: 1961 and "before 1970"."""
+    return x.side * (y.value - x.value) > 0 or y.side * (x.value - y.value) > 0
 
 
 def _dates_within(text: str, x: Date, other: str, y: Date) -> bool:
-    """Whether one date lies on the side that the other leaves open: 1961 is "before 1970"."""
-    if x.year is None or y.year is None or x.year == y.year:
+    if x.year is None or y.year is None:
         return False
-    side, back = (_open(t, d.start, _FROM, _UNTIL) for t, d in ((text, x), (other, y)))
-    return side * (y.year - x.year) > 0 or back * (x.year - y.year) > 0
-
-
-def _numbers_within(text: str, x: Quantity, other: str, y: Quantity) -> bool:
-    """Whether one number lies on the side that the other leaves open: 7 is "at least 5"."""
-    if x.unit and y.unit and x.unit != y.unit:
-        return False
-    side, back = (_open(t, q.start, _LEAST, _MOST) for t, q in ((text, x), (other, y)))
-    return side * (y.value - x.value) > 0 or back * (x.value - y.value) > 0
+    return _within(
+        _bound(text, x.start, x.year, _FROM, _UNTIL), _bound(other, y.start, y.year, _FROM, _UNTIL)
+    )
 
 
 _ABOUT = regex(
@@ -526,15 +539,17 @@ _ABOUT = regex(
 
 def _compatible(text: str, x: Quantity, other: str, y: Quantity) -> bool:
     """Whether two numbers can both be right; "about 2 million" covers what rounds to it."""
-    if _numbers_within(text, x, other, y):
+    if x.unit and y.unit and x.unit != y.unit:
+        return False
+    bounds = [_bound(t, q.start, q.value, _LEAST, _MOST) for t, q in ((text, x), (other, y))]
+    if _within(*bounds):
         return True
     room = 0.0
     for words, q in ((text, x), (other, y)):
         third = q.unit == "percent" and not words[q.start].isdigit()
         if third or _ABOUT.search(words[max(0, q.start - 16) : q.start]):
             room = max(room, q.slack)
-    units = not x.unit or not y.unit or x.unit == y.unit
-    return units and abs(x.value - y.value) <= min(room, 0.25 * max(abs(x.value), abs(y.value)))
+    return abs(x.value - y.value) <= min(room, 0.25 * max(abs(x.value), abs(y.value)))
 
 
 # ---- values as people write them: "half" for 50 %, "100 C", "about 1961", "born 1815, died 1852"
@@ -629,7 +644,7 @@ def _event_before(text: str, at: int) -> str | None:
 
 _YES = regex(r"^\W*(?:yes|yeah|yep|correct|true|indeed|absolutely|certainly|of course)\b", re.I)
 _NO = regex(r"^\W*(?:no|nope|incorrect|false|not)\b", re.I)
-_DENIED = regex(r"\b(?:not|never|no|neither|none|nor|cannot)\b|n['’]t\b", re.I)
+_DENIED = regex(r"\b(?:not|never|no(?!\.?\s?\d)|neither|none|nor|cannot)\b|n['’]t\b", re.I)
 #: "not until 1961", "not Eliot but Austen" tell what it was
 _STILL = regex(
     r"\bnot\s+(?:until|before|only|just|merely|later|earlier|more|less|fewer|far|long|sure|certain)"

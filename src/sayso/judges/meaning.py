@@ -477,14 +477,16 @@ def relation_in(text: str, code: str) -> str | None:
 
 #: Longer texts (characters) are no answer to one question: only equal words make them the same.
 LONGEST_COMPARED = 2000
+#: Answers without a value say the same where they have at most so many words ("I am not sure.").
+#: Longer ones evade in ways of their own, and many that differ are a sign of doubt.
+WITHHELD = 10
 
 
 @lru_cache(maxsize=65536)
 def equivalent(question: str, a: str, b: str) -> bool:
     """Return whether two answers to a question say the same; symmetric, True for equal texts.
 
-    Never raises on any text. Two answers without a value (refusals, "I don't know", evasions) say
-    the same: nothing.
+    Never raises on any text. Two short answers without a value ("I don't know") say the same.
     """
     a, b = a.strip(), b.strip()
     if a == b:
@@ -496,7 +498,9 @@ def equivalent(question: str, a: str, b: str) -> bool:
         return words[0] == words[1]
     relation = relate(question, a, b)
     if relation is None:
-        return read_answer(question, a) is None and read_answer(question, b) is None
+        if read_answer(question, a) or read_answer(question, b):
+            return False
+        return max(map(len, words)) <= WITHHELD or set(words[0]) == set(words[1])
     return relation == "same"
 
 
