@@ -206,7 +206,7 @@ _OPENER = regex(
     re.I,
 )
 _TALK = regex(
-    r"\bI(?:['’]|\s[a-z])|\b(?:me|my|My|myself|you|You|your|Your|[Pp]lease|[Ss]orry|assistant|"
+    r"\bI(?:['’]|\s(?!of\b)[a-z])|\b(?:me|my|My|myself|you|You|your|Your|[Pp]lease|[Ss]orry|assistant|"
     r"chatbot|AI)\b"
 )
 _QUOTED = regex(r"[\"“][^\"“”]{1,80}[\"”]")
