@@ -1206,68 +1206,54 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
 
 # ---- where in a clause the asserted value stands
 
-_MONTH = (
-    r"(?:Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|"
-    r"Aug(?:ust|\.)?|"
-    r"Sept?(?:ember|\.)?|Oct(?:ober|\.)?|Nov(?:ember|\.)?|Dec(?:ember|\.)?)"
+_NAME_WORD = (
+    r"(?:(?:[^\W\d_a-z]\.){2,6}+(?:[^\W\d_a-z][\w-]*+)?"
+    r"|[^\W\d_a-z\u00df-\u00ff][\w'\u2019&-]*+(?:\.(?=\s?[^\W\d_a-z]))?)"
 )
-_YEAR = r"(?:1\d{3}|20\d{2})"
-_DATE = regex(
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{3,4}})?|"
-    rf"{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{3,4}})?|{_MONTH}\s+(?:of\s+)?\d{{3,4}}|"
-    rf"{_YEAR}-\d{{2}}(?:-\d{{2}})?|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|"
-    rf"{_YEAR}s?|\d{{1,4}}\s*(?:BCE|BC|AD|CE)|\d{{1,2}}(?:st|nd|rd|th)\s+century|"
-    rf"{_MONTH}\b)(?!\d)|(?<!\w)'\d{{2}}\b"
-)
-_NUMBER_WORD = (
-    r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|"
-    r"fourteen|fifteen|"
-    r"sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|"
-    r"hundred|thousand|million|billion|dozen|half|once|twice|thrice|single)"
-)
-_NUMBER = regex(
-    rf"[$€£]?\b\d[\d,.]*(?:\s*(?:-|–|to)\s*\d[\d,.]*)?(?:\s*(?:%|percent|hundred|thousand|"
-    rf"million|billion|"
-    rf"(?:light[- ]years?|years?|days?|hours?|minutes?|weeks?|months?|km|miles?|meters?|"
-    rf"metres?|people|employees|kg)\b))*|"
-    rf"\b{_NUMBER_WORD}(?:[\s-]+(?:and\s+)?{_NUMBER_WORD})*\b",
-    re.IGNORECASE,
-)
-_TOKEN = regex(r"\w+")
-_NAME_WORD = r"(?:[^\W\d_a-zà-ÿ][\w'’.&-]*|\d+)"
 _NAMES = regex(
-    rf"(?:\b[Tt]he\s+)?[^\W\d_a-zà-ÿ][\w'’&-]*(?:\.(?=\s?[^\W\d_a-z]))?(?:(?:\s+|"
-    rf",\s+(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da|(?:for|"
-    rf"in)(?=\s+[^\W\d]))\s+){{0,2}}{_NAME_WORD})*"
+    rf"{_NAME_WORD}(?:(?:\s|,\s(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da"
+    rf"|(?:for|in)(?=\s[^\W\d]))\s){{0,2}}(?:{_NAME_WORD}|\d++)){{0,12}}+"
 )
 _SOMEWHERE = regex(
-    r"\b(?:in|at|near|on|aboard|outside)\s+((?:an?|the)\s+(?!year|age|early|late|same|end|\d"
-    r"|[a-z]{1,12}\s+of\b)[a-z-]+(?:\s+[a-z-]+)?)"
+    r"\b(?:in|at|near|on|aboard|outside)\s(?:an?|the)\s(?!year|age|early|late|same|end|\d"
+    r"|[a-z]{1,12}\sof\b)[a-z-]{1,20}+(?:\s[a-z-]{1,20}+)?"
 )
 _AFTER_PREPOSITION = regex(
-    r"\b(?:in|at|near|from|by|was|is|to|be)\s+((?!a\b|an\b|the\b|born\b)[^\W\d]{3,}(?:\s[^\W\d]+)?)"
+    r"\b(?:in|at|near|from|by|was|is|to|be)\s(?!a\b|an\b|the\b|born\b)[^\W\d]{3,40}+(?:\s[^\W\d]{1,40}+)?"
 )
-_WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*")
-_COPULA = regex(
-    r"\b(?:is|was|are|were|be|been|as|by|became|include[sd]?|including|called|named|won|received|"
-    r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|includes|within|into)\b|:",
+_WORD = regex(r"[^\W_]+(?:['\u2019-][^\W_]+)*+")
+_LINKS = regex(
+    r"\b(?:is|was|are|were|be|been|being|as|by|became|include[sd]?|including|called|named|won|received|"
+    r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|within|into)\b|:",
     re.IGNORECASE,
 )
-_NOT_A_NAME_WORDS = """i i'm he she it they his her its their the a an this that these in on at
-    by from as if there
-    we you who when where what which although though but and or so however while after before
-    some according my sources reports records unfortunately sorry perhaps maybe possibly probably
-    yes
-    ai no born date place year answer please both either later also additionally
-    moreover furthermore during since until unknown reportedly apparently allegedly presumably
-    not to for
-    jan feb mar apr jun jul aug sep sept oct nov dec
-    january february march april may june july august september october november december most many
-    several with of one another hmm hm oh ah uh um ugh well let let's hi hello hey sure thanks
-    ok okay yeah actually definitely certainly officials critics experts scientists historians
-    scholars researchers astronomers teacher student q a b
-    """
-_NOT_A_NAME = frozenset(_NOT_A_NAME_WORDS.split())
+_NOT_A_NAME = STOP | word_set(
+    "i he she no yes some according my sources reports records unfortunately sorry perhaps maybe"
+    " possibly probably ai born date place year answer please both either later additionally one"
+    " moreover furthermore however although though while unknown reportedly apparently allegedly"
+    " presumably not most many several another hmm hm oh ah uh um ugh well let hi hello hey sure"
+    " thanks ok okay yeah actually definitely certainly officials critics experts scientists"
+    " historians scholars researchers astronomers teacher student q b rumor rumour word unless"
+    " jan feb mar apr jun jul aug sep sept oct nov dec january february march april may june july"
+    " august september october november december"
+)
+_APOSTROPHE = regex("['\u2019]")
+_IN_YEAR = regex(r"\b(?:in|since|until|from|by|of|early|late|year)\s+$")
+_IN = regex(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)
+_BY = regex(r"\b(?:by|with|named)\s+$", re.IGNORECASE)
+#: Words that open sentences, and plural nouns ("Audiences left") before no singular verb.
+_ORDINARY = regex(
+    r"\w{1,30}(?:ly|ing|[^aeiou]ed)|Found|Born|Within|Much|Few|Little|All|Among|Behind|Measured"
+    r"|Neither|Credit|Work|Early|Light|Amid|Under|Over|Across|Inside|Look|Only|Just|Now|Today|Here"
+    r"|Despite|Named|Made|Set|Best|First|Last|Music|Drug|Doctor|Treatment|Paper|Salt|Film|Talk"
+    r"|Each|Every|Other|Like|Once|Owing|Due|Nobody|Nothing|Anyone|Someone|Life|Time|Management|Apart"
+)
+_NEXT_WORD = regex(r"\s([a-z]+)")
+_AFTER_NAME = regex(
+    rf"(?:{AUXILIARY}|{PAST}|(?:and|or|in|at|on|of|from|who|which|with|by|as|also|gave|lent|then|soon"
+    rf"|later|first|once|never|now|both|to|for|\w{{1,30}}ly|treats|hosts|houses|heads|directs|sees)\b)"
+)
+_SINGULAR = regex(r"is|was|has|saw|became|gave|lent|\w+s|and|or|in|et")
 
 
 def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]) -> Iterator[Span]:
@@ -1276,54 +1262,48 @@ def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]
     ``known`` are lower-case words of the question and the entity, which are no values. For the
     kind "any" nothing can be recognized by form, so nothing is yielded.
     """
+    part = text[start:end]
     if kind == "date":
-        for hit in _DATE.finditer(text, start, end):
-            yield Span(*hit.span())
+        for d in find_dates(part):
+            yield Span(start + d.start, start + d.start + len(part[d.start : d.end].rstrip(".")))
     elif kind == "number":
-        for hit in _NUMBER.finditer(text, start, end):
-            token = _TOKEN.match(text, hit.start())
-            if token and token.end() > hit.end() and token.group().lower() in known:
+        for q in _amounts(part, count=False):
+            year = 1000 <= q.value < 2100 and not q.unit and q.end - q.start == 4
+            if part[q.start : q.end].lower() in known | {"one"}:
                 continue
-            if hit.group().lower() == "one" or _IN_YEAR.search(
-                text, max(0, hit.start() - 8), hit.end()
-            ):
-                continue
-            yield Span(hit.start(), hit.end() - (text[hit.end() - 1] in ".,"))
+            if not (year and _IN_YEAR.search(part, max(0, q.start - 8), q.start)):
+                yield Span(start + q.start, start + q.end)
     elif kind in ("place", "person"):
         # "In Derby" is nobody, "by Ann Bo" is nowhere.
         strange = _IN if kind == "person" else _BY
         for name in names(text, start, end, known):
             if not strange.search(text, max(0, name.start - 12), name.start):
                 yield name
-        pattern = _SOMEWHERE if kind == "place" else None
-        if text[max(0, start - 300) : end + 300].islower():
-            pattern = _AFTER_PREPOSITION
+        lower = text[max(0, start - 300) : end + 300].islower()
+        pattern = _AFTER_PREPOSITION if lower else _SOMEWHERE if kind == "place" else None
         for hit in pattern.finditer(text, start, end) if pattern else ():
-            yield Span(*hit.span(1))
+            yield Span(hit.start() + len(hit[0].split()[0]) + 1, hit.end())
 
 
 def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Span]:
     """Yield runs of capitalized words that are neither ``known`` nor sentence openers."""
+    first_out = _NOT_A_NAME | known
+    last_out = first_out | {"and", "of", "the"}
     for hit in _NAMES.finditer(text, start, end):
-        words = list(_WORD.finditer(hit.group()))
+        words = list(_WORD.finditer(hit[0]))
         if len(words) > 1 and _opens(text, hit.start(), hit.start() + words[0].end(), start):
             words.pop(0)
-        while len(words) > 1 and (
-            words[0].group()[0].isdigit() or words[0].group().lower() in _NOT_A_NAME
+        while words and (
+            words[0][0][0].isdigit() or _APOSTROPHE.split(words[0][0].lower())[0] in first_out
         ):
             words.pop(0)
-        while words and words[0].group().lower().split("'")[0] in _NOT_A_NAME | known | {"the"}:
-            words.pop(0)
-        while words and words[-1].group().lower().removesuffix("'s") in _NOT_A_NAME | known | {
-            "and",
-            "of",
-            "the",
-        }:
+        while words and _APOSTROPHE.split(words[-1][0].lower())[0] in last_out:
             words.pop()
-        if len(words) == 1 and _opens(text, hit.start() + words[0].start(), hit.end(), start):
+        if not words:
             continue
-        if words and not words[0].group()[0].isdigit():
-            yield Span(hit.start() + words[0].start(), hit.start() + words[-1].end())
+        at, close = hit.start() + words[0].start(), hit.start() + words[-1].end()
+        if len(words) > 1 or not _opens(text, at, close, start):
+            yield Span(at, close)
 
 
 def _opens(text: str, at: int, end: int, low: int) -> bool:
@@ -1334,35 +1314,23 @@ def _opens(text: str, at: int, end: int, low: int) -> bool:
     if k > low and text[k - 1 : k] not in ".!?:":
         return False
     word = text[at:end].strip(" .,;:!?")
-    if _ORDINARY.fullmatch(word) or (word.endswith("s'")):
+    if _ORDINARY.fullmatch(word) or word.endswith("s'"):
         return True
     follows = _NEXT_WORD.match(text, end)
     if follows is None:
         return False
-    if word.endswith("s") and not _SINGULAR.fullmatch(follows.group(1)):
+    if word.endswith("s") and not _SINGULAR.fullmatch(follows[1]):
         return True
     # "Amateur astronomers", "Public health": a name alone is followed by its verb.
     return not _AFTER_NAME.match(text, follows.start(1))
 
 
-_IN_YEAR = regex(r"\b(?:in|since|until|from|by|of|early|late|year)\s+(?:1\d{3}|20\d{2})$")
-_IN = regex(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)
-_BY = regex(r"\b(?:by|with|named)\s+$", re.IGNORECASE)
-#: Words that open sentences, and plural nouns ("Audiences left") before no singular verb.
-_ORDINARY = regex(
-    r"\w+(?:ly|ing|[^aeiou]ed)|Found|Born|Within|Much|Few|Many|Little|Some|All|Both|Among|Behind|"
-    r"Between|Measured|Either|Neither|Credit|Work|Early|Light|Amid|Under|Over|Across|Inside|Look|"
-    r"Only|Just|Then|Now|Today|Here|Despite|Because|Since|Though|Named|Made|Set|Best|First|Last|"
-    r"Music|Drug|Doctor|Treatment|Paper|Salt|Film|Word|Talk|Rumou?r|Each|Every|Other|Another|"
-    r"Like|Once|Owing|Thanks|Due|Nobody|Nothing|Anyone|Someone|Critics|Life|Time|Management|Apart"
+#: Where plain words cannot go on as a value.
+_PHRASE_EDGE = regex(
+    r"[,;]?\s(?:and\s(?:shows?|leads?|has|is|was|its?|later|then|takes|can)\b|after\b|ever\b"
+    r"|(?:while|although|though|but|because|which|who|where)\b)"
 )
-_NEXT_WORD = regex(r"\s+([a-z]+)")
-_AFTER_NAME = regex(
-    rf"(?:{AUXILIARY}|{PAST}|(?:and|or|in|at|on|of|from|who|which|with|by|as|also|gets?|lends?|"
-    rf"gave|lent|met|won|made|took|then|soon|later|first|once|never|now|both|to|for|\w+ly|"
-    rf"treats|hosts|houses|names|heads|directs|composes|sees|finds|leads)\b)"
-)
-_SINGULAR = regex(r"is|was|has|saw|became|gave|lent|\w+s|and|or|in|et")
+_FILLERS = word_set("a an the probably likely possibly")
 
 
 def asserted(
@@ -1371,52 +1339,26 @@ def asserted(
     """Return the value that ``text[start:end]`` most likely asserts, or ``None``.
 
     First a value of the expected kind, nearest after a cue word; else, where the kind says
-    nothing, a name or the words after the last verb or preposition.
+    nothing, a name or the words after the next verb or preposition.
     """
-    verb = _TRANSITIVE.search(text, start, end)
-    spans = list(typed(text, start, end, kind, known))
     after = start
     for word in _WORD.finditer(text, start, end):
-        if stem(word.group().lower()) in cues:
+        if stem(word[0].lower()) in cues:
             after = word.end()
             break
+    spans = list(typed(text, start, end, kind, known))
     if spans:
         return min(spans, key=lambda s: (s.start < after, abs(s.start - after)))
     if kind != "any":
         return None
-    if verb and stem(verb.group(1).lower()) in cues:
-        words = list(_WORD.finditer(text, verb.end(), end))
-        if words:
-            edge = _PHRASE_EDGE.search(text, words[0].end(), end)
-            return Span(words[0].start(), edge.start() if edge else words[-1].end())
-    found = [s for s in names(text, start, end, known) if s.start >= after]
-    if found:
-        return found[0]
-    hit = _COPULA.search(text, after if after < end else start, end)
-    if hit is None:
-        return None
-    low = hit.end()
-    words = list(_WORD.finditer(text, low, end))
-    while words and words[0].group().lower() in {
-        "a",
-        "an",
-        "the",
-        "probably",
-        "likely",
-        "possibly",
-    }:
+    for name in names(text, start, end, known):
+        if name.start >= after:
+            return name
+    link = _LINKS.search(text, after if after < end else start, end)
+    words = list(islice(_WORD.finditer(text, link.end(), end), 40)) if link else []
+    while words and words[0][0].lower() in _FILLERS:
         words.pop(0)
     if not words:
         return None
-    edge = _PHRASE_EDGE.search(text, words[0].end(), end)
-    high = edge.start() if edge else words[-1].end()
-    return Span(words[0].start(), high)
-
-
-#: A verb whose object is the value.
-_TRANSITIVE = regex(r"\b(made|makes|manufactures|produces|sells|builds)\s+(?=[a-z])")
-#: Where plain words cannot go on as a value.
-_PHRASE_EDGE = regex(
-    r"[,;]?\s+(?:and\s+(?:shows?|leads?|has|is|was|it|its|later|then|takes|can)\b|after\b|ever\b|"
-    r"(?:while|although|though|but|because|which|who|where)\b)"
-)
+    edge = _PHRASE_EDGE.search(text, words[0].end(), words[-1].end())
+    return Span(words[0].start(), edge.start() if edge else words[-1].end())
