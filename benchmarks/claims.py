@@ -4,8 +4,7 @@
 
 ``DATA`` (default: the folder SAYSO_TEST_DATA) holds ``factscore/`` (MIT; people corrected the
 atomic facts of three systems' lives of people) and ``factcheck_bench/`` (Apache-2.0; claims of
-whole answers). The rules were written with InstructGPT's missed claims in view; of the others,
-samples of our claims were read (claims.md).
+whole answers). Our claims are clauses, people's are facts; samples of ours were read (claims.md).
 
 Sentences: the share of people's sentence ends that are ours, and of ours that are theirs. An end is
 the place before the closing full stop and citations ("[1]").

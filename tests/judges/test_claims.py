@@ -92,7 +92,7 @@ def said(text: str, topic: str = "Jane Doe") -> list[str]:
         # what is no claim
         ("She was born in 1942, but I am not sure.", ["Jane Doe was born in 1942"]),
         ("Early life: She was tutored by Lena Falk.", ["Jane Doe was tutored by Lena Falk"]),
-        ("She taught.[1] A life in Orm.", ["Jane Doe taught"]),
+        ("She taught.[1] Life in Orm.", ["Jane Doe taught"]),
     ],
 )  # fmt: skip
 def test_what_a_sentence_claims(text: str, expected: list[str]) -> None:
@@ -112,6 +112,11 @@ def test_a_film_is_called_by_its_name() -> None:
         "Jaws' budget was 9 million",
         "Jaws is known to all",
     ]
+
+
+def test_a_few_words_without_a_verb_claim_nothing() -> None:
+    text = "Ebola is a disease. The disease affects the tongue. Rest helps. Facts. Inside a room."
+    assert said(text, "Ebola") == ["Ebola is a disease", "Ebola affects the tongue", "Rest helps"]
 
 
 def test_it_that_stands_for_nothing_stays() -> None:

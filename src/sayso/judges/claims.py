@@ -109,15 +109,17 @@ _BEGINS = (
     r"Over|Between|Until|Upon|Despite|Within|Among|Around|Across|Through|Prior|According|Along|"
     r"Today|Later|Currently|Initially|Originally|Eventually|Subsequently|Additionally|Then|When|"
     r"If|Because|Where|Once|Due|Unlike|Like|To|Born|Known|Founded|Established|Based|Released|"
-    r"Published|Directed|Written|Named|Set)\b"
+    r"Published|Directed|Written|Named|Set|Built|Located|Situated|Formed|Created|Raised|Considered|"
+    r"Designed|Inspired|Composed|Recorded|Produced|Growing|Having|Being|Working|Using|Widely|Best)\b"
 )
 _OPENER = (
     rf"(?:{_BEGINS}|(?:Also|While|Although|Though|And|But|So|He|She|It|They|I|We|You|This|That|"
-    r"These|Those|There|His|Her|Its|Their|My|Our|What|Who|How|Not|However)\b)"
+    r"These|Those|There|His|Her|Its|Their|My|Our|What|Who|How|Not|However|Some|Many|Most|"
+    r"Several|Other|Another|Both|Each|All|One|Here|Only|Out|Up|Off|No)\b)"
 )
 _CAPITAL = r"[^\W\da-z_][\w.'&/-]{0,30}+"
 _NAME = (
-    rf"(?!{_OPENER})(?:[Tt]he )?(?!(?:The|An?) [a-z]){_CAPITAL}(?: (?:(?:of|the|de|van|von|der|"
+    rf"(?!{_OPENER})(?:[Tt]he )?(?!The [a-z]|An? ){_CAPITAL}(?: (?:(?:of|the|de|van|von|der|"
     rf"di|da|du|la|le|al|bin|and|"
     rf"&|for|in) ){{0,2}}(?:{_CAPITAL}|\d{{1,4}}+(?!\w))){{0,7}}(?: \x01+)?"
 )
@@ -132,14 +134,18 @@ _INTRANSITIVE = (
     r"emigrated|competed|participated|resided|continued|enrolled|remained|collaborated|toured|"
     r"performed|settled|joined|attended|received|earned|married|debuted)\b"
 )
+#: what an object begins with
+_OBJECT = (
+    r"(?:the|an?|his|her|its|their|this|several|many|over|numerous|more|two|three|four|five|it|him|"
+    r"them|about)"
+)
 #: A subject with its verb: any verb behind a pronoun, a sure one behind a noun or a name.
 _CLAUSE = (
     r"(?:(?P<pronoun>(?i:he|she|it|they|there))(?:(?P<short>'(?:s|d|ve|re|ll))\b|"
     rf" {_ADVERBS}(?P<any>{_FINITE}|[a-z]{{2,20}}+(?<=[^s]s)){_END})|"
-    rf"(?P<name>{_NAME}(?:{_OWNED})?) {_ADVERBS}(?P<told>{_AUXILIARY}|{_PAST}|{_PRESENT}|{_EITHER}"
+    rf"(?P<name>{_NAME}(?:{_OWNED})?) {_ADVERBS}(?P<told>{_AUXILIARY}|{_PAST}|{_SINGULAR}|{_EITHER}"
     rf"(?! (?:by|and|or)\b)){_END}|(?P<noun>{_PHRASE}) {_ADVERBS}(?P<sure>{_AUXILIARY}|{_PAST}|"
-    rf"{_PRESENT}|{_INTRANSITIVE}|{_EITHER}(?! (?:by|in|for|as|at|on|with|to|from|and|"
-    rf"or)\b)){_END})"
+    rf"{_PRESENT}|{_INTRANSITIVE}|{_EITHER}(?=[,.;]|$| {_OBJECT}\b)){_END})"
 )
 #: "In 1959, " and the like before a clause
 _OPENING = rf"(?:{_BEGINS}(?:[^,;:]{{0,80}}+,){{1,3}}? )?"
@@ -175,21 +181,20 @@ _KIND = regex(
     r"\b(?:is|are|was|were) (?:an?|the|one of the) ((?:(?!(?:in|on|of|from|by|for|that|who|which|"
     r"with|at|best|known|born|based|[a-z]{3,20}+(?<=ed))\b)[\w'-]{1,30}+,? ?){1,12})"
 )
+_HEADS = regex(r"([a-z-]{1,30}+)(?=,| and | or |$)")
+#: the pronoun that opens a sentence first
+_FIRST = regex(r"(?:^|[.!?\]\n] )\s{0,3}+(He|His|She|Her|It|Its|They|Their)\b")
 _FIRM = regex(r"compan|corporation|conglomerate|manufactur|brand|retail|giant")
 _OPENED = regex(rf"({_NAME})(?:'s [a-z ]{{3,40}}+)?,? (?:is|was|are|were|has|had|born)\b")
 
 
 class Topic(NamedTuple):
-    """Whom a text is about: name, pronoun, the nouns for its kind, and a person's last name.
-
-    ``alone``: whether "he" and "she", where they occur, always mean it.
-    """
+    """Whom a text is about: name, pronoun, the nouns for its kind, and a person's last name."""
 
     name: str
     pronoun: str
     nouns: frozenset[str]
     last: str
-    alone: bool
 
 
 def find_topic(topic: str, text: str) -> Topic:
@@ -199,21 +204,24 @@ def find_topic(topic: str, text: str) -> Topic:
     if not name and (opened := _OPENED.match(_masked(opening))) is not None:
         name = opening[: opened.end(1)].partition(" (")[0].strip('"')
     uses = Counter(_PRONOUNS[m.lower()] for m in _USED.findall(text[:20_000]))
-    people = uses["he"] + uses["she"]
-    kind = _KIND.search(opening[:400])
-    words = kind[1].lower().replace(",", "").split() if kind is not None else []
-    nouns = {w for w in words if w in _THINGS or w in _PERSONS} | set(words[-1:])
+    kind = _KIND.search(opening[:400].partition(". ")[0])
+    nouns = set(_HEADS.findall(kind[1].lower().rstrip())) if kind is not None else set()
     if kind is not None and _FIRM.search(kind[1]):
         nouns |= {"company", "brand", "firm"}
-    if people and _is_person(name, nouns, text) and people >= uses["it"] / 2:
-        pronoun = "he" if uses["he"] >= uses["she"] else "she"
-    else:
-        pronoun = ("it" if uses["it"] >= uses["they"] / 2 else "they") if uses else ""
+    pronoun = ("it" if uses["it"] >= uses["they"] / 2 else "they") if uses else ""
+    if uses["he"] + uses["she"] and _is_person(name, nouns, text):
+        first = _FIRST.search(text[:20_000])
+        known = first is not None and _PRONOUNS[first[1].lower()]
+        if known in ("he", "she"):
+            pronoun = str(known)
+        elif not known or nouns & _PERSONS or uses["he"] + uses["she"] >= uses["it"]:
+            pronoun = "he" if uses["he"] >= uses["she"] else "she"
     words = name.split()
-    alone = not people or (pronoun in ("he", "she") and uses[pronoun] == people)
     person = pronoun in ("he", "she") and 2 <= len(words) <= 4 and words[-1][:1].isupper()
-    kinds = nouns or (_THINGS if pronoun in ("it", "they") else set())
-    return Topic(name, pronoun, frozenset(kinds), words[-1] if person else "", alone)
+    kinds = nouns | {w.lower() for w in words if len(w) > 3}
+    if pronoun not in ("he", "she") and not nouns & (_THINGS | _PERSONS):
+        kinds |= _THINGS
+    return Topic(name, pronoun, frozenset(kinds), words[-1] if person else "")
 
 
 def _is_person(name: str, nouns: set[str], text: str) -> bool:
@@ -222,10 +230,10 @@ def _is_person(name: str, nouns: set[str], text: str) -> bool:
         return True
     if nouns & _THINGS or name[:1].islower() or " and " in name or re.search(r"\d", name):
         return False
-    words = name.split()
-    return 2 <= len(words) <= 4 or bool(
-        re.search(rf"(?:^|[.!?]\s){re.escape(name)} [a-z]", text[:20_000])
+    subject = re.search(
+        rf"(?:^|[.!?]\s)(?:\w{{1,30}} )?{re.escape(name)}(?:'s|,)? [a-z]", text[:20_000]
     )
+    return 2 <= len(name.split()) <= 4 or subject is not None
 
 
 def _agrees(pronoun: str, topic: Topic) -> bool:
@@ -262,10 +270,10 @@ def _owner(name: str, rest: str) -> str:
     return name + ("' " if name.endswith("s") else "'s ") + rest.lstrip()
 
 
-def _named(words: str, topic: Topic, last: str) -> str:
+def _named(words: str, topic: Topic, earlier: Sequence[str]) -> str:
     """Return a clause in which the first pronoun that points out of it is the topic's name.
 
-    ``last``: who was named last, for "he" and "she" that cannot be the topic.
+    ``earlier``: the sentences before, for pronouns that cannot be the topic's.
     """
     if not topic.name or _EMPTY.match(words):
         return words
@@ -286,10 +294,12 @@ def _named(words: str, topic: Topic, last: str) -> str:
         if topic.name in ahead:
             return words
         name = topic.name
+        if pronoun == "it" and not ahead and topic.name in after:
+            return words  # "It is the capital of Peru" is not said of Peru
         if not _agrees(pronoun, topic):
-            if one["subject"] is None or pronoun not in ("he", "she") or not last:
+            name = _meant(pronoun, topic, earlier) if one["subject"] else ""
+            if not name:
                 continue
-            name = last
         if pronoun in ("it", "its", "they", "their") and ahead and not ahead.endswith(", "):
             return words
         if one["owner"]:
@@ -298,6 +308,40 @@ def _named(words: str, topic: Topic, last: str) -> str:
         verb = f" {_LONG.get(short) or ('has' if _HAS.match(after) else 'is')}" if short else ""
         return f"{ahead}{name}{verb}{after}"
     return words
+
+
+_COUPLE = regex(r"\b(?:marri|wife|husband|spouse|dating|engaged to|partner)")
+_BODY = regex(
+    r"\b(?:University|College|School|Institute|Academy|Award|Prize|Company|Studios?|Records|"
+    r"Channel|"
+    r"News|League|Team|Museum|Party|Church|Games|Cup|Festival|States|Kingdom|City|Union|War)\b"
+)
+_PERSON = regex(rf"(?!{_OPENER}){_CAPITAL}(?: {_CAPITAL}){{1,3}}")
+
+
+def _meant(pronoun: str, topic: Topic, earlier: Sequence[str]) -> str:
+    """Return whom or what a pronoun means that is not the topic's; "" where that is not known.
+
+    "He" is who opened a sentence or was named last; "it" is the one title in quotation marks of the
+    sentence before, "they" are the topic and who married it there.
+    """
+    person = topic.pronoun in ("he", "she")
+    if pronoun == "it":
+        titles = [m[0] for m in _ASIDE.finditer(earlier[-1]) if m[0][0] == '"'] if earlier else []
+        known = person and len(titles) == 1 and titles[0][1].isupper()
+        return titles[0].replace(',"', '"') if known else ""
+    for sentence in reversed(earlier[-6:]):
+        people = [m for m in _PERSON.finditer(_masked(sentence)) if m[0] not in topic.name]
+        people = [m for m in people if not _BODY.search(m[0]) and "QQ" not in m[0]]
+        if people:
+            who = people[0] if people[0].start() == 0 else people[-1]
+            name = who[0].rstrip(".'").removesuffix("'s")
+            if pronoun in ("he", "she"):
+                return name
+            return f"{topic.name} and {name}" if person and _COUPLE.search(sentence) else ""
+        if pronoun == "they":
+            break
+    return ""
 
 
 # ---- a sentence cut into clauses
@@ -325,8 +369,7 @@ _CONCESSION = regex(r"(?:While|Although|Though|Even though) ")
 #: The verb of "... and moved to Orm": no participle, one with an object of its own, a passive.
 _SECOND = regex(
     rf"{_ADVERBS}(?:(?P<alone>{_AUXILIARY}|{_PAST}|{_SINGULAR})|"
-    rf"(?P<active>{_INTRANSITIVE}|{_EITHER}(?= (?:the|an?|his|her|its|their|this|several|many|over|"
-    r"numerous|more|two|three|four|five|it|him|them|about|\d|[A-Z])))|"
+    rf"(?P<active>{_INTRANSITIVE}|{_EITHER}(?= (?:{_OBJECT}\b|\d|[A-Z])))|"
     rf"(?P<passive>{_EITHER}(?= (?:by|in|with|as|for|at|on|to|from)\b))){_END}"
 )
 #: What helps the first verb: "was born", "has written".
@@ -534,7 +577,9 @@ def _lead(text: str, frames: re.Pattern[str] = _FRAME) -> int:
 
 def unframed(clause: str) -> tuple[str, bool]:
     """Return a clause without the frames around it, and whether anything was taken off."""
-    bare = _REPORTED.sub("", clause[_lead(clause) :])
+    bare = clause[_lead(clause) :]
+    for one in reversed(list(_REPORTED.finditer(_masked(bare)))):
+        bare = bare[: one.start()] + bare[one.end() :]
     return bare, bare != clause
 
 
@@ -580,12 +625,6 @@ _BEST = regex(
 _LABEL = regex(r"(?P<label>[^\W\d_][\w' -]{1,40}?) ?[:|] (?P<value>\S.*)$")
 _LIFTED = {"born": "was born", "died": "died", "founded": "was founded", "released": "was released"}
 _KEEPS_STOP = regex(r"(?:\b[A-Z]\.[A-Z]|\b(?:Jr|Sr|Inc|Ltd|Ph\.D))\.$")
-_BODY = regex(
-    r"\b(?:University|College|School|Institute|Academy|Award|Prize|Company|Studios?|Records|"
-    r"Channel|"
-    r"News|League|Team|Museum|Party|Church|Games|Cup|Festival|States|Kingdom|City|Union|War)\b"
-)
-_PERSON = regex(rf"(?!{_OPENER}){_CAPITAL}(?: {_CAPITAL}){{1,3}}")
 
 
 def _facts(text: str) -> list[str]:
@@ -607,7 +646,7 @@ def _finished(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _claims_of(text: str, topic: Topic, last: str) -> list[tuple[int, int, str]]:
+def _claims_of(text: str, topic: Topic, earlier: Sequence[str]) -> list[tuple[int, int, str]]:
     """Return the claims (start, end, words) of a sentence with single spaces."""
     label = _LABEL.match(text)
     if label is not None and topic.name and _labels(label["label"], topic):
@@ -622,7 +661,7 @@ def _claims_of(text: str, topic: Topic, last: str) -> list[tuple[int, int, str]]
         if not _WORD.search(words) or is_talk(words + asks):
             continue
         words = _CITED.sub("", words)
-        named = _named(words, topic, last)
+        named = _named(words, topic, earlier)
         life = _LIFE.match(named)
         if life is not None and not _ALONE.fullmatch(life["name"].strip()):
             life = None
@@ -707,7 +746,7 @@ def read_claims(topic: str, text: str) -> Claimed:
     about = find_topic(plain(topic), shown[sentences[0].start :])
     english = is_english(text)
     drafts: list[Draft] = []
-    last = ""
+    earlier: list[str] = []
     for number, part in enumerate(sentences, 1):
         sentence = shown[part.start : part.end]
         flat = " ".join(sentence.split())
@@ -718,11 +757,11 @@ def read_claims(topic: str, text: str) -> Claimed:
             drafts.append(Draft(number, part.start, part.end, flat))
         elif opening is not None:
             exact = len(flat) == len(sentence)
-            for low, high, words in _claims_of(opening + flat, about, last):
+            for low, high, words in _claims_of(opening + flat, about, earlier):
                 low, high = max(0, low - len(opening)), high - len(opening)
                 span = (part.start + low, part.start + high) if exact and high > low else part[:2]
                 drafts.append(Draft(number, *span, words))
-            last = last if about.alone else _person_in(flat, about) or last
+            earlier.append(flat)
     distinct = once(drafts)
     cut = _cut_off(shown, sentences[-1], distinct, len(sentences)) if english else 0
     spans = tuple(Span(p.start, p.end) for p in sentences)
@@ -735,21 +774,10 @@ def _is_fragment(sentence: str, part: Part, topic: Topic) -> bool:
     if part.item or not topic.name or topic.name in sentence or has_verb(sentence):
         return False
     words = sentence.split()
-    return (
-        len(words) <= 5
-        and words[0].lower().partition("'")[0] not in _PRONOUNS
-        and not re.search(r"\d|:", sentence)
-    )
-
-
-def _person_in(sentence: str, topic: Topic) -> str:
-    """Return who is named first in a sentence that opens with a name, else last; "" for nobody."""
-    people = [m for m in _PERSON.finditer(_masked(sentence)) if m[0] not in topic.name]
-    people = [m for m in people if not _BODY.search(m[0]) and "QQ" not in m[0]]
-    if not people:
-        return ""
-    who = people[0] if people[0].start() == 0 else people[-1]
-    return who[0].rstrip(".'").removesuffix("'s")
+    verb = any(w.islower() and w.rstrip(".,;:!").endswith("s") for w in words[1:])
+    first = words[0].lower().partition("'")[0]
+    opens = first in _PRONOUNS or first in ("the", "this", "these", "those", "an", "a")
+    return len(words) <= 5 and not verb and not opens and not re.search(r"[\d:]", sentence)
 
 
 def _cut_off(shown: str, part: Part, drafts: Sequence[Draft], number: int) -> int:
@@ -775,7 +803,7 @@ def _lead_of(
     )
     if len(lead) > 200 or (not has_verb(lead) and not lead.endswith("include")) or is_talk(lead):
         return ""
-    return _named(lead, topic, "") + " "
+    return _named(lead, topic, ()) + " "
 
 
 # ---- by a language model

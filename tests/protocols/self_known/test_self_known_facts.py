@@ -9,8 +9,9 @@ import pytest
 
 import sayso
 from sayso.judges.claim_questions import QuestionAnswer
+from sayso.judges.claims import read_claims
 from sayso.protocols import self_known
-from sayso.protocols.self_known.claims import own_questions
+from sayso.protocols.self_known.claims import own_questions, repetition
 from sayso.protocols.self_known.measure import cautions
 from sayso.protocols.self_known.self_verdicts import _disjoint
 from sayso.records import (
@@ -224,3 +225,15 @@ def test_rogan_and_gladens_value_outside_of_shares_is_said_to_be_none() -> None:
     assert inside(Estimate("rogan_gladen", value=-0.04)) == "none (outside 0 to 1)"
     assert inside(Estimate("rogan_gladen", value=0.5)) == ".50"
     assert inside(Estimate("rogan_gladen")) == "–"
+
+
+# ---- texts that repeat themselves
+
+
+def test_a_notice_tells_of_claims_that_count_once() -> None:
+    loop = read_claims("Mira Toll", "Mira Toll sang. She sang. She sang. She died.")
+    plain = read_claims("Mira Toll", "Mira Toll sang.")
+    assert [d.text for d in loop.drafts] == ["Mira Toll sang", "Mira Toll died"]
+    assert repetition([plain]) == []
+    (notice,) = repetition([loop, plain])
+    assert notice.startswith("claims: 1 of 2 texts repeat themselves; 2 of their 5 claims")
