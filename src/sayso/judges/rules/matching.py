@@ -108,20 +108,8 @@ def _capital_run(value: str) -> str | None:
     at = len(words)
     while at and words[at - 1][:1].isupper():
         at -= 1
-    described = at and at < len(words) and words[at - 1].isalpha() and words[at - 1].islower()
-    if not described or words[at - 1] in (
-        "of",
-        "the",
-        "in",
-        "and",
-        "for",
-        "de",
-        "von",
-        "van",
-        "on",
-        "to",
-        "at",
-    ):
+    described = 0 < at < len(words) and words[at - 1].isalpha() and words[at - 1].islower()
+    if not described or words[at - 1] in STOP | PARTICLES:
         return None
     return " ".join(words[at:])
 
@@ -418,11 +406,7 @@ def spread(form: Form, new: Sequence[Token], text: Text, asked: Text) -> list[Hi
     if len(different) == 1:
         return _rest(different[0], form, text, asked)
     hit = window(different, text, 6 + 3 * len(different), len(different))
-    if hit is None:
-        return []
-    if form.person and not _together(different, hit, text):
-        return []
-    return [hit]
+    return [] if hit is None else [hit]
 
 
 def _rest(word: Token, form: Form, text: Text, asked: Text) -> list[Hit]:
@@ -443,12 +427,6 @@ def _rest(word: Token, form: Form, text: Text, asked: Text) -> list[Hit]:
         if same and (free or (before and locate(before, asked))):
             found.append(Hit(i, i, "words"))
     return found
-
-
-def _together(names: Sequence[Token], hit: Hit, text: Text) -> bool:
-    """A person's names stand together ("Lee, Ann"): "John, son of William Lee" is another man."""
-    taken = {i for n in names for i in locate(n, text)}
-    return all(i in taken or text.tokens[i].number for i in range(hit.first, hit.last + 1))
 
 
 # ---- a value that is no answer: denied, repeated from the question, of another event, or one of
@@ -804,6 +782,8 @@ def date_spans(
 MOST_CANDIDATES = 200
 #: Places in one answer where one name of a gold is looked for in other shapes.
 MOST_NAMES = 50
+#: What stands in lower case inside names.
+NAME_WORDS = PARTICLES | ARTICLES | {"of", "for", "and", "in"}
 #: Of a gold with more names than these only the first is also recognized by a part of it.
 MOST_ALIASES = 5
 
@@ -896,7 +876,8 @@ def _same_name(case: Case, said: Text, form: Form) -> list[Hit]:
     """Return where the same name is written in another shape: "JFK", "Ninth Symphony"."""
     found: list[Hit] = []
     at = 0
-    single = form.value[:1].isupper() and not ("," in form.value or LISTED.search(form.value))
+    single = "," not in form.value and not LISTED.search(form.value)
+    single = single and all(t.capital or t.number or t.text in NAME_WORDS for t in form.tokens)
     while single and said.letters and at < len(said.tokens) and len(found) < MOST_NAMES:
         first = last = at
         if said.tokens[at].capital:
