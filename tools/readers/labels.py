@@ -1,0 +1,225 @@
+"""Labelled texts that the reader of stance is learned from and tested on.
+
+* ``benchmarks/data/stance_real.jsonl``: real models' answers, two blind readings each by language
+  models that followed ``STANCE_GUIDE.md``. Texts of SmolLM2 stand there; the others are found by
+  hash in the folder ``SAYSO_TEST_DATA`` (QA-Eval, FELM, FActScore, HaluEval, UnknownBench).
+* ``stance.jsonl``, ``stance_writer_only.jsonl``: texts written for the purpose.
+* ``wordings_short.jsonl``, ``wordings_paragraphs.jsonl``: sentences by the author of the old rules.
+
+A row of real text belongs to ``train`` or ``aside`` by a hash of its question; HaluEval is
+``unopened``: nobody who builds readers looks at it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sayso.train.recipes.calibrated import AROUND_VALUE, Rung
+from sayso.train.rows import WORDS
+
+DATA = Path(__file__).resolve().parents[2] / "benchmarks" / "data"
+BIO = (
+    ("When was {} born?", "date of birth"),
+    ("Where was {} born?", "place of birth"),
+    ("What is {}'s occupation?", "occupation"),
+    ("What is {}'s nationality?", "country of citizenship"),
+    ("Where was {} educated?", "educated at"),
+    ("Which award has {} received?", "award received"),
+)
+
+
+class Label(NamedTuple):
+    """One aspect of a text: what was asked, its stance by each reader, and where it is spoken of.
+
+    ``stance`` is ``None`` where readers differ or nobody labelled it.
+    """
+
+    question: str
+    golds: tuple[str, ...]
+    hint: str
+    stance: str | None
+    readers: tuple[str, ...] = ()
+    content: str | None = None
+    span: tuple[int, int] | None = None
+
+
+class Row(NamedTuple):
+    """A text and its labels."""
+
+    id: str
+    source: str
+    half: str
+    form: str
+    text: str
+    entity: str
+    labels: tuple[Label, ...]
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()[:8]
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    opening = gzip.open if path.suffix == ".gz" else open
+    with opening(path, "rt", encoding="utf-8") as lines:  # type: ignore[operator]
+        for line in lines:
+            yield json.loads(line)
+
+
+def _texts(folder: Path) -> Iterator[tuple[str, str, list[dict[str, Any]], str]]:
+    """Yield (id, text, aspects, entity) of everything that may have been labelled."""
+    for name in ("NQ", "TQ"):
+        for row in _lines(folder / "evouna" / f"{name}.jsonl"):
+            golds = [gold for gold in (row["golden_answer"] or "").split("/") if gold.strip()]
+            for model in ("gpt35", "chatgpt", "gpt4", "newbing"):
+                text = row.get(f"answer_{model}")
+                if isinstance(text, str):
+                    yield _one("evouna", model, row["question"], golds, text)
+    for row in _lines(folder / "real" / "unknownbench_refunq.jsonl.gz"):
+        if isinstance(row["answer"], str):
+            golds = [gold for gold in row.get("golds") or [] if isinstance(gold, str)]
+            yield _one("refunq", row["model"], row["question"], golds, row["answer"])
+    for row in _lines(folder / "real" / "felm.jsonl.gz"):
+        if isinstance(row["response"], str):
+            yield _one("felm", "chatgpt", row["prompt"], [], row["response"])
+    for row in _lines(folder / "real" / "halueval_general.jsonl.gz"):
+        if isinstance(row["chatgpt_response"], str):
+            yield _one("halueval", "chatgpt", row["user_query"], [], row["chatgpt_response"])
+    for model in ("ChatGPT", "InstructGPT", "PerplexityAI"):
+        for row in _lines(folder / "factscore" / f"{model}.jsonl"):
+            topic, text = row["topic"], row["output"].strip()[:2500]
+            aspects = [{"question": q.format(topic), "golds": [], "description": d} for q, d in BIO]
+            yield f"fa{_hash('factscore', model, topic, text)}", text, aspects, topic
+
+
+def _one(
+    source: str, model: str, question: str, golds: list[str], text: str
+) -> tuple[str, str, list[dict[str, Any]], str]:
+    text = text.strip()
+    name = f"{source[:2]}{_hash(source, model, question, text)}"
+    return name, text, [{"question": question, "golds": golds}], ""
+
+
+def real_rows(folder: Path | None = None) -> list[Row]:
+    """Return the real texts that can be found; those of SmolLM2 always can."""
+    if folder is None and "SAYSO_TEST_DATA" in os.environ:
+        folder = Path(os.environ["SAYSO_TEST_DATA"])
+    found = {row[0]: row[1:] for row in _texts(folder)} if folder else {}
+    rows = []
+    for row in _lines(DATA / "stance_real.jsonl"):
+        if "text" in row:
+            text, aspects, entity = row["text"], row["aspects"], row.get("entity", "")
+        elif row["id"] in found:
+            text, aspects, entity = found[row["id"]]
+        else:
+            continue
+        labels = [_label(a, given) for a, given in zip(aspects, row["labels"], strict=True)]
+        rows.append(
+            Row(row["id"], row["source"], row["half"], row["form"], text, entity, tuple(labels))
+        )
+    return rows
+
+
+def _label(aspect: dict[str, Any], given: dict[str, Any]) -> Label:
+    stances = tuple(stance for stance, _ in given["readers"])
+    contents = {content for _, content in given["readers"]}
+    return Label(
+        aspect["question"],
+        tuple(aspect["golds"]),
+        aspect.get("description", ""),
+        stances[0] if len(set(stances)) == 1 else None,
+        stances,
+        contents.pop() if len(contents) == 1 else None,
+        tuple(given["span"]) if given["span"] else None,
+    )
+
+
+def written_rows(name: str) -> list[Row]:
+    """Return the texts of ``stance.jsonl`` and its like."""
+    rows = []
+    for row in _lines(DATA / f"{name}.jsonl"):
+        labels = []
+        for aspect in row["aspects"]:
+            chosen = aspect.get("intended", aspect)
+            readers = tuple(stance for stance, _ in aspect.get("readers", []))
+            labels.append(
+                Label(
+                    aspect["question"],
+                    tuple(aspect["golds"]),
+                    aspect.get("description", ""),
+                    chosen["stance"],
+                    readers,
+                    chosen["content"],
+                )
+            )
+        rows.append(Row(row["id"], name, "train", row["form"], row["text"], "", tuple(labels)))
+    return rows
+
+
+def wording_rows() -> list[Row]:
+    """Return the wordings; an aspect for which any verdict will do has no stance."""
+    rows = []
+    for at, row in enumerate(_lines(DATA / "wordings_short.jsonl")):
+        label = Label(row["question"], tuple(row["gold"]), "", row["expected"].split()[0])
+        rows.append(Row(f"ws{at}", "wordings_short", "train", "short", row["text"], "", (label,)))
+    for at, row in enumerate(_lines(DATA / "wordings_paragraphs.jsonl")):
+        labels = tuple(
+            Label(question, tuple(golds), "", expected.split()[0] if expected else None)
+            for question, golds, expected in row["aspects"]
+        )
+        rows.append(Row(f"wp{at}", "wordings_paragraphs", "train", "long", row["text"], "", labels))
+    return rows
+
+
+def training_rows() -> list[Row]:
+    """Return every text that may be learned from."""
+    real = [row for row in real_rows() if row.half == "train"]
+    own = [row for name in ("stance", "stance_writer_only") for row in written_rows(name)]
+    extra = [row for row in _own_labels() if row.half == "train"]
+    return [*real, *own, *wording_rows(), *taught_rows(), *extra]
+
+
+def taught_rows() -> list[Row]:
+    """Return short answers in the wordings that sayso itself writes into training rows."""
+    facts = (
+        ("Where was {} born?", ("Lindau", "the village of Ask", "Vigo, Spain")),
+        ("When was {} born?", ("1931", "4 June 1802", "July 1977", "August 2, 1944")),
+        ("How many people live in {}?", ("18,250", "about 900", "12", "3 million")),
+        ("Who designed {}?", ("Nora Quill", "Petra Vann and Otto Lind", "Ivo Marsh, Sr.")),
+        ("How heavy is {}?", ("3.2 kg", "4e12 kg", "70 %")),
+        ("Which prize did {} win?", ("the Lumen Medal", "a prize, in 1930")),
+    )
+    around = (*AROUND_VALUE, *(f"{word.capitalize()} {{answer}}" for word in WORDS))
+    rows = []
+    for n, (question, values) in enumerate(facts):
+        for m, wording in enumerate(around):
+            for v, value in enumerate(values):
+                asked = question.format(("Ada Holm", "Brackwater", "Ilmar Oss")[(n + m + v) % 3])
+                text = Rung(wording, 0.0).say(value)
+                stance = "committed" if wording == "{answer}" else "hedged"
+                label = Label(asked, (values[0],), "", stance)
+                rows.append(
+                    Row(f"taught{n}/{m}/{v}", "taught", "train", "short", text, "", (label,))
+                )
+    return rows
+
+
+def _own_labels() -> list[Row]:
+    """Return rows that a user labelled: the file ``SAYSO_STANCE_LABELS``, as ``stance.jsonl``."""
+    path = os.environ.get("SAYSO_STANCE_LABELS")
+    if not path:
+        return []
+    rows = []
+    for at, row in enumerate(_lines(Path(path))):
+        labels = tuple(
+            Label(a["question"], tuple(a["golds"]), a.get("description", ""), a["stance"])
+            for a in row["aspects"]
+        )
+        rows.append(Row(f"own{at}", "own", "train", row["form"], row["text"], "", labels))
+    return rows

@@ -1,0 +1,275 @@
+"""Train the offline reader of stance again, or say how well it reads texts it has not seen.
+
+    python tools/readers/stance.py            # train, write stance_reader/*.npz
+    python tools/readers/stance.py --folds 4  # cross-validate on the training texts, write nothing
+
+``SAYSO_TEST_DATA`` names the folder of the public texts, ``SAYSO_STANCE_LABELS`` a file of your own
+labelled answers, in the format of ``benchmarks/data/stance.jsonl``. Needs scikit-learn. The same
+texts give the same weights. What is set aside is read by ``benchmarks/stance.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from labels import Row, training_rows
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+from stance_reader.alignment import Paragraph
+from stance_reader.reading import (
+    STANCES,
+    Aspect,
+    Features,
+    Weights,
+    aspect_of,
+    features_of,
+    sentences_of,
+)
+
+from sayso.metrics.agreement import kappa
+from sayso.records import golds_of
+
+PACKAGE = Path(__file__).with_name("stance_reader")
+WITHHELD = ("abstained", "refused_by_policy", "asked_back")
+REAL = ("refunq", "evouna", "felm", "smollm2", "factscore", "own")
+LEAST = {"stance": 3, "alignment": 4, "spoken": 4}
+STRENGTH = {"stance": 0.3, "alignment": 0.3, "spoken": 0.3}
+ROUNDS = 3
+
+
+def aspects_of(row: Row) -> list[Aspect]:
+    return [aspect_of(a.question, golds_of(a.golds), a.hint, row.entity) for a in row.labels]
+
+
+def short_features(row: Row) -> Features:
+    (aspect,) = aspects_of(row)
+    return {**features_of(sentences_of(row.text), aspect), "short": 1.0}
+
+
+def weight_of(row: Row) -> float:
+    if row.source == "taught":
+        return 0.2
+    return 2.0 if row.source in REAL else 0.5 if row.source.startswith("wordings") else 1.0
+
+
+def fit(
+    examples: Sequence[Features], labels: Sequence[Any], weights: Sequence[float], name: str
+) -> Weights:
+    """Fit a linear model; classes are those of the labels, in the order of STANCES."""
+    counts = Counter(feature for example in examples for feature in example)
+    kept = [{f: v for f, v in e.items() if counts[f] >= LEAST[name]} for e in examples]
+    vectorizer = DictVectorizer(dtype=np.float64)
+    table = vectorizer.fit_transform(kept)
+    model = LogisticRegression(C=STRENGTH[name], max_iter=500)
+    model.fit(table, labels, sample_weight=weights)
+    if name != "stance":
+        coefficients, bias = model.coef_.T, model.intercept_
+    else:
+        order = [list(model.classes_).index(stance) for stance in STANCES[:-1]]
+        coefficients, bias = model.coef_[order].T, model.intercept_[order]
+    rows = {feature: at for at, feature in enumerate(vectorizer.get_feature_names_out())}
+    return Weights(rows, coefficients, bias, 1.0)
+
+
+class Long:
+    """A paragraph with its features of alignment, and where each aspect is spoken of.
+
+    ``homes`` is a clause, -1 for nowhere, ``None`` where it has to be guessed.
+    """
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.text = Paragraph(row.text, aspects_of(row))
+        n = len(self.text.clauses)
+        self.pairs = [[self.text.pair(i, j) for i in range(n)] for j in range(len(row.labels))]
+        self.homes = [self._home(j) for j in range(len(row.labels))]
+
+    def _home(self, j: int) -> int | None:
+        label, text = self.row.labels[j], self.text
+        if label.span is not None:
+            low, high = label.span
+            common = []
+            for clause in text.clauses:
+                part = text.words(clause)
+                common.append(max(0, min(high, part[-1].end) - max(low, part[0].start)))
+            return int(np.argmax(common)) if max(common) else None
+        if label.stance == "omitted":
+            return -1
+        if text.golds[:, j].any():
+            return int(np.argmax(text.golds[:, j] * (1 + text.hits[:, j])))
+        if label.stance in WITHHELD:
+            gaps = [
+                pair[j].get("gap", 0.0) * (1 + 2 * text.hits[i, j] + pair[j]["gap names kind"])
+                if "gap" in pair[j]
+                else 0.0
+                for i, pair in enumerate(zip(*self.pairs, strict=True))
+            ]
+            return int(np.argmax(gaps)) if max(gaps) else None
+        return None
+
+    def align(self, weights: Weights) -> None:
+        self.text.fits = np.array(
+            [[float(weights.probabilities(f)[0]) for f in pairs] for pairs in self.pairs]
+        )
+
+
+def fit_alignment(texts: Sequence[Long]) -> Weights:
+    """Fit which clause speaks of which aspect; unlabelled homes are guessed and fitted again."""
+    homes = [list(text.homes) for text in texts]
+    for turn in range(ROUNDS):
+        examples, labels = [], []
+        for text, known in zip(texts, homes, strict=True):
+            for pairs, home in zip(text.pairs, known, strict=True):
+                if home is not None:
+                    examples += pairs
+                    labels += [int(i == home) for i in range(len(pairs))]
+        weights = fit(examples, labels, [1.0] * len(labels), "alignment")
+        if turn == ROUNDS - 1:
+            break
+        for text, known in zip(texts, homes, strict=True):
+            text.align(weights)
+            for j, label in enumerate(text.row.labels):
+                if text.homes[j] is None and label.stance not in (None, "omitted"):
+                    known[j] = int(np.argmax(text.text.fits[j]))
+    return weights
+
+
+class Readers(NamedTuple):
+    """The weights of the three models."""
+
+    alignment: Weights
+    spoken: Weights
+    stance: Weights
+
+
+def fit_all(short: Sequence[Row], long: Sequence[Long]) -> Readers:
+    """Fit alignment, then whether an aspect is spoken of, then the stance where it is."""
+    alignment = fit_alignment(long)
+    examples, labels, weights = [], [], []
+    for row in short:
+        stance = row.labels[0].stance
+        if stance is not None:
+            examples.append(short_features(row))
+            labels.append("committed" if stance == "omitted" else stance)
+            weights.append(weight_of(row))
+    spoken, omitted, spoken_weights = [], [], []
+    for text in long:
+        text.align(alignment)
+        for j, label in enumerate(text.row.labels):
+            if label.stance is not None:
+                spoken.append(text.text.spoken_features(j))
+                omitted.append(int(label.stance == "omitted"))
+                spoken_weights.append(weight_of(text.row))
+            if label.stance not in (None, "omitted"):
+                examples.append(text.text.features(j))
+                labels.append(label.stance)
+                weights.append(weight_of(text.row))
+    return Readers(
+        alignment,
+        fit(spoken, omitted, spoken_weights, "spoken"),
+        fit(examples, labels, weights, "stance"),
+    )
+
+
+def predict_short(row: Row, readers: Readers) -> np.ndarray:
+    return np.append(readers.stance.probabilities(short_features(row)), 0.0)
+
+
+def predict_long(text: Long, j: int, readers: Readers) -> np.ndarray:
+    unspoken = float(readers.spoken.probabilities(text.text.spoken_features(j))[0])
+    rest = readers.stance.probabilities(text.text.features(j))
+    return np.append(rest * (1 - unspoken), unspoken)
+
+
+def cross_validate(short: list[Row], long: list[Long], folds: int) -> float:
+    """Print kappa by source; return the temperature that fits the real texts best."""
+    groups = [row.labels[0].question if row.source in REAL else row.id for row in short]
+    long_groups = [text.row.entity or text.row.id for text in long]
+    seen: list[tuple[str, str, np.ndarray]] = []
+    for (a, b), (c, d) in zip(
+        GroupKFold(folds).split(short, groups=groups),
+        GroupKFold(folds).split(long, groups=long_groups),
+        strict=True,
+    ):
+        readers = fit_all([short[i] for i in a], [long[i] for i in c])
+        for i in b:
+            label = short[i].labels[0].stance
+            if label is not None:
+                wanted = "committed" if label == "omitted" else label
+                seen.append((f"{short[i].source} short", wanted, predict_short(short[i], readers)))
+        for i in d:
+            long[i].align(readers.alignment)
+            for j, one in enumerate(long[i].row.labels):
+                if one.stance is not None:
+                    chances = predict_long(long[i], j, readers)
+                    seen.append((f"{long[i].row.source} long", one.stance, chances))
+    for source in sorted({source for source, _, _ in seen}):
+        _print(source, [(w, p) for s, w, p in seen if s == source])
+    for form in ("short", "long"):
+        mine = [(w, p) for s, w, p in seen if s.split()[0] in REAL and s.endswith(form)]
+        _print(f"real, {form}", mine)
+    real = [(w, p) for s, w, p in seen if s.split()[0] in REAL]
+    losses = {t: _loss(real, t) for t in np.arange(0.5, 2.55, 0.05)}
+    best = min(losses, key=losses.__getitem__)
+    print(f"temperature {best:.2f}, log-loss {losses[best]:.3f}")
+    return float(best)
+
+
+def _loss(rows: list[tuple[str, np.ndarray]], temperature: float) -> float:
+    total = 0.0
+    for wanted, chances in rows:
+        power = np.power(np.maximum(chances, 1e-12), 1 / temperature)
+        total -= float(np.log(power[STANCES.index(wanted)] / power.sum()))  # type: ignore[arg-type]
+    return total / len(rows)
+
+
+def _print(title: str, rows: list[tuple[str, np.ndarray]]) -> None:
+    wanted = [w for w, _ in rows]
+    read = [STANCES[int(p.argmax())] for _, p in rows]
+    wrong = Counter((w, r) for w, r in zip(wanted, read, strict=True) if w != r).most_common(4)
+    right = sum(w == r for w, r in zip(wanted, read, strict=True)) / len(rows)
+    value = kappa(wanted, read)
+    shown = "-" if value is None else f"{value:.3f}"
+    print(f"{title:28} n={len(rows):5} kappa {shown} right {right:.3f} {wrong}")
+
+
+def save(weights: Weights, name: str, temperature: float) -> None:
+    """Write weights of some size as half floats."""
+    kept = [f for f, at in weights.rows.items() if np.abs(weights.table[at]).max() > 0.004]
+    table = weights.table[[weights.rows[f] for f in kept]]
+    np.savez_compressed(
+        PACKAGE / f"{name}.npz",
+        names=np.frombuffer("\n".join(kept).encode("utf-8"), dtype=np.uint8),
+        table=table.astype(np.float16),
+        bias=weights.bias.astype(np.float32),
+        temperature=np.float32(temperature),
+    )
+    print(f"{name}: {len(kept)} features, {(PACKAGE / f'{name}.npz').stat().st_size // 1024} kB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folds", type=int, default=0, help="cross-validate, write nothing")
+    parser.add_argument("--temperature", type=float, default=1.0)
+    arguments = parser.parse_args()
+    rows = training_rows()
+    short = [row for row in rows if row.form == "short"]
+    long = [text for row in rows if row.form == "long" if (text := Long(row)).text.clauses]
+    print(f"{len(short)} short answers, {len(long)} paragraphs")
+    if arguments.folds:
+        cross_validate(short, long, arguments.folds)
+        return
+    readers = fit_all(short, long)
+    save(readers.alignment, "alignment", 1.0)
+    save(readers.spoken, "spoken", 1.0)
+    save(readers.stance, "stance", arguments.temperature)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""A learned reader of stance that is not in use yet; see README.md."""

@@ -1,0 +1,239 @@
+"""The offline judge: stance and content of an answer in one go (VALIDITY 3).
+
+Stance is learned from labelled text (``reading``, ``alignment``); right or wrong are rules over
+values (``matching``). Deterministic, English, no model and no network. Decisions to know:
+
+* A hedged answer keeps its content; abstaining, refusing and asking back have content "none".
+* A short answer that says something else than what was asked is committed and incorrect: it voices
+  no gap. Only an empty one is "omitted", and an aspect of which a paragraph says nothing.
+* An approximate value ("about 5,000") is committed; whether it agrees, the matcher says.
+* ``certainty`` is the calibrated probability of the stance.
+* Other languages, failed and truncated generations are problems; none of them gets a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
+import numpy as np
+
+from sayso.judges.judge import WITHHELD, Item, credit_withholding, golds_to_compare
+from sayso.judges.patterns import regex
+from sayso.judges.rules.matching import Match, asserted, match
+from sayso.judges.rules.sentences import Span
+from sayso.judges.rules.text import is_english
+from sayso.metrics.arrays import Floats
+from sayso.records import Content, Gold, Question, Stance, Verdict, golds_of
+from stance_reader.alignment import Paragraph
+from stance_reader.reading import (
+    STANCES,
+    Aspect,
+    Sentence,
+    aspect_of,
+    features_of,
+    load_weights,
+    marks_of,
+    sentences_of,
+)
+
+NAME = "rules"
+SIGNATURE = "rules@4"
+_WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*+")
+#: No word is this long; such a run is noise that would only cost time.
+_ENDLESS = regex(r"\S{200,}+")
+#: characters of a text that are compared with golds
+_LONGEST = 20_000
+
+
+def missing(problem: str) -> Verdict:
+    """Return a verdict without a value."""
+    return Verdict(target="", asked="", by=SIGNATURE, problem=problem)
+
+
+def make_verdict(
+    stance: Stance,
+    content: Content = "none",
+    where: Span | None = None,
+    value: Span | None = None,
+    certainty: float = 1.0,
+) -> Verdict:
+    """Return a verdict that was read; ``where`` is the sentence, ``value`` the value inside it."""
+    return Verdict(
+        target="",
+        asked="",
+        by=SIGNATURE,
+        stance=stance,
+        content=content,
+        start=where.start if where else None,
+        end=where.end if where else None,
+        answer_start=value.start if value else None,
+        answer_end=value.end if value else None,
+    )
+
+
+def judge_rules(question: str, golds: Sequence[str | Gold], answer: str) -> Verdict:
+    """Judge a short answer to one question; offline, deterministic.
+
+    Each gold is a true value; any one suffices. ``target`` and ``asked`` are left empty. An empty
+    answer is omitted; running text in another language has problem "language". Never raises on any
+    text.
+    """
+    return _short(aspect_of(question, golds_of(golds)), answer)
+
+
+def judge_rules_long(
+    parts: Sequence[tuple[str, Sequence[str | Gold]]], paragraph: str
+) -> list[Verdict]:
+    """Judge a paragraph for each (question, golds) of ``parts``, in their order.
+
+    An aspect of which nothing is said is omitted. Otherwise as :func:`judge_rules`.
+    """
+    return _long([aspect_of(question, golds_of(golds)) for question, golds in parts], paragraph)
+
+
+class RulesJudge:
+    """The offline readers as a :class:`~sayso.judges.judge.Judge`."""
+
+    name = NAME
+    signature = SIGNATURE
+
+    def grade(self, items: Sequence[Item]) -> list[Verdict]:
+        """Return one verdict for each (item, question), in order; see ``judge_rules``."""
+        return [verdict for item in items for verdict in _grade(item)]
+
+
+def _grade(item: Item) -> list[Verdict]:
+    generation = item.generation
+    problem = generation.problem
+    if problem is not None:
+        problem = "truncated" if problem == "truncated" else "failed"
+        verdicts = [missing(problem) for _ in item.questions]
+    elif generation.form == "long" or len(item.questions) != 1:
+        verdicts = _long([_aspect(q) for q in item.questions], generation.text)
+    else:
+        verdicts = [_short(_aspect(item.questions[0]), generation.text)]
+    return [
+        msgspec.structs.replace(credit_withholding(q, verdict), target=generation.id, asked=q.id)
+        for verdict, q in zip(verdicts, item.questions, strict=True)
+    ]
+
+
+def _aspect(question: Question) -> Aspect:
+    aspect = question.aspect
+    hint = f"{aspect.description} {aspect.label}" if aspect else ""
+    return aspect_of(question.text, golds_to_compare(question), hint.strip(), question.entity)
+
+
+def _foreign(text: str, aspects: Sequence[Aspect]) -> bool:
+    """Whether a text is in another language than English; golds and questions have none."""
+    if is_english(text):
+        return False
+    neutral = {word for a in aspects for gold in a.golds for word in gold}
+    neutral.update(w.lower() for a in aspects for w in _WORD.findall(a.question[:2000]))
+    kept = (w for w in text.split() if w.strip(".,;").lower() not in neutral)
+    return not is_english(" ".join(kept))
+
+
+# ---- short answers
+
+
+@lru_cache(maxsize=65536)
+def _short(aspect: Aspect, answer: str) -> Verdict:
+    rows = sentences_of(answer)
+    if not any(word.raw[0].isalnum() for row in rows for word in row):
+        return make_verdict("omitted")
+    if _foreign(answer, [aspect]):
+        return missing("language")
+    features = features_of(rows, aspect)
+    features["short"] = 1.0
+    stance, certainty = _likeliest(load_weights("stance").probabilities(features))
+    if stance in WITHHELD:
+        return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
+    if not aspect.given:
+        return missing("unread")
+    text = _readable(answer)
+    found = match(aspect.question, aspect.given, text)
+    value = _value(aspect, found, text, Span(0, len(text)))
+    content: Content = found.content
+    if content == "none" and stance == "committed":
+        content = "incorrect"
+    return make_verdict(stance, content, _sentence_at(rows, value), value, certainty)
+
+
+def _likeliest(chances: Floats) -> tuple[Stance, float]:
+    place = int(np.argmax(chances))
+    return STANCES[place], float(chances[place])
+
+
+def _readable(text: str) -> str:
+    """Return a text without endless runs, each replaced by as many spaces."""
+    return _ENDLESS.sub(lambda run: " " * len(run.group()), text[:_LONGEST])
+
+
+def _value(aspect: Aspect, found: Match, text: str, where: Span) -> Span | None:
+    """Return the span of the value; ``found`` was matched on ``text[where.start:where.end]``."""
+    low, high = where
+    if found.start is not None and found.end is not None:
+        span = Span(low + found.start, low + found.end)
+        if found.content == "correct" or aspect.kind in ("date", "number"):
+            return span
+    known = frozenset(w.lower() for w in _WORD.findall(aspect.question[:2000]))
+    value = asserted(text, low, high, aspect.kind, known, aspect.cues)
+    words = list(_WORD.finditer(text, low, high)) if value is None else []
+    if words and len(words) <= 6:
+        return Span(words[0].start(), words[-1].end())
+    return value
+
+
+def _sentence_at(rows: Sequence[Sentence], value: Span | None) -> Span:
+    """Return the sentence of a value, the first one where there is no value."""
+    spans = [Span(row[0].start, row[-1].end) for row in rows]
+    if value is None:
+        return spans[0]
+    return next((s for s in spans if s.start <= value.start < s.end), spans[0])
+
+
+def _withholding(rows: Sequence[Sentence]) -> Span:
+    """Return the sentence that says most of not knowing, not telling or asking back."""
+    kinds = ("ignorant", "policy", "ask")
+    counts = [sum(mark.kind in kinds for mark in marks_of(row)) for row in rows]
+    row = rows[counts.index(max(counts))]
+    return Span(row[0].start, row[-1].end)
+
+
+# ---- paragraphs
+
+
+def _long(aspects: list[Aspect], paragraph: str) -> list[Verdict]:
+    text = Paragraph(paragraph, aspects)
+    if not text.clauses or not aspects:
+        return [make_verdict("omitted") for _ in aspects]
+    if _foreign(paragraph, aspects):
+        return [missing("language") for _ in aspects]
+    text.align()
+    readable = _readable(paragraph)
+    return [_of_aspect(text, readable, j) for j in range(len(aspects))]
+
+
+def _of_aspect(text: Paragraph, readable: str, j: int) -> Verdict:
+    aspect = text.aspects[j]
+    stance, certainty = _likeliest(text.chances(j))
+    if stance == "omitted":
+        return make_verdict(stance, certainty=certainty)
+    if stance in WITHHELD:
+        rows = text.context_of(j) or text.rows
+        return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
+    if not aspect.given:
+        return missing("unread")
+    clause = text.clauses[text.best(j)[0]]
+    part, row = text.words(clause), text.rows[clause.sentence]
+    where = Span(part[0].start, part[-1].end)
+    found = match(aspect.question, aspect.given, readable[where.start : where.end])
+    if found.content == "none":
+        where = Span(row[0].start, row[-1].end)
+        found = match(aspect.question, aspect.given, readable[where.start : where.end])
+    content: Content = "incorrect" if found.content == "none" else found.content
+    value = _value(aspect, found, readable, where)
+    return make_verdict(stance, content, Span(row[0].start, row[-1].end), value, certainty)

@@ -1,0 +1,478 @@
+"""How surely a text speaks: features of the words that speak of an aspect, and the learned reader.
+
+A text becomes sentences of words. Words of the question, numbers and names are masked, so that what
+is learned is how things are said, not what. Features are n-grams of what is left (as it stands, and
+with each cue phrase replaced by its class), cues by where they stand (before or after the value, in
+its segment, sentence or beside it; denied; in the first person), whether a value of the expected
+kind is there, and lengths. The weights of a softmax over the stances are learned from labelled text
+(``tools/readers/stance.py``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from sayso.judges.patterns import regex
+from sayso.judges.rules.sentences import Span, sentences
+from sayso.metrics.arrays import Floats
+from sayso.records import Gold, Stance
+from stance_reader.vocabulary import (
+    Expected,
+    cues,
+    expected,
+    families,
+    stem,
+    words,
+    written_out,
+)
+
+Features = dict[str, float]
+
+#: the stances whose probability is learned; the last one of paragraphs only
+STANCES: tuple[Stance, ...] = (
+    "committed", "hedged", "abstained", "refused_by_policy", "asked_back", "omitted",
+)  # fmt: skip
+#: sentences of a text that are read: the first and the last ones
+FIRST, LAST = 72, 8
+#: characters of a text that are read
+LONGEST = 40_000
+
+_WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*+|[?!.,;:()%\"=—–]")
+_TIME = regex(r"[+-]?(\d{1,4})-\d\d-\d\dT")
+_MONTHS = frozenset(
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
+
+
+class Word(NamedTuple):
+    """A word or sign: as compared, as written, where it stands, whether it is capitalized.
+
+    ``opens``: it is the first of its sentence.
+    """
+
+    text: str
+    raw: str
+    start: int
+    end: int
+    capital: bool
+    opens: bool
+
+    @property
+    def name(self) -> bool:
+        """Whether it looks like a name: capitalized, and not because a sentence begins."""
+        return self.capital and not self.opens and self.raw != "I"
+
+
+Sentence = tuple[Word, ...]
+
+
+def words_of(text: str, low: int = 0, high: int | None = None) -> Sentence:
+    """Return the words and signs of a stretch, contractions written out."""
+    found: list[Word] = []
+    for match in _WORD.finditer(text, low, len(text) if high is None else high):
+        raw = match.group()[:60]
+        for part in written_out(raw.lower()):
+            word = Word(part, raw, match.start(), match.end(), raw[0].isupper(), not found)
+            found.append(word)
+    return tuple(found)
+
+
+def sentences_of(text: str) -> list[Sentence]:
+    """Return the sentences of a text as words; of a long one the first and the last."""
+    spans = sentences(text[:LONGEST])
+    if len(spans) > FIRST + LAST:
+        spans = spans[:FIRST] + spans[-LAST:]
+    return [row for span in spans if (row := words_of(text, span.start, span.end))]
+
+
+# ---- what is asked
+
+
+class Aspect(NamedTuple):
+    """A question: the kind of its answer, its stems, the words of its golds, names in it.
+
+    ``asked`` are stems of all its content words, ``cues`` those that are no names, and families;
+    ``golds`` are word sequences, ``gold_words`` their content words.
+    """
+
+    question: str
+    kind: Expected
+    asked: frozenset[str]
+    cues: frozenset[str]
+    names: frozenset[str]
+    golds: tuple[tuple[str, ...], ...]
+    gold_words: frozenset[str]
+    given: tuple[Gold, ...]
+
+    @property
+    def families(self) -> frozenset[str]:
+        """The families of words that the question asks with."""
+        return self.cues & frozenset(families().values())
+
+
+@lru_cache(maxsize=8192)
+def aspect_of(
+    question: str, golds: tuple[Gold, ...] = (), hint: str = "", entity: str = ""
+) -> Aspect:
+    """Read a question; ``hint`` is the description of its type, ``entity`` whom it is about."""
+    function, stop = words("function"), words("stop")
+    asked = [word for row in sentences_of(question[-4000:]) for word in row]
+    names = {word.text for word in asked if word.name}
+    names.update(word.text for word in words_of(entity))
+    content = [
+        word.text
+        for word in asked
+        if word.raw[0].isalnum() and word.text not in function and word.text not in stop
+    ]
+    stems = {stem(word) for word in content if word not in names}
+    stems.update(
+        stem(word.text)
+        for word in words_of(hint)
+        if word.raw[0].isalnum() and word.text not in function and word.text not in stop
+    )
+    known = frozenset(families().values())
+    stems.update(stem(word.text) for word in asked if stem(word.text) in known)
+    sequences = [
+        _gold_words(value) for gold in golds[:12] for value in (gold.value, *gold.aliases[:8])
+    ]
+    return Aspect(
+        question,
+        expected(question, hint),
+        frozenset(map(stem, content)),
+        frozenset(stems),
+        frozenset(names),
+        tuple(s for s in sequences if s),
+        frozenset(w for s in sequences for w in s if w not in function and len(w) > 1),
+        golds,
+    )
+
+
+def _gold_words(value: str) -> tuple[str, ...]:
+    time = _TIME.match(value)
+    if time:
+        return (time.group(1).lstrip("0"),)
+    return tuple(word.text for word in words_of(value[:200]) if word.raw[0].isalnum())
+
+
+# ---- masks, cues and values
+
+#: what stands for masked words
+_MASKS = frozenset({"ASKED", "NAME", "#", "MONTH"})
+
+
+def mask(row: Sentence, aspect: Aspect) -> list[str | None]:
+    """Return each word as the reader sees it; ``None`` where a mask goes on."""
+    function = words("function")
+    seen: list[str | None] = []
+    last: str | None = None
+    for word in row:
+        text = word.text
+        if not word.raw[0].isalnum():
+            symbol = text
+        elif any(c.isdigit() for c in text):
+            symbol = "#"
+        elif text in _MONTHS and word.name:
+            symbol = "MONTH"
+        elif text in function:
+            symbol = text
+        elif stem(text) in aspect.asked:
+            symbol = "ASKED"
+        else:
+            symbol = "NAME" if word.name else text
+        seen.append(None if symbol == last and symbol in _MASKS else symbol)
+        last = symbol
+    return seen
+
+
+class Mark(NamedTuple):
+    """A cue phrase: words ``start:end`` of a sentence, and its class."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def marks_of(row: Sentence) -> list[Mark]:
+    """Return the cue phrases of a sentence; a name and the month of May are none."""
+    table = cues()
+    marks = []
+    for at, word in enumerate(row):
+        if word.text in table and not (word.name and (word.text in _MONTHS or _in_name(row, at))):
+            for phrase, kind in table[word.text]:
+                end = _phrase_end(row, at, phrase)
+                if end is not None:
+                    marks.append(Mark(at, end, kind))
+    return marks
+
+
+def _in_name(row: Sentence, at: int) -> bool:
+    """Whether a neighbor is capitalized too: "Maybe Happy Ending"."""
+    return any(0 <= i < len(row) and row[i].name for i in (at - 1, at + 1))
+
+
+def _phrase_end(row: Sentence, at: int, phrase: tuple[str, ...]) -> int | None:
+    for i, part in enumerate(phrase):
+        if part == "*":
+            skip = next(
+                (n for n in (1, 2) if at + n < len(row) and row[at + n].text == phrase[i + 1]), None
+            )
+            if skip is None:
+                return None
+            at += skip
+        elif at < len(row) and row[at].text == part:
+            at += 1
+        else:
+            return None
+    return at
+
+
+def has_gold(row: Sequence[Word], aspect: Aspect) -> bool:
+    """Whether one of the golds stands in these words, word for word."""
+    texts = [word.text for word in row]
+    for gold in aspect.golds:
+        for at in range(len(texts) - len(gold) + 1):
+            if texts[at] == gold[0] and tuple(texts[at : at + len(gold)]) == gold:
+                return True
+    return False
+
+
+def has_kind(row: Sequence[Word], aspect: Aspect) -> bool:
+    """Whether these words hold a value of the expected kind."""
+    if aspect.kind == "date":
+        return any(_is_year(w.text) or (w.text in _MONTHS and w.capital) for w in row)
+    if aspect.kind == "number":
+        return any(w.text[0].isdigit() for w in row)
+    if aspect.kind in ("place", "person"):
+        return any(w.name and w.text not in aspect.names for w in row)
+    function = words("function")
+    return any(
+        w.raw[0].isalnum() and w.text not in function and stem(w.text) not in aspect.asked
+        for w in row
+    )
+
+
+def _is_year(text: str) -> bool:
+    return 3 <= len(text.removesuffix("s")) <= 4 and text.removesuffix("s").isdigit()
+
+
+# ---- features
+
+_KIND_SYMBOLS: Mapping[str, tuple[str, ...]] = {
+    "date": ("#", "MONTH"), "number": ("#",), "place": ("NAME",), "person": ("NAME",),
+}  # fmt: skip
+_ANY_SYMBOL = ("NAME", "#", "MONTH")
+_EDGES = frozenset(
+    [*",;:()—–", "but", "although", "though", "while", "whereas", "who", "which", "where"]
+)
+_COUNTED = (
+    "doubt", "modal", "hearsay", "ignorant", "policy", "ask", "denial", "whole", "firm", "contrast",
+)  # fmt: skip
+_NEGATIONS = frozenset(["not", "no", "never", "without", "nothing"])
+_SPEAKER = frozenset(["i", "my", "me", "we", "our"])
+
+
+def add_ngrams(symbols: Iterable[str | None], prefix: str, into: Features, most: int = 3) -> None:
+    """Add the n-grams of one to ``most`` symbols, the ends of the sentence among them."""
+    kept = ["^", *(s for s in symbols if s), "$"]
+    for at in range(len(kept)):
+        text = prefix + kept[at]
+        into[text] = 1.0
+        for n in range(1, most):
+            if at + n < len(kept):
+                text = f"{text} {kept[at + n]}"
+                into[text] = 1.0
+
+
+def collapsed(symbols: Sequence[str | None], marks: Sequence[Mark]) -> list[str]:
+    """Return the symbols with cue phrases as their class, other words as ``w``."""
+    function = words("function")
+    kept = list(symbols)
+    for start, end, kind in sorted(marks, key=lambda m: (m.start, -m.end)):
+        if kept[start] is not None and not str(kept[start]).startswith("<"):
+            kept[start:end] = [f"<{kind}>", *[None] * (end - start - 1)]
+    short: list[str] = []
+    for symbol in kept:
+        if symbol is None:
+            continue
+        plain = symbol[0].isalnum() and symbol not in function and symbol not in _MASKS
+        if not (plain and short and short[-1] == "w"):
+            short.append("w" if plain else symbol)
+    return short
+
+
+def _spots(symbols: Sequence[str | None], kind: str) -> list[int]:
+    """Return where the value may stand: what has the shape of the kind, else of any value."""
+    for wanted in (_KIND_SYMBOLS.get(kind, _ANY_SYMBOL), _ANY_SYMBOL):
+        spots = [at for at, symbol in enumerate(symbols) if symbol in wanted]
+        if spots:
+            return spots
+    return []
+
+
+def _segment(row: Sentence, at: int) -> tuple[int, int]:
+    """Return the words around a place up to a comma, a bracket, "and" or another clause."""
+    low, high = at, at
+    while low > 0 and row[low - 1].text not in _EDGES and row[low - 1].text != "and":
+        low -= 1
+    while high + 1 < len(row) and row[high + 1].text not in _EDGES and row[high + 1].text != "and":
+        high += 1
+    if low > 1 and row[low - 1].text == "," and at - low <= 2:
+        start = low - 1
+        while start > 0 and row[start - 1].text not in _EDGES:
+            start -= 1
+        if low - 1 - start <= 4:  # "perhaps, Ripley"
+            low = start
+    if high + 2 < len(row) and row[high + 1].text == ",":
+        end = high + 2
+        while end < len(row) and row[end].text not in _EDGES and row[end].text not in ".?!":
+            end += 1
+        if end - high - 2 <= 4 and (end == len(row) or row[end].text in ",.?!"):
+            high = end - 1  # "Ripley, reportedly, ..."
+    return low, high + 1
+
+
+def features_of(rows: Sequence[Sentence], aspect: Aspect) -> Features:
+    """Return the features of the sentences that speak of an aspect.
+
+    They know nothing of the golds: a reading of doubt that went by what is true would credit a
+    model that hedges blindly with knowing itself.
+    """
+    into: Features = {}
+    values = [has_kind(row, aspect) for row in rows]
+    home = next((i for i, value in enumerate(values) if value), 0)
+    new = 0
+    for i, row in enumerate(rows):
+        symbols, marks = mask(row, aspect), marks_of(row)
+        new += _new_words(symbols)
+        add_ngrams(symbols, "", into)
+        if i == 0:
+            add_ngrams(symbols[:6], "first:", into)
+        if i == home:
+            add_ngrams(symbols, "home:", into, 2)
+            add_ngrams(collapsed(symbols, marks), "cues:", into)
+            _around_value(row, symbols, marks, aspect, into)
+        _cues_of(row, marks, ("before", "home", "after")[(i >= home) + (i > home)], into)
+        if i == 0:
+            into.update({f"cue1:{mark.kind}": 1.0 for mark in marks})
+    _whole(rows, aspect, any(values), new, into)
+    return into
+
+
+def _new_words(symbols: Sequence[str | None]) -> int:
+    function = words("function")
+    return sum(
+        1
+        for s in symbols
+        if s and (s[0].isalnum() or s == "#") and s not in function and s != "ASKED"
+    )
+
+
+def _cues_of(row: Sentence, marks: Sequence[Mark], place: str, into: Features) -> None:
+    speaker = any(word.text in _SPEAKER for word in row)
+    for start, _, kind in marks:
+        into[f"cue:{kind}"] = into.get(f"cue:{kind}", 0.0) + 1
+        into[f"{place}:cue:{kind}"] = 1.0
+        if any(word.text in _NEGATIONS for word in row[max(0, start - 3) : start]):
+            into[f"denied:{kind}"] = 1.0
+        if speaker:
+            into[f"speaker:{kind}"] = 1.0
+
+
+def _around_value(
+    row: Sentence, symbols: Sequence[str | None], marks: Sequence[Mark], aspect: Aspect,
+    into: Features,
+) -> None:  # fmt: skip
+    """Add how each cue of the sentence stands to its value."""
+    spots = _spots(symbols, aspect.kind)
+    if not spots:
+        return
+    low, high = _segment(row, spots[0])
+    for start, end, kind in marks:
+        apart = min(
+            0 if start <= p < end else p - end + 1 if p >= end else start - p for p in spots
+        )
+        into[f"{'near' if apart <= 4 else 'far'}:{kind}"] = 1.0
+        into[f"{'segment' if start < high and end > low else 'outside'}:{kind}"] = 1.0
+        into[f"{'ahead' if any(p >= end for p in spots) else 'behind'}:{kind}"] = 1.0
+
+
+def _whole(rows: Sequence[Sentence], aspect: Aspect, value: bool, new: int, into: Features) -> None:
+    """Add what holds of all sentences together."""
+    for kind in _COUNTED:
+        count = into.get(f"cue:{kind}", 0.0)
+        if count:
+            into[f"cue:{kind}"], into[f"some:{kind}"] = min(count, 3) / 3, 1.0
+        else:
+            into[f"none:{kind}"] = 1.0
+    into["value"], into[f"kind:{aspect.kind}"] = float(value), 1.0
+    into[f"value:{aspect.kind}:{value:d}"] = 1.0
+    length = sum(len(row) for row in rows)
+    into.update({f"length>{n}": float(length > n) for n in (3, 6, 12, 25, 50, 100)})
+    into.update({f"new>{n}": float(new > n) for n in (0, 1, 2, 4, 8, 16)})
+    into[f"sentences:{min(len(rows), 4)}"] = 1.0
+    asks = [row[-1].text == "?" for row in rows]
+    into["asks last"], into["asks"] = float(bool(asks) and asks[-1]), float(any(asks))
+    into["only asks"] = float(bool(asks) and all(asks))
+    some = {kind: f"some:{kind}" in into for kind in _COUNTED}
+    withheld = f"{some['ignorant']:d}{some['policy']:d}{some['ask']:d}"
+    into[f"withheld:{withheld}:{value:d}"] = 1.0
+    doubt = some["doubt"] or some["modal"]
+    into[f"doubt:{some['ignorant']:d}{doubt:d}{value:d}:{min(new // 4, 3)}"] = 1.0
+
+
+# ---- the learned weights
+
+
+class Weights(NamedTuple):
+    """A linear model: the row of each feature, weights (features, classes), bias (classes,).
+
+    ``temperature`` divides the scores, so that probabilities mean what they say.
+    """
+
+    rows: Mapping[str, int]
+    table: Floats
+    bias: Floats
+    temperature: float
+
+    def probabilities(self, features: Features) -> Floats:
+        """Return the probability of each class, (classes,)."""
+        at = [
+            (row, value)
+            for name, value in features.items()
+            if (row := self.rows.get(name)) is not None
+        ]
+        scores = self.bias.copy()
+        if at:
+            index, values = zip(*at, strict=True)
+            scores += np.asarray(values) @ self.table[list(index)]
+        scores /= self.temperature
+        if len(scores) == 1:
+            return np.array([1 / (1 + math.exp(-min(max(float(scores[0]), -700.0), 700.0)))])
+        power = np.exp(scores - scores.max())
+        return np.asarray(power / power.sum(), dtype=np.float64)
+
+
+@cache
+def load_weights(name: str) -> Weights:
+    """Load the weights of ``stance`` or ``alignment`` from the package."""
+    data = Path(__file__).with_name(f"{name}.npz").read_bytes()
+    with np.load(BytesIO(data), allow_pickle=False) as arrays:
+        names = arrays["names"].tobytes().decode("utf-8").split("\n")
+        return Weights(
+            {feature: row for row, feature in enumerate(names)},
+            arrays["table"].astype(np.float64),
+            arrays["bias"].astype(np.float64),
+            float(arrays["temperature"]),
+        )
+
+
+def spans_of(rows: Sequence[Sentence]) -> list[Span]:
+    """Return where sentences stand in the text."""
+    return [Span(row[0].start, row[-1].end) for row in rows]

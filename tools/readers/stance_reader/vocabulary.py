@@ -1,0 +1,143 @@
+"""The English of the offline readers: cues of doubt, families of words, what a question asks for.
+
+The words are data (``judges/data/lexicon.txt``). Classes of cues name what a phrase may mean
+(doubt, ignorance, policy); whether it means that where it stands, the learned reader decides.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Literal
+
+from sayso.judges.patterns import regex
+
+Expected = Literal["date", "place", "number", "person", "any"]
+#: A phrase as words, and its class.
+Cue = tuple[tuple[str, ...], str]
+
+_CONTRACTED = {
+    "can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not",
+    "ain't": "is not", "let's": "let us", "dont": "do not", "cant": "can not", "im": "i am",
+    "ive": "i have", "didnt": "did not", "doesnt": "does not", "isnt": "is not",
+    "wasnt": "was not", "couldnt": "could not", "wouldnt": "would not",
+    "it's": "it is", "he's": "he is", "she's": "she is", "that's": "that is",
+    "there's": "there is", "what's": "what is", "who's": "who is",
+}  # fmt: skip
+_ENDINGS = {"n't": "not", "'ve": "have", "'d": "would", "'ll": "will", "'re": "are", "'m": "am"}
+
+
+@cache
+def sections() -> dict[str, list[str]]:
+    """Return the lines of each section of the lexicon; an indented line goes on the one before."""
+    text = Path(__file__).with_name("lexicon.txt").read_text(encoding="utf-8")
+    parts: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("["):
+            current = parts.setdefault(line.strip("[]"), [])
+        elif line.startswith("  "):
+            current[-1] += " " + line.strip()
+        elif line and not line.startswith("#"):
+            current.append(line)
+    return parts
+
+
+@cache
+def words(section: str) -> frozenset[str]:
+    """Return the words of a section."""
+    return frozenset(word for line in sections()[section] for word in line.split())
+
+
+@lru_cache(maxsize=65536)
+def written_out(word: str) -> tuple[str, ...]:
+    """Return a lower-case word as the words that it contracts: "don't" as "do", "not"."""
+    word = word.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    if word in _CONTRACTED:
+        return tuple(_CONTRACTED[word].split())
+    for ending, whole in _ENDINGS.items():
+        if word.endswith(ending) and len(word) > len(ending):
+            return (word.removesuffix(ending), whole)
+    return (word.removesuffix("'s"),)
+
+
+@cache
+def cues() -> dict[str, list[Cue]]:
+    """Return the phrases of all classes of cues by their first word."""
+    phrases: dict[str, list[Cue]] = {}
+    for line in sections()["cues"]:
+        name, _, rest = line.partition(": ")
+        for phrase in rest.split(" | "):
+            spelled = tuple(part for word in phrase.split() for part in written_out(word))
+            phrases.setdefault(spelled[0], []).append((spelled, name))
+    return phrases
+
+
+@cache
+def families() -> dict[str, str]:
+    """Return the family of each word that has one."""
+    table: dict[str, str] = {}
+    for line in sections()["families"]:
+        first, *others = line.split()
+        for word in (first, *others):
+            table.setdefault(word, first)
+    return table
+
+
+_SUFFIX = regex(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Return a crude stem of a lower-case word, or the name of its family."""
+    base = word.removesuffix("'s")
+    family = families().get(base)
+    if family is not None:
+        return family
+    cut = _SUFFIX.sub("", base)
+    if len(cut) < 4:
+        cut = base
+    cut = cut.rstrip("iy") or cut
+    return cut[:-1] if len(cut) > 4 and cut[-1] == cut[-2] else cut
+
+
+# ---- the kind of answer that a question expects
+
+_NUMBER = regex(
+    r"\bhow\s+(?:many|much|long|far|old|tall|high|large|big|deep|wide|heavy|fast|hot|massive|"
+    r"bright)\b|"
+    r"\b(?:number|amount|percentage|population|mass|radius|diameter|distance|length|duration|"
+    r"height|weight|temperature|budget|box\s+office|revenue|runtime|running\s+time|magnitude|area|"
+    r"speed|elevation|(?:orbital|incubation|rotation)\s+period|income|profit|density|age)\b",
+    re.IGNORECASE,
+)
+_DATE = regex(
+    r"^\W*(?:\w+\s+){0,2}when\b|\b(?:what|which)\s+(?:\w+\s+)?(?:year|date|day|month|century|"
+    r"decade)\b|\bdate\s+of\b|\b(?:birth|death|release|publication)\s+date\b|\binception\b|"
+    r"\byear\s+of\b|\bsince\s+when\b",
+    re.IGNORECASE,
+)
+_PLACE = regex(
+    r"\bwhere\b|\b(?:what|which)\s+(?:\w+\s+)?(?:city|town|country|place|village|state|"
+    r"location|region|continent|county|municipality)\b|"
+    r"\bplace\s+of\b|\bbirthplace\b|\bheadquarters?\s+location\b",
+    re.IGNORECASE,
+)
+_PERSON = regex(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=8192)
+def expected(question: str, hint: str = "") -> Expected:
+    """Return the kind of answer that a question expects; ``hint`` is the aspect's description."""
+    kinds: dict[Expected, object] = {}
+    for text in (question[-2000:], hint[-2000:]):
+        kinds = {
+            "date": _DATE.search(text),
+            "place": _PLACE.search(text),
+            "person": _PERSON.search(text),
+            "number": _NUMBER.search(text),
+        }
+        for kind, match in kinds.items():
+            if match:
+                return kind
+    return "any"
