@@ -152,7 +152,7 @@ def _remarked(reading: Reading, sentence: Span, value: Span, aspect: Asked) -> b
     return False
 
 
-SIGNATURE = "rules@3"
+SIGNATURE = "rules@4"
 _ABOUT_ITSELF = regex(
     r"^\W*(?:(?:but|so|however|unfortunately),?\s+)?(?:I\b(?!(?:'m|'ve|\s+\w+)?"
     r"(?:\s+[\w-]+){0,4}?\s+(?:certain|sure|positive|confident|convinced|know|confirm|"
