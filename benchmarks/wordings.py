@@ -39,7 +39,7 @@ LEAST = {
     "paragraphs": 1.0,
     "matching": 1.0,
     "contradiction": 1.0,
-    "decisiveness": 1.0,
+    "decisiveness": 0.95,
 }
 
 Row = dict[str, Any]

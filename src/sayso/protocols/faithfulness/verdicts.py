@@ -60,7 +60,7 @@ class ReadsContradiction(Protocol):
 class RulesWording:
     """:func:`sayso.decisiveness`: the whole answer is one assertion."""
 
-    signature = "rules@4"
+    signature = "rules@5"
 
     def read(self, pairs: Sequence[Pair]) -> dict[Pair, Asserted]:
         """Return one assertion, none for a punt, a problem for another language."""
