@@ -182,8 +182,6 @@ def test_no_module_stands_beside_its_own_prefix() -> None:
 
 #: functions of more than 60 lines, with the reason
 LONG = {
-    "judges/decisiveness.py:remarks": "patterns, to be replaced by a learned reader",
-    "judges/decisiveness.py:said_in": "patterns, to be replaced by a learned reader",
     "judges/rules/align.py:assign": "patterns, to be replaced by a learned reader",
     "judges/rules/stance.py:read": "patterns, to be replaced by a learned reader",
     "judges/rules/stance.py:weaken": "patterns, to be replaced by a learned reader",

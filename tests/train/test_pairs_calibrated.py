@@ -79,7 +79,7 @@ def test_confidence_is_agreement_with_the_answer_not_its_truth() -> None:
     # the answer Paris is wrong, and 8 of 10 draws agree with it
     (row,) = calibrated([short_fact("WWWWWWWWcc", greedy="Paris")])
     assert row.chosen.endswith("Paris")
-    assert decisiveness(row.chosen) == pytest.approx(0.8, abs=0.03)
+    assert decisiveness(row.chosen) == pytest.approx(0.8, abs=0.04)
     # the answer Lyon is right, and 2 of 10 do
     (row,) = calibrated([short_fact("WWWWWWWWcc", greedy="Lyon")])
     assert row.chosen.endswith("Lyon")
