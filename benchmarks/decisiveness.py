@@ -137,15 +137,16 @@ def nothing(data: Path, half: str) -> None:
     sys.modules["labels"] = labels
     spec.loader.exec_module(labels)
     counts: Counter[tuple[str, bool, bool]] = Counter()
+    halves = ("train", "aside") if half == "both" else (half,)
     for row in labels.real_rows(data):
         stance = row.labels[0].stance
-        if row.form == "short" and stance is not None and half in ("both", row.half):
+        if row.form == "short" and stance is not None and row.half in halves:
             offers = stance in ("committed", "hedged")
             counts[row.source, offers, decisiveness(row.text) is not None] += 1
     for source in [*sorted({key[0] for key in counts}), "all"]:
         n = Counter[tuple[bool, bool]]()
-        for (name, offers, scored), k in counts.items():
-            n[offers, scored] += k if source in (name, "all") else 0
+        for (name, offers, read), k in counts.items():
+            n[offers, read] += k if source in (name, "all") else 0
         scored, silent = n[True, True], n[False, False]
         print(
             f"  {source:10} with a value: {scored}/{scored + n[True, False]} scored; "
