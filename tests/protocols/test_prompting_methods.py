@@ -272,7 +272,7 @@ def test_faithfulness_takes_them_by_name(tmp_path: Path) -> None:
         for name in ALL.split(",")
     }
     assert said["unc_few"] == said["pair_few"] > 0.95
-    assert said["self_refine"] == pytest.approx(0.73, abs=0.02)  # "I think": only the revision
+    assert said["self_refine"] == pytest.approx(0.7, abs=0.03)  # "I think": only the revision
     assert result.get("mean_decisiveness", "form:long;method:self_refine").value is not None
     drafts = [m.messages[1].content for m in seen if len(m.messages) == 3]
     assert len(drafts) == 48 + 16
