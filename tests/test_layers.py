@@ -182,10 +182,6 @@ def test_no_module_stands_beside_its_own_prefix() -> None:
 
 #: functions of more than 60 lines, with the reason
 LONG = {
-    "judges/rules/align.py:assign": "patterns, to be replaced by a learned reader",
-    "judges/rules/stance.py:read": "patterns, to be replaced by a learned reader",
-    "judges/rules/stance.py:weaken": "patterns, to be replaced by a learned reader",
-    "judges/rules/stance.py:withhold": "patterns, to be replaced by a learned reader",
     "runs/from_files.py:factuality": "a public function; half of it is its docstring",
     "score_files/score.py:score_file": "a public function; its options are documented one by one",
     "wikidata/dump.py:read_dump": "the three passes over a dump, one after the other",
@@ -236,7 +232,7 @@ ALONE = {
     "sayso.engines.hf.force": "reading given text, a subject of its own",
     "sayso.engines.openai.calls": "pace, retries and outages, a subject of its own",
     "sayso.judges.cascade": "a judge, opened by name",
-    "sayso.judges.rules.align": "which sentence speaks of which aspect",
+    "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
     "sayso.judges.support": "whether passages support a claim",
     "sayso.protocols.self_known.self_verdicts": "the model's verdicts on its own claims",
     "sayso.runs.compare": "comparing runs, below comparing trainings",

@@ -8,6 +8,7 @@ not recorded is ``None``; a value that does not exist is ``None`` with a ``probl
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
@@ -209,8 +210,9 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``target`` is a generation (or claim), ``asked`` the short question. ``start:end`` is the
     aligned sentence in the judged text, ``answer_start:answer_end`` the value inside it.
+    ``certainty`` is the judge's probability of the stance, where it has one.
     ``stance``, ``content`` and ``label`` are all ``None`` exactly when ``problem`` says why:
-    unread, refused (by the judge), mismatch, truncated, language, failed.
+    unread, refused (by the judge), mismatch, truncated, language, budget (too long), failed.
     """
 
     target: str
@@ -227,6 +229,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     evidence: tuple[str, ...] = ()
     raw: str | None = None
     problem: str | None = None
+    certainty: float | None = None
 
     @property
     def value(self) -> Value | None:
@@ -387,6 +390,11 @@ class Results:
         """The forms that were measured, short before long."""
         present = {part_of(estimate.where, "form") for estimate in self.all}
         return [form for form in ("short", "long") if form in present]
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text says nothing: no letter, no digit and no picture ("", "-", "...")."""
+    return not any(c.isalnum() or unicodedata.category(c) == "So" for c in text)
 
 
 def golds_of(values: Iterable[str | Gold]) -> tuple[Gold, ...]:

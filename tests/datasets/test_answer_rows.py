@@ -10,6 +10,7 @@ import pytest
 import sayso
 from sayso.datasets.answer_rows import rows_of
 from sayso.records import InputError
+from sayso.score_files.grade import _graded
 
 ROW = {"question": "Who wrote Emma?", "answer": "Jane Austen", "samples": ["Austen", "Eliot"]}
 
@@ -45,6 +46,41 @@ def test_nan_in_a_list_keeps_its_place() -> None:
     assert row.logprobs is not None
     assert len(row.logprobs) == 2
     assert row.problems
+
+
+@pytest.mark.parametrize("blank", ["", " ", "-", "—", "..."])
+def test_what_says_nothing_is_empty(blank: str) -> None:
+    (row,) = rows_of([{"answer": blank, "gold": "Paris"}])
+    assert row.problems == ("the answer is empty",)
+    assert _graded(row) is False
+    (scored,) = sayso.score([{"answer": blank, "samples": ["Paris", "-", ""]}], ["num_sets"])
+    assert scored["num_sets"] == 2
+
+
+def test_a_thought_is_no_answer() -> None:
+    given = {
+        "answer": "<think>London?</think>\nParis",
+        "samples": ["Rome", "<think>a</think>Oslo", "<think>b"],
+        "token_logprobs": [-1.0, -2.0],
+        "sample_token_logprobs": [[-1.0], [-2.0], [-3.0]],
+    }
+    (row,) = rows_of([given])
+    assert (row.answer, row.samples) == ("Paris", ("Rome", "Oslo", ""))
+    assert row.logprobs is None
+    assert row.sample_logprobs == ((-1.0,), None, None)
+    assert row.own is given
+    assert row.problems == (
+        "the answer held a thought, which is left out",
+        "the sample held a thought, which is left out",
+        "the sample is a thought that never ends: there is no answer",
+        "the values of its tokens are left out with it",
+    )
+
+
+def test_an_answer_that_is_all_thought_is_none() -> None:
+    (row,) = rows_of([{"answer": "<think>London?"}])
+    assert row.answer is None
+    assert row.problems == ("the answer is a thought that never ends: there is no answer",)
 
 
 class Frame:

@@ -61,6 +61,13 @@ def test_factscore_by_hand(tmp_path: Path) -> None:
     assert [(c.sentence, c.label) for c in found.claims] == [(1, "S"), (1, "IR"), (2, "NS")]
 
 
+def test_a_thought_is_left_out(tmp_path: Path) -> None:
+    found = one(tmp_path, {"text": "<think>Hm.</think> Mira sang.", "topic": "Mira"})
+    assert (found.text, found.thinking, found.unended) == ("Mira sang.", "Hm.", False)
+    found = one(tmp_path, {"text": "<think>Hm.", "topic": "Mira"})
+    assert (found.text, found.thinking, found.unended) == ("", "Hm.", True)
+
+
 def test_null_annotations_are_an_abstention(tmp_path: Path) -> None:
     found = one(tmp_path, {"topic": "M", "output": "I don't know.", "annotations": None})
     assert found.abstained

@@ -57,6 +57,9 @@ def test_thoughts_inside_the_answer() -> None:
     assert split_thought("<think>a</think>\n\nb") == ("b", "a", False, False)
     assert split_thought(" <think>a") == ("", "a", True, False)
     assert split_thought("a</think>b") == ("b", "a", False, True)  # the template opened it
+    assert split_thought("<think>a</think><think>b</think>c") == ("c", "a\n\nb", False, False)
+    assert split_thought("c <think>a</think>") == ("c ", "a", False, False)
+    assert split_thought("[THINK]a[/THINK]b") == ("b", "a", False, False)
     assert split_thought("2 < 3 and <b>bold</b>") == ("2 < 3 and <b>bold</b>", None, False, False)
 
 

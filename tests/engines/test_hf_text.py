@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from conftest import CHAT, make_tokenizer
 from sayso.engines.hf.text import (
     PLAIN_STOP,
-    THOUGHTS,
     Detokenizer,
     plain_prompt,
     read_answer,
@@ -22,6 +21,7 @@ from sayso.engines.hf.text import (
     renderer,
     stops_here,
 )
+from sayso.prompts.thoughts import THOUGHTS
 from sayso.records import Message, Request, ask
 
 PLAIN = Detokenizer(make_tokenizer())
@@ -153,6 +153,18 @@ def test_an_answer_that_only_mentions_the_mark_has_no_thought() -> None:
     said = "Write <think> first and </think> last."
     answer = read_answer(PLAIN, ids(PLAIN, said), [], None)
     assert (answer.text, answer.thinking, answer.thinking_tokens) == (said, None, None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_thought_behind_a_thought(kind: str) -> None:
+    detokenizer = KINDS[kind]
+    tokens = ids(detokenizer, "<think>a</think>\n<think>b</think>1871")
+    answer = read_answer(detokenizer, tokens, [], None)
+    assert answer.text == "1871"
+    assert not answer.unclosed
+    tokens = ids(detokenizer, "<think>a</think>\n<think>b")
+    answer = read_answer(detokenizer, tokens, [], None)
+    assert (answer.text, answer.unclosed) == ("", True)
 
 
 def test_an_empty_thought() -> None:

@@ -71,9 +71,12 @@ def test_only_the_rest_is_asked_and_verdicts_keep_their_places() -> None:
     llm = LlmJudge(engine)
     judge = CascadeJudge(RulesJudge(), llm)
     assert judge.name == "rules+gpt-4o"
-    assert judge.signature == f"{RulesJudge.signature}+c1+{llm.signature}"
+    assert judge.signature == f"{RulesJudge.signature}+c2+{llm.signature}"
     long = item(
-        "Mira Toll was born in Ripley. She may have been a dancer.", BORN, WORK, form="long"
+        "Mira Toll was born in Ripley in 1950. She may have been a dancer.",
+        BORN,
+        WORK,
+        form="long",
     )
     items = [item("In Paris.", BORN), item("Ripley", BORN), long, item("", WORK)]
     verdicts = judge.grade(items)

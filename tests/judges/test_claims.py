@@ -393,3 +393,9 @@ def test_the_example_prints_what_is_shown(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == found[2]
+
+
+@pytest.mark.parametrize("blank", ["", "-", "...", "\n—\n"])
+def test_what_says_nothing_does_not_respond(blank: str) -> None:
+    assert unresponsive(blank) == "empty"
+    assert claims(blank) == []

@@ -14,7 +14,7 @@ from sayso.judges.judge import Item
 from sayso.judges.model import prompts as llm_prompts
 from sayso.judges.model.judge import LlmJudge
 from sayso.prompts.fence import LONGEST, Field, clean, fence
-from sayso.records import Generation, Gold, Question, Request, Verdict, ask
+from sayso.records import Generation, Gold, Question, Request, Verdict, ask, is_blank
 from support.attacks import (
     CANARY,
     WANTED,
@@ -27,7 +27,8 @@ from support.attacks import (
 )
 from support.judge_world import Block, Shown, judge_engine, shown, written
 
-ATTACKS = attacks()
+#: a text that says nothing is never shown to a judge
+ATTACKS = [a if not is_blank(a.text) else a._replace(text=f"So {a.text}") for a in attacks()]
 #: what the judge finds when nobody orders it about; neither is what attacks want
 TRUTH = {False: "committed-incorrect", True: "hedged-correct"}
 EXPECTED = [("committed", "incorrect"), ("hedged", "correct")]

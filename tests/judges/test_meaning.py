@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from sayso.judges import meaning
 from sayso.judges.meaning import (
     Relations,
+    RulesMeaning,
+    cluster,
     equivalent,
     label_columns,
     rules_entails,
@@ -232,7 +234,7 @@ def test_unreadable_relations_leave_the_question_without_clusters() -> None:
     # The fault: unreadable entailment counted as neutral.
     fake = Fake(lambda a, b: "unreadable" if "?" in a + b else first_letter(a, b))
     relations = Relations(fake)
-    bad, good = meaning.cluster_many([["a", "?", "b"], ["a1", "a2"]], relations)
+    bad, good = meaning.cluster_many([["a", "x?", "b"], ["a1", "a2"]], relations)
     assert bad.ids is None
     assert "readable" in (bad.problem or "")
     assert good.ids == (0, 0)
@@ -322,3 +324,12 @@ def test_rules_cluster_a_question() -> None:
     draws = ["Paris", "It is Paris.", "paris", "London", "Lyon", "The city is London."]
     assert meaning.cluster(draws, rules_entails("What is the capital?")) == [0, 0, 0, 1, 2, 1]
     assert len(list(combinations(draws, 2))) == 15
+
+
+@pytest.mark.parametrize("blank", ["-", "—", "...", " \n", "?"])
+def test_what_says_nothing_is_one_cluster_with_the_empty_answer(blank: str) -> None:
+    assert equivalent("Where?", blank, "")
+    assert not equivalent("Where?", blank, "Paris")
+    (found,) = RulesMeaning().clusters(["Where?"], [["", blank, "Paris", "-"]])
+    assert found.ids == (0, 0, 1, 0)
+    assert cluster([blank, "Paris", ""], lambda a, b: False) == [0, 1, 0]

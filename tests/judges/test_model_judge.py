@@ -182,11 +182,18 @@ def test_what_is_not_sent() -> None:
     assert [v.problem for v in verdicts] == [None, "truncated", "failed", "failed", *[None] * 3]
 
 
+@pytest.mark.parametrize("blank", [" ", "-", "...", "\u200b"])
+def test_what_says_nothing_is_omitted_without_asking(blank: str) -> None:
+    engine = judge_engine(truthful)
+    (verdict,) = LlmJudge(engine).grade([short(0, blank)])
+    assert (verdict.stance, engine.requests) == ("omitted", [])
+
+
 def test_text_that_no_person_would_call_text_is_sent() -> None:
     engine = judge_engine(truthful)
-    verdicts = LlmJudge(engine).grade([short(0, "\x00\u200b\u202e;;;")])
+    verdicts = LlmJudge(engine).grade([short(0, "\x00\u200b\u202e;;x")])
     assert len(engine.requests) == 1
-    assert shown(engine.requests[0]).text(1) == "⟨U+0000⟩⟨U+200B⟩⟨U+202E⟩;;;"
+    assert shown(engine.requests[0]).text(1) == "⟨U+0000⟩⟨U+200B⟩⟨U+202E⟩;;x"
     assert verdicts[0].problem is None
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sayso.judges.model.prompts import FIRST, ONE_PASS, SECOND, combine, vocabulary
 from sayso.judges.model.replies import read_reply, refuses
-from sayso.prompts.fence import strip_thinking
+from sayso.prompts.thoughts import strip_thinking
 
 CODE = "k7f3a"
 QUESTIONS = ["Where was Mira Toll born?", "When was Mira Toll born?", "What was her occupation?"]

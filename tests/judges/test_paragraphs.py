@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.judges.rules.align import asked
 from sayso.judges.rules.judge import judge_rules_long
-from sayso.records import Gold
 
 LETTERS = {
     "c": "committed",
@@ -120,18 +118,6 @@ def test_a_remark_on_the_text_is_none_on_the_subject() -> None:
     ]
     text = "Kobo Games was founded by Rin Abe. I find its history fascinating. It is based in Nara."
     assert [v.stance for v in judge_rules_long(parts, text)] == ["committed", "committed"]
-
-
-def test_a_cast_is_asked_for_even_where_a_hint_names_it_otherwise() -> None:
-    """The aspect "cast members" keeps its cue although a star is also a kind of entity."""
-    aspect = asked(
-        "Who starred in Tides of Raldunt?", (Gold(value="Ann Bo"),), "cast members cast member"
-    )
-    assert "cast" in aspect.cues
-
-
-def test_a_star_asked_about_did_not_star() -> None:
-    assert "cast" not in asked("How far away is the star Lorm?", (Gold(value="40"),)).cues
 
 
 def test_symptoms_that_make_themselves_felt_are_spoken_of() -> None:

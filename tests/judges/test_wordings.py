@@ -26,7 +26,7 @@ def study() -> ModuleType:
 
 def test_every_file_reaches_its_threshold(study: ModuleType) -> None:
     for name, least in study.LEAST.items():
-        wrong = [(row["class"], row["text"], row["expected"]) for row in study.misread(name)]
+        wrong = [(row["class"], row["text"], row.get("expected")) for row in study.misread(name)]
         total = len(study.rows(name))
         assert total - len(wrong) >= least * total, wrong
 

@@ -91,6 +91,33 @@ def test_equal_requests_are_asked_once_and_each_gets_its_answer(tmp_path: Path) 
         assert again.notices == ["20 of 20 answers were in the cache already"]
 
 
+@pytest.mark.parametrize(
+    ("said", "text", "thinking", "problem"),
+    [
+        ("<think>London?</think>Paris", "Paris", "London?", None),
+        ("Paris\n<think>or London", "Paris", "or London", None),
+        ("<think>London?", "", "London?", "truncated"),
+        ("<think>London?</think>", "", "London?", None),
+    ],
+)
+def test_no_answer_holds_a_thought(
+    tmp_path: Path, said: str, text: str, thinking: str, problem: str | None
+) -> None:
+    def script(request: Request) -> Generation:
+        return Generation(request, text=said, logprobs=(-1.0,), offsets=(0,))
+
+    with Cache(tmp_path) as cache:
+        for _ in range(2):  # as it comes, and from the cache
+            asker = CachedEngine(ScriptedEngine(script), cache)
+            ((_, reply),) = asker.complete([ask("Where?")])
+            assert (reply.text, reply.thinking, reply.problem) == (text, thinking, problem)
+            assert reply.logprobs is None
+            assert problem or any("a thought in the answer's text" in n for n in asker.notices)
+        judge = CachedEngine(ScriptedEngine(script), cache, who="judge")
+        ((_, reply),) = judge.complete([ask("Where?")])
+        assert reply.text == said  # whoever reads it takes the thought out
+
+
 def test_failures_are_asked_again_and_counted(tmp_path: Path) -> None:
     def reply(request: Request) -> Generation:
         return Generation(request, problem="failed: no reply")

@@ -41,6 +41,18 @@ def run(folder: Path, *files: Path, name: str = "run", **fields: Any) -> Result:
     return factuality(list(files), folder / name, options=options, cache=folder / "cache")
 
 
+def test_thoughts_are_left_out_and_counted(tmp_path: Path) -> None:
+    rows = [
+        {"topic": "Mira", "text": "<think>Is she 9?</think>Mira was born in Ripley."},
+        {"topic": "Orm", "text": "<think>Orm was born in Oslo."},
+    ]
+    result = run(tmp_path, write(tmp_path, "one.jsonl", rows))
+    texts = {g.text: g for g in RunFolder(result.path).read("generations/long", Generation)}
+    assert texts.keys() == {"Mira was born in Ripley.", ""}
+    assert texts[""].problem == "truncated"
+    assert any("2 texts held a thought" in notice for notice in result.manifest.notices)
+
+
 def test_labels_of_people_by_hand(tmp_path: Path) -> None:
     rows = [labeled("Mira", "SSNIN"), labeled("Orm", "S?SNN")]
     result = run(tmp_path, write(tmp_path, "one.jsonl", rows))

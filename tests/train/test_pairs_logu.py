@@ -278,8 +278,8 @@ def test_wrong_values_are_never_preferred_as_certain(labels: str, seed: int, cut
         parts = [t.question for t in made.mentions]
         read = judge_rules_long([(p.text, p.golds or ()) for p in parts], row.chosen)
         for label, verdict in zip(labels, read, strict=True):
-            if label == "N":  # and a judge reads it as the doubt that it is
-                assert verdict.stance in ("hedged", "abstained"), (verdict, row.chosen)
+            if label == "N":  # and a judge takes it for no statement
+                assert verdict.stance in ("hedged", "abstained", "omitted"), (verdict, row.chosen)
 
 
 def test_wordings_vary() -> None:

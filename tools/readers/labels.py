@@ -3,7 +3,8 @@
 * ``benchmarks/data/stance_real.jsonl``: real models' answers, two blind readings each by language
   models that followed ``STANCE_GUIDE.md``. Texts of SmolLM2 stand there; the others are found by
   hash in the folder ``SAYSO_TEST_DATA`` (QA-Eval, FELM, FActScore, HaluEval, UnknownBench).
-* ``stance.jsonl``, ``stance_writer_only.jsonl``: texts written for the purpose.
+* ``stance.jsonl``, ``stance_writer_only.jsonl``, ``stance_writers.jsonl``: texts written for the
+  purpose; the last by three language models, each with its own labels by the same guide.
 * ``wordings_short.jsonl``, ``wordings_paragraphs.jsonl``: sentences by the author of the old rules.
 
 A row of real text belongs to ``train`` or ``aside`` by a hash of its question; HaluEval is
@@ -16,14 +17,18 @@ import gzip
 import hashlib
 import json
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sayso.train.recipes.calibrated import AROUND_VALUE, Rung
-from sayso.train.rows import WORDS
+from sayso.records import Aspect, Question
+from sayso.train.recipes.calibrated import AROUND_SENTENCE, AROUND_VALUE, Rung
+from sayso.train.rows import REFUSALS, WORDS, unsure
 
 DATA = Path(__file__).resolve().parents[2] / "benchmarks" / "data"
+#: texts written for the purpose
+WRITTEN = ("stance", "stance_writer_only", "stance_writers")
 BIO = (
     ("When was {} born?", "date of birth"),
     ("Where was {} born?", "place of birth"),
@@ -156,9 +161,11 @@ def written_rows(name: str) -> list[Row]:
                     chosen["stance"],
                     readers,
                     chosen["content"],
+                    tuple(aspect["span"]) if aspect.get("span") else None,
                 )
             )
-        rows.append(Row(row["id"], name, "train", row["form"], row["text"], "", tuple(labels)))
+        entity = row.get("entity", "")
+        rows.append(Row(row["id"], name, "train", row["form"], row["text"], entity, tuple(labels)))
     return rows
 
 
@@ -180,7 +187,7 @@ def wording_rows() -> list[Row]:
 def training_rows() -> list[Row]:
     """Return every text that may be learned from."""
     real = [row for row in real_rows() if row.half == "train"]
-    own = [row for name in ("stance", "stance_writer_only") for row in written_rows(name)]
+    own = [row for name in WRITTEN for row in written_rows(name)]
     extra = [row for row in _own_labels() if row.half == "train"]
     return [*real, *own, *wording_rows(), *taught_rows(), *extra]
 
@@ -206,6 +213,55 @@ def taught_rows() -> list[Row]:
                 label = Label(asked, (values[0],), "", stance)
                 rows.append(
                     Row(f"taught{n}/{m}/{v}", "taught", "train", "short", text, "", (label,))
+                )
+    for m, refusal in enumerate(REFUSALS):
+        for n, (question, values) in enumerate(facts):
+            label = Label(question.format("Ada Holm"), (values[0],), "", "abstained")
+            rows.append(Row(f"no{m}/{n}", "taught", "train", "short", refusal, "", (label,)))
+    return [*rows, *_taught_paragraphs()]
+
+
+def _taught_paragraphs() -> list[Row]:
+    """Return sentences in the wordings of training rows, alone and in a paragraph."""
+    ada, firm = "Ada Holm", "Brackwater"
+    facts = (
+        (ada, "place of birth", "Where was {} born?", "Lindau", "She was born in Lindau."),
+        (ada, "place of birth", "Where was {} born?", "Lindau", "{} was born in Vigo, Spain."),
+        (ada, "date of birth", "When was {} born?", "1931", "She was born on 4 June 1802."),
+        (firm, "employees", "How many people work for {}?", "300", "{} has a staff of 18,250."),
+        (firm, "founded by", "Who founded {}?", "Nora Quill", "{} was founded by Otto Lind, Sr."),
+        (
+            ada,
+            "award received",
+            "Which prize did {} win?",
+            "the Lumen Medal",
+            "She won the Orm Prize.",
+        ),
+        (ada, "occupation", "What is {}'s occupation?", "painter", "{} was a painter."),
+    )
+    rows = []
+
+    def add(text: str, *labels: Label) -> None:
+        rows.append(Row(f"said{len(rows)}", "taught", "train", "long", text, "", labels))
+
+    for n, (entity, name, asked, gold, sentence) in enumerate(facts):
+        question, sentence = asked.format(entity), sentence.format(entity)
+        for wording in AROUND_SENTENCE:
+            said = Rung(wording, 0.0).say(sentence)
+            stance = "committed" if wording == "{answer}" else "hedged"
+            for text in (said, f"{entity} lies by the sea. {said} It is well known."):
+                add(text, Label(question, (gold,), "", stance))
+        aspect = Question("", "", question, entity=entity, aspect=Aspect(name))
+        for seed in range(8):
+            doubt = unsure(aspect, random.Random(seed))
+            other = facts[(n + 1 + seed % 3) % len(facts)]
+            other_question, other_said = other[2].format(other[0]), other[4].format(other[0])
+            if other_question != question:
+                span = (0, len(doubt))
+                add(
+                    f"{doubt} {other_said}",
+                    Label(question, (gold,), "", "abstained", (), None, span),
+                    Label(other_question, (other[3],), "", "committed"),
                 )
     return rows
 

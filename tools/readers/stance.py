@@ -21,26 +21,31 @@ from labels import Row, training_rows
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
-from stance_reader.alignment import Paragraph
-from stance_reader.reading import (
+
+from sayso.judges.rules.alignment import Paragraph, about
+from sayso.judges.rules.reading import (
     STANCES,
     Aspect,
     Features,
     Weights,
+    Word,
     aspect_of,
     features_of,
     sentences_of,
 )
-
 from sayso.metrics.agreement import kappa
 from sayso.records import golds_of
 
-PACKAGE = Path(__file__).with_name("stance_reader")
+PACKAGE = Path(__file__).resolve().parents[2] / "src" / "sayso" / "judges" / "data"
 WITHHELD = ("abstained", "refused_by_policy", "asked_back")
 REAL = ("refunq", "evouna", "felm", "smollm2", "factscore", "own")
 LEAST = {"stance": 3, "alignment": 4, "spoken": 4}
-STRENGTH = {"stance": 0.3, "alignment": 0.3, "spoken": 0.3}
+STRENGTH = {"stance": 0.3, "alignment": 0.3, "spoken": 0.1}
 ROUNDS = 3
+#: share of aspects that a paragraph is taken to leave out, whoever wrote it
+OMITTED = 0.45
+#: of a text in learning; real models' answers to many questions count most
+WEIGHTS = {"taught": 0.2, "factscore": 1.0, "stance_writers": 0.7}
 
 
 def aspects_of(row: Row) -> list[Aspect]:
@@ -49,12 +54,12 @@ def aspects_of(row: Row) -> list[Aspect]:
 
 def short_features(row: Row) -> Features:
     (aspect,) = aspects_of(row)
-    return {**features_of(sentences_of(row.text), aspect), "short": 1.0}
+    return {**features_of(about(sentences_of(row.text), aspect), aspect), "short": 1.0}
 
 
 def weight_of(row: Row) -> float:
-    if row.source == "taught":
-        return 0.2
+    if row.source in WEIGHTS:
+        return WEIGHTS[row.source]
     return 2.0 if row.source in REAL else 0.5 if row.source.startswith("wordings") else 1.0
 
 
@@ -75,6 +80,16 @@ def fit(
         coefficients, bias = model.coef_[order].T, model.intercept_[order]
     rows = {feature: at for at, feature in enumerate(vectorizer.get_feature_names_out())}
     return Weights(rows, coefficients, bias, 1.0)
+
+
+def has_gold(row: Sequence[Word], aspect: Aspect) -> bool:
+    """Whether one of the golds stands in these words, word for word."""
+    texts = [word.text for word in row]
+    for gold in aspect.golds:
+        for at in range(len(texts) - len(gold) + 1):
+            if texts[at] == gold[0] and tuple(texts[at : at + len(gold)]) == gold:
+                return True
+    return False
 
 
 class Long:
@@ -101,8 +116,9 @@ class Long:
             return int(np.argmax(common)) if max(common) else None
         if label.stance == "omitted":
             return -1
-        if text.golds[:, j].any():
-            return int(np.argmax(text.golds[:, j] * (1 + text.hits[:, j])))
+        golds = self._golds(j)
+        if golds.any():
+            return int(np.argmax(golds * (1 + text.hits[:, j])))
         if label.stance in WITHHELD:
             gaps = [
                 pair[j].get("gap", 0.0) * (1 + 2 * text.hits[i, j] + pair[j]["gap names kind"])
@@ -112,6 +128,16 @@ class Long:
             ]
             return int(np.argmax(gaps)) if max(gaps) else None
         return None
+
+    def _golds(self, j: int) -> np.ndarray:
+        """Return where a gold stands, but for clauses that name only another aspect of its kind."""
+        text, kind = self.text, self.text.aspects[j].kind
+        golds = [has_gold(text.words(clause), text.aspects[j]) for clause in text.clauses]
+        alike = [k for k, a in enumerate(text.aspects) if k != j and a.kind == kind]
+        if not alike:
+            return np.array(golds, dtype=float)
+        theirs = (text.hits[:, j] == 0) & (text.hits[:, alike].max(axis=1) > 0)
+        return np.array(golds, dtype=float) * ~theirs
 
     def align(self, weights: Weights) -> None:
         self.text.fits = np.array(
@@ -123,13 +149,15 @@ def fit_alignment(texts: Sequence[Long]) -> Weights:
     """Fit which clause speaks of which aspect; unlabelled homes are guessed and fitted again."""
     homes = [list(text.homes) for text in texts]
     for turn in range(ROUNDS):
-        examples, labels = [], []
+        examples, labels, importance = [], [], []
         for text, known in zip(texts, homes, strict=True):
+            weight = 0.5 if text.row.source in ("factscore", "stance_writers") else 1.0
             for pairs, home in zip(text.pairs, known, strict=True):
                 if home is not None:
                     examples += pairs
                     labels += [int(i == home) for i in range(len(pairs))]
-        weights = fit(examples, labels, [1.0] * len(labels), "alignment")
+                    importance += [weight] * len(pairs)
+        weights = fit(examples, labels, importance, "alignment")
         if turn == ROUNDS - 1:
             break
         for text, known in zip(texts, homes, strict=True):
@@ -158,7 +186,7 @@ def fit_all(short: Sequence[Row], long: Sequence[Long]) -> Readers:
             examples.append(short_features(row))
             labels.append("committed" if stance == "omitted" else stance)
             weights.append(weight_of(row))
-    spoken, omitted, spoken_weights = [], [], []
+    spoken, omitted, spoken_weights, sources = [], [], [], []
     for text in long:
         text.align(alignment)
         for j, label in enumerate(text.row.labels):
@@ -166,15 +194,30 @@ def fit_all(short: Sequence[Row], long: Sequence[Long]) -> Readers:
                 spoken.append(text.text.spoken_features(j))
                 omitted.append(int(label.stance == "omitted"))
                 spoken_weights.append(weight_of(text.row))
+                sources.append(text.row.source)
             if label.stance not in (None, "omitted"):
                 examples.append(text.text.features(j))
                 labels.append(label.stance)
                 weights.append(weight_of(text.row))
     return Readers(
         alignment,
-        fit(spoken, omitted, spoken_weights, "spoken"),
+        fit(spoken, omitted, _balanced(omitted, spoken_weights, sources), "spoken"),
         fit(examples, labels, weights, "stance"),
     )
+
+
+def _balanced(
+    omitted: Sequence[int], weights: Sequence[float], sources: Sequence[str]
+) -> list[float]:
+    """Weigh omitted aspects so that they make up the share OMITTED of each source."""
+    mass: Counter[tuple[str, int]] = Counter()
+    for value, weight, source in zip(omitted, weights, sources, strict=True):
+        mass[source, value] += weight  # type: ignore[assignment]
+    kept = []
+    for value, weight, source in zip(omitted, weights, sources, strict=True):
+        share = OMITTED if value else 1 - OMITTED
+        kept.append(weight * share * (mass[source, 0] + mass[source, 1]) / mass[source, value])
+    return kept
 
 
 def predict_short(row: Row, readers: Readers) -> np.ndarray:
@@ -218,7 +261,24 @@ def cross_validate(short: list[Row], long: list[Long], folds: int) -> float:
     losses = {t: _loss(real, t) for t in np.arange(0.5, 2.55, 0.05)}
     best = min(losses, key=losses.__getitem__)
     print(f"temperature {best:.2f}, log-loss {losses[best]:.3f}")
+    _print_calibration(real, best)
     return float(best)
+
+
+def _print_calibration(rows: list[tuple[str, np.ndarray]], temperature: float) -> None:
+    """Print how often the likeliest stance is right, by its probability."""
+    bins: dict[int, list[tuple[float, bool]]] = {}
+    for wanted, chances in rows:
+        power = np.power(np.maximum(chances, 1e-12), 1 / temperature)
+        certainty = float(power.max() / power.sum())
+        right = STANCES[int(power.argmax())] == wanted
+        bins.setdefault(min(int(certainty * 10), 9), []).append((certainty, right))
+    for at in sorted(bins):
+        said, right = zip(*bins[at], strict=True)
+        print(
+            f"certainty {at / 10:.1f}-{at / 10 + 0.1:.1f}: n={len(said):5} "
+            f"mean {np.mean(said):.3f} right {np.mean(right):.3f}"
+        )
 
 
 def _loss(rows: list[tuple[str, np.ndarray]], temperature: float) -> float:

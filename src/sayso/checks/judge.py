@@ -36,6 +36,7 @@ from sayso.judges.reliability import (
     share,
 )
 from sayso.metrics.ranking import spearman
+from sayso.prompts.thoughts import split_thoughts
 from sayso.protocols.faithfulness.verdicts import open_contradiction, open_wording
 from sayso.records import (
     Content,
@@ -369,7 +370,8 @@ def _read_line(line: bytes, where: str) -> Labelled:
         row.stance, row.content, row.label,
         None if row.verdict is None else row.verdict == "right",
     )  # fmt: skip
-    item = make_item([(row.question, row.golds)], row.answer, "short", row.entity)
+    answer = split_thoughts(row.answer).text
+    item = make_item([(row.question, row.golds)], answer, "short", row.entity)
     return Labelled(item, (label,), row.group)
 
 

@@ -21,7 +21,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso.datasets import tables
-from sayso.datasets.answer_rows import AnswerRow, check_columns, numbers, row_of, with_golds
+from sayso.datasets.answer_rows import (
+    AnswerRow,
+    check_columns,
+    numbers,
+    row_of,
+    with_golds,
+    without_thoughts,
+)
 from sayso.datasets.tables import is_text_table, read_rows, read_table, unreadable
 from sayso.records import InputError
 
@@ -59,6 +66,7 @@ def open_answers(
     for a file that is none of these, before or while it is read.
     """
     answers = _open(Path(path), dict(columns or {}), requests, kind)
+    answers = answers._replace(rows=map(without_thoughts, answers.rows))
     if golds is None:
         return answers
     return answers._replace(rows=with_golds(answers.rows, Path(golds), answers.notices))

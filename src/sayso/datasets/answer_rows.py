@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from sayso.datasets.tables import is_text_table, list_in, read_table
-from sayso.records import InputError
+from sayso.prompts.thoughts import split_thoughts
+from sayso.records import InputError, is_blank
 
 #: The columns that are read, and what each holds.
 COLUMNS: dict[str, str] = {
@@ -65,6 +66,47 @@ class AnswerRow(msgspec.Struct, frozen=True):
     recorded: Mapping[str, float] = msgspec.field(default_factory=dict)
     problems: tuple[str, ...] = ()
     own: Mapping[str, object] = msgspec.field(default_factory=dict)
+
+
+#: problems of a row in whose texts a model thought
+THOUGHT = "the {} held a thought, which is left out"
+THOUGHT_ONLY = "the {} is a thought that never ends: there is no answer"
+TOKENS_TOO = "the values of its tokens are left out with it"
+
+
+def without_thoughts(row: AnswerRow) -> AnswerRow:
+    """Return a row without the thoughts in its texts; ``own`` keeps them.
+
+    An answer that is all thought is none, a sample of that kind is empty. What is known of the
+    tokens belongs to the whole text, and goes with the thought.
+    """
+    texts = [row.answer or "", *row.samples]
+    splits = [split_thoughts(text) for text in texts]
+    if not any(split.thoughts for split in splits):
+        return row
+    problems = []
+    for number, split in enumerate(splits):
+        if split.thoughts:
+            unended = not split.closed and not split.text.strip()
+            what = "answer" if number == 0 else "sample"
+            problems.append((THOUGHT_ONLY if unended else THOUGHT).format(what))
+    answer, *samples = [
+        split.text.strip() if split.thoughts else text
+        for split, text in zip(splits, texts, strict=True)
+    ]
+    held = splits[0]
+    changed: dict[str, Any] = {"samples": tuple(samples)}
+    if held.thoughts:
+        changed |= {"answer": answer if answer or held.closed else None}
+        changed |= dict.fromkeys(("logprobs", "entropies", "tokens"))
+        problems += [TOKENS_TOO] * (row.logprobs is not None or row.entropies is not None)
+    for name in ("sample_logprobs", "sample_entropies"):
+        if (values := getattr(row, name)) is not None:
+            kept = zip(values, splits[1:], strict=False)
+            changed[name] = tuple(None if split.thoughts else value for value, split in kept)
+    return msgspec.structs.replace(
+        row, problems=(*row.problems, *dict.fromkeys(problems)), **changed
+    )
 
 
 def check_columns(columns: Mapping[str, str]) -> None:
@@ -125,7 +167,7 @@ def row_of(
             f"{above} of {len(answer.logprobs or ())} token_logprobs are above 0: expected natural "
             "logarithms of probabilities"
         )
-    if answer.answer is not None and not answer.answer.strip():
+    if answer.answer is not None and is_blank(answer.answer):
         problems.append("the answer is empty")
     if answer.answer is None and not answer.samples and not any(map(_about_texts, problems)):
         problems.append("neither an answer nor a sample")
@@ -375,7 +417,8 @@ def rows_of(
         )
     for number, row in enumerate(rows, 1):
         plain = {name: _plain(value) for name, value in row.items()}
-        yield msgspec.structs.replace(row_of(plain, named, f"row {number}"), own=row)
+        read = without_thoughts(row_of(plain, named, f"row {number}"))
+        yield msgspec.structs.replace(read, own=row)
 
 
 def _plain(value: Any) -> object:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sayso.datasets.tables import read_rows
+from sayso.prompts.thoughts import Split, split_thoughts
 from sayso.records import InputError
 
 TEXTS = ("text", "output", "response", "answer", "generation")
@@ -54,7 +55,8 @@ class GivenText(NamedTuple):
     """One text. ``sentences`` and ``claims`` are ``None`` if the row has none: sayso makes them.
 
     ``abstained``: people say that it does not answer (FActScore's null annotations). ``unplaced``
-    counts sentences that are not in the text.
+    counts sentences that are not in the text. ``thinking`` is a thought that was taken out of it;
+    ``unended``: that never ended, and left nothing.
     """
 
     line: int
@@ -66,16 +68,25 @@ class GivenText(NamedTuple):
     claims: tuple[GivenClaim, ...] | None = None
     abstained: bool = False
     unplaced: int = 0
+    thinking: str | None = None
+    unended: bool = False
 
 
 def read_texts(path: Path | str) -> Iterator[GivenText]:
     """Yield the texts of a JSONL, JSON or Parquet file. Raises InputError naming the line."""
     for line, row in read_rows(path):
         source = f"{path} line {line}"
-        if "annotations" in row and "output" in row:
-            yield _factscore(row, line, source)
-        else:
-            yield _own(row, line, source)
+        known = "annotations" in row and "output" in row
+        name = "output" if known else next((n for n in TEXTS if isinstance(row.get(n), str)), "")
+        text = row.get(name)
+        split = split_thoughts(text) if isinstance(text, str) else Split("")
+        if split.thoughts:
+            row = {**row, name: split.text.strip()}
+        read = _factscore(row, line, source) if known else _own(row, line, source)
+        yield read._replace(
+            thinking="\n\n".join(split.thoughts) if split.thoughts else None,
+            unended=not split.closed and not read.text,
+        )
 
 
 def _first(row: Mapping[str, Any], names: Sequence[str], source: str, what: str) -> str:

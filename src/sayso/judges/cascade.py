@@ -2,14 +2,13 @@
 
 The rules are nearly always right when they *accept* an answer that says a gold word for word in a
 plain sentence, and when they find that a short answer withholds a value; their errors are answers
-that they call wrong, and wordings of doubt. ``certain`` was developed on the open half of EVOUNA
-alone; ``benchmarks/cheap_judge.py`` measures what the cascade saves and what it costs. It saves
-little where most answers are wrong, since every wrong one goes to the model.
+that they call wrong, and wordings of doubt, of which they say how sure they are.
+``benchmarks/cheap_judge.py`` measures what the cascade saves and what it costs. It saves little
+where most answers are wrong, since every wrong one goes to the model.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -22,24 +21,15 @@ from sayso.judges.patterns import regex
 from sayso.records import Generation, Gold, Question, Verdict
 
 #: Changes when ``certain`` decides otherwise.
-VERSION = "1"
+VERSION = "2"
+#: From this probability of its stance on, a verdict of the rules may stand.
+SURE = 0.8
 #: A text of at most so many words is plain, and so is a sentence that says the value.
 PLAIN_TEXT = 80
 PLAIN_SENTENCE = 40
 #: A short answer of at most so many words says little besides its value.
 BARE_ANSWER = 12
 
-#: With one of these beside a value the model decides how firm it is.
-_DOUBT = regex(
-    r"\b(?:think|thought|believe|guess|suppos\w+|assum\w+|suspect|probab\w+|possib\w+|perhaps|maybe|may|might|"
-    r"could|likely|apparent\w*|seem\w*|appear\w*|presumabl\w*|alleged\w*|report\w*|rumou?r\w*|"
-    r"unsure|uncertain\w*|unclear|unknown|unconfirmed|sure|certain|confiden\w+|doubt\w*|wrong|"
-    r"verify|recall|remember|said\s+to|either|sources?|actually|sorry|correction|not|never|cannot)\b"
-    r"|\?|n['’]t\b",
-    re.I,
-)
-#: The month, which the word of doubt must not be taken for.
-_MAY = regex(r"(?<=\d\s)May\b|\bMay(?=\s+\d)")
 _WORD = regex(r"[^\W_]+")
 _ISO = regex(r"^(\d{4})-\d\d-\d\dT")
 
@@ -47,15 +37,18 @@ _ISO = regex(r"^(\d{4})-\d\d-\d\dT")
 def certain(item: Item, question: Question, verdict: Verdict) -> bool:
     """Whether the rules' verdict on a question can stand without a model's.
 
-    It can for a generation with a problem; an empty answer; a committed and correct answer with
-    no word of doubt whose sentence says a gold word for word (or that has at most twelve words); a
-    short answer of at most forty words that withholds a value and names no gold. A hedged answer
-    always goes to the model: what is measured is not left to cue words alone.
+    It can for a generation with a problem; an empty answer; and, where the stance is at least
+    ``SURE``, a committed and correct answer whose sentence says a gold word for word (or that has
+    at most twelve words), and a short answer of at most forty words that withholds a value and
+    names no gold. A hedged answer always goes to the model: what is measured is not left to the
+    rules alone.
     """
     text = item.generation.text
     if item.generation.problem is not None or not text.strip():
         return True
     if verdict.problem is not None or verdict.stance is None:
+        return False
+    if verdict.certainty is None or verdict.certainty < SURE:
         return False
     golds = question.golds or ()
     long = item.generation.form == "long" or len(item.questions) != 1
@@ -64,7 +57,7 @@ def certain(item: Item, question: Question, verdict: Verdict) -> bool:
     if verdict.stance == "committed" and verdict.content == "correct":
         plain = len(sentence.split()) <= PLAIN_SENTENCE if long else length <= PLAIN_TEXT
         exact = _says(sentence, golds) or (not long and length <= BARE_ANSWER)
-        return plain and exact and not _DOUBT.search(_without(sentence, golds))
+        return plain and exact
     if verdict.stance in WITHHELD:
         return not long and length <= PLAIN_SENTENCE and not _says(text, golds)
     return False
@@ -148,10 +141,3 @@ def _words(text: str) -> str:
     letters = unicodedata.normalize("NFKD", text.casefold())
     words = _WORD.findall("".join(c for c in letters if not unicodedata.combining(c)))
     return f" {' '.join(words)} "
-
-
-def _without(text: str, golds: Sequence[Gold]) -> str:
-    """Return the text without golds written as they are, and without the month of May."""
-    for name in sorted({n for gold in golds for n in gold.names if n}, key=len, reverse=True):
-        text = text.replace(name, " ")
-    return _MAY.sub(" ", text)

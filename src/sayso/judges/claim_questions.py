@@ -58,10 +58,13 @@ def _shares_word(topic: str, text: str) -> bool:
 GAP = "____"
 #: The tail of "X was a Dutch painter", "X works as a diplomat".
 _TAIL = regex(
-    r"\b(?:is|was|are|were|became|as|of|in|for|at|by|to|from|with|named|called|including)\s+"
-    r"(?:an?\s+|the\s+)?(?P<tail>[^\W\d_][^,;:()]*?)\s*[.!]?\s*$"
+    r"\b(?:is|was|are|were|became|as|of|in|for|at|by|to|from|with|named|called|including)\s++"
+    r"(?:an?\s++|the\s++)?(?=[^\W\d_])"
 )
+_NO_TAIL = ",;:()"
 LONGEST_TAIL = 6
+#: characters beyond which a claim is none, and is not read
+LONGEST_CLAIM = 4_000
 #: Words of a claim whose last word can be asked for.
 SHORTEST = 3
 
@@ -81,6 +84,8 @@ def gap_question(topic: str, claim: str) -> QuestionAnswer:
     text = claim.strip()
     if not text:
         return QuestionAnswer("", "", "no value")
+    if len(text) > LONGEST_CLAIM:
+        return QuestionAnswer("", "", "budget")
     if not is_english(text):
         return QuestionAnswer("", "", "language")
     span = _value(topic, text)
@@ -102,9 +107,10 @@ def _value(topic: str, text: str) -> Span | None:
     values = [s for s in values if s.start > 0 and text[s.start : s.end].strip()]
     if values:
         return max(values, key=lambda s: (s.end, s.end - s.start))
-    tail = _TAIL.search(text)
-    if tail is not None and len(tail["tail"].split()) <= LONGEST_TAIL:
-        return Span(*tail.span("tail"))
+    end = len(text[:-1].rstrip()) if text[-1] in ".!" else len(text)
+    tail = _TAIL.search(text, max(text.rfind(mark, 0, end) for mark in _NO_TAIL) + 1, end)
+    if tail is not None and len(text[tail.end() : end].split()) <= LONGEST_TAIL:
+        return Span(tail.end(), end)
     words = tokens(text)
     last = words[-1] if len(words) >= SHORTEST else None
     if last is None or last.text in STOP or last.text in known:

@@ -28,7 +28,7 @@ from sayso.judges.patterns import regex
 from sayso.judges.rules.sentences import Part, Span, parts, plain
 from sayso.judges.rules.text import is_english
 from sayso.prompts.fence import Field
-from sayso.records import InputError
+from sayso.records import InputError, is_blank
 
 
 class Draft(NamedTuple):
@@ -722,7 +722,8 @@ def claims(text: str, topic: str = "") -> list[Draft]:
     information, questions, and headings claim nothing. Never raises on any text.
 
     Limits: English (a sentence in another language is one claim, as it stands); a claim may say
-    several things of its subject. For numbers that are to be published let a model split claims.
+    several things of its subject; a text of more than 3,000 sentences has none. For numbers that
+    are to be published let a model split claims.
 
     >>> [c.text for c in claims("Mira Toll is a Dutch poet, and she taught. She died in 1999.")]
     ['Mira Toll is a Dutch poet', 'Mira Toll taught', 'Mira Toll died in 1999']
@@ -737,11 +738,17 @@ def claims(text: str, topic: str = "") -> list[Draft]:
 _LONG_TEXT = 300
 
 
+#: sentences beyond which no claims are read
+MOST_READ = 3_000
+
+
 def read_claims(topic: str, text: str) -> Claimed:
     """Return sentences and claims of a text about ``topic`` ("" where it is not known)."""
     sentences = parts(text)
     if not sentences:
         return Claimed((), ())
+    if len(sentences) > MOST_READ:
+        return Claimed(tuple(Span(part.start, part.end) for part in sentences), (), "budget")
     shown = plain(text)
     about = find_topic(plain(topic), shown[sentences[0].start :])
     english = is_english(text)
@@ -981,7 +988,7 @@ def unresponsive(text: str) -> str | None:
     are made equal, and a phrase counts anywhere.
     English only: other languages pass, and are counted as answers.
     """
-    if not text.strip():
+    if is_blank(text):
         return "empty"
     plain = " ".join(text.translate(_QUOTES).lower().split())
     return next((phrase for phrase in PHRASES if phrase in plain), None)

@@ -29,8 +29,9 @@ from sayso.engines.engine import Classifier, Engine
 from sayso.judges.contradiction import read_answer, relate
 from sayso.judges.rules.text import tokens
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.prompts.fence import Field, fence, strip_thinking
-from sayso.records import InputError, Message, Request
+from sayso.prompts.fence import Field, fence
+from sayso.prompts.thoughts import strip_thinking
+from sayso.records import InputError, Message, Request, is_blank
 
 # ---- meanings: by rules or by a model
 
@@ -120,7 +121,7 @@ class ModelMeaning:
         shares = np.tile(np.asarray([1.0, 0.0]), (len(triples), 1))
         places: dict[tuple[str, str], list[int]] = {}
         for n, (question, premise, hypothesis) in enumerate(triples):
-            if premise.strip() != hypothesis.strip():
+            if _said(premise) != _said(hypothesis):
                 places.setdefault(self._pair(question, premise, hypothesis), []).append(n)
         if places:
             rows = np.asarray(self._classifier.classify(list(places)), dtype=np.float64)
@@ -149,6 +150,12 @@ class ModelMeaning:
 
 
 # ---- how two texts relate
+
+
+def _said(text: str) -> str:
+    """Return a text without white space around it; "" for one that says nothing."""
+    return "" if is_blank(text) else text.strip()
+
 
 Relation = Literal["entailment", "neutral", "contradiction"]
 Pair = tuple[str, str]
@@ -282,7 +289,7 @@ def cluster(
     def same(a: str, b: str) -> bool:
         return known(a, b) and known(b, a)
 
-    rounds = _Rounds([t.strip() for t in texts], overwrite)
+    rounds = _Rounds([*map(_said, texts)], overwrite)
     while (leader := rounds.leader()) is not None:
         rounds.settle({t: same(leader, t) for t in rounds.others()})
     return rounds.ids
@@ -349,7 +356,7 @@ def cluster_many(
     if questions is not None and len(questions) != len(groups):
         raise InputError(f"{len(questions)} questions for {len(groups)} groups of draws")
     prefix = [f"{q} " for q in questions] if questions is not None else [""] * len(groups)
-    states = [_Rounds([t.strip() for t in texts], overwrite) for texts in groups]
+    states = [_Rounds([*map(_said, texts)], overwrite) for texts in groups]
     problems: dict[int, str] = {}
     while leaders := {
         g: leader
@@ -488,7 +495,7 @@ def equivalent(question: str, a: str, b: str) -> bool:
 
     Never raises on any text. Two short answers without a value ("I don't know") say the same.
     """
-    a, b = a.strip(), b.strip()
+    a, b = _said(a), _said(b)
     if a == b:
         return True
     if not a or not b:

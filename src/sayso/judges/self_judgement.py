@@ -40,6 +40,8 @@ _LETTER = regex(
     r"|(?:true|false|none of the above)\W*$)[a-z])|([BC])(?![\w']))"
 )
 _NOT_BEFORE = regex(r"\b(?:not|never|neither|nor|than|over)\W+(?:option\W+|letter\W+)?$", re.I)
+#: characters before a letter in which a word may turn it
+_BEFORE = 60
 _WORD = regex(r"\b(not\s+)?(true|false|correct|incorrect|none\s+of\s+the\s+above)\b", re.I)
 _PLAIN = regex(r"\W*(yes|no)\W*", re.I)
 #: With one of these around it the word of an option chooses nothing.
@@ -175,7 +177,7 @@ def read_reply(text: str, order: Sequence[str]) -> str | None:
     shown = text.strip().translate(_QUOTES)
     letters = set()
     for hit in _LETTER.finditer(shown):
-        if _NOT_BEFORE.search(shown, 0, hit.start()):
+        if _NOT_BEFORE.search(shown, max(0, hit.start() - _BEFORE), hit.start()):
             return None
         letters.add(hit[1] or hit[2])
     worded = _in_words(shown)

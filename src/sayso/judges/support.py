@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ Item = tuple[str, str, tuple[Passage, ...]]
 
 class Supported(NamedTuple):
     """S, NS or IR with the passages that say so; ``None`` with the ``problem``: unretrieved,
-    unread, mismatch, refused, truncated, failed, language."""
+    unread, mismatch, refused, truncated, failed, language, budget."""
 
     label: str | None
     evidence: tuple[str, ...] = ()
@@ -183,6 +183,8 @@ WITH_VALUES, WITHOUT = 0.6, 0.75
 NAME = 2.0
 #: Characters of a passage that are read.
 LONGEST = 8_000
+#: characters beyond which a claim is none, and is not read
+LONGEST_CLAIM = 4_000
 #: a line of a table of facts, as sources of gold answers are written
 _FACT = regex(r"^(?P<label>[^:]{1,80}?):\s+(?P<values>\S.{0,300}?)\.?$")
 _NEGATED = regex(r"\b(?:not|never|no longer|without|nor|neither)\b|n't\b", re.IGNORECASE)
@@ -205,6 +207,8 @@ class RulesSupport:
 def _read(topic: str, claim: str, passages: tuple[Passage, ...]) -> Supported:
     if not passages:
         return Supported(None, (), "unretrieved")
+    if len(claim) > LONGEST_CLAIM:
+        return Supported(None, (), "budget")
     if not tokens(claim):
         return Supported(None, (), "unread")
     if not is_english(claim):
@@ -247,13 +251,13 @@ def _meant(word: str) -> str:
 def statement(text: str) -> Statement:
     """Take a text apart for comparison."""
     dates = find_dates(text)
-    spans = [(d.start, d.end) for d in dates]
-    amounts = tuple(q for q in find_quantities(text) if not _inside(q.start, spans))
-    spans += [(q.start, q.end) for q in amounts]
+    taken = {place for d in dates for place in range(d.start, d.end)}
+    amounts = tuple(q for q in find_quantities(text) if q.start not in taken)
+    taken.update(place for q in amounts for place in range(q.start, q.end))
     words: dict[str, float] = {}
     names = set()
     for number, t in enumerate(tokens(text)):
-        if t.text in STOP or _inside(t.start, spans) or t.stem in FILLERS:
+        if t.text in STOP or t.start in taken or t.stem in FILLERS:
             continue
         name = (t.capital and number > 0) or t.number
         meant = _meant(t.stem)
@@ -261,10 +265,6 @@ def statement(text: str) -> Statement:
         if name:
             names.add(meant)
     return Statement(words, frozenset(names), dates, amounts, bool(_NEGATED.search(text)))
-
-
-def _inside(place: int, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(start <= place < end for start, end in spans)
 
 
 @lru_cache(maxsize=16384)

@@ -137,28 +137,3 @@ def fence(fields: Sequence[Field]) -> Fence:
         if marker not in folded and code not in folded:
             return Fence(marker, code, f"<<<{marker}\n{body}\n>>>{marker}")
         attempt += 1
-
-
-#: names of the tags with which models mark a thought in their text
-THOUGHT_TAGS = ("think", "thinking", "thought", "reasoning")
-_NAMES = rf"(?:{'|'.join(THOUGHT_TAGS)})"
-_THOUGHT = re.compile(rf"^[ \t]*<{_NAMES}>.*?</{_NAMES}>", re.I | re.S | re.M)
-_OPEN = re.compile(rf"^[ \t]*<{_NAMES}>", re.I | re.M)
-_CLOSE = re.compile(rf"^[ \t]*</{_NAMES}>", re.I | re.M)
-
-
-def strip_thinking(text: str) -> tuple[str, bool]:
-    """Return a reply without its thinking, and whether all thinking was closed.
-
-    Tags count at the beginning of a line. All before a closing tag alone is thinking too (some
-    templates open it in the prompt), and all after an opening tag alone, to the end.
-    """
-    text = _THOUGHT.sub("", text)
-    closing = _CLOSE.search(text)
-    opening = _OPEN.search(text)
-    if closing and (opening is None or closing.start() < opening.start()):
-        text = text[closing.end() :]
-        opening = _OPEN.search(text)
-    if opening:
-        return text[: opening.start()], False
-    return text, True

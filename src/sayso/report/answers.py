@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from sayso.records import Generation, Gold, Question, Value, Verdict
+from sayso.records import Generation, Gold, Question, Value, Verdict, is_blank
 from sayso.report.numbers import block, line
 
 #: longer answers are cut on the page (never in the tables of the run)
@@ -296,7 +296,7 @@ def _answer(answer: Generation | None, verdicts: Sequence[Verdict | None]) -> An
 def _notes(answer: Generation) -> Iterable[str]:
     if answer.problem:
         yield f"no answer: {line(answer.problem, 200)}"
-    elif not answer.text.strip():
+    elif is_blank(answer.text):
         yield "the answer is empty"
     if answer.finish == "length":
         yield "cut off at the token limit"

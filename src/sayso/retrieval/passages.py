@@ -209,7 +209,7 @@ def _is_end(text: str, end: int) -> bool:
 
 # ---- titles that are written nearly the same
 
-_TAIL = re.compile(r"\s*\([^()]*\)$")
+_TAIL = re.compile(r"(?<!\s)\s*+\([^()]*+\)$")
 _SPACES = re.compile(r"[\s_]+")
 #: characters of a title that are kept
 LONGEST_TITLE = 1000

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sayso.engines.engine import Capabilities, Counts, Engine, reader_of
 from sayso.engines.prices import LOCAL, Price, cost
+from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Generation, InputError, Request, content_id, request_key
 from sayso.runs.costs import Meter, add, dollars
 from sayso.runs.progress import Progress, Silent
@@ -167,10 +168,11 @@ class CachedEngine(EngineWrapper):
         outer, self.progress.hold = getattr(self.progress, "hold", None), self._hold
         try:
             for key in list(replies):
-                reply = replies.pop(key)
+                reply = self._spoken(replies.pop(key))
                 self.meter.keep(self._count(reply))
                 yield from _bound(reply, wanted, places[key])
-            for key, reply in self._ask(todo):
+            for key, raw in self._ask(todo):
+                reply = self._spoken(raw)
                 self.paid += self._count(reply) or 0.0
                 self.progress.advance(stage, reply, self._price(reply))
                 yield from _bound(reply, wanted, places[key])
@@ -179,6 +181,13 @@ class CachedEngine(EngineWrapper):
             self.progress.hold = outer
             if self.cache:
                 self.cache.commit()
+
+    def _spoken(self, reply: Generation) -> Generation:
+        """Return an answer without a thought that its engine left in it.
+
+        The cache keeps what came. Replies of a judge are read by whoever asked.
+        """
+        return reply if self.who != "model" else without_thoughts(reply)
 
     def tell_repetition(self) -> None:
         """Tell at once, and once, that draws do not differ: nobody should wait for the report."""
@@ -291,6 +300,34 @@ class CachedEngine(EngineWrapper):
             self.tally.completed_arrays += 1
             if self.cache:
                 self.cache.put(key, replies[key])
+
+
+#: the override of an answer in whose text the engine left a thought
+LEFT_IN = "a thought in the answer's text was taken out, with what is known of its tokens"
+
+
+def without_thoughts(reply: Generation) -> Generation:
+    """Return an answer with the thoughts of its text apart; one that is all thought was cut off."""
+    split = split_thoughts(reply.text)
+    if not split.thoughts:
+        return reply
+    text = split.text.strip()
+    known = [reply.thinking] if reply.thinking else []
+    return msgspec.structs.replace(
+        reply,
+        text=text,
+        thinking="\n\n".join([*known, *split.thoughts]),
+        overrides=(*reply.overrides, LEFT_IN),
+        problem=reply.problem or (None if split.closed or text else "truncated"),
+        **dict.fromkeys(_OF_TOKENS),
+    )
+
+
+#: what an answer has for each token of its text
+_OF_TOKENS = (
+    *("token_ids", "offsets", "logprobs", "entropies", "margins", "self_certainty", "renyi"),
+    *("alternatives", "logprob_kind"),
+)
 
 
 def _bound(

@@ -204,12 +204,16 @@ def _system(name: str, texts: tuple[GivenText, ...]) -> System:
             form=STAGE,
             method=name,
             text=text.text,
+            thinking=text.thinking,
+            problem="truncated" if text.unended else None,
         )
         for row, (text, question) in enumerate(zip(texts, questions, strict=True))
     )
     labeled = frozenset(a.id for a, t in zip(answers, texts, strict=True) if t.claims is not None)
     lost = sum(t.unplaced for t in texts)
     notices = [f"{name}: {lost} sentences were not found in their text"] if lost else []
+    thought = sum(t.thinking is not None for t in texts)
+    notices += [f"{name}: {thought} texts held a thought, which is left out"] if thought else []
     labels = content_id([t.claims for t in texts])
     return System(name, questions, answers, texts, labeled, labels, tuple(notices))
 

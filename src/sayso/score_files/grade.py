@@ -19,7 +19,7 @@ from sayso.datasets.answer_rows import AnswerRow
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import judge_rules
 from sayso.metrics.length_audit import THRESHOLDS
-from sayso.records import Generation, Gold, InputError, Message, Question, Request
+from sayso.records import Generation, Gold, InputError, Message, Question, Request, is_blank
 from sayso.runs.costs import Meter
 from sayso.runs.judge import JudgeOptions, open_judge
 from sayso.scores.collect import LEAST, Examples, Shown, choose_examples
@@ -105,7 +105,7 @@ def _each(grade: Callable[[AnswerRow], Grade]) -> Grader:
 
 
 def _graded(row: AnswerRow) -> bool:
-    return bool(row.gold and row.answer and row.answer.strip())
+    return bool(row.gold) and not is_blank(row.answer or "")
 
 
 def _rules(row: AnswerRow) -> Grade:
@@ -193,7 +193,7 @@ def examples_of(rows: Iterable[AnswerRow], grade: Grader, count: int, seed: int)
     held: list[AnswerRow] = []
     labeled = 0
     for row in rows:
-        if not (row.answer and row.answer.strip() and (row.gold or row.human is not None)):
+        if is_blank(row.answer or "") or not (row.gold or row.human is not None):
             continue
         labeled += 1
         if len(held) < SPARE * count:

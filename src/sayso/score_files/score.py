@@ -27,7 +27,7 @@ from sayso.datasets.answer_files import Answers, open_answers
 from sayso.datasets.answer_rows import AnswerRow, rows_of
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
 from sayso.judges.rules.text import forget_texts
-from sayso.records import InputError, Message, Request
+from sayso.records import InputError, Message, Request, is_blank
 from sayso.runs.costs import Meter
 from sayso.runs.tools import Toolbox
 from sayso.score_files.grade import Grader, check_recorded, examples_of, graders
@@ -359,7 +359,7 @@ def prompt_of(row: AnswerRow) -> Request:
 
 def case_of(row: AnswerRow) -> Case:
     """Return a case with what the row already holds."""
-    answer = row.answer if row.answer is not None and row.answer.strip() else None
+    answer = None if is_blank(row.answer or "") else row.answer
     case = Case(row.question, prompt_of(row), answer, row.samples)
     given = {"logprobs": row.logprobs, "entropies": row.entropies}
     case.arrays.update({name: value for name, value in given.items() if value is not None})

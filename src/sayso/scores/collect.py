@@ -25,7 +25,8 @@ from sayso.engines.engine import Engine, reader_of
 from sayso.judges.meaning import LONGEST, Meaning
 from sayso.judges.rules.sentences import sentences
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.prompts.fence import Field, clean, fence, strip_thinking
+from sayso.prompts.fence import Field, clean, fence
+from sayso.prompts.thoughts import strip_thinking
 from sayso.records import Generation, Message, Request, content_id
 from sayso.scores.evidence import Case
 

@@ -18,7 +18,16 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from sayso.judges.contradiction import contradicts
-from sayso.records import Claim, Generation, InputError, Question, Stance, Verdict, content_id
+from sayso.records import (
+    Claim,
+    Generation,
+    InputError,
+    Question,
+    Stance,
+    Verdict,
+    content_id,
+    is_blank,
+)
 
 Form = Literal["short", "long"]
 Want = Literal["sft", "dpo"]
@@ -383,7 +392,7 @@ def confidences(
     """Return the confidence of each short fact's greedy answer by question id, where it exists."""
     shares = {}
     for fact in facts:
-        if fact.form == "short" and fact.greedy.strip():
+        if fact.form == "short" and not is_blank(fact.greedy):
             confidence = agreement(fact.question, fact.greedy, fact.draws[:k], compare, least)
             if confidence is not None:
                 shares[fact.question.id] = confidence

@@ -80,11 +80,11 @@ def test_the_worst_answers_are_filtered_and_their_draws_read(
     page = opened(browser, folder)
     items = page.locator("#worst-list > details")
     shown = page.locator("form[data-list] + .shown")
-    assert items.count() == 32  # two methods, two forms, eight each
-    sync_api.expect(shown).to_have_text("Showing 32 of 32 answers.")
+    assert items.count() == 16  # two methods, eight each: no paragraph names an aspect
+    sync_api.expect(shown).to_have_text("Showing 16 of 16 answers.")
     page.select_option("[data-by=method]", "Vanilla")
     page.select_option("[data-by=form]", "short")
-    sync_api.expect(shown).to_have_text("Showing 8 of 32 answers.")
+    sync_api.expect(shown).to_have_text("Showing 8 of 16 answers.")
     first = page.locator("#worst-list > details:visible").first
     assert not first.locator("ol").is_visible()
     first.locator("summary").click()
@@ -100,11 +100,11 @@ def test_the_worst_answers_are_filtered_and_their_draws_read(
     said = "Sarn" if "Sarn" in first.locator(".said").inner_text() else "Tolm"
     assert all((said in t) == ("does not contradict" in t) for t in told)
     page.get_by_role("button", name="Clear").first.click()
-    sync_api.expect(shown).to_have_text("Showing 32 of 32 answers.")
+    sync_api.expect(shown).to_have_text("Showing 16 of 16 answers.")
     page.select_option("[data-by=sounds]", "less sure than it is")
     assert all(
         items.nth(i).locator("b").first.text_content().startswith("−")
-        for i in range(32)
+        for i in range(16)
         if items.nth(i).is_visible()
     )
     assert page.said == []
@@ -112,7 +112,7 @@ def test_the_worst_answers_are_filtered_and_their_draws_read(
 
 def test_without_script_everything_is_there(browser: sync_api.Browser, folder: Path) -> None:
     page = opened(browser, folder, java_script_enabled=False)
-    assert page.locator("#worst-list > details").count() == 32
+    assert page.locator("#worst-list > details").count() == 16
     assert not page.locator("form[data-list]").is_visible()
     page.locator("#worst-list summary").first.click()
     assert page.locator("#worst-list ol").first.is_visible()

@@ -13,22 +13,14 @@ import jinja2
 import numpy as np
 
 from sayso.engines.engine import cut_at_stop
-from sayso.prompts.fence import THOUGHT_TAGS
+from sayso.prompts.thoughts import THOUGHTS
 from sayso.records import Message, Request
-
-#: How models mark a thought: what opens it, what closes it.
-THOUGHTS = (
-    *((f"<{tag}>", f"</{tag}>") for tag in THOUGHT_TAGS),
-    ("[THINK]", "[/THINK]"),
-    ("<seed:think>", "</seed:think>"),
-    ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
-)
 
 # ---- from a request to token ids
 
 #: Templates that print today's date print this one, so that a prompt is the same every day.
 PINNED_DATE = datetime(2024, 7, 26)
-NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
+NOW = re.compile(r"""strftime_now\(\s*+(['"])([^'"]*+)\1\s*+\)""")
 #: Tokens of a vocabulary that mean something to a template without being called special.
 MARKUP = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
 #: A base model goes on asking itself questions; its answer ends here.
@@ -377,10 +369,14 @@ def separate(
     lead = len(text) - len(text.lstrip())
     begin = lead + len(opening) if text.startswith(opening, lead) else 0
     end = text.find(closing, begin)
+    after = end + len(closing)
+    while end >= 0 and (marks := _find_marks(text[after:], None)) is not None:
+        end = text.find(marks[1], after)  # a thought behind a thought
+        after = end + len(marks[1])
     tokens = sum(1 for start in starts if begin <= start and (end < 0 or start < end))
     if end < 0:
         return Separation(len(ids), 0, text[begin:].strip(), tokens, unclosed=True)
-    answer = text[end + len(closing) :].lstrip()
+    answer = text[after:].lstrip()
     place = len(text) - len(answer)
     ends = [*starts[1:], len(text)]
     first = sum(1 for a, b in zip(starts, ends, strict=True) if a < place and b <= place)

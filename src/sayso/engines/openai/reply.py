@@ -19,7 +19,7 @@ import msgspec
 from sayso.engines.engine import cut_at_stop
 from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
-from sayso.prompts.fence import THOUGHT_TAGS
+from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Generation, Request, Usage
 
 # ---- reading JSON that may hold anything
@@ -328,18 +328,12 @@ def _content(content: object) -> tuple[str, str | None]:
 def split_thought(text: str) -> tuple[str, str | None, bool, bool]:
     """Return the answer, its thought, whether the thought never ended, and whether its opening tag
     is missing (a template that opens the thought itself)."""
-    if "<" not in text:
+    split = split_thoughts(text)
+    if not split.thoughts:
         return text, None, False, False
-    start = text.lstrip()
-    for tag in THOUGHT_TAGS:
-        opening, closing = f"<{tag}>", f"</{tag}>"
-        if start.startswith(opening):
-            thought, closed, answer = start.removeprefix(opening).partition(closing)
-            return answer.lstrip() if closed else "", thought.strip(), not closed, False
-        if closing in text and opening not in text:
-            thought, _, answer = text.partition(closing)
-            return answer.lstrip(), thought.strip(), False, True
-    return text, None, False, False
+    answer = split.text.lstrip()
+    unclosed = not split.closed and not answer
+    return answer, "\n\n".join(split.thoughts), unclosed, split.implicit
 
 
 # ---- token log-probabilities

@@ -49,8 +49,9 @@ from sayso.judges.model.prompts import (
     vocabulary,
 )
 from sayso.judges.model.replies import PROBLEMS, JudgeCounts, problem_of, read_reply, refuses
-from sayso.prompts.fence import LONGEST, strip_thinking
-from sayso.records import Content, Generation, InputError, Question, Stance, Verdict
+from sayso.prompts.fence import LONGEST
+from sayso.prompts.thoughts import strip_thinking
+from sayso.records import Content, Generation, InputError, Question, Stance, Verdict, is_blank
 
 Batch = Literal["item", "entity", "aspect"]
 Mode = Literal["one_pass", "two_pass"]
@@ -243,7 +244,7 @@ def _without_asking(item: Item) -> Judged | None:
     problem = item.generation.problem
     if problem is not None:
         return Judged(None, None, "truncated" if problem == "truncated" else "failed", None)
-    return None if item.generation.text.strip() else Judged("omitted", "none", None, None)
+    return Judged("omitted", "none", None, None) if is_blank(item.generation.text) else None
 
 
 def _form(item: Item) -> Form:

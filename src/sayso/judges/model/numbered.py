@@ -18,7 +18,8 @@ from sayso.engines.engine import Engine
 from sayso.judges.model.prompts import one_line
 from sayso.judges.model.replies import PROBLEMS, JudgeCounts, coded_entries, problem_of, refuses
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.prompts.fence import Field, clean, fence, strip_thinking
+from sayso.prompts.fence import Field, clean, fence
+from sayso.prompts.thoughts import strip_thinking
 from sayso.records import Generation, InputError, Message, Request
 
 #: Texts in one call, and their characters together.

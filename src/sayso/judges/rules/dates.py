@@ -37,7 +37,7 @@ _DMY = _pattern(
     rf"(?<![\d/.-]){_DAY}(?:\s+day)?(?:\s+of)?[\s-]*{_MONTH}(?:[\s,-]*(?:of\s+)?{_YEAR4}{_ERA})?"
 )
 _MDY = _pattern(rf"(?<![a-z]){_MONTH}\s*(?:the\s+)?{_DAY}(?!\d)(?:(?:\s*,\s*|\s+){_YEAR4}{_ERA})?")
-_MY = _pattern(rf"(?<![a-z]){_MONTH}\s*(?:,|of)?\s*{_YEAR4}{_ERA}")
+_MY = _pattern(rf"(?<![a-z]){_MONTH}\s*+(?:(?:,|of)\s*+)?{_YEAR4}{_ERA}")
 _NUMERIC = _pattern(
     r"(?<![\d/.-])(?P<a>\d{1,2})(?P<s>[/.-])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4})(?![\d/])"
 )

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from sayso.judges.names import CLASSES, GENERATIONS, compare_names
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import MONTHS, Date, agree, find_dates, gold_dates
-from sayso.judges.rules.lexicon import Expected, stem
 from sayso.judges.rules.quantities import (
     Quantity,
     find_quantities,
@@ -47,16 +46,19 @@ from sayso.judges.rules.text import (
     tokens,
     word_set,
 )
+from sayso.judges.rules.vocabulary import Expected, stem
 from sayso.records import Content, Gold
 
 # ---- the ways to read one gold: whole, and without what its writer only added for clarity
 
 ARTICLES = frozenset({"a", "an", "the"})
-_PARENTHESES = regex(r"\s*[(\[{]([^()\[\]{}]*)[)\]}]?")
-_CLAUSE = regex(r",?\s+(?:who|which|that|whose|where|when)\s.*$", re.DOTALL)
-_DASH = regex(r"\s+[-\u2013\u2014]+\s+.*$", re.DOTALL)
-_DATED = regex(r"\s+(?:in|of|from|since)\s+(?:the\s+)?\d{3,4}s?$")
-_ORIGIN = regex(r"\s+(?:of|from|in)\s+(?:the\s+)?[A-Z][\w.]*(?:\s+[A-Z][\w.]*)*$")
+# These read a value whose words stand one space apart.
+_PARENTHESES = regex(r" ?[(\[{]([^()\[\]{}]*+)[)\]}]?")
+_CLAUSE = regex(r",? (?:who|which|that|whose|where|when) .*$")
+_DASH = regex(r" [-\u2013\u2014]++ .*$")
+_DATED = regex(r" (?:in|of|from|since) (?:the )?\d{3,4}s?$")
+_ORIGIN = regex(r" (?:of|from|in) (?:the )?[A-Z][\w.]*+(?: [A-Z][\w.]*+)*+$")
+_EITHER = regex(r" or ", re.IGNORECASE)
 LISTED = regex(r"\band\b|&|;|\bor\b", re.IGNORECASE)
 _LEADING = regex(
     r"^(?:to|of|by|in|on|at|from|as|with|for|because of|due to|about|approximately|over)\s+",
@@ -135,7 +137,7 @@ def readings(value: str) -> tuple[Form, ...]:
             whole.append(inside[1].strip())
     if _ONES.search(bare):
         whole.append(_ONES.sub(lambda m: "I" * len(m[0]), bare))
-    halves = re.split(r"\s+or\s+", bare, flags=re.IGNORECASE)
+    halves = _EITHER.split(bare)
     if "," not in bare and len(halves) > 1:
         whole.extend(half for half in halves if re.search(r"\w{2}", half))
     whole += [m for m in _MAJORITY if _MAJORITY.get(bare.casefold()) == _MAJORITY[m] and m != bare]
@@ -567,20 +569,22 @@ def other_place(said: Text, start: int, end: int) -> bool:
     )
 
 
-_LINK = r"(?P<link>,\s*(?:and|or|&)\s|,\s|;\s|and\s|or\s|&\s|\n)"
+_LINK = r"(?P<link>,\s*+(?:and|or|&)\s|,\s|;\s|and\s|or\s|&\s)"
+#: What stands between two items: a word or a comma, or a line break among other white space.
+_GAP = rf"(?:\s*+{_LINK}|[^\S\n]*+\n)\s*+"
 _CAPITAL = r"[A-Z0-9][\w.'\u2019-]*"
 _NAME = rf"(?:(?:the|a|an)\s+)?{_CAPITAL}(?:\s+(?:(?:of|the|de|von|van|la)\s+)?{_CAPITAL}){{0,4}}"
 _NOUN = r"(?:(?:the|a|an)\s+)?[a-z][\w'\u2019-]*(?:\s+[a-z][\w'\u2019-]*){0,2}?"
 _STOPS = r"(?=\s*(?:[,;.!?()&\n]|(?:and|or|in|at|on|for|from|with|who|as|to|during)\s|$))"
 _RIGHT = {
-    True: regex(rf"\s*{_LINK}\s*(?P<item>{_NAME}){_STOPS}"),
-    False: regex(rf"\s*{_LINK}\s*(?P<item>{_NOUN}){_STOPS}"),
+    True: regex(rf"{_GAP}(?P<item>{_NAME}){_STOPS}"),
+    False: regex(rf"{_GAP}(?P<item>{_NOUN}){_STOPS}"),
 }
 _LEFT = {
-    True: regex(rf"(?P<item>{_NAME})\s*{_LINK}\s*(?:(?:the|a|an)\s+)?$"),
-    False: regex(rf"(?P<item>(?:^|(?<=\s))[a-z][\w'\u2019-]*)\s*{_LINK}\s*(?:(?:the|a|an)\s+)?$"),
+    True: regex(rf"(?P<item>{_NAME}){_GAP}(?:(?:the|a|an)\s++)?$"),
+    False: regex(rf"(?P<item>(?:^|(?<=\s))[a-z][\w'\u2019-]*){_GAP}(?:(?:the|a|an)\s++)?$"),
 }
-_TRAILING = regex(r"[.,'\u2019]+$")
+_TRAILING = regex(r"(?<![.,'\u2019])[.,'\u2019]++$")
 
 
 def listed(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -598,7 +602,7 @@ def listed(text: str, start: int, end: int) -> list[tuple[int, int]]:
         if m is None:
             break
         found.append((m.start("item"), m.start("item") + len(_TRAILING.sub("", m["item"]))))
-        joined = joined or m["link"].strip() not in (",", ";")
+        joined = joined or m["link"] is None or m["link"].strip() not in (",", ";")
         at = m.end()
     at = start
     for _ in range(40):
@@ -607,7 +611,7 @@ def listed(text: str, start: int, end: int) -> list[tuple[int, int]]:
         if m is None:
             break
         found.append((low + m.start("item"), low + m.end("item")))
-        joined = joined or m["link"].strip() not in (",", ";")
+        joined = joined or m["link"] is None or m["link"].strip() not in (",", ";")
         at = low + m.start("item")
     return found if joined else []
 

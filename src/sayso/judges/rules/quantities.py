@@ -363,7 +363,7 @@ def _bare_scale(items: list[Token], k: int) -> bool:
 
 
 _TO = regex(r"\s*(?:-|\u2013|\u2014|to|and)\s*", re.IGNORECASE)
-_AND = regex(r"\s*,?\s*(?:and)?\s*", re.IGNORECASE)
+_AND = regex(r"\s*+(?:,\s*+)?(?:and\s*+)?", re.IGNORECASE)
 _BETWEEN = regex(r"\bbetween\s+$", re.IGNORECASE)
 # After a larger unit these are minutes and inches.
 _AFTER = {("hour", "m"): "minute", ("foot", "in"): "inch", ("foot", ""): "inch"}

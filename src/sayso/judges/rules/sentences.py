@@ -12,6 +12,7 @@ U.S. He left"), citations after it ("1999.[3] They"), and abbreviations syntok d
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,8 +36,6 @@ _CHUNK = 20_000
 _LONGEST = 2_000
 _CUT = regex(r"\S.{0,1999}(?!\S)|\S{1,2000}", re.DOTALL)
 
-#: Third-person subjects and verbs that may open the second part of "... and ...".
-_SUBJECT = r"(?:he|she|it|they|there|i|we|you)\b"
 AUXILIARY = (
     r"(?:is|was|are|were|has|had|have|did|does|do|can|could|may|might|must|will|would|should)\b"
 )
@@ -56,80 +55,14 @@ PAST = (
     rf"{PRESENT}|"
     r"(?!(?:hundred|indeed|speed|need|seed|breed|embed)\b)(?-i:[a-z]{2,})ed)\b"
 )
-_ADVERBS = (
-    r"(?:(?:then|later|also|probably|possibly|perhaps|maybe|likely|apparently|"
-    r"(?-i:[a-z]{3,}ly))\s+){0,2}"
-)
-#: A possessive opens a clause only with its verb: "or her home address" is no clause.
-_OWNER = (
-    r"(?:(?:his|her|its|their|this|that)\s+(?:[\w-]+\s+){0,4}?(?="
-    rf"(?:{AUXILIARY}|{PAST})))"
-)
-_VERB = rf"(?:{_SUBJECT}|{_OWNER}|{_ADVERBS}(?:{AUXILIARY}|{PAST}))"
-_WH = r"(?:who|whom|whose|which|where|when)\b"
-_BREAK = regex(
-    rf"""
-      ;\s+ | :\s+ | \s[–—]\s | \s--?\s | —
-    | (?:,\s*|\s+)(?=but\s(?!also\b)|although\b|though\b|even\sthough\b|albeit\b|however\b)
-    | ,\s+(?=(?:while|whereas|yet|because|since)\s|so\s+(?:I|we|he|she|it|they)\b)
-    | \s+(?=and\s+(?:definitely|certainly|undoubtedly|assuredly)\b)
-    | ,\s+(?={_WH}) | ,\s+(?=(?:(?:the\s+\w+|\w+)\s+)?(?:of|for|in|from)\s+(?:which|whom|whose)\b)
-    | ,\s+(?=(?:and|but|so)\s+(?:(?:the|its|his|her|their|some|many
-        |most)\s+)?(?-i:[a-z])[\w-]+\s+{AUXILIARY})
-    | ,\s+(?=(?:and|but|so)\s+(?:the|its|his|her|their)\s+(?-i:[a-z])[\w-]+
-        (?:\s+(?-i:[a-z])[\w-]+){{1,4}}?\s+(?:is|was|are|were|has|had)\b)
-    | ,\s+(?=(?:(?:most|very|quite|more)\s+)?
-        (?:maybe|perhaps|possibly|probably|likely|presumably)\b)
-    | ,\s+(?={_ADVERBS}(?:{AUXILIARY}|{PAST}))
-    | ,\s+(?={_SUBJECT}|(?:his|her|its|their|this|that)\b)
-    | (?:,\s*|\s+)(?=(?:and|or|nor)\s+(?:{_VERB}|(?:{_ADVERBS})(?:who|when|where|what|how)\b))
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_VERBAL = regex(rf"{_ADVERBS}(?:{AUXILIARY}|{PAST})", re.IGNORECASE)
-_WITH_VERB = regex(rf"\b(?:{AUXILIARY}|{PAST}|born\b)", re.IGNORECASE)
-#: A comment inside a clause: "The founder, I believe, was ...", "lasts, I'm guessing, 11 days".
-_INSERTED = regex(
-    r",\s+(?:(?:(?:I|we)\b|it(?:'s|\s+(?:is|was|seems|appears|has|would))|they\s+say|so|as|if|"
-    r"though\s+I)"
-    r"\b(?-i:[^,.;:()A-Z0-9]){0,40}|if\s+I'm\s+\w+\s+\w+|as\s+I\s+\w+|(?:I|so\s+I)(?:'m|'d|'ve|"
-    r"\s+would|\s+am)?\s+\w+(?:\s+\w+)?),\s+"
-    r"(?!and\b|but\b|so\b|or\b|which\b|who\b)(?!(?:he|she|it|they|I|we|there|his|her|its)\b)",
-    re.IGNORECASE,
-)
-_WH_FIRST = regex(_WH, re.IGNORECASE)
 #: Where the segmenter sees no end: after "(?).", and before a sentence that opens with a number.
 _BRACKET_STOP = regex(
     r"(?<=[?!]\)\.)\s+(?=[^\W\d_a-z])|(?<=[a-z]{4}\.)(?<!prox\.)\s+(?=\d[\d,.]*\s+\w)|"
     r"(?<=\s\d{4}\.)\s+(?=\d[\d,.]*\s+[a-z])|"
     r"(?:(?<=\d m\.)|(?<=\d (?:km|kg|cm|mm|ft|mi|lb)\.))\s+(?=[A-Z])"
 )
-#: "While I have no idea who led it, the cast was ...": the comma ends the opening clause.
-_OPENING = regex(r"(?:while|although|though|even\s+though|whereas)\b[^,;]{3,160},\s+", re.I)
-#: "Born in Ripley, she ...", "After two years at sea, she ...": so does the comma behind these.
-_ADJUNCT = regex(
-    r"(?:(?:and|but|so),?\s+)?(?:(?:after|before|since|while|when|upon|by|having|being|following)"
-    r"\s+(?:\w+ly\s+|later\s+|first\s+)?(?:an?|the|his|her|its|their|\w+ing|\w+ed|been)\b|"
-    r"(?:first\s+|later\s+|originally\s+|once\s+)?(?!(?:indeed|need|unlike)\b)"
-    r"(?:[a-z]{2,}ed|born|built|made|written|set|shot|led|sold|known|held|run|found|sung|drawn|"
-    r"starring|featuring|\w+ing\s+(?:from|in|as|at))\b|originally\b|"
-    r"with\s+(?:its|his|her|their|an?)\b|an?\s+(?:\w+\s+){1,3}by\b)[^;]{3,200}",
-    re.I,
-)
-_BRACKETED = regex(r"\([^()]{1,80}\)")
-_COMMA = regex(r",\s+(?=[^,;]*)")
-_CONNECTOR_ONLY = regex(r"[\W_]*(?:though|although|but|however|so|yet)?[\W_]*", re.IGNORECASE)
 #: In text without capitals a full stop alone ends a sentence, and a new subject a clause.
 _LOWER_STOP = regex(r"(?<=[a-z0-9)][a-z0-9)])[.!?]+\s+")
-_OPENERS = """that when where if whether think believe guess say because since as who what how which
-    while and but or sure is so suppose maybe perhaps probably though"""
-_RUN_ON = regex(
-    "".join(rf"(?<!\b{word})" for word in _OPENERS.split())
-    + r"\s+(?=(?:he|she|they|it|i)\s+(?:is|was|has|had|won|died|wrote|think|guess|believe|"
-    r"don'?t|dont|am)\b)"
-)
-#: A colon ends a clause only after the speaker's own words; "Born: Ripley" stays together.
-_VOICE = regex(r"\b(?:I|we|my|please|not|sure)\b", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
@@ -169,11 +102,15 @@ def _paragraphs(text: str) -> list[Span]:
 
 
 def _cut(text: str, span: Span) -> list[Span]:
+    whole: list[Span] = []
+    for stop in _BRACKET_STOP.finditer(text, *span):
+        whole += _cut_long(text, Span(span.start, stop.start()))
+        span = Span(stop.end(), span.end)
+    return whole + _cut_last(text, span)
+
+
+def _cut_last(text: str, span: Span) -> list[Span]:
     part = text[span.start : span.end]
-    stop = _BRACKET_STOP.search(text, *span)
-    if stop is not None:
-        head, tail = Span(span.start, stop.start()), Span(stop.end(), span.end)
-        return _cut_long(text, head) + _cut(text, tail)
     if part.islower() or part.lstrip()[:1].islower():
         found: list[Span] = []
         start = span.start
@@ -189,6 +126,16 @@ def _cut_long(text: str, span: Span) -> list[Span]:
     if span.end - span.start <= _LONGEST:
         return [span]
     return [Span(*m.span()) for m in _CUT.finditer(text, span.start, span.end)]
+
+
+#: so many brackets that are never closed are no brackets: the segmenter looks far ahead for each
+_MOST_OPEN = 20
+_NO_BRACKETS = str.maketrans("([{", "___")
+
+
+def _unnested(part: str) -> str:
+    opened = sum(map(part.count, "([{")) - sum(map(part.count, ")]}"))
+    return part.translate(_NO_BRACKETS) if opened > _MOST_OPEN else part
 
 
 @lru_cache(maxsize=4096)
@@ -207,7 +154,7 @@ def sentences(text: str) -> tuple[Span, ...]:
         from syntok import segmenter
 
         for low in range(start, end, _CHUNK):
-            part = text[low : min(low + _CHUNK, end)]
+            part = _unnested(text[low : min(low + _CHUNK, end)])
             for paragraph in segmenter.analyze(part):
                 for tokens in paragraph:
                     if tokens:
@@ -216,62 +163,6 @@ def sentences(text: str) -> tuple[Span, ...]:
                             Span(low + tokens[0].offset, low + last.offset + len(last.value))
                         )
     return tuple(part for span in found if span.end > span.start for part in _cut(text, span))
-
-
-def clauses(text: str, sentence: Span) -> list[Span]:
-    """Cut one sentence (of plain text) where a hedge's reach may end.
-
-    Boundaries: semicolon, colon, dash, "but", "although", commas before relative pronouns and new
-    subjects, "and" before a verb or subject. A conjunction belongs to the clause it opens.
-    """
-    found: list[Span] = []
-    start = sentence.start
-    inserted = [m.span() for m in _INSERTED.finditer(text, sentence.start, sentence.end)]
-    inserted += [m.span() for m in _BRACKETED.finditer(text, sentence.start, sentence.end)]
-    cuts = list(_BREAK.finditer(text, sentence.start, sentence.end))
-    opening = _OPENING.match(text, *sentence)
-    if opening is not None or _ADJUNCT.match(text, *sentence):
-        start_of_main = _main_clause(text, sentence)
-        if start_of_main is not None and start_of_main.start() not in {c.start() for c in cuts}:
-            cuts = sorted([*cuts, start_of_main], key=lambda cut: cut.start())
-    if text[sentence.start : sentence.end].islower():
-        cuts += _RUN_ON.finditer(text, sentence.start, sentence.end)
-        cuts.sort(key=lambda cut: cut.start())
-    for cut in cuts:
-        opened = text[start : cut.start()]
-        if any(low <= cut.start() < high for low, high in inserted):
-            continue
-        if cut.group()[0] == "," and _VERBAL.match(text, cut.end()) and _no_verb_yet(opened):
-            continue
-        if cut.group()[0] == ":" and not _VOICE.search(text, start, cut.start()):
-            continue
-        if cut.start() > start:
-            found.append(_trim(text, start, cut.start()))
-        start = max(start, cut.end())
-    found.append(_trim(text, start, sentence.end))
-    whole: list[Span] = []
-    for span in found:
-        if whole and _CONNECTOR_ONLY.fullmatch(text, *span):
-            whole[-1] = Span(whole[-1].start, span.end)
-        elif span.end > span.start:
-            whole.append(span)
-    return whole
-
-
-def _main_clause(text: str, sentence: Span) -> re.Match[str] | None:
-    """The comma before the first stretch that has a subject and a verb."""
-    for comma in _COMMA.finditer(text, *sentence):
-        ends = [at for at in (text.find(c, comma.end(), sentence.end) for c in ",;") if at >= 0]
-        verb = _WITH_VERB.search(text, comma.end(), min(ends, default=sentence.end))
-        if verb is not None and verb.start() > comma.end():
-            return comma
-    return None
-
-
-def _no_verb_yet(opened: str) -> bool:
-    """Whether a clause still waits for its verb: "The music, as I recall, | was by ..."."""
-    subject = opened.split(",", 1)[0]
-    return "," in opened and not _WITH_VERB.search(subject) and not _WH_FIRST.match(opened)
 
 
 # ---- the sentences of a long answer, without markup
@@ -291,9 +182,9 @@ _MARK = regex(
 )
 _HEADING = regex(
     r"[ \t]*(?:\d{1,2}[.)][ \t]+)?(?:#{1,6}(?:[ \t].*|$)|"
-    r"(?:\*\*|__)[^*_]{1,120}(?:\*\*|__)[ \t]*:?[ \t]*$)"
+    r"(?:\*\*|__)[^*_]{1,120}(?:\*\*|__)[ \t]*+(?::[ \t]*+)?$)"
 )
-_RULE = regex(r"[ \t]*(?:[-=*_~`|:+ \t]{3,}|```.*|~~~.*)$")
+_RULE = regex(r"(?:[-=*_~`|:+ \t]{3,}+|[ \t]*+(?:```|~~~).*)$")
 _ROW = regex(r"[ \t]*\|.*\|[ \t]*$")
 _ITEM = regex(r"[ \t]*(?:[-*•–—+·‣▪◦][ \t]|\(?\d{1,3}[.)][ \t]|\|)")
 _FINITE_VERB = regex(rf"\b(?:{AUXILIARY}|{PAST}|born)\b", re.IGNORECASE)
@@ -440,7 +331,8 @@ def parts(text: str) -> tuple[Part, ...]:
 
     A text of markup, punctuation or white space alone has none.
     """
-    masked, items = _masked(text, plain(text))
+    masked, marked = _masked(text, plain(text))
+    items = sorted(marked)
     found: list[Span] = []
     for span in _joined(masked, list(sentences(masked))):
         found += _divided(masked, span)
@@ -450,7 +342,7 @@ def parts(text: str) -> tuple[Part, ...]:
         if not _WORD.search(masked, *span):
             continue
         left = masked.rfind("\n", 0, span.start) + 1
-        item = left in items or any(at in items for at in range(left, span.start + 1))
+        item = bisect_left(items, left) < bisect_right(items, span.start)
         closed = _trimmed(text, span)
         if not item:
             lead = len(kept) if masked[closed.start : closed.end].endswith(":") else None

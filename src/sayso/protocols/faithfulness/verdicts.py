@@ -30,7 +30,7 @@ from sayso.judges.judge import Item, engine_of
 from sayso.judges.meaning import Meaning
 from sayso.judges.rules.sentences import sentences
 from sayso.judges.rules.text import is_english
-from sayso.records import Generation, InputError, Question, Verdict
+from sayso.records import Generation, InputError, Question, Verdict, is_blank
 
 Pair = tuple[str, str]  # question, answer
 Triple = tuple[str, str, str]  # question, assertion, draw
@@ -68,7 +68,7 @@ class RulesWording:
 
 
 def _by_rules(text: str) -> Asserted:
-    if not text.strip():
+    if is_blank(text):
         return Asserted(())
     if not is_english(text):
         return Asserted((), "language")
@@ -240,9 +240,9 @@ class WordingJudge:
             return [Verdict(g.id, question.id, self.signature, problem=problem)]
         text = self._text(g, question)
         label = "punt"
-        if span is not None and (span.stance == "omitted" or not text.strip()):
+        if span is not None and (span.stance == "omitted" or is_blank(text)):
             label = "punt" if span.stance in WITHHELD else "omitted"
-        elif text.strip() and not (span is not None and span.stance in WITHHELD):
+        elif not is_blank(text) and not (span is not None and span.stance in WITHHELD):
             reading = readings[question.text, text]
             if reading.problem is not None:
                 return [Verdict(g.id, question.id, self.signature, problem=reading.problem)]

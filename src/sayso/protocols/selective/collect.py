@@ -30,7 +30,16 @@ from sayso.protocols.selective.settings import (
     wants_probe,
 )
 from sayso.protocols.settings import folder_of
-from sayso.records import Generation, Question, Request, Score, Verdict, ask, content_id
+from sayso.records import (
+    Generation,
+    Question,
+    Request,
+    Score,
+    Verdict,
+    ask,
+    content_id,
+    is_blank,
+)
 from sayso.scores import SCORES, Method, score_one
 from sayso.scores.collect import (
     FORCED,
@@ -267,7 +276,8 @@ def span_of(generation: Generation, verdict: Verdict | None, stage: str) -> Span
 def case_of(fact: Fact, draws: Sequence[Generation]) -> Case:
     """Return a case with all that was recorded when the fact was asked about."""
     _, generation, question, span = fact
-    text = generation.text[slice(*span)].strip() or None
+    said = generation.text[slice(*span)].strip()
+    text = None if is_blank(said) else said
     usable = [draw for draw in draws if draw.problem is None]
     case = Case(question.text, generation.request, text, [draw.text for draw in usable])
     answer = answer_of(generation)

@@ -34,6 +34,7 @@ from sayso.records import (
     Sentence,
     Verdict,
     content_id,
+    is_blank,
 )
 from sayso.scores.claim import frequency, refused, span_max_nll, span_nll
 from sayso.scores.collect import Tools
@@ -356,7 +357,7 @@ def _held(
     """Return for each claim whether each draw of its topic holds it; equal pairs are read once."""
     by_question: dict[str, list[Generation]] = defaultdict(list)
     for g in draws:
-        if g.problem is None and g.text.strip():
+        if g.problem is None and not is_blank(g.text):
             by_question[g.question].append(g)
     items: list[tuple[str, tuple[str, str, tuple[Passage, ...]]]] = []
     for c in claims:

@@ -30,7 +30,7 @@ from sayso.protocols.uncle.settings import (
     stage_of,
     tokens_of,
 )
-from sayso.records import Generation, InputError, Question, ask
+from sayso.records import Generation, InputError, Question, ask, is_blank
 from sayso.storage.run_folder import Manifest, RunFolder
 
 
@@ -182,7 +182,7 @@ def drafts_of(answers: Mapping[str, Sequence[Generation]], settings: Settings) -
         g.question: g.text
         for form in FORMS
         for g in answers.get(form, ())
-        if not g.instructed and g.problem is None and g.text.strip()
+        if not g.instructed and g.problem is None and not is_blank(g.text)
     }
 
 

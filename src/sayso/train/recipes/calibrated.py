@@ -21,7 +21,7 @@ from typing import NamedTuple, Self
 from sayso.judges.claims import has_verb
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
-from sayso.records import InputError
+from sayso.records import InputError, is_blank
 from sayso.train.config import RowSettings
 from sayso.train.recipes.logu import Stretch, by_aspects
 from sayso.train.rows import (
@@ -265,7 +265,7 @@ Levels = Mapping[int, Level]
 
 def short_level(fact: Fact, k: int, limits: Limits, compare: Compare) -> Level | Open:
     """Return how decisive a short fact's greedy answer is to sound; None: say no value."""
-    if not fact.greedy.strip() or not is_plain(fact.greedy):
+    if is_blank(fact.greedy) or not is_plain(fact.greedy):
         return OPEN
     confidence = agreement(fact.question, fact.greedy, fact.draws[:k], compare)
     if confidence is None:

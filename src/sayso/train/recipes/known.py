@@ -15,7 +15,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sayso.records import InputError, content_id
+from sayso.records import InputError, content_id, is_blank
 from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import (
     Edit,
@@ -213,7 +213,7 @@ def _draws(fact: Fact, words: Sequence[str], want: Want, seed: int) -> list[tupl
     committed = [
         text.strip()
         for text, stance in zip(fact.draws, fact.stances, strict=True)
-        if stance == "committed" and text.strip()
+        if stance == "committed" and not is_blank(text)
     ]
     if not committed:
         return []

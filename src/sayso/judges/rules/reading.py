@@ -11,27 +11,27 @@ kind is there, and lengths. The weights of a softmax over the stances are learne
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from io import BytesIO
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from sayso.judges.patterns import regex
-from sayso.judges.rules.sentences import Span, sentences
-from sayso.metrics.arrays import Floats
-from sayso.records import Gold, Stance
-from stance_reader.vocabulary import (
+from sayso.judges.rules.sentences import sentences
+from sayso.judges.rules.vocabulary import (
     Expected,
-    cues,
+    data,
     expected,
-    families,
+    family_names,
+    phrases,
     stem,
     words,
     written_out,
 )
+from sayso.metrics.arrays import Floats
+from sayso.records import Gold, Stance
 
 Features = dict[str, float]
 
@@ -39,14 +39,10 @@ Features = dict[str, float]
 STANCES: tuple[Stance, ...] = (
     "committed", "hedged", "abstained", "refused_by_policy", "asked_back", "omitted",
 )  # fmt: skip
-#: sentences of a text that are read: the first and the last ones
-FIRST, LAST = 72, 8
-#: characters of a text that are read
-LONGEST = 40_000
 
 _WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*+|[?!.,;:()%\"=—–]")
 _TIME = regex(r"[+-]?(\d{1,4})-\d\d-\d\dT")
-_MONTHS = frozenset(
+MONTHS = frozenset(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
 
@@ -81,14 +77,18 @@ def words_of(text: str, low: int = 0, high: int | None = None) -> Sentence:
         for part in written_out(raw.lower()):
             word = Word(part, raw, match.start(), match.end(), raw[0].isupper(), not found)
             found.append(word)
+    if found and found[0].capital and found[0].text not in phrases("cues"):
+        rest = [word for word in found[1:] if word.raw[0].isalnum()]
+        if not rest or (
+            len(found) > 1 and found[1].name and found[0].text not in words("function")
+        ):
+            found[0] = found[0]._replace(opens=False)
     return tuple(found)
 
 
 def sentences_of(text: str) -> list[Sentence]:
-    """Return the sentences of a text as words; of a long one the first and the last."""
-    spans = sentences(text[:LONGEST])
-    if len(spans) > FIRST + LAST:
-        spans = spans[:FIRST] + spans[-LAST:]
+    """Return the sentences of a text as words."""
+    spans = sentences(text)
     return [row for span in spans if (row := words_of(text, span.start, span.end))]
 
 
@@ -107,6 +107,7 @@ class Aspect(NamedTuple):
     asked: frozenset[str]
     cues: frozenset[str]
     names: frozenset[str]
+    meant: tuple[str, ...]
     golds: tuple[tuple[str, ...], ...]
     gold_words: frozenset[str]
     given: tuple[Gold, ...]
@@ -114,7 +115,7 @@ class Aspect(NamedTuple):
     @property
     def families(self) -> frozenset[str]:
         """The families of words that the question asks with."""
-        return self.cues & frozenset(families().values())
+        return self.cues & family_names()
 
 
 @lru_cache(maxsize=8192)
@@ -137,7 +138,7 @@ def aspect_of(
         for word in words_of(hint)
         if word.raw[0].isalnum() and word.text not in function and word.text not in stop
     )
-    known = frozenset(families().values())
+    known = family_names()
     stems.update(stem(word.text) for word in asked if stem(word.text) in known)
     sequences = [
         _gold_words(value) for gold in golds[:12] for value in (gold.value, *gold.aliases[:8])
@@ -148,6 +149,7 @@ def aspect_of(
         frozenset(map(stem, content)),
         frozenset(stems),
         frozenset(names),
+        tuple(dict.fromkeys(w for w in content if w not in names)),
         tuple(s for s in sequences if s),
         frozenset(w for s in sequences for w in s if w not in function and len(w) > 1),
         golds,
@@ -178,7 +180,7 @@ def mask(row: Sentence, aspect: Aspect) -> list[str | None]:
             symbol = text
         elif any(c.isdigit() for c in text):
             symbol = "#"
-        elif text in _MONTHS and word.name:
+        elif text in MONTHS and word.name:
             symbol = "MONTH"
         elif text in function:
             symbol = text
@@ -201,15 +203,27 @@ class Mark(NamedTuple):
 
 def marks_of(row: Sentence) -> list[Mark]:
     """Return the cue phrases of a sentence; a name and the month of May are none."""
-    table = cues()
-    marks = []
+    return [
+        mark
+        for mark in _found(row, "cues")
+        if not (
+            row[mark.start].name and (row[mark.start].text in MONTHS or _in_name(row, mark.start))
+        )
+    ]
+
+
+def told_in(row: Sentence) -> frozenset[str]:
+    """Return the families of aspects that phrases tell of."""
+    return frozenset(mark.kind for mark in _found(row, "phrases"))
+
+
+def _found(row: Sentence, section: str) -> Iterator[Mark]:
+    table = phrases(section)
     for at, word in enumerate(row):
-        if word.text in table and not (word.name and (word.text in _MONTHS or _in_name(row, at))):
-            for phrase, kind in table[word.text]:
-                end = _phrase_end(row, at, phrase)
-                if end is not None:
-                    marks.append(Mark(at, end, kind))
-    return marks
+        for phrase, kind in table.get(word.text, ()):
+            end = _phrase_end(row, at, phrase)
+            if end is not None:
+                yield Mark(at, end, kind)
 
 
 def _in_name(row: Sentence, at: int) -> bool:
@@ -233,29 +247,25 @@ def _phrase_end(row: Sentence, at: int, phrase: tuple[str, ...]) -> int | None:
     return at
 
 
-def has_gold(row: Sequence[Word], aspect: Aspect) -> bool:
-    """Whether one of the golds stands in these words, word for word."""
-    texts = [word.text for word in row]
-    for gold in aspect.golds:
-        for at in range(len(texts) - len(gold) + 1):
-            if texts[at] == gold[0] and tuple(texts[at : at + len(gold)]) == gold:
-                return True
-    return False
-
-
-def has_kind(row: Sequence[Word], aspect: Aspect) -> bool:
+def has_kind(row: Sentence, aspect: Aspect) -> bool:
     """Whether these words hold a value of the expected kind."""
     if aspect.kind == "date":
-        return any(_is_year(w.text) or (w.text in _MONTHS and w.capital) for w in row)
+        return any(_is_year(w.text) or (w.text in MONTHS and w.capital) for w in row)
     if aspect.kind == "number":
         return any(w.text[0].isdigit() for w in row)
     if aspect.kind in ("place", "person"):
-        return any(w.name and w.text not in aspect.names for w in row)
+        return any(_is_proper(w) and w.text not in aspect.names for w in row)
     function = words("function")
+    cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
     return any(
         w.raw[0].isalnum() and w.text not in function and stem(w.text) not in aspect.asked
-        for w in row
+        for at, w in enumerate(row)
+        if at not in cued
     )
+
+
+def _is_proper(word: Word) -> bool:
+    return word.name and word.text not in MONTHS and not any(c.isdigit() for c in word.text)
 
 
 def _is_year(text: str) -> bool:
@@ -338,15 +348,16 @@ def _segment(row: Sentence, at: int) -> tuple[int, int]:
     return low, high + 1
 
 
-def features_of(rows: Sequence[Sentence], aspect: Aspect) -> Features:
-    """Return the features of the sentences that speak of an aspect.
+def features_of(rows: Sequence[Sentence], aspect: Aspect, home: int | None = None) -> Features:
+    """Return the features of the sentences that speak of an aspect; ``home`` is the one that does.
 
     They know nothing of the golds: a reading of doubt that went by what is true would credit a
     model that hedges blindly with knowing itself.
     """
     into: Features = {}
     values = [has_kind(row, aspect) for row in rows]
-    home = next((i for i, value in enumerate(values) if value), 0)
+    if home is None:
+        home = next((i for i, value in enumerate(values) if value), 0)
     new = 0
     for i, row in enumerate(rows):
         symbols, marks = mask(row, aspect), marks_of(row)
@@ -393,14 +404,27 @@ def _around_value(
     spots = _spots(symbols, aspect.kind)
     if not spots:
         return
-    low, high = _segment(row, spots[0])
+    asked = [at for at, word in enumerate(row) if stem(word.text) in aspect.cues]
+    spot = min(spots, key=lambda p: min((abs(p - a) + 2 * (p < a) for a in asked), default=p))
+    spots = [p for p in spots if abs(p - spot) <= 3]
+    low, high = _segment(row, spot)
     for start, end, kind in marks:
         apart = min(
             0 if start <= p < end else p - end + 1 if p >= end else start - p for p in spots
         )
         into[f"{'near' if apart <= 4 else 'far'}:{kind}"] = 1.0
         into[f"{'segment' if start < high and end > low else 'outside'}:{kind}"] = 1.0
+        into[f"{_next_to(symbols, start, end, aspect.kind)}:{kind}"] = 1.0
         into[f"{'ahead' if any(p >= end for p in spots) else 'behind'}:{kind}"] = 1.0
+
+
+def _next_to(symbols: Sequence[str | None], start: int, end: int, kind: str) -> str:
+    """Return whether the value beside a cue is of the kind that is asked for."""
+    mine = _KIND_SYMBOLS.get(kind, _ANY_SYMBOL)
+    for symbol in (*symbols[end : end + 4], *reversed(symbols[max(0, start - 4) : start])):
+        if symbol in _ANY_SYMBOL:
+            return "beside mine" if symbol in mine else "beside another"
+    return "beside none"
 
 
 def _whole(rows: Sequence[Sentence], aspect: Aspect, value: bool, new: int, into: Features) -> None:
@@ -462,8 +486,7 @@ class Weights(NamedTuple):
 @cache
 def load_weights(name: str) -> Weights:
     """Load the weights of ``stance`` or ``alignment`` from the package."""
-    data = Path(__file__).with_name(f"{name}.npz").read_bytes()
-    with np.load(BytesIO(data), allow_pickle=False) as arrays:
+    with np.load(BytesIO(data(f"{name}.npz")), allow_pickle=False) as arrays:
         names = arrays["names"].tobytes().decode("utf-8").split("\n")
         return Weights(
             {feature: row for row, feature in enumerate(names)},
@@ -471,8 +494,3 @@ def load_weights(name: str) -> Weights:
             arrays["bias"].astype(np.float64),
             float(arrays["temperature"]),
         )
-
-
-def spans_of(rows: Sequence[Sentence]) -> list[Span]:
-    """Return where sentences stand in the text."""
-    return [Span(row[0].start, row[-1].end) for row in rows]

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sayso.metrics.arrays import Floats
-from stance_reader.reading import (
+from sayso.judges.rules.reading import (
+    MONTHS,
     Aspect,
     Features,
     Sentence,
@@ -23,26 +23,31 @@ from stance_reader.reading import (
     add_ngrams,
     collapsed,
     features_of,
-    has_gold,
     has_kind,
     load_weights,
     marks_of,
     mask,
     sentences_of,
+    told_in,
 )
-from stance_reader.vocabulary import stem, words
+from sayso.judges.rules.vocabulary import Expected, family_names, phrases, stem, vectors_of, words
+from sayso.metrics.arrays import Floats
 
-#: clauses of a text that are read: the first and the last ones
-FIRST, LAST = 50, 10
 #: features of the stance that also tell whether an aspect is spoken of
 _OF_SPEAKING = (
-    "fit", "low", "mine", "clause value", "hit anywhere", "value", "of all:", "withheld:", "some:",
+    "fit", "low", "mine", "clause value", "hit anywhere", "value", "of ", "withheld:", "some:",
     "doubt:", "kind:", "clause cue:",
 )  # fmt: skip
 #: below this probability of its best clause an aspect may not be spoken of at all
 LOW = 0.3
+#: words of a label before a colon ("Place of birth: Ripley"), which begins no clause
+LABEL = 5
 
 _PRONOUNS = frozenset(["he", "she", "it", "they", "his", "its", "her", "their", "him", "them"])
+_SUBJECTS = _PRONOUNS | {"i", "there"}
+_TELLING = frozenset(["he", "she", "they", "his", "her", "their"])
+_FRONTED = frozenset(["born", "originally", "after", "before", "with", "made", "built"])
+_REMARKS = frozenset(["doubt", "modal", "hearsay", "ignorant", "firm"])
 _CONTRASTS = frozenset(["but", "although", "though", "while", "whereas", "yet"])
 _QUESTIONS = frozenset(["who", "which", "where", "when", "whose", "whom", "what", "how"])
 _VERBS = frozenset(
@@ -50,6 +55,10 @@ _VERBS = frozenset(
         *("was", "is", "were", "are", "has", "had", "have", "did", "does"),
         *("can", "could", "will", "would", "also", "later"),
     ]
+)
+_PLACING = frozenset(["in", "at", "from", "near", ":", "outside"])
+_BEFORE_PLACES = frozenset(
+    ["the", "a", "small", "city", "town", "village", "district", "of", "region"]
 )
 _GAPS = frozenset(["ignorant", "policy", "ask"])
 _SOFT = frozenset(["doubt", "modal", "hearsay", "ignorant", "contrast"])
@@ -70,39 +79,117 @@ class Clause(NamedTuple):
     end: int
 
 
-def clauses_of(rows: Sequence[Sentence]) -> list[Clause]:
-    """Cut sentences where a doubt may end; of many clauses the first and the last."""
+def clauses_of(rows: Sequence[Sentence], asked: frozenset[str] = frozenset()) -> list[Clause]:
+    """Cut sentences where a doubt may end.
+
+    ``asked`` are the stems of what is asked: a verb among them begins a clause.
+    """
     found = []
     for number, row in enumerate(rows):
         low = 0
         for at in range(1, len(row)):
-            if _begins(row, low, at):
+            if _begins(row, low, at, asked):
                 found.append(Clause(number, low, at))
                 low = at
         found.append(Clause(number, low, len(row)))
-    found = [c for c in found if any(w.raw[0].isalnum() for w in rows[c.sentence][c.start : c.end])]
-    return found if len(found) <= FIRST + LAST else found[:FIRST] + found[-LAST:]
+    return [c for c in found if any(w.raw[0].isalnum() for w in rows[c.sentence][c.start : c.end])]
 
 
-def _begins(row: Sentence, low: int, at: int) -> bool:
+def _begins(row: Sentence, low: int, at: int, asked: frozenset[str]) -> bool:
     """Whether a clause begins at this word of a sentence whose last clause began at ``low``."""
     text, before = row[at].text, row[at - 1].text
-    after = row[at + 1].text if at + 1 < len(row) else ""
-    if before in (";", ":", "—", "–") or text in _CONTRASTS:
-        return True
+    after = row[at + 1] if at + 1 < len(row) else None
+    if before in (";", "—", "–") or text in _CONTRASTS:
+        return row[low].text != "("
+    if before == ":":
+        return at - low > LABEL
     if text == "(":
-        return any(w.text[0].isdigit() or w.text == "born" for w in row[at + 1 : at + 4])
+        inside = row[at + 1 : at + 10]
+        told = any(w.text[0].isdigit() or w.text == "born" for w in inside[:3])
+        return told or any(mark.kind in _REMARKS for mark in marks_of(inside))
     if before == ")":
         return row[low].text == "("
+    if after is None or at - low < 3:
+        return before == "," and text in _QUESTIONS
+    if text in ("and", "or", "so"):
+        return _verb(after, asked) or _remarks(after) or after.text in _SUBJECTS
     if before == ",":
-        long = at - low >= 3 and after != ""
-        return text in _QUESTIONS or (long and (text in _PRONOUNS or text in ("i", "there")))
-    if text in ("and", "or") and at - low >= 3:
-        verb = (
-            after in _VERBS or after in words("past") or (after.endswith("ed") and len(after) > 4)
-        )
-        return verb or after in _PRONOUNS or after in ("i", "there")
+        if text in _QUESTIONS or text in _SUBJECTS or _verb(row[at], asked):
+            return True
+        fronted = low == 0 and (row[0].text in _FRONTED or _past(row[0].text))
+        return fronted and any(stem(word.text) in asked for word in row[:at])
     return False
+
+
+def _verb(word: Word, asked: frozenset[str]) -> bool:
+    text = word.text
+    if word.capital:
+        return False
+    said = text[-1:] == "s" and stem(text) in asked
+    return text in _VERBS or text in words("past") or _past(text) or said
+
+
+def _past(text: str) -> bool:
+    return text.endswith("ed") and len(text) > 4
+
+
+def _remarks(word: Word) -> bool:
+    """Whether a word alone says how sure something is: "and possibly ..."."""
+    return any(
+        len(phrase) == 1 and kind in _REMARKS for phrase, kind in phrases("cues").get(word.text, ())
+    )
+
+
+def _other_subject(part: Sentence, aspect: Aspect) -> bool:
+    """Whether a clause begins with the name of somebody else."""
+    first = next((w for w in part if w.raw[0].isalnum()), None)
+    return (
+        first is not None
+        and first.capital
+        and first.text not in aspect.names
+        and first.text not in words("function")
+        and bool(aspect.names)
+    )
+
+
+def _placed(part: Sentence, aspect: Aspect) -> float:
+    """Whether a name stands behind "in" or the like."""
+    for at, word in enumerate(part):
+        if word.name and word.text not in MONTHS and word.text not in aspect.names:
+            before = at - 1
+            while before > max(-1, at - 5) and part[before].text in _BEFORE_PLACES:
+                before -= 1
+            if before >= 0 and part[before].text in _PLACING:
+                return 1.0
+    return 0.0
+
+
+def about(rows: Sequence[Sentence], aspect: Aspect) -> list[Sentence]:
+    """Return the sentences of a short answer without clauses that doubt something else.
+
+    "She was born in Ripley, but I am not sure when" does not doubt the place, nor does "She was a
+    singer, and I think she lived in Derby" doubt the singer.
+    """
+    clauses = clauses_of(rows, aspect.cues)
+    parts = [rows[c.sentence][c.start : c.end] for c in clauses]
+    stems = [_stems(part) for part in parts]
+    hit = [bool(found & aspect.cues) for found in stems]
+    kept: list[list[Word]] = [[] for _ in rows]
+    for clause, part, found, mine in zip(clauses, parts, stems, hit, strict=True):
+        doubts = any(mark.kind in _GAPS or mark.kind in _SOFT for mark in marks_of(part))
+        value = any(word.name or word.text[0].isdigit() for word in part)
+        told = value and any(hit) and bool(found & family_names())
+        if mine or not doubts or not (told or _other_kind(part, aspect.kind)):
+            kept[clause.sentence].extend(part)
+    return [tuple(part) for part in kept if part] or list(rows)
+
+
+def _other_kind(part: Sentence, kind: Expected) -> bool:
+    """Whether a clause names another kind of thing than the one asked for, and not that one."""
+    texts = {word.text for word in part}
+    if kind == "any" or texts & _ASKED_WITH[kind]:
+        return False
+    return any(texts & _ASKED_WITH[k] for k in ("date", "place", "person", "number") if k != kind)
 
 
 def _told_apart(aspects: Sequence[Aspect]) -> list[Aspect]:
@@ -113,41 +200,78 @@ def _told_apart(aspects: Sequence[Aspect]) -> list[Aspect]:
     return [aspect._replace(cues=aspect.cues - shared or aspect.cues) for aspect in aspects]
 
 
+def _stems(part: Sentence) -> frozenset[str]:
+    """Return the stems of words, and the families that phrases and life spans tell of."""
+    found = told_in(part) | {stem(word.text) for word in part}
+    years = sum(len(word.text) == 4 and word.text.isdigit() for word in part)
+    return found | {"birth", "death"} if years == 2 and part[0].text == "(" else found
+
+
+def _others(table: Floats) -> Floats:
+    """Return the largest of the other columns, for each entry; 0 where there is no other."""
+    if table.shape[1] < 2:
+        return np.zeros_like(table)
+    best = table.argmax(axis=1)
+    rows = np.arange(len(table))
+    rest = table.copy()
+    rest[rows, best] = -np.inf
+    others = np.repeat(table.max(axis=1, keepdims=True), table.shape[1], axis=1)
+    others[rows, best] = rest.max(axis=1)
+    return np.asarray(np.maximum(others, 0.0), dtype=np.float64)
+
+
 class Paragraph:
     """A text and the aspects it was asked for, with what fits each clause to each aspect.
 
-    Arrays are (clauses, aspects): ``hits`` the share of the aspect's cues, ``golds``, ``kinds``.
+    Arrays are (clauses, aspects): ``hits`` the share of the aspect's cues, ``kinds`` whether a
+    value of its kind stands there.
     """
 
     def __init__(self, text: str, aspects: Sequence[Aspect]) -> None:
         self.aspects = _told_apart(aspects)
         self.rows = sentences_of(text)
-        self.clauses = clauses_of(self.rows)
+        self.clauses = clauses_of(self.rows, frozenset().union(*(a.cues for a in self.aspects)))
         parts = [self.words(c) for c in self.clauses]
-        self.stems = [frozenset(stem(w.text) for w in part) for part in parts]
-        self.row_stems = [frozenset(stem(w.text) for w in row) for row in self.rows]
+        self.stems = [_stems(part) for part in parts]
+        self.row_stems = [_stems(row) for row in self.rows]
         self.marks = [marks_of(part) for part in parts]
         self.kinds_of = [frozenset(m.kind for m in marks) for marks in self.marks]
         self.row_kinds = [frozenset(m.kind for m in marks_of(row)) for row in self.rows]
         shape = (len(parts), len(self.aspects))
-        self.hits, self.golds, self.kinds, self.partly = (np.zeros(shape) for _ in range(4))
+        self.hits, self.kinds = np.zeros(shape), np.zeros(shape)
         for i, part in enumerate(parts):
-            texts = {w.text for w in part}
             for j, aspect in enumerate(self.aspects):
                 self.hits[i, j] = len(self.stems[i] & aspect.cues) / max(1, len(aspect.cues))
-                self.golds[i, j] = has_gold(part, aspect)
-                self.partly[i, j] = len(aspect.gold_words & texts) / max(1, len(aspect.gold_words))
                 self.kinds[i, j] = has_kind(part, aspect)
+        self.likeness = self._likeness(parts)
+        self.other_hits = _others(self.hits) if parts else self.hits
+        self.other_likeness = [_others(self.likeness[:, :, k]) for k in (0, 1)] if parts else []
+        self.withholds = all(kinds & _GAPS for kinds in self.row_kinds) and not any(
+            self.hits[q].any() for q, kinds in enumerate(self.kinds_of) if not kinds & _GAPS
+        )
         self.fits = np.zeros((0, 0))
-        self._leave_golds_of_others()
 
-    def _leave_golds_of_others(self) -> None:
-        """Forget a gold in a clause that names only another aspect of the same kind."""
-        for j, aspect in enumerate(self.aspects):
-            alike = [k for k, a in enumerate(self.aspects) if k != j and a.kind == aspect.kind]
-            if alike:
-                theirs = (self.hits[:, j] == 0) & (self.hits[:, alike].max(axis=1) > 0)
-                self.golds[theirs, j] = self.partly[theirs, j] = 0.0
+    def _likeness(self, parts: Sequence[Sentence]) -> Floats:
+        """Return how near the words of a clause come to those asked with, (clauses, aspects, 2).
+
+        For each word asked with, the cosine of the nearest word: the mean, and the largest.
+        """
+        function = words("function") | words("stop")
+        near = np.zeros((len(parts), len(self.aspects), 2))
+        asked = [vectors_of(aspect.meant) for aspect in self.aspects]
+        for i, part in enumerate(parts):
+            said = vectors_of(
+                {
+                    w.text
+                    for w in part
+                    if not w.name and w.raw[0].isalpha() and w.text not in function
+                }
+            )
+            for j, wanted in enumerate(asked):
+                if len(said) and len(wanted):
+                    best = (wanted @ said.T).max(axis=1)
+                    near[i, j] = best.mean(), best.max()
+        return near
 
     def words(self, clause: Clause) -> Sentence:
         """Return the words of a clause."""
@@ -168,8 +292,8 @@ class Paragraph:
         """Return the features of clause ``i`` and aspect ``j``."""
         aspect, clause = self.aspects[j], self.clauses[i]
         part = self.words(clause)
-        hit, gold, kind = self.hits[i, j], self.golds[i, j], self.kinds[i, j]
-        other = float(np.delete(self.hits[i], j).max(initial=0.0))
+        hit, kind = self.hits[i, j], self.kinds[i, j]
+        other = float(self.other_hits[i, j])
         related = aspect.families
         family = bool(self.stems[i] & related)
         sentence = self.row_stems[clause.sentence]
@@ -185,12 +309,6 @@ class Paragraph:
             "sentence family": float(bool(sentence & related)),
             "hit before": self.hits[i - 1, j] if i else 0.0,
             "hit after": self.hits[i + 1, j] if i + 1 < len(self.hits) else 0.0,
-            "gold": gold,
-            "gold words": self.partly[i, j],
-            "gold and hit": gold * (hit > 0),
-            "hit without gold": float(hit > 0 and bool(aspect.gold_words) and not gold),
-            "gold elsewhere": float(bool(self.golds[:, j].any()) and not gold),
-            "has gold": float(bool(aspect.gold_words)),
             "value": kind,
             "hit and value": kind * (hit > 0),
             "free value": float(bool(kind) and not self.hits[i].any()),
@@ -200,6 +318,12 @@ class Paragraph:
             f"value:{aspect.kind}:{int(kind)}": 1.0,
             f"family value:{aspect.kind}": family * kind,
         }
+        for k, name in enumerate(("like", "likest")):
+            like = self.likeness[:, :, k]
+            into[name] = float(like[i, j])
+            into[f"{name} more"] = float(like[i, j] - self.other_likeness[k][i, j])
+            into[f"{name} less"] = float(like[i, j] - like[:, j].max())
+            into.update({f"{name}>{t}": 1.0 for t in (0.3, 0.4, 0.5, 0.6, 0.8) if like[i, j] > t})
         self._ignorance(i, j, into)
         self._shape(i, j, into)
         for name in sorted(related)[:2]:
@@ -207,6 +331,7 @@ class Paragraph:
             for word in part[:30]:
                 if word.text.isalpha() and len(word.text) > 2 and word.text not in aspect.names:
                     into[f"asked:{name}|{word.text}"] = 1.0
+                    into[f"asked:{name}|-{word.text[-3:]}"] = 1.0
         return into
 
     def _ignorance(self, i: int, j: int, into: Features) -> None:
@@ -234,6 +359,10 @@ class Paragraph:
             years = sum(len(w.text) == 4 and w.text.isdigit() for w in part)
             for family in ("birth", "death"):
                 into[f"span:{family}"] = float(years == 2 and family in aspect.families)
+        into["other subject"] = float(_other_subject(part, aspect))
+        if aspect.kind == "place":
+            placed = _placed(part, aspect)
+            into["placed"], into["hit and placed"] = placed, placed * (self.hits[i, j] > 0)
         texts = {w.text for w in part}
         says = i < 3 and bool(texts & {"is", "was"}) and bool(texts & {"a", "an", "the"})
         into["is a"] = float(says and bool(aspect.families & {"citizenship", "occupation"}))
@@ -258,6 +387,8 @@ class Paragraph:
 
     def _reaching(self, j: int) -> list[int]:
         """Return the clauses that say something of aspect ``j``, or weaken what is said."""
+        if self.withholds:
+            return list(range(len(self.clauses)))
         i, fit = self.best(j)
         home = self.clauses[i].sentence
         others = np.delete(self.fits, j, axis=0).max(axis=0, initial=0.0)
@@ -265,32 +396,73 @@ class Paragraph:
         for q, clause in enumerate(self.clauses):
             kinds = self.kinds_of[q]
             gap, soft = bool(kinds & _GAPS), bool(kinds & _SOFT)
+            owner = self._owner(q)
             near = fit >= LOW / 2 and (
                 q == i
-                or (clause.sentence == home and not others[q] > max(0.4, self.fits[j, q]))
-                or (abs(clause.sentence - home) == 1 and soft and others[q] < 0.4)
+                or (
+                    clause.sentence == home and owner is not None and self.fits[j, owner] >= fit / 2
+                )
+                or (
+                    clause.sentence == home
+                    and owner is None
+                    and not others[q] > max(0.4, self.fits[j, q])
+                )
+                or (
+                    abs(clause.sentence - home) == 1
+                    and soft
+                    and others[q] < 0.4
+                    and "rest" not in kinds
+                    and owner is None
+                    and not self._tells(q)
+                    and (self._bare(q) or (self.kinds[q, j] and self.aspects[j].kind != "any"))
+                )
             )
-            whole = "whole" in kinds and (gap or soft) and others[q] < 0.6
+            whole = (
+                bool(kinds & {"whole", "all"})
+                and "rest" not in kinds
+                and (gap or soft)
+                and others[q] < 0.6
+            )
             wanted = near or whole or (fit < LOW and gap and others[q] < 0.4)
             if wanted and (q == i or whole or not self._names_another(q, j)):
                 reaching.append(q)
         return reaching
 
+    def _owner(self, q: int) -> int | None:
+        """Return the clause of the sentence that a bare remark of doubt belongs to."""
+        if not self._bare(q):
+            return None
+        sentence = self.clauses[q].sentence
+        for step in (-1, 1):
+            at = q + step
+            while 0 <= at < len(self.clauses) and self.clauses[at].sentence == sentence:
+                if not self._bare(at):
+                    return at
+                at += step
+        return None
+
+    def _tells(self, q: int) -> bool:
+        """Whether a clause goes on to tell of the subject: "She may have been a dancer."."""
+        first = self.words(self.clauses[q])[0]
+        return first.text in _TELLING or first.text in self.aspects[0].names
+
+    def _bare(self, q: int) -> bool:
+        if not self.kinds_of[q] & (_GAPS | _SOFT) or self.hits[q].any():
+            return False
+        part = self.words(self.clauses[q])
+        return part[0].text == "(" or not any(w.name or w.text[0].isdigit() for w in part)
+
     def _names_another(self, q: int, j: int) -> bool:
         """Whether a remark of doubt names another kind of thing: "although I doubt the year"."""
         if not self.kinds_of[q] & (_GAPS | _SOFT) or self.hits[q, j] > 0:
             return False
-        texts = {w.text for w in self.words(self.clauses[q])}
-        if texts & _ASKED_WITH[self.aspects[j].kind]:
-            return False
-        kinds = {"date", "place", "person", "number"} - {self.aspects[j].kind}
-        named = any(texts & _ASKED_WITH[kind] for kind in kinds)
+        named = _other_kind(self.words(self.clauses[q]), self.aspects[j].kind)
         return named or bool(np.delete(self.hits[q], j).any())
 
     def spoken_features(self, j: int) -> Features:
         """Return the features of whether the text speaks of aspect ``j`` at all."""
         i, fit = self.best(j)
-        into = {f"best:{k}": v for k, v in self.pair(i, j).items() if "gold" not in k}
+        into = {f"best:{k}": v for k, v in self.pair(i, j).items()}
         stance = self.features(j).items()
         into.update({name: value for name, value in stance if name.startswith(_OF_SPEAKING)})
         ranked = np.sort(self.fits[j])[::-1]
@@ -303,6 +475,11 @@ class Paragraph:
         into[f"gaps of one:{len(gaps) == 1 and gaps[0]:d}"] = 1.0
         value = bool(self.kinds[i, j])
         family = bool(into["best:family"])
+        kind, hit = self.aspects[j].kind, bool(self.hits[i, j])
+        here, anywhere = int(5 * self.likeness[i, j, 0]), int(5 * self.likeness[:, j, 0].max())
+        into[f"any:{kind}:{bool(self.hits[:, j].any()):d}:{anywhere}"] = 1.0
+        into[f"here:{kind}:{hit:d}:{value:d}:{here}"] = 1.0
+        into[f"here:{hit:d}:{family:d}:{here}"] = 1.0
         for step in (0.05, *(n / 10 for n in range(1, 10))):
             if fit > step:
                 into[f"fit>{step}:{value:d}"] = 1.0
@@ -315,7 +492,7 @@ class Paragraph:
         A text whose every sentence withholds something omits nothing.
         """
         unspoken = 0.0
-        if not all(kinds & _GAPS for kinds in self.row_kinds):
+        if not self.withholds:
             unspoken = float(load_weights("spoken").probabilities(self.spoken_features(j))[0])
         rest = load_weights("stance").probabilities(self.features(j))
         return np.append(rest * (1 - unspoken), unspoken)
@@ -325,7 +502,10 @@ class Paragraph:
         rows, aspect = self.context_of(j), self.aspects[j]
         i, fit = self.best(j)
         clause = self.clauses[i]
-        into = features_of(rows, aspect) if rows else {"nothing": 1.0}
+        home = next(
+            (n for n, row in enumerate(rows) if row[-1].end >= self.words(clause)[0].end), 0
+        )
+        into = features_of(rows, aspect, home) if rows else {"nothing": 1.0}
         low = float(fit < LOW)
         part = self.words(clause)
         add_ngrams(collapsed(mask(part, aspect), self.marks[i]), "clause:", into, 2)
@@ -340,8 +520,8 @@ class Paragraph:
             into.update({f"low:first row:{kind}": 1.0 for kind in first})
             into.update({f"low:{kind}": 1.0 for kind in every})
         for kinds in self.row_kinds:
-            if "whole" in kinds:
-                into.update({f"of all:{kind}": 1.0 for kind in kinds})
+            for whole in kinds & {"whole", "all", "rest"}:
+                into.update({f"of {whole}:{kind}": 1.0 for kind in kinds})
         other = float(np.delete(self.fits[:, i], j).max(initial=0.0))
         gaps = [bool(kinds & _GAPS) for kinds in self.row_kinds]
         into |= {

@@ -1,17 +1,22 @@
 """The English of the offline readers: cues of doubt, families of words, what a question asks for.
 
-The words are data (``judges/data/lexicon.txt``). Classes of cues name what a phrase may mean
+The words are data (``judges/data/stance_lexicon.txt``). Classes of cues name what a phrase may mean
 (doubt, ignorance, policy); whether it means that where it stands, the learned reader decides.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
-from pathlib import Path
+from importlib.resources import files
+from io import BytesIO
 from typing import Literal
 
+import numpy as np
+
 from sayso.judges.patterns import regex
+from sayso.metrics.arrays import Floats
 
 Expected = Literal["date", "place", "number", "person", "any"]
 #: A phrase as words, and its class.
@@ -28,10 +33,15 @@ _CONTRACTED = {
 _ENDINGS = {"n't": "not", "'ve": "have", "'d": "would", "'ll": "will", "'re": "are", "'m": "am"}
 
 
+def data(name: str) -> bytes:
+    """Return a file of ``judges/data``."""
+    return (files("sayso.judges") / "data" / name).read_bytes()
+
+
 @cache
 def sections() -> dict[str, list[str]]:
     """Return the lines of each section of the lexicon; an indented line goes on the one before."""
-    text = Path(__file__).with_name("lexicon.txt").read_text(encoding="utf-8")
+    text = data("stance_lexicon.txt").decode("utf-8")
     parts: dict[str, list[str]] = {}
     for line in text.splitlines():
         if line.startswith("["):
@@ -62,15 +72,15 @@ def written_out(word: str) -> tuple[str, ...]:
 
 
 @cache
-def cues() -> dict[str, list[Cue]]:
-    """Return the phrases of all classes of cues by their first word."""
-    phrases: dict[str, list[Cue]] = {}
-    for line in sections()["cues"]:
+def phrases(section: str) -> dict[str, list[Cue]]:
+    """Return the phrases of a section, each with its class, by their first word."""
+    table: dict[str, list[Cue]] = {}
+    for line in sections()[section]:
         name, _, rest = line.partition(": ")
         for phrase in rest.split(" | "):
             spelled = tuple(part for word in phrase.split() for part in written_out(word))
-            phrases.setdefault(spelled[0], []).append((spelled, name))
-    return phrases
+            table.setdefault(spelled[0], []).append((spelled, name))
+    return table
 
 
 @cache
@@ -82,6 +92,12 @@ def families() -> dict[str, str]:
         for word in (first, *others):
             table.setdefault(word, first)
     return table
+
+
+@cache
+def family_names() -> frozenset[str]:
+    """Return the names of all families."""
+    return frozenset(families().values())
 
 
 _SUFFIX = regex(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
@@ -99,6 +115,24 @@ def stem(word: str) -> str:
         cut = base
     cut = cut.rstrip("iy") or cut
     return cut[:-1] if len(cut) > 4 and cut[-1] == cut[-2] else cut
+
+
+# ---- words of like meaning
+
+
+@cache
+def _vectors() -> tuple[dict[str, int], Floats]:
+    with np.load(BytesIO(data("vectors.npz")), allow_pickle=False) as arrays:
+        names = arrays["words"].tobytes().decode("utf-8").split("\n")
+        table = arrays["vectors"].astype(np.float64)
+    table /= np.linalg.norm(table, axis=1, keepdims=True)
+    return {name: row for row, name in enumerate(names)}, table
+
+
+def vectors_of(texts: Iterable[str]) -> Floats:
+    """Return the vectors of those of the words that have one, (words, dimensions), of length 1."""
+    rows, table = _vectors()
+    return table[[rows[text] for text in texts if text in rows]]
 
 
 # ---- the kind of answer that a question expects

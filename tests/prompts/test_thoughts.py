@@ -1,0 +1,62 @@
+"""Thoughts in texts: closed, open, nested, of every family of models, and none at all."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayso.prompts.thoughts import THOUGHTS, split_thoughts
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "thoughts", "closed"),
+    [
+        ("plain", "plain", (), True),
+        ("2 < 3 and [1]", "2 < 3 and [1]", (), True),
+        ("<think>a</think>\n\nParis", "\n\nParis", ("a",), True),
+        ("<THINK>a</Think>Paris", "Paris", ("a",), True),
+        ("<think>a</think><think>b</think>Paris", "Paris", ("a", "b"), True),
+        ("Paris <think>or not</think> in France", "Paris  in France", ("or not",), True),
+        ("a\n</think>\nParis", "\nParis", ("a",), True),
+        ("<think>a", "", ("a",), False),
+        ("Paris.\n<reasoning>a", "Paris.\n", ("a",), False),
+        ("<think>a</think>Paris\n<think>b", "Paris\n", ("a", "b"), False),
+        ("<think>a<think>b</think>c</think>Paris", "Paris", ("a<think>b", "c"), True),
+        ("<think>[THINK]a</think>Paris", "Paris", ("[THINK]a",), True),
+        ("<think></think>Paris", "Paris", ("",), True),
+    ],
+)
+def test_thoughts_are_taken_out(
+    text: str, left: str, thoughts: tuple[str, ...], closed: bool
+) -> None:
+    split = split_thoughts(text)
+    assert (split.text, split.thoughts, split.closed) == (left, thoughts, closed)
+
+
+@pytest.mark.parametrize(("opening", "closing"), THOUGHTS)
+def test_the_marks_of_every_family(opening: str, closing: str) -> None:
+    assert split_thoughts(f"{opening}a{closing}Paris").text == "Paris"
+    assert split_thoughts(f"a{closing}Paris").text == "Paris"
+    assert split_thoughts(f"a{closing}Paris").implicit
+    unended = split_thoughts(f"{opening}a")
+    assert (unended.text, unended.closed) == ("", False)
+
+
+def test_a_thought_that_the_template_opened_is_told() -> None:
+    assert split_thoughts("a</think>b").implicit
+    assert not split_thoughts("<think>a</think>b").implicit
+    assert not split_thoughts("<think>a</think>b</think>c").implicit
+
+
+def test_in_the_reply_of_a_judge_marks_stand_at_the_beginning_of_a_line() -> None:
+    quoted = "it quotes <think> and </think> inside a line"
+    assert split_thoughts(quoted, lines=True).text == quoted
+    assert split_thoughts("a\n<think>b</think>c", lines=True).text == "a\nc"
+
+
+@given(st.lists(st.sampled_from(["<think>", "</think>", "[THINK]", "[/THINK]", "a", "\n", " "])))
+def test_nothing_is_left_to_take_out(pieces: list[str]) -> None:
+    left = split_thoughts("".join(pieces)).text
+    assert split_thoughts(left).text == left
+    assert set(left) <= set("".join(pieces))

@@ -1,1 +1,0 @@
-"""A learned reader of stance that is not in use yet; see README.md."""
