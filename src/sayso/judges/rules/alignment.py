@@ -30,7 +30,15 @@ from sayso.judges.rules.reading import (
     sentences_of,
     told_in,
 )
-from sayso.judges.rules.vocabulary import Expected, family_names, phrases, stem, vectors_of, words
+from sayso.judges.rules.vocabulary import (
+    Expected,
+    family_names,
+    meanings,
+    phrases,
+    stem,
+    vectors_of,
+    words,
+)
 from sayso.metrics.arrays import Floats
 
 #: features of the stance that also tell whether an aspect is spoken of
@@ -59,6 +67,10 @@ _VERBS = frozenset(
 _PLACING = frozenset(["in", "at", "from", "near", ":", "outside"])
 _BEFORE_PLACES = frozenset(
     ["the", "a", "small", "city", "town", "village", "district", "of", "region"]
+)
+_TIMES = MONTHS | {"century", "centuries", "decade", "ago", "yesterday", "today"}
+_PLACES = frozenset(
+    ["birthplace", "hometown", "place", "headquarters", "seat", "home", "capital", "location"]
 )
 _GAPS = frozenset(["ignorant", "policy", "ask"])
 _SOFT = frozenset(["doubt", "modal", "hearsay", "ignorant", "contrast"])
@@ -153,13 +165,16 @@ def _other_subject(part: Sentence, aspect: Aspect) -> bool:
 
 
 def _placed(part: Sentence, aspect: Aspect) -> float:
-    """Whether a name stands behind "in" or the like."""
+    """Whether a name stands behind "in" or the like, or behind "the birthplace is"."""
+    told = any(word.text in _PLACES for word in part)
     for at, word in enumerate(part):
         if word.name and word.text not in MONTHS and word.text not in aspect.names:
             before = at - 1
             while before > max(-1, at - 5) and part[before].text in _BEFORE_PLACES:
                 before -= 1
-            if before >= 0 and part[before].text in _PLACING:
+            if before >= 0 and (
+                part[before].text in _PLACING or (part[before].text in ("is", "was") and told)
+            ):
                 return 1.0
     return 0.0
 
@@ -202,7 +217,7 @@ def _told_apart(aspects: Sequence[Aspect]) -> list[Aspect]:
 
 def _stems(part: Sentence) -> frozenset[str]:
     """Return the stems of words, and the families that phrases and life spans tell of."""
-    found = told_in(part) | {stem(word.text) for word in part}
+    found = told_in(part) | {name for word in part for name in meanings(word.text)}
     years = sum(len(word.text) == 4 and word.text.isdigit() for word in part)
     return found | {"birth", "death"} if years == 2 and part[0].text == "(" else found
 
@@ -489,13 +504,22 @@ class Paragraph:
     def chances(self, j: int) -> Floats:
         """Return the probability of each of STANCES towards aspect ``j``, (stances,).
 
-        A text whose every sentence withholds something omits nothing.
+        A text whose every sentence withholds something omits nothing; one without a date that
+        withholds nothing omits every date.
         """
         unspoken = 0.0
-        if not self.withholds:
+        if self.aspects[j].kind == "date" and self._timeless():
+            unspoken = 1.0
+        elif not self.withholds:
             unspoken = float(load_weights("spoken").probabilities(self.spoken_features(j))[0])
         rest = load_weights("stance").probabilities(self.features(j))
         return np.append(rest * (1 - unspoken), unspoken)
+
+    def _timeless(self) -> bool:
+        if any(kinds & (_GAPS | {"doubt"}) for kinds in self.row_kinds):
+            return False
+        told = (word.text for row in self.rows for word in row)
+        return not any(text in _TIMES or any(map(str.isdigit, text)) for text in told)
 
     def features(self, j: int) -> Features:
         """Return the features of the stance towards aspect ``j``; :meth:`align` comes first."""

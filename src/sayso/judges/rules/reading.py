@@ -25,6 +25,7 @@ from sayso.judges.rules.vocabulary import (
     data,
     expected,
     family_names,
+    meanings,
     phrases,
     stem,
     words,
@@ -132,7 +133,7 @@ def aspect_of(
         for word in asked
         if word.raw[0].isalnum() and word.text not in function and word.text not in stop
     ]
-    stems = {stem(word) for word in content if word not in names}
+    stems = {name for word in content if word not in names for name in meanings(word)}
     stems.update(
         stem(word.text)
         for word in words_of(hint)
@@ -461,21 +462,23 @@ class Weights(NamedTuple):
     """
 
     rows: Mapping[str, int]
-    table: Floats
-    bias: Floats
+    table: Sequence[Sequence[float]]
+    bias: Sequence[float]
     temperature: float
 
     def probabilities(self, features: Features) -> Floats:
-        """Return the probability of each class, (classes,)."""
-        at = [
-            (row, value)
+        """Return the probability of each class, (classes,), whatever the order of the features."""
+        found = [
+            (self.table[row], value)
             for name, value in features.items()
             if (row := self.rows.get(name)) is not None
         ]
-        scores = self.bias.copy()
-        if at:
-            index, values = zip(*at, strict=True)
-            scores += np.asarray(values) @ self.table[list(index)]
+        scores = np.array(
+            [
+                bias + math.fsum([weights[k] * value for weights, value in found])
+                for k, bias in enumerate(self.bias)
+            ]
+        )
         scores /= self.temperature
         if len(scores) == 1:
             return np.array([1 / (1 + math.exp(-min(max(float(scores[0]), -700.0), 700.0)))])
@@ -490,7 +493,7 @@ def load_weights(name: str) -> Weights:
         names = arrays["names"].tobytes().decode("utf-8").split("\n")
         return Weights(
             {feature: row for row, feature in enumerate(names)},
-            arrays["table"].astype(np.float64),
-            arrays["bias"].astype(np.float64),
+            arrays["table"].astype(np.float64).tolist(),
+            arrays["bias"].astype(np.float64).tolist(),
             float(arrays["temperature"]),
         )

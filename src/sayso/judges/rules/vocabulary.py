@@ -84,20 +84,20 @@ def phrases(section: str) -> dict[str, list[Cue]]:
 
 
 @cache
-def families() -> dict[str, str]:
-    """Return the family of each word that has one."""
-    table: dict[str, str] = {}
+def families() -> dict[str, tuple[str, ...]]:
+    """Return the families of each word that has any."""
+    table: dict[str, tuple[str, ...]] = {}
     for line in sections()["families"]:
         first, *others = line.split()
-        for word in (first, *others):
-            table.setdefault(word, first)
+        for word in dict.fromkeys((first, *others)):
+            table[word] = (*table.get(word, ()), first)
     return table
 
 
 @cache
 def family_names() -> frozenset[str]:
     """Return the names of all families."""
-    return frozenset(families().values())
+    return frozenset(name for names in families().values() for name in names)
 
 
 _SUFFIX = regex(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
@@ -107,14 +107,18 @@ _SUFFIX = regex(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
 def stem(word: str) -> str:
     """Return a crude stem of a lower-case word, or the name of its family."""
     base = word.removesuffix("'s")
-    family = families().get(base)
-    if family is not None:
-        return family
+    if base in families():
+        return families()[base][0]
     cut = _SUFFIX.sub("", base)
     if len(cut) < 4:
         cut = base
     cut = cut.rstrip("iy") or cut
     return cut[:-1] if len(cut) > 4 and cut[-1] == cut[-2] else cut
+
+
+def meanings(word: str) -> tuple[str, ...]:
+    """Return the stem of a lower-case word, or the names of all its families."""
+    return families().get(word.removesuffix("'s")) or (stem(word),)
 
 
 # ---- words of like meaning
