@@ -269,7 +269,8 @@ class Paragraph:
     def _likeness(self, parts: Sequence[Sentence]) -> Floats:
         """Return how near the words of a clause come to those asked with, (clauses, aspects, 2).
 
-        For each word asked with, the cosine of the nearest word: the mean, and the largest.
+        For each word asked with, the cosine of the nearest word: the mean, and the largest, to
+        six digits, so that equal clauses tie on any processor.
         """
         function = words("function") | words("stop")
         near = np.zeros((len(parts), len(self.aspects), 2))
@@ -285,7 +286,7 @@ class Paragraph:
             for j, wanted in enumerate(asked):
                 if len(said) and len(wanted):
                     best = (wanted @ said.T).max(axis=1)
-                    near[i, j] = best.mean(), best.max()
+                    near[i, j] = np.round((best.mean(), best.max()), 6)
         return near
 
     def words(self, clause: Clause) -> Sentence:
