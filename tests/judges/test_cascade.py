@@ -36,6 +36,7 @@ def item(text: str, *questions: Question, form: str = "short", **more: str) -> I
         ("I don't know.", BORN, True),
         ("I can't share personal details.", BORN, True),
         ("", BORN, True),
+        ("...", BORN, True),
         ("She was born in Paris.", BORN, False),  # the rules err most where they refuse
         ("I think she was born in Ripley.", BORN, False),  # what is measured is never left to them
         ("She was born in Ripley, if the sources are right.", BORN, False),

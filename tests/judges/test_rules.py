@@ -145,6 +145,18 @@ def test_unknown_is_right_where_the_gold_says_so() -> None:
     assert (verdict.stance, verdict.content) == ("committed", "correct")
 
 
+@pytest.mark.parametrize(
+    ("gold", "text", "stance"),
+    [
+        ("Privacy", "I cannot discuss that, in order to protect privacy.", "refused_by_policy"),
+        ("Pass", "I will pass on that one, I do not know.", "abstained"),
+        ("Internet", "As an AI, I do not have access to the internet.", "refused_by_policy"),
+    ],
+)
+def test_a_gold_inside_a_refusal_is_no_answer(gold: str, text: str, stance: str) -> None:
+    assert judge_rules("What is the subject of Data Wars?", [gold], text).stance == stance
+
+
 def test_hints_of_the_aspect_help_to_find_its_sentence() -> None:
     item = Question(
         id="q",

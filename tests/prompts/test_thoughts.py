@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.prompts.thoughts import THOUGHTS, split_thoughts
+from sayso.prompts.thoughts import THOUGHTS, Split, split_thoughts
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,9 @@ def test_nothing_is_left_to_take_out(pieces: list[str]) -> None:
     left = split_thoughts("".join(pieces)).text
     assert split_thoughts(left).text == left
     assert set(left) <= set("".join(pieces))
+
+
+def test_a_mark_that_a_sentence_speaks_of_takes_nothing() -> None:
+    text = "Use the <think> tag to reason. Paris is the capital."
+    assert split_thoughts(text) == Split(text)
+    assert split_thoughts("Paris.\n<think>Or Lyon?").text == "Paris.\n"

@@ -18,10 +18,12 @@ import hashlib
 import json
 import os
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sayso.judges.rules.reading import STANCES
 from sayso.records import Aspect, Question
 from sayso.train.recipes.calibrated import AROUND_SENTENCE, AROUND_VALUE, Rung
 from sayso.train.rows import REFUSALS, WORDS, unsure
@@ -188,8 +190,9 @@ def training_rows() -> list[Row]:
     """Return every text that may be learned from."""
     real = [row for row in real_rows() if row.half == "train"]
     own = [row for name in WRITTEN for row in written_rows(name)]
-    extra = [row for row in _own_labels() if row.half == "train"]
-    return [*real, *own, *wording_rows(), *taught_rows(), *extra]
+    wanted = sum(row["half"] == "train" for row in _lines(DATA / "stance_real.jsonl"))
+    print(f"texts of real models: {len(real):,} of {wanted:,} found (SAYSO_TEST_DATA)")
+    return [*real, *own, *wording_rows(), *taught_rows(), *_own_labels()]
 
 
 def taught_rows() -> list[Row]:
@@ -272,10 +275,19 @@ def _own_labels() -> list[Row]:
     if not path:
         return []
     rows = []
-    for at, row in enumerate(_lines(Path(path))):
-        labels = tuple(
-            Label(a["question"], tuple(a["golds"]), a.get("description", ""), a["stance"])
-            for a in row["aspects"]
+    for at, row in enumerate(_lines(Path(path)), 1):
+        if row.get("form") not in ("short", "long"):
+            sys.exit(f"{path}:{at}: form is {row.get('form')!r}; expected short or long")
+        labels = []
+        for aspect in row["aspects"]:
+            if aspect.get("stance") not in STANCES:
+                expected = ", ".join(STANCES)
+                sys.exit(f"{path}:{at}: stance is {aspect.get('stance')!r}; expected {expected}")
+            golds, hint = tuple(aspect.get("golds", ())), aspect.get("description", "")
+            labels.append(Label(aspect["question"], golds, hint, aspect["stance"]))
+        entity = row.get("entity", "")
+        rows.append(
+            Row(f"own{at}", "own", "train", row["form"], row["text"], entity, tuple(labels))
         )
-        rows.append(Row(f"own{at}", "own", "train", row["form"], row["text"], "", labels))
+    print(f"your labels: {len(rows)} texts of {path}")
     return rows

@@ -48,7 +48,7 @@ ROUNDS = 3
 #: share of aspects that a paragraph is taken to leave out, whoever wrote it
 OMITTED = 0.35
 #: of a text in learning; real models' answers to many questions count most
-WEIGHTS = {"taught": 0.2, "factscore": 1.0, "stance_writers": 0.7}
+IMPORTANCE = {"taught": 0.2, "factscore": 1.0, "stance_writers": 0.7}
 
 
 def aspects_of(row: Row) -> list[Aspect]:
@@ -61,8 +61,8 @@ def short_features(row: Row) -> Features:
 
 
 def weight_of(row: Row) -> float:
-    if row.source in WEIGHTS:
-        return WEIGHTS[row.source]
+    if row.source in IMPORTANCE:
+        return IMPORTANCE[row.source]
     return 2.0 if row.source in REAL else 0.5 if row.source.startswith("wordings") else 1.0
 
 

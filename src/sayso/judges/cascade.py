@@ -18,7 +18,7 @@ from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import JudgeCounts
 from sayso.judges.patterns import regex
-from sayso.records import Generation, Gold, Question, Verdict
+from sayso.records import Generation, Gold, Question, Verdict, is_blank
 
 #: Changes when ``certain`` decides otherwise.
 VERSION = "2"
@@ -44,7 +44,7 @@ def certain(item: Item, question: Question, verdict: Verdict) -> bool:
     rules alone.
     """
     text = item.generation.text
-    if item.generation.problem is not None or not text.strip():
+    if item.generation.problem is not None or is_blank(text):
         return True
     if verdict.problem is not None or verdict.stance is None:
         return False

@@ -35,15 +35,16 @@ class Split(NamedTuple):
 def split_thoughts(text: str, lines: bool = False) -> Split:
     """Take the thoughts out of a text.
 
-    A thought lasts from its opening mark to the closing one, or to the end of the text; all before
-    a closing mark alone is one too. ``lines``: marks count at the beginning of a line only, and a
-    closing one wherever a thought is open. A text without thoughts comes back as it is.
+    A thought lasts from its opening mark to the closing one, or, where the mark begins a line, to
+    the end of the text; all before a closing mark alone is one too. ``lines``: marks count at the
+    beginning of a line only, and a closing one wherever a thought is open. A text without thoughts
+    comes back as it is.
     """
     if "<" not in text and "[" not in text:
         return Split(text)
     pieces: list[str] = []
     thoughts: list[str] = []
-    opened, at, implicit = "", 0, False
+    opened, at, implicit, mid_line = "", 0, False, None
     for mark in _MARK.finditer(text):
         kind = mark.lastgroup or ""
         closes = mark[kind] in ("/", "final")
@@ -59,7 +60,10 @@ def split_thoughts(text: str, lines: bool = False) -> Split:
             pieces, at = [], mark.end()
         else:
             pieces.append(text[at : mark.start()])
-            opened, at = kind, mark.end()
+            before = "".join(pieces).rpartition("\n")[2]
+            opened, at, mid_line = kind, mark.end(), mark if before.strip() else None
+    if opened and mid_line is not None:  # the text speaks of the mark
+        return Split("".join([*pieces, text[mid_line.start() :]]), tuple(thoughts), True, implicit)
     if opened:
         return Split("".join(pieces), (*thoughts, text[at:].strip()), False, implicit)
     if not thoughts:

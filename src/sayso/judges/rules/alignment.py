@@ -2,7 +2,7 @@
 
 A sentence is cut into clauses of words. How well a clause fits an aspect is a learned probability
 of features: words of the aspect's family in the clause, its sentence and its neighbors; whether
-another aspect fits better; a gold or a value of the expected kind; words of ignorance. The best
+another aspect fits better; a value of the expected kind; words of ignorance. The best
 clause is taken; :func:`context_of` adds what reaches it: the rest of its sentence, remarks beside
 it, and what is said of the whole text.
 """
@@ -244,6 +244,7 @@ class Paragraph:
 
     def __init__(self, text: str, aspects: Sequence[Aspect]) -> None:
         self.aspects = _told_apart(aspects)
+        self.names = frozenset().union(*(a.names for a in self.aspects)) - words("function")
         self.rows = sentences_of(text)
         self.clauses = clauses_of(self.rows, frozenset().union(*(a.cues for a in self.aspects)))
         parts = [self.words(c) for c in self.clauses]
@@ -460,7 +461,7 @@ class Paragraph:
     def _tells(self, q: int) -> bool:
         """Whether a clause goes on to tell of the subject: "She may have been a dancer."."""
         first = self.words(self.clauses[q])[0]
-        return first.text in _TELLING or first.text in self.aspects[0].names
+        return first.text in _TELLING or first.text in self.names
 
     def _bare(self, q: int) -> bool:
         if not self.kinds_of[q] & (_GAPS | _SOFT) or self.hits[q].any():

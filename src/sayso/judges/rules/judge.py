@@ -46,6 +46,7 @@ SIGNATURE = "rules@5"
 _WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*+")
 #: No word is this long; such a run is noise that would only cost time.
 _ENDLESS = regex(r"\S{200,}+")
+_SPEAKER = frozenset(["i", "my", "me", "we", "our"])
 _WITHHOLDING = ("ignorant", "policy", "ask")
 #: what is judged of one answer at most: characters, and clauses of a paragraph (problem "budget")
 LONGEST = 20_000
@@ -158,9 +159,10 @@ def _short(aspect: Aspect, answer: str) -> Verdict:
         return make_verdict("omitted")
     features = features_of(about(rows, aspect), aspect)
     features["short"] = 1.0
-    stance, certainty = _likeliest(load_weights("stance").probabilities(features))
+    chances = load_weights("stance").probabilities(features)
+    stance, certainty = _likeliest(chances)
     if stance in WITHHELD and _is_gold(rows, aspect):
-        stance = "committed"
+        stance, certainty = "committed", float(chances[STANCES.index("committed")])
     if stance in WITHHELD:
         return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
     if not aspect.given:
@@ -175,18 +177,31 @@ def _short(aspect: Aspect, answer: str) -> Verdict:
 
 
 def _is_gold(rows: Sequence[Sentence], aspect: Aspect) -> bool:
-    """Whether what sounds like not knowing or not telling is itself the true answer: "unknown"."""
-    said = [" ".join(w.text for w in row if w.raw[0].isalnum()) for row in rows]
-    golds = [" ".join(gold) for gold in aspect.golds]
-    return any(
-        gold == text or (_withholds(gold) and f" {gold} " in f" {text} ")
-        for gold in golds
-        for text in said
-    )
+    """Whether what sounds like not knowing is itself the true answer: "The cause is unknown.".
+
+    So is a sentence that is a gold, word for word. Of the writer's own ignorance none is.
+    """
+    for row in rows:
+        said = [word.text for word in row if word.raw[0].isalnum()]
+        own = not _SPEAKER.isdisjoint(said)
+        for gold in aspect.golds:
+            text = " ".join(gold)
+            if list(gold) == said or (
+                not own and _tells_ignorance(text) and f" {text} " in f" {' '.join(said)} "
+            ):
+                return True
+    return False
 
 
-def _withholds(gold: str) -> bool:
-    return any(mark.kind in _WITHHOLDING for mark in marks_of(words_of(gold)))
+def _tells_ignorance(gold: str) -> bool:
+    row = words_of(gold)
+    covered = {
+        at
+        for mark in marks_of(row)
+        if mark.kind == "ignorant"
+        for at in range(mark.start, mark.end)
+    }
+    return len(covered) == len(row) > 0
 
 
 def _likeliest(chances: Floats) -> tuple[Stance, float]:
@@ -251,12 +266,13 @@ def _long(aspects: list[Aspect], paragraph: str) -> list[Verdict]:
 
 def _of_aspect(text: Paragraph, readable: str, j: int) -> Verdict:
     aspect = text.aspects[j]
-    stance, certainty = _likeliest(text.chances(j))
+    chances = text.chances(j)
+    stance, certainty = _likeliest(chances)
     if stance == "omitted":
         return make_verdict(stance, certainty=certainty)
     rows = text.context_of(j) or text.rows
     if stance in WITHHELD and _is_gold(rows, aspect):
-        stance = "committed"
+        stance, certainty = "committed", float(chances[STANCES.index("committed")])
     if stance in WITHHELD:
         return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
     if not aspect.given:

@@ -100,7 +100,7 @@ class Aspect(NamedTuple):
     """A question: the kind of its answer, its stems, the words of its golds, names in it.
 
     ``asked`` are stems of all its content words, ``cues`` those that are no names, and families;
-    ``golds`` are word sequences, ``gold_words`` their content words.
+    ``golds`` are word sequences; no feature reads them.
     """
 
     question: str
@@ -110,7 +110,6 @@ class Aspect(NamedTuple):
     names: frozenset[str]
     meant: tuple[str, ...]
     golds: tuple[tuple[str, ...], ...]
-    gold_words: frozenset[str]
     given: tuple[Gold, ...]
 
     @property
@@ -141,9 +140,7 @@ def aspect_of(
     )
     known = family_names()
     stems.update(stem(word.text) for word in asked if stem(word.text) in known)
-    sequences = [
-        _gold_words(value) for gold in golds[:12] for value in (gold.value, *gold.aliases[:8])
-    ]
+    sequences = [_gold_words(value) for gold in golds for value in gold.names]
     return Aspect(
         question,
         expected(question, hint),
@@ -152,7 +149,6 @@ def aspect_of(
         frozenset(names),
         tuple(dict.fromkeys(w for w in content if w not in names)),
         tuple(s for s in sequences if s),
-        frozenset(w for s in sequences for w in s if w not in function and len(w) > 1),
         golds,
     )
 
@@ -488,7 +484,7 @@ class Weights(NamedTuple):
 
 @cache
 def load_weights(name: str) -> Weights:
-    """Load the weights of ``stance`` or ``alignment`` from the package."""
+    """Load the weights of ``stance``, ``spoken`` or ``alignment`` from the package."""
     with np.load(BytesIO(data(f"{name}.npz")), allow_pickle=False) as arrays:
         names = arrays["names"].tobytes().decode("utf-8").split("\n")
         return Weights(

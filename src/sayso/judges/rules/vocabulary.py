@@ -167,9 +167,8 @@ _PERSON = regex(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 @lru_cache(maxsize=8192)
 def expected(question: str, hint: str = "") -> Expected:
     """Return the kind of answer that a question expects; ``hint`` is the aspect's description."""
-    kinds: dict[Expected, object] = {}
     for text in (question[-2000:], hint[-2000:]):
-        kinds = {
+        kinds: dict[Expected, object] = {
             "date": _DATE.search(text),
             "place": _PLACE.search(text),
             "person": _PERSON.search(text),
