@@ -235,8 +235,8 @@ def predict_long(text: Long, j: int, readers: Readers) -> np.ndarray:
     return np.append(rest * (1 - unspoken), unspoken)
 
 
-def cross_validate(short: list[Row], long: list[Long], folds: int) -> float:
-    """Print kappa by source; return the temperature that fits the real texts best."""
+def cross_validate(short: list[Row], long: list[Long], folds: int) -> None:
+    """Print kappa by source, and the temperature that fits the real texts best."""
     groups = [row.labels[0].question if row.source in REAL else row.id for row in short]
     long_groups = [text.row.entity or text.row.id for text in long]
     seen: list[tuple[str, str, np.ndarray]] = []
@@ -267,12 +267,11 @@ def cross_validate(short: list[Row], long: list[Long], folds: int) -> float:
     best = min(losses, key=losses.__getitem__)
     print(f"temperature {best:.2f}, log-loss {losses[best]:.3f}")
     _print_calibration(real, best)
-    return float(best)
 
 
-def read_aside() -> None:
+def read_aside(halves: tuple[str, ...]) -> None:
     """Print kappa of the reader in use on the real texts that nobody learned from."""
-    rows = [row for row in real_rows() if row.half in ("aside", "unopened")]
+    rows = [row for row in real_rows() if row.half in halves]
     seen: list[tuple[str, str, np.ndarray]] = []
     for row in rows:
         if row.form == "short":
@@ -353,9 +352,10 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=0, help="cross-validate, write nothing")
     parser.add_argument("--temperature", type=float, default=1.3, help="of probabilities")
     parser.add_argument("--aside", action="store_true", help="read what is set aside")
+    parser.add_argument("--unopened", action="store_true", help="and the source kept unopened")
     arguments = parser.parse_args()
-    if arguments.aside:
-        read_aside()
+    if arguments.aside or arguments.unopened:
+        read_aside(("aside", "unopened") if arguments.unopened else ("aside",))
         return
     rows = training_rows()
     short = [row for row in rows if row.form == "short"]
