@@ -18,7 +18,7 @@ from pathlib import Path
 import sayso
 from sayso import datasets
 from sayso.judges.rules.judge import RulesJudge
-from sayso.protocols import faithfulness, protocol
+from sayso.protocols import PROTOCOLS
 from sayso.protocols.faithfulness.collect import IN_CALL
 from sayso.protocols.settings import replace
 from sayso.records import request_key
@@ -29,8 +29,8 @@ METHODS = ("vanilla", "uncle", "granularity", "uncertainty", "metacognitive", "u
 
 def run(name: str, folder: Path, limit: int, cache: Path, place: str = "", **fields: str) -> Result:
     """Run one protocol on the built-in model."""
-    module = protocol(name)
-    options = replace(module.Settings(), dict(fields)) if fields else module.Settings()
+    part = PROTOCOLS[name]
+    options = replace(part.Settings(), dict(fields)) if fields else part.Settings()
     out = folder / (place or name)
     return sayso.run(name, limit=limit, out=out, cache=cache, options=options)
 
@@ -83,12 +83,14 @@ def wording_calls(result: Result) -> int:
 def shared(limit: int) -> None:
     """Print how many requests of faithfulness are those of another protocol."""
     found = datasets.load("builtin", limit=limit)
-    ours = faithfulness.collect.requests(found.questions, faithfulness.Settings(), seed=0)
+    ours = PROTOCOLS["faithfulness"].requests(
+        found.questions, PROTOCOLS["faithfulness"].Settings(), 0
+    )
     keys = {request_key(ask.request, "m") for ask in ours}
     print(f"\n{len(ours):,} requests of faithfulness, of which other protocols ask too:")
     for name in ("uncle", "selective"):
-        module = protocol(name)
-        theirs = module.requests(found.questions, module.Settings(), seed=0)
+        part = PROTOCOLS[name]
+        theirs = part.requests(found.questions, part.Settings(), 0)
         other = {request_key(ask.request, "m") for ask in theirs}
         print(f"  {name}: {len(keys & other):,} of its {len(other):,}")
 

@@ -24,9 +24,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from sayso.judges.judge import Item
+from sayso.judges.model import prompts as judge_prompts
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.prompts import Part, compose, load
-from sayso.prompts import fence
 from sayso.prompts.fence import Fence, clean
 from sayso.prompts.fence import fence as fence_fence
 from sayso.records import Generation, Gold, Question, Request, ask
@@ -58,7 +58,7 @@ def parts(place: str, text: str) -> list[Part]:
 def obeyed(attack: Attack, how: Callable[..., Fence]) -> bool:
     """Whether the worst judge finds the attack's order outside this fence, in any place."""
     prompts = load("stance", ["one"], "blocks", None)
-    fence.fence = how
+    judge_prompts.fence = how
     try:
         return any(
             CANARY
@@ -70,7 +70,7 @@ def obeyed(attack: Attack, how: Callable[..., Fence]) -> bool:
             for place in PLACES
         )
     finally:
-        fence.fence = fence_fence
+        judge_prompts.fence = fence_fence
 
 
 def echoed(attack: Attack) -> tuple[int, int, int]:

@@ -61,7 +61,7 @@ def trends(found: SelfKnownResults) -> str:
     lines.append("|---" * 6 + "|")
     for system in found.methods:
         score, slope, p, change = (
-            found.get(name, system)
+            found.get(name, method=system)
             for name in ("factscore", "trend", "trend_p", "last_minus_first")
         )
         lines.append(

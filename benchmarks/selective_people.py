@@ -29,8 +29,7 @@ from judge_rules import rows as evouna_rows
 from sayso.answers.lexical import ANSWER_METRICS, rouge_l
 from sayso.judges.meaning import RulesMeaning
 from sayso.judges.rules.judge import judge_rules
-from sayso.metrics import agreement
-from sayso.metrics.agreement import against_others, kappa
+from sayso.metrics.agreement import against_others, agreement, agreement_matrix, kappa
 from sayso.metrics.intervals import bootstrap
 from sayso.metrics.length_audit import (
     THRESHOLDS,
@@ -40,7 +39,7 @@ from sayso.metrics.length_audit import (
     threshold_sweep,
 )
 from sayso.metrics.ranking import auroc
-from sayso.records import Estimate, Gold, Message, Request
+from sayso.records import Estimate, Gold, Message, Request, part_of
 from sayso.scores import score_one
 from sayso.scores.collect import Tools, collect
 from sayso.scores.evidence import Answer, Case, Samples
@@ -131,7 +130,7 @@ def people(folder: Path, n: int) -> None:
             accepts = float(said[wrong].mean())
             slopes[metric] = found.slope
             fifths[metric] = [f"{100 * (b.value or 0):.0f} %" for b in found.bins]
-            names = [b.where.removeprefix("length:") for b in found.bins]
+            names = [part_of(b.where, "length") for b in found.bins]
             print(
                 f"| {metric} | {told(same)} | {told(beyond)} | {told(found.overall)} | "
                 f"{accepts:.3f} | {told(found.slope)} |"
@@ -153,7 +152,7 @@ def between(table: Table, use: np.ndarray, n: int) -> None:
     """Print the agreement matrix of people and metrics, and each against most of the others."""
     said = {name: v[use] for name, v in {"people": table.people, **table.said}.items()}
     questions = table.question[use]
-    pairs = agreement(said, questions, n)
+    pairs = agreement_matrix(said, questions, n)
     same = {(p.first, p.second): p.same for p in pairs}
     same |= {(p.second, p.first): p.same for p in pairs}
     others = against_others(said, (), questions, n)
