@@ -29,7 +29,7 @@ from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.prompts import Part, compose, load
 from sayso.prompts.fence import Fence, clean
 from sayso.prompts.fence import fence as fence_fence
-from sayso.records import Generation, Gold, Question, Request, ask
+from sayso.records import Generation, Gold, Question, Request, ask, is_blank
 from support.attacks import CANARY, Attack, attacks, fixed_fence, no_fence, outside
 from support.judge_world import Block, Shown, judge_engine, written
 
@@ -111,7 +111,7 @@ def echoed(attack: Attack) -> tuple[int, int, int]:
 
 def main() -> int:
     """Print the table; 1 if anything got through."""
-    found = attacks()
+    found = [a for a in attacks() if not is_blank(a.text)]  # no judge is shown the others
     ordering = [a for a in found if CANARY in a.text.casefold().replace("\u200b", "")]
     print(f"{len(found)} attacks, {len(ordering)} of them with a plain order\n")
     print(f"{'kind':16}{'attacks':>8}" + "".join(f"{name:>8}" for name in FENCES), end="")
