@@ -20,6 +20,7 @@ from support.scripted_world import Fact, Mind, chance, facts, write
 from support.scripted_world import records as records_of
 
 RESAMPLES = 1000
+LETTERS = str.maketrans("0123456789.", "abcdefghijq")
 Hedges = Callable[[Fact], bool]
 
 
@@ -32,7 +33,7 @@ def run(tmp: Path, name: str, hedges: Hedges, world: list[Fact], sure: float = 1
     mind = Mind(
         world, lambda f: (1.0 if chance("sure", f.question) < 0.5 else sure) * known(f),
         lambda fact, told: told and hedges(fact),
-        guess=lambda fact, draw: f"Zz{chance('wrong', fact.question, draw):.6f}".replace(".", "q"),
+        guess=lambda fact, draw: f"Zz{chance('wrong', fact.question, draw):.6f}".translate(LETTERS),
     )  # fmt: skip
     data = write(tmp / "mine.jsonl", records_of(world))
     engine = ScriptedEngine(mind, name="one", logprob=-0.5)
