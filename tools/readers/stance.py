@@ -194,12 +194,13 @@ def fit_all(short: Sequence[Row], long: Sequence[Long]) -> Readers:
         text.align(alignment)
         for j, label in enumerate(text.row.labels):
             if label.stance is not None:
-                spoken.append(text.text.spoken_features(j))
+                features = text.text.features(j)
+                spoken.append(text.text.spoken_features(j, features))
                 omitted.append(int(label.stance == "omitted"))
                 spoken_weights.append(weight_of(text.row))
                 sources.append(text.row.source)
             if label.stance not in (None, "omitted"):
-                examples.append(text.text.features(j))
+                examples.append(features)
                 labels.append(label.stance)
                 weights.append(weight_of(text.row))
     return Readers(
@@ -227,14 +228,6 @@ def predict_short(row: Row, readers: Readers) -> np.ndarray:
     return np.append(readers.stance.probabilities(short_features(row)), 0.0)
 
 
-def predict_long(text: Long, j: int, readers: Readers) -> np.ndarray:
-    unspoken = float(readers.spoken.probabilities(text.text.spoken_features(j))[0])
-    if text.text.withholds:
-        unspoken = 0.0
-    rest = readers.stance.probabilities(text.text.features(j))
-    return np.append(rest * (1 - unspoken), unspoken)
-
-
 def cross_validate(short: list[Row], long: list[Long], folds: int) -> None:
     """Print kappa by source, and the temperature that fits the real texts best."""
     groups = [row.labels[0].question if row.source in REAL else row.id for row in short]
@@ -255,7 +248,7 @@ def cross_validate(short: list[Row], long: list[Long], folds: int) -> None:
             long[i].align(readers.alignment)
             for j, one in enumerate(long[i].row.labels):
                 if one.stance is not None:
-                    chances = predict_long(long[i], j, readers)
+                    chances = long[i].text.chances(j, readers.spoken, readers.stance)
                     seen.append((f"{long[i].row.source} long", one.stance, chances))
     for source in sorted({source for source, _, _ in seen}):
         _print(source, [(w, p) for s, w, p in seen if s == source])
@@ -280,7 +273,8 @@ def read_aside(halves: tuple[str, ...]) -> None:
         else:
             text = Paragraph(row.text, aspects_of(row))
             text.align()
-            chances = [text.chances(j) for j in range(len(row.labels))]
+            spoken, stance = load_weights("spoken"), load_weights("stance")
+            chances = [text.chances(j, spoken, stance) for j in range(len(row.labels))]
         for label, found in zip(row.labels, chances, strict=True):
             if label.stance is not None:
                 wanted = label.stance

@@ -19,6 +19,7 @@ from sayso.judges.rules.reading import (
     Aspect,
     Features,
     Sentence,
+    Weights,
     Word,
     add_ngrams,
     collapsed,
@@ -294,8 +295,8 @@ class Paragraph:
         """Return the words of a clause."""
         return self.rows[clause.sentence][clause.start : clause.end]
 
-    def align(self) -> Floats:
-        """Return, and keep, P(the clause speaks of the aspect), (aspects, clauses)."""
+    def align(self) -> None:
+        """Keep P(the clause speaks of the aspect), (aspects, clauses)."""
         weights = load_weights("alignment")
         self.fits = np.array(
             [
@@ -303,7 +304,6 @@ class Paragraph:
                 for j in range(len(self.aspects))
             ]
         ).reshape(len(self.aspects), len(self.clauses))
-        return self.fits
 
     def pair(self, i: int, j: int) -> Features:
         """Return the features of clause ``i`` and aspect ``j``."""
@@ -476,12 +476,11 @@ class Paragraph:
         named = _other_kind(self.words(self.clauses[q]), self.aspects[j].kind)
         return named or bool(np.delete(self.hits[q], j).any())
 
-    def spoken_features(self, j: int) -> Features:
-        """Return the features of whether the text speaks of aspect ``j`` at all."""
+    def spoken_features(self, j: int, stance: Features) -> Features:
+        """Return the features of whether the text speaks of aspect ``j``, some of ``stance``."""
         i, fit = self.best(j)
         into = {f"best:{k}": v for k, v in self.pair(i, j).items()}
-        stance = self.features(j).items()
-        into.update({name: value for name, value in stance if name.startswith(_OF_SPEAKING)})
+        into.update({name: v for name, v in stance.items() if name.startswith(_OF_SPEAKING)})
         ranked = np.sort(self.fits[j])[::-1]
         into["second fit"] = float(ranked[1]) if len(ranked) > 1 else 0.0
         into["sum of fits"] = float(ranked.sum())
@@ -503,18 +502,19 @@ class Paragraph:
                 into[f"fit>{step}:{family:d}{bool(into['best:best here']):d}"] = 1.0
         return into
 
-    def chances(self, j: int) -> Floats:
+    def chances(self, j: int, spoken: Weights, stance: Weights) -> Floats:
         """Return the probability of each of STANCES towards aspect ``j``, (stances,).
 
         A text whose every sentence withholds something omits nothing; one without a date that
         withholds nothing omits every date.
         """
+        features = self.features(j)
         unspoken = 0.0
         if self.aspects[j].kind == "date" and self._timeless():
             unspoken = 1.0
         elif not self.withholds:
-            unspoken = float(load_weights("spoken").probabilities(self.spoken_features(j))[0])
-        rest = load_weights("stance").probabilities(self.features(j))
+            unspoken = float(spoken.probabilities(self.spoken_features(j, features))[0])
+        rest = stance.probabilities(features)
         return np.append(rest * (1 - unspoken), unspoken)
 
     def _timeless(self) -> bool:

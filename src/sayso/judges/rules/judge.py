@@ -266,7 +266,7 @@ def _long(aspects: list[Aspect], paragraph: str) -> list[Verdict]:
 
 def _of_aspect(text: Paragraph, readable: str, j: int) -> Verdict:
     aspect = text.aspects[j]
-    chances = text.chances(j)
+    chances = text.chances(j, load_weights("spoken"), load_weights("stance"))
     stance, certainty = _likeliest(chances)
     if stance == "omitted":
         return make_verdict(stance, certainty=certainty)
