@@ -102,8 +102,8 @@ def without_thoughts(row: AnswerRow) -> AnswerRow:
         problems += [TOKENS_TOO] * (row.logprobs is not None or row.entropies is not None)
     for name in ("sample_logprobs", "sample_entropies"):
         if (values := getattr(row, name)) is not None:
-            kept = zip(values, splits[1:], strict=False)
-            changed[name] = tuple(None if split.thoughts else value for value, split in kept)
+            thought = {n for n, split in enumerate(splits[1:]) if split.thoughts}
+            changed[name] = tuple(None if n in thought else v for n, v in enumerate(values))
     return msgspec.structs.replace(
         row, problems=(*row.problems, *dict.fromkeys(problems)), **changed
     )
