@@ -27,6 +27,7 @@ from sklearn.model_selection import GroupKFold
 from sayso.judges.rules.alignment import Paragraph, about
 from sayso.judges.rules.reading import (
     STANCES,
+    WEIGHT_STEP,
     Aspect,
     Features,
     Weights,
@@ -35,6 +36,7 @@ from sayso.judges.rules.reading import (
     features_of,
     load_weights,
     sentences_of,
+    weights_of,
 )
 from sayso.metrics.agreement import kappa
 from sayso.records import golds_of
@@ -81,8 +83,7 @@ def fit(
     else:
         order = [list(model.classes_).index(stance) for stance in STANCES[:-1]]
         coefficients, bias = model.coef_[order].T, model.intercept_[order]
-    rows = {feature: at for at, feature in enumerate(vectorizer.get_feature_names_out())}
-    return Weights(rows, coefficients.tolist(), bias.tolist(), 1.0)
+    return weights_of(vectorizer.get_feature_names_out().tolist(), coefficients, bias, 1.0)
 
 
 def has_gold(row: Sequence[Word], aspect: Aspect) -> bool:
@@ -143,9 +144,8 @@ class Long:
         return np.array(golds, dtype=float) * ~theirs
 
     def align(self, weights: Weights) -> None:
-        self.text.fits = np.array(
-            [[float(weights.probabilities(f)[0]) for f in pairs] for pairs in self.pairs]
-        )
+        every = weights.of_each([pair for pairs in self.pairs for pair in pairs])
+        self.text.use(every.reshape(len(self.pairs), -1))
 
 
 def fit_alignment(texts: Sequence[Long]) -> Weights:
@@ -328,7 +328,7 @@ def _print(title: str, rows: list[tuple[str, np.ndarray]]) -> None:
 
 def save(weights: Weights, name: str, temperature: float) -> None:
     """Write weights of some size as half floats."""
-    every = np.array(weights.table)
+    every = weights.table * WEIGHT_STEP
     kept = [f for f, at in weights.rows.items() if np.abs(every[at]).max() > 0.004]
     table = every[[weights.rows[f] for f in kept]]
     np.savez_compressed(

@@ -148,9 +148,8 @@ def _past(text: str) -> bool:
 
 def _remarks(word: Word) -> bool:
     """Whether a word alone says how sure something is: "and possibly ..."."""
-    return any(
-        len(phrase) == 1 and kind in _REMARKS for phrase, kind in phrases("cues").get(word.text, ())
-    )
+    alone = phrases("cues").get(word.text, {}).get("", ())
+    return any(kind in _REMARKS for _, kind in alone)
 
 
 def _other_subject(part: Sentence, aspect: Aspect) -> bool:
@@ -262,11 +261,14 @@ class Paragraph:
                 self.kinds[i, j] = has_kind(part, aspect)
         self.likeness = self._likeness(parts)
         self.other_hits = _others(self.hits) if parts else self.hits
+        self.most_hits = self.hits.max(axis=0, initial=0.0)
+        self.taken = self.hits.max(axis=1, initial=0.0) > 0
         self.other_likeness = [_others(self.likeness[:, :, k]) for k in (0, 1)] if parts else []
+        self.most_likeness = self.likeness.max(axis=0, initial=-1.0)
         self.withholds = all(kinds & _GAPS for kinds in self.row_kinds) and not any(
-            self.hits[q].any() for q, kinds in enumerate(self.kinds_of) if not kinds & _GAPS
+            self.taken[q] for q, kinds in enumerate(self.kinds_of) if not kinds & _GAPS
         )
-        self.fits = np.zeros((0, 0))
+        self.use(np.zeros((0, 0)))
 
     def _likeness(self, parts: Sequence[Sentence]) -> Floats:
         """Return how near the words of a clause come to those asked with, (clauses, aspects, 2).
@@ -297,19 +299,20 @@ class Paragraph:
 
     def align(self) -> None:
         """Keep P(the clause speaks of the aspect), (aspects, clauses)."""
-        weights = load_weights("alignment")
-        self.fits = np.array(
-            [
-                [float(weights.probabilities(self.pair(i, j))[0]) for i in range(len(self.clauses))]
-                for j in range(len(self.aspects))
-            ]
-        ).reshape(len(self.aspects), len(self.clauses))
+        shape = (len(self.aspects), len(self.clauses))
+        pairs = [self.pair(i, j) for j in range(shape[0]) for i in range(shape[1])]
+        self.use(load_weights("alignment").of_each(pairs).reshape(shape))
+
+    def use(self, fits: Floats) -> None:
+        """Keep how well clauses fit aspects, (aspects, clauses)."""
+        self.fits = fits
+        self._reaching: dict[int, list[int]] = {}
 
     def pair(self, i: int, j: int) -> Features:
         """Return the features of clause ``i`` and aspect ``j``."""
         aspect, clause = self.aspects[j], self.clauses[i]
         part = self.words(clause)
-        hit, kind = self.hits[i, j], self.kinds[i, j]
+        hit, kind = float(self.hits[i, j]), float(self.kinds[i, j])
         other = float(self.other_hits[i, j])
         related = aspect.families
         family = bool(self.stems[i] & related)
@@ -321,14 +324,14 @@ class Paragraph:
             "family": float(family),
             "best here": float(hit > 0 and hit >= other),
             "other hit": other,
-            "best of mine": float(hit > 0 and hit >= self.hits[:, j].max()),
+            "best of mine": float(hit > 0 and hit >= self.most_hits[j]),
             "sentence hit": len(sentence & aspect.cues) / max(1, len(aspect.cues)),
             "sentence family": float(bool(sentence & related)),
             "hit before": self.hits[i - 1, j] if i else 0.0,
             "hit after": self.hits[i + 1, j] if i + 1 < len(self.hits) else 0.0,
             "value": kind,
             "hit and value": kind * (hit > 0),
-            "free value": float(bool(kind) and not self.hits[i].any()),
+            "free value": float(bool(kind) and not self.taken[i]),
             "first": float(i == 0),
             "words": min(len(part), 40) / 40,
             f"kind:{aspect.kind}": 1.0,
@@ -336,11 +339,11 @@ class Paragraph:
             f"family value:{aspect.kind}": family * kind,
         }
         for k, name in enumerate(("like", "likest")):
-            like = self.likeness[:, :, k]
-            into[name] = float(like[i, j])
-            into[f"{name} more"] = float(like[i, j] - self.other_likeness[k][i, j])
-            into[f"{name} less"] = float(like[i, j] - like[:, j].max())
-            into.update({f"{name}>{t}": 1.0 for t in (0.3, 0.4, 0.5, 0.6, 0.8) if like[i, j] > t})
+            like = float(self.likeness[i, j, k])
+            into[name] = like
+            into[f"{name} more"] = like - float(self.other_likeness[k][i, j])
+            into[f"{name} less"] = like - float(self.most_likeness[j, k])
+            into.update({f"{name}>{t}": 1.0 for t in (0.3, 0.4, 0.5, 0.6, 0.8) if like > t})
         self._ignorance(i, j, into)
         self._shape(i, j, into)
         for name in sorted(related)[:2]:
@@ -393,7 +396,7 @@ class Paragraph:
         """Return the words that matter for aspect ``j``: its clause and what may weaken it."""
         kept: list[list[Word]] = []
         last = -1
-        for q in self._reaching(j):
+        for q in self.reaching(j):
             clause = self.clauses[q]
             if clause.sentence == last:
                 kept[-1].extend(self.words(clause))
@@ -402,8 +405,13 @@ class Paragraph:
             last = clause.sentence
         return [tuple(part) for part in kept]
 
-    def _reaching(self, j: int) -> list[int]:
+    def reaching(self, j: int) -> list[int]:
         """Return the clauses that say something of aspect ``j``, or weaken what is said."""
+        if j not in self._reaching:
+            self._reaching[j] = self._find_reaching(j)
+        return self._reaching[j]
+
+    def _find_reaching(self, j: int) -> list[int]:
         if self.withholds:
             return list(range(len(self.clauses)))
         i, fit = self.best(j)
@@ -464,7 +472,7 @@ class Paragraph:
         return first.text in _TELLING or first.text in self.names
 
     def _bare(self, q: int) -> bool:
-        if not self.kinds_of[q] & (_GAPS | _SOFT) or self.hits[q].any():
+        if not self.kinds_of[q] & (_GAPS | _SOFT) or self.taken[q]:
             return False
         part = self.words(self.clauses[q])
         return part[0].text == "(" or not any(w.name or w.text[0].isdigit() for w in part)
@@ -474,7 +482,7 @@ class Paragraph:
         if not self.kinds_of[q] & (_GAPS | _SOFT) or self.hits[q, j] > 0:
             return False
         named = _other_kind(self.words(self.clauses[q]), self.aspects[j].kind)
-        return named or bool(np.delete(self.hits[q], j).any())
+        return named or bool(self.other_hits[q, j])
 
     def spoken_features(self, j: int, stance: Features) -> Features:
         """Return the features of whether the text speaks of aspect ``j``, some of ``stance``."""
@@ -537,7 +545,7 @@ class Paragraph:
         add_ngrams(collapsed(mask(part, aspect), self.marks[i]), "clause:", into, 2)
         first, every = self.row_kinds[0], frozenset().union(*self.row_kinds)
         beside = {-1: "row before:", 0: "row:", 1: "row after:"}
-        for q in self._reaching(j):
+        for q in self.reaching(j):
             prefix = beside.get(self.clauses[q].sentence - clause.sentence, "row elsewhere:")
             if q != i:
                 into.update({prefix + kind: 1.0 for kind in self.kinds_of[q]})

@@ -10,13 +10,14 @@ kind is there, and lengths. The weights of a softmax over the stances are learne
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from io import BytesIO
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sayso.judges.patterns import regex
 from sayso.judges.rules.sentences import sentences
@@ -198,15 +199,16 @@ class Mark(NamedTuple):
     kind: str
 
 
-def marks_of(row: Sentence) -> list[Mark]:
+@lru_cache(maxsize=1024)
+def marks_of(row: Sentence) -> tuple[Mark, ...]:
     """Return the cue phrases of a sentence; a name and the month of May are none."""
-    return [
+    return tuple(
         mark
         for mark in _found(row, "cues")
         if not (
             row[mark.start].name and (row[mark.start].text in MONTHS or _in_name(row, mark.start))
         )
-    ]
+    )
 
 
 def told_in(row: Sentence) -> frozenset[str]:
@@ -217,10 +219,14 @@ def told_in(row: Sentence) -> frozenset[str]:
 def _found(row: Sentence, section: str) -> Iterator[Mark]:
     table = phrases(section)
     for at, word in enumerate(row):
-        for phrase, kind in table.get(word.text, ()):
-            end = _phrase_end(row, at, phrase)
-            if end is not None:
-                yield Mark(at, end, kind)
+        begun = table.get(word.text)
+        if begun:
+            after = row[at + 1].text if at + 1 < len(row) else ""
+            for second in ("", after, "*") if after else ("",):
+                for phrase, kind in begun.get(second, ()):
+                    end = _phrase_end(row, at, phrase)
+                    if end is not None:
+                        yield Mark(at, end, kind)
 
 
 def _in_name(row: Sentence, at: int) -> bool:
@@ -450,36 +456,53 @@ def _whole(rows: Sequence[Sentence], aspect: Aspect, value: bool, new: int, into
 
 # ---- the learned weights
 
+#: Weights and values are whole multiples of these, so that their sums are exact: probabilities do
+#: not depend on the order of the features, nor on how a processor adds.
+WEIGHT_STEP, VALUE_STEP = 2.0**-24, 2.0**-20
+
 
 class Weights(NamedTuple):
-    """A linear model: the row of each feature, weights (features, classes), bias (classes,).
+    """A linear model: the row of each feature, weights (features + 1, classes), bias (classes,).
 
-    ``temperature`` divides the scores, so that probabilities mean what they say.
+    Weights count WEIGHT_STEP; the last row, of features that are not known, is 0. ``temperature``
+    divides the scores, so that probabilities mean what they say.
     """
 
     rows: Mapping[str, int]
-    table: Sequence[Sequence[float]]
-    bias: Sequence[float]
+    table: NDArray[np.int64]
+    bias: Floats
     temperature: float
 
     def probabilities(self, features: Features) -> Floats:
-        """Return the probability of each class, (classes,), whatever the order of the features."""
-        found = [
-            (self.table[row], value)
-            for name, value in features.items()
-            if (row := self.rows.get(name)) is not None
-        ]
-        scores = np.array(
-            [
-                bias + math.fsum([weights[k] * value for weights, value in found])
-                for k, bias in enumerate(self.bias)
-            ]
-        )
-        scores /= self.temperature
-        if len(scores) == 1:
-            return np.array([1 / (1 + math.exp(-min(max(float(scores[0]), -700.0), 700.0)))])
-        power = np.exp(scores - scores.max())
-        return np.asarray(power / power.sum(), dtype=np.float64)
+        """Return the probability of each class, (classes,)."""
+        return np.asarray(self.of_each([features])[0], dtype=np.float64)
+
+    def of_each(self, examples: Sequence[Features]) -> Floats:
+        """Return the probability of each class for each of the examples, (examples, classes)."""
+        rows, values, starts = [-1], [0.0], []
+        for features in examples:
+            starts.append(len(rows) - 1)
+            rows += map(self.rows.get, features, repeat(-1))
+            values += features.values()
+            rows.append(-1)
+            values.append(0.0)
+        whole = np.rint(np.array(values) / VALUE_STEP).astype(np.int64)
+        sums = np.add.reduceat(self.table[rows] * whole[:, np.newaxis], starts, axis=0)
+        scores = (self.bias + sums * (WEIGHT_STEP * VALUE_STEP)) / self.temperature
+        if scores.shape[1] == 1:
+            return np.asarray(1 / (1 + np.exp(-np.clip(scores, -700.0, 700.0))), dtype=np.float64)
+        power = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(power / power.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def weights_of(
+    names: Sequence[str], table: ArrayLike, bias: ArrayLike, temperature: float
+) -> Weights:
+    """Return a linear model; ``table`` holds the weights (features, classes) as numbers."""
+    whole = np.rint(np.asarray(table, dtype=np.float64) / WEIGHT_STEP).astype(np.int64)
+    whole = np.vstack((whole, np.zeros_like(whole[:1])))
+    rows = {feature: row for row, feature in enumerate(names)}
+    return Weights(rows, whole, np.asarray(bias, dtype=np.float64), temperature)
 
 
 @cache
@@ -487,9 +510,4 @@ def load_weights(name: str) -> Weights:
     """Load the weights of ``stance``, ``spoken`` or ``alignment`` from the package."""
     with np.load(BytesIO(data(f"{name}.npz")), allow_pickle=False) as arrays:
         names = arrays["names"].tobytes().decode("utf-8").split("\n")
-        return Weights(
-            {feature: row for row, feature in enumerate(names)},
-            arrays["table"].astype(np.float64).tolist(),
-            arrays["bias"].astype(np.float64).tolist(),
-            float(arrays["temperature"]),
-        )
+        return weights_of(names, arrays["table"], arrays["bias"], float(arrays["temperature"]))

@@ -72,14 +72,18 @@ def written_out(word: str) -> tuple[str, ...]:
 
 
 @cache
-def phrases(section: str) -> dict[str, list[Cue]]:
-    """Return the phrases of a section, each with its class, by their first word."""
-    table: dict[str, list[Cue]] = {}
+def phrases(section: str) -> dict[str, dict[str, list[Cue]]]:
+    """Return the phrases of a section, each with its class, by their first and second words.
+
+    The second is "" for a single word.
+    """
+    table: dict[str, dict[str, list[Cue]]] = {}
     for line in sections()[section]:
         name, _, rest = line.partition(": ")
         for phrase in rest.split(" | "):
             spelled = tuple(part for word in phrase.split() for part in written_out(word))
-            table.setdefault(spelled[0], []).append((spelled, name))
+            second = spelled[1] if len(spelled) > 1 else ""
+            table.setdefault(spelled[0], {}).setdefault(second, []).append((spelled, name))
     return table
 
 
