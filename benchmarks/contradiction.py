@@ -1,12 +1,17 @@
 """Do contradictions among samples tell right answers from wrong ones? SAC3 and UQ-NLG.
 
-    python benchmarks/contradiction.py [DATA] [--half dev|aside|both] [--show]
+    python benchmarks/contradiction.py [DATA] [--half dev|aside|both|fresh] [--show]
 
 First, two labelled sets that need no ``DATA``. ``data/contradiction_draws.jsonl``: pairs of draws
 of SmolLM2-135M-Instruct at T=1 (``sampling`` says how), labelled by a language model that read both
 before the rules were written: contradict, not, or missing (one of them gives no answer to the
-question); halves by a hash of the question. ``data/names.jsonl``: two names contradict unless they
+question); halves by a hash of the question. The rules were changed once more with both halves in
+view, so a third part, "fresh", was drawn and labelled after that and read once (80 of its 110 pairs
+are missing). ``data/names.jsonl``: two names contradict unless they
 are of one thing. ``--show`` prints what is read otherwise.
+
+Then, how many of 1,500 answers of chat models that people called right (EVOUNA, in ``DATA``) are
+read as answers, and how many as answers to another question; the reader was fitted on others.
 
 ``DATA`` (else SAYSO_TEST_DATA) holds ``sac3/`` and ``uqnlg/`` as published (Apache-2.0, MIT).
 Consistency is 1 - the mean of ``sayso.contradicts`` over an answer's samples; samples that say
@@ -25,13 +30,14 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from sayso import answers, metrics
-from sayso.judges.contradiction import contradicts
+from sayso.judges.contradiction import contradicts, read_answer
 from sayso.judges.rules.judge import judge_rules
 
 
@@ -128,7 +134,7 @@ FRAMES = (("Who or what is meant?", "{}"), ("What is its name?", "It is {}."))
 def draws(half: str, show: bool) -> None:
     """Print the agreement with the labels of draws, and each kind of disagreement."""
     rows = [json.loads(line) for line in (HERE / "contradiction_draws.jsonl").open("rb")]
-    rows = [row for row in rows if half in ("both", row["half"])]
+    rows = [row for row in rows if row["half"] in (("dev", "aside") if half == "both" else (half,))]
     pairs = Counter[tuple[str, str]]()
     for row in rows:
         read = LETTERS[contradicts(row["question"], row["a"], row["b"])]
@@ -156,17 +162,43 @@ def names(show: bool) -> None:
             print(f"  {row}")
 
 
+def answered(folder: Path) -> None:
+    """Print the shares of right answers, and of answers to other questions, read as answers."""
+    pairs = []
+    for name in ("NQ", "TQ"):
+        for line in (folder / "evouna" / f"{name}.jsonl").open("rb"):
+            row = json.loads(line)
+            pairs.extend(
+                (row["question"], row[f"answer_{model}"])
+                for model in ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+                if not row.get("improper") and row.get(f"judge_{model}") is True
+            )
+    random.Random(3).shuffle(pairs)
+    pairs = pairs[:1501]
+    own = [read_answer(*pair) is not None for pair in pairs[:1500]]
+    others = [
+        read_answer(question, answer) is not None
+        for (question, _), (_, answer) in pairwise(pairs)
+        if len(answer) > 60
+    ]
+    print(f"right answers read: {np.mean(own):.3f} of {len(own)}; ", end="")
+    print(f"answers to another question read: {np.mean(others):.3f} of {len(others)}")
+
+
 def main() -> None:
     """Print all data sets."""
     parser = argparse.ArgumentParser(description=__doc__)
     given = os.environ.get("SAYSO_TEST_DATA")
     parser.add_argument("data", type=Path, nargs="?" if given else None, default=given)
-    parser.add_argument("--half", choices=("dev", "aside", "both"), default="both")
+    parser.add_argument("--half", choices=("dev", "aside", "both", "fresh"), default="both")
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
     draws(arguments.half, arguments.show)
     names(arguments.show)
+    if arguments.half == "fresh":
+        return
     data = Path(arguments.data)
+    answered(data)
     for name, rows in (("sac3", sac3(data)), ("uqnlg", uqnlg(data))):
         table(f"{name} ({arguments.half})", halves(rows, arguments.half))
 

@@ -1,10 +1,11 @@
-"""Are two names of one thing or of two? Measured on 150 pairs of names written for this study.
+"""Are two names of one thing or of two? Measured on 190 pairs of names written for this study.
 
     python benchmarks/names.py [--show]
 
 ``data/names.jsonl`` holds names that differ by little, and names of one thing in several shapes.
-Half of the pairs ("before") were written before ``sayso.judges.names``; the other half ("after")
-when it was done, and nothing was changed for them. Three readers are measured:
+75 pairs ("before") were written before ``sayso.judges.names`` and 75 ("after") when it was done;
+it was changed once more with both in view, and 40 ("fresh") were written and read after that. Three
+readers are measured:
 
 * ``compare``: ``compare_names``; "unsure" counts as wrong;
 * ``judge``: ``match`` with one name as the gold and the other as the answer, in both directions;

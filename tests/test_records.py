@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.records import Request, ask, request_key
+from sayso.records import Request, ask, request_key, year_of
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,21 @@ def test_seed_and_sample_count_only_where_something_is_drawn() -> None:
 
     assert key(temperature=0) == key(temperature=0, seed=1, sample=2)
     assert len({key(temperature=1), key(temperature=1, seed=1), key(temperature=1, sample=2)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "year"),
+    [
+        ("1950-05-03T00:00:00Z", "1950"),
+        ("+1969-07-20T00:00:00Z", "1969"),
+        ("-0044-03-15T00:00:00Z", "44"),
+        ("0079-10-24T00:00:00Z", "79"),
+        ("-13798000000-00-00T00:00:00Z", "13798000000"),
+        ("+0000-01-01T00:00:00Z", "0"),
+        ("1950-05-03", None),
+        ("3 May 1950", None),
+        ("", None),
+    ],
+)
+def test_the_year_of_a_time_as_texts_say_it(value: str, year: str | None) -> None:
+    assert year_of(value) == year

@@ -8,6 +8,7 @@ not recorded is ``None``; a value that does not exist is ``None`` with a ``probl
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Literal
@@ -61,6 +62,18 @@ class Gold(msgspec.Struct, frozen=True, omit_defaults=True):
     def names(self) -> tuple[str, ...]:
         """The value and its aliases."""
         return (self.value, *self.aliases)
+
+
+_TIME = re.compile(r"[+-]?0{0,9}(\d{1,16})-\d\d-\d\dT")
+
+
+def year_of(value: str) -> str | None:
+    """Return the year of a gold that is a time ("-0044-03-15T00:00:00Z") as a text says it: "44".
+
+    ``None`` for a gold that is no time.
+    """
+    time = _TIME.match(value)
+    return time and time[1]
 
 
 class Aspect(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -72,7 +72,7 @@ def test_a_thought_is_no_answer() -> None:
     assert row.problems == (
         "the answer held a thought, which is left out",
         "the sample held a thought, which is left out",
-        "the sample is a thought that never ends: there is no answer",
+        "the sample ends in a thought that was cut off: there is no whole one",
         "the values of its tokens are left out with it",
     )
 
@@ -80,7 +80,7 @@ def test_a_thought_is_no_answer() -> None:
 def test_an_answer_that_is_all_thought_is_none() -> None:
     (row,) = rows_of([{"answer": "<think>London?"}])
     assert row.answer is None
-    assert row.problems == ("the answer is a thought that never ends: there is no answer",)
+    assert row.problems == ("the answer ends in a thought that was cut off: there is no whole one",)
 
 
 class Frame:

@@ -20,6 +20,8 @@ def question(text: str, *golds: str, entity: str = "Mira Toll") -> Question:
 
 BORN = question("Where was Mira Toll born?", "Ripley")
 WHEN = question("When was Mira Toll born?", "1950-05-03T00:00:00Z")
+LANDED = question("When was Mira Toll's landing?", "+1969-07-20T00:00:00Z")
+MURDER = question("When was Mira Toll murdered?", "-0044-03-15T00:00:00Z")
 WORK = question("What was Mira Toll's occupation?", "singer")
 
 
@@ -45,6 +47,8 @@ def item(text: str, *questions: Question, form: str = "short", **more: str) -> I
         ("I don't know much, but Ripley is mentioned.", BORN, False),
         # the rules read a refusal, but it names the gold
         ("I can't confirm that it was Ripley.", BORN, False),
+        ("I can't confirm that it was 1969.", LANDED, False),  # as Wikidata writes times
+        ("She was murdered by a group of senators in the city of Rome in 44 BC.", MURDER, True),
         ("Sie wurde in einer kleinen Stadt im Süden des Landes geboren.", BORN, False),
     ],
 )  # fmt: skip
@@ -72,7 +76,7 @@ def test_only_the_rest_is_asked_and_verdicts_keep_their_places() -> None:
     llm = LlmJudge(engine)
     judge = CascadeJudge(RulesJudge(), llm)
     assert judge.name == "rules+gpt-4o"
-    assert judge.signature == f"{RulesJudge.signature}+c2+{llm.signature}"
+    assert judge.signature == f"{RulesJudge.signature}+c3+{llm.signature}"
     long = item(
         "Mira Toll was born in Ripley in 1950. She may have been a dancer.",
         BORN,

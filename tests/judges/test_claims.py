@@ -267,6 +267,21 @@ def test_he_who_cannot_be_the_topic_is_the_one_named_before() -> None:
     assert said(text, "radium")[-1] == "Henrietta Ek was a chemist"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>She was a queen. She died.</think>\nJane Doe was a poet. She sang.",
+        "She was a queen, and so on.</think>Jane Doe was a poet. She sang.",
+        "Jane Doe was a poet.\n<think>A queen?</think>\nShe sang.",
+        "Jane Doe was a poet. She sang.\n<think>Or she was a queen",
+    ],
+)
+def test_thoughts_claim_nothing_and_spans_are_those_of_the_whole_text(text: str) -> None:
+    found = claims(text, "Jane Doe")
+    assert [c.text for c in found] == ["Jane Doe was a poet", "Jane Doe sang"]
+    assert [text[c.start : c.end] for c in found] == ["Jane Doe was a poet.", "She sang."]
+
+
 def test_another_language_is_one_claim_a_sentence() -> None:
     text = "Jane Doe wurde in Köln geboren und hat dort gelebt. Sie war eine Dichterin und Malerin."
     assert [c.text for c in claims(text, "Jane Doe")] == [

@@ -177,6 +177,78 @@ def test_values_and_names(question: str, a: str, b: str, wanted: bool) -> None:
     assert not (same and wanted)
 
 
+@pytest.mark.parametrize(
+    ("question", "draw", "answer"),
+    [
+        ("When was Ada Bo born?", "The tower was opened to the public in 1961.", "1815"),
+        ("Where was Ada Bo born?", "Many travelers have visited Rome and Paris since.", "Graz"),
+        ("Which country is the Orm bridge in?", "Orm bridge is its name in Spanish.", "Austria"),
+        ("where was ada bo born", "ada bo was born in [City].", "Graz"),
+    ],
+)
+def test_a_draw_about_something_else_is_missing(question: str, draw: str, answer: str) -> None:
+    assert contradicts(question, draw, answer) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        # words of the question and of names are no talk of the speaker
+        ("who sings you and me", "The song You and Me was sung by Ann Bo.", "Ivo Marsh"),
+        ("When did Norway enter World War I?", "Norway entered World War I on 6 May 1917.", "1915"),
+        # the name that opens a sentence with the verb that was asked with
+        ("Who wrote Emma?", "Austen wrote Emma, which is her most popular novel.", "Eliot"),
+        # the first word that asks says what is asked for
+        ("What is it called when a name is reversed?", "It is called an ananym.", "A palindrome"),
+        # the sentence that fits best, not the first with a date
+        (
+            "When was Ada Bo born?",
+            "Ada Bo is an 18th-century composer. She was born on 12 May 1817 in Graz.",
+            "1711",
+        ),
+        # a family of words: born and birth
+        (
+            "When was Ada Bo born?",
+            "The exact date of her birth remains a mystery, but is believed to be 12 May 1817.",
+            "1711",
+        ),
+        ("Who wrote Emma?", "It was not Eliot. It was Jane Austen.", "Eliot"),
+        ("Where was Ada Bo born?", "Perhaps it is Vell. The town is old.", "Graz"),
+        ("What does it run on?", "It is coal. There is much of it.", "Oil"),
+        ("Where was Ada Bo born?", "There is an 80 % chance that it is the old Vell.", "Graz"),
+    ],
+)
+def test_the_sentence_that_answers_is_found(question: str, answer: str, other: str) -> None:
+    assert contradicts(question, answer, other) is True
+    assert contradicts(question, answer, answer) is False
+
+
+def test_a_kind_of_place_and_a_named_place_can_both_be_right() -> None:
+    assert contradicts("Where was Ada Bo born?", "In a library.", "In Oslo.") is False
+    assert contradicts("Where was Ada Bo born?", "In Graz.", "In Oslo.") is True
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "wanted"),
+    [
+        ("Mission: Impossible 2", "Mission: Impossible 3", True),
+        ("It is Mission: Impossible 2.", "It is Mission: Impossible 3.", True),
+        ("It is Alexandre Dumas fils.", "It is Alexandre Dumas p\u00e8re.", True),
+        ("It is the Twelfth Amendment.", "It is the 12th Amendment.", False),
+    ],
+)
+def test_whole_names_are_compared(a: str, b: str, wanted: bool) -> None:
+    assert contradicts("What is its name?", a, b) is wanted
+
+
+def test_thoughts_are_no_part_of_an_answer() -> None:
+    answer = "<think>Eliot? No.</think>Jane Austen"
+    assert contradicts("Who wrote Emma?", answer, "Jane Austen") is False
+    assert contradicts("Who wrote Emma?", answer, "Eliot") is True
+    assert contradicts("Who wrote Emma?", "<think>It was Jane Austen", "Eliot") is None
+    assert not answers("Who wrote Emma?", "<think>It was Jane Austen")
+
+
 HOSTILE = (
     "a",
     "A",
@@ -193,6 +265,10 @@ HOSTILE = (
     "A of ",
     "Aa-",
     "J. ",
+    "I am not ",
+    "Mission: ",
+    "[a",
+    "<think>",
 )
 
 

@@ -102,7 +102,3 @@ def test_precision_of_a_gold() -> None:
 )
 def test_agreement(gold: str, said: str, expected: bool) -> None:
     assert agree(find_dates(gold)[0], find_dates(said)[0]) is expected
-
-
-def test_any_year_of_a_span() -> None:
-    assert agree(find_dates("1135-1154")[0], find_dates("1141")[0], any_year=True)

@@ -183,6 +183,40 @@ def test_a_statement_has_its_place_and_says_whether_it_denies() -> None:
     assert one.denied
 
 
+SURE = "It was opened in 1910, and the river is wide. "
+
+
+def test_a_text_is_read_to_its_end_or_not_at_all() -> None:
+    sure, unsure = decisiveness(SURE), decisiveness("Maybe it was opened in 1910, I think.")
+    late = SURE * 250 + "Maybe it was opened in 1910, I think. " * 150
+    assert 10_000 < len(late) <= 20_000
+    value = decisiveness(late)
+    assert sure is not None
+    assert unsure is not None
+    assert value is not None
+    assert unsure < value < sure - 0.02
+    assert decisiveness(late + SURE * 100) is None
+    assert decisiveness(late, SURE * 500) is not None  # an assertion of any length
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("<think>Perhaps it was Lyon? I doubt it.</think>\nIt was Lyon.", "It was Lyon."),
+        ("Perhaps Lyon, I'm not sure.</think>It was Lyon.", "It was Lyon."),
+        ("[THINK]It was Lyon.[/THINK]Maybe it was Lyon.", "Maybe it was Lyon."),
+    ],
+)
+def test_thoughts_do_not_count(text: str, answer: str) -> None:
+    assert decisiveness(text) == decisiveness(answer)
+    assert decisiveness(text, "Lyon") == decisiveness(answer, "Lyon")
+
+
+@pytest.mark.parametrize("text", ["<think>It was Lyon.", "It was Lyon.\n<think>Or Nice?"])
+def test_an_answer_that_ends_in_a_thought_has_no_score(text: str) -> None:
+    assert decisiveness(text) is None
+
+
 WORDS = st.lists(
     st.sampled_from(
         word_list(

@@ -156,6 +156,8 @@ REFUSED = [
         W,
     ),
     ("Which city is it?", ["Paris"], "It is a parish.", W),
+    # One wrong letter makes another word of a long one.
+    ("Which field of medicine is it?", ["hematology|haematology"], "hepatology", W),
 ]  # fmt: skip
 
 
@@ -283,7 +285,6 @@ PROSE = [
     ),
     ("How long is a Martian year?", ["687 days"], "A year on Mars is about 687.9 days long.", C),
     ("How long is a Martian year?", ["687.9 days"], "A year on Mars is 687 days long.", C),
-    ("How many of the voters agreed?", ["over half"], "The majority of them agreed.", C),
     ("Who wrote it?", ["John Adams"], "John Quincy Adams wrote it.", W),
     ("Who wrote it?", ["J. S. Bach"], "Johann Sebastian Bach wrote it.", C),
     ("Which film is it?", ["Toy Story 2"], "It is Toy Story 3.", W),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sayso.judges import meaning
 from sayso.judges.meaning import (
+    ModelMeaning,
     Relations,
     RulesMeaning,
     cluster,
@@ -333,3 +334,21 @@ def test_what_says_nothing_is_one_cluster_with_the_empty_answer(blank: str) -> N
     (found,) = RulesMeaning().clusters(["Where?"], [["", blank, "Paris", "-"]])
     assert found.ids == (0, 0, 1, 0)
     assert cluster([blank, "Paris", ""], lambda a, b: False) == [0, 1, 0]
+
+
+def test_thoughts_are_no_part_of_a_text() -> None:
+    thought = "<think>Lyon or Paris?</think> Paris"
+    assert equivalent("Where?", thought, "paris")
+    assert cluster([thought, "Paris", "<think>Lyon"], lambda a, b: False) == [0, 0, 1]
+    fake = Fake(first_letter)
+    table = ModelMeaning(fake, "fake").table(
+        [("Where?", thought, "Paris"), ("Where?", thought, "x")]
+    )
+    assert table[0].tolist() == [1.0, 0.0]
+    assert fake.asked == [("Where? Paris", "Where? x")]
+
+
+def test_only_the_beginning_of_an_endless_text_is_compared() -> None:
+    text = "Paris " * 5_000
+    assert RulesMeaning().clusters(["Where?"], [[text, text + "London"]])[0].ids == (0, 0)
+    assert RulesMeaning().table([("Where?", text, text + "London")])[0, 0] == 1

@@ -51,6 +51,11 @@ def test_normal_form(written: str, key: tuple[str, ...]) -> None:
         ("Mexico City", "Mexico", "different"),
         ("Paul Smith", "Paula Smith", "different"),
         ("Sao Paulo", "São Paulo", "same"),
+        ("Super Bowl L", "Super Bowl 50", "same"),
+        ("Super Bowl L", "Super Bowl V", "different"),
+        ("Indira Gandhi", "Indira Ghandi", "same"),
+        ("Al Gore", "Albert Gore", "same"),
+        ("Al Gore", "Tipper Gore", "different"),
         ("", "x", "unsure"),
     ],
 )

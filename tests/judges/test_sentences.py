@@ -84,6 +84,10 @@ def test_headings_and_markers_are_no_sentences() -> None:
     assert [p.lead for p in found] == [None, None, None, None, 3, 3, None]
 
 
+def test_a_line_of_spaces_is_no_rule_under_a_heading() -> None:
+    assert cut("She sang.\n   \nShe left.") == ["She sang.", "She left."]
+
+
 def test_table_rows_are_sentences_and_its_head_is_not() -> None:
     text = "| what | when |\n|---|---|\n| Born | 1942 |\n| Died | 1999 |\n\nHe sang."
     assert cut(text) == ["Born | 1942", "Died | 1999", "He sang."]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.prompts.thoughts import THOUGHTS, Split, split_thoughts
+from sayso.prompts.thoughts import THOUGHTS, Split, split_thoughts, strip_thinking
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,7 @@ def test_thoughts_are_taken_out(
 ) -> None:
     split = split_thoughts(text)
     assert (split.text, split.thoughts, split.closed) == (left, thoughts, closed)
+    assert "".join(text[split.place(at)] for at in range(len(left))) == left
 
 
 @pytest.mark.parametrize(("opening", "closing"), THOUGHTS)
@@ -53,6 +56,55 @@ def test_in_the_reply_of_a_judge_marks_stand_at_the_beginning_of_a_line() -> Non
     quoted = "it quotes <think> and </think> inside a line"
     assert split_thoughts(quoted, lines=True).text == quoted
     assert split_thoughts("a\n<think>b</think>c", lines=True).text == "a\nc"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Okay, the capital of France. That's Paris.</think>\n\nParis", "\n\nParis"),
+        (
+            "Asked for one word, I say Paris.</think>The capital is Paris.",
+            "The capital is Paris.",
+        ),
+        ("Hm. It is Paris. </think> paris", " paris"),
+        ("So it is Paris </think> Paris", " Paris"),
+        ("So it is Paris </think>\nparis", "\nparis"),
+        ('Keep to the schema.</think>{"label": 1}', '{"label": 1}'),
+        ("A fence:\n```json\n{}\n```\n</think>```json\n{}\n```", "```json\n{}\n```"),
+        ("I write `</think>` and then answer.</think>Paris", "Paris"),
+        ("They spoke of <think> before.\n</think>\nParis", "\nParis"),
+        ('The answer is "Paris"</think>"Paris"', '"Paris"'),
+    ],
+)
+def test_a_closing_mark_alone_ends_a_thought_wherever_it_stands(text: str, left: str) -> None:
+    assert split_thoughts(text).text == strip_thinking(text)[0] == left
+    assert split_thoughts(text).implicit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Qwen3 ends its thoughts with </think>.",
+        "The tag </think> closes a thought, and then the answer begins.",
+        "The mark is `</think>` in Qwen3.",
+        'It writes "</think>" when it is done.',
+        "It writes “</think>” when it is done (or </thinking>).",
+        "Write `<think>my reasoning</think>` first.",
+        "Models put <think> and </think> around their thoughts.",
+        '{"echo": "it says x</think>y", "label": "omitted"}',
+    ],
+)
+def test_marks_that_a_sentence_speaks_of_take_nothing(text: str) -> None:
+    assert split_thoughts(text) == Split(text)
+    assert strip_thinking(text) == (text, True)
+    assert split_thoughts(f"<think>hm</think>{text}").text == text
+
+
+@pytest.mark.parametrize("piece", ["</think>", "`</think>", "a </think> a", '"<think> a </think>'])
+def test_time_grows_with_the_text(piece: str) -> None:
+    start = time.process_time()
+    split_thoughts((piece * 50_000)[:50_000])
+    assert time.process_time() - start < 0.2
 
 
 @given(st.lists(st.sampled_from(["<think>", "</think>", "[THINK]", "[/THINK]", "a", "\n", " "])))

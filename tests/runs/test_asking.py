@@ -95,7 +95,8 @@ def test_equal_requests_are_asked_once_and_each_gets_its_answer(tmp_path: Path) 
     ("said", "text", "thinking", "problem"),
     [
         ("<think>London?</think>Paris", "Paris", "London?", None),
-        ("Paris\n<think>or London", "Paris", "or London", None),
+        ("Paris\n<think>or London", "Paris", "or London", "truncated"),
+        ("Paris. <think>or London", "Paris. <think>or London", None, None),
         ("<think>London?", "", "London?", "truncated"),
         ("<think>London?</think>", "", "London?", None),
     ],
@@ -111,8 +112,9 @@ def test_no_answer_holds_a_thought(
             asker = CachedEngine(ScriptedEngine(script), cache)
             ((_, reply),) = asker.complete([ask("Where?")])
             assert (reply.text, reply.thinking, reply.problem) == (text, thinking, problem)
-            assert reply.logprobs is None
-            assert problem or any("a thought in the answer's text" in n for n in asker.notices)
+            assert (reply.logprobs is None) is (thinking is not None)
+            kept = problem is None and thinking is not None
+            assert any("a thought in the answer's text" in n for n in asker.notices) is kept
         judge = CachedEngine(ScriptedEngine(script), cache, who="judge")
         ((_, reply),) = judge.complete([ask("Where?")])
         assert reply.text == said  # whoever reads it takes the thought out

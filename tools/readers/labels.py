@@ -204,6 +204,8 @@ def taught_rows() -> list[Row]:
         ("Who designed {}?", ("Nora Quill", "Petra Vann and Otto Lind", "Ivo Marsh, Sr.")),
         ("How heavy is {}?", ("3.2 kg", "4e12 kg", "70 %")),
         ("Which prize did {} win?", ("the Lumen Medal", "a prize, in 1930")),
+        ("In which month was {} founded?", ("May", "March", "july")),
+        ("Which letter stands for {}?", ("a", "K", "Hf", "no. 7")),
     )
     around = (*AROUND_VALUE, *(f"{word.capitalize()} {{answer}}" for word in WORDS))
     rows = []
@@ -244,8 +246,8 @@ def _taught_paragraphs() -> list[Row]:
     )
     rows = []
 
-    def add(text: str, *labels: Label) -> None:
-        rows.append(Row(f"said{len(rows)}", "taught", "train", "long", text, "", labels))
+    def add(text: str, *labels: Label, source: str = "taught") -> None:
+        rows.append(Row(f"said{len(rows)}", source, "train", "long", text, "", labels))
 
     for n, (entity, name, asked, gold, sentence) in enumerate(facts):
         question, sentence = asked.format(entity), sentence.format(entity)
@@ -266,6 +268,23 @@ def _taught_paragraphs() -> list[Row]:
                     Label(question, (gold,), "", "abstained", (), None, span),
                     Label(other_question, (other[3],), "", "committed"),
                 )
+    where = Label("Where was Ada Holm born?", ("Lindau",), "place of birth", "committed")
+    when = Label("When was Ada Holm born?", ("1931",), "date of birth", "committed")
+    gaps = ("am not sure", "am not entirely sure", "am not certain", "do not know", "cannot say")
+    for gap in (*gaps, "am unsure", "have no idea"):
+        for more in ("", " She worked as a painter.", " She left in 1962.", " She is in Vigo."):
+            add(
+                f"She was born in Lindau, but I {gap} when.{more}",
+                where,
+                when._replace(stance="abstained"),
+                source="ellipses",
+            )
+            add(
+                f"Ada Holm was born in 1931, though I {gap} where.{more}",
+                where._replace(stance="abstained"),
+                when,
+                source="ellipses",
+            )
     return rows
 
 

@@ -360,7 +360,7 @@ def main() -> None:
         return
     readers = fit_all(short, long)
     save(readers.alignment, "alignment", 1.0)
-    save(readers.spoken, "spoken", 1.0)
+    save(readers.spoken, "spoken", arguments.temperature)
     save(readers.stance, "stance", arguments.temperature)
 
 

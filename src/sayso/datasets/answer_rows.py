@@ -70,7 +70,7 @@ class AnswerRow(msgspec.Struct, frozen=True):
 
 #: problems of a row in whose texts a model thought
 THOUGHT = "the {} held a thought, which is left out"
-THOUGHT_ONLY = "the {} is a thought that never ends: there is no answer"
+UNENDED = "the {} ends in a thought that was cut off: there is no whole one"
 TOKENS_TOO = "the values of its tokens are left out with it"
 
 
@@ -87,11 +87,10 @@ def without_thoughts(row: AnswerRow) -> AnswerRow:
     problems = []
     for number, split in enumerate(splits):
         if split.thoughts:
-            unended = not split.closed and not split.text.strip()
             what = "answer" if number == 0 else "sample"
-            problems.append((THOUGHT_ONLY if unended else THOUGHT).format(what))
+            problems.append((THOUGHT if split.closed else UNENDED).format(what))
     answer, *samples = [
-        split.text.strip() if split.thoughts else text
+        (split.text.strip() if split.closed else "") if split.thoughts else text
         for split, text in zip(splits, texts, strict=True)
     ]
     held = splits[0]

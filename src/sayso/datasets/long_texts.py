@@ -85,7 +85,7 @@ def read_texts(path: Path | str) -> Iterator[GivenText]:
         read = _factscore(row, line, source) if known else _own(row, line, source)
         yield read._replace(
             thinking="\n\n".join(split.thoughts) if split.thoughts else None,
-            unended=not split.closed and not read.text,
+            unended=not split.closed,
         )
 
 

@@ -18,10 +18,10 @@ from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import JudgeCounts
 from sayso.judges.patterns import regex
-from sayso.records import Generation, Gold, Question, Verdict, is_blank
+from sayso.records import Generation, Gold, Question, Verdict, is_blank, year_of
 
 #: Changes when ``certain`` decides otherwise.
-VERSION = "2"
+VERSION = "3"
 #: From this probability of its stance on, a verdict of the rules may stand.
 SURE = 0.8
 #: A text of at most so many words is plain, and so is a sentence that says the value.
@@ -31,7 +31,6 @@ PLAIN_SENTENCE = 40
 BARE_ANSWER = 12
 
 _WORD = regex(r"[^\W_]+")
-_ISO = regex(r"^(\d{4})-\d\d-\d\dT")
 
 
 def certain(item: Item, question: Question, verdict: Verdict) -> bool:
@@ -130,7 +129,7 @@ def _says(text: str, golds: Sequence[Gold]) -> bool:
     """Whether a text says a gold word for word; of a time the year, as the rules compared more."""
     words = _words(text)
     for name in (name for gold in golds for name in gold.names):
-        wanted = _words(year[1] if (year := _ISO.match(name)) else name)
+        wanted = _words(year_of(name) or name)
         if wanted.strip() and wanted in words:
             return True
     return False

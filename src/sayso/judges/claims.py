@@ -20,7 +20,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
 
 from sayso.engines.engine import Engine
 from sayso.judges.model.numbered import Block, NumberedReader, Outcome, Task
@@ -28,6 +30,7 @@ from sayso.judges.patterns import regex
 from sayso.judges.rules.sentences import Part, Span, parts, plain
 from sayso.judges.rules.text import is_english
 from sayso.prompts.fence import Field
+from sayso.prompts.thoughts import split_thoughts
 from sayso.records import InputError, is_blank
 
 
@@ -76,8 +79,7 @@ _AUXILIARY = (
 #: Past forms that are no participles, and those that are both.
 _PAST = (
     r"(?:became|began|wrote|went|ran|grew|fell|gave|took|sang|drew|drove|flew|knew|chose|rose|"
-    r"spoke|"
-    r"swam|broke|led(?= to\b)|wore|threw|shook|came|saw|ate|sank|rode|underwent|overcame|"
+    r"spoke|swam|broke|led(?= to\b)|wore|threw|shook|came|saw|ate|sank|rode|underwent|overcame|"
     r"withdrew)\b"
 )
 _EITHER = (
@@ -119,9 +121,9 @@ _OPENER = (
 )
 _CAPITAL = r"[^\W\da-z_][\w.'&/-]{0,30}+"
 _NAME = (
-    rf"(?!{_OPENER})(?:[Tt]he )?(?!The [a-z]|An? ){_CAPITAL}(?: (?:(?:of|the|de|van|von|der|"
-    rf"di|da|du|la|le|al|bin|and|"
-    rf"&|for|in) ){{0,2}}(?:{_CAPITAL}|\d{{1,4}}+(?!\w))){{0,7}}(?: \x01+)?"
+    rf"(?!{_OPENER})(?:[Tt]he )?(?!The [a-z]|An? ){_CAPITAL}"
+    rf"(?: (?:(?:of|the|de|van|von|der|di|da|du|la|le|al|bin|and|&|for|in) ){{0,2}}"
+    rf"(?:{_CAPITAL}|\d{{1,4}}+(?!\w))){{0,7}}(?: \x01+)?"
 )
 _OWNED = r"(?:(?<='s)|(?<=s'))(?: (?!and |who |which |that )[a-z][\w'-]{0,30}+){1,4}?"
 _PHRASE = (
@@ -184,7 +186,6 @@ _KIND = regex(
 _HEADS = regex(r"([a-z-]{1,30}+)(?=,| and | or |$)")
 #: the pronoun that opens a sentence first
 _FIRST = regex(r"(?:^|[.!?\]\n] )\s{0,3}+(He|His|She|Her|It|Its|They|Their)\b")
-_FIRM = regex(r"compan|corporation|conglomerate|manufactur|brand|retail|giant")
 _OPENED = regex(rf"({_NAME})(?:'s [a-z ]{{3,40}}+)?,? (?:is|was|are|were|has|had|born)\b")
 
 
@@ -206,8 +207,6 @@ def find_topic(topic: str, text: str) -> Topic:
     uses = Counter(_PRONOUNS[m.lower()] for m in _USED.findall(text[:20_000]))
     kind = _KIND.search(opening[:400].partition(". ")[0])
     nouns = set(_HEADS.findall(kind[1].lower().rstrip())) if kind is not None else set()
-    if kind is not None and _FIRM.search(kind[1]):
-        nouns |= {"company", "brand", "firm"}
     pronoun = ("it" if uses["it"] >= uses["they"] / 2 else "they") if uses else ""
     if uses["he"] + uses["she"] and _is_person(name, nouns, text):
         first = _FIRST.search(text[:20_000])
@@ -297,7 +296,8 @@ def _named(words: str, topic: Topic, earlier: Sequence[str]) -> str:
         if pronoun == "it" and not ahead and topic.name in after:
             return words  # "It is the capital of Peru" is not said of Peru
         if not _agrees(pronoun, topic):
-            name = _meant(pronoun, topic, earlier) if one["subject"] else ""
+            known = one["subject"] and pronoun != "it"
+            name = _meant(pronoun, topic, earlier) if known else ""
             if not name:
                 continue
         if pronoun in ("it", "its", "they", "their") and ahead and not ahead.endswith(", "):
@@ -313,23 +313,16 @@ def _named(words: str, topic: Topic, earlier: Sequence[str]) -> str:
 _COUPLE = regex(r"\b(?:marri|wife|husband|spouse|dating|engaged to|partner)")
 _BODY = regex(
     r"\b(?:University|College|School|Institute|Academy|Award|Prize|Company|Studios?|Records|"
-    r"Channel|"
-    r"News|League|Team|Museum|Party|Church|Games|Cup|Festival|States|Kingdom|City|Union|War)\b"
+    r"Channel|News|League|Team|Museum|Party|Church|Games|Cup|Festival|States|Kingdom|City|Union|War)\b"
 )
 _PERSON = regex(rf"(?!{_OPENER}){_CAPITAL}(?: {_CAPITAL}){{1,3}}")
 
 
 def _meant(pronoun: str, topic: Topic, earlier: Sequence[str]) -> str:
-    """Return whom or what a pronoun means that is not the topic's; "" where that is not known.
+    """Return whom a pronoun means that is not the topic's; "" where that is not known.
 
-    "He" is who opened a sentence or was named last; "it" is the one title in quotation marks of the
-    sentence before, "they" are the topic and who married it there.
+    "He" is who opened a sentence or was named last, "they" are the topic and who married it there.
     """
-    person = topic.pronoun in ("he", "she")
-    if pronoun == "it":
-        titles = [m[0] for m in _ASIDE.finditer(earlier[-1]) if m[0][0] == '"'] if earlier else []
-        known = person and len(titles) == 1 and titles[0][1].isupper()
-        return titles[0].replace(',"', '"') if known else ""
     for sentence in reversed(earlier[-6:]):
         people = [m for m in _PERSON.finditer(_masked(sentence)) if m[0] not in topic.name]
         people = [m for m in people if not _BODY.search(m[0]) and "QQ" not in m[0]]
@@ -338,7 +331,8 @@ def _meant(pronoun: str, topic: Topic, earlier: Sequence[str]) -> str:
             name = who[0].rstrip(".'").removesuffix("'s")
             if pronoun in ("he", "she"):
                 return name
-            return f"{topic.name} and {name}" if person and _COUPLE.search(sentence) else ""
+            both = topic.pronoun in ("he", "she") and _COUPLE.search(sentence)
+            return f"{topic.name} and {name}" if both else ""
         if pronoun == "they":
             break
     return ""
@@ -384,7 +378,6 @@ _WAITS = regex(
     r"sold|and))$|"
     rf", {_ADVERBS}{_FINITE}"
 )
-_ADJECTIVE = regex(r"\b(?:an?|the|his|her|its|their|very|most|of|by|with) [a-z]{1,30}+$")
 _KIN = regex(
     r"\b(?:father|mother|husband|wife|brother|sister|son|daughter|parent|uncle|aunt|friend|"
     r"grandfather|grandmother|partner|man|woman|boy|girl|protagonist|character)s?\b"
@@ -474,8 +467,6 @@ def _shared(mask: str, left: _Clause, joint: re.Match[str]) -> str | None:
         return None
     if " " not in between or _SUBORDINATE.search(between) or _WAITS.search(between):
         return None
-    if mask[second.end() + 1 : second.end() + 2].isupper() and _ADJECTIVE.search(between):
-        return None  # "the beautiful and talented Anna"
     helped = _HELPED.match(mask, left.verb)
     helper: str | None = ""
     if helped is None:
@@ -502,14 +493,13 @@ _REPORT = (
     r"reported|known|"
     r"assumed|estimated|claimed|rumou?red|likely|possible|probable|alleged|noted|speculated|worth "
     r"noting|important to note|notable|true|clear|worth mentioning) that |it (?:seems|appears) "
-    r"(?:likely )?that |(?:please )?note that |(?:keep in mind|remember) that |I(?:'d| would| do|"
-    r" can)?"
-    rf" {_SURELY}(?:think|believe|guess|suppose|recall|remember|assume|say|"
+    r"(?:likely )?that |(?:please )?note that |(?:keep in mind|remember) that |"
+    rf"I(?:'d| would| do| can)? {_SURELY}(?:think|believe|guess|suppose|recall|remember|assume|say|"
     rf"know) (?:that )?{_ASKED}|"
     rf"I(?:'m| am) {_SURELY}(?:sure|certain|confident) (?:that )?{_ASKED}|(?:I(?:'m| am) )?not "
-    rf"{_SURELY}(?:sure|certain)(?: (?:about|of) (?:this|that|it))?,? but |(?:as far as|"
-    rf"to the best "
-    r"of|from what|if|as) (?:I|my)\b[^,]{0,50}+, |to my knowledge,? |in my (?:opinion|view), |"
+    rf"{_SURELY}(?:sure|certain)(?: (?:about|of) (?:this|that|it))?,? but |"
+    r"(?:as far as|to the best of|from what|if|as) (?:I|my)\b[^,]{0,50}+, |"
+    r"to my knowledge,? |in my (?:opinion|view), |"
     rf"my (?:best )?guess is (?:that )?|according to {_SOURCES}, |"
     rf"{_SOURCES} (?:say|claim|believe|report|suggest|think) that |(?:reportedly|allegedly|"
     r"supposedly|apparently|perhaps|maybe|possibly|probably|presumably|likely),? "
@@ -530,28 +520,20 @@ _REPORTED = regex(
     r"apparently|as far as I know|perhaps|possibly|probably|if I (?:recall|"
     r"remember) correctly),(?= )|"
     r"(?<!n't)(?<!\bnot) (?:reportedly|allegedly|supposedly|apparently|presumably|probably|"
-    r"possibly|"
-    r"perhaps|likely)(?= (?:is|was|are|were|has|had|been|born|died|in|on|at|the|an?|[a-z]{2,20}+"
-    r"(?<=ed))\b)",
+    r"possibly|perhaps|likely)"
+    r"(?= (?:is|was|are|were|has|had|been|born|died|in|on|at|the|an?|[a-z]{2,20}+(?<=ed))\b)",
     re.IGNORECASE,
 )
 _REMARK = regex(
     r"(?:(?:I'm |I am )?not sure|I(?:'[a-z]| [a-z]))(?!\S{0,9} (?:think|believe|guess)\b)"
 )
-#: One of these stands in everything that :data:`_TALK` tells; looking for them is quick.
-_HINTS_TEXT = """
-information detail data record context document result model please you unclear clear
-difficult here help source reference also people individual person
-"""
-_HINTS = tuple(_HINTS_TEXT.split())
 _TALK = regex(
     r"\bas an? (?:ai|(?:large )?language model)\b|^\W*(?:sources?|references?|see also)\b\W|"
     r"\bplease (?:provide|specify|clarify|let|consult|check|refer|verify|see|visit)\b|"
     r"\b(?:hope|glad|happy) (?:this|that|to) help|\b(?:search|provided|available) results\b|"
     r"\bthe (?:provided|given) (?:text|context|information|sources?|passages?)\b|"
     r"\b(?:no|any|enough|much|little|limited|insufficient|more|additional|further|specific|"
-    r"lack of) "
-    r"(?:\w{1,20}+ ){0,3}?(?:information|details?|data|records?|context|documentation)\b|"
+    r"lack of) (?:\w{1,20}+ ){0,3}?(?:information|details?|data|records?|context|documentation)\b|"
     r"\b(?:information|details?) (?:[\w']{1,20}+ ){0,8}?(?:not|limited|scarce|unavailable|n't)\b|"
     r"\bit is (?:unclear|not clear|difficult to say)\b|\b(?:is|are|remains?) unclear\b|"
     r"\bhere (?:is|are) (?:some|an?|the|what|more)\b|\b(?:do|would) you (?:want|like|mean|have)\b|"
@@ -591,8 +573,7 @@ def is_talk(sentence: str) -> bool:
     for one in _SPEAKER.finditer(text):
         if one[0][0] != "I" or not _NUMBERED.search(text, max(0, one.start() - 32), one.start()):
             return True
-    plain_text = text.lower()
-    return any(hint in plain_text for hint in _HINTS) and bool(_TALK.search(plain_text))
+    return bool(_TALK.search(text.lower()))
 
 
 # ---- claims of a sentence and of a text
@@ -619,8 +600,7 @@ _BORN = regex(
 _BEST = regex(
     r"(?P<core>(?P<who>[^,;]{1,80}?) (?P<be>is|was) (?:an?|the)(?: (?!(?:of|in|from|on|at|that|who|"
     r"which|by|for|with)\b)[\w'-]{1,30}+){1,8}?),? (?P<known>(?:best|well|widely|mostly|"
-    r"mainly) known "
-    r"(?:for|as) .{1,1000}+)"
+    r"mainly) known (?:for|as) .{1,1000}+)"
 )
 _LABEL = regex(r"(?P<label>[^\W\d_][\w' -]{1,40}?) ?[:|] (?P<value>\S.*)$")
 _LIFTED = {"born": "was born", "died": "died", "founded": "was founded", "released": "was released"}
@@ -719,7 +699,7 @@ def claims(text: str, topic: str = "") -> list[Draft]:
     ``topic`` is whom or what the text is about; without it the name that opens the text is taken.
     ``start:end`` of a claim is the clause it comes from, hedges included, while its ``text`` is
     without "It is believed that" and the like. Remarks in the first person, talk about missing
-    information, questions, and headings claim nothing. Never raises on any text.
+    information, questions, headings and thoughts claim nothing. Never raises on any text.
 
     Limits: English (a sentence in another language is one claim, as it stands); a claim may say
     several things of its subject; a text of more than 3,000 sentences has none. For numbers that
@@ -731,7 +711,11 @@ def claims(text: str, topic: str = "") -> list[Draft]:
     if not isinstance(text, str) or not isinstance(topic, str):
         wrong = topic if isinstance(text, str) else text
         raise InputError(f"claims: got {type(wrong).__name__}; expected text and topic as str")
-    return list(read_claims(topic, text).drafts)
+    split = split_thoughts(text)
+    return [
+        draft._replace(start=split.place(draft.start), end=split.place(draft.end - 1) + 1)
+        for draft in read_claims(topic, split.text).drafts
+    ]
 
 
 #: a text of so many characters whose last sentence has no stop was cut off by its token limit
@@ -826,22 +810,23 @@ _CONTROL = regex(r"[\x00-\x20\x7f-\x9f]+")
 _PARAGRAPH = regex(r"\n[ \t\r]*\n")
 
 
+class _Told(msgspec.Struct):
+    text: Annotated[str, msgspec.Meta(max_length=LONGEST)]
+    quote: str
+
+
+_TOLD = Annotated[list[_Told], msgspec.Meta(max_length=MOST_CLAIMS)]
+
+
 def read_entry(entry: dict[str, Any]) -> list[list[str]] | None:
     """Return [text, quote] of each claim of an entry; ``None`` if any of it is not valid."""
-    given = entry.get("claims")
-    if not isinstance(given, list) or len(given) > MOST_CLAIMS:
+    try:
+        claims_read: list[_Told] = msgspec.convert(entry.get("claims"), _TOLD)
+    except msgspec.ValidationError:
         return None
-    claims_read: list[list[str]] = []
-    for one in given:
-        if not isinstance(one, dict):
-            return None
-        text, quote = one.get("text"), one.get("quote")
-        if not isinstance(text, str) or len(text) > LONGEST or not _WORD.search(text):
-            return None
-        if not isinstance(quote, str):
-            return None
-        claims_read.append([_CONTROL.sub(" ", text).strip(), quote])
-    return claims_read
+    if not all(_WORD.search(one.text) for one in claims_read):
+        return None
+    return [[_CONTROL.sub(" ", one.text).strip(), one.quote] for one in claims_read]
 
 
 class LlmClaims(NumberedReader):

@@ -24,15 +24,18 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
 
 from sayso.engines.engine import Engine
 from sayso.judges.model.numbered import NumberedReader, Task, blocks_of
 from sayso.judges.patterns import regex
 from sayso.judges.rules.text import is_english, stem, word_list, word_set
+from sayso.prompts.thoughts import split_thoughts
 
-#: What is read of an answer, in characters.
-LONGEST_READ = 10_000
+#: A longer answer, in characters, is not read at all: its beginning is not the whole.
+LONGEST_READ = 20_000
 PLAIN_MARKS = str.maketrans("’‘‛′“”„–—\u00a0\u202f", "''''\"\"\"--  ")
 
 # ---- the lexicon and the learned weights, kept as data
@@ -270,11 +273,8 @@ def level_features(items: Sequence[Word]) -> Features:
                 features[f"{other} then {kind}"] = 1.0
     hedges = sorted({kind for _, kind, _ in cues} & listed.hedges)
     features.update((f"{one} with {two}", 1.0) for one in hedges for two in hedges if one < two)
-    if cues:
-        features[f"hedges {min(len(hedges), 4)}"] = 1.0
-        features["hedges"] = min(6, sum(kind in listed.hedges for _, kind, _ in cues)) / 3
-        features["first cue"] = cues[0][0] / len(items)
-        features["last cue"] = cues[-1][0] / len(items)
+    features[f"hedges {min(len(hedges), 4)}"] = 1.0
+    features["hedges"] = min(6, sum(kind in listed.hedges for _, kind, _ in cues)) / 3
     masked = [("<", False)]
     for word in items:
         if word.cue or word.text in listed.glue:
@@ -514,7 +514,7 @@ def _remarks(clause: Sequence[Word]) -> bool:
 @lru_cache(maxsize=512)
 def analyze(text: str) -> tuple[Statement, ...]:
     """Return what a text asserts, in order."""
-    text = text[:LONGEST_READ].translate(PLAIN_MARKS)
+    text = text.translate(PLAIN_MARKS)
     parts = clauses(text, words(text))
     ends = [c.words[-1].end for c in parts]
     shares = [(min(bisect_left(ends, x.start), len(parts) - 1), x.share) for x in stated(text)]
@@ -537,19 +537,15 @@ def analyze(text: str) -> tuple[Statement, ...]:
         for h in [k] if k in own else same or [min(holding, key=lambda h: abs(h - k))]:
             numbered.setdefault(h, []).append(share)
     first = parts[holding[0]].sentence
+    weight = [0.25 if p.side else 1.0 if p.sentence == first else 0.5 for p in parts]
+    weight[holding[0]] = 1.0
     return tuple(
         Statement(
             parts[h].words[0].start,
             parts[h].words[-1].end,
             parts[h].words,
             tuple(w for k in sorted(own[h]) for w in parts[k].words),
-            (
-                0.25
-                if h != holding[0] and parts[h].side
-                else 1.0
-                if parts[h].sentence == first
-                else 0.5
-            ),
+            weight[h],
             tuple(numbered.get(h, ())),
         )
         for h in holding
@@ -572,17 +568,19 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     assertions of the answer are averaged: the first sentence counts most, side clauses little.
     Numbers that are said ("about 70 % sure", "one in three") are taken as they are.
 
-    ``None`` where nothing is asserted (empty, refusal, "I don't know", a question back), where the
-    assertion is not found, and for text in another language than English.
+    Thoughts are taken out first. ``None`` where nothing is asserted (empty, refusal, "I don't
+    know", a question back), where the assertion is not found, and for what is not read: text in
+    another language than English, of more than 20,000 characters, or cut off inside a thought.
 
-    Limits: English only, the first 10,000 characters. Irony, dialect and tone are not read, and
+    Limits: English only. Irony, dialect and tone are not read, and
     words that the lexicon does not list go unseen. "Probably not X" scores X ("not X" where the
     assertion says so), while "it was not X" and "certainly not X" are decisive statements
     themselves. Hedges of scope ("usually", "about 300") hardly count.
     """
-    if not isinstance(answer, str) or not is_english(answer):
+    split = split_thoughts(answer if isinstance(answer, str) else "")
+    if not split.closed or len(split.text) > LONGEST_READ or not is_english(split.text):
         return None
-    statements = analyze(answer)
+    statements = analyze(split.text)
     if assertion is not None and assertion.strip():
         return _of_part(statements, assertion)
     total = sum(one.weight for one in statements)
@@ -593,10 +591,9 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
 
 def about(assertion: str) -> tuple[frozenset[str], bool]:
     """Return the stems that an assertion is about, and whether it denies."""
-    items = words(assertion[:LONGEST_READ].translate(PLAIN_MARKS))
-    return _stems(items) or frozenset(stem(w.text) for w in items if w.text[0].isalnum()), _denies(
-        items
-    )
+    items = words(assertion.translate(PLAIN_MARKS))
+    stems = _stems(items) or frozenset(stem(w.text) for w in items if w.text[0].isalnum())
+    return stems, _denies(items)
 
 
 def _stems(items: Iterable[Word]) -> frozenset[str]:
@@ -668,24 +665,23 @@ class Asserted(NamedTuple):
     problem: str | None = None
 
 
+class _Told(msgspec.Struct):
+    text: Annotated[str, msgspec.Meta(max_length=LONGEST, pattern=r"\S")]
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+_TOLD = Annotated[list[_Told], msgspec.Meta(max_length=MOST_ASSERTIONS)]
+
+
 def read_assertions(entry: dict[str, Any]) -> list[list[Any]] | None:
     """Return [text, score] of each assertion of an entry; ``None`` if any of it is not valid."""
-    given = entry.get("assertions")
-    if not isinstance(given, list) or len(given) > MOST_ASSERTIONS:
+    try:
+        assertions: list[_Told] = msgspec.convert(entry.get("assertions"), _TOLD)
+    except msgspec.ValidationError:
         return None
-    assertions: list[list[Any]] = []
-    for one in given:
-        if not isinstance(one, dict):
-            return None
-        text, score = one.get("text"), one.get("score")
-        if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
-            return None
-        if isinstance(score, bool) or not isinstance(score, int | float):
-            return None
-        if not math.isfinite(score) or not 0 <= score <= 1:
-            return None
-        assertions.append([text.strip(), float(score)])
-    return assertions
+    if any(math.isnan(one.score) for one in assertions):
+        return None
+    return [[one.text.strip(), one.score] for one in assertions]
 
 
 class LlmDecisive(NumberedReader):

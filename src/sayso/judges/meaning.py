@@ -2,7 +2,7 @@
 
 The rules stand in for an NLI model: they compare the values that two answers give
 (:mod:`sayso.judges.contradiction`). They are meant for short answers to one factual question;
-paragraphs need a model.
+paragraphs need a model. Thoughts ("<think>...</think>") are no part of a text.
 
 An NLI model says how a premise relates to a hypothesis. It is asked for each ordered pair once, in
 large calls of similar lengths; a text entails itself without being asked; its own label names say
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, MutableMapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, Protocol
 
 import msgspec
@@ -30,15 +30,14 @@ from sayso.judges.contradiction import read_answer, relate
 from sayso.judges.rules.text import tokens
 from sayso.prompts import load_prompt, prompt_hash
 from sayso.prompts.fence import Field, fence
-from sayso.prompts.thoughts import strip_thinking
+from sayso.prompts.thoughts import split_thoughts, strip_thinking
 from sayso.records import InputError, Message, Request, is_blank
 
 # ---- meanings: by rules or by a model
 
 Triple = tuple[str, str, str]  # question, premise, hypothesis
 Floats = NDArray[np.float64]
-#: Characters of one text that are compared: an answer of a book's length is compared by its
-#: beginning, as any model with a context would.
+#: Characters of one text that are compared.
 LONGEST = 20_000
 
 
@@ -58,30 +57,33 @@ class Meaning(Protocol):
     def clusters(
         self, questions: Sequence[str], groups: Sequence[Sequence[str]]
     ) -> list[Clustering]:
-        """Return which answers mean the same, for each question."""
+        """Return which answers mean the same, for each question.
+
+        Only the first 20,000 characters of a text are compared.
+        """
 
 
 class RulesMeaning:
     """Equivalence of answers by rules, offline: 1 or 0, the same in both directions."""
 
     name = "rules"
-    signature = "nli:rules@2"
+    signature = "nli:rules@3"
     three = False
 
     def table(self, triples: Sequence[Triple]) -> Floats:
         """Return 1 where two answers say the same, else 0; contradiction is not known (NaN)."""
-        same = [
-            float(equivalent(q[:LONGEST], *sorted((a[:LONGEST], b[:LONGEST]))))
-            for q, a, b in triples
-        ]
+        same = [float(rules_entails(q[:LONGEST])(_cut(a), _cut(b))) for q, a, b in triples]
         return np.stack([np.asarray(same), np.full(len(same), np.nan)], axis=1)
 
     def clusters(
         self, questions: Sequence[str], groups: Sequence[Sequence[str]]
     ) -> list[Clustering]:
-        """Return greedy clusters of equivalent answers."""
+        """Return greedy clusters of equivalent answers, by their first 20,000 characters.
+
+        Answers of more than 2,000 are the same only where their words are.
+        """
         return [
-            Clustering(tuple(cluster([t[:LONGEST] for t in texts], rules_entails(q[:LONGEST]))))
+            Clustering(tuple(cluster([*map(_cut, texts)], rules_entails(q[:LONGEST]))))
             for q, texts in zip(questions, groups, strict=True)
         ]
 
@@ -125,36 +127,40 @@ class ModelMeaning:
                 places.setdefault(self._pair(question, premise, hypothesis), []).append(n)
         if places:
             rows = np.asarray(self._classifier.classify(list(places)), dtype=np.float64)
-            entails = rows[:, self._columns["entailment"]]
-            denies = (
-                rows[:, self._columns["contradiction"]]
-                if self.three
-                else np.full(len(rows), np.nan)
-            )
-            for row, where in enumerate(places.values()):
-                shares[where] = entails[row], denies[row]
+            denied = self._columns.get("contradiction")
+            for row, where in zip(rows, places.values(), strict=True):
+                against = np.nan if denied is None else row[denied]
+                shares[where] = row[self._columns["entailment"]], against
         return shares
 
     def clusters(
         self, questions: Sequence[str], groups: Sequence[Sequence[str]]
     ) -> list[Clustering]:
-        """Return greedy clusters, all questions round by round in shared calls."""
-        texts = [[t[:LONGEST] for t in group] for group in groups]
+        """Return greedy clusters, all questions round by round in shared calls.
+
+        Only the first 20,000 characters of a text are compared.
+        """
+        texts = [[*map(_cut, group)] for group in groups]
         shown = [q[:LONGEST] for q in questions] if self._condition else None
         relations = Relations(self._classifier)
         return cluster_many(texts, relations, shown, self._strict, self._overwrite)
 
     def _pair(self, question: str, premise: str, hypothesis: str) -> tuple[str, str]:
         head = f"{question[:LONGEST]} " if self._condition else ""
-        return head + premise.strip()[:LONGEST], head + hypothesis.strip()[:LONGEST]
+        return head + _cut(premise), head + _cut(hypothesis)
 
 
 # ---- how two texts relate
 
 
 def _said(text: str) -> str:
-    """Return a text without white space around it; "" for one that says nothing."""
+    """Return a text without thoughts and white space around it; "" for one that says nothing."""
+    text = split_thoughts(text).text
     return "" if is_blank(text) else text.strip()
+
+
+def _cut(text: str) -> str:
+    return _said(text)[:LONGEST]
 
 
 Relation = Literal["entailment", "neutral", "contradiction"]
@@ -162,6 +168,13 @@ Pair = tuple[str, str]
 #: (identity of the classifier, premise, hypothesis) -> relation, ``None`` = unreadable. A caller
 #: may keep it over questions and runs.
 Memo = MutableMapping[tuple[str, str, str], Relation | None]
+
+
+#: how the names of labels begin
+_NAMED: tuple[tuple[str, Relation], ...] = (
+    ("not_entail", "neutral"), ("non_entail", "neutral"), ("neutral", "neutral"),
+    ("contradict", "contradiction"), ("entail", "entailment"),
+)  # fmt: skip
 
 
 class Unread(Exception):  # noqa: N818
@@ -177,16 +190,10 @@ def label_columns(labels: Sequence[str]) -> dict[Relation, int]:
     columns: dict[Relation, int] = {}
     for column, label in enumerate(labels):
         name = label.strip().lower().replace("-", "_").replace(" ", "_")
-        relation: Relation | None = None
-        if name in ("not_entailment", "non_entailment", "neutral"):
-            relation = "neutral"
-        elif name.startswith("contradict"):
-            relation = "contradiction"
-        elif name.startswith("entail"):
-            relation = "entailment"
+        relation = next((r for start, r in _NAMED if name.startswith(start)), None)
+        if relation in columns:
+            raise InputError(f"labels {list(labels)} name {relation} twice")
         if relation is not None:
-            if relation in columns:
-                raise InputError(f"labels {list(labels)} name {relation} twice")
             columns[relation] = column
     if "entailment" not in columns or len(columns) != len(labels) or len(columns) < 2:
         raise InputError(
@@ -276,22 +283,17 @@ def cluster(
     order given. ``overwrite=True`` is the official code's: a text already in a cluster may be moved
     to a later one. Raises :class:`InputError` where ``entails`` returns ``None``.
     """
-    memo: dict[Pair, bool] = {}
 
+    @cache
     def known(a: str, b: str) -> bool:
-        if (a, b) not in memo:
-            answer = entails(a, b)
-            if answer is None:
-                raise InputError(f"no answer whether {a[:60]!r} entails {b[:60]!r}: cannot cluster")
-            memo[a, b] = bool(answer)
-        return memo[a, b]
-
-    def same(a: str, b: str) -> bool:
-        return known(a, b) and known(b, a)
+        answer = entails(a, b)
+        if answer is None:
+            raise InputError(f"no answer whether {a[:60]!r} entails {b[:60]!r}: cannot cluster")
+        return bool(answer)
 
     rounds = _Rounds([*map(_said, texts)], overwrite)
     while (leader := rounds.leader()) is not None:
-        rounds.settle({t: same(leader, t) for t in rounds.others()})
+        rounds.settle({t: known(leader, t) and known(t, leader) for t in rounds.others()})
     return rounds.ids
 
 
@@ -320,21 +322,20 @@ class _Rounds:
         leader = self.texts[self._at]
         if not leader:
             return []
-        rest = (
-            self.texts[j]
-            for j in range(self._at + 1, len(self.texts))
-            if self.overwrite or self.ids[j] < 0
-        )
-        return [text for text in dict.fromkeys(rest) if text and text != leader]
+        rest = dict.fromkeys(self.texts[j] for j in self._open())
+        return [text for text in rest if text and text != leader]
 
     def settle(self, same: dict[str, bool]) -> None:
         """Let the equivalent texts join the leader's cluster."""
         leader = self.texts[self._at]
-        for j in range(self._at + 1, len(self.texts)):
-            if self.overwrite or self.ids[j] < 0:
-                text = self.texts[j]
-                if text == leader or same.get(text, False):
-                    self.ids[j] = self.ids[self._at]
+        for j in self._open():
+            if self.texts[j] == leader or same.get(self.texts[j], False):
+                self.ids[j] = self.ids[self._at]
+
+    def _open(self) -> list[int]:
+        """Return the texts behind the leader that may still join it."""
+        behind = range(self._at + 1, len(self.texts))
+        return [j for j in behind if self.overwrite or self.ids[j] < 0]
 
 
 def cluster_many(
@@ -494,6 +495,7 @@ def equivalent(question: str, a: str, b: str) -> bool:
     """Return whether two answers to a question say the same; symmetric, True for equal texts.
 
     Never raises on any text. Two short answers without a value ("I don't know") say the same.
+    Answers of more than 2,000 characters do only where their words are the same.
     """
     a, b = _said(a), _said(b)
     if a == b:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
+from sayso.judges.patterns import regex
 from sayso.judges.rules.text import (
     CHANGERS,
     NUMERALS,
@@ -29,6 +30,8 @@ Comparison = Literal["same", "different", "unsure"]
 
 #: No name is longer; what is gets compared as "unsure" instead of word by word.
 _LONGEST = 200
+#: numerals of one letter; no person's name ends in an initial
+_NUMERALS = NUMERALS | {"L": "50"}
 _SMALL = word_set("the a an of and for in on at to")
 _CREDENTIALS = word_set("phd md esq obe cbe")
 GENERATIONS = {"junior": "jr", "fils": "jr", "younger": "jr", "senior": "sr", "pere": "sr"} | {
@@ -102,8 +105,8 @@ def name_key(text: str) -> tuple[str, ...]:
         after = items[i + 1] if i + 1 < len(items) else None
         if t.raw in ("l", "ll", "lll") and i and after is None:
             key.append(str(len(t.raw)))  # capitals that were read as letters
-        elif t.raw in NUMERALS and i and len(items[i - 1].text) > 1 and _ends(text, t, after):
-            key.append(NUMERALS[t.raw])
+        elif t.raw in _NUMERALS and i and len(items[i - 1].text) > 1 and _ends(text, t, after):
+            key.append(_NUMERALS[t.raw])
         elif t.text in ("no", "number", "nr") and after is not None and after.number:
             continue
         elif i == 0 and after and t.raw.isupper() and 2 <= len(t.raw) <= 3 and t.text.isalpha():
@@ -189,9 +192,15 @@ def _abbreviates(short: str, name: str) -> bool:
     return letters.casefold() in (firsts, capitals)
 
 
+#: a letter that other alphabets are written with or without: Gandhi, Ghandi, Gandi
+_BREATH = regex(r"(?<=[bdgkt])h")
+
+
 def _alike(a: str, b: str) -> bool:
     """One word of a name, up to a typing slip inside it and known ways to write it."""
     if a == b or _VARIANTS.get(a, a) == _VARIANTS.get(b, b):
+        return True
+    if min(len(a), len(b)) > 4 and _BREATH.sub("", a) == _BREATH.sub("", b):
         return True
     return not a.startswith(b) and not b.startswith(a) and slip(a, b)
 
@@ -200,7 +209,7 @@ def _words(x: Sequence[str], y: Sequence[str]) -> Comparison:
     """Compare the words of two names, without their numbers."""
     if not x or not y:
         return "same" if list(x) == list(y) else "different"
-    x, y = ([w for w in key if w not in PARTICLES] or list(key) for key in (x, y))
+    x, y = (_without_particles(key) for key in (x, y))
     kinds = CLASSES | _TRANSPARENT
     if sorted(x) == sorted(y):
         return _reordered(x, y)
@@ -218,6 +227,11 @@ def _words(x: Sequence[str], y: Sequence[str]) -> Comparison:
     if set(rest) <= _SCHOOLS or (list(rest) == ["city"] and len(whole) > 1):
         return "unsure"  # Harvard or Harvard University; New York City
     return "different" if kinds & set(rest) else "unsure"
+
+
+def _without_particles(key: Sequence[str]) -> list[str]:
+    """Return the words that are no particles; "Al" is a given name where it comes first."""
+    return [w for i, w in enumerate(key) if w not in PARTICLES or (w == "al" and i == 0)] or [*key]
 
 
 def _reordered(x: Sequence[str], y: Sequence[str]) -> Comparison:

@@ -307,7 +307,11 @@ LEFT_IN = "a thought in the answer's text was taken out, with what is known of i
 
 
 def without_thoughts(reply: Generation) -> Generation:
-    """Return an answer with the thoughts of its text apart; one that is all thought was cut off."""
+    """Return an answer with the thoughts of its text apart.
+
+    One that ends in a thought was cut off there, whatever stands before it: that is no whole answer
+    and has problem "truncated".
+    """
     split = split_thoughts(reply.text)
     if not split.thoughts:
         return reply
@@ -318,7 +322,7 @@ def without_thoughts(reply: Generation) -> Generation:
         text=text,
         thinking="\n\n".join([*known, *split.thoughts]),
         overrides=(*reply.overrides, LEFT_IN),
-        problem=reply.problem or (None if split.closed or text else "truncated"),
+        problem=reply.problem or (None if split.closed else "truncated"),
         **dict.fromkeys(_OF_TOKENS),
     )
 

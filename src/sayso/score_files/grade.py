@@ -1,14 +1,16 @@
 """Is an answer right? Every answer metric that a gold allows, as 1, 0, or nothing.
 
 Content counts: a hedged answer with the right value is right. An answer that gives no value
-(it abstains, asks back, refuses) is neither: it has no verdict, and is counted.
+(it abstains, asks back, refuses) is neither: it has no verdict, and is counted. One that a judge
+could not read, or that is longer than it reads, has a problem instead.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
@@ -17,9 +19,20 @@ from typing import Any, NamedTuple
 from sayso.answers.lexical import ANSWER_METRICS, rouge_l, rouge_tokens
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.judges.judge import Item
-from sayso.judges.rules.judge import judge_rules
+from sayso.judges.model.replies import PROBLEMS
+from sayso.judges.rules.judge import LONGEST, judge_rules
 from sayso.metrics.length_audit import THRESHOLDS
-from sayso.records import Generation, Gold, InputError, Message, Question, Request, is_blank
+from sayso.prompts.fence import LONGEST as LONGEST_SHOWN
+from sayso.records import (
+    Generation,
+    Gold,
+    InputError,
+    Message,
+    Question,
+    Request,
+    Verdict,
+    is_blank,
+)
 from sayso.runs.costs import Meter
 from sayso.runs.judge import JudgeOptions, open_judge
 from sayso.scores.collect import LEAST, Examples, Shown, choose_examples
@@ -27,17 +40,19 @@ from sayso.storage.cache import Cache
 
 #: metrics that need nothing but the text
 OFFLINE = ("rules", *ANSWER_METRICS)
-#: longer answers are judged by their beginning
-LONGEST = 20_000
 #: what a judge is shown in place of the question when it is to compare with the gold alone
 UNSEEN = "(the question is not shown: does the answer say what the gold says?)"
 
 
 class Grade(NamedTuple):
-    """What a metric says of one answer: ``correct`` 1, 0 or NaN; ``value`` 0..1 if it has one."""
+    """What a metric says of one answer: ``correct`` 1, 0 or NaN; ``value`` 0..1 if it has one.
+
+    ``problem`` says why there is no verdict, as a judge's does.
+    """
 
     correct: float
     value: float = math.nan
+    problem: str | None = None
 
 
 NONE = Grade(math.nan)
@@ -67,7 +82,7 @@ def graders(
     if kind == "file" and rest:
         grader: Grader = _each(lambda row: Grade(row.recorded.get(rest, math.nan)))
     elif kind == "bert_score":
-        grader = _bert(rest)
+        grader = _Bert(rest or "roberta-large")
     elif kind in ("llm", "llm_blind") and rest:
         kept = stack.enter_context(Cache(cache))
         opened = open_judge(rest, JudgeOptions(price=price), cache=kept, meter=meter)
@@ -111,9 +126,12 @@ def _graded(row: AnswerRow) -> bool:
 def _rules(row: AnswerRow) -> Grade:
     if not _graded(row):
         return NONE
-    verdict = judge_rules(row.question[:LONGEST], row.gold or (), (row.answer or "")[:LONGEST])
+    return _of_verdict(judge_rules(row.question, row.gold or (), row.answer or ""))
+
+
+def _of_verdict(verdict: Verdict) -> Grade:
     if verdict.problem is not None or verdict.content not in ("correct", "incorrect"):
-        return NONE
+        return Grade(math.nan, problem=verdict.problem)
     return Grade(float(verdict.content == "correct"))
 
 
@@ -125,39 +143,50 @@ def _lexical(name: str) -> Callable[[AnswerRow], Grade]:
             return NONE
         if name == "rouge_l" and not any(map(rouge_tokens, row.gold)):
             # the official tokenizer finds no word in other scripts, and so no right answer
-            value = rouge_l(row.gold, row.answer[:LONGEST], tokenizer="unicode")
+            value = rouge_l(row.gold, row.answer, tokenizer="unicode")
         else:
-            value = metric(row.gold, row.answer[:LONGEST])
+            value = metric(row.gold, row.answer)
         return Grade(float(threshold.correct([value])[0]), value)
 
     return grade
 
 
-def _bert(model: str) -> Grader:
-    def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
-        # looked up by name: the public module of answer metrics is above this one
-        bert_score = import_module("sayso.answers").bert_score
-        named = {"model": model} if model else {}
+class _Bert:
+    """BERTScore by a model; ``cut`` counts the texts of which it reads the beginning only."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.cut = 0
+
+    def __call__(self, rows: Sequence[AnswerRow]) -> list[Grade]:
+        """Grade all answers that have a gold in one go."""
         places = [n for n, row in enumerate(rows) if _graded(row)]
         grades = [NONE] * len(rows)
         if not places:
             return grades
+        # looked up by name: the public module of answer metrics is above this one
+        public = import_module("sayso.answers")
+        vectors = public.open_vectors(self.model, None)
+        before = getattr(vectors, "cut", 0)
         golds, answers = [rows[n].gold for n in places], [rows[n].answer for n in places]
-        for n, value in zip(places, bert_score(golds, answers, **named), strict=True):
+        for n, value in zip(places, public.bert_score(golds, answers, vectors), strict=True):
             grades[n] = Grade(float(THRESHOLDS["bert_score"].correct([value])[0]), value)
+        self.cut += getattr(vectors, "cut", 0) - before
         return grades
-
-    return grade_all
 
 
 def _judge(judge: Any, *, blind: bool) -> Grader:
     def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
-        places = [n for n, row in enumerate(rows) if _graded(row)]
-        items = [_item(rows[n], n, blind) for n in places]
         grades = [NONE] * len(rows)
+        places = []
+        for n, row in enumerate(rows):
+            if len(row.answer or "") > LONGEST_SHOWN and _graded(row):
+                grades[n] = Grade(math.nan, problem="budget")
+            elif _graded(row):
+                places.append(n)
+        items = [_item(rows[n], n, blind) for n in places]
         for n, verdict in zip(places, judge.grade(items), strict=True):
-            if verdict.problem is None and verdict.content in ("correct", "incorrect"):
-                grades[n] = Grade(float(verdict.content == "correct"))
+            grades[n] = _of_verdict(verdict)
         return grades
 
     return grade_all
@@ -173,6 +202,53 @@ def _item(row: AnswerRow, number: int, blind: bool) -> Item:
         request, id=f"g{number}", question=question.id, form="short", text=row.answer or ""
     )
     return Item(answer, (question,))
+
+
+# ---- answers without a verdict
+
+
+def why_unjudged(metric: str, problem: str) -> str:
+    """Return in words why a metric has no verdict on an answer."""
+    longest = LONGEST if metric == "rules" else LONGEST_SHOWN
+    words = {
+        **PROBLEMS,
+        "budget": f"longer than the {longest:,} characters that it reads",
+        "language": "in another language than English",
+    }
+    return f"{problem}: {words[problem]}" if problem in words else problem
+
+
+class Unjudged:
+    """Counts the answers that metrics could not read, by metric and problem."""
+
+    def __init__(self) -> None:
+        self.problems: dict[str, Counter[str]] = {}
+
+    def add(self, grades: Mapping[str, Grade]) -> None:
+        """Count one answer."""
+        for metric, grade in grades.items():
+            if grade.problem is not None:
+                self.problems.setdefault(metric, Counter())[grade.problem] += 1
+
+    def sentences(self, judges: Mapping[str, Grader]) -> list[str]:
+        """Return a sentence for each metric that did not read all."""
+        texts = []
+        for metric, counts in self.problems.items():
+            why = "; ".join(
+                f"{n:,} {why_unjudged(metric, problem)}" for problem, n in counts.most_common()
+            )
+            texts.append(f"{metric} has no verdict on {_of(counts.total(), 'answer')} ({why})")
+        texts += [
+            f"{metric} compared {_of(judge.cut, 'text')} by the beginning: longer than "
+            f"{judge.model} reads"
+            for metric, judge in judges.items()
+            if isinstance(judge, _Bert) and judge.cut
+        ]
+        return texts
+
+
+def _of(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 # ---- labeled examples for P(True), which then does not score them

@@ -28,7 +28,7 @@ from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.length_audit import FalseNegatives, LengthAudit, SweepRow
 from sayso.records import Estimate, InputError
 from sayso.report.numbers import line
-from sayso.score_files.grade import Grade, check_recorded, graders
+from sayso.score_files.grade import Grade, Unjudged, check_recorded, graders
 from sayso.score_files.write import QUESTION_NUMBER, Columns, group_of
 from sayso.scores import SCORES
 from sayso.storage.cache import default_cache_folder
@@ -80,16 +80,18 @@ class Judge(msgspec.Struct, frozen=True):
     inflation: float | None
 
 
-class Raters(msgspec.Struct, frozen=True):
+class Raters(msgspec.Struct, frozen=True, omit_defaults=True):
     """People and answer metrics as graders of the same answers.
 
     ``pairs`` every two of them; ``others`` how often each says what the majority of ``panel`` says,
-    itself left out of it (:func:`sayso.metrics.against_others`).
+    itself left out of it (:func:`sayso.metrics.against_others`). ``more`` people than
+    :data:`MOST_PEOPLE` judged a row: their votes count in "people" only.
     """
 
     pairs: tuple[Pairing, ...]
     panel: tuple[str, ...]
     others: dict[str, Estimate]
+    more: int = 0
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -98,7 +100,8 @@ class Board(msgspec.Struct, frozen=True):
     ``left_out`` counts rows without a verdict; ``resamples`` those of AUROC (the other intervals
     take at most 500): of ``questions`` where some have several answers, else (``None``) of answers.
     ``audits`` by score and metric; ``sweeps`` by metric, where people gave verdicts. ``problem``
-    says why there is no AUROC, ``raters`` how far people and metrics agree.
+    says why there is no AUROC, ``raters`` how far people and metrics agree, ``unread`` what metrics
+    could not read.
     """
 
     against: str
@@ -115,6 +118,7 @@ class Board(msgspec.Struct, frozen=True):
     problem: str | None = None
     raters: Raters | None = None
     questions: int | None = None
+    unread: tuple[str, ...] = ()
 
 
 def leaderboard(
@@ -148,8 +152,12 @@ def leaderboard(
         judges = graders(gold_metric, folder, stack)
         check_recorded(gold_metric, read)
         graded = {name: judge(read) for name, judge in judges.items()}
+    by_row = [{name: grades[n] for name, grades in graded.items()} for n in range(len(read))]
+    unjudged = Unjudged()
+    for grades in by_row:
+        unjudged.add(grades)
     people = any(row.human is not None for row in read)
-    judged = any(not math.isnan(g.correct) for grades in graded.values() for g in grades)
+    judged = any(not math.isnan(g.correct) for grades in by_row for g in grades.values())
     if not people and not judged:
         raise InputError(
             "leaderboard: no row could be judged; expected 'gold' (a true value, or a list) or "
@@ -159,8 +167,9 @@ def leaderboard(
         for n, row in enumerate(read):
             values = {name: _number_of(row.own.get(name), name, n) for name in names}
             held = {name: value for name, value in values.items() if value is not None}
-            table.add(numbers_of(row, held, {k: v[n] for k, v in graded.items()}, names))
-        return board(table, names, list(judges) if judged else [], gold_metric, people, seed)
+            table.add(numbers_of(row, held, by_row[n], names))
+        used, unread = list(judges) if judged else [], unjudged.sentences(judges)
+        return board(table, names, used, gold_metric, people, seed, unread)
 
 
 def _number_of(value: object, name: str, place: int) -> float | None:
@@ -180,7 +189,7 @@ def columns_for(methods: Iterable[str], judges: Iterable[str]) -> Columns:
     """Return an empty table for these scores and answer metrics."""
     graded = [f"{what}:{name}" for name in judges for what in ("correct", "value")]
     kept = [name for name in methods if name != LENGTH]
-    return Columns(["words", "correct:people", QUESTION_NUMBER, *VOTES, *kept, *graded])
+    return Columns(["words", "correct:people", QUESTION_NUMBER, VOTE_COUNT, *VOTES, *kept, *graded])
 
 
 def numbers_of(
@@ -196,7 +205,7 @@ def numbers_of(
         numbers["words"] = float(len(row.answer.split()))
     if row.human is not None:
         numbers["correct:people"] = row.human
-    numbers |= votes_of(row)
+    numbers |= {VOTE_COUNT: float(len(row.votes)), **votes_of(row)}
     for name, grade in grades.items():
         numbers[f"correct:{name}"] = grade.correct
         numbers[f"value:{name}"] = grade.value
@@ -233,6 +242,7 @@ def board(
     against: str,
     people: bool,
     seed: int = 0,
+    unread: Sequence[str] = (),
 ) -> Board:
     """Return the leaderboard and the audit of a table of scores and verdicts.
 
@@ -273,6 +283,7 @@ def board(
         problem=_one_class(wrong),
         raters=raters(columns, graders, unit, n, seed),
         questions=None if unit is None else len(np.unique(unit[judged])),
+        unread=tuple(unread),
     )
 
 
@@ -449,6 +460,7 @@ def _sweeps(
 
 #: people of one row whose votes are kept apart; a list of votes has a place for each of them
 MOST_PEOPLE = 10
+VOTE_COUNT = "vote:count"
 VOTES = tuple(f"vote:{person}" for person in range(1, MOST_PEOPLE + 1))
 #: resamples of an interval
 RATER_RESAMPLES = 500
@@ -484,6 +496,7 @@ def raters(
     if len(verdicts) < 2:
         return None
     times = min(n, RATER_RESAMPLES)
+    most = columns.column(VOTE_COUNT).max() if VOTE_COUNT in columns else 0
     panel = tuple(voters) if len(voters) >= LEAST_RATERS else tuple(verdicts)
     return Raters(
         pairs=agreement_matrix(verdicts, unit, n=times, seed=seed),
@@ -491,6 +504,7 @@ def raters(
         others=against_others(verdicts, panel, unit, n=times, seed=seed)
         if len(panel) >= LEAST_RATERS
         else {},
+        more=max(0, int(most) - MOST_PEOPLE),
     )
 
 
@@ -577,7 +591,12 @@ def headline(result: Board) -> str:
 
 def warnings(result: Board) -> list[str]:
     """Return what a reader must know before quoting a row."""
-    texts = []
+    texts = [*result.unread]
+    if result.raters is not None and result.raters.more:
+        texts.append(
+            f"up to {MOST_PEOPLE + result.raters.more} people judged a row: the first "
+            f"{MOST_PEOPLE} are compared one by one, all of them count in 'people'"
+        )
     rare, kind = min((result.wrong, "wrong"), (result.judged - result.wrong, "right"))
     if 0 < rare < FEW:
         texts.append(
@@ -590,6 +609,10 @@ def warnings(result: Board) -> list[str]:
         texts.append(
             f"plain length alone has AUROC {_number(length.auroc)}: a score that grows with "
             "length shares in that; read the column 'fixed'"
+        )
+    if result.rows > PAIRED:
+        texts.append(
+            f"of more than {PAIRED:,} rows no score is compared with plain length: there is no *"
         )
     partial = [e.method for e in result.entries if e.missing]
     if partial:

@@ -30,7 +30,14 @@ from sayso.judges.rules.text import forget_texts
 from sayso.records import InputError, Message, Request, is_blank
 from sayso.runs.costs import Meter
 from sayso.runs.tools import Toolbox
-from sayso.score_files.grade import Grader, check_recorded, examples_of, graders
+from sayso.score_files.grade import (
+    Grader,
+    Unjudged,
+    check_recorded,
+    examples_of,
+    graders,
+    why_unjudged,
+)
 from sayso.score_files.leaderboard import EQUAL, LENGTH, Board, board, columns_for, numbers_of
 from sayso.score_files.write import (
     PROBLEMS,
@@ -265,6 +272,8 @@ def _blocks(scored: Iterable[Scored]) -> Iterator[list[Scored]]:
 
 #: questions whose evidence is collected together
 BLOCK = 128
+#: kinds of problems that are counted apart
+MOST_KINDS = 50
 _MEANING = {"clusters", "nli", "nli:answer", "nli:sentences"}
 _ENGINE = {
     "logprobs", "entropies", "margins", "self_certainty", "renyi", "draws.logprobs",
@@ -329,9 +338,10 @@ class Summary:
                 self.worded.setdefault(kind, reason)
         for problem in scored.row.problems:
             kind = _NUMBER.sub("#", problem)[:160]
-            if kind in self.problems or len(self.problems) < 50:
-                self.problems[kind] += 1
-                self.examples.setdefault(kind, f"{scored.row.place}: {problem}"[:200])
+            if kind not in self.problems and len(self.problems) >= MOST_KINDS:
+                kind = "other problems"
+            self.problems[kind] += 1
+            self.examples.setdefault(kind, f"{scored.row.place}: {problem}"[:200])
 
     @property
     def notices(self) -> list[str]:
@@ -546,6 +556,7 @@ class _Scoring:
     learns: bool
     token_level: bool
     summary: Summary = dataclasses.field(default_factory=Summary)
+    unjudged: Unjudged = dataclasses.field(default_factory=Unjudged)
     judged: int = 0
     people: int = 0
     with_gold: int = 0
@@ -570,9 +581,14 @@ class _Scoring:
             new = new_columns(one, named=self.named, token_level=self.token_level)
             if self.named and self.learns:
                 new[P_IK] = None
+            self.unjudged.add(grades)
             if self.gold_metric in grades:
-                correct = grades[self.gold_metric].correct
-                new[f"correct_{self.gold_metric}"] = None if math.isnan(correct) else correct
+                name, grade = f"correct_{self.gold_metric}", grades[self.gold_metric]
+                new[name] = None if math.isnan(grade.correct) else grade.correct
+                if grade.problem is not None:
+                    why = why_unjudged(self.gold_metric, grade.problem)
+                    problems: Any = new.get(PROBLEMS) or {}
+                    new[PROBLEMS] = {**problems, name: why}
             sink(one.row, new)
 
     def _forget(self, rows: Sequence[AnswerRow]) -> None:
@@ -597,7 +613,9 @@ class _Scoring:
         if not self.judged and not self.people:
             return None
         used = list(self.judges) if self.judged else []
-        return board(self.table, methods, used, self.gold_metric, self.people > 0, seed)
+        unread = self.unjudged.sentences(self.judges)
+        people = self.people > 0
+        return board(self.table, methods, used, self.gold_metric, people, seed, unread)
 
 
 # ---- P(IK): hidden states of the rows, and a probe that is fitted when all rows were read

@@ -331,9 +331,7 @@ def split_thought(text: str) -> tuple[str, str | None, bool, bool]:
     split = split_thoughts(text)
     if not split.thoughts:
         return text, None, False, False
-    answer = split.text.lstrip()
-    unclosed = not split.closed and not answer
-    return answer, "\n\n".join(split.thoughts), unclosed, split.implicit
+    return split.text.lstrip(), "\n\n".join(split.thoughts), not split.closed, split.implicit
 
 
 # ---- token log-probabilities

@@ -69,12 +69,16 @@ _PLACING = frozenset(["in", "at", "from", "near", ":", "outside"])
 _BEFORE_PLACES = frozenset(
     ["the", "a", "small", "city", "town", "village", "district", "of", "region"]
 )
-_TIMES = MONTHS | {"century", "centuries", "decade", "ago", "yesterday", "today"}
+_TIMES = MONTHS | {
+    *("century", "centuries", "decade", "ago", "yesterday", "today"),
+    *("hundred", "thousand", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+}
 _PLACES = frozenset(
     ["birthplace", "hometown", "place", "headquarters", "seat", "home", "capital", "location"]
 )
 _GAPS = frozenset(["ignorant", "policy", "ask"])
 _SOFT = frozenset(["doubt", "modal", "hearsay", "ignorant", "contrast"])
+_DOUBTS = _GAPS | _SOFT
 _ASKED_WITH: Mapping[str, frozenset[str]] = {
     "date": frozenset(["when", "date", "year", "day", "month", "dates", "birthday"]),
     "place": frozenset(["where", "place", "city", "country", "location", "town"]),
@@ -185,13 +189,15 @@ def about(rows: Sequence[Sentence], aspect: Aspect) -> list[Sentence]:
     "She was born in Ripley, but I am not sure when" does not doubt the place, nor does "She was a
     singer, and I think she lived in Derby" doubt the singer.
     """
+    if not any(mark.kind in _DOUBTS for row in rows for mark in marks_of(row)):
+        return list(rows)
     clauses = clauses_of(rows, aspect.cues)
     parts = [rows[c.sentence][c.start : c.end] for c in clauses]
     stems = [_stems(part) for part in parts]
     hit = [bool(found & aspect.cues) for found in stems]
     kept: list[list[Word]] = [[] for _ in rows]
     for clause, part, found, mine in zip(clauses, parts, stems, hit, strict=True):
-        doubts = any(mark.kind in _GAPS or mark.kind in _SOFT for mark in marks_of(part))
+        doubts = any(mark.kind in _DOUBTS for mark in marks_of(part))
         value = any(word.name or word.text[0].isdigit() for word in part)
         told = value and any(hit) and bool(found & family_names())
         if mine or not doubts or not (told or _other_kind(part, aspect.kind)):
@@ -472,14 +478,14 @@ class Paragraph:
         return first.text in _TELLING or first.text in self.names
 
     def _bare(self, q: int) -> bool:
-        if not self.kinds_of[q] & (_GAPS | _SOFT) or self.taken[q]:
+        if not self.kinds_of[q] & _DOUBTS or self.taken[q]:
             return False
         part = self.words(self.clauses[q])
         return part[0].text == "(" or not any(w.name or w.text[0].isdigit() for w in part)
 
     def _names_another(self, q: int, j: int) -> bool:
         """Whether a remark of doubt names another kind of thing: "although I doubt the year"."""
-        if not self.kinds_of[q] & (_GAPS | _SOFT) or self.hits[q, j] > 0:
+        if not self.kinds_of[q] & _DOUBTS or self.hits[q, j] > 0:
             return False
         named = _other_kind(self.words(self.clauses[q]), self.aspects[j].kind)
         return named or bool(self.other_hits[q, j])

@@ -260,36 +260,27 @@ def gold_dates(value: str, precision: str | None = None, kind: str = "text") -> 
     return dates
 
 
-def _years_agree(gold: Date, said: Date, any_year: bool) -> bool:
+def _years_agree(gold: Date, said: Date) -> bool:
     if gold.year is None or said.year is None or gold.last is None or said.last is None:
         return True
     inside = gold.year <= said.year and said.last <= gold.last
     around = said.year <= gold.year and gold.last <= said.last
     if gold.kind == "span":
-        ends = said.year == said.last and said.year in (gold.year, gold.last)
-        return (
-            (inside and around)
-            or ends
-            or (inside and any_year)
-            or (around and said.kind == "period")
-        )
-    if inside:
-        return True
-    return around and (
-        said.kind == "period" or said.last - said.year <= 10 or gold.year in (said.year, said.last)
-    )
+        one = said.year == said.last and said.year in (gold.year, gold.last)
+        return one or (around and (inside or said.kind == "period"))
+    short = said.kind == "period" or said.last - said.year <= 10
+    return inside or (around and (short or gold.year in (said.year, said.last)))
 
 
-def agree(gold: Date, said: Date, any_year: bool = False) -> bool:
+def agree(gold: Date, said: Date) -> bool:
     """Tell whether what was said agrees with the gold: no part that both state differs.
 
     A coarser answer (month, year, decade, century, a span of at most ten years that holds the
     gold) agrees; so does a finer one. An answer without a year agrees only if it says all of month
     and day that the gold says, and a gold without a year only with an answer that says a month. Of
-    a gold span both ends must be said, or one of them alone; ``any_year`` accepts every year inside
-    it.
+    a gold span both ends must be said, or one of them alone.
     """
-    if not _years_agree(gold, said, any_year):
+    if not _years_agree(gold, said):
         return False
     vague = gold.month is None or (gold.day is not None and said.day is None)
     if said.year is None and gold.year is not None and vague:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import islice, pairwise
+from functools import cached_property, lru_cache
+from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
-from sayso.judges.names import CLASSES, GENERATIONS, compare_names
+from sayso.judges.names import CLASSES, compare_names
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import MONTHS, Date, agree, find_dates, gold_dates
 from sayso.judges.rules.quantities import (
@@ -32,7 +32,6 @@ from sayso.judges.rules.text import (
     NUMERALS,
     PARTICLES,
     STOP,
-    TITLES,
     Token,
     content,
     country_names,
@@ -40,8 +39,6 @@ from sayso.judges.rules.text import (
     keys,
     person_parts,
     plain_plural,
-    same_given,
-    slip,
     stands_alone,
     tokens,
     word_set,
@@ -54,16 +51,11 @@ from sayso.records import Content, Gold
 ARTICLES = frozenset({"a", "an", "the"})
 # These read a value whose words stand one space apart.
 _PARENTHESES = regex(r" ?[(\[{]([^()\[\]{}]*+)[)\]}]?")
-_CLAUSE = regex(r",? (?:who|which|that|whose|where|when) .*$")
-_DASH = regex(r" [-\u2013\u2014]++ .*$")
 _DATED = regex(r" (?:in|of|from|since) (?:the )?\d{3,4}s?$")
 _ORIGIN = regex(r" (?:of|from|in) (?:the )?[A-Z][\w.]*+(?: [A-Z][\w.]*+)*+$")
 _EITHER = regex(r" or ", re.IGNORECASE)
 LISTED = regex(r"\band\b|&|;|\bor\b", re.IGNORECASE)
-_LEADING = regex(
-    r"^(?:to|of|by|in|on|at|from|as|with|for|because of|due to|about|approximately|over)\s+",
-    re.IGNORECASE,
-)
+_LEADING = regex(r"^(?:to|of|by|in|on|at|from|as|with|for|about|over)\s+", re.IGNORECASE)
 # Kinds that a gold names for clarity: "drama film" is well named by "drama".
 _KINDS = word_set(
     "film movie genre music language company corporation disease disorder syndrome river region"
@@ -116,50 +108,38 @@ def _capital_run(value: str) -> str | None:
     return " ".join(words[at:])
 
 
-_MAJORITY = dict.fromkeys(("majority", "most", "over half", "more than half"), "> 50 %")
-_MAJORITY["the majority"] = "> 50 %"
-
-
 @lru_cache(maxsize=8192)
 def readings(value: str) -> tuple[Form, ...]:
     """Return the ways to read a gold, the whole one first.
 
-    Left out may be: parentheses, what follows a comma or a dash (unless the gold is a list), a
-    relative clause, a year or place at the end, lower-case words before a name. "A or B" is both.
+    Left out may be: parentheses, what follows a comma (unless the gold is a list), a year or place
+    at the end, lower-case words before a name. "A or B" is both.
     """
     value = " ".join(value.split())
-    whole = [value]
-    bare = " ".join(_PARENTHESES.sub(" ", value).split()).strip(" ,")
-    if bare and bare != value:
-        whole.append(bare)
-        inside = _PARENTHESES.search(value)
-        if inside and re.fullmatch(r"[A-Z]{2,6}", inside[1].strip()):
-            whole.append(inside[1].strip())
-    if _ONES.search(bare):
-        whole.append(_ONES.sub(lambda m: "I" * len(m[0]), bare))
-    halves = _EITHER.split(bare)
-    if "," not in bare and len(halves) > 1:
-        whole.extend(half for half in halves if re.search(r"\w{2}", half))
-    whole += [m for m in _MAJORITY if _MAJORITY.get(bare.casefold()) == _MAJORITY[m] and m != bare]
-    short: list[str] = list(country_names(bare))
-    for v in dict.fromkeys((value, bare)):
-        shorter = _DASH.sub("", _CLAUSE.sub("", v))
-        head, *comma = _COMMA.split(shorter, maxsplit=1)
-        if comma and not LISTED.search(shorter):
+    if value.isalpha():
+        return tuple(filter(None, [_form(value, True)]))
+    bare = " ".join(_PARENTHESES.sub(" ", value).split()).strip(" ,") or value
+    whole = [value, bare]
+    inside = _PARENTHESES.search(value)
+    if inside and bare != value and re.fullmatch(r"[A-Z]{2,6}", inside[1].strip()):
+        whole.append(inside[1].strip())
+    whole.append(_ONES.sub(lambda m: "I" * len(m[0]), bare))
+    if "," not in bare:
+        whole.extend(half for half in _EITHER.split(bare) if re.search(r"\w{2}", half))
+    short: list[str] = []
+    for one in (value, bare):
+        head, *comma = _COMMA.split(one, maxsplit=1)
+        if comma and not LISTED.search(one):
             short.append(head)
-        words = shorter.split()
-        if len(words) > 1 and words[-1] in _KINDS:
-            short.append(" ".join(words[:-1]))
-        short += [shorter, _LEADING.sub("", shorter), _DATED.sub("", shorter)]
-        if len(shorter.split()) > 2:
-            rest = _ORIGIN.sub("", shorter)
-            if len([t for t in tokens(rest) if t.text not in STOP]) >= 2:
-                short.append(rest)
-        for one in (shorter, head if comma else shorter):
-            name = _capital_run(one)
-            if name:
-                short.append(name)
-                short.append(_ORIGIN.sub("", name))
+        first, _, last = one.rpartition(" ")
+        if last in _KINDS:
+            short.append(first)
+        short += [_LEADING.sub("", one), _DATED.sub("", one)]
+        rest = _ORIGIN.sub("", one)
+        if len([t for t in tokens(rest) if t.text not in STOP]) >= 2:
+            short.append(rest)
+        names = filter(None, map(_capital_run, (one, head)))
+        short.extend(part for name in names for part in (name, _ORIGIN.sub("", name)))
     found = [_form(v, True) for v in dict.fromkeys(whole)]
     found += [_form(v, False) for v in dict.fromkeys(short) if v and v not in whole]
     return tuple(f for f in found if f is not None)
@@ -170,21 +150,6 @@ def readings(value: str) -> tuple[Form, ...]:
 _SMALL_WORDS = STOP | word_set("us no me may can all any out up go he it pm am so do")
 
 
-class Text(NamedTuple):
-    """A text taken apart once: tokens without articles, where each form stands, all glued.
-
-    ``starts`` are the tokens' positions in ``glued``, ``at`` those in the text itself.
-    """
-
-    tokens: tuple[Token, ...]
-    places: dict[str, list[int]]
-    glued: str
-    starts: tuple[int, ...]
-    at: tuple[int, ...]
-    letters: dict[str, list[str]]
-    located: dict[str, tuple[int, ...]]
-
-
 class Hit(NamedTuple):
     """A match: token indices in the text, inclusive, and the rule that found it."""
 
@@ -193,40 +158,77 @@ class Hit(NamedTuple):
     why: str
 
 
-@lru_cache(maxsize=512)
+class Text:
+    """A text taken apart once: tokens without articles, and where each form of a word stands.
+
+    ``glued`` are its letters without spaces, ``starts`` where in them each token begins.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tuple(t for t in tokens(text) if t.text not in ARTICLES)
+        self.places: dict[str, list[int]] = {}
+        self._located: dict[str, tuple[int, ...]] = {}
+        places = self.places
+        for i, t in enumerate(self.tokens):
+            for key in keys(t.text, t.stem):
+                places.setdefault(key, []).append(i)
+            if t.raw.isupper():
+                # What reads as a Roman numeral in capitals may be a word in capitals, and "Henry V"
+                # is Henry the Fifth, though a single letter may also be an initial.
+                if t.number:
+                    places.setdefault(t.raw.casefold(), []).append(i)
+                if t.raw in NUMERALS and i and self.tokens[i - 1].capital:
+                    places.setdefault(NUMERALS[t.raw], []).append(i)
+
+    @cached_property
+    def glued(self) -> str:
+        return "".join(t.text for t in self.tokens)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        return list(accumulate((len(t.text) for t in self.tokens), initial=0))
+
+    @cached_property
+    def at(self) -> list[int]:
+        """Where in the text each token begins."""
+        return [t.start for t in self.tokens]
+
+    @cached_property
+    def names(self) -> list[Hit]:
+        """What is written with capitals, a run for each."""
+        found: list[Hit] = []
+        for at, t in enumerate(self.tokens):
+            if t.capital and (not found or at > found[-1].last):
+                found.append(Hit(*_run(self, Hit(at, at, "name")), "name"))
+        return found
+
+    def written(self, hit: Hit) -> str:
+        """Return a hit as it is written."""
+        return self.text[self.tokens[hit.first].start : self.tokens[hit.last].end]
+
+    def locate(self, word: Token) -> tuple[int, ...]:
+        """Return where a word of a gold stands: itself, inflected, or its family."""
+        known = self._located.get(word.text)
+        if known is None:
+            found = {
+                i
+                for key in keys(word.text, word.stem)
+                for i in self.places.get(key, ())
+                if _inflected(word, self.tokens[i], key)
+            }
+            if word.number and word.raw.isalpha():
+                found.update(self.places.get(word.raw.casefold(), ()))
+            if word.raw in NUMERALS:
+                found.update(self.places.get(NUMERALS[word.raw], ()))
+            known = self._located[word.text] = tuple(sorted(found))
+        return known
+
+
+@lru_cache(maxsize=128)
 def read(text: str) -> Text:
     """Take a text apart (cached, as a text is compared with several golds)."""
-    items = tuple(t for t in tokens(text) if t.text not in ARTICLES)
-    places: dict[str, list[int]] = {}
-    starts, at = [], 0
-    letters: dict[str, list[str]] = {}
-    for i, t in enumerate(items):
-        if t.text not in places:
-            letters.setdefault(t.text[0], []).append(t.text)
-        for key in keys(t.text, t.stem):
-            places.setdefault(key, []).append(i)
-        if t.number and t.raw.isalpha():
-            # What reads as a Roman numeral in capitals may be a word in capitals.
-            places.setdefault(t.raw.casefold(), []).append(i)
-        if t.raw in NUMERALS and i and items[i - 1].capital and items[i - 1].text not in STOP:
-            # "Henry V" is Henry the Fifth, though a single letter may also be an initial.
-            places.setdefault(NUMERALS[t.raw], []).append(i)
-        starts.append(at)
-        at += len(t.text)
-    return Text(
-        items,
-        places,
-        "".join(t.text for t in items),
-        tuple(starts),
-        tuple(t.start for t in items),
-        letters,
-        {},
-    )
-
-
-def spelled(text: Text) -> Text:
-    """Return the same text for golds that list their misspellings: no word of it is a slip."""
-    return text._replace(letters={}, located={})
+    return Text(text)
 
 
 def _inflected(word: Token, said: Token, key: str) -> bool:
@@ -242,37 +244,16 @@ def _inflected(word: Token, said: Token, key: str) -> bool:
     return True
 
 
-def locate(word: Token, text: Text) -> tuple[int, ...]:
-    """Return where a word of a gold stands in a text: itself, inflected, its family, mistyped."""
-    known = text.located.get(word.text)
-    if known is not None:
-        return known
-    found: set[int] = set()
-    for key in keys(word.text, word.stem):
-        found.update(i for i in text.places.get(key, ()) if _inflected(word, text.tokens[i], key))
-    if word.number and word.raw.isalpha():
-        found.update(text.places.get(word.raw.casefold(), ()))
-    if word.raw in NUMERALS:
-        found.update(text.places.get(NUMERALS[word.raw], ()))
-    if not found and len(word.text) >= 5 and word.text.isalpha():
-        for other in text.letters.get(word.text[0], ()):
-            if slip(word.text, other):
-                found.update(text.places[other])
-    result = tuple(sorted(found))
-    text.located[word.text] = result
-    return result
-
-
 def phrase(form: Form, text: Text) -> list[Hit]:
-    """The gold's words, one after the other (articles apart), up to inflection and slips."""
+    """The gold's words, one after the other (articles apart), up to inflection."""
     first, *rest = form.tokens
-    starts = locate(first, text)
+    starts = text.locate(first)
     if not rest and first.raw.isupper() and 2 <= len(first.raw) <= 4 and len(text.tokens) > 3:
         # "US" is not the pronoun "us", "WHO" not the question word.
         starts = tuple(i for i in starts if text.tokens[i].raw not in _SMALL_WORDS)
     if not starts or not rest:
         return [Hit(i, i, "phrase") for i in starts]
-    others = [frozenset(locate(w, text)) for w in rest]
+    others = [frozenset(text.locate(w)) for w in rest]
     return [
         Hit(i, i + len(rest), "phrase")
         for i in starts
@@ -324,38 +305,16 @@ def glued(form: Form, text: Text) -> list[Hit]:
     return found
 
 
-def _binomial(form: Form, text: Text) -> list[Hit]:
+def binomial(form: Form, text: Text) -> list[Hit]:
     """A species with its genus shortened: "P. falciparum"."""
     if len(form.tokens) != 2 or not form.tokens[0].raw.istitle() or form.tokens[1].capital:
         return []
     genus, species = form.tokens
     return [
         Hit(i - 1, i, "initial")
-        for i in locate(species, text)
+        for i in text.locate(species)
         if i and len(species.text) > 3 and text.tokens[i - 1].raw == genus.raw[0]
     ]
-
-
-def person(form: Form, text: Text) -> list[Hit]:
-    """The same family name with an agreeing given name; middle names, titles, suffixes are free."""
-    found: list[Hit] = []
-    if form.person is None:
-        return _binomial(form, text)
-    given, family = form.person[0], form.person[-1]
-    for i in locate(family, text):
-        k = i - 1
-        while k >= 0 and i - k <= 4:
-            t = text.tokens[k]
-            if not (t.capital or t.text in PARTICLES) or t.text in TITLES or t.number:
-                break
-            if same_given(t.text, given.text):
-                # "George H. W." is not "George W.": the first middle names must agree.
-                middle, said = form.person[1:-1], text.tokens[k + 1 : i]
-                if not (middle and said) or same_given(middle[0].text, said[0].text):
-                    found.append(Hit(k, i, "name"))
-                break
-            k -= 1
-    return found
 
 
 def surname(form: Form, text: Text) -> list[Hit]:
@@ -363,27 +322,15 @@ def surname(form: Form, text: Text) -> list[Hit]:
     if form.person is None or len(form.person[-1].text) < 4:
         return []
     family = form.person[-1]
-    where = [i for i in locate(family, text) if text.tokens[i].text == family.text]
+    where = [i for i in text.locate(family) if text.tokens[i].text == family.text]
     if not all(stands_alone(text.tokens, i) for i in where):
         return []
     return [Hit(i, i, "surname") for i in where if text.tokens[i].capital]
 
 
-def acronym(form: Form, text: Text, asked: Text) -> list[Hit]:
-    """The initials of a gold of three words or more, in capitals, unless the question has them."""
-    initials = {"".join(t.text[0] for t in form.content), "".join(t.text[0] for t in form.tokens)}
-    return [
-        Hit(i, i, "acronym")
-        for letters in initials
-        if len(letters) >= 3 and letters not in asked.places
-        for i in text.places.get(letters, ())
-        if text.tokens[i].raw.isupper()
-    ]
-
-
 def window(words: Collection[Token], text: Text, width: int, least: int) -> Hit | None:
     """The shortest stretch of at most ``width`` tokens that holds ``least`` different words."""
-    places = sorted({(i, n) for n, w in enumerate(words) for i in locate(w, text)})
+    places = sorted({(i, n) for n, w in enumerate(words) for i in text.locate(w)})
     count: dict[int, int] = {}
     left = 0
     best: Hit | None = None
@@ -420,13 +367,13 @@ def _rest(word: Token, form: Form, text: Text, asked: Text) -> list[Hit]:
         return []
     known = {t.stem for t in form.tokens} | STOP
     found = []
-    for i in locate(word, text):
+    for i in text.locate(word):
         before = text.tokens[i - 1] if i else None
         free = before is None or before.stem in known or before.text in known
         if before is not None and word.capital and not before.capital:
             free = True  # "his cousin Elsa"
         same = text.tokens[i].stem == word.stem and ordinal(text.tokens[i].raw) == ordinal(word.raw)
-        if same and (free or (before and locate(before, asked))):
+        if same and (free or (before and asked.locate(before))):
             found.append(Hit(i, i, "words"))
     return found
 
@@ -438,7 +385,6 @@ _NEGATORS = word_set(
     "not never isnt wasnt arent werent didnt doesnt dont cannot cant neither nor except unlike"
     " confused mistaken opposed misattributed wrongly incorrectly mistakenly hasnt hadnt wont"
 )
-_AFTER_DENIAL = word_set("isnt wasnt arent werent didnt doesnt")
 _BE = word_set("is was are were did does")
 _RESTART = word_set("but although though however because")
 _SENTENCE_END = regex(r"[.!?](?=\s|$)|[\n;]")
@@ -477,13 +423,13 @@ def span_tokens(said: Text, start: int, end: int) -> tuple[int, int]:
     return bisect_left(starts, start), bisect_left(starts, end)
 
 
-def denied(text: str, said: Text, start: int, end: int) -> bool:
+def denied(said: Text, start: int, end: int) -> bool:
     """Tell whether a value is denied: "not X", "rather than X", "X is not"."""
     first, after = span_tokens(said, start, end)
     words = said.tokens
     for k in range(first - 1, max(-1, first - 6), -1):
         word = words[k].text
-        if word in _RESTART or _BREAK.search(text, words[k].end, words[k + 1].start):
+        if word in _RESTART or _BREAK.search(said.text, words[k].end, words[k + 1].start):
             break
         following = words[k + 1].text
         if word == "not" and following in ("only", "until", "just", "merely", "before", "later"):
@@ -493,18 +439,10 @@ def denied(text: str, said: Text, start: int, end: int) -> bool:
             word in _NEGATORS or (word, following) in (("rather", "than"), ("instead", "of"))
         ):
             return True
-    if after < len(words) and not _BREAK.search(text, end, words[after].start):
-        if words[after].text in _AFTER_DENIAL:
-            return True
-        if words[after].text in _BE and after + 1 < len(words) and words[after + 1].text == "not":
-            return after + 2 >= len(words) or words[after + 2].text not in ("only", "just")
-    return False
-
-
-def compared(said: Text, start: int, end: int) -> bool:
-    """Tell whether a value is what the answer is measured by: "Muse has more members than X"."""
-    first, _ = span_tokens(said, start, end)
-    return bool(first) and said.tokens[first - 1].text == "than"
+    behind = [t.text for t in words[after : after + 3]]
+    if behind[1:2] != ["not"] or behind[0] not in _BE or behind[2:] in (["only"], ["just"]):
+        return False
+    return not _BREAK.search(said.text, end, words[after].start)
 
 
 def denies(tokens: Iterable[Token]) -> bool:
@@ -512,7 +450,7 @@ def denies(tokens: Iterable[Token]) -> bool:
     return any(t.text in _NEGATORS for t in tokens)
 
 
-def echoed(text: str, said: Text, asked: Text, start: int, end: int) -> bool:
+def echoed(said: Text, asked: Text, start: int, end: int) -> bool:
     """Tell whether a value is only the question's own words, said again before something new.
 
     True for a subject that the question named, when the sentence goes on to say something else.
@@ -521,15 +459,15 @@ def echoed(text: str, said: Text, asked: Text, start: int, end: int) -> bool:
     inside = [t for t in said.tokens[first:after] if t.text not in STOP]
     if not inside or not all(t.text in asked.places for t in inside):
         return False
-    low, high = sentence(text, start, end)
+    low, high = sentence(said.text, start, end)
     low_token, high_token = span_tokens(said, low, high)
     for t in said.tokens[low_token:first]:
-        if t.text in _PREDICATE or (t.text not in STOP and not locate(t, asked)):
+        if t.text in _PREDICATE or (t.text not in STOP and not asked.locate(t)):
             return False
-    return any(t.text not in STOP and not locate(t, asked) for t in said.tokens[after:high_token])
+    return any(t.text not in STOP and not asked.locate(t) for t in said.tokens[after:high_token])
 
 
-def other_event(text: str, said: Text, asked: Text, start: int, end: int) -> bool:
+def other_event(said: Text, asked: Text, start: int, end: int) -> bool:
     """Tell whether a value belongs to another event than the one asked about.
 
     "Born in Ripley and died in Paris" says nothing of Paris as a birthplace. The word for the event
@@ -561,12 +499,10 @@ def other_place(said: Text, start: int, end: int) -> bool:
     first, after = span_tokens(said, start, end)
     if after != first + 1 or not first or said.tokens[first - 1].end + 1 != start:
         return False
-    before = said.tokens[first - 1]
+    before, place = said.tokens[first - 1], said.tokens[first]
     compass = before.text in ("north", "south", "east", "west", "northern")
-    return before.capital and (
-        (before.text == "new" and said.tokens[first].capital)
-        or (compass and said.tokens[first].text in _HALVES)
-    )
+    new = before.text == "new" and place.capital
+    return before.capital and (new or (compass and place.text in _HALVES))
 
 
 _LINK = r"(?P<link>,\s*+(?:and|or|&)\s|,\s|;\s|and\s|or\s|&\s)"
@@ -596,23 +532,21 @@ def listed(text: str, start: int, end: int) -> list[tuple[int, int]]:
     capital = text[start : start + 1].isupper()
     found: list[tuple[int, int]] = []
     joined = False
+
+    def item(m: re.Match[str], low: int) -> int:
+        nonlocal joined
+        joined = joined or (m["link"] or "and").strip() not in (",", ";")
+        first = low + m.start("item")
+        found.append((first, first + len(_TRAILING.sub("", m["item"]))))
+        return first
+
     at = end
-    for _ in range(40):
-        m = _RIGHT[capital].match(text, at, at + 120)
-        if m is None:
-            break
-        found.append((m.start("item"), m.start("item") + len(_TRAILING.sub("", m["item"]))))
-        joined = joined or m["link"] is None or m["link"].strip() not in (",", ";")
+    while len(found) < 40 and (m := _RIGHT[capital].match(text, at, at + 120)):
+        item(m, 0)
         at = m.end()
     at = start
-    for _ in range(40):
-        low = max(0, at - 80)
-        m = _LEFT[capital].search(text[low:at])
-        if m is None:
-            break
-        found.append((low + m.start("item"), low + m.end("item")))
-        joined = joined or m["link"] is None or m["link"].strip() not in (",", ";")
-        at = low + m.start("item")
+    while len(found) < 80 and (m := _LEFT[capital].search(text[max(0, at - 80) : at])):
+        at = item(m, max(0, at - 80))
     return found if joined else []
 
 
@@ -658,7 +592,7 @@ def bare(form: Form, text: Text) -> list[Hit]:
     kept: set[str] = set()
     covered: set[int] = set()
     for t in form.tokens:
-        places = set(locate(t, text)) & said.keys()
+        places = set(text.locate(t)) & said.keys()
         if places:
             kept.add(t.stem)
             covered |= places
@@ -673,7 +607,7 @@ def bare(form: Form, text: Text) -> list[Hit]:
     return [Hit(min(said), max(said), "bare part")]
 
 
-def continued(text: str, said: Text, hit: Hit, gold: Form) -> bool:
+def continued(said: Text, hit: Hit, gold: Form) -> bool:
     """Tell whether a place goes on otherwise than its gold: "Plymouth, England", "Texas Bowl".
 
     A capitalized word that is not the gold's follows it, after a space or a comma (in a text
@@ -684,25 +618,24 @@ def continued(text: str, said: Text, hit: Hit, gold: Form) -> bool:
         t = said.tokens[i]
         if not capital or t.text in STOP or (t.number and t.raw.isdigit()):
             return False
-        return t.text not in TITLES and not any(t.stem == g.stem for g in gold.tokens)
+        return not any(t.stem == g.stem for g in gold.tokens)
 
     first, last = hit.first, hit.last
     if last + 1 < len(said.tokens):
         after = said.tokens[last + 1]
-        gap = text[said.tokens[last].end : after.start].strip()
-        lower = gap == "," and text.islower()
+        gap = said.text[said.tokens[last].end : after.start].strip()
+        lower = gap == "," and said.text.islower()
         if gap in ("", ",") and foreign(last + 1, after.capital or lower):
             return True
     if first:
         before = said.tokens[first - 1]
-        touching = not text[before.end : said.tokens[first].start].strip()
+        touching = not said.text[before.end : said.tokens[first].start].strip()
         return touching and foreign(first - 1, before.capital)
     return False
 
 
 # ---- which dates of an answer count: birth or death, a year or both ends of a span
 
-_ANY_YEAR = regex(r"\b(?:a|any|one) (?:year|date|decade)\b", re.IGNORECASE)
 _BOTH_ENDS = regex(
     r"\b(?:and|to) (?:\w+ ){0,2}(?:end|finish|complete|stop|close)"
     r"|from when|between (?:what|which)|how long",
@@ -712,30 +645,26 @@ _BIRTH = regex(r"\b(?:born|birth)", re.IGNORECASE)
 _DEATH = regex(r"\b(?:die[sd]?\b|death|dead\b)", re.IGNORECASE)
 
 
-def _lifetime(question: str, text: str, said: Date) -> Date:
-    """Read the years of "(1946-1990)" as the year of birth or death when that was asked."""
-    if said.kind == "span" and text[said.start - 1 : said.start] == "(":
-        if _BIRTH.search(question):
-            return said._replace(last=said.year, kind="point")
-        if _DEATH.search(question):
-            return said._replace(year=said.last, kind="point")
-    return said
-
-
 _WHEN_DASH = regex(r"\s*[-\u2013\u2014]\s*")
 
 
-def _living(question: str, text: str, said: list[Date]) -> list[Date]:
-    """Keep one date of "(15 August 1946 - 3 May 2001)" when birth or death was asked."""
-    for a, b in pairwise(said):
-        if text[max(0, a.start - 1) : a.start] == "(" and _WHEN_DASH.fullmatch(
-            text, a.end, max(a.end, b.start)
-        ):
-            if _BIRTH.search(question):
-                return [d for d in said if d.start != b.start]
-            if _DEATH.search(question):
-                return [d for d in said if d.start != a.start]
-    return said
+def _living(question: str, text: str, said: Sequence[Date]) -> list[Date]:
+    """Keep one date of "(1946-1990)" or "(15 May 1946 - 3 May 1990)" for a birth or a death."""
+    keep = [d for d in (_BIRTH, _DEATH) if d.search(question)]
+    if not keep:
+        return list(said)
+    birth = keep[0] is _BIRTH
+    found = list(said)
+    for a, b in pairwise([*said, *said[-1:]]):
+        if text[a.start - 1 : a.start] != "(":
+            continue
+        if a.kind == "span":
+            year = a.year if birth else a.last
+            found[said.index(a)] = a._replace(year=year, last=year, kind="point")
+        elif _WHEN_DASH.fullmatch(text, a.end, max(a.end, b.start)):
+            gone = b.start if birth else a.start
+            found = [d for d in found if d.start != gone]
+    return found
 
 
 def _contradicted(said: Date, exact: list[Date]) -> bool:
@@ -751,10 +680,9 @@ def date_spans(
 
     ``names`` are the dates of all names of the gold: beside "2006" and "30 March 2006" the answer
     "14 May 2006" is wrong, although it says the year. Of a gold with several dates each must be
-    said, or nothing agrees. A question for "a year" is answered by any year of a span; one for
-    start and end, or for how long, needs both ends.
+    said, or nothing agrees. A question for how long, or start and end, needs both ends of a span.
     """
-    said = _living(question, text, [_lifetime(question, text, d) for d in find_dates(text)])
+    said = _living(question, text, find_dates(text))
     if len({d.start for d in want}) > 1:
         ends = [s for s in said if s.kind == "span"]
         said = [s for s in said if s.kind != "span"]
@@ -762,16 +690,13 @@ def date_spans(
         said += [s._replace(year=s.last, kind="point") for s in ends]
     exact = [d for name in names if len(name) == 1 for d in name]
     said = [s for s in said if not _contradicted(s, exact)]
-    loose = bool(_ANY_YEAR.search(question))
     found: list[tuple[int, int]] = []
     for place in dict.fromkeys(d.start for d in want):
         either = [d for d in want if d.start == place]
         # A year that the question gave says nothing of the month that it asked for.
         given = {d.year for d in find_dates(question)} if either[0].month else set()
         hits = [
-            s
-            for s in said
-            if any(agree(d, s, loose) for d in either) and (s.month or s.year not in given)
+            s for s in said if any(agree(d, s) for d in either) and (s.month or s.year not in given)
         ]
         if either[0].kind == "span" and _BOTH_ENDS.search(question):
             years = {y for s in said for y in (s.year, s.last)}
@@ -809,56 +734,58 @@ class Candidate(NamedTuple):
     why: str
 
 
-class Case(NamedTuple):
-    """One question and answer, taken apart once for all golds; ``exact`` knows no typing slips."""
+class Case:
+    """One question and answer, taken apart once for all golds."""
 
-    question: str
-    text: str
-    asked: Text
-    said: Text
-    exact: Text
+    def __init__(self, question: str, text: str) -> None:
+        self.question, self.text = question, text
+        self.asked, self.said = read(question), read(text)
+        self.choice = "or" in self.asked.places  # the question itself offers the answers
+
+        self._regions: dict[str, tuple[int, int]] = {}
+
+    def region(self, comparison: Comparison) -> tuple[int, int]:
+        """Return the part of the text in which an answer of a gold's kind stands."""
+        kind = comparison.kind
+        if kind not in self._regions:
+            self._regions[kind] = region(self, comparison.other, kind)
+        return self._regions[kind]
 
 
 _TIMED = regex(
     r"\bwhen\b|\b(?:year|date|decade|century|time|born|died|founded|released|established|day)s?\b",
     re.IGNORECASE,
 )
-_COUNTED = regex(
-    r"\bhow (?:many|much|long|tall|high|far|big|large|old|deep|wide|heavy|fast|hot|cold)\b"
-    r"|\bnumbers? of\b|\bpopulation\b|\bpercent",
-    re.IGNORECASE,
-)
-
+_COUNTED = regex(r"\bhow (?:many|much)\b|\bnumbers? of\b|\bpopulation\b", re.IGNORECASE)
 
 OTHER_NAME = "another name"
-_LISTING = regex(r"[.)]\s+\S")  # "Paris 2. London"
 _NAME_GAP = regex(r"[ \u00a0]|[-\u2010\u2011'\u2019]|\. ?")
 
 
-def _run(text: str, said: Text, hit: Hit) -> tuple[int, int]:
+def _run(said: Text, hit: Hit) -> tuple[int, int]:
     """Return the first and last token of the name that a hit stands in: "Theo van [Gogh]"."""
 
     def joins(i: int, k: int) -> bool:
-        gap = text[said.tokens[i].end : said.tokens[k].start]
+        gap = said.text[said.tokens[i].end : said.tokens[k].start]
         short = len(said.tokens[i].raw) <= 3
         return bool(_NAME_GAP.fullmatch(gap)) and ("." not in gap or short)
 
     def named(i: int) -> bool:
         t = said.tokens[i]
-        return (t.capital and (len(t.raw) == 1 or t.text not in STOP)) or t.text in GENERATIONS
+        return t.capital and (len(t.raw) == 1 or t.text not in STOP)
 
     first, last = hit.first, hit.last
     k = first - 1
     while k >= 0 and first - k <= 3 and joins(k, k + 1):
-        if named(k) and said.tokens[k].text not in _NOT_A_NAME:
+        if named(k):
             first = k
         elif said.tokens[k].text not in PARTICLES and said.tokens[k].text != "of":
             break
         k -= 1
     k = last + 1
     while k < len(said.tokens) and k - last <= 2 and joins(k - 1, k):
-        joined = text[said.tokens[k].start - 1] in "-\u2010\u2011" and last == k - 1
-        if named(k) or joined or _numbered(text, said, k):
+        joined = said.text[said.tokens[k].start - 1] in "-\u2010\u2011" and last == k - 1
+        if named(k) or joined or _numbered(said, k):
             last = k
         elif said.tokens[k].text not in PARTICLES and said.tokens[k].text != "of":
             break
@@ -866,103 +793,105 @@ def _run(text: str, said: Text, hit: Hit) -> tuple[int, int]:
     return first, last
 
 
-def _numbered(text: str, said: Text, i: int) -> bool:
+def _numbered(said: Text, i: int) -> bool:
     """Tell whether a token is the number of a thing or ruler: "Toy Story 3", "Henry VIII"."""
     t = said.tokens[i]
-    if not t.number or "." in t.text or text[t.start - 1] != " ":
+    if not t.number or "." in t.text or said.text[t.start - 1] != " ":
         return t.raw in NUMERALS and t.raw != "I"
     if t.raw.isalpha():
         return t.raw.isupper()
-    return len(t.raw) < 3 and not _LISTING.match(text, t.end)
+    return len(t.raw) < 3
 
 
-def _same_name(case: Case, said: Text, form: Form) -> list[Hit]:
+def _same_name(case: Case, form: Form) -> list[Hit]:
     """Return where the same name is written in another shape: "JFK", "Ninth Symphony"."""
+    named = all(t.capital or t.number or t.text in NAME_WORDS for t in form.tokens)
+    if "," in form.value or LISTED.search(form.value):
+        return []
+    known = len(form.tokens) == 1 or country_names(form.value)
+    initials = {t.text[0] for t in form.tokens}
     found: list[Hit] = []
-    at = 0
-    single = "," not in form.value and not LISTED.search(form.value)
-    single = single and all(t.capital or t.number or t.text in NAME_WORDS for t in form.tokens)
-    while single and said.letters and at < len(said.tokens) and len(found) < MOST_NAMES:
-        first = last = at
-        if said.tokens[at].capital:
-            first, last = _run(case.text, said, Hit(at, at, "name"))
-            name = case.text[said.tokens[first].start : said.tokens[last].end]
-            if compare_names(form.value, name) == "same":
-                found.append(Hit(first, last, "name"))
-        at = last + 1
-    return [
-        h
-        for h in found
-        if not all(t.text in case.asked.places for t in said.tokens[h.first : h.last + 1])
-    ]
+    for name in case.said.names[:MOST_NAMES]:
+        words = case.said.tokens[name.first : name.last + 1]
+        # Only countries and single names are called by words that begin with other letters.
+        if not known and initials.isdisjoint(t.text[0] for t in words):
+            continue
+        if not named and (len(words) > 1 or not words[0].raw.isupper()):
+            continue
+        new = any(t.text not in case.asked.places for t in words)
+        if new and compare_names(form.value, case.said.written(name)) == "same":
+            found.append(name)
+    return found
 
 
-def _candidate(case: Case, said: Text, form: Form, hit: Hit, why: str) -> Candidate:
+def _candidate(case: Case, form: Form, hit: Hit, why: str) -> Candidate:
     """Return a hit as a candidate; where it is part of another name, that name with its reason."""
+    said = case.said
     start, end = said.tokens[hit.first].start, said.tokens[hit.last].end
-    inside = said.tokens[hit.first : hit.last + 1]
     known = {t.text for t in form.tokens}
+    inside = said.tokens[hit.first : hit.last + 1]
     named = form.value[:1].isupper() and not ("," in form.value or LISTED.search(form.value))
-    if named and any(t.capital and t.text in known for t in inside):
-        first, last = _run(case.text, said, hit)
-        if hit.why in ("phrase", "glued"):
-            first, last = hit.first, hit.last
-            if last + 1 < len(said.tokens) and _numbered(case.text, said, last + 1):
-                last += 1
-            if last == hit.last:
-                return Candidate(start, end, why)
-        name = case.text[said.tokens[first].start : said.tokens[last].end]
-        part = first == last and said.tokens[first].text in known and len(known) > 1
-        if not part and compare_names(form.value, name) == "different":
-            return Candidate(said.tokens[first].start, said.tokens[last].end, OTHER_NAME)
-    return Candidate(start, end, why)
+    if not named or not any(t.capital and t.text in known for t in inside):
+        return Candidate(start, end, why)
+    if hit.why in ("phrase", "glued"):
+        if hit.last + 1 == len(said.tokens) or not _numbered(said, hit.last + 1):
+            return Candidate(start, end, why)
+        name = hit._replace(last=hit.last + 1)
+    else:
+        name = Hit(*_run(said, hit), why)
+    first, last = said.tokens[name.first], said.tokens[name.last]
+    part = first is last and first.text in known and len(known) > 1
+    if part or compare_names(form.value, said.written(name)) != "different":
+        return Candidate(start, end, why)
+    return Candidate(first.start, last.end, OTHER_NAME)
 
 
-def _words(case: Case, said: Text, value: str, part: bool) -> Iterator[Candidate]:
+def _dated(form: Form) -> bool:
+    return bool(gold_dates(form.value)) or all(t.text in MONTHS for t in form.content)
+
+
+def _words(case: Case, value: str, part: bool, few: bool) -> Iterator[Candidate]:
     """Yield where a text gold is said; with ``part``, also by a part of it."""
+    said = case.said
     forms = []
     asked = {t.text for t in case.asked.tokens}
     for form in readings(value):
-        new = [t for t in form.content if not locate(t, case.asked)]
-        dated = gold_dates(form.value) or all(t.text in MONTHS for t in form.content)
-        if form.whole or (part and new and not dated):
+        new = [t for t in form.content if not case.asked.locate(t)]
+        if form.whole or (part and new and not _dated(form)):
             forms.append((form, new))
     for form, new in forms:
         hits = phrase(form, said) or glued(form, said)
         if not part and len(said.tokens) > 3:
             hits = [hit for hit in hits if not ambiguous(form, said.tokens[hit.first])]
-        hits = [*hits, *person(form, said)]
+        hits = [*hits, *binomial(form, said)]
         if part or len(new) > 1:
             hits = [*hits, *spread(form, new, said, case.asked)]
-        if len(new) >= 2 and not hits:
-            hits = acronym(form, said, case.asked)
         placed = value.startswith(form.value + ",")
         for hit in hits:
-            if placed and continued(case.text, said, hit, forms[0][0]):
+            if placed and continued(said, hit, forms[0][0]):
                 continue
             inside = said.tokens[hit.first : hit.last + 1]
             family = not {t.stem for t in inside} & {t.stem for t in form.tokens}
             if family and all(t.text in asked for t in inside):
                 continue  # of "Poland" in the question nobody learns that it is "Polish"
-            yield _candidate(case, said, form, hit, hit.why + " of a part" * (not form.whole))
+            yield _candidate(case, form, hit, hit.why + " of a part" * (not form.whole))
     if not part:
         return
     for form, new in forms:
         if form.whole:
-            hits = bare(form, said) or _same_name(case, said, form)
+            hits = bare(form, said) or (_same_name(case, form) if few else [])
             if form.person and form.person[-1] in new:
                 hits = [*hits, *surname(form, said)]
             for hit in hits:
-                yield _candidate(case, said, form, hit, hit.why)
+                yield _candidate(case, form, hit, hit.why)
 
 
 class Comparison(NamedTuple):
-    """Where a gold is said, where something else of its kind is, and where the answer stands."""
+    """Where a gold is said, and where something else of its kind is."""
 
     found: Iterator[Candidate]
     other: list[tuple[int, int]]
     kind: str
-    region: tuple[int, int]
 
 
 def _counts(case: Case, gold: Gold) -> bool:
@@ -975,18 +904,13 @@ def _counts(case: Case, gold: Gold) -> bool:
 def _amounts(text: str, count: bool) -> list[Quantity]:
     """Return the amounts of a text: no part of a date, nor a rank when "how many" is asked."""
     dates = [(d.start, d.end) for d in find_dates(text) if d.month]
-    found = []
-    for q in find_quantities(text):
-        near = dates[max(0, bisect_left(dates, (q.end, 0)) - 2) : bisect_left(dates, (q.end, 0))]
-        if not any(q.start < end for _, end in near) and not (
-            count and ordinal(text[q.start : q.end])
-        ):
-            found.append(q)
-    return found
+    found = [q for q in find_quantities(text) if not (count and ordinal(text[q.start : q.end]))]
 
+    def dated(q: Quantity) -> bool:
+        near = bisect_left(dates, (q.end, 0))
+        return any(q.start < end for _, end in dates[max(0, near - 2) : near])
 
-def _elsewhere(case: Case, start: int, end: int) -> bool:
-    return other_event(case.text, case.said, case.asked, start, end)
+    return [q for q in found if not dated(q)] if dates else found
 
 
 def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
@@ -994,13 +918,12 @@ def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
     if not (number and _counts(case, gold)):
         want = gold_dates(value, gold.precision, gold.kind)
         if want:
-            dates = _living(case.question, case.text, list(find_dates(case.text)))
+            dates = _living(case.question, case.text, find_dates(case.text))
             other = [(d.start, d.end) for d in dates]
-            other = [o for o in other if not _elsewhere(case, *o)] or other
             names = (gold_dates(name, gold.precision, gold.kind) for name in gold.names)
             spans = date_spans(case.question, case.text, want, names)
             found = (Candidate(*s, "date") for s in spans)
-            return Comparison(found, other, "date", region(case, other, "date"))
+            return Comparison(found, other, "date")
     forms = [form for form in readings(value) if form.whole or part]
     parts = (gold_quantity(form.value, gold.unit, gold.kind) for form in forms)
     amount = next((p for p in parts if p is not None), None)
@@ -1016,9 +939,9 @@ def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
             if same_amount(amount, q) and (not exact or q.unit or q.value == amount.value)
         )
         other = [(q.start, q.end) for q in said]
-        return Comparison(found, other, "quantity", region(case, other, "quantity"))
-    words = case.said if len(gold.names) <= MOST_ALIASES else case.exact
-    return Comparison(_words(case, words, value, part), [], "words", region(case, [], "words"))
+        return Comparison(found, other, "quantity")
+    few = len(gold.names) <= MOST_ALIASES
+    return Comparison(_words(case, value, part, few), [], "words")
 
 
 _ANSWER = regex(
@@ -1076,13 +999,8 @@ def region(case: Case, values: Sequence[tuple[int, int]], kind: str) -> tuple[in
         first = next((v for v in values if v[1] > low), None)
         return everything if first is None else (low, sentence(case.text, *first)[1])
     rest = case.said.tokens[span_tokens(case.said, low, low)[0] :]
-    said = any(len(t.text) > 1 and t.text not in STOP for t in rest if not locate(t, case.asked))
+    said = any(len(t.text) > 1 and t.text not in STOP for t in rest if not case.asked.locate(t))
     return (low, len(case.text)) if said else everything
-
-
-def _choice(case: Case) -> bool:
-    """Tell whether the question itself offers the answers: "a fish or a mammal?"."""
-    return "or" in case.asked.places
 
 
 def _rejected(case: Case, one: Candidate, comparison: Comparison) -> str | None:
@@ -1090,21 +1008,19 @@ def _rejected(case: Case, one: Candidate, comparison: Comparison) -> str | None:
     if one.why == OTHER_NAME:
         return one.why
     kind = comparison.kind
-    if not comparison.region[0] <= one.start < comparison.region[1]:
+    low, high = case.region(comparison)
+    if not low <= one.start < high:
         return "in passing"
-    if not denies(case.asked.tokens) and denied(case.text, case.said, one.start, one.end):
+    if not denies(case.asked.tokens) and denied(case.said, one.start, one.end):
         return "denied"
-    if (
-        kind != "quantity"
-        and not _choice(case)
-        and echoed(case.text, case.said, case.asked, one.start, one.end)
-    ):
+    if kind != "quantity" and not case.choice and echoed(case.said, case.asked, one.start, one.end):
         return "echo of the question"
     if kind == "words" and other_place(case.said, one.start, one.end):
         return "another place"
-    if _choice(case) and compared(case.said, one.start, one.end):
+    first, _ = span_tokens(case.said, one.start, one.end)
+    if case.choice and first and case.said.tokens[first - 1].text == "than":
         return "compared with"
-    if other_event(case.text, case.said, case.asked, one.start, one.end):
+    if other_event(case.said, case.asked, one.start, one.end):
         return "another event"
     return None
 
@@ -1114,15 +1030,15 @@ def _extra(case: Case, golds: Sequence[Gold], one: Candidate) -> tuple[int, int]
     names = [n for g in golds for n in g.names]
     for start, end in listed(case.text, one.start, one.end):
         words = [t for t in read(case.text[start:end]).tokens if t.text not in STOP]
-        new = [t for t in words if not locate(t, case.asked)]
-        if new and not any(locate(t, read(n)) for t in words for n in names):
+        new = [t for t in words if not case.asked.locate(t)]
+        if new and not any(read(n).locate(t) for t in words for n in names):
             return start, end
     return None
 
 
 def _asserted(case: Case, comparison: Comparison) -> tuple[int, int] | None:
     """Return the span of the wrong value: the first of the gold's kind, else a short answer."""
-    low, high = comparison.region
+    low, high = case.region(comparison) if comparison.other else (0, 0)
     other = [o for o in comparison.other if low <= o[0] < high] or comparison.other
     for start, end in other:
         if case.text[start:end].casefold() not in case.question.casefold():
@@ -1142,7 +1058,7 @@ def _literal(value: str, text: str) -> Match | None:
     bare, said = (t.strip(_EDGES) or t.strip() for t in (value, text))
     if not said or not bare:
         return None
-    whole = said.casefold() == bare.casefold() or (len(said) < 200 and fold(said) == fold(bare))
+    whole = said == bare or (len(said) < 200 and fold(said) == fold(bare))
     if whole or (bare in text and not any(c.isalnum() for c in bare)):
         shown = said if whole else bare
         return Match("correct", text.index(shown), text.index(shown) + len(shown), "same text")
@@ -1157,15 +1073,15 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     nothing: empty, or only the question's own words. The span indexes ``text``: the value that
     agreed, or the wrong value where it can be told. Never raises, whatever the text.
     """
-    case = Case(question, text, read(question), read(text), spelled(read(text)))
+    for name in (name for gold in golds for name in gold.names):
+        if (literal := _literal(name, text)) is not None:
+            return literal
+    case = Case(question, text)
     rejected: Match | None = None
     wrong: tuple[int, int] | None = None
     kind = "words"
     for gold in golds:
         for value in gold.names:
-            literal = _literal(value, text)
-            if literal is not None:
-                return literal
             # Many names already hold the short ones; a part of one of them is something else.
             part = value == gold.value or len(gold.names) <= MOST_ALIASES
             comparison = _compare(case, gold, value, part)
@@ -1183,7 +1099,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     if rejected is not None:
         return rejected
     content = [t for t in case.said.tokens if t.text not in STOP]
-    if not content or (not _choice(case) and all(locate(t, case.asked) for t in content)):
+    if not content or (not case.choice and all(case.asked.locate(t) for t in content)):
         return Match("none", None, None, "nothing said")
     start, end = wrong or (None, None)
     return Match("incorrect", start, end, "differs" if wrong and kind != "words" else "not found")
@@ -1198,13 +1114,6 @@ _NAME_WORD = (
 _NAMES = regex(
     rf"{_NAME_WORD}(?:(?:\s|,\s(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da"
     rf"|(?:for|in)(?=\s[^\W\d]))\s){{0,2}}(?:{_NAME_WORD}|\d++)){{0,12}}+"
-)
-_SOMEWHERE = regex(
-    r"\b(?:in|at|near|on|aboard|outside)\s(?:an?|the)\s(?!year|age|early|late|same|end|\d"
-    r"|[a-z]{1,12}\sof\b)[a-z-]{1,20}+(?:\s[a-z-]{1,20}+)?"
-)
-_AFTER_PREPOSITION = regex(
-    r"\b(?:in|at|near|from|by|was|is|to|be)\s(?!a\b|an\b|the\b|born\b)[^\W\d]{3,40}+(?:\s[^\W\d]{1,40}+)?"
 )
 _WORD = regex(r"[^\W_]+(?:['\u2019-][^\W_]+)*+")
 _LINKS = regex(
@@ -1223,22 +1132,13 @@ _NOT_A_NAME = STOP | word_set(
     " august september october november december"
 )
 _APOSTROPHE = regex("['\u2019]")
-_IN_YEAR = regex(r"\b(?:in|since|until|from|by|of|early|late|year)\s+$")
 _IN = regex(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)
 _BY = regex(r"\b(?:by|with|named)\s+$", re.IGNORECASE)
-#: Words that open sentences, and plural nouns ("Audiences left") before no singular verb.
-_ORDINARY = regex(
-    r"\w{1,30}(?:ly|ing|[^aeiou]ed)|Found|Born|Within|Much|Few|Little|All|Among|Behind|Measured"
-    r"|Neither|Credit|Work|Early|Light|Amid|Under|Over|Across|Inside|Look|Only|Just|Now|Today|Here"
-    r"|Despite|Named|Made|Set|Best|First|Last|Music|Drug|Doctor|Treatment|Paper|Salt|Film|Talk"
-    r"|Each|Every|Other|Like|Once|Owing|Due|Nobody|Nothing|Anyone|Someone|Life|Time|Management|Apart"
-)
 _NEXT_WORD = regex(r"\s([a-z]+)")
 _AFTER_NAME = regex(
     rf"(?:{AUXILIARY}|{PAST}|(?:and|or|in|at|on|of|from|who|which|with|by|as|also|gave|lent|then|soon"
     rf"|later|first|once|never|now|both|to|for|\w{{1,30}}ly|treats|hosts|houses|heads|directs|sees)\b)"
 )
-_SINGULAR = regex(r"is|was|has|saw|became|gave|lent|\w+s|and|or|in|et")
 
 
 def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]) -> Iterator[Span]:
@@ -1253,21 +1153,15 @@ def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]
             yield Span(start + d.start, start + d.start + len(part[d.start : d.end].rstrip(".")))
     elif kind == "number":
         for q in _amounts(part, count=False):
-            year = 1000 <= q.value < 2100 and not q.unit and q.end - q.start == 4
             if part[q.start : q.end].lower() in known | {"one"}:
                 continue
-            if not (year and _IN_YEAR.search(part, max(0, q.start - 8), q.start)):
-                yield Span(start + q.start, start + q.end)
+            yield Span(start + q.start, start + q.end)
     elif kind in ("place", "person"):
         # "In Derby" is nobody, "by Ann Bo" is nowhere.
         strange = _IN if kind == "person" else _BY
         for name in names(text, start, end, known):
             if not strange.search(text, max(0, name.start - 12), name.start):
                 yield name
-        lower = text[max(0, start - 300) : end + 300].islower()
-        pattern = _AFTER_PREPOSITION if lower else _SOMEWHERE if kind == "place" else None
-        for hit in pattern.finditer(text, start, end) if pattern else ():
-            yield Span(hit.start() + len(hit[0].split()[0]) + 1, hit.end())
 
 
 def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Span]:
@@ -1292,22 +1186,12 @@ def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Sp
 
 
 def _opens(text: str, at: int, end: int, low: int) -> bool:
-    """Whether one capitalized word is only the first word of its sentence, and no name."""
-    k = at
-    while k and text[k - 1] in " \"'(":
-        k -= 1
-    if k > low and text[k - 1 : k] not in ".!?:":
+    """Whether a capitalized word is only the first word of its sentence: a name has a verb next."""
+    before = text[low:at].rstrip(" \"'(")
+    if before and before[-1] not in ".!?:":
         return False
-    word = text[at:end].strip(" .,;:!?")
-    if _ORDINARY.fullmatch(word) or word.endswith("s'"):
-        return True
     follows = _NEXT_WORD.match(text, end)
-    if follows is None:
-        return False
-    if word.endswith("s") and not _SINGULAR.fullmatch(follows[1]):
-        return True
-    # "Amateur astronomers", "Public health": a name alone is followed by its verb.
-    return not _AFTER_NAME.match(text, follows.start(1))
+    return follows is not None and not _AFTER_NAME.match(text, follows.start(1))
 
 
 #: Where plain words cannot go on as a value.

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.judges.patterns import regex
-from sayso.judges.rules.text import NUMBER_WORDS, Token, comparable, fold, stem, tokens
+from sayso.judges.rules.text import NUMBER_WORDS, Token, fold, stem, tokens
 
 # ---- units: their names, their dimensions, and how they convert
 
@@ -305,7 +305,7 @@ class Quantity(NamedTuple):
 
 def _step(raw: str, value: float) -> float:
     """Return half of the place value of the last significant digit that was written."""
-    digits = re.sub(r"[^\d.]", "", raw)
+    digits = raw if raw.isdigit() else re.sub(r"[^\d.]", "", raw)
     if "." in digits:
         return 0.5 * 10.0 ** -min(len(digits.partition(".")[2]), 300)
     zeros = min(len(digits) - len(digits.rstrip("0")), 300)
@@ -316,12 +316,9 @@ def _step(raw: str, value: float) -> float:
 
 def _in_digits(text: str, token: Token) -> tuple[float, float, int] | None:
     """Read a number in digits, with a power of ten: value, slack, end of its characters."""
-    if not token.raw[0].isdigit():
+    if not token.raw[0].isdecimal():
         return None
-    try:
-        value = float(comparable(token.raw))
-    except ValueError:
-        return None
+    value = float(token.text)
     slack, end = _step(token.raw, value), token.end
     power = _POWER.match(text, end)
     if power is not None:
@@ -399,6 +396,8 @@ _SIGN = regex(r"\s?(%|\u00b0\s?([CFK]\b)?)")
 
 def _mark_after(text: str, end: int, last: str) -> tuple[str, int] | None:
     """Return the unit that a sign after a number stands for, and where the sign ends."""
+    if text[end : end + 2].strip().isalnum():
+        return None
     if (sign := _SIGN.match(text, end)) is not None:
         degrees = {"C": "celsius", "F": "fahrenheit", "K": "kelvin", None: "degree"}[sign[2]]
         return ("percent" if sign[1] == "%" else degrees), sign.end()
@@ -413,7 +412,7 @@ def _unit_after(text: str, items: list[Token], k: int, end: int, last: str) -> t
     """Return the unit after a number that ends at ``end``, where it ends, and the next token."""
     if (marked := _mark_after(text, end, last)) is not None:
         return (*marked, k)
-    if k < len(items):
+    if k < len(items) and not items[k].raw[0].isdigit():
         between = text[end : items[k].start]
         raw = items[k].raw.casefold()
         if len(between) < 3 and not between.strip(" -\u00a0\u00b0/"):

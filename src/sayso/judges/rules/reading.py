@@ -26,6 +26,7 @@ from sayso.judges.rules.vocabulary import (
     data,
     expected,
     family_names,
+    group_of,
     meanings,
     phrases,
     stem,
@@ -33,7 +34,7 @@ from sayso.judges.rules.vocabulary import (
     written_out,
 )
 from sayso.metrics.arrays import Floats
-from sayso.records import Gold, Stance
+from sayso.records import Gold, Stance, year_of
 
 Features = dict[str, float]
 
@@ -43,7 +44,6 @@ STANCES: tuple[Stance, ...] = (
 )  # fmt: skip
 
 _WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*+|[?!.,;:()%\"=—–]")
-_TIME = regex(r"[+-]?(\d{1,4})-\d\d-\d\dT")
 MONTHS = frozenset(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
@@ -155,9 +155,8 @@ def aspect_of(
 
 
 def _gold_words(value: str) -> tuple[str, ...]:
-    time = _TIME.match(value)
-    if time:
-        return (time.group(1).lstrip("0"),)
+    if (year := year_of(value)) is not None:
+        return (year,)
     return tuple(word.text for word in words_of(value[:200]) if word.raw[0].isalnum())
 
 
@@ -303,6 +302,12 @@ def add_ngrams(symbols: Iterable[str | None], prefix: str, into: Features, most:
                 into[text] = 1.0
 
 
+def alike(symbols: Iterable[str | None]) -> list[str]:
+    """Return the symbols with words of content as their groups of like meaning."""
+    function = words("function")
+    return [s if s in function or not s[0].islower() else group_of(s) for s in symbols if s]
+
+
 def collapsed(symbols: Sequence[str | None], marks: Sequence[Mark]) -> list[str]:
     """Return the symbols with cue phrases as their class, other words as ``w``."""
     function = words("function")
@@ -366,6 +371,7 @@ def features_of(rows: Sequence[Sentence], aspect: Aspect, home: int | None = Non
         symbols, marks = mask(row, aspect), marks_of(row)
         new += _new_words(symbols)
         add_ngrams(symbols, "", into)
+        add_ngrams(alike(symbols), "like:", into, 2)
         if i == 0:
             add_ngrams(symbols[:6], "first:", into)
         if i == home:

@@ -261,7 +261,7 @@ def _masked(text: str, whole: str) -> tuple[str, set[int]]:
         below = ""
         if at + 1 < len(lines) and text.count("\n", high, lines[at + 1][0]) == 1:
             below = text[slice(*lines[at + 1])]
-        ruled = bool(below and _RULE.match(below) and set(below.strip()) <= set("=-|: \t"))
+        ruled = bool(below.strip() and _RULE.match(below) and set(below.strip()) <= set("=-|: \t"))
         heading = _HEADING.match(line) or (
             _LABEL.match(line) and not _FINITE_VERB.search(line) and not _ITEM.match(line)
         )

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
 from io import BytesIO
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -128,18 +128,39 @@ def meanings(word: str) -> tuple[str, ...]:
 # ---- words of like meaning
 
 
+class _Vectors(NamedTuple):
+    rows: dict[str, int]
+    table: Floats
+    groups: dict[str, str]
+
+
 @cache
-def _vectors() -> tuple[dict[str, int], Floats]:
+def _vectors() -> _Vectors:
     with np.load(BytesIO(data("vectors.npz")), allow_pickle=False) as arrays:
         names = arrays["words"].tobytes().decode("utf-8").split("\n")
         table = arrays["vectors"].astype(np.float64)
+        groups = [f"~{number}" for number in arrays["groups"].tolist()]
     table /= np.linalg.norm(table, axis=1, keepdims=True)
-    return {name: row for row, name in enumerate(names)}, table
+    by_stem: dict[str, str] = {}
+    for name, group in zip(names, groups, strict=True):
+        by_stem.setdefault(stem(name), group)
+    by_word = dict(zip(names, groups, strict=True))
+    return _Vectors({name: row for row, name in enumerate(names)}, table, by_stem | by_word)
+
+
+@lru_cache(maxsize=65536)
+def group_of(word: str) -> str:
+    """Return the group of words of like meaning that a lower-case word is in, else the word.
+
+    A word that is too rare to have a group is in that of the most frequent one of its stem.
+    """
+    groups = _vectors().groups
+    return groups.get(word) or groups.get(stem(word)) or word
 
 
 def vectors_of(texts: Iterable[str]) -> Floats:
     """Return the vectors of those of the words that have one, (words, dimensions), of length 1."""
-    rows, table = _vectors()
+    rows, table, _ = _vectors()
     return table[[rows[text] for text in texts if text in rows]]
 
 
