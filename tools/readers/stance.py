@@ -50,7 +50,7 @@ ROUNDS = 3
 #: share of aspects that a paragraph is taken to leave out, whoever wrote it
 OMITTED = 0.35
 #: of a text in learning; real models' answers to many questions count most
-IMPORTANCE = {"taught": 0.2, "factscore": 1.0, "stance_writers": 0.7}
+IMPORTANCE = {"taught": 0.35, "factscore": 1.0, "stance_writers": 0.7}
 
 
 def aspects_of(row: Row) -> list[Aspect]:

@@ -89,7 +89,7 @@ _WIDE = regex("[\u3040-\u9fff\uac00-\ud7af]")
 def _foreign_script(text: str) -> bool:
     """Whether most letters are neither Latin nor the Greek of formulas."""
     beyond = "".join(_BEYOND_LATIN.findall(text))
-    if not beyond or _SENTENCE.search(beyond):
+    if not beyond or _SENTENCE.search(text):
         return bool(beyond)
     latin, greek = len(_LATIN.findall(text)), len(_GREEK.findall(beyond))
     other = sum(c.isalpha() for c in _GREEK.sub("", beyond))
