@@ -22,7 +22,8 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.faithfulness.collect import IN_CALL
 from sayso.protocols.settings import replace
 from sayso.records import request_key
-from sayso.runs.measure import Result, load_run
+from sayso.runs.measure import load_run
+from sayso.runs.result import Result
 
 METHODS = ("vanilla", "uncle", "granularity", "uncertainty", "metacognitive", "uncertainty_plus")
 

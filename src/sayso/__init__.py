@@ -1,8 +1,8 @@
 """sayso: does a language model know what it knows, and does it say so?
 
 ``sayso.run``, ``sayso.measure`` and ``sayso.compare`` are what the command line calls;
-``sayso.metrics`` holds every formula, ``sayso.judge_rules`` the offline judge. Names load on use,
-so that ``import sayso`` costs nothing.
+``sayso.metrics`` holds every formula, ``sayso.judge_rules`` the offline judge. A mistake that a
+user can mend is a ``sayso.InputError``. Names load on use, so that ``import sayso`` costs nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sayso.judges.decisiveness import decisiveness as decisiveness
     from sayso.judges.rules.judge import judge_rules as judge_rules
     from sayso.judges.rules.judge import judge_rules_long as judge_rules_long
+    from sayso.records import InputError as InputError
     from sayso.runs.from_files import factuality as factuality
     from sayso.runs.measure import measure as measure
     from sayso.runs.run import run as run
@@ -49,6 +50,7 @@ _PUBLIC = {
     "open_model": "sayso.engines:open_model",
     "score": "sayso.score_files.score:score",
     "leaderboard": "sayso.score_files.leaderboard:leaderboard",
+    "InputError": "sayso.records:InputError",
     "answers": "sayso.answers",
     "scores": "sayso.scores",
     "metrics": "sayso.metrics",

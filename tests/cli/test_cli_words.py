@@ -1,10 +1,13 @@
-"""Words too many on the command line are told with what they may have been meant for."""
+"""Wrong words on the command line are told with what they may have been meant for."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from sayso.cli import execute
+from sayso.engines import did_you_mean
 
 
 @pytest.mark.parametrize(
@@ -21,3 +24,84 @@ def test_words_too_many(argv: list[str], told: str, capsys: pytest.CaptureFixtur
     said = capsys.readouterr().err
     assert said.startswith("sayso: ")
     assert told in said
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["run", "faithfulness", "--methods", "vanila"], "'vanila': did you mean vanilla? "),
+        (["run", "uncle", "--methods", "granularity,Uncertainity"], "did you mean uncertainty? ex"),
+        (["run", "uncle", "--methods", "xyz"], "methods 'xyz': expected all, or some of vanilla, "),
+        (["run", "uncle", "--methods", ","], "methods ',': expected all, or some of vanilla, "),
+        (["run", "uncle", "--model", "gpt-4o-mini"], "open: did you mean openai:gpt-4o-mini? "),
+        (["check", "gpt-4o-mini"], "did you mean openai:gpt-4o-mini? expected 'builtin', "),
+        (["run", "uncle", "--judge", "gpt-4o-mini"], "did you mean openai:gpt-4o-mini? expecte"),
+        (["run", "uncle", "--judge", "rules+gpt-4o"], "did you mean rules+openai:gpt-4o? expecte"),
+        (["judge-check", "gpt-4o-mini"], "did you mean openai:gpt-4o-mini? "),
+        (["run", "uncle", "--judge", "rule"], "judge 'rule': did you mean rules? "),
+    ],
+)
+def test_a_name_is_told_with_what_it_was_meant_for(
+    argv: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert execute(argv) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert told in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_kind_of_a_model_that_was_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    for name, meant in {
+        "gpt-4o-mini": "openai:gpt-4o-mini",
+        "gpt4o-mini": "openai:gpt-4o-mini",
+        "gpt-5": "openai:gpt-5",
+        "o3": "openai:o3",
+        "OpenAI:gpt-4o": "openai:gpt-4o",
+        "opnai:gpt-4o": "openai:gpt-4o",
+        "HF:org/name": "hf:org/name",
+        "Qwen/Qwen2.5-0.5B": "hf:Qwen/Qwen2.5-0.5B",
+        "mine": "hf:mine",
+        "bulitin": "builtin",
+        "localhost:8000/v1#name": "http://localhost:8000/v1#name",
+    }.items():
+        assert did_you_mean(name) == f"did you mean {meant}? ", name
+    unknown = ("", ".", "nonsense", "anthropic:claude", "gpt2", "a/b/c", "hf:", ":", "a\0")
+    for name in (*unknown, "x" * 100_000, "gpt-" * 50_000):
+        assert did_you_mean(name) == "", name[:20]
+
+
+def test_a_file_in_the_place_of_a_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f").touch()
+    Path("p.txt").write_text("Ada Lovelace was born in London.")
+    for argv in (
+        ["run", "uncle", "--limit", "2", "--out", "f"],
+        ["run", "uncle", "--limit", "2", "--out", "f/run"],
+        ["run", "uncle", "--limit", "2", "--out", "run", "--cache", "f"],
+        ["run", "uncle", "--limit", "2", "--out", "run", "--cache", "f/cache"],
+        ["index", "p.txt", "--out", "f/index"],
+        ["index", "p.txt", "--out", "f/folder/index"],
+    ):
+        assert execute(argv) == 2
+        said = capsys.readouterr().err
+        assert "a file stands where a folder is needed" in said.splitlines()[-1], argv
+        assert "exists" not in said
+        assert "Not a dir" not in said
+
+
+@pytest.mark.parametrize("argv", [["run", "uncle"], ["data", "show"], ["compare"], ["report"]])
+def test_help_has_no_python_in_it(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute([*argv, "--help"]) == 0
+    assert "()" not in capsys.readouterr().out.replace("\u2502", "")

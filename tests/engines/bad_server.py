@@ -1,7 +1,8 @@
 """A loopback server that speaks chat completions and misbehaves on purpose.
 
 In a test: ``with BadServer(plan) as server: open_model(server.url)``. ``plan(number, body)`` names
-what happens to the call with that number: ``"ok"`` or one of ``FAULTS``. By itself:
+what happens to the call with that number: ``"ok"``, one of ``FAULTS``, or what :meth:`bad` knows
+besides (``choices=JSON``, ``after=RETRY-AFTER``, ``encoded=STATUS,ENCODING``). By itself:
 ``python bad_server.py --faulty 0.3 --seed 0`` prints its address, answers ``GET /stats`` with what
 it did, and ends when its standard input closes.
 
@@ -19,9 +20,11 @@ import random
 import sys
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from email.utils import formatdate
+from functools import cache
 from typing import Any
 
 Body = dict[str, Any]
@@ -69,6 +72,7 @@ class BadServer:
         self.context = 4096
         self.echo = False
         self.keep_bodies = True
+        self.encoding = "identity"
         for name, value in switches.items():
             assert hasattr(self, name), name
             setattr(self, name, value)
@@ -191,9 +195,19 @@ class BadServer:
             "400-html": (0, 400, {"content-type": "text/html"}, page, ""),
             "hang": (3600, 200, {}, b"", ""),
             "reset": (0, 200, {}, b"", "reset"),
+            "encoded-wrongly": (0, 200, {"content-encoding": "gzip"}, b'{"choices": []}', ""),
         }  # fmt: skip
         if what in plain:
             return plain[what]
+        name, found, value = what.partition("=")
+        if found and name == "choices":  # as they stand, in place of good ones
+            reply = f'{{"choices": [{value}], "usage": {{"completion_tokens": 7}}}}'
+            return 0, 200, {}, reply.encode(), ""
+        if found and name == "after":
+            return 0, 429, {"retry-after": value}, slow_down, ""
+        if found and name == "encoded":  # a reply whose content is as long as ``LONG``
+            status, encoding = value.split(",", 1)
+            return 0, int(status), {"content-encoding": encoding}, long_reply(encoding), ""
         words = sum(len(m["content"].split()) for m in body["messages"])
         limit = body.get("max_tokens") or body.get("max_completion_tokens") or 10**6
         if words + limit > self.context and limit < 10**6:
@@ -205,7 +219,9 @@ class BadServer:
             return self.delay, 200, {}, reply, "cut"
         if what != "finish-error":
             self.answered[_asked(body)] += 1
-        return self.delay + (0.2 if what == "slow" else 0.0), 200, {}, reply, ""
+        extra = {"content-encoding": self.encoding.replace("raw", "deflate")}
+        reply = _compressed(reply, self.encoding.lower())
+        return self.delay + (0.2 if what == "slow" else 0.0), 200, extra, reply, ""
 
     def good(self, body: Body, words: int, limit: int, what: str) -> bytes:
         """Return a proper reply."""
@@ -275,6 +291,35 @@ class BadServer:
             "distinct": len(self.answered),
             "most_busy": self.most_busy,
         }
+
+
+#: characters of an answer that nobody should take
+LONG = 200_000_000
+WINDOWS = {"gzip": 31, "deflate": 15, "raw": -15}
+
+
+@cache
+def long_reply(encoding: str) -> bytes:
+    """Return a reply whose answer has ``LONG`` characters, compressed as often as named; one that
+    is not compressed has a tenth of them."""
+    head, tail = b'{"choices": [{"message": {"content": "', b'"}}]}'
+    first, *further = encoding.split(", ")
+    if first not in WINDOWS:
+        return head + b"a" * (LONG // 10) + tail
+    squeeze = zlib.compressobj(1, wbits=WINDOWS[first])
+    parts = [squeeze.compress(head)]
+    parts += [squeeze.compress(b"a" * (LONG // 100)) for _ in range(100)]
+    body = b"".join([*parts, squeeze.compress(tail), squeeze.flush()])
+    for name in further:
+        body = _compressed(body, name)
+    return body
+
+
+def _compressed(body: bytes, encoding: str) -> bytes:
+    if encoding not in WINDOWS:
+        return body
+    squeeze = zlib.compressobj(wbits=WINDOWS[encoding])
+    return squeeze.compress(body) + squeeze.flush()
 
 
 def _text(salt: str) -> str:

@@ -19,6 +19,8 @@ from sayso import cli
 from sayso.engines import open_model
 from sayso.engines.openai.calls import Call, Pace, Session
 from sayso.records import InputError, Request, ask
+from sayso.runs.asking import CachedEngine
+from sayso.storage.cache import Cache
 
 KEY = "top-secret-0123456789"
 
@@ -198,7 +200,14 @@ def test_addresses_that_are_none(name: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"colour": 1}, {"concurrency": 0}, {"timeout": "soon"}, {"retries": -1}, {"price": "cheap"}],
+    [
+        {"colour": 1},
+        {"concurrency": 0},
+        {"timeout": "soon"},
+        {"retries": -1},
+        {"patience": 0},
+        {"price": "cheap"},
+    ],
 )
 def test_options_that_are_none(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
@@ -240,10 +249,60 @@ def test_a_request_that_fails_for_good_is_a_record_and_the_others_go_on(fault: s
         assert engine.capabilities.context == (4096 if fault == "overflow" else None)
 
 
-def test_empty_strings_stay_what_they_are() -> None:
-    with opened(lambda n, b: "empty") as (_, engine):
-        (found,) = answers(engine, ask("Who?"))
-        assert (found.text, found.problem, found.finish) == ("", None, "stop")
+#: replies with status 200 that hold no answer, and what is said of them
+NO_ANSWER = {
+    '{"message": {"content": null}, "finish_reason": "stop"}':
+        "the message's content is null, no text",
+    '{"message": {"content": null}}': "the message's content is null, no text",
+    '{"message": {"content": 42}}': "the message's content is a number, no text",
+    '{"message": {"content": {"answer": "Bonn"}}}': "the message's content is an object, no text",
+    '{"message": {"role": "assistant"}}': "the message has no content",
+    '{"message": null}': "the message is null, no object",
+    '{"finish_reason": "stop"}': "the choice has no message",
+    '{"text": "Bonn", "finish_reason": "stop"}': "the choice has no message, but 'text'",
+    '{"delta": {"content": "Bonn"}}': "the choice has no message, but 'delta'",
+    '{"message": null, "text": "Bonn"}': "the message is null, no object",
+    '{"message": {"content": null, "tool_calls": [{"id": "1"}]}, "finish_reason": "tool_calls"}':
+        "the model called a tool instead of answering",
+    '{"message": {"tool_calls": [{"id": "1"}]}, "finish_reason": "stop"}':
+        "the model called a tool instead of answering",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("choice", NO_ANSWER)
+def test_what_is_no_text_is_no_answer_and_is_not_kept(choice: str, tmp_path: Path) -> None:
+    def plan(number: int, body: dict[str, Any]) -> str:
+        return f"choices={choice}" if "cursed" in body["messages"][0]["content"] else "ok"
+
+    with opened(plan) as (server, engine), Cache(tmp_path) as cache:
+        cached = CachedEngine(engine, cache)
+        asked = [ask("Who?"), ask("A cursed question"), ask("When?")]
+        found = dict(cached.complete(asked))
+        assert (found[1].text, found[1].problem) == ("", f"failed: {NO_ANSWER[choice]}")
+        assert [found[n].problem for n in (0, 2)] == [None, None]
+        assert found[1].usage.completion_tokens == 7  # it was paid for
+        assert engine.counts.failed == 1
+        assert server.number == 3
+        dict(cached.complete(asked))  # the next run asks again what has no answer, and only that
+        assert server.number == 4
+
+
+def test_a_choice_without_a_text_takes_no_other_answer_with_it() -> None:
+    two = 'choices={"index": 1, "message": {"content": "Bonn"}}, {"message": {"content": null}}'
+    with opened(lambda n, b: two) as (_, engine):
+        found = answers(engine, ask("Who?", sample=0), ask("Who?", sample=1))
+        assert [g.text for g in found] == ["", "Bonn"]
+        assert found[0].problem == "failed: the message's content is null, no text"
+        assert found[1].problem is None
+
+
+def test_empty_strings_stay_what_they_are_and_are_counted() -> None:
+    with opened(lambda n, b: "empty" if n < 3 else "ok", concurrency=1) as (_, engine):
+        found = answers(engine, ask("Who?"), ask("When?"), ask("Where?"))
+        assert (found[0].text, found[0].problem, found[0].finish) == ("", None, "stop")
+        assert [g.problem for g in found] == [None, None, None]
+        said = [n for n in engine.notices if "empty" in n]
+        assert said == ["2 replies of the endpoint are empty texts, which are kept as answers"]
 
 
 def test_another_models_name_is_noticed_once() -> None:

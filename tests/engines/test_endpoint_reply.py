@@ -40,7 +40,7 @@ def reply_of(message: dict[str, Any], finish: str | None = "stop", **more: Any) 
 def test_texts_thoughts_and_refusals() -> None:
     assert reply_of({"content": "Bonn"})[:3] == ("Bonn", None, "stop")
     assert reply_of({"content": ""}).text == ""
-    assert reply_of({"content": None}).text == ""
+    assert reply_of({"content": ""}).problem is None
     assert reply_of({"content": "Bonn", "reasoning": "hm"}).thinking == "hm"
     assert reply_of({"content": None, "refusal": "I will not."}).text == "I will not."
     parts = [
@@ -51,6 +51,36 @@ def test_texts_thoughts_and_refusals() -> None:
     assert reply_of({"content": "Bonn"}, "stop", stop_reason="\n").finish == "stop_string"
     assert reply_of({"content": "Bonn"}, "stop", stop_reason=7).finish == "stop"
     assert reply_of({"content": None, "tool_calls": [{}]}, "tool_calls").finish == "tool"
+    assert reply_of({"content": "", "tool_calls": [{}]}, "stop").finish == "tool"
+    assert reply_of({"content": "Bonn", "tool_calls": [{}]}, "stop")[:3] == ("Bonn", None, "stop")
+
+
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ({}, "the message has no content"),
+        ({"content": None}, "the message's content is null, no text"),
+        ({"content": 42}, "the message's content is a number, no text"),
+        ({"content": False}, "the message's content is true or false, no text"),
+        ({"content": {"text": "Bonn"}}, "the message's content is an object, no text"),
+        ({"content": []}, "the message's content is a list without text"),
+        ({"content": ["Bonn"]}, "the message's content is a list without text"),
+        ({"content": [{"text": "Bonn"}, 3]}, "the message's content is a list without text"),
+        ({"content": [{"text": 42}]}, "the message's content is a list without text"),
+        ({"content": None, "refusal": ""}, "the message's content is null, no text"),
+        ({"content": None, "reasoning": "hm"}, "the message's content is null, no text"),
+        ({"text": "Bonn"}, "the message has no content, but 'text'"),
+        (None, "the message is null, no object"),
+        ("Bonn", "the message is a string, no object"),
+        (["Bonn"], "the message is a list, no object"),
+    ],
+)
+def test_nothing_but_a_string_is_an_answer(message: Any, problem: str) -> None:
+    choice = reply_of(message)
+    assert (choice.text, choice.problem) == ("", problem)
+    reply = Reply((choice,), None, None, 1, 2, 0, None)
+    (record,) = records([ask("Who?")], reply, (), None)
+    assert (record.text, record.problem, record.finish) == ("", f"failed: {problem}", None)
 
 
 def test_thoughts_inside_the_answer() -> None:

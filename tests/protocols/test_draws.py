@@ -18,8 +18,8 @@ from sayso.judges.judge import Item
 from sayso.protocols import uncle
 from sayso.protocols.probes import ALIKE, Draws, count_draws
 from sayso.records import Generation, Request, Verdict, ask, slice_text
-from sayso.runs.measure import Result
 from sayso.runs.progress import Silent
+from sayso.runs.result import Result
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(8)  # 24 facts

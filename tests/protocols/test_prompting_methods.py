@@ -27,7 +27,7 @@ from sayso.records import (
     slice_text,
 )
 from sayso.runs.compare import compare
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from support.scripted_world import facts, records, write
 from support.told_world import PROBES, aspect_of, estimate, run_told, value
 

@@ -12,7 +12,7 @@ import sayso
 from sayso.judges.judge import Item
 from sayso.protocols.probes import NOWHERE, BlindRules
 from sayso.records import Estimate, Generation, Gold, Question, Request, ask, slice_text
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from support.scripted_world import Fact, Mind, chance, facts, prior, records, write
 
 

@@ -13,7 +13,7 @@ from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import uncle
 from sayso.records import InputError, Verdict, slice_of
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(12)

@@ -15,7 +15,7 @@ import sayso
 from sayso.protocols import self_known
 from sayso.records import Claim, Generation, InputError, Passage, Verdict, signature_text
 from sayso.runs.from_files import factuality
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
 
 

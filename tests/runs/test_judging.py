@@ -17,7 +17,7 @@ from sayso.runs import judge
 from sayso.runs.asking import CachedEngine, bill
 from sayso.runs.costs import BudgetSpent
 from sayso.runs.judge import JudgeOptions, check_judge, open_judge
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from sayso.storage.cache import Cache
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, chance, facts, records, write

@@ -16,7 +16,7 @@ import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
 from sayso.records import Request
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from support.scripted_world import word
 
 #: what a model says of a claim, given its sentence, the letter of its truth, and the setting

@@ -16,7 +16,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.protocols import settings, uncle
 from sayso.records import Estimate, Request, Verdict, slice_text
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from support.scripted_world import write
 
 

@@ -145,7 +145,8 @@ def show(
     ] = "",
     split: Annotated[str, Parameter(help="part of the set: test, dev or train")] = "test",
     domain: Annotated[
-        tuple[str, ...], Parameter(help="only this domain; can be given again", negative="")
+        tuple[str, ...],
+        Parameter(help="only this domain; can be given again", negative="", show_default=False),
     ] = (),
     json: Annotated[bool, Parameter(help="print everything as JSON", negative="")] = False,
 ) -> None:

@@ -65,7 +65,8 @@ class Common:
         str, Parameter(help="part of the set: test, dev or train; all of the built-in world")
     ] = "test"
     domain: Annotated[
-        tuple[str, ...], Parameter(help="only this domain; can be given again", negative="")
+        tuple[str, ...],
+        Parameter(help="only this domain; can be given again", negative="", show_default=False),
     ] = ()
     cache: Annotated[
         Path | None,

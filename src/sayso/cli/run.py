@@ -24,8 +24,9 @@ from sayso.report.numbers import json_text
 from sayso.report.terminal import render_compare
 from sayso.runs.dry_run import estimate, plan_text
 from sayso.runs.from_files import factuality as measure_texts
-from sayso.runs.measure import Result, settings_kind
 from sayso.runs.measure import measure as measure_run
+from sayso.runs.measure import settings_kind
+from sayso.runs.result import Result
 from sayso.runs.run import Job, execute
 from sayso.train.compare import compare as compare_runs
 from sayso.train.report import unfinished, write_training_page
@@ -118,7 +119,12 @@ def measure(
         print("measured with other settings: printed only; the run's own numbers stay as they are")
 
 
-def report(run: Path, /, *, beside: tuple[Path, ...] = ()) -> None:
+def report(
+    run: Path,
+    /,
+    *,
+    beside: Annotated[tuple[Path, ...], Parameter(show_default=False)] = (),
+) -> None:
     """Write report.html of a finished run, or of a training, again.
 
     Parameters
@@ -144,7 +150,10 @@ class Comparing:
     json: Annotated[bool, Parameter(help="Print the differences as JSON.")] = False
     allow: Annotated[
         tuple[str, ...],
-        Parameter(help="Settings that may differ besides the model, e.g. --allow judge."),
+        Parameter(
+            help="Settings that may differ besides the model, e.g. --allow judge.",
+            show_default=False,
+        ),
     ] = ()
     resamples: Annotated[int, Parameter(help="Bootstrap resamples of entities.")] = 2000
     seed: Annotated[int, Parameter(help="Seed of the resampling.")] = 0

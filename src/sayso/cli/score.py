@@ -27,6 +27,10 @@ class Flags:
     out: Annotated[
         Path | None, Parameter(help="where to write; left out: FILE.scored beside the input")
     ] = None
+    force: Annotated[
+        bool,
+        Parameter(help="replace a file at --out that sayso score did not write", negative=""),
+    ] = False
     methods: Annotated[
         str, Parameter(help="names of scores, a,b; left out: every one that the file allows")
     ] = ""
@@ -170,6 +174,7 @@ def score(
         price=flags.price,
         max_cost=flags.max_cost,
         seed=flags.seed,
+        force=flags.force,
     )
     for notice in result.notices:
         note(notice)

@@ -7,11 +7,15 @@ demand, so that nothing else needs them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sayso.engines.engine import Classifier, Engine
+from sayso.engines.prices import known_models
 from sayso.records import InputError
 
 if TYPE_CHECKING:
@@ -35,10 +39,33 @@ def open_model(name: str, **options: object) -> Engine:
 
         return open_openai(rest, **options) if kind == "openai" else open_endpoint(name, **options)
     raise InputError(
-        f"model {name!r} is not a name sayso can open: expected 'builtin', "
+        f"model {name!r} is not a name sayso can open: {did_you_mean(name)}expected 'builtin', "
         "'hf:<folder or hub id>', 'openai:<model>' or the URL of an endpoint "
         "('http://localhost:8000/v1#model')"
     )
+
+
+def did_you_mean(name: str) -> str:
+    """Return "did you mean openai:gpt-4o-mini? " for a name without its kind; "" for others."""
+    meant = _meant(name) if 0 < len(name) <= 200 and name.isprintable() else ""
+    return f"did you mean {meant}? " if meant else ""
+
+
+def _meant(name: str) -> str:
+    kind, colon, rest = name.partition(":")
+    if re.fullmatch(r"(localhost|127\.0\.0\.1|[\w.-]+(?=:\d)):\d+(/.*)?", name):
+        return f"http://{name}"
+    if colon:
+        near = get_close_matches(kind.lower(), ("hf", "openai"), n=1, cutoff=0.75)
+        return f"{near[0]}:{rest}" if near and rest else ""
+    if get_close_matches(name.lower(), ("builtin",), cutoff=0.75):
+        return "builtin"
+    if re.fullmatch(r"(chat)?gpt-\d[\w.-]*|o\d(-[\w.-]+)?", name):
+        return f"openai:{name}"
+    if near := get_close_matches(name.lower(), known_models(), n=1, cutoff=0.8):
+        return f"openai:{near[0]}"
+    hub = re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name)
+    return f"hf:{name}" if hub or (name.strip("./") and Path(name).is_dir()) else ""
 
 
 def open_classifier(name: str, device: str = "auto") -> Classifier:

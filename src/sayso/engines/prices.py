@@ -106,6 +106,11 @@ def _parse(text: str) -> Price:
     return Price(numbers[0], numbers[1], cached, source="your --price")
 
 
+def known_models() -> tuple[str, ...]:
+    """Return the names of the models at OpenAI whose price is known."""
+    return tuple(_table().models)
+
+
 class _Table(msgspec.Struct, frozen=True):
     date: str
     source: str

@@ -17,8 +17,8 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
     measure.py   ``estimates(run, settings)``: every number, a pure function of what was stored;
                  ``cautions(estimates, draws_vary)``: what must be read before any number
     compare.py   ``compare(sides, allow, resamples, seed)``: B minus A with paired intervals
-    report.py    ``render`` for the terminal, ``pages`` for the HTML page (``page.html`` beside it),
-                 ``LABELS`` for tables of differences (:class:`Report`)
+    report.py    ``render`` for the terminal, ``main_numbers`` for Python, ``pages`` for the HTML
+                 page (``page.html`` beside it), ``LABELS`` of numbers in words (:class:`Report`)
 
 Shared by protocols: entities, wordings and items to judge in :mod:`sayso.protocols.pool`, draws and
 what they say about knowledge in :mod:`sayso.protocols.probes`.
@@ -258,6 +258,12 @@ class Report(typing.Protocol):
         entities: int | None = None,
     ) -> None:
         """Print the table that a run of so many entities ends with. Holds for any estimates."""
+
+    def main_numbers(self, estimates: Sequence[Estimate]) -> list[Estimate]:
+        """Return the few to read first, the most important of each form or method before others.
+
+        Holds for any estimates: what was not computed is left out.
+        """
 
     def pages(
         self,

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -91,6 +93,58 @@ def flatten(
 def as_dict(settings: Any) -> dict[str, Value]:
     """Return the flat dotted form that a manifest stores."""
     return {name: value for name, value, _ in flatten(settings)}
+
+
+def change(settings: Any, changes: Mapping[str, object]) -> Any:
+    """Return settings with some changed by the names of the command line and of --config.
+
+    Names are dotted, ``{"probe.k": 3}``, or in groups, ``{"probe": {"k": 3}}``; hyphens stand for
+    underscores. Raises InputError for an unknown name, with those that may be meant, for a name
+    that is given twice, and for a value of another type.
+    """
+    known = list(as_dict(settings))
+    flat: dict[str, Any] = {}
+    for name, value in _spelled_out(changes, known):
+        if name not in known:
+            meant = _meant(name, known)
+            told = f"did you mean {meant}?" if meant else f"known: {', '.join(known)}"
+            raise InputError(f"setting {name!r} is unknown; {told}")
+        if name in flat:
+            raise InputError(f"setting {name} is given twice; leave one out")
+        flat[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
+    try:
+        return replace(settings, flat)
+    except TypeError as error:
+        raise InputError(str(error)) from None
+
+
+def _spelled_out(
+    changes: Mapping[str, object], known: Sequence[str], prefix: str = ""
+) -> Iterator[tuple[str, object]]:
+    """Yield (dotted name, value) of changes that may stand in groups."""
+    for key, value in changes.items():
+        if not isinstance(key, str):
+            raise InputError(f"setting {key!r}: expected a name, such as {known[0]!r}")
+        name = f"{prefix}{key.replace('-', '_')}"
+        if isinstance(value, Mapping):
+            yield from _spelled_out(value, known, f"{name}.")
+        else:
+            yield name, value
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    """Return the names that an unknown one may stand for, as the end of a question; or nothing."""
+    group, _, last = name.rpartition(".")
+    inside = [n for n in known if group and n.startswith(f"{group}.")]
+    ends = {n: n.rpartition(".")[2] for n in inside or known}
+    near = get_close_matches(last, list(ends.values()), n=1)
+    meant = (
+        [n for n in known if n.startswith(f"{name}.") or n.rpartition(".")[2] == last]
+        or [n for n, end in ends.items() if end in near]
+        or inside
+        or get_close_matches(name, known, n=1)
+    )
+    return " or ".join(filter(None, (", ".join(meant[:-1]), *meant[-1:])))
 
 
 def replace(settings: Any, changes: dict[str, Value]) -> Any:

@@ -41,7 +41,7 @@ import msgspec
 
 from sayso.records import InputError, Passage, content_id
 from sayso.retrieval.passages import LONGEST_TITLE, clean, count, key, plain
-from sayso.storage.atomic import sync_folder
+from sayso.storage.atomic import reason_of, sync_folder
 from sayso.storage.cache import default_cache_folder
 
 # ---- the tables
@@ -176,7 +176,7 @@ def index_errors(path: Path) -> Iterator[None]:
             raise
         raise InputError(_error_message(path, code, str(error))) from error
     except OSError as error:
-        raise InputError(f"cannot use the index {path}: {error.strerror or error}") from error
+        raise InputError(f"cannot use the index {path}: {reason_of(error)}") from error
 
 
 def _error_message(path: Path, code: int, why: str) -> str:

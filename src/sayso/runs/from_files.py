@@ -49,8 +49,8 @@ from sayso.records import (
 )
 from sayso.runs.costs import Meter
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
-from sayso.runs.measure import Result
 from sayso.runs.progress import Progress
+from sayso.runs.result import Result
 from sayso.runs.run import open_folder
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources, RunTools

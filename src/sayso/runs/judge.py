@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from sayso.engines import did_you_mean
 from sayso.engines.engine import Engine
 from sayso.engines.prices import price_of
 from sayso.judges.cascade import CascadeJudge
@@ -86,7 +88,12 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
     model = name.removeprefix("rules+")
     kind, _, rest = model.partition(":")
     if model != "builtin" and not (kind in ("hf", "openai", "http", "https") and rest):
-        raise InputError(f"judge {name!r}: {EXPECTED}")
+        hint = did_you_mean(model)
+        if cascade := name[: -len(model)]:
+            hint = hint.replace("mean ", f"mean {cascade}")
+        elif get_close_matches(name, ("rules",)):
+            hint = "did you mean rules? "
+        raise InputError(f"judge {name!r}: {hint}{EXPECTED}")
 
 
 def open_judge(

@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from sayso.protocols import protocol_of, settings
-from sayso.records import Estimate, InputError, Question, Results, slice_of, slice_text
+from sayso.protocols import protocol_of
+from sayso.protocols.settings import Value, as_dict, change, flatten, replace
+from sayso.records import Estimate, InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
+from sayso.runs.result import Result
 from sayso.runs.stages import FolderRun
 from sayso.storage.run_folder import Manifest, RunFolder
-
-
-class Result(NamedTuple):
-    """A finished run: its folder, its numbers, its manifest, and its number of entities."""
-
-    path: Path
-    estimates: list[Estimate]
-    manifest: Manifest
-    entities: int
-    saved: bool = True
-
-    def get(self, name: str, where: str | None = None, **parts: str) -> Estimate:
-        """Return one number, e.g. ``result.get("J", form="long")``. Raises KeyError.
-
-        The slice as text, ``result.get("J", "form:long")``, is understood for one more release.
-        """
-        wanted = slice_text(slice_of(**parts)) if where is None else where
-        for estimate in self.estimates:
-            if estimate.name != name:
-                continue
-            if where is None and set(estimate.where) == set(parts.items()):
-                return estimate
-            if where is not None and slice_text(estimate.where) == where:
-                return estimate
-        raise KeyError(f"{name} {wanted}")
-
-    def each(self, name: str, **parts: str) -> Iterator[Estimate]:
-        """Yield every number of this name whose slice has these parts, whatever else it has."""
-        yield from Results(self.estimates).each(name, **parts)
 
 
 def entities_of(questions: Sequence[Question]) -> int:
@@ -66,7 +39,7 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, Any]:
     shared = ("seed", *REQUEST_SETTINGS)
     stored = {k: v for k, v in manifest.settings.items() if k not in shared}
     try:
-        chosen = settings.replace(plan.Settings(), stored)
+        chosen = replace(plan.Settings(), stored)
     except (KeyError, TypeError) as error:
         raise InputError(
             f"{path}: made by sayso {manifest.sayso}, whose setting {error} this one does not know"
@@ -76,25 +49,26 @@ def load_run(path: str | Path) -> tuple[FolderRun, Manifest, Any]:
     return FolderRun(folder, questions, manifest), manifest, chosen
 
 
-def measure(run: str | Path, options: Any = None, **changes: settings.Value) -> Result:
-    """Recompute a run's numbers, with other settings if given: ``measure(run, **{"probe.k": 3})``.
+def measure(
+    run: str | Path,
+    options: Any = None,
+    *,
+    settings: Mapping[str, object] | None = None,
+    **changes: Value,
+) -> Result:
+    """Recompute a run's numbers, with other settings: ``measure(run, settings={"probe.k": 3})``.
 
-    ``options`` replaces all settings at once. Settings that decide what was asked are refused,
-    except fewer probe draws. The run's own table is rewritten only when no setting was changed.
-    Raises InputError.
+    ``options`` replaces all settings at once; ``settings`` and further keywords change some by
+    name, as in :func:`sayso.run`. Settings that decide what was asked are refused, except fewer
+    probe draws. The run's own table is rewritten only when no setting was changed. Raises
+    InputError.
     """
     job, manifest, stored = load_run(run)
-    try:
-        chosen: Any = settings.replace(options or stored, changes)
-    except KeyError as error:
-        known = ", ".join(settings.as_dict(stored))
-        raise InputError(f"setting {error} is unknown; known: {known}") from None
-    except TypeError as error:
-        raise InputError(str(error)) from None
+    chosen: Any = change(options or stored, {**(settings or {}), **changes})
     plan = protocol_of(manifest)
     plan.check(chosen)
-    before = settings.as_dict(stored)
-    for name, value, stage in settings.flatten(chosen):
+    before = as_dict(stored)
+    for name, value, stage in flatten(chosen):
         old = before[name]
         numbers = isinstance(old, int) and isinstance(value, int)
         smaller = name in plan.may_shrink and numbers and 0 < value < old  # type: ignore[operator]

@@ -34,8 +34,9 @@ from sayso.runs.asking import (
 )
 from sayso.runs.costs import Meter, is_endpoint, known_price, open_priced
 from sayso.runs.judge import Batch, JudgeOptions, Labels, Mode, check_judge, open_judge
-from sayso.runs.measure import Result, entities_of
+from sayso.runs.measure import entities_of
 from sayso.runs.progress import Progress
+from sayso.runs.result import Result
 from sayso.runs.stages import (
     FolderRun,
     VerdictCounts,
@@ -340,6 +341,7 @@ def run(
     domains: Sequence[str] = (),
     cache: str | Path | None = None,
     options: Any = None,
+    settings: Mapping[str, object] | None = None,
     command: str = "",
     progress: Progress | None = None,
     model_options: Mapping[str, object] | None = None,
@@ -359,14 +361,31 @@ def run(
 
     ``model``, ``data`` and ``judge`` are names as on the command line, or an engine of your own
     (and a judge, or an engine that is to judge). ``out`` is the run folder; left out, its name is
-    derived from the settings, so that the same command goes on where it was stopped. ``limit``
-    counts entities (0: all). ``thinking`` is "on", "off", "low", "medium", "high" or a number of
-    tokens; ``price`` "in,out" in dollars per million tokens; ``max_cost`` the dollars that this
-    call may spend. Raises :class:`~sayso.records.InputError` for what a user can mend, and
+    derived from the settings, so that the same command goes on where it was stopped. ``settings``
+    are the protocol's, by the names of the command line: ``{"probe.k": 3}`` is ``--probe.k 3``;
+    they change ``options``, an object of all of them (left out: the defaults). ``limit`` counts
+    entities (0: all). ``thinking`` is "on", "off", "low", "medium", "high" or a number of tokens;
+    ``price`` "in,out" in dollars per million tokens; ``max_cost`` the dollars that this call may
+    spend. Raises :class:`~sayso.records.InputError` for what a user can mend, and
     :class:`~sayso.runs.costs.BudgetSpent` at the end of the money.
     """
-    given = {k: v for k, v in locals().items() if k not in ("progress", "model_options")}
-    return execute(Job(**given, model_options=model_options or {}), progress)
+    own = locals()
+    given = {k: own[k] for k in own if k not in ("progress", "model_options", "settings")}
+    job = Job(**given, model_options=model_options or {})
+    return execute(_with_settings(job, settings) if settings else job, progress)
+
+
+def _with_settings(job: Job, changes: Mapping[str, object]) -> Job:
+    """Return a job with some of the protocol's settings changed by name. Raises InputError."""
+    before = job.options or job.plan.Settings()
+    arguments = {field.name for field in dataclasses.fields(Job)} - {"options", "command"}
+    for name in changes:
+        if name in arguments and name not in settings.as_dict(before):
+            raise InputError(
+                f"{name} is no setting of {job.protocol} but an argument of its own: "
+                f"sayso.run({name}=...)"
+            )
+    return dataclasses.replace(job, options=settings.change(before, changes))
 
 
 def execute(job: Job, progress: Progress | None = None) -> Result:

@@ -148,6 +148,7 @@ def score_file(
     max_cost: float | None = None,
     examples: int = 0,
     seed: int = 0,
+    force: bool = False,
 ) -> FileScores:
     """Score a file of answers row by row, write it back with a column for each score, compare.
 
@@ -155,8 +156,9 @@ def score_file(
     ``condition`` how meanings are compared; ``price`` and ``max_cost`` are for language models that
     compare, grade or are asked. ``prompts`` is a folder of prompts of your own, ``place`` the
     hidden state that P(IK) learns from. ``golds`` is a file of golds by id, ``examples`` how many
-    labeled rows are shown to ``model`` before it says whether another answer is true. Memory does
-    not grow with the file. Raises InputError.
+    labeled rows are shown to ``model`` before it says whether another answer is true. A file at
+    ``out`` that sayso did not write is replaced only with ``force``. Memory does not grow with the
+    file. Raises InputError.
     """
     if examples and model is None:
         raise InputError(
@@ -176,9 +178,9 @@ def score_file(
 
     with contextlib.ExitStack() as stack:
         meter = Meter(max_cost)
-        judges = graders(gold_metric, folder, stack, price, meter)
         answers = read()
-        target = output_of(source, Path(out) if out is not None else None, answers.kind)
+        target = output_of(source, Path(out) if out is not None else None, force=force)
+        judges = graders(gold_metric, folder, stack, price, meter)
         tools = Toolbox(
             model, nli, folder, strict=strict, condition=condition, price=price, meter=meter,
             ask=ask, prompts=prompts,

@@ -6,6 +6,7 @@ was there. Parquet keeps the columns of the input as they are and gains ours.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import io
@@ -13,7 +14,6 @@ import json
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -38,10 +38,16 @@ Put = Callable[[AnswerRow, Mapping[str, object]], None]
 Writer = Callable[[Path, Path, Sequence[str]], Any]
 
 
-def output_of(path: Path, out: Path | None, kind: str) -> Path:
+#: rows in which the mark of a file of ours is looked for, and the longest line that is read for it.
+MARKED_ROWS, LONGEST_LINE = 1000, 1 << 24
+
+
+def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
     """Return where to write: ``out``, else ``<name>.scored<ending>`` beside the input.
 
-    Raises InputError for the input itself, and for an ending that does not fit.
+    Nothing is made or changed. Raises InputError for the input itself, for an ending that does not
+    fit, for a folder that cannot be written into, and for a file that :func:`writing` did not write
+    (that one is allowed with ``force``).
     """
     suffix = path.suffix.lower()
     if suffix in (".eval", ".json", ".ndjson"):
@@ -58,10 +64,66 @@ def output_of(path: Path, out: Path | None, kind: str) -> Path:
         raise InputError(f"--out {place} is the input itself: give another name")
     if place.is_dir():
         raise InputError(f"--out {place} is a folder: give a file in it")
+    _check_folder(place)
+    if place.exists() and not force and not is_ours(place):
+        raise InputError(
+            f"--out {place} is there already, and sayso score did not write it: give another name, "
+            "or --force to replace it"
+        )
     return place
 
 
-@contextmanager
+def _check_folder(place: Path) -> None:
+    """Refuse a place whose folder can be neither written into nor made. Raises InputError."""
+    folder = next(one for one in place.absolute().parents if one.exists())
+    if not folder.is_dir():
+        raise InputError(f"--out {place}: {folder} is no folder")
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"--out {place}: cannot write into {folder}: {reason}") from None
+
+
+def is_ours(path: Path) -> bool:
+    """Tell whether :func:`writing` wrote a file: a table has the column of problems, so has a row.
+
+    An empty file holds nothing to lose and counts as ours. What cannot be read is not.
+    """
+    if not path.stat().st_size:
+        return True
+    if path.suffix.lower() == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            return PROBLEMS in pq.read_schema(path).names
+        except (pa.ArrowException, OSError):
+            return False
+    with path.open("rb") as lines:
+        first = (lines.readline(LONGEST_LINE) for _ in range(MARKED_ROWS))
+        if path.suffix.lower() != ".jsonl":
+            separator = "\t" if path.suffix.lower() == ".tsv" else ","
+            texts = (line.decode("utf-8", "replace") for line in first)
+            with any_length(), contextlib.suppress(csv.Error):
+                return PROBLEMS in next(csv.reader(texts, delimiter=separator), [])
+            return False
+        return any(map(_has_problems, first))
+
+
+def _has_problems(line: bytes) -> bool:
+    """Tell whether a line of JSON is an object with the key of problems."""
+    if PROBLEMS.encode() not in line:
+        return False
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(row, dict) and PROBLEMS in row
+
+
+@contextlib.contextmanager
 def writing(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
     """Give a function that takes each row with its new values, in the order of the input.
 
@@ -71,19 +133,25 @@ def writing(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
         yield put
 
 
-@contextmanager
+@contextlib.contextmanager
 def _json_lines(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
+    first = True
     with replacing(out) as file:
 
         def put(row: AnswerRow, values: Mapping[str, object]) -> None:
-            line = json.dumps({**row.own, **values}, ensure_ascii=False)
+            nonlocal first
+            new = {**row.own, **values}
+            if first:  # by which `is_ours` knows the file
+                new.setdefault(PROBLEMS, {})
+                first = False
+            line = json.dumps(new, ensure_ascii=False)
             with disk_errors(out):
                 file.write(line.encode("utf-8", "replace") + b"\n")
 
         yield put
 
 
-@contextmanager
+@contextlib.contextmanager
 def _table(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
     separator = "\t" if out.suffix.lower() == ".tsv" else ","
     with replacing(out) as file:
@@ -129,7 +197,7 @@ def harmless(text: str) -> str:
     return text
 
 
-@contextmanager
+@contextlib.contextmanager
 def _parquet(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -21,7 +21,14 @@ def disk_errors(path: Path, doing: str = "write") -> Iterator[None]:
     except OSError as error:
         if is_full(error):
             raise full_disk(path) from error
-        raise InputError(f"cannot {doing} {path}: {error.strerror or error}") from error
+        raise InputError(f"cannot {doing} {path}: {reason_of(error)}") from error
+
+
+def reason_of(error: OSError) -> str:
+    """Return the system's reason; its words for a file in the place of a folder explain nothing."""
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return "a file stands where a folder is needed"
+    return error.strerror or str(error)
 
 
 def is_full(error: OSError) -> bool:

@@ -32,7 +32,7 @@ from typing import TypeVar
 import msgspec
 
 from sayso.records import Generation, InputError, Request
-from sayso.storage.atomic import full_disk, is_full
+from sayso.storage.atomic import full_disk, is_full, reason_of
 
 FILE_NAME = "replies.sqlite"
 KEPT_PROBLEMS = frozenset({"truncated"})
@@ -380,9 +380,9 @@ def disk_error(error: OSError, path: Path) -> InputError:
     """Return the one line for a file that could not be written or read."""
     if is_full(error):
         return full_disk(path)
-    why = error.strerror or str(error)
     return InputError(
-        f"cannot use the cache {path}: {why}; choose another folder with --cache DIR or SAYSO_CACHE"
+        f"cannot use the cache {path}: {reason_of(error)}; choose another folder with --cache DIR "
+        "or SAYSO_CACHE"
     )
 
 

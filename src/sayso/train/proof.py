@@ -69,8 +69,9 @@ from sayso.records import (
     signature_of,
     slice_of,
 )
-from sayso.runs.measure import Result, entities_of, load_run
+from sayso.runs.measure import entities_of, load_run
 from sayso.runs.progress import Progress
+from sayso.runs.result import Result
 from sayso.runs.run import Job, execute, manifest_of, open_folder, open_job
 from sayso.runs.stages import FolderRun
 from sayso.storage.atomic import replacing

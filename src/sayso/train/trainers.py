@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso.records import Gold, InputError, content_id
-from sayso.storage.atomic import replacing
+from sayso.storage.atomic import reason_of, replacing
 from sayso.train.config import Preset, RowSettings, Stage
 from sayso.train.result import Card, Step, card_signature, read_card, write_card
 from sayso.train.rewards import NAMES
@@ -53,7 +53,7 @@ def full_disk(place: Path) -> Iterator[None]:
                 "goes on from the last whole checkpoint"
             ) from error
         if isinstance(error, OSError) and number is not None:
-            raise InputError(f"cannot write {place}: {error.strerror or error}") from error
+            raise InputError(f"cannot write {place}: {reason_of(error)}") from error
         raise
 
 

@@ -31,7 +31,8 @@ from sayso.records import (
     slice_of,
     slice_text,
 )
-from sayso.runs.measure import Result, measure
+from sayso.runs.measure import measure
+from sayso.runs.result import Result
 from support.scripted_world import Fact, chance, facts, records, word, write
 
 ENTITIES = 50

@@ -20,7 +20,8 @@ from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
 from sayso.protocols.settings import replace
 from sayso.records import Request, Verdict, slice_text
-from sayso.runs.measure import Result, load_run
+from sayso.runs.measure import load_run
+from sayso.runs.result import Result
 from support.scripted_world import chance, facts, records, word, write
 
 WORLD = facts(50)  # 150 facts

@@ -17,7 +17,8 @@ from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.verdicts import NliContradiction
 from sayso.protocols.settings import replace
 from sayso.records import InputError, signature_text
-from sayso.runs.measure import Result, load_run, measure
+from sayso.runs.measure import load_run, measure
+from sayso.runs.result import Result
 from support.nli_models import ORDERS, make_nli
 from support.scripted_world import facts, records, word, write
 

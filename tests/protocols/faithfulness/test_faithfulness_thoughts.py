@@ -14,7 +14,8 @@ from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.verdicts import LONGEST_THOUGHT, ending, nearest
 from sayso.protocols.settings import replace
 from sayso.records import Generation, Request
-from sayso.runs.measure import Result, load_run
+from sayso.runs.measure import load_run
+from sayso.runs.result import Result
 from support.scripted_world import Fact, facts, records, write
 
 WORLD = facts(8)  # 24 facts

@@ -15,7 +15,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
 from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, labels_of
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
 from support.telling_world import World, sentence
 

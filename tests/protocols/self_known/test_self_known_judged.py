@@ -13,7 +13,7 @@ import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import ClaimQuestion, Passage, Request, Verdict, signature_text
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
 from support.telling_world import World
 

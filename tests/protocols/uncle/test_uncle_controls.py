@@ -9,7 +9,7 @@ import pytest
 
 import sayso
 from sayso.records import Estimate, slice_of, slice_text
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from support.scripted_world import Fact, Mind, chance, facts, pool, prior, records, write
 
 WORLD = facts()

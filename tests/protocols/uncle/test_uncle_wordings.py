@@ -17,7 +17,7 @@ from sayso.protocols import settings, uncle
 from sayso.protocols.probes import ALIKE
 from sayso.protocols.uncle.report import render
 from sayso.records import InputError, Question, Request, signature_text
-from sayso.runs.measure import Result
+from sayso.runs.result import Result
 from support.told_world import PROBES, aspect_of, estimate, run, run_told, value
 
 #: by what each wording's instruction is told, in both forms

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import random
 import re
 import ssl
@@ -29,13 +30,17 @@ from openai import Omit
 from sayso.engines.engine import Counts
 from sayso.engines.openai.endpoint import Endpoint, Options, explain, outline, safe_line
 from sayso.engines.openai.reply import (
+    ACCEPTED,
     ENDPOINT,
+    Body,
     Fault,
     Reply,
+    UnreadableError,
     read_failure,
     read_reply,
     records,
     stated_context,
+    too_long,
     unanswered,
 )
 from sayso.engines.openai.request import Learned, build
@@ -97,9 +102,12 @@ class Call:
 
     ``tries`` counts broken attempts, ``busy`` refusals for too many requests, ``learning`` refused
     parameters; ``bare`` holds the first refusal if the call is repeated without what is optional.
+    ``first`` is when it was first sent, ``started`` when it was last.
     """
 
-    __slots__ = ("bare", "busy", "indices", "learning", "requests", "session", "started", "tries")
+    __slots__ = (
+        "bare", "busy", "first", "indices", "learning", "requests", "session", "started", "tries",
+    )  # fmt: skip
 
     def __init__(
         self, session: Session, indices: Sequence[int], requests: Sequence[Request]
@@ -111,6 +119,7 @@ class Call:
         self.busy = 0
         self.learning = 0
         self.bare: str | None = None
+        self.first: float | None = None
         self.started = 0.0
 
 
@@ -218,7 +227,8 @@ class Dispatcher:
         """Start waiting calls."""
         while self.waiting and len(self.running) < max(1, int(self.pace.limit)):
             pause = self.pace.paused_until - self.loop.time()
-            if pause > 0:
+            # while answers may be on their way, nothing is given up
+            if pause > 0 and (self.running or not self.pace.hopeless(self.loop.time())):
                 if self.timer is None:
                     self.timer = self.loop.call_later(pause, self._wake)
                 return
@@ -325,12 +335,15 @@ class Pace:
     requests holds for all calls, so that 255 others do not repeat one refusal.
 
     ``limit`` is how many calls may be in flight now, at most ``most``. ``base`` is the first
-    back-off in seconds; each further one doubles, with jitter, up to 30.
+    back-off in seconds; each further one doubles, with jitter, up to 30. ``patience`` is how many
+    seconds the endpoint may put everyone off.
     """
 
-    def __init__(self, most: int, base: float = 0.5) -> None:
+    def __init__(self, most: int, base: float = 0.5, patience: float = math.inf) -> None:
         self.most = most
         self.base = base
+        self.patience = patience
+        self.silent_since: float | None = None
         self.limit = float(min(most, 32))
         self.doubling = True
         self.paused_until = 0.0
@@ -353,6 +366,7 @@ class Pace:
         """An answer came: allow more, if all that is allowed is in use."""
         self.busy_rounds = 0
         self.outages = 0
+        self.silent_since = None
         if running + 1 >= self.limit:
             step = 1.0 if self.doubling else 1.0 / self.limit
             self.limit = min(self.limit + step, float(self.most))
@@ -368,6 +382,7 @@ class Pace:
 
     def busy(self, started: float, now: float, wait: float | None) -> None:
         """The endpoint says "too many requests": fewer calls, and a pause for all of them."""
+        self._put_off(now)
         if self.cut(started, now):
             self.busy_rounds += 1
             if wait is None:
@@ -377,10 +392,22 @@ class Pace:
 
     def away(self, started: float, now: float) -> None:
         """Nothing listens: one pause for all, longer each round."""
+        self._put_off(now)
         if started >= self.cut_at and now >= self.paused_until:
             self.cut_at = now
             self.outages += 1
             self.paused_until = now + self.backoff(self.outages)
+
+    def _put_off(self, now: float) -> None:
+        if self.silent_since is None:
+            self.silent_since = now
+
+    def hopeless(self, now: float) -> bool:
+        """Whether this pause ends later than patience, counted from the first refusal since the
+        last answer."""
+        if self.silent_since is None or now >= self.paused_until:
+            return False
+        return self.paused_until - self.silent_since > self.patience
 
 
 # ---- one exchange with the endpoint
@@ -394,12 +421,57 @@ ESCAPED = re.compile(rb"\\(?:/|u00[2-7])")
 CONNECT, LIST = 10.0, 30.0
 
 
+class BoundedClient(openai.DefaultAsyncHttpxClient):
+    """An HTTP client that takes a reply as it comes, and leaves off what is too long."""
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request and return its whole reply, decompressed.
+
+        Raises UnreadableError. An error that is too long is read in part, and one that cannot be
+        read has its status still.
+        """
+        response = await super().send(request, **{**options, "stream": True})
+        try:
+            content = await _taken(response)
+        except UnreadableError:
+            if response.is_success:
+                raise
+            content = b""
+        finally:
+            await response.aclose()
+        plain = [
+            (name, value)
+            for name, value in response.headers.multi_items()
+            if name not in ("content-encoding", "content-length", "transfer-encoding")
+        ]
+        return httpx2.Response(
+            response.status_code,
+            headers=plain,
+            content=content,
+            request=request,
+            extensions=response.extensions,
+        )
+
+
+async def _taken(response: httpx2.Response) -> bytes:
+    """Return the body of a reply as it comes, of an error at most the beginning."""
+    body = Body(response.headers.get("content-encoding", ""))
+    async for data in response.aiter_raw():
+        body.add(data)
+        if body.full and response.is_success:
+            raise too_long()
+        if body.full:
+            break
+    return body.content()
+
+
 class Lane:
     """One client with its own connections. It retries nothing and follows no redirect: both are
     decided elsewhere, and a key goes to no other host."""
 
     def __init__(self, endpoint: Endpoint, timeout: float, trust: ssl.SSLContext) -> None:
-        http = openai.DefaultAsyncHttpxClient(
+        http = BoundedClient(
+            headers={"Accept-Encoding": ACCEPTED},
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=LANE),
             timeout=httpx2.Timeout(timeout, connect=min(timeout, CONNECT)),
             follow_redirects=False,
@@ -477,6 +549,8 @@ class Wire:
             if isinstance(cause, httpx2.ConnectError):
                 return Fault("away", str(cause) or "no connection")
             return Fault("again", f"connection broke: {type(cause).__name__}")
+        except UnreadableError as error:
+            return error.fault
         finally:
             lane.busy -= 1
         return self._clean(response.content)
@@ -587,7 +661,7 @@ class DrawWatch:
 #: how often one call may learn of another refused parameter
 MOST_LESSONS = 16
 #: before the first answer: rounds in which nothing listens, and web pages for one call
-PATIENCE = 3
+FIRST_ROUNDS = 3
 #: before the first answer: requests refused for good, after which no other is tried
 MOST_REFUSALS = 8
 #: names of other models that are reported
@@ -608,12 +682,15 @@ class Asker:
         self.price = price
         self.counts = Counts()
         self.learned = Learned(endpoint.official)
-        self.pace = Pace(options.concurrency)
+        self.pace = Pace(options.concurrency, patience=options.patience)
         self.draws = DrawWatch()
         self.wire = Wire(endpoint, options)
         self.answered = 0
         self.refusals = 0
         self.again: Counter[str] = Counter()
+        self.empty = 0
+        self.odd_wait = ""
+        self.put_off = ""
         self.other_models: dict[str, None] = {}
         self.context: int | None = None
         self.logprobs = False
@@ -623,12 +700,16 @@ class Asker:
 
     async def __call__(self, call: Call) -> float | None:
         """Send once; ``None`` if the call is settled, else the seconds until it is repeated."""
+        call.started = self.dispatcher.loop.time()
+        if self.pace.hopeless(call.started):
+            self._give_up(call, self._beyond(f"{self.put_off}: not sent, all calls are to wait"))
+            return None
+        call.first = call.started if call.first is None else call.first
         choices = min(len(call.requests), self.learned.choices)
         if choices < len(call.requests):
             self.dispatcher.split(call, choices)
         bare = call.bare is not None
         body: dict[str, object] = {}
-        call.started = self.dispatcher.loop.time()
         try:
             request = call.requests[0]
             body, overrides = build(self.endpoint.model, request, choices, self.learned, bare)
@@ -645,10 +726,18 @@ class Asker:
         if isinstance(outcome, InputError):
             call.session.fail(outcome)
         else:
-            for index, request in zip(call.indices, call.requests, strict=True):
-                self.counts.failed += 1
-                call.session.deliver(index, unanswered(request, outcome))
+            self._give_up(call, outcome)
         return None
+
+    def _give_up(self, call: Call, problem: str) -> None:
+        """Deliver records that say why there is no answer."""
+        for index, request in zip(call.indices, call.requests, strict=True):
+            self.counts.failed += 1
+            call.session.deliver(index, unanswered(request, problem))
+
+    def _beyond(self, problem: str) -> str:
+        """Return the problem of a call that is not waited for."""
+        return f"{problem} (patience: {self.options.patience:g} s)"
 
     def _accept(self, call: Call, reply: Reply, overrides: tuple[str, ...]) -> Fault | None:
         """Deliver the answers of a reply; missing ones are requested singly."""
@@ -691,6 +780,7 @@ class Asker:
             elif not any(override.startswith("response_format") for override in overrides):
                 self.learned.see_schema(True)
         if generation.problem is None:
+            self.empty += not generation.text
             self.draws.see(generation.request, generation.text)
         elif generation.problem.startswith("failed"):
             self.counts.failed += 1
@@ -715,16 +805,31 @@ class Asker:
             return await self._end(fault)
         if fault.kind in ("failed", "unable"):
             return self._problem(fault)
-        return await self._try_again(call, fault)
+        outcome = await self._try_again(call, fault)
+        return await self._in_time(call, fault, outcome) if isinstance(outcome, float) else outcome
+
+    async def _in_time(self, call: Call, fault: Fault, delay: float) -> float | str | InputError:
+        """Return the delay of a call that is repeated in time; else give it up."""
+        now = self.dispatcher.loop.time()
+        due = max(now + delay, self.pace.paused_until)
+        first = now if call.first is None else call.first
+        if due - first <= self.options.patience:
+            return delay
+        if fault.kind == "away" and not self.answered:
+            return await self._end(fault)
+        return self._beyond(self._problem(fault))
 
     async def _try_again(self, call: Call, fault: Fault) -> float | str | InputError:
         """Slow down, pause or back off; give up after enough of it."""
         now = self.dispatcher.loop.time()
         pace, retries = self.pace, self.options.retries
         self.again[outline(fault)] += 1
+        self.odd_wait = self.odd_wait or fault.odd
+        if fault.kind in ("busy", "away"):
+            self.put_off = self._problem(fault)
         if fault.page and fault.wait is None and not self.answered:
             call.tries += 1
-            late = call.tries >= PATIENCE
+            late = call.tries >= FIRST_ROUNDS
             return await self._end(fault) if late else pace.backoff(call.tries)
         if fault.kind == "busy":
             pace.busy(call.started, now, fault.wait)
@@ -732,7 +837,7 @@ class Asker:
             return self._problem(fault) if call.busy > 5 * retries else pace.backoff(1)
         if fault.kind == "away":
             pace.away(call.started, now)
-            if not self.answered and pace.outages >= min(PATIENCE, retries + 1):
+            if not self.answered and pace.outages >= min(FIRST_ROUNDS, retries + 1):
                 return await self._end(fault)
             return self._problem(fault) if pace.outages > retries else pace.backoff(1)
         if fault.kind == "late":

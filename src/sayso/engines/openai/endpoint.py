@@ -27,7 +27,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``price`` is "in,out" in dollars per million tokens; ``model_version`` names what runs behind
     the name and enters the cache key; ``concurrency`` is the most calls in flight; ``timeout`` the
-    seconds one call may take; ``retries`` how often a broken call is repeated.
+    seconds one call may take; ``retries`` how often a broken call is repeated; ``patience`` the
+    seconds after its first try beyond which a call is not repeated.
     """
 
     price: str | None = None
@@ -35,6 +36,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     concurrency: Annotated[int, msgspec.Meta(ge=1)] = 256
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 600.0
     retries: Annotated[int, msgspec.Meta(ge=0)] = 8
+    patience: Annotated[float, msgspec.Meta(gt=0)] = 600.0
 
 
 @dataclass(frozen=True)
@@ -176,3 +178,13 @@ def retry_notice(reasons: Counter[str], retries: int) -> list[str]:
         return []
     counted = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.most_common(6))
     return [f"{retries:,} calls to the endpoint were repeated ({counted})"]
+
+
+def empty_notice(count: int) -> list[str]:
+    """Return one sentence on replies without a character, if there are any."""
+    if not count:
+        return []
+    many = "1 reply of the endpoint is an empty text, which is kept as an answer"
+    if count > 1:
+        many = f"{count:,} replies of the endpoint are empty texts, which are kept as answers"
+    return [many]

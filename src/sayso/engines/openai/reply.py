@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -21,6 +22,89 @@ from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Generation, Request, Usage
+
+# ---- bytes, as many as anyone should take
+
+#: the longest reply, in bytes after decompression
+LARGEST_REPLY = 10_000_000
+#: bytes that are decompressed at a time
+STEP = 65_536
+#: compressions that are asked for
+ACCEPTED = "gzip, deflate"
+
+
+class UnreadableError(Exception):
+    """A body that cannot be read; ``fault`` says why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.reason)
+        self.fault = fault
+
+
+class Body:
+    """The body of a reply, put together as it comes, never more than ``LARGEST_REPLY`` of it.
+
+    A megabyte of gzip may hold a gigabyte: it is decompressed in steps, and the rest is left off.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        names = [name.strip().lower() for name in encoding.split(",")]
+        layers = [name for name in names if name not in ("", "identity")]
+        if layers and layers not in (["gzip"], ["x-gzip"], ["deflate"]):
+            reason = f"the reply is compressed as {encoding!r}, which was not asked for"
+            raise UnreadableError(Fault("failed", reason))
+        self.deflate = layers == ["deflate"]
+        self.inflater = zlib.decompressobj(zlib.MAX_WBITS | 32) if layers else None
+        self.taken = bytearray()
+        self.came = 0
+        self.held = b""
+
+    @property
+    def full(self) -> bool:
+        """Whether more came than is taken."""
+        return max(self.came, len(self.taken)) > LARGEST_REPLY
+
+    def add(self, data: bytes) -> None:
+        """Take what came; nothing once it is full."""
+        self.came += len(data)
+        if self.inflater is None:
+            self.taken += data
+            return
+        data, self.held = self.held + data, b""
+        if self.came < 2:  # the first two bytes tell how it is compressed
+            self.held = data
+            return
+        try:
+            step = STEP
+            while (data or step == STEP) and not self.full:  # a whole step may not be all of it
+                part = self._inflate(data)
+                self.taken += part
+                step, data = len(part), self.inflater.unconsumed_tail
+        except zlib.error:
+            raise UnreadableError(Fault("again", "the reply cannot be decompressed")) from None
+
+    def _inflate(self, data: bytes) -> bytes:
+        assert self.inflater is not None
+        try:
+            return self.inflater.decompress(data, STEP)
+        except zlib.error:
+            if not self.deflate or self.taken:
+                raise
+        # "deflate" without its header, as some servers write it
+        self.inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+        return self.inflater.decompress(data, STEP)
+
+    def content(self) -> bytes:
+        """Return what came, up to the limit."""
+        return bytes(self.taken[:LARGEST_REPLY])
+
+
+def too_long() -> UnreadableError:
+    """Return the error of a reply that is left off."""
+    limit = f"{LARGEST_REPLY / 1e6:g} MB"
+    reason = f"the reply is longer than {limit} (counted after decompression)"
+    return UnreadableError(Fault("failed", reason))
+
 
 # ---- reading JSON that may hold anything
 
@@ -73,6 +157,7 @@ FaultKind = Literal[
     "again", "late", "busy", "away", "refused", "context", "filter", "everyone", "first", "unable",
     "page", "failed",
 ]  # fmt: skip
+#: the longest pause that an endpoint may ask for, in seconds
 LONGEST_PAUSE = 120.0
 OVER_CONTEXT = re.compile(
     r"context.?length|maximum context|context.?window|prompt is too long|too many (input )?tokens"
@@ -89,13 +174,15 @@ FILTERED = re.compile(
 class Fault(NamedTuple):
     """Why there is no answer. ``reason`` still holds what the server said, unscrubbed.
 
-    ``page``: the server sent a web page, as gateways in front of an endpoint do.
+    ``page``: the server sent a web page, as gateways in front of an endpoint do. ``odd`` is a
+    Retry-After that cannot be kept to.
     """
 
     kind: FaultKind
     reason: str
     wait: float | None = None
     page: bool = False
+    odd: str = ""
 
 
 def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
@@ -115,8 +202,13 @@ def is_page(body: bytes) -> bool:
 
 def read_error(status: int, headers: Mapping[str, str], text: str) -> Fault:
     """Return the fault that an error of this status and text is."""
-    reason = f"status {status}: {text}"
     wait = retry_after(headers)
+    fault = _read_status(status, wait, text)
+    return fault._replace(odd=_odd_wait(headers))
+
+
+def _read_status(status: int, wait: float | None, text: str) -> Fault:
+    reason = f"status {status}: {text}"
     if status == 429:
         return Fault("everyone" if "insufficient_quota" in text else "busy", reason, wait)
     if status in (401, 402):
@@ -143,18 +235,36 @@ def retry_after(
     Read from ``retry-after-ms`` or ``Retry-After``, in seconds or as a date. A date is compared
     with the server's own ``Date``, because its clock need not agree with ours.
     """
+    seconds = _stated_wait(headers, now)
+    return None if seconds is None else min(max(seconds, 0.0), longest)
+
+
+def _stated_wait(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return the seconds that a reply says to wait, whatever they are."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) / unit
         except ValueError:
             continue
         if not math.isnan(seconds):
-            return min(max(seconds, 0.0), longest)
+            return seconds
     until = _date(headers.get("retry-after", ""))
     if until is None:
         return None
     clock = _date(headers.get("date", "")) or now or datetime.now(UTC)
-    return min(max((until - clock).total_seconds(), 0.0), longest)
+    # one that has passed is no mistake: it came late, or the clocks differ
+    return max((until - clock).total_seconds(), 0.0)
+
+
+def _odd_wait(headers: Mapping[str, str]) -> str:
+    """Say how a Retry-After is read that cannot be kept to; empty for any other, and for none."""
+    given = headers.get("retry-after-ms") or headers.get("retry-after") or ""
+    seconds = _stated_wait(headers)
+    if not given or (seconds is not None and 0.0 <= seconds <= LONGEST_PAUSE):
+        return ""
+    taken = retry_after(headers)
+    read = "is no time, so pauses are our own" if taken is None else f"is taken as {taken:g} s"
+    return f"the endpoint's Retry-After {read} (0 to {LONGEST_PAUSE:g} s are kept to): {given}"
 
 
 def _date(text: str) -> datetime | None:
@@ -202,7 +312,8 @@ FINISHES = {
 class Choice(NamedTuple):
     """One answer. ``finish`` is "stop", "stop_string", "length", "filter", "error", "tool" or
     ``None``; ``tokens`` is the reply's own list of token log-probabilities, unread. ``unclosed``:
-    it ends inside its thought; ``implicit``: the prompt opened the thought."""
+    it ends inside its thought; ``implicit``: the prompt opened the thought; ``problem``: why there
+    is no answer in it, which an empty string would be."""
 
     text: str
     thinking: str | None
@@ -210,6 +321,7 @@ class Choice(NamedTuple):
     tokens: Sequence[Any] | None
     unclosed: bool = False
     implicit: bool = False
+    problem: str | None = None
 
 
 class Reply(NamedTuple):
@@ -274,17 +386,21 @@ def _index(choice: object) -> int:
 def _choice(choice: Mapping[str, Any]) -> Choice:
     """Read one choice: the answer, the thought apart from it, and why it ended."""
     message = mapping(choice.get("message"))
-    text, thinking = _content(message.get("content"))
+    answer, thinking = _content(message.get("content"))
     for name in ("reasoning_content", "reasoning"):
         thought = message.get(name)
         if thinking is None and isinstance(thought, str) and thought:
             thinking = thought
     refusal = message.get("refusal")
-    if not text and isinstance(refusal, str):
-        text = refusal
+    if not answer and isinstance(refusal, str) and refusal:
+        answer = refusal
+    text = answer or ""
     reason = choice.get("finish_reason")
     finish = FINISHES.get(reason) if isinstance(reason, str) else None
-    if not text and reason in ("tool_calls", "function_call"):
+    called = reason in ("tool_calls", "function_call") or any(
+        message.get(name) for name in ("tool_calls", "function_call")
+    )
+    if not text and called and finish in (None, "stop"):
         finish = "tool"
     elif finish is None and reason is not None:
         finish = "stop"
@@ -303,26 +419,57 @@ def _choice(choice: Mapping[str, Any]) -> Choice:
         tokens if isinstance(tokens, list) else None,
         unclosed,
         implicit,
+        _lacking(choice) if answer is None else None,
     )
 
 
-def _content(content: object) -> tuple[str, str | None]:
-    """Return text and thought of a message's content: a string, or a list of parts."""
+#: JSON values that are no text
+KINDS = {
+    dict: "an object", list: "a list", bool: "true or false", int: "a number", float: "a number",
+    str: "a string",
+}  # fmt: skip
+
+
+def _lacking(choice: Mapping[str, Any]) -> str:
+    """Say what a choice has in place of a text."""
+    owner, holder, name = "the choice", choice, "message"
+    if isinstance(choice.get("message"), Mapping):
+        owner, holder, name = "the message", choice["message"], "content"
+    if name not in holder:
+        instead = next((other for other in ("text", "delta") if holder.get(other)), None)
+        return f"{owner} has no {name}" + (f", but {instead!r}" if instead else "")
+    value = holder[name]
+    if name == "content" and isinstance(value, list):
+        return "the message's content is a list without text"
+    kind = KINDS.get(type(value), "null")
+    if name == "message":
+        return f"the message is {kind}, no object"
+    return f"the message's content is {kind}, no text"
+
+
+def _content(content: object) -> tuple[str | None, str | None]:
+    """Return text and thought of a message's content: a string, or a list of parts.
+
+    The text is ``None`` where there is none: an empty string is an answer, anything else is not.
+    """
     if isinstance(content, str):
         return content, None
     texts: list[str] = []
     thoughts: list[str] = []
-    for part in content if isinstance(content, list) else ():
-        if not isinstance(part, Mapping):
-            continue
-        if isinstance(part.get("text"), str):
-            texts.append(part["text"])
+    parts = content if isinstance(content, list) else []
+    whole = True  # a part that is left out would make another answer of the rest
+    for part in map(mapping, parts):
+        text = part.get("text")
+        if isinstance(text, str):
+            texts.append(text)
+        elif text is not None or not part:
+            whole = False
         thought = part.get("thinking")
         if isinstance(thought, str):
             thoughts.append(thought)
         elif isinstance(thought, list):
             thoughts += [t["text"] for t in map(mapping, thought) if isinstance(t.get("text"), str)]
-    return "".join(texts), "".join(thoughts) or None
+    return "".join(texts) if texts and whole else None, "".join(thoughts) or None
 
 
 def split_thought(text: str) -> tuple[str, str | None, bool, bool]:
@@ -511,7 +658,7 @@ def _record(
     text, thinking, finish = choice.text, choice.thinking, choice.finish
     if choice.unclosed:
         problem = "truncated"
-    elif implicit_thought and thinking is None and finish == "length":
+    elif implicit_thought and thinking is None and finish == "length" and not choice.problem:
         text, thinking, problem = "", text, "truncated"
     elif finish == "length" and not text and reply.thinking_tokens:
         problem = "truncated"  # the thought itself is not shown
@@ -519,6 +666,8 @@ def _record(
         text, problem = "", "failed: content filter"
     elif finish == "tool":
         problem = "failed: the model called a tool instead of answering"
+    elif choice.problem is not None:
+        finish, problem = None, f"failed: {choice.problem}"
     # some servers leave the stop string in, some ignore it
     text, stopped = cut_at_stop(text, request.stop)
     if (

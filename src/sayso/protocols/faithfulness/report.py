@@ -122,6 +122,22 @@ def render(
     terminal.end(console, manifest, [e for e in results.all if e.name == "skill"], page)
 
 
+def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return what the first method's words do, and the skill of the others, by form.
+
+    See :class:`sayso.protocols.protocol.Report`.
+    """
+    results = FaithfulnessResults(estimates)
+    main: list[Estimate | None] = []
+    for form in results.forms:
+        first = _first(results, form)
+        means = ("mean_decisiveness", "mean_confidence", "cmfg", "accuracy", "punting")
+        main += [results.find(name, form=form, method=first) for name in ("skill", *means)]
+        others = [method for method in results.methods(form) if method != first]
+        main += [results.find("skill", form=form, method=method) for method in others]
+    return [estimate for estimate in main if estimate is not None]
+
+
 def board(results: FaithfulnessResults, form: str, console: Console) -> TerminalTable:
     """Return the methods of a form, one to a row."""
     table = terminal.plain_table()

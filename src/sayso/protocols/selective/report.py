@@ -356,6 +356,8 @@ def reasons(results: SelectiveResults) -> dict[str, dict[str, list[str]]]:
 
 #: rows of a form's table; the page has them all
 SHOWN = 12
+#: scores of a form among the main numbers
+BEST = 3
 HEADS = ("within type", "pooled", "unkn.", "PRR", "len.")
 
 
@@ -387,6 +389,23 @@ def render(
     if manifest is not None:
         say(console, terminal.request_counts(manifest), "dim")
     terminal.end(console, manifest, results.all, page)
+
+
+def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the errors of each form, its best scores, plain length, and the model's words.
+
+    The errors come first: the best of many scores was chosen on the answers it is shown on. See
+    :class:`sayso.protocols.protocol.Report`.
+    """
+    results = SelectiveResults(estimates)
+    main: list[Estimate] = []
+    for form in results.forms:
+        ranked = results.ranked(form)
+        shown = ranked[:BEST] + [n for n in (LENGTH, WORDS) if n in ranked[BEST:]]
+        errors = results.find("error_rate", form=form, against=results.judge(form))
+        main += [errors] if errors is not None else []
+        main += [results.best(form, name) for name in shown]
+    return main
 
 
 def terminal_board(results: SelectiveResults, form: str, console: Console) -> rich_table.Table:

@@ -174,6 +174,20 @@ def render(
     terminal.end(console, manifest, [e for e in results.all if e.name == "factscore"], page)
 
 
+def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return how factual the texts of each method are, and what it recognises of its own errors.
+
+    See :class:`sayso.protocols.protocol.Report`.
+    """
+    results = SelfKnownResults(estimates)
+    names = ("factscore", "factuality_micro", "recall", "response_rate", "claims_per_answer")
+    main: list[Estimate | None] = []
+    for method in results.methods:
+        main += [results.find(name, method=method) for name in (*names, "trend")]
+        main += [results.find(name, method=method, mode=MAIN) for name in ("SK", "SU")]
+    return [estimate for estimate in main if estimate is not None]
+
+
 def headline(results: SelfKnownResults, method: str) -> str:
     """Return the first sentence of a method: how factual, and how that moves."""
     score = results.get("factscore", method=method)

@@ -843,6 +843,14 @@ def render(
     terminal.end(console, manifest, numbers.all, page, notes)
 
 
+def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return J and the rates of each form; see :class:`sayso.protocols.protocol.Report`."""
+    numbers = Results(estimates)
+    names = dict.fromkeys(("J", *METRICS))
+    computed = (numbers.find(name, form=form) for form in numbers.forms for name in names)
+    return [estimate for estimate in computed if estimate is not None]
+
+
 def _metrics(numbers: Results, console: Console) -> rich_table.Table:
     table = plain_table()
     table.add_column("", no_wrap=True)

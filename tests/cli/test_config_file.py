@@ -1,0 +1,192 @@
+"""--config FILE: whatever stands in it is settings, or one line and exit code 2, at once."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from sayso import cli
+from sayso.cli import LARGEST, read_config
+from sayso.records import InputError
+
+LAUGHS = "\n".join(
+    ["a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]"]
+    + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+)
+
+
+def refused(capsys: pytest.CaptureFixture[str], argv: list[str]) -> str:
+    """Run a command that must be refused at once; return its one line."""
+    begun = time.process_time()
+    assert cli.execute(argv) == 2
+    assert time.process_time() - begun < 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1, err
+    assert len(err) < 300 + len(" ".join(argv))
+    assert "Traceback" not in err
+    return err
+
+
+HOSTILE = {
+    "nested brackets": (b"limit: 1\nprobe: " + b"[" * 5000 + b"]" * 5000, 2, "nested too deeply"),
+    "nested braces": (b"{a: " * 5000 + b"1" + b"}" * 5000, 1, "nested too deeply"),
+    "brackets a line each": (b"[\n" * 5000, 1, "expected a mapping"),
+    "nested lists": (b"a:\n" + b"- " * 5000 + b"1", 2, "nested too deeply"),
+    "nested keys": (b"? " * 5000 + b"1", 1, "is not the name of a setting"),
+    "nested blocks": (
+        b"\n".join(b" " * n + b"a:" for n in range(100)),
+        11,
+        "nested too deeply",
+    ),
+    "an endless number": (b"limit: " + b"9" * 5000, 1, "no number of 5,000 characters"),
+    "an endless hex number": (b"model: builtin\nseed: 0x" + b"f" * 5000, 2, "no number of 5,002"),
+    "an endless time": (b"seed: 1" + b":59" * 2000, 1, "no number of 6,001 characters"),
+    "an endless fraction": (b"max-cost: 1" + b":59" * 2000 + b".5", 1, "no number of 6,003"),
+    "an impossible date": (b"seed: 3\nas-of: 2024-13-45\n", 2, "2024-13-45"),
+    "an impossible time": (b"as-of: 2024-01-01T99:00:00\n", 1, "2024-01-01T99:00:00"),
+    "bad binary": (b"model: !!binary abc", 1, "!!binary"),
+    "good binary": (b"limit: !!binary aGVsbG8=", 1, "!!binary"),
+    "a Python object": (b"model: !!python/object/apply:os.system [ls]", 1, "!!python"),
+    "a set": (b"\ndomain: !!set {a, b}", 2, "!!set"),
+    "a tag of one's own": (b"model: !mine x", 1, "!mine"),
+    "text tagged as a number": (b"seed: !!int many", 1, "'many'"),
+    "empty text tagged as a number": (b"seed: !!float ''", 1, "''"),
+    "text tagged as a mapping": (b"probe: !!map x", 1, "!!map"),
+    "a list tagged as text": (b"model: !!str [x]", 1, "!!str"),
+    "aliases that multiply": (LAUGHS.encode(), 1, "&a0"),
+    "an alias of itself": (b"probe: &p {k: *p}", 1, "&p"),
+    "an alias of nothing": (b"limit: 1\nseed: *s", 2, "*s"),
+    "an anchored key": (b"&k limit: 1", 1, "&k"),
+    "a merge": (b"seed: 1\n<<: {limit: 2}", 2, "'<<'"),
+    "a default value": (b"model: =", 1, "'='"),
+    "a tab": (b"probe:\n\tk: 3\n", 2, "tab"),
+    "a key twice": (b"limit: 1\nseed: 2\nlimit: 3\n", 3, "'limit' stands there twice (first in"),
+    "a key twice within": (b"probe: {k: 1, k: 2}", 1, "'k' stands there twice"),
+    "a list": (b"\n- limit: 1\n", 2, "expected a mapping"),
+    "a word": (b"limit", 1, "expected a mapping"),
+    "nothing": (b"", None, "expected a mapping"),
+    "a comment": (b"# limit: 1\n", None, "expected a mapping"),
+    "two documents": (b"limit: 1\n---\nseed: 2\n", 2, "a second document"),
+    "not UTF-8": (b"seed: 1\nmodel: caf\xe9\n", 2, "UTF-8"),
+    "UTF-16": ("limit: 1".encode("utf-16"), 1, "UTF-8"),
+    "NUL bytes": (b"limit: 1\nmodel: a\0b", 2, "#x0000"),
+    "an escaped NUL": (b'cache: "a\\0b"', 1, "NUL"),
+    "an escaped NUL in a key": (b'"a\\0b": 1', 1, "NUL"),
+    "half a character": (b'out: "\\ud800"', 1, "character"),
+    "no character": (b'seed: 1\nout: "\\Uffffffff"', 2, "is no YAML"),
+    "a directive without end": (b"%YAML 1." + b"1" * 5000 + b"\n---\nlimit: 1", 1, "is no YAML"),
+    "a number as key": (b"1: 2", 1, "the key 1 is not"),
+    "a truth as key": (b"limit: 1\nyes: 2", 2, "the key yes is not"),
+    "an unclosed bracket": (b"domain: [", 1, "is no YAML"),
+    "a stray quote": (b'limit: 1\nmodel: "x\nseed: 2', 3, "is no YAML"),
+    "too much": (b"# " + b"x" * LARGEST + b"\nlimit: 1", None, "is larger than"),
+    "many keys": (b"\n".join(b"a%d: 1" % n for n in range(8000)), None, "is larger than"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_one_line_that_names_it(
+    name: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content, line, said = HOSTILE[name]
+    Path("c.yaml").write_bytes(content)
+    message = refused(capsys, ["run", "uncle", "--config", "c.yaml"])
+    assert message.startswith(f"sayso: --config c.yaml{f' line {line}' if line else ''}: ")
+    assert said in message
+
+
+def test_what_is_no_file_is_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder.yaml").mkdir()
+    Path("f").touch()
+    for name, said in (
+        ("folder.yaml", "--config folder.yaml: is a folder"),
+        ("missing.yaml", "--config missing.yaml: does not exist"),
+        ("f/c.yaml", "--config f/c.yaml: cannot be read"),
+        ("a\0b", "--config a"),
+        ("x" * 300, "File name too long"),
+        ("", "--config: expected the name of a YAML file"),
+    ):
+        message = refused(capsys, ["run", "uncle", f"--config={name}"])
+        assert said in message or len(name) == 300
+        assert said in refused(capsys, ["run", "uncle", "--config", name])
+    assert "expected the name" in refused(capsys, ["run", "uncle", "--config"])
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_an_endless_file_is_not_read_to_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "is larger than" in refused(capsys, ["run", "uncle", "--config", "/dev/zero"])
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads everything")
+def test_a_file_of_somebody_else(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").touch(mode=0)
+    assert "cannot be read" in refused(
+        capsys, ["run", "uncle", "--config", str(tmp_path / "c.yaml")]
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"a%d: 1\n",
+        b"a%d: [x, y, {z: 1}]\n",
+        b"- %d\n",
+        b"# %d\n",
+        b"a%d: 'x\n",
+        b"? a%d\n: b\n",
+        b"a%d: |\n  x\n",
+        b"[a%d, ",
+        b"'%d' ",
+        b"a%d: 2024-01-01\n",
+    ],
+)
+def test_the_largest_file_is_read_or_refused_at_once(line: bytes, tmp_path: Path) -> None:
+    rows = b"".join(line % n for n in range(LARGEST))
+    (tmp_path / "c.yaml").write_bytes(rows[:LARGEST])
+    begun = time.process_time()
+    with suppress(InputError):
+        read_config(tmp_path / "c.yaml")
+    assert time.process_time() - begun < 1
+
+
+def test_what_settings_need_of_yaml(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_bytes(
+        b"\xef\xbb\xbf---\nmodel: openai:gpt-4o-mini  # a comment\nlimit: 20\nmax-cost: 1.5\n"
+        b"probe: {k: 3, unc: yes}\ndomain: [bios, 'movies']\nas-of: 2024-01-31\nout: ~\n"
+        b'price: "0.15,0.60"\nchat-template-kwargs: |\n  {"a": 1}\nseed: !!int 7\n...\n'
+    )
+    read = read_config(file)
+    assert str(read.pop("as-of")) == "2024-01-31"
+    assert read == {
+        "model": "openai:gpt-4o-mini",
+        "limit": 20,
+        "max-cost": 1.5,
+        "probe": {"k": 3, "unc": True},
+        "domain": ["bios", "movies"],
+        "out": None,
+        "price": "0.15,0.60",
+        "chat-template-kwargs": '{"a": 1}\n',
+        "seed": 7,
+    }
+
+
+def test_a_fraction_is_refused_with_its_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("c.yaml").write_text("limit: 2.5\n")
+    assert cli.execute(["run", "uncle", "--config", "c.yaml"]) == 2
+    assert "limit of c.yaml '2.5': expected a whole number" in capsys.readouterr().err
