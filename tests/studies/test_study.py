@@ -316,6 +316,15 @@ def test_the_page_holds_everything_and_nothing_hostile(found: Study, folder: Pat
     assert {row["model"] for row in data["rows"]} == {"=knows", HOSTILE}
 
 
+def test_somebody_elses_tables_stay(found: Study, tmp_path: Path) -> None:
+    mine = tmp_path / "tables" / "uncle" / "short.csv"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    with pytest.raises(InputError, match="without a page"):
+        write_study(found, tmp_path)
+    assert mine.read_text() == "mine"
+
+
 def test_somebody_elses_page_stays(found: Study, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("mine")
     with pytest.raises(InputError, match="not a page of sayso"):
@@ -487,7 +496,8 @@ def test_flags_are_a_study_too(built: Path, capsys: pytest.CaptureFixture[str]) 
     assert cli.execute(argv) == 0
     assert "J (" in capsys.readouterr().out
     assert cli.execute([*argv, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["uncle"]
+    rows = json.loads(capsys.readouterr().out)
+    assert {(r["protocol"], r["model"]) for r in rows} == {("uncle", "builtin")}
 
 
 @pytest.mark.parametrize(

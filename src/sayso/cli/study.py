@@ -201,18 +201,7 @@ def _show(found: Study, out: Path, flags: StudyFlags) -> None:
         print(json_text([json.loads(json_rows(table)) for table in wanted]))
         return
     if flags.json:
-        numbers = {
-            name: [
-                {"name": n.name, "where": n.where, "model": model, "rank": rank,
-                 "mean": msgspec.structs.asdict(mean),
-                 "cells": [msgspec.structs.asdict(e) for e in cells]}
-                for n in found.numbers(name)
-                for model, rank, mean, cells in zip(
-                    found.of(name)[0], n.ranking.ranks, n.means, n.cells, strict=True)
-            ]
-            for name in found.protocols
-        }  # fmt: skip
-        print(json_text(numbers))
+        print(json_text(found.table()))
         return
     if wanted:
         warn(found, named, console)

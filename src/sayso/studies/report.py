@@ -319,8 +319,10 @@ def write_study(study: Study, out: Path, named: Sequence[str] = ()) -> Path:
     """Write the page of a study and its tables into ``out``; return the page.
 
     ``named`` are layouts that stand on the page too. Raises InputError where somebody else's page
-    stands there.
+    or tables stand there.
     """
+    if (out / TABLES).exists() and not (out / INDEX).exists():
+        raise InputError(f"{out / TABLES} stands there without a page: choose another --out")
     shown = sections(study)
     laid_out = [table for name in named for table in layout_tables(study, name)]
     out.mkdir(parents=True, exist_ok=True)
