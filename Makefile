@@ -7,7 +7,7 @@ PIP_EXTRA ?=
 PIP    = $(VENV)/bin/python -m pip install -q --disable-pip-version-check -c constraints-cpu.txt $(PIP_EXTRA)
 ARGS  ?=
 
-.PHONY: run test check bench bench-peers clean
+.PHONY: run test check docs bench bench-peers clean
 
 run: $(VENV)/.hf            ## measure the built-in model: the table, and a page under runs/
 	$(VENV)/bin/sayso run uncle $(ARGS)
@@ -20,6 +20,9 @@ check: $(VENV)/.dev         ## style and types
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
+docs: $(VENV)/.dev          ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build -q $(ARGS)
+
 bench: $(VENV)/.dev         ## the studies behind benchmarks/README.md (slow)
 	$(VENV)/bin/python benchmarks/run_all.py $(ARGS)
 
@@ -27,7 +30,7 @@ bench-peers: $(PEERS)/.done ## beside lm-polygraph, in an environment of its own
 	$(PEERS)/bin/python benchmarks/peers.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(PEERS) runs dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(PEERS) runs dist site .pytest_cache .mypy_cache .ruff_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Literal
 
 import pytest
 
@@ -74,3 +75,17 @@ def test_help_of_measure_for_one_protocol(capsys: pytest.CaptureFixture[str]) ->
         assert "Runs of selective" not in one
     for name in PROTOCOLS:
         assert f"Runs of {name}" in every
+
+
+def test_sayso_alone_prints_what_people_do_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [line for line in shown([], capsys).splitlines() if line.startswith("  sayso ")]
+    assert len(lines) == 5
+    commands = set(cli.app)
+    assert all(line.split()[1] in commands for line in lines)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_can_complete_every_command(shell: Literal["bash", "zsh", "fish"]) -> None:
+    script = cli.app.generate_completion(shell=shell)
+    for name in (*(c for c in cli.app if not c.startswith("-")), *PROTOCOLS, "--max-cost"):
+        assert name in script, name

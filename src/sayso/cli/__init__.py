@@ -52,6 +52,19 @@ app = cyclopts.App(
 )
 app["--help"].help = f"Show help; {help.ALL} explains rare settings too."
 app["--version"].help = "Show the version."
+app.register_install_completion_command(help="Complete commands and flags in this shell.")
+
+#: what ``sayso`` alone prints: what people come for
+OVERVIEW = """\
+Does a language model know what it knows, and does it say so?
+
+  sayso run uncle --limit 5            measure a model (this one: built in, offline)
+  sayso check MODEL                    what a model or an endpoint can do, before anything is paid
+  sayso score answers.jsonl            answers that you have: which score finds the errors?
+  sayso study --models A B             several models: one page, with ranks and intervals
+  sayso train RUN                      teach a model to say what it does not know
+
+A MODEL is builtin, hf:FOLDER-OR-HUB-ID, openai:NAME or a URL. All commands: sayso --help"""
 
 
 def _command(place: str, group: cyclopts.Group, text: str, *examples: str) -> None:
@@ -160,6 +173,9 @@ def main(argv: list[str] | None = None) -> None:
 
 def execute(argv: list[str]) -> int:
     """Run one command line and return its exit code."""
+    if not argv:
+        print(OVERVIEW)
+        return 0
     help.words.set(argv)
     argv = ["--help" if word == help.ALL else word for word in argv]
     try:

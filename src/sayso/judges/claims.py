@@ -744,8 +744,8 @@ def claims(text: str, topic: str = "") -> list[Draft]:
     several things of its subject; a text of more than 3,000 sentences has none. For numbers that
     are to be published let a model split claims.
 
-    >>> [c.text for c in claims("Mira Toll is a Dutch poet, and she taught. She died in 1999.")]
-    ['Mira Toll is a Dutch poet', 'Mira Toll taught', 'Mira Toll died in 1999']
+        >>> [c.text for c in claims("Mira Toll is a poet, and she taught. She died in 1999.")]
+        ['Mira Toll is a poet', 'Mira Toll taught', 'Mira Toll died in 1999']
     """
     if not isinstance(text, str) or not isinstance(topic, str):
         wrong = topic if isinstance(text, str) else text
