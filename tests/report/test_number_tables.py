@@ -93,3 +93,27 @@ def test_an_empty_table_is_written_too() -> None:
     empty = TABLE._replace(rows=[], notes=())
     for write in WRITERS.values():
         assert write(empty)
+
+
+def test_a_reason_is_told_once_with_its_columns_and_rows() -> None:
+    missing = Estimate("UA", problem="no fact was hedged")
+    rows = [((name,), (missing, Estimate("J", value=0.5))) for name in "abc"]
+    rows[1] = (("b",), (missing, Estimate("J", problem="no draw")))
+    table = NumberTable("t", "c", ("model",), ("UA", "J"), rows)
+    assert page_table(table).notes == [
+        "– UA (3 of 3 rows): no fact was hedged",
+        "– J (b): no draw",
+    ]
+
+
+def test_a_compact_table_keeps_to_the_width_and_says_what_it_leaves_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    numbers = tuple(Estimate("J", value=0.5, low=0.4, high=0.6) for _ in range(8))
+    table = NumberTable("t", "c", ("model",), tuple("ABCDEFGH"), [(("one",), numbers)])
+    for width, intervals in ((80, 0), (200, 8)):
+        render(table, Console(width=width), compact=True)
+        text = capsys.readouterr().out
+        assert text.count("[.40, .60]") == intervals
+        assert text.count("one") == 1  # in one block
+        assert ("Intervals:" in text) == (not intervals)

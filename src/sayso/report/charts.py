@@ -199,11 +199,11 @@ def lines_and_points(
 
 
 def series_chart(
-    points: list[Row], width: int, titles: tuple[str, str], *, line: bool = True
+    points: list[Row], width: int, titles: tuple[str, str], *, share: bool = False
 ) -> Drawing | None:
     """Return up to six series (:func:`point`) over numbers or names, with intervals.
 
-    ``titles`` are those of the two axes; without ``line`` points stand alone.
+    ``titles`` are those of the two axes; of a ``share`` the whole range is shown, 0 to 1.
     """
     drawn = [row for row in points if row["y"] is not None]
     names = list(dict.fromkeys(row["series"] for row in drawn))
@@ -216,14 +216,51 @@ def series_chart(
         if numbers
         else alt.X("x:N", title=titles[0], sort=order, axis=alt.Axis(labelAngle=0))
     )
-    y = alt.Y("y:Q", title=titles[1], scale=alt.Scale(zero=False, nice=True))
-    legend = legend_below(1 if width <= NARROW else alt.Undefined)
+    whole = alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=False, nice=True)
+    y = alt.Y("y:Q", title=titles[1], scale=whole)
+    legend = legend_below(_legend_columns(names, width))
     styles = {
         "color": styled(alt.Color, names, COLORS, legend),
         "shape": styled(alt.Shape, names, SHAPES, legend),
     }
-    layers = lines_and_points(drawn, (x, y), styles, few=0, size=60, opacity=0.8 if line else 0.0)
+    layers = lines_and_points(drawn, (x, y), styles, few=0, size=60, opacity=0.8)
     return finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
+
+
+def _legend_columns(names: Sequence[str], width: int) -> int:
+    """Return how many names stand side by side below a chart."""
+    return max(1, int(width / (SIGN * max(map(len, names)) + 48)))
+
+
+def crossed_point(series: str, x: Estimate, y: Estimate) -> Row:
+    """Return two estimates as a point of a series."""
+    return {**point(series, 0.0, y), "x": x.value, "x_low": x.low, "x_high": x.high}
+
+
+def crossed_points(points: list[Row], width: int, titles: tuple[str, str]) -> Drawing | None:
+    """Return points (:func:`crossed_point`) with both intervals, and the line where x is y."""
+    drawn = [row for row in points if row["y"] is not None and row["x"] is not None]
+    names = list(dict.fromkeys(row["series"] for row in drawn))
+    if not drawn or len(names) > len(COLORS):
+        return None
+    ends = values(drawn, "x", "y", "low", "high", "x_low", "x_high")
+    scale = alt.Scale(domain=[min(ends), max(ends)], nice=True)
+    x, y = alt.X("x:Q", title=titles[0], scale=scale), alt.Y("y:Q", title=titles[1], scale=scale)
+    legend = legend_below(_legend_columns(names, width)) if len(names) > 1 else None
+    color = styled(alt.Color, names, COLORS, legend)
+    base = alt.Chart(alt.InlineData(values=drawn))
+    corners = [{"x": end, "y": end} for end in (min(ends), max(ends))]
+    diagonal = alt.Chart(alt.InlineData(values=corners)).mark_line(color=MUTED, strokeWidth=1)
+    wide = base.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)")
+    layers = [
+        diagonal.encode(x=x, y=y),
+        bars_of_intervals(base, x, color, strokeWidth=1.2),
+        wide.mark_rule(strokeWidth=1.2).encode(x=alt.X("x_low:Q"), x2="x_high:Q", y=y, color=color),
+        base.mark_point(size=60, filled=True, opacity=1).encode(
+            x=x, y=y, color=color, shape=styled(alt.Shape, names, SHAPES, legend)
+        ),
+    ]
+    return finish(alt.layer(*layers), width, 380 if width > NARROW else 320)
 
 
 # ---- rows of points with intervals, kinds side by side within a row

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table as RichTable
 
 from sayso.records import Estimate
 from sayso.report.charts import Maker
@@ -72,19 +74,29 @@ def range_text(entry: Entry, percent: bool = False) -> str:
     return f"[{', '.join(ends)}]"
 
 
+def rank_text(rank: tuple[int, int] | None) -> str:
+    """Return the ranks that a model can have: "1", or "1-3" where it is tied with others."""
+    if rank is None:
+        return ""
+    return str(rank[0]) if rank[0] == rank[1] else f"{rank[0]}–{rank[1]}"
+
+
 def reasons(table: NumberTable) -> list[str]:
-    """Return why numbers are undefined, a line for each reason, with where it holds."""
-    found: dict[str, list[str]] = {}
+    """Return why numbers are undefined, a line for each reason: in which columns, of which rows."""
+    found: dict[str, list[tuple[str, str]]] = {}
     for labels, entries in table.rows:
         for column, entry in zip(table.columns, entries, strict=True):
             if isinstance(entry, Estimate) and entry.value is None:
-                where = line(" ".join((*labels, column)), LONGEST)
-                found.setdefault(entry.problem or "not computed", []).append(where)
-    return [
-        f"{DASH} {', '.join(places[:4])}{f' and {len(places) - 4} more' if places[4:] else ''}: "
-        f"{line(why, 200)}"
-        for why, places in found.items()
-    ]
+                row = line(" · ".join(label for label in labels if label), LONGEST)
+                found.setdefault(entry.problem or "not computed", []).append((column, row))
+    notes = []
+    for why, places in found.items():
+        columns = list(dict.fromkeys(line(column, LONGEST) for column, _ in places))
+        rows = list(dict.fromkeys(row for _, row in places))
+        of = rows[0] if len(rows) == 1 else f"{len(rows)} of {len(table.rows)} rows"
+        more = f" and {len(columns) - 4} more" if columns[4:] else ""
+        notes.append(f"{DASH} {', '.join(columns[:4])}{more} ({of}): {line(why, 200)}")
+    return notes
 
 
 def without_interval(table: NumberTable) -> list[str]:
@@ -118,24 +130,35 @@ def page_table(table: NumberTable) -> Table:
     return Table(table.caption, [*table.labels, *table.columns], rows, notes, style)
 
 
-def render(table: NumberTable, console: Console) -> None:
-    """Print a table."""
+def render(table: NumberTable, console: Console, *, compact: bool = False) -> None:
+    """Print a table; a ``compact`` one drops intervals that would not fit, and says so."""
     say(console, table.caption, "bold")
+    grid = _grid(table, console, intervals=True)
+    free = console.options.update(max_width=10_000)
+    wide = compact and Measurement.get(console, free, grid).maximum > console.width
+    console.print(_grid(table, console, intervals=False) if wide else grid)
+    if wide and any(range_text(e) for _, entries in table.rows for e in entries):
+        say(console, "Intervals: in a wider terminal, on the page, in the tables' files.", "dim")
+    for note in notes_of(table):
+        say(console, note, "dim")
+
+
+def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable:
     grid = plain_table()
     for label in table.labels:
         grid.add_column(data(label, console))
     for column in table.columns:
         grid.add_column(data(line(column, LONGEST), console), justify="right")
-        grid.add_column("", no_wrap=True, style="dim")
+        if intervals:
+            grid.add_column("", no_wrap=True, style="dim")
     for labels, entries in table.rows:
         cells = [data(line(label, LONGEST), console) for label in labels]
         for entry in entries:
             cells.append(data(value_text(entry, table.percent), console))
-            cells.append(data(range_text(entry, table.percent), console))
+            if intervals:
+                cells.append(data(range_text(entry, table.percent), console))
         grid.add_row(*cells)
-    console.print(grid)
-    for note in notes_of(table):
-        say(console, note, "dim")
+    return grid
 
 
 # ---- files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from statistics import mean
 
 from sayso.judges.decisiveness import decisiveness
@@ -32,6 +33,13 @@ def _methods(shown: Shown) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def _number(results: Results, name: str, method: str) -> Estimate:
+    """Return a number of a method; one that is not there has the reason why it was not asked."""
+    found = results.find(name, form="short", method=method)
+    why = results.get("skill", form="short", method=method).problem
+    return found or Estimate(name, problem=why or "not computed in this run")
+
+
 def table1(shown: Shown) -> list[NumberTable]:
     """Return a table for each score: methods by models and data sets, short answers."""
     columns = [" · ".join(labels) for labels, _, _ in shown.each()]
@@ -40,7 +48,7 @@ def table1(shown: Shown) -> list[NumberTable]:
         rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = [
             (
                 (label(method),),
-                tuple(r.get(name, form="short", method=method) for _, r, _ in shown.each()),
+                tuple(_number(r, name, method) for _, r, _ in shown.each()),
             )
             for method in _methods(shown)
         ]
@@ -56,19 +64,20 @@ def figure2(shown: Shown) -> list[NumberTable]:
     """
     rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
     points: list[charts.Row] = []
-    for place, hedge in enumerate(reversed(PHRASES), 1):
+    kinds = "people: median and quartiles", "offline reader"
+    for hedge in reversed(PHRASES):
         people = Estimate("people", (), hedge.median, hedge.low, hedge.high, n=123)
         read = [value for s in hedge.sentences if (value := decisiveness(s)) is not None]
         ours = Estimate("reader", (), mean(read) if read else None, n=len(read))
         rows.append(((hedge.phrase,), (people, ours)))
         points += [
-            charts.point("people: median and quartiles", place, people),
-            charts.point("offline reader", place, ours),
+            charts.row_of(hedge.phrase, kind, e)
+            for kind, e in zip(kinds, (people, ours), strict=True)
         ]
 
     def drawn(width: int) -> charts.Drawing | None:
-        titles = "phrase, from the least to the most probable", "probability"
-        return charts.series_chart(points, width, titles, line=False)
+        order = [phrase for (phrase,), _ in rows]
+        return charts.forest_plot(points, order, width, "probability", [], kinds, 0.5)
 
     caption = "What 123 people take a phrase to mean (median, quartiles), and the offline reader."
     columns = "people [quartiles]", "offline reader"
@@ -76,26 +85,29 @@ def figure2(shown: Shown) -> list[NumberTable]:
 
 
 def figure3(shown: Shown) -> list[NumberTable]:
-    """Return mean decisiveness and mean confidence of each method and model."""
-    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
-    points = []
+    """Return mean decisiveness and mean confidence of each method, a table for each run."""
+    tables = []
     for labels, results, _ in shown.each():
+        rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
+        points: list[charts.Row] = []
         for method in _methods(shown):
-            where = {"form": "short", "method": method}
             words, sure = (
-                results.get(f"mean_{n}", **where) for n in ("decisiveness", "confidence")
+                _number(results, f"mean_{n}", method) for n in ("decisiveness", "confidence")
             )
-            rows.append(((*labels, label(method)), (words, sure)))
-            if sure.value is not None:
-                points.append(charts.point(" · ".join(labels), sure.value, words))
+            rows.append(((label(method),), (words, sure)))
+            points.append(charts.crossed_point(label(method), sure, words))
+        caption = (
+            f"{' · '.join(labels)}: how sure the words sound, and how sure the model is, a point "
+            "for each method; on the line both are equal."
+        )
+        columns, drawn = ("decisiveness", "confidence"), partial(_words_by_confidence, points)
+        tables.append(NumberTable("", caption, ("method",), columns, rows, chart=drawn))
+    return tables
 
-    def drawn(width: int) -> charts.Drawing | None:
-        titles = "mean confidence of a method", "mean decisiveness of its words"
-        return charts.series_chart(points, width, titles, line=False)
 
-    caption = "How sure the words sound, and how sure the model is, a point for each method."
-    columns = "decisiveness", "confidence"
-    return [NumberTable("", caption, (*shown.heads, "method"), columns, rows, chart=drawn)]
+def _words_by_confidence(points: list[charts.Row], width: int) -> charts.Drawing | None:
+    titles = "mean confidence of a method", "mean decisiveness of its words"
+    return charts.crossed_points(points, width, titles)
 
 
 def _bins(results: Results, method: str) -> Iterator[tuple[str, Estimate, Estimate]]:
@@ -106,28 +118,29 @@ def _bins(results: Results, method: str) -> Iterator[tuple[str, Estimate, Estima
 
 
 def figure4(shown: Shown) -> list[NumberTable]:
-    """Return decisiveness by confidence: a faithful model's words rise with it."""
-    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
-    points = []
+    """Return decisiveness by confidence, a table for each run: faithful words rise with it."""
+    tables = []
     for labels, results, _ in shown.each():
+        rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
+        points: list[charts.Row] = []
         for method in _methods(shown):
             for name, sure, words in _bins(results, method):
                 if words.value is None:
                     continue
                 count = f"{words.n:,}"
-                rows.append(((*labels, label(method), name), (sure, words, count)))
+                rows.append(((label(method), name), (sure, words, count)))
                 if sure.value is not None:
-                    series = " · ".join((*labels, label(method)))
-                    points.append(charts.point(series, sure.value, words))
+                    points.append(charts.point(label(method), sure.value, words))
+        caption = f"{' · '.join(labels)}: decisiveness by confidence; faithful words rise with it."
+        columns = "confidence", "decisiveness", "answers"
+        drawn = partial(_by_confidence, points)
+        tables.append(NumberTable("", caption, ("method", "bin"), columns, rows, chart=drawn))
+    return tables
 
-    def drawn(width: int) -> charts.Drawing | None:
-        titles = "confidence: share of draws that agree", "decisiveness of the words"
-        return charts.series_chart(points, width, titles)
 
-    caption = "Decisiveness by confidence; a faithful model's words rise with it."
-    heads = (*shown.heads, "method", "bin")
-    columns = "confidence", "decisiveness", "answers"
-    return [NumberTable("", caption, heads, columns, rows, chart=drawn)]
+def _by_confidence(points: list[charts.Row], width: int) -> charts.Drawing | None:
+    titles = "confidence: share of draws that agree", "decisiveness of the words"
+    return charts.series_chart(points, width, titles)
 
 
 LAYOUTS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sayso.protocols.protocol import Layout, Shown
 from sayso.protocols.self_known.report import part_label
@@ -45,25 +45,47 @@ def _curve(results: Results, name: str, **where: str) -> dict[str, Estimate]:
     return dict(sorted(found.items(), key=lambda pair: int(pair[0].partition("/")[0])))
 
 
-def _by_part(shown: Shown, series: Series, caption: str, y: str) -> NumberTable:
-    """Return numbers by part of the text."""
-    rows: list[Row] = []
-    points: list[charts.Row] = []
-    parts: dict[str, None] = {}
-    found = []
+def _by_part(
+    shown: Shown, series: Series, caption: str, y: str, *, share: bool = True
+) -> list[NumberTable]:
+    """Return numbers by part of the text: one table, or one for each text where curves are many."""
+    found: list[tuple[tuple[str, ...], dict[str, Estimate]]] = []
     for labels, method, results in _each(shown):
         for what, (name, where) in series.items():
             curve = _curve(results, name, method=method, **where)
             if any(e.value is not None for e in curve.values()):
                 found.append(((*labels, what), curve))
-                parts.update(dict.fromkeys(curve))
+    groups: dict[tuple[str, ...], list[tuple[tuple[str, ...], dict[str, Estimate]]]] = {(): found}
+    if len(found) > len(charts.COLORS):
+        groups = {}
+        for labels, curve in found:
+            groups.setdefault(labels[:-1], []).append((labels, curve))
+    return [
+        _curves(curves, f"{' · '.join(of)}: {caption}" if of else caption, y, shown, share)
+        for of, curves in groups.items()
+    ]
+
+
+def _curves(
+    found: Sequence[tuple[tuple[str, ...], dict[str, Estimate]]],
+    caption: str,
+    y: str,
+    shown: Shown,
+    share: bool,
+) -> NumberTable:
+    """Return a table of curves and their chart."""
+    parts = list(dict.fromkeys(part for _, curve in found for part in curve))
+    rows: list[Row] = [
+        (labels, tuple(curve.get(part) for part in parts)) for labels, curve in found
+    ]
+    same = [len({labels[at] for labels, _ in found}) == 1 for at in range(len(_heads(shown)))]
+    points: list[charts.Row] = []
     for labels, curve in found:
-        rows.append((labels, tuple(curve.get(part) for part in parts)))
-        title = " · ".join(labels[1:] if len(shown.models) == 1 else labels)
-        points += [charts.point(title, part, e) for part, e in curve.items()]
+        told = [label for label, alike in zip(labels, (*same, False), strict=True) if not alike]
+        points += [charts.point(" · ".join(told), part, e) for part, e in curve.items()]
 
     def drawn(width: int) -> charts.Drawing | None:
-        return charts.series_chart(points, width, (PLACE, y))
+        return charts.series_chart(points, width, (PLACE, y), share=share)
 
     heads = (*_heads(shown), "what")
     return NumberTable("", caption, heads, tuple(parts), rows, chart=drawn)
@@ -77,7 +99,7 @@ def figure1(shown: Shown) -> list[NumberTable]:
         "irrelevant": ("irrelevant_share", {}),
     }
     caption = "Share of a sentence's claims along the text, mean over sentences."
-    return [_by_part(shown, series, caption, "share of a sentence's claims")]
+    return _by_part(shown, series, caption, "share of a sentence's claims")
 
 
 def figure8(shown: Shown) -> list[NumberTable]:
@@ -85,7 +107,8 @@ def figure8(shown: Shown) -> list[NumberTable]:
     series: Series = {
         what: (f"{what}_per_sentence", {}) for what in ("supported", "unsupported", "irrelevant")
     }
-    return [_by_part(shown, series, "Claims of a sentence along the text.", "claims of a sentence")]
+    caption = "Claims of a sentence along the text."
+    return _by_part(shown, series, caption, "claims of a sentence", share=False)
 
 
 def figure2(shown: Shown) -> list[NumberTable]:
@@ -97,12 +120,12 @@ def figure2(shown: Shown) -> list[NumberTable]:
             "Self-Unknown": ("SU", {"mode": mode}),
         }
         caption = f"({letter}) Asked {ASKED[mode]} Self-Known and Self-Unknown along the text."
-        tables.append(_by_part(shown, series, caption, "share of its claims"))
+        tables += _by_part(shown, series, caption, "share of its claims")
     flips = {
         f"{name} claims": ("none_flips", {"class": name}) for name in ("supported", "unsupported")
     }
     caption = "(d) Claims that are no longer accepted once none of the above is offered."
-    tables.append(_by_part(shown, flips, caption, "share of the class"))
+    tables += _by_part(shown, flips, caption, "share of the class")
     return [table for table in tables if table.rows]
 
 
@@ -118,7 +141,7 @@ def figure6(shown: Shown) -> list[NumberTable]:
         ),
     }  # fmt: skip
     caption = f"Factuality along the text, asked {ASKED[MAIN]}"
-    return [_by_part(shown, series, caption, "factuality")]
+    return _by_part(shown, series, caption, "factuality")
 
 
 def table1(shown: Shown) -> list[NumberTable]:
