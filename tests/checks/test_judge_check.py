@@ -176,7 +176,7 @@ def test_a_judge_that_cannot_be_read_is_left_after_a_handful(
     tmp_path: Path, rules_first: bool, limit: int | None
 ) -> None:
     engine = ScriptedEngine(lambda request: "Let me think.", "mumbler")
-    judge = LlmJudge(engine)
+    judge = LlmJudge(engine, anyway=True)
     asked = CascadeJudge(RulesJudge(), judge) if rules_first else judge
     with pytest.raises(InputError, match=r"cannot be used as a judge: .*unread \d+\)") as told:
         judge_check(asked, limit=limit, cache=tmp_path)

@@ -265,7 +265,7 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --thinking 64 "
     argv += "--max-cost 2.5 --price 1,2 --judge-price 3,4 --model-version may --concurrency 8 "
     argv += "--name small --patience 30 --timeout 9 "
-    argv += "--judge-batch aspect --judge-mode two_pass --judge-labels uncle "
+    argv += "--judge-batch aspect --judge-mode two_pass --judge-labels uncle --judge-anyway "
     argv += "--domain a --domain b --limit 7 --seed 3 --data file:x.csv --columns question=q"
     words = [*argv.split(), "--chat-template-kwargs", '{"a": 1}']
     assert cli.execute(words) == 0
@@ -275,7 +275,7 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
         "price": "1,2", "judge_price": "3,4", "model_version": "may", "concurrency": 8,
         "timeout": 9.0, "judge_batch": "aspect", "judge_mode": "two_pass", "judge_labels": "uncle",
         "domains": ("a", "b"), "limit": 7, "seed": 3, "chat_template_kwargs": '{"a": 1}',
-        "data": "file:x.csv#question=q", "name": "small", "patience": 30.0,
+        "data": "file:x.csv#question=q", "name": "small", "patience": 30.0, "judge_anyway": True,
     }  # fmt: skip
     assert {name: getattr(made, name) for name in wanted} == wanted
     argv = "run uncle --dry-run --device cpu --dtype float16 --batch-size 4 --revision main"
@@ -284,4 +284,5 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     assert {name: getattr(found[1], name) for name in local} == local
     known = {f.name for f in flags.dataclasses.fields(flags.Common)}
     known -= {"json", "dry_run", "domain", "verbose", "columns", "out", "split", "cache"}
+    known -= {"answers", "logprobs"}  # make a job for each model in files
     assert known <= wanted.keys() | local.keys()

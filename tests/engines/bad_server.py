@@ -295,6 +295,51 @@ class BadServer:
         }
 
 
+class LlamaServer(BadServer):
+    """A stand-in for `llama_cpp.server` (llama-cpp-python 0.3.36): every option that its own types
+    do not take is status 500 with one line for each; others, and ``n``, are ignored in silence.
+    A JSON schema is read from `json_object` only; ``logits`` false refuses log-probabilities.
+    """
+
+    def __init__(self, plan: Plan | None = None, **switches: Any) -> None:
+        self.logits = True
+        super().__init__(plan, **{"choices": 1, "context": 2048, **switches})
+
+    def bad(self, what: str, body: Body) -> tuple[Any, ...]:
+        wrong = _wrong(body)
+        message = f"{len(wrong)} validation error{'s'[: len(wrong) > 1]}:\n  " + "\n  ".join(wrong)
+        message += '\n\n  File "llama_cpp/server/app.py", line 376, in create_chat_completion'
+        if not wrong and body.get("logprobs") and not self.logits:
+            wrong = ["logprobs"]
+            message = "logprobs is not supported for models created with logits_all=False"
+        if wrong and what in ("ok", "slow"):
+            error = {
+                "message": message,
+                "type": "internal_server_error",
+                "param": None,
+                "code": None,
+            }
+            return 0, 500, {}, _json({"error": error}), ""
+        return super().bad(what, body)
+
+
+def _wrong(body: Body) -> list[str]:
+    """Return a line for each option that llama-cpp-python's types do not take."""
+    wrong = [
+        f"{{'type': 'greater_than_equal', 'loc': ('body', '{name}'), 'msg': 'Input should be "
+        f"greater than or equal to 0', 'input': {body[name]}, 'ctx': {{'ge': 0}}}}"
+        for name in ("min_p", "top_k", "repeat_penalty", "top_logprobs")
+        if body.get(name, 0) < 0
+    ]
+    form = body.get("response_format", {}).get("type", "text")
+    if form not in ("text", "json_object"):
+        wrong.append(
+            "{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input "
+            f"should be 'text' or 'json_object'\", 'input': '{form}'}}"
+        )
+    return wrong
+
+
 #: characters of an answer that nobody should take
 LONG = 200_000_000
 WINDOWS = {"gzip": 31, "deflate": 15, "raw": -15}

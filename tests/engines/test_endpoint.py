@@ -52,6 +52,7 @@ def test_sampling_is_stated_completely() -> None:
             "top_k": -1,
             "min_p": 0.0,
             "repetition_penalty": 1.0,
+            "repeat_penalty": 1.0,
         }
 
 

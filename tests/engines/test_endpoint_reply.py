@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from sayso.engines.openai.endpoint import safe_line
 from sayso.engines.openai.reply import (
+    BEGINS_WITH_PROMPT,
+    PROMPT_CUT,
     Choice,
     Fault,
     Reply,
@@ -24,8 +26,18 @@ from sayso.engines.openai.reply import (
     shares,
     split_thought,
     stated_context,
+    without_prompt,
 )
-from sayso.engines.openai.request import Learned, build, keeps_schema, seed_of
+from sayso.engines.openai.request import (
+    Learned,
+    build,
+    keeps_schema,
+    only,
+    refusable,
+    refused_names,
+    seed_of,
+    without,
+)
 from sayso.engines.prices import Price
 from sayso.records import Message, Request, ask
 
@@ -161,6 +173,11 @@ def test_errors_are_told_apart() -> None:
     assert kind(401, "no") == kind(402, "pay") == "everyone"
     assert kind(404, "not found") == kind(403, "no") == kind(308, "") == "first"
     assert kind(500, "x") == kind(409, "x") == "again"
+    below = "1 validation error: {'loc': ('body', 'top_k'), 'msg': 'Input should be greater'}"
+    assert kind(500, below) == kind(400, below) == kind(422, below) == kind(409, below) == "refused"
+    assert kind(500, "logprobs is not supported for models created so") == "refused"
+    assert kind(500, "got an unexpected keyword argument 'seed'") == "refused"
+    assert kind(500, "Internal Server Error") == "again"
     assert kind(503, "x") == kind(429, "x") == kind(529, "x") == "busy"
     assert stated_context("maximum context length is 8,192 tokens") == 8192
     assert stated_context("too long") is None
@@ -176,9 +193,61 @@ def test_a_large_limit_is_no_unknown_limit() -> None:
     learned = Learned(official=False)
     body, _ = build("m", ask("Who?"), 1, learned)
     assert not learned.refuse("max_tokens is too large: 256. At most 16 are valid", body)
-    assert learned.refuse("Unexpected fields in the request: {'min_p', 'top_k'}", body)
-    assert {name for name, _ in learned.dropped} == {"min_p", "top_k"}
+    assert learned.refuse("Unexpected fields in the request: {'min_p'}", body)
+    assert {name for name, _ in learned.dropped} == {"min_p"}
     assert not learned.refuse("the temperature is nice today", body)
+
+
+def test_a_refusal_that_names_several_is_no_reason_to_drop_them() -> None:
+    learned = Learned(official=False)
+    body, _ = build("m", ask("Who?"), 1, learned)
+    said = "unknown field 'typical_p'; expected one of temperature, top_p, top_k, seed, stop"
+    assert not learned.refuse(said, body)
+    assert learned.dropped == {}
+    assert refused_names(said, body) == ["top_k", "temperature", "top_p", "seed"]
+    assert refused_names("logprobs is not supported; nor is top_logprobs", body) == ["logprobs"]
+
+
+def test_off_is_zero_where_a_number_below_it_is_refused() -> None:
+    learned = Learned(official=False)
+    body, _ = build("m", ask("Who?"), 1, learned)
+    below = "{'loc': ('body', 'top_k'), 'msg': 'Input should be greater than or equal to 0'}"
+    assert learned.refuse(f"1 validation error: {below}", body)
+    body, overrides = build("m", ask("Who?"), 1, learned)
+    assert body["top_k"] == 0
+    assert overrides == ()
+    assert learned.refuse(f"1 validation error: {below}", body)
+    assert "top_k" not in build("m", ask("Who?"), 1, learned)[0]
+    learned = Learned(official=False)
+    assert learned.refuse("Unexpected keys in the request: {'top_k'}", body | {"top_k": -1})
+    assert learned.drops("top_k")
+
+
+def test_a_schema_takes_its_second_form_where_the_first_is_refused() -> None:
+    learned = Learned(official=False)
+    request = ask("Who?", response_format='{"name": "v", "schema": {"type": "object"}}')
+    first, _ = build("m", request, 1, learned)
+    said = "{'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text'\"}"
+    for _ in range(2):  # two calls that were on their way at once
+        assert learned.refuse(said, first)
+    second, overrides = build("m", request, 1, learned)
+    assert second["response_format"] == {"type": "json_object", "schema": {"type": "object"}}
+    assert overrides == ()
+    assert learned.refuse(said, second)
+    third, overrides = build("m", request, 1, learned)
+    assert "response_format" not in third
+    assert overrides == ("response_format: not enforced",)
+
+
+def test_a_body_with_one_option_of_several() -> None:
+    body, _ = build("m", ask("Who?", max_tokens=300), 2, Learned(official=False))
+    names = refusable(body)
+    assert {"n", "seed", "temperature"} < set(names)
+    bare = without(body, names)
+    assert bare == {"model": "m", "messages": body["messages"], "max_tokens": 16}
+    assert only(body, names, "seed") == bare | {"seed": body["seed"]}
+    assert only(body, names, "top_logprobs") == bare | {"logprobs": True, "top_logprobs": 2}
+    assert "top_logprobs" not in without(body, ["logprobs"])
 
 
 def test_a_cap_on_choices_is_read_from_the_refusal() -> None:
@@ -290,3 +359,42 @@ def test_a_request_may_hold_half_characters() -> None:
 
     body, _ = build("m", Request((Message("user", "a\ud800"),)), 1, Learned(official=True))
     assert "a\ufffd".encode() in encode(body)
+
+
+LONG = "You will see numbered entries. " * 10 + "Judge them."
+
+
+@pytest.mark.parametrize(
+    ("prompts", "text", "kept", "said"),
+    [
+        (["Who was Zoë?"], "Who was Zoë? A singer.", None, BEGINS_WITH_PROMPT),
+        (["Who was Zoë?"], "A singer. Who was Zoë?", None, ""),
+        (["Who was Zoë?"], "Who was Zoë", None, ""),
+        (["Who was Zoë?"], "user\nWho was Zoë?\nassistant\nA singer.", None, BEGINS_WITH_PROMPT),
+        ([LONG], f"{LONG}\n\nA singer.", "A singer.", PROMPT_CUT),
+        ([LONG], f"\n{LONG} A singer.", "A singer.", PROMPT_CUT),
+        (["Be brief.", LONG], f"system\nBe brief.\nuser\n{LONG}\nYes.", "Yes.", PROMPT_CUT),
+        (["Be brief.", LONG], f"{LONG}\nYes.", None, ""),
+        ([LONG], LONG, None, BEGINS_WITH_PROMPT),  # nothing would be left
+        ([LONG], LONG[:-1] + " A singer.", None, ""),
+        ([""], "A singer.", None, ""),
+    ],
+)
+def test_a_prompt_that_a_server_repeats_is_told_and_only_a_long_one_cut_off(
+    prompts: list[str], text: str, kept: str | None, said: str
+) -> None:
+    roles = ["system", "user"][-len(prompts) :]
+    messages = tuple(Message(role, p) for role, p in zip(roles, prompts, strict=True))  # type: ignore[arg-type]
+    found, overrides = without_prompt(Request(messages), text)
+    assert found == (text if kept is None else kept)
+    assert overrides == ((said,) if said else ())
+
+
+def test_log_probabilities_of_an_answer_behind_its_prompt_are_the_answers() -> None:
+    listed = [token(LONG, -9.0), token("\n", -9.0), token("Bonn", -0.5)]
+    choice = {"message": {"content": f"{LONG}\nBonn"}, "logprobs": {"content": listed}}
+    reply = read_reply(json.dumps({"choices": [choice]}).encode())
+    assert isinstance(reply, Reply)
+    (made,) = records([ask(LONG)], reply, (), None)
+    assert (made.text, made.logprobs) == ("Bonn", (-0.5,))
+    assert made.overrides == (PROMPT_CUT,)

@@ -137,3 +137,31 @@ def test_what_was_not_sent_stays_in_the_notices_of_a_repeated_run(tmp_path: Path
         assert server.number < 92 * 2  # the second run is from the cache
     # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2
     assert told == [["92 of 92 answers: min_p: not sent; top_k: not sent"]] * 2
+
+
+def test_draws_of_one_prompt_that_were_sampled_in_two_ways_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Behind one address are two servers, and the second does not take min_p."""
+
+    def plan(number: int, body: dict[str, object]) -> str:
+        return "refused" if number > 22 and "min_p" in body and body["temperature"] else "ok"
+
+    class Two(BadServer):
+        def bad(self, what: str, body: dict[str, object]) -> tuple[object, ...]:
+            if what != "refused":
+                return super().bad(what, body)
+            said = b'{"error": {"message": "Unrecognized request argument supplied: min_p"}}'
+            return 0, 400, {}, said, ""
+
+    said = "prompts were not sampled alike (min_p: not sent, for some of them only)"
+    with Two(plan, choices=2, limit=1) as server:
+        assert cli.execute(command(tmp_path, server, "--concurrency", "1")) == 0
+    notices = RunFolder.open(tmp_path / "run").read_manifest().notices
+    assert any(said in text for text in notices)
+    (tmp_path / "alike").mkdir()
+    with BadServer(refuses=("min_p",)) as server:
+        assert cli.execute(command(tmp_path / "alike", server)) == 0
+    notices = RunFolder.open(tmp_path / "alike" / "run").read_manifest().notices
+    assert not any("sampled alike" in text for text in notices)
+    assert any("min_p: not sent" in text for text in notices)

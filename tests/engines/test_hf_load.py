@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 from sayso import engines  # noqa: E402
 from sayso.engines import open_model  # noqa: E402
 from sayso.engines.hf import load  # noqa: E402
+from sayso.engines.hf.load import Options  # noqa: E402
 from sayso.records import (  # noqa: E402
     InputError,
     ask,
@@ -210,6 +211,45 @@ def test_small_models_get_one_thread_and_give_it_back(make_folder: Any, monkeypa
     assert torch.get_num_threads() == 2
     engine.close()
     torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "every", "load_average", "computed", "threads"),
+    [
+        (8, 8, 0.2, 5.0, 8),
+        (8, 8, 5.6, 5.0, 2),  # 8 x (1 - 5.6/8) = 2.4
+        (2, 2, 0.9, 5.0, 1),
+        (2, 2, 9.5, 5.0, 1),
+        (8, 64, 32.0, 5.0, 4),  # half of a large machine is idle, and so are half of our eight
+        (8, 8, 8.0, 300.0, 8),  # the load is our own
+    ],
+)
+def test_large_models_get_the_processors_that_are_idle(
+    monkeypatch: pytest.MonkeyPatch,
+    allowed: int,
+    every: int,
+    load_average: float,
+    computed: float,
+    threads: int,
+) -> None:
+    """A thread that waits for a busy processor spins: two on two busy ones cost more than one."""
+
+    class Large:
+        device = "cpu"
+
+        def num_parameters(self) -> int:
+            return 135_000_000
+
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(load.os, "sched_getaffinity", lambda pid: range(allowed), raising=False)
+    monkeypatch.setattr(load.os, "cpu_count", lambda: every)
+    monkeypatch.setattr(load.time, "process_time", lambda: computed)
+    monkeypatch.setattr(load.os, "getloadavg", lambda: (load_average, 0.0, 0.0))
+    monkeypatch.setattr(load.torch, "get_num_threads", lambda: 8)
+    assert load.choose_threads(Large(), Options()) == threads
+    assert load.choose_threads(Large(), Options(threads=3)) == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    assert load.choose_threads(Large(), Options()) is None
 
 
 def test_a_base_model_is_told(make_folder: Any) -> None:

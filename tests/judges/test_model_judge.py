@@ -8,8 +8,10 @@ import pytest
 
 from sayso.engines.engine import Capabilities
 from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
+from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Generation, Gold, InputError, Question, Request, Usage, Verdict, ask
 from support.judge_world import Block, Shown, judge_engine, shown, truthful, written
 
@@ -474,3 +476,77 @@ def test_an_unknown_price_makes_the_sum_unknown() -> None:
     assert judge.counts.dollars is None
     judge.grade([short(0, "Somewhere else")])  # known again, but not the sum
     assert judge.counts.dollars is None
+
+
+# ---- a judge that says nothing
+
+
+def many(number: int, text: str = "In Paris.") -> list[Item]:
+    """As many answers, each about an entity of its own: one request each."""
+    items = []
+    for n in range(number):
+        question = Question(
+            id=f"q{n}", dataset="d", text=f"Where was M{n} born?", golds=(Gold("Ripley"),)
+        )
+        items.append(Item(Generation(request=ask("?"), id=f"g{n}", text=text), (question,)))
+    return items
+
+
+def silent(text: str = "What a \x1b[31mlovely\x1b[0m day!", **options: object) -> ScriptedEngine:
+    return judge_engine(lambda seen, number: "x", write=lambda *_: text, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("json_schema", [False, True])
+def test_a_judge_without_a_readable_reply_is_stopped_after_ten_requests(json_schema: bool) -> None:
+    engine = silent(json_schema=json_schema)
+    with pytest.raises(InputError) as stopped:
+        LlmJudge(engine).grade(many(40))
+    assert len(engine.requests) == 10  # five, and each once more
+    line = str(stopped.value)
+    assert "judge-1 gave no readable reply to its first 10 requests" in line
+    assert "lovely" in line
+    assert "\x1b" not in line
+    assert "\n" not in line
+    assert "judge-check judge-1" in line
+    assert "--judge-anyway" in line
+
+
+def test_a_judge_that_declines_is_stopped() -> None:
+    judge = LlmJudge(silent("I cannot help with that."))
+    with pytest.raises(InputError, match="first 10 requests; the last: 'I cannot help"):
+        judge.grade(many(40))
+
+
+def test_requests_are_counted_over_all_that_a_judge_is_asked() -> None:
+    engine = silent()
+    judge = LlmJudge(engine)
+    for item in many(4):
+        assert judge.grade([item])[0].problem == "unread"
+    with pytest.raises(InputError, match="first 10 requests"):
+        judge.grade([paragraph()])
+
+
+def test_one_readable_reply_is_enough() -> None:
+    engine = judge_engine(
+        lambda seen, number: "committed-incorrect",
+        write=lambda seen, blocks, _: (
+            written(seen, blocks) if "M3 " in blocks[0].question else "Well."
+        ),
+    )
+    verdicts = LlmJudge(engine).grade(many(40))
+    assert [v.problem for v in verdicts].count("unread") == 39
+    assert verdicts[3].problem is None
+
+
+def test_told_so_a_judge_goes_on() -> None:
+    engine = silent()
+    verdicts = LlmJudge(engine, anyway=True).grade(many(40))
+    assert [v.problem for v in verdicts] == ["unread"] * 40
+    assert len(engine.requests) == 80
+
+
+def test_the_model_of_a_cascade_is_stopped_too() -> None:
+    engine = silent()
+    with pytest.raises(InputError, match="judge-1 gave no readable reply"):
+        CascadeJudge(RulesJudge(), LlmJudge(engine)).grade(many(40))
+    assert len(engine.requests) == 10

@@ -86,6 +86,20 @@ def fixed_strata(uncertainty: Any, wrong: Any, length: Any, weights: Any = None)
     return metrics.within_auroc(uncertainty, wrong, np.asarray(length) // 3, weights)
 
 
+def abstained(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
+    return metrics.abstention_j(np.asarray(label) == 2, np.asarray(known) == 0, weights)
+
+
+def abstained_within(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
+    args = np.asarray(label) == 2, np.asarray(known) == 0, kind
+    return metrics.abstention_j_within(*args, weights)
+
+
+def worth(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
+    outcome = np.clip(np.asarray(label), -1, 1)
+    return metrics.confidence_target_utility(outcome, 0.75, weights)
+
+
 def slope(score: Any, refused: Any, length: Any, weights: Any = None) -> Any:
     return metrics.false_negative_slope(refused, length, weights)
 
@@ -114,6 +128,9 @@ LABELED: dict[str, Metric] = {
     "policy_j": policy,
     "unspoken": unspoken,
     "hedge_precision": hedges,
+    "abstention_j": abstained,
+    "abstention_j_within": abstained_within,
+    "confidence_target_utility": worth,
 }
 ALL = [pytest.param(f, scored, id=k) for k, f in SCORED.items()]
 ALL += [pytest.param(f, stated, id=k) for k, f in PROBABLE.items()]

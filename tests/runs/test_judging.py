@@ -296,3 +296,27 @@ def test_nothing_answered_has_no_price() -> None:
     assert bill(there, away) == ["price: answers $1.00; $1.00 of it paid now"]
     free = asked(lambda request: Generation(request, text="x", usage=Usage(1, 1)))
     assert bill(free, away)[0].startswith("price: answers unknown; ")
+
+
+def test_a_judge_that_says_nothing_is_stopped_and_what_it_said_is_kept(tmp_path: Path) -> None:
+    def silent() -> ScriptedEngine:
+        return judge_engine(lambda *_: "x", write=lambda *_: "Hello.")
+
+    first, subject = silent(), MIND.engine("base")
+    with pytest.raises(InputError, match="no readable reply to its first 10 requests"):
+        run(tmp_path, "run", first, subject)
+    assert (len(first.requests), len(subject.requests)) == (10, 138)
+    second, subject = silent(), MIND.engine("base")
+    with pytest.raises(InputError, match="could be read on none of"):
+        run(tmp_path, "run", second, subject, judge_anyway=True)
+    assert not subject.requests  # answers and replies were in the cache
+    assert not {repr(r) for r in first.requests} & {repr(r) for r in second.requests}
+    assert len(second.requests) > 60
+    third, subject = judge_engine(truthful, "judge-2"), MIND.engine("base")
+    assert run(tmp_path, "other", third, subject).manifest.finished
+    assert not subject.requests
+
+
+def test_judge_anyway_is_true_or_false(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="judge_anyway is 'yes'; expected True or False"):
+        run(tmp_path, "run", judge_engine(truthful), judge_anyway="yes")

@@ -152,7 +152,7 @@ def judge_check(
     ours, check_set = our_set()
     few, their_few = spread(ours, limit), spread(theirs, limit)
     partial = len(few) < len(ours) or len(their_few) < len(theirs)
-    opened = open_judge(judge, options, meter=Meter(max_cost), progress=progress)
+    opened = _open(judge, options, max_cost, progress)
     began, before = time.monotonic(), _bill(opened)
     # What opening it took is part of the whole check; a judge of the caller's own has a past.
     start = before if opened.engine is None else _Bill(0, 0, 0, 0, 0.0)
@@ -223,6 +223,17 @@ def _bill(opened: OpenJudge) -> _Bill:
     )
     dollars = getattr(counts, "dollars", 0.0)
     return _Bill(calls, retried, prompt, completion, None if dollars is None else float(dollars))
+
+
+def _open(
+    judge: str | Judge | Engine,
+    options: JudgeOptions | None,
+    max_cost: float | None,
+    progress: Progress | None,
+) -> OpenJudge:
+    """Open a judge; one that cannot be read is left by :func:`_first`."""
+    options = (options or JudgeOptions())._replace(anyway=True)
+    return open_judge(judge, options, meter=Meter(max_cost), progress=progress)
 
 
 def _grade(opened: OpenJudge, name: str, rows: Sequence[Labelled]) -> SetResult:

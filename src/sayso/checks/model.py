@@ -52,7 +52,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     """What ``sayso.check`` found. ``dollars`` is what it cost, ``None`` where nobody knows.
 
     A notebook shows it as a table. ``fingerprint`` is what the endpoint calls the system that
-    answered; ``failed`` of the ``requests`` got no answer.
+    answered; ``failed`` of the ``requests`` got no answer; ``card`` is what a GGUF file says of its
+    origin and license.
     """
 
     model: str
@@ -67,6 +68,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     completion_tokens: int
     dollars: float | None
     notices: tuple[str, ...] = ()
+    card: str = ""
 
     def get(self, what: str) -> Finding:
         """Return the finding of this name, e.g. ``check.get("draws vary")``.
@@ -168,6 +170,7 @@ def _check(asking: Questioner) -> Check:
         completion_tokens=completion,
         dollars=asking.dollars,
         notices=tuple(well_formed(str(notice)) for notice in getattr(engine, "notices", ())),
+        card=well_formed(str(getattr(engine, "card", ""))),
     )
 
 
@@ -596,11 +599,16 @@ def _first_test(warm: Mapping[str, Sequence[Drawn]]) -> Tail:
     return tail(before, {text: draws[SHOWING:] for text, draws in warm.items()})
 
 
+#: what becomes of an endpoint's log-probabilities (docs/endpoints.md)
+NOT_OWN = "kept and exported; scores take only those known to be the model's own (hf:)"
+
+
 def logprobs(engine: Engine, drawn: DrawnReplies, first: Generation) -> Finding:
     """Are the sampled tokens' log-probabilities given?"""
     if drawn.has_logprobs or first.logprobs:
         kinds = "entropies as well" if engine.capabilities.entropies else "of the tokens chosen"
-        return Finding("log-probs", "yes", kinds)
+        kind = first.logprob_kind or ""
+        return Finding("log-probs", "yes", kinds, NOT_OWN if kind.startswith("endpoint") else "")
     return Finding("log-probs", "no", "no reply had any", "see what is left out")
 
 
@@ -908,6 +916,8 @@ COLORS = {"yes": "green", "no": "yellow", "cannot tell": "dim"}
 def render_check(result: Check, console: Console) -> None:
     """Print what a model can do. All texts may come from an endpoint: no markup in them."""
     say(console, f"what {result.signature} can do", "bold")
+    if result.card:
+        say(console, result.card, "dim")
     table = folded_table(console, "", "", "what was seen", "what follows")
     for finding in result.findings:
         style = COLORS.get(finding.answer, "")
@@ -916,7 +926,7 @@ def render_check(result: Check, console: Console) -> None:
     console.print(table)
     for text in _left_out_texts(result):
         say(console, f"! {text}", "yellow")
-    if not result.left_out:
+    if not result.left_out and not any(f.follows == NOT_OWN for f in result.findings):
         say(console, "Every result of sayso can be had with it.", "")
     failed = [f"{result.failed} requests got no answer"] if result.failed else []
     for notice in (*result.notices, *failed):

@@ -61,10 +61,11 @@ Does a language model know what it knows, and does it say so?
   sayso run uncle --limit 5            measure a model (this one: built in, offline)
   sayso check MODEL                    what a model or an endpoint can do, before anything is paid
   sayso score answers.jsonl            answers that you have: which score finds the errors?
+                                       (sayso run selective --answers answers.jsonl: a whole run)
   sayso study --models A B             several models: one page, with ranks and intervals
   sayso train RUN                      teach a model to say what it does not know
 
-A MODEL is builtin, hf:FOLDER-OR-HUB-ID, openai:NAME or a URL. All commands: sayso --help"""
+A MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, openai:NAME or a URL. All of it: sayso --help"""
 
 
 def _command(place: str, group: cyclopts.Group, text: str, *examples: str) -> None:

@@ -57,7 +57,10 @@ NO_CHECK_FLAGS = CheckFlags()
 
 def check(
     model: Annotated[
-        str, Parameter(help="builtin, hf:FOLDER, hf:HUB_ID, openai:NAME, or the URL of an endpoint")
+        str,
+        Parameter(
+            help="builtin, smollm2, hf:FOLDER, hf:HUB_ID, openai:NAME, or the URL of an endpoint"
+        ),
     ],
     /,
     *,

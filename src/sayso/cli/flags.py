@@ -20,11 +20,13 @@ from sayso.cli.help import (
     rare,
 )
 from sayso.datasets.own_table import with_columns
+from sayso.datasets.recorded import LogprobKind
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.protocol import Protocol
 from sayso.records import InputError
 from sayso.runs.judge import Batch, Labels, Mode
-from sayso.runs.run import Job
+from sayso.runs.recorded import open_answers
+from sayso.runs.run import Job, recorded_jobs
 
 SETTINGS = Group("Settings of this protocol", sort_key=1)
 DETAILS = rare("Settings in detail", sort_key=4)
@@ -40,29 +42,52 @@ class Common(Opening):
     model: Annotated[
         str,
         Parameter(
-            help="builtin; hf:FOLDER or hf:HUB_ID of a causal language model; openai:NAME; or the "
-            "URL of an endpoint, http://localhost:8000/v1#NAME (without #NAME: its only model)"
+            help="left out: builtin; smollm2, a small real model; hf:FOLDER, hf:FILE.gguf or "
+            "hf:HUB_ID of a causal language model; openai:NAME; or the URL of an endpoint, "
+            "http://localhost:8000/v1#NAME (without #NAME: its only model)"
         ),
-    ] = "builtin"
+    ] = ""
     data: Annotated[
         str,
         Parameter(
-            help="builtin; a published set by its name, from the hub (sayso data list); a file in "
-            "UNCLE's format, or squad:FILE in that of another set; file:FILE, a table of your own; "
-            "topics:FILE, topics to write about"
+            help="left out: builtin; world, fifty questions about the real one; a published set "
+            "by its name, from the hub (sayso data list); a file in UNCLE's format, or squad:FILE "
+            "in that of another set; file:FILE, a table of your own; topics:FILE, topics to write "
+            "about"
         ),
-    ] = "builtin"
+    ] = ""
+    answers: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            consume_multiple=True,
+            negative="",
+            show_default=False,
+            help="in place of --model and --data, files of answers that exist: a run for each name "
+            "in their column model, else for each file (docs/answers.md)",
+        ),
+    ] = ()
     columns: Annotated[
         str,
         Parameter(
-            group=MORE, help="with --data file:FILE: names of your columns, question=q,gold=answer"
+            group=MORE,
+            help="with --data file:FILE or --answers: names of your columns, "
+            "question=q,gold=answer",
         ),
     ] = ""
+    logprobs: Annotated[
+        LogprobKind | None,
+        Parameter(
+            group=MORE,
+            help="with --answers: what their log-probabilities are; all but natural are refused, "
+            "none leaves them out",
+        ),
+    ] = None
     judge: Annotated[
         str,
         Parameter(
             help="who reads the answers: rules (offline), a model named as for --model, or "
-            "rules+MODEL, which is asked only where the rules are not certain"
+            "rules+MODEL, which is asked only where the rules are not certain; people, whose "
+            "verdicts stand in the file of --answers"
         ),
     ] = "rules"
     out: Annotated[Path | None, Parameter(help="the run folder; without it a name under runs/")] = (
@@ -175,19 +200,40 @@ class Common(Opening):
     judge_price: Annotated[
         str | None, Parameter(group=JUDGE_MODEL, help="as --price, for the judge's tokens")
     ] = None
+    judge_anyway: Annotated[
+        bool,
+        Parameter(
+            group=JUDGE_MODEL,
+            help="go on with a judge that gave no readable reply to its first ten requests",
+            negative="",
+        ),
+    ] = False
 
     def job(self, protocol: str, options: Any) -> Job:
         """Return the job that these flags describe."""
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        del own["json"], own["dry_run"], own["verbose"]
+        for name in ("json", "dry_run", "verbose", "answers", "logprobs"):
+            del own[name]
+        if self.logprobs is not None and not self.answers:
+            raise InputError("--logprobs says what the log-probabilities of --answers are")
         own["domains"] = own.pop("domain")
-        own["data"] = with_columns(own["data"], own.pop("columns"))
+        columns = own.pop("columns")
+        own["model"] = own["model"] or "builtin"
+        own["data"] = with_columns(own["data"] or "builtin", "" if self.answers else columns)
         return Job(
             **own,
             protocol=protocol,
             options=options,
             command=shlex.join(["sayso", *sys.argv[1:]]),
         )
+
+    def recorded_jobs(self, protocol: str, options: Any) -> list[Job]:
+        """Return a job for each model in the files of answers. Raises InputError."""
+        for name, value in (("model", self.model), ("data", self.data)):
+            if value:
+                raise InputError(f"--answers stands in place of --{name}: leave {name} out")
+        models = open_answers(self.answers, self.columns, self.logprobs)
+        return recorded_jobs(self.job(protocol, options), models)
 
 
 def _flagged(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,14 +29,15 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.protocols.self_known import settings as self_known
 from sayso.records import InputError
-from sayso.report.numbers import json_text
+from sayso.report.numbers import json_text, line
 from sayso.report.page import index_page, write_index
-from sayso.report.terminal import render_compare, render_summaries
+from sayso.report.terminal import data, plain_table, render_compare, render_summaries, say
 from sayso.runs.dry_run import Plan, estimate, plan_text, total_of, total_text
+from sayso.runs.from_files import TextsOf, measure_texts, texts_by_model
 from sayso.runs.from_files import estimate as price_texts
-from sayso.runs.from_files import measure_texts
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
+from sayso.runs.recorded import slug
 from sayso.runs.result import Result, summary_of
 from sayso.runs.run import Job, execute
 from sayso.storage.run_folder import RunFolder
@@ -69,6 +70,9 @@ def _add_command(plan: Protocol) -> None:
     default = protocol_settings(plan)()
 
     def command(*, common: Any = NO_FLAGS, settings: Any = default) -> None:
+        if common.answers:
+            _run_answers(common, plan, settings_in(settings, plan))
+            return
         job = common.job(plan.name, settings_in(settings, plan))
         if common.dry_run:
             _price(job, json=common.json)
@@ -90,6 +94,151 @@ for _plan in PROTOCOLS.values():
     _add_command(_plan)
 
 
+def _run_answers(common: Common, plan: Protocol, options: Any) -> None:
+    """Run a protocol on answers that exist, a run for each model in the files."""
+    texts = list(texts_of(common, plan, options)) if plan.reads_texts else []
+    jobs = [] if plan.reads_texts else common.recorded_jobs(plan.name, options)
+    several = len(texts) + len(jobs) > 1
+    if several:
+        _check_several(common)
+    if common.dry_run:
+        plans = [price_texts(own, job) for own, job in texts] + [estimate(job) for job in jobs]
+        _show_plans(plans, json=common.json)
+        return
+    done = [_measure(own, job, common, several) for own, job in texts]
+    done += _run_suited(jobs, common)
+    if several:
+        _show_runs(done, common.out, json=common.json)
+
+
+def _run_suited(jobs: Sequence[Job], common: Common) -> list[Result]:
+    """Run jobs of several models, without those whose answers do not suit the protocol.
+
+    Raises Unsuited where none does.
+    """
+    done: list[Result] = []
+    reasons: list[Unsuited] = []
+    for job in jobs:
+        try:
+            done.append(_run(job, **_shown(common, len(jobs) > 1)))
+        except Unsuited as reason:
+            reasons.append(reason)
+    if jobs and not done:
+        raise reasons[0]
+    for one in reasons:
+        note(f"left out: {one}")
+    return done
+
+
+def _check_several(common: Common) -> None:
+    """Refuse what is for one run only where the files hold several models. Raises InputError."""
+    if common.name:
+        raise InputError("--name is for one model, and the files hold several; leave it out")
+    if common.out is not None and RunFolder.exists(common.out):
+        raise InputError(
+            f"{common.out}: holds a run, and every model gets a folder of its own in --out; choose "
+            "another --out"
+        )
+
+
+def _run_all_answers(common: Common) -> None:
+    """Run every protocol that the files of answers allow."""
+    left_out: list[str] = []
+    for name, plan in PROTOCOLS.items():
+        out = common.out / name if common.out is not None else None
+        own, options = dataclasses.replace(common, out=out), plan.Settings()
+        try:
+            if plan.reads_texts and not any(t.system.labeled for t in texts_by_model(own.answers)):
+                raise Unsuited(f"{name} takes labeled claims of long texts, and there are none")
+            if not common.json:
+                print(f"{name}:")
+            _run_answers(own, plan, options)
+        except InputError as reason:  # files of short answers are none of texts
+            left_out.append(str(reason))
+            note(f"left out: {reason}")
+    if len(left_out) == len(PROTOCOLS):
+        raise InputError(f"no protocol can use these answers: {left_out[-1]}")
+
+
+def texts_of(common: Common, plan: Protocol, options: Any) -> Iterator[tuple[TextsOf, Job]]:
+    """Yield the texts of each model in files of texts, and how they are measured."""
+    if common.data:
+        raise InputError("--answers stands in place of --data: leave data out")
+    if not common.model:
+        options = dataclasses.replace(options, modes="none")
+    models = texts_by_model(common.answers, common.columns)
+    job = dataclasses.replace(common.job(plan.name, options), data="texts", model=common.model)
+    for own in models:
+        folder = (
+            common.out / slug(own.system.name) if common.out and len(models) > 1 else common.out
+        )
+        yield own, dataclasses.replace(job, out=folder)
+
+
+def _shown(common: Common, several: bool) -> dict[str, bool]:
+    """Return how a run is shown: of several, only what all of them say."""
+    return {
+        "json": common.json,
+        "verbose": common.verbose,
+        "quiet": several,
+        "notices": not several,
+    }
+
+
+def _measure(texts: TextsOf, job: Job, common: Common, several: bool) -> Result:
+    """Measure the texts of one model."""
+    with Bars() as bars:
+        result = measure_texts(texts, job, progress=bars)
+    _finish(result, **_shown(common, several))
+    return result
+
+
+def _show_plans(plans: Sequence[Plan], *, json: bool) -> None:
+    if json:
+        print(json_text(plans if len(plans) > 1 else plans[0]))
+        return
+    for plan in plans:
+        if len(plans) > 1:
+            print(f"{plan.model}:")
+        print(plan_text(plan))
+    if len(plans) > 1:
+        print(total_text(total_of(plans)))
+
+
+#: folders of runs that are named
+MOST_LISTED = 8
+
+
+def _show_runs(done: Sequence[Result], out: Path | None, *, json: bool) -> None:
+    """Print the main numbers of several models, a row for each."""
+    if json:
+        named = {
+            r.manifest.shown_model: [msgspec.structs.asdict(e) for e in r.estimates] for r in done
+        }
+        print(json_text(named))
+        return
+    console, table = Console(), plain_table()
+    shared = [n for n in done[0].manifest.notices if all(n in r.manifest.notices for r in done)]
+    for notice in shared:
+        note(notice)
+    note("what holds of one model alone stands on the page of its run")
+    rows = [summary_of(result) for result in done]
+    heads = list(dict.fromkeys(f"{what}, {of}" for row in rows for what, of, _ in row.rows))
+    table.add_column("model")
+    for head in heads:
+        table.add_column(data(head, console), justify="right")
+    for result, row in zip(done, rows, strict=True):
+        values = {f"{what}, {of}": value for what, of, value in row.rows}
+        cells = [result.manifest.shown_model, *(values.get(head, "–") for head in heads)]
+        table.add_row(*(data(cell, console) for cell in cells))
+    console.print(table)
+    folders = [out] if out is not None else [result.path for result in done]
+    listed = shlex.join(str(folder) for folder in folders[:MOST_LISTED])
+    more = " …" * (len(folders) > MOST_LISTED)
+    told = f"{len(done)} runs; on one page, with ranks: sayso study {line(listed, 1_000)}{more}"
+    say(console, told, "", copied=True)
+
+
 @run_app.default
 def run_all(*, common: Shared = NO_FLAGS) -> None:
     """Run every protocol with its own defaults; each gets a folder in --out.
@@ -97,6 +246,9 @@ def run_all(*, common: Shared = NO_FLAGS) -> None:
     They share one pool of answers: the cache has for the next what one has asked.
     """
     _check_folder(common.out)
+    if common.answers:
+        _run_all_answers(common)
+        return
     print(f"sayso: running {', '.join(PROTOCOLS)}", file=sys.stderr)
     results: dict[str, object] = {}
     done: list[Result] = []
@@ -169,11 +321,18 @@ def _price(job: Job, *, json: bool) -> None:
     print(json_text(plan) if json else plan_text(plan))
 
 
-def _run(job: Job, *, json: bool = False, quiet: bool = False, verbose: bool = False) -> Result:
-    """Run a job, and print its numbers unless ``quiet``."""
+def _run(
+    job: Job,
+    *,
+    json: bool = False,
+    quiet: bool = False,
+    verbose: bool = False,
+    notices: bool = True,
+) -> Result:
+    """Run a job, and print its numbers unless ``quiet``; without ``notices`` nothing at all."""
     with Bars() as bars:
         result = execute(job, bars)
-    _finish(result, json=json, quiet=quiet, verbose=verbose)
+    _finish(result, json=json, quiet=quiet, verbose=verbose, notices=notices)
     return result
 
 
@@ -311,9 +470,16 @@ def _compare_many(runs: Sequence[Path], flags: Comparing) -> None:
         render_study(found, Console())
 
 
-def _finish(result: Result, *, json: bool, quiet: bool = False, verbose: bool = False) -> None:
+def _finish(
+    result: Result,
+    *,
+    json: bool,
+    quiet: bool = False,
+    verbose: bool = False,
+    notices: bool = True,
+) -> None:
     """Print a run's notices, write its page, and print the result unless ``quiet``."""
-    for notice in result.manifest.notices:
+    for notice in result.manifest.notices if notices else ():
         note(notice)
     page = reports.write(result.path)
     if not quiet:
@@ -499,6 +665,10 @@ def factuality(
     are checked against --knowledge. With both, the checker is compared with the people. With
     --model a model is asked about every claim that has a label: does it recognise what is wrong?
     """
+    note(
+        "factuality is now `sayso run self_known --answers FILES`, a run for each system; this "
+        "name goes with the next release"
+    )
     if flags.dry_run:
         plan = price_texts(files, flags.job, flags.columns)
         print(json_text(plan) if flags.json else plan_text(plan))

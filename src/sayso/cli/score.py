@@ -20,7 +20,7 @@ from sayso.report.numbers import json_text
 from sayso.score_files.leaderboard import render_board, render_scores
 from sayso.score_files.score import FileScores, Place, score_file
 
-Format = Literal["rows", "harness", "inspect", "batch"]
+Format = Literal["rows", "harness", "inspect", "batch", "promptfoo", "deepeval"]
 Position = Literal["last_prompt", "second_last_answer", "last_answer"]
 
 

@@ -17,6 +17,7 @@ from rich.console import Console
 from sayso.cli.help import ENDPOINT, Opening
 from sayso.cli.printing import note
 from sayso.cli.progress import Bars
+from sayso.datasets.recorded import LogprobKind
 from sayso.records import InputError, content_id
 from sayso.report.number_tables import NumberTable, json_rows, render
 from sayso.report.numbers import json_text
@@ -26,6 +27,8 @@ from sayso.storage.yaml_file import read_yaml
 from sayso.studies.grid import Cell, Grid, read_grid
 from sayso.studies.report import (
     TABLES,
+    board_place,
+    boards,
     check_layouts,
     layout_tables,
     layouts,
@@ -49,6 +52,19 @@ class StudyFlags(Opening):
     models: Annotated[Names, Parameter(help="models, named as for sayso run")] = ()
     data: Annotated[Names, Parameter(help="data sets, named as for sayso run")] = ()
     protocols: Annotated[Names, Parameter(help="protocols; left out: all")] = ()
+    answers: Annotated[
+        Names,
+        Parameter(
+            help="in place of data, files of answers that exist (docs/answers.md); --models then "
+            "chooses among those that answered"
+        ),
+    ] = ()
+    columns: Annotated[
+        str, Parameter(help="with --answers: names of your columns, question=q,gold=answer")
+    ] = ""
+    logprobs: Annotated[
+        LogprobKind | None, Parameter(help="with --answers: what their log-probabilities are")
+    ] = None
     out: Annotated[
         Path | None,
         Parameter(help="folder of the page, the tables and the runs; else one under studies/"),
@@ -88,8 +104,10 @@ class StudyFlags(Opening):
         shared = ("out", "limit", "seed", "judge", "cache", "max_cost", "price")
         names = (*shared, *(f.name for f in dataclasses.fields(Opening)))
         given = {n: v for n in names if (v := getattr(self, n)) is not None}
-        lists = {n: list(v) for n in ("models", "data", "protocols") if (v := getattr(self, n))}
-        return {**given, **lists}
+        names = ("models", "data", "protocols", "answers")
+        lists = {n: list(v) for n in names if (v := getattr(self, n))}
+        of_answers = {n: v for n in ("columns", "logprobs") if (v := getattr(self, n))}
+        return {**given, **lists, **of_answers}
 
 
 NO_FLAGS = StudyFlags()
@@ -154,16 +172,17 @@ def _grid(sources: Sequence[Path], flags: StudyFlags) -> Grid | None:
     files = [s for s in sources if s.suffix.lower() in YAML]
     command = shlex.join(["sayso", *sys.argv[1:]])
     if not sources:
-        if not flags.models:
+        if not flags.models and not flags.answers:
             raise InputError(
-                "expected a YAML file, folders of runs, or --models (sayso study --help)"
+                "expected a YAML file, folders of runs, or --models or --answers (sayso study "
+                "--help)"
             )
-        return read_grid(flags.spec(), "--models", command)
+        return read_grid(flags.spec(), "--models" if flags.models else "--answers", command)
     if not files:
-        if flags.models or flags.data or flags.protocols or flags.dry_run:
+        if flags.models or flags.data or flags.answers or flags.protocols or flags.dry_run:
             raise InputError(
                 "folders of runs are a study of what was asked: leave --models, --data, "
-                "--protocols and --dry-run out"
+                "--answers, --protocols and --dry-run out"
             )
         return None
     if len(sources) > 1:
@@ -206,13 +225,16 @@ def _show(found: Study, out: Path, flags: StudyFlags) -> None:
     if wanted:
         warn(found, named, console)
         for table in wanted:
-            render(table, console)
+            render(table, console, compact=True)
             console.print()
     else:
         render_study(found, console, verbose=flags.verbose)
     console.print()
     console.print(f"page       {page}", soft_wrap=True, highlight=False, markup=False)
     console.print(f"tables     {out / TABLES}", soft_wrap=True, highlight=False, markup=False)
+    for name in boards(named):
+        place = board_place(out, name)
+        console.print(f"board      {place}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _wanted(found: Study, names: Sequence[str]) -> tuple[list[NumberTable], list[str]]:

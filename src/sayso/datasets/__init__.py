@@ -25,6 +25,7 @@ __all__ = ["CATALOGUE", "DEFAULT_LIMIT", "FORMATS", "LOADERS", "load", "markdown
 #: name on the command line -> loader(split)
 LOADERS: dict[str, Callable[[str], Dataset]] = {
     "builtin": uncle.load_builtin,
+    "world": uncle.load_world,
     "uncle": uncle.load_uncle,
     **{name: partial(short_answers.load, name) for name in short_answers.SETS},
     "factscore": topics.load_factscore,

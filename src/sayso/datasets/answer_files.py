@@ -1,9 +1,11 @@
 """Answers in files: one reader for all that holds them.
 
 Read are JSONL, JSON, Parquet, CSV and TSV with the columns of :data:`answer_rows.COLUMNS`, the
-sample logs of lm-evaluation-harness, Inspect's ``.eval`` logs, and the output of OpenAI's batch
-endpoint. All are read row by row. What a row lacks is ``None``; what it has and cannot be used is
-kept, counted and named in ``problems``, never dropped.
+sample logs of lm-evaluation-harness, Inspect's ``.eval`` logs, the output of OpenAI's batch
+endpoint, results of promptfoo and test runs of DeepEval; where it is wanted, also the published
+files of :mod:`sayso.datasets.layouts`. All but the last two tools' are read row by row. What a row
+lacks is ``None``; what it has and cannot be used is kept, counted and named in ``problems``, never
+dropped.
 """
 
 from __future__ import annotations
@@ -35,14 +37,25 @@ from sayso.datasets.answer_rows import (
     with_checked_texts,
     with_golds,
 )
-from sayso.datasets.tables import is_text_table, read_rows, read_table, unreadable
+from sayso.datasets.layouts import Layout, deepeval_rows, layout_of, promptfoo_rows
+from sayso.datasets.tables import (
+    is_text_table,
+    read_document,
+    read_rows,
+    read_table,
+    suffix_of,
+    unreadable,
+)
+from sayso.datasets.tables import whole as clean_row
 from sayso.records import InputError
 
 Row = tuple[int, dict[str, object]]
 #: Formats that ``--format`` can name.
-FORMATS = ("rows", "harness", "inspect", "batch")
+FORMATS = ("rows", "harness", "inspect", "batch", "promptfoo", "deepeval")
 #: Endings of the files that can be read.
 SUFFIXES = (*tables.SUFFIXES, ".eval")
+#: Endings of files with a row on each line.
+LINES = (".jsonl", ".ndjson", ".jsonl.gz")
 #: The columns that only the first row of a log has.
 SIGNS: dict[str, set[str]] = {
     "harness": {"doc_id", "doc", "resps", "arguments"},
@@ -56,6 +69,7 @@ class Answers(NamedTuple):
     kind: str
     rows: Iterator[AnswerRow]
     notices: list[str]
+    layout: Layout | None = None
 
 
 def open_answers(
@@ -64,14 +78,17 @@ def open_answers(
     requests: Path | str | None = None,
     kind: str | None = None,
     golds: Path | str | None = None,
+    *,
+    published: bool = False,
 ) -> Answers:
     """Open a file of answers; its format follows from its name and first row unless given.
 
     ``columns`` maps our names to the file's (``{"answer": "response"}``); ``requests`` is the
-    input of a batch, which holds the questions; ``golds`` a file of golds by id. Raises InputError
-    for a file that is none of these, before or while it is read.
+    input of a batch, which holds the questions; ``golds`` a file of golds by id; ``published``:
+    known layouts are read too. Raises InputError for a file that is none of these, before or while
+    it is read.
     """
-    answers = _open(Path(path), dict(columns or {}), requests, kind)
+    answers = _open(Path(path), dict(columns or {}), requests, kind, published)
     answers = answers._replace(rows=map(with_checked_texts, answers.rows))
     if golds is None:
         return answers
@@ -79,12 +96,16 @@ def open_answers(
 
 
 def _open(
-    path: Path, columns: dict[str, str], requests: Path | str | None, kind: str | None
+    path: Path,
+    columns: dict[str, str],
+    requests: Path | str | None,
+    kind: str | None,
+    published: bool,
 ) -> Answers:
     check_columns(columns)
     if kind is not None and kind not in FORMATS:
         raise InputError(f"format {kind!r}: expected one of {', '.join(FORMATS)}")
-    suffix = path.suffix.lower()
+    suffix = suffix_of(path)
     if suffix not in SUFFIXES:
         raise InputError(
             f"{path}: expected a file ending in {', '.join(SUFFIXES)}; convert it to one of these"
@@ -93,24 +114,29 @@ def _open(
     if suffix == ".eval" or kind == "inspect":
         _only_rows("inspect", columns, requests)
         return Answers("inspect", read_inspect(path, notices), notices)
-    source = read_table(path)
+    kind, source = _results(path, kind)
     first = next(source)  # every reader refuses an empty file
     source = chain([first], source)
     kind = kind or _kind_of(first[1], suffix)
+    layout = layout_of(first[1]) if published and not columns else None
+    if kind == "rows" and layout is not None:
+        loose = is_text_table(path)
+        rows = (row_of(row, place=f"line {n}", loose=loose) for n, row in laid_out(path, source))
+        return Answers("rows", rows, notices, layout)
     if not SIGNS.get(kind, set()) <= first[1].keys():
         names = ", ".join(map(str, first[1]))[:300]
         raise InputError(f"{path}: --format {kind}, but its first row has {names}")
-    if kind == "rows":
+    if kind in ("rows", "promptfoo", "deepeval"):
         if requests is not None:
             raise InputError(f"{path} is no output of a batch: --requests is only for those")
         notices += _check_first(path, first[1], columns)
         loose = is_text_table(path)
-        unit = "line" if loose or suffix in (".jsonl", ".ndjson") else "row"
+        unit = "line" if loose or suffix in LINES else "row"
         notices += [ON_EXPORT] * is_exported(first[1])
         rows = (
             row_of(row, columns_of(row, columns), f"{unit} {n}", loose=loose) for n, row in source
         )
-        return Answers("rows", rows, notices)
+        return Answers(kind, rows, notices)
     if kind == "harness":
         _only_rows("harness", columns, requests)
         return Answers("harness", read_harness(path, source, notices), notices)
@@ -119,8 +145,47 @@ def _open(
     return Answers("batch", read_batch(path, source, given, notices), notices)
 
 
+def laid_out(path: Path, source: Iterator[Row], *, long: bool = False) -> Iterator[Row]:
+    """Yield the rows of a published file under our names, those of any other as they are.
+
+    Raises InputError for a file of which nothing can be made, and for a row that is not laid out as
+    the first.
+    """
+    first = next(source)
+    layout = layout_of(first[1])
+    if layout is not None and (layout.refused or layout.long is not long):
+        texts = "its rows are long texts: sayso run self_known --answers FILE"
+        other = texts if layout.long else "its rows are short answers and no long texts"
+        raise InputError(f"{path} ({layout.name}): {layout.refused or other}")
+    for number, row in chain([first], source):
+        try:
+            yield number, row if layout is None else layout.read(row)
+        except (KeyError, TypeError, AttributeError, InputError) as error:
+            why = f"no {error}" if isinstance(error, KeyError) else str(error)
+            name = layout.name if layout is not None else ""
+            raise InputError(f"{path} line {number}: not as {name} has it ({why[:120]})") from None
+
+
+#: how results of other tools are read
+RESULTS = {"promptfoo": promptfoo_rows, "deepeval": deepeval_rows}
+
+
+def _results(path: Path, kind: str | None) -> tuple[str | None, Iterator[Row]]:
+    """Return kind and rows of another tool's results, or of a table."""
+    document = read_document(path) if path.suffix.lower() == ".json" else None
+    if isinstance(document, dict):
+        for name, read in RESULTS.items():
+            if kind in (name, None) and (rows := read(clean_row(document, str(path)))) is not None:
+                if not rows:
+                    raise InputError(f"{path} holds no results")
+                return name, iter(list(enumerate(rows, 1)))
+    if kind in RESULTS:
+        raise InputError(f"{path}: --format {kind}, but it holds none of its results")
+    return kind, read_table(path)
+
+
 def _kind_of(row: Mapping[str, object], suffix: str) -> str:
-    if suffix in (".jsonl", ".ndjson", ".json"):
+    if suffix in (*LINES, ".json"):
         for name, signs in SIGNS.items():
             if signs <= row.keys():
                 return name
@@ -181,7 +246,8 @@ def read_inspect(path: Path, notices: list[str]) -> Iterator[AnswerRow]:
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as log:
             groups = _groups(path, log)
-            local = _model(path, log).startswith("hf/")
+            model = _model(path, log)
+            local = model.startswith("hf/")
             if local:
                 notices.append(
                     "log-probabilities left out: Inspect's hf provider records those of the "
@@ -189,7 +255,9 @@ def read_inspect(path: Path, notices: list[str]) -> Iterator[AnswerRow]:
                 )
             for name, entries in groups.items():
                 samples = [_json(path, log, entry) for entry in entries]
-                yield _sample_row(name, samples, local)
+                yield msgspec.structs.replace(
+                    _sample_row(name, samples, local), model=model or None
+                )
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
         raise InputError(
             f"{path} cannot be read as an Inspect log ({error}); 'inspect log convert' writes it "

@@ -30,9 +30,15 @@ COLUMNS: dict[str, str] = {
     "context": "text the question is about",
     "prompt": "the whole prompt the model saw, where it was more than the question",
     "id": "your name for the row",
+    "model": "who answered",
+    "answerable": "false where nobody can answer",
+    "entity": "what the question is about: questions about one entity depend on each other",
+    "domain": "a slice to report by",
 }
 #: Log-probabilities this far above 0 are rounding, more is a mistake.
 ABOVE_ZERO = 1e-4
+#: columns that hold one text, whatever it looks like
+TEXTS = ("question", "answer", "context", "prompt", "id", "model", "entity", "domain")
 _YES = {"true", "yes", "correct", "right", "1", "1.0", "c"}
 _NO = {"false", "no", "incorrect", "wrong", "0", "0.0", "i"}
 Floats = tuple[float, ...]
@@ -66,6 +72,10 @@ class AnswerRow(msgspec.Struct, frozen=True):
     recorded: Mapping[str, float] = msgspec.field(default_factory=dict)
     problems: tuple[str, ...] = ()
     own: Mapping[str, object] = msgspec.field(default_factory=dict)
+    model: str | None = None
+    answerable: bool | None = None
+    entity: str | None = None
+    domain: str | None = None
 
 
 #: what answers are called elsewhere, likeliest first
@@ -222,6 +232,10 @@ def row_of(
         prompt=_text("prompt", given["prompt"], problems),
         id=_text("id", given["id"], problems),
         own=row,
+        model=_text("model", given["model"], problems),
+        answerable=_truth("answerable", given["answerable"], problems),
+        entity=_text("entity", given["entity"], problems),
+        domain=_text("domain", given["domain"], problems),
     )
     for name, ours in (("token_entropies", "entropies"), ("tokens", "tokens")):
         values, logprobs = getattr(answer, ours), answer.logprobs
@@ -253,7 +267,7 @@ def _cell(name: str, value: object) -> object:
         return value
     if not value.strip():
         return value if name == "answer" else None
-    if name in ("question", "answer", "context", "prompt", "id") or value.lstrip()[:1] != "[":
+    if name in TEXTS or value.lstrip()[:1] != "[":
         return value
     values = list_in(value)
     return value if values is None else values  # a text where a list belongs becomes a problem
@@ -379,6 +393,17 @@ def verdict(value: object, problems: list[str]) -> float | None:
             return float(name in _YES)
     problems.append(f"human is {str(value)[:40]!r}, expected true or false")
     return None
+
+
+def _truth(name: str, value: object, problems: list[str]) -> bool | None:
+    """Return whether something holds; CSV has it as text."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    read = None if isinstance(value, list | tuple) else verdict(value, [])
+    if read is None:
+        problems.append(f"{name} is {str(value)[:40]!r}, expected true or false")
+        return None
+    return bool(read)
 
 
 def _kind(value: object) -> str:

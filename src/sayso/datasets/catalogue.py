@@ -38,6 +38,12 @@ CATALOGUE: dict[str, Entry] = {
         "200 entities asked by default", "MIT", ("uncle", *SHORT, *LONG), "", "",
         "src/sayso/builtin/model/MODEL_CARD.md",
     ),
+    "world": Entry(
+        "people, places, works and science of the real world, in paragraphs and alone, and "
+        "invented ones",
+        "50 questions, of which 10 cannot be answered", "MIT", ("uncle", *SHORT, *LONG), "", "",
+        "",
+    ),
     "uncle": Entry(
         "people, companies, films, planets, diseases: facts in paragraphs and alone",
         "1,066 entities", "no license file", ("uncle", *SHORT, *LONG), "rhyang2021/UNCLE",
@@ -100,7 +106,7 @@ CATALOGUE: dict[str, Entry] = {
     "factscore": Entry(
         "people to write about, from famous to obscure", "183 and 500 people", "MIT", LONG, "",
         "prompt_entities.txt, or a labeled .jsonl", "arXiv 2305.14251",
-        "the labeled texts themselves: sayso factuality FILE",
+        "the labeled texts themselves: sayso run self_known --answers FILE",
     ),
     "wildhallucinations": Entry(
         "things that people asked chatbots about", "7,917", "MIT", LONG,

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from sayso.datasets.answer_files import laid_out
+from sayso.datasets.layouts import layout_of
 from sayso.datasets.tables import read_rows
 from sayso.prompts.thoughts import Split, split_thoughts
 from sayso.records import InputError
@@ -25,7 +27,7 @@ TEXTS = ("text", "output", "response", "answer", "generation")
 TOPICS = ("topic", "entity", "title")
 PROMPTS = ("prompt", "question")
 #: what --columns maps to a file's own names
-COLUMNS = ("text", "topic", "prompt", "domain", "claims", "claim_labels", "annotations")
+COLUMNS = ("text", "topic", "prompt", "domain", "claims", "claim_labels", "annotations", "model")
 LABELS = ("S", "NS", "IR")
 #: what a row of claims may say instead of S, NS and IR
 SAME_AS: dict[object, str] = {
@@ -73,6 +75,7 @@ class GivenText(NamedTuple):
     unplaced: int = 0
     thinking: str | None = None
     unended: bool = False
+    model: str = ""
 
 
 def read_texts(
@@ -80,9 +83,11 @@ def read_texts(
 ) -> Iterator[GivenText]:
     """Yield the texts of a JSONL, JSON or Parquet file; ``columns`` maps our names to the file's.
 
-    Raises InputError naming the line.
+    Published files (:mod:`sayso.datasets.layouts`) are known by their columns. Raises InputError
+    naming the line.
     """
-    for line, given in read_rows(path):
+    rows = read_rows(path)
+    for line, given in rows if columns else laid_out(Path(path), rows, long=True):
         source = f"{path} line {line}"
         row = _named(given, columns, source)
         known = "annotations" in row and ("output" in row or "text" in columns)
@@ -97,7 +102,15 @@ def read_texts(
         yield read._replace(
             thinking="\n\n".join(split.thoughts) if split.thoughts else None,
             unended=not split.closed,
+            model=str(row["model"]) if isinstance(row.get("model"), str) else "",
         )
+
+
+def layout_notes(path: Path) -> list[str]:
+    """Return what a reader must know of a published file of texts; nothing for one's own."""
+    _, first = next(iter(read_rows(path)))
+    layout = layout_of(first, long=True)
+    return [f"{layout.name}: {note}" for note in layout.notes] if layout is not None else []
 
 
 def _named(row: Mapping[str, Any], columns: Mapping[str, str], source: str) -> dict[str, Any]:
@@ -206,7 +219,8 @@ def _claim(value: object, source: str, sentence: int | None) -> GivenClaim:
     number = value.get("sentence")
     if isinstance(number, int) and not isinstance(number, bool) and number >= 1:
         sentence = number
-    problem = None if known is not None else "unlabeled"
+    told = value.get("problem")  # what people said instead of a label
+    problem = None if known is not None else told if isinstance(told, str) else "unlabeled"
     return GivenClaim(value["text"], str(known) if known else None, sentence, problem)
 
 

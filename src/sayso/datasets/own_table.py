@@ -25,6 +25,8 @@ from sayso.datasets.tables import (
     is_text_table,
     read_cell,
     read_table,
+    stem_of,
+    suffix_of,
 )
 from sayso.records import Aspect, Gold, InputError, Question, content_id, question_id
 
@@ -50,7 +52,7 @@ def with_columns(data: str, columns: str) -> str:
         return data
     columns_of(columns)
     name = data if data.startswith(PREFIX) else f"{PREFIX}{data}"
-    if Path(name.removeprefix(PREFIX)).suffix.lower() not in SUFFIXES:
+    if suffix_of(Path(name.removeprefix(PREFIX))) not in SUFFIXES:
         raise InputError(
             f"--columns is for a table of your own, file:FILE ({', '.join(SUFFIXES)}); "
             f"got --data {data}"
@@ -81,11 +83,11 @@ def load_own_table(path: Path) -> Dataset:
     file, named = Path(place), columns_of(columns)
     if file.is_dir():
         raise InputError(f"{file} is a folder: give one file in it")
-    if file.suffix.lower() not in SUFFIXES:
+    if suffix_of(file) not in SUFFIXES:
         raise InputError(
             f"{file}: expected a file ending in {', '.join(SUFFIXES)}; unpack it, or save it as one"
         )
-    name = file.stem.encode("utf-8", "replace").decode()
+    name = stem_of(file).encode("utf-8", "replace").decode()
     return from_rows(read_table(file), named, name, place, loose=is_text_table(file))
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 import ast
 import csv
 import datetime
+import gzip
 import json
 import math
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -28,7 +31,19 @@ BOM = b"\xef\xbb\xbf"
 #: wrong lines that an error names beside the first, and lines in which they are looked for
 MOST_WRONG, LOOKED_AT = 19, 100_000
 #: endings that :func:`read_table` reads
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv")
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv", ".jsonl.gz")
+
+
+def suffix_of(path: Path) -> str:
+    """Return the ending that says how a file is read; ``.jsonl.gz`` is one."""
+    suffix = path.suffix.lower()
+    inner = Path(path.stem).suffix.lower()
+    return f"{inner}.gz" if suffix == ".gz" and inner == ".jsonl" else suffix
+
+
+def stem_of(path: Path) -> str:
+    """Return the name of a file without the ending that says how it is read."""
+    return path.name[: len(path.name) - len(suffix_of(path))] or path.name
 
 
 def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -55,7 +70,7 @@ def read_rows(path: Path | str) -> Iterator[Row]:
     place = Path(path)
     if os.path.isdir(place):  # Path.is_dir raises for a name that is too long
         raise InputError(f"{place} is a folder: give one file in it")
-    reader = READERS.get(place.suffix.lower())
+    reader = READERS.get(suffix_of(place))
     if reader is None:
         raise InputError(
             f"{place}: expected a file ending in {', '.join(READERS)}; convert it to one of these"
@@ -80,7 +95,7 @@ def unreadable(path: Path, error: OSError) -> InputError:
 
 def read_lines(path: Path) -> Iterator[Row]:
     """Yield the objects of a JSONL file; an error names the first lines that are wrong."""
-    with path.open("rb") as file:
+    with _opened(path) as file:
         for number, line in enumerate(file, 1):
             try:
                 row = _object_in(line, path, number)
@@ -94,6 +109,20 @@ def read_lines(path: Path) -> Iterator[Row]:
                 raise InputError(f"{error}; wrong too: line {also}") from None
             if row is not None:
                 yield number, row
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Iterable[bytes]]:
+    """Open a file of lines, unpacked where it is packed."""
+    if path.suffix.lower() != ".gz":
+        with path.open("rb") as file:
+            yield file
+        return
+    try:
+        with gzip.open(path) as packed:
+            yield packed
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{path} cannot be unpacked ({error}); fetch or pack it again") from None
 
 
 def _object_in(line: bytes, path: Path, number: int) -> dict[str, object] | None:
@@ -150,6 +179,7 @@ def read_parquet_rows(path: Path) -> Iterator[Row]:
 READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
     ".jsonl": read_lines,
     ".ndjson": read_lines,
+    ".jsonl.gz": read_lines,
     ".json": read_list,
     ".parquet": read_parquet_rows,
 }

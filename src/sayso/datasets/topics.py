@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sayso.datasets.dataset import Dataset, hub_rows, questions_hash, text_of
-from sayso.datasets.tables import SUFFIXES, read_table, unreadable
+from sayso.datasets.tables import SUFFIXES, read_table, suffix_of, unreadable
 from sayso.records import InputError, Question, question_id
 
 NAMES = ("topic", "entity", "name", "title")
@@ -30,7 +30,7 @@ ONE_SPLIT: Mapping[str, str | None] = {"test": "train", "dev": "train", "train":
 
 def load_topics_file(path: Path, name: str = "topics", *, region: bool = False) -> Dataset:
     """Load topics; each once. ``region``: FActScore's second slice too. Raises InputError."""
-    rows = read_table(path) if path.suffix.lower() in SUFFIXES else _lines(path)
+    rows = read_table(path) if suffix_of(path) in SUFFIXES else _lines(path)
     return dataset_of(rows, str(path), name=name, region=region)
 
 
@@ -73,7 +73,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
         if len(topic) > LONGEST:
             raise InputError(
                 f"{path} line {number}: {len(topic):,} characters; expected a topic, one a line "
-                "(texts that exist already: sayso factuality)"
+                "(texts that exist already: --answers)"
             )
         if topic:
             yield number, {"topic": topic}
@@ -129,7 +129,7 @@ def load_factscore_file(path: Path) -> Dataset:
     their data in a Google Drive folder that the repository's README links, not on the hub:
     ``labeled/prompt_entities.txt`` (183 people), ``unlabeled/prompt_entities.txt`` (500), and
     ``labeled/{InstructGPT,ChatGPT,PerplexityAI}.jsonl``. Rarity and region of a labeled file become
-    slices. Its texts, with their claims and labels, are for ``sayso factuality``, which reads the
+    slices. Its texts, with their claims and labels, are for ``--answers``, which reads the
     labeled files as they are (:mod:`sayso.datasets.long_texts`)::
 
         {"topic": "…", "cat": ["rare", "Europe"], "input": "…", "output": "…", "annotations": […]}

@@ -199,3 +199,36 @@ def load_builtin(split: str = "test") -> Dataset:
         if split in ("all", record.pop("split")):
             rows.append((number, record))
     return from_records(rows, name="builtin", source="builtin questions.jsonl")
+
+
+def load_world(split: str = "test") -> Dataset:
+    """Load fifty short questions about the real world; ``split`` is ignored.
+
+    Written for sayso, under its MIT license: forty about twenty people, places, works and things
+    of science that many texts name, which a paragraph is asked about too, and ten of the same form
+    about what we invented, so that nobody can answer them (``answerable`` false).
+    """
+    source = resources.files("sayso").joinpath("builtin", "data", "world.jsonl")
+    rows = list(enumerate(map(msgspec.json.decode, source.read_bytes().splitlines()), start=1))
+    known = [(number, row) for number, row in rows if row.get("answerable", True)]
+    data = from_records(known, name="world", source="builtin world.jsonl")
+    invented = tuple(
+        Question(
+            id=question_id("world", row["entity"], part["question"]),
+            dataset="world",
+            text=part["question"],
+            answerable=False,
+            entity=row["entity"],
+            domain=row["domain"],
+            aspect=Aspect(part["description"], property_id=part["property_id"]),
+        )
+        for _, row in rows
+        if not row.get("answerable", True)
+        for part in row["individual_qa"]
+    )
+    answered = tuple(
+        q if q.parts else msgspec.structs.replace(q, answerable=True) for q in data.questions
+    )
+    questions = (*answered, *invented)
+    note = f"{len(invented)} cannot be answered: abstaining is right"
+    return Dataset("world", questions, questions_hash(questions), len(rows), (note,))

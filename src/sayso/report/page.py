@@ -181,10 +181,17 @@ def seed_of(manifest: Manifest) -> int:
 
 
 def page(
-    template: str, shared: Mapping[str, object], package: str | None = None, **context: object
+    template: str,
+    shared: Mapping[str, object],
+    package: str | None = None,
+    own: tuple[str, str] = ("", ""),
+    **context: object,
 ) -> str:
-    """Return a page from a template, of ``package`` or one that all share."""
-    style, script = _static("report.css"), _static("report.js")
+    """Return a page from a template, of ``package`` or one that all share.
+
+    ``own`` are a style sheet and a script of its own, behind those that all pages have.
+    """
+    style, script = _static("report.css") + own[0], _static("report.js") + own[1]
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -414,7 +414,7 @@ def cited(manifest: Manifest | None) -> list[str]:
 
 def warned(manifest: Manifest | None) -> list[str]:
     """Return what must be known of the judge before a number is quoted."""
-    if manifest is None or not manifest.judge or manifest.judge == "rules":
+    if manifest is None or manifest.judge in ("", "rules", "people"):
         return _injected(manifest)
     command = line(f"sayso judge-check {manifest.judge}{_flags(manifest)}", 200)
     if not manifest.judge_check:

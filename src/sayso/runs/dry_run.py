@@ -21,6 +21,7 @@ from sayso.records import Generation, Request, Usage, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
+from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.run import Job, OpenJob, further_models, open_job
 from sayso.runs.stages import bind
 
@@ -180,8 +181,10 @@ def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
             ask._replace(request=opened.shape(ask.request))
             for ask in job.plan.requests(opened.data.questions, job.settings, job.seed)
         ]
+        asks, recorded = _on_record(opened, asks)
         keys = [request_key(ask.request, opened.model.identity) for ask in asks]
         replies = opened.cache.get_many(dict.fromkeys(keys))
+        replies |= dict(zip(keys, recorded, strict=False))
         graded = [ask for ask in asks if job.plan.is_judged(ask, job.settings)]
         judged, notes = judge_stages(opened, graded, replies)
         stages = (*_model_stages(opened, asks, keys, replies, seen), *judged)
@@ -200,6 +203,15 @@ def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
             dollars=_sum(stage.dollars for stage in stages),
             notes=(*opened.data.notes, ASSUMED, *notes, *unpriced, *_untried(job)),
         )
+
+
+def _on_record(opened: OpenJob, asks: list[Ask]) -> tuple[list[Ask], list[Generation]]:
+    """Return the requests of a run, and the answers of a model on record."""
+    job = opened.job
+    if not isinstance(job.model, RecordedEngine):
+        return asks, []
+    kept, replies, _ = answers_of(job.model, job.plan, asks)
+    return kept, replies
 
 
 def _follow_up_stages(
@@ -494,7 +506,8 @@ class _RequestWriter:
 
     def __init__(self, judge: CachedEngine, opened: OpenJob) -> None:
         self.recorder = _Recorder(judge)
-        self.judge = model_judge(self.recorder, opened.job.judge_options, opened.model)
+        options = opened.job.judge_options._replace(anyway=True)  # nothing is answered here
+        self.judge = model_judge(self.recorder, options, opened.model)
 
     def write(self, items: Sequence[Item]) -> list[Request]:
         """Return what the judge would first ask about some answers."""

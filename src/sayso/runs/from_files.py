@@ -10,6 +10,7 @@ like any other.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -17,8 +18,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sayso.datasets.long_texts import COLUMNS, GivenSentence, GivenText, no_subjects, read_texts
+from sayso.datasets.long_texts import (
+    COLUMNS,
+    GivenSentence,
+    GivenText,
+    layout_notes,
+    no_subjects,
+    read_texts,
+)
 from sayso.datasets.own_table import columns_of
+from sayso.datasets.recorded import file_names
+from sayso.datasets.tables import stem_of
 from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer
 from sayso.judges.claims import RulesClaims, unresponsive
@@ -74,6 +84,7 @@ from sayso.runs.costs import Meter
 from sayso.runs.dry_run import Plan, Planned, Stage, first_calls, plan_of, priced
 from sayso.runs.judge import OpenJudge, open_judge
 from sayso.runs.progress import Progress
+from sayso.runs.recorded import slug
 from sayso.runs.result import Result
 from sayso.runs.run import Job, check, open_folder, open_subject, token_counts
 from sayso.runs.stages import FolderRun, now
@@ -145,12 +156,15 @@ def factuality(
 
 
 def measure_texts(
-    files: str | PathLike[str] | Sequence[str | PathLike[str]],
+    files: Files,
     job: Job,
     columns: str | Mapping[str, str] = "",
     progress: Progress | None = None,
 ) -> Result:
-    """Measure texts that exist as a job says, whose model is "" where nobody is asked."""
+    """Measure texts that exist as a job says, whose model is "" where nobody is asked.
+
+    ``files`` may be texts that were read already (:func:`texts_by_model`).
+    """
     with _opened(files, job, columns, progress) as texts, contextlib.ExitStack() as stack:
         options, place = texts.options, job.cache_folder
         knowledge = stack.enter_context(
@@ -190,6 +204,18 @@ def measure_texts(
     return Result(path, estimates, manifest, len(texts.questions))
 
 
+class TextsOf(NamedTuple):
+    """The texts of one model, and the questions that it and others answered with texts."""
+
+    system: System
+    questions: tuple[Question, ...]
+    data: str
+
+
+#: files of texts, a system each, or the texts of one model
+Files = str | PathLike[str] | Sequence[str | PathLike[str]] | TextsOf
+
+
 class OpenTexts(NamedTuple):
     """Texts with everything open that they are measured with; ``model`` may be nobody."""
 
@@ -199,11 +225,13 @@ class OpenTexts(NamedTuple):
     questions: tuple[Question, ...]
     model: CachedEngine | None
     judge: OpenJudge
+    data: str = "texts"
+    title: str = ""
 
 
 @contextlib.contextmanager
 def _opened(
-    files: str | PathLike[str] | Sequence[str | PathLike[str]],
+    files: Files,
     job: Job,
     columns: str | Mapping[str, str],
     progress: Progress | None = None,
@@ -223,9 +251,12 @@ def _opened(
     for name in ("price", "thinking"):
         if getattr(job, name) and not job.model:
             raise InputError(f"{name} is for a model that is asked about the texts: --model NAME")
-    files = [files] if isinstance(files, str | PathLike) else files
-    systems = systems_of([Path(file) for file in files], columns)
-    questions = tuple({q.id: q for s in systems for q in s.questions}.values())
+    if isinstance(files, TextsOf):
+        systems, questions = [files.system], files.questions
+    else:
+        files = [files] if isinstance(files, str | PathLike) else files
+        systems = systems_of([Path(file) for file in files], columns)
+        questions = tuple({q.id: q for s in systems for q in s.questions}.values())
     source = _source(options)
     labeled = any(c.label in RATED for s in systems for t in s.texts for c in t.claims or ())
     if job.model and not source and not labeled:
@@ -242,7 +273,8 @@ def _opened(
             progress=progress, learn=learn,
         )  # fmt: skip
         stack.callback(judge.close)
-        yield OpenTexts(job, options, systems, questions, model, judge)
+        named = (files.data, systems[0].name) if isinstance(files, TextsOf) else ("texts", "")
+        yield OpenTexts(job, options, systems, questions, model, judge, *named)
 
 
 def _source(options: Any) -> str:
@@ -251,7 +283,8 @@ def _source(options: Any) -> str:
 
 
 def _folder_name(manifest: Manifest) -> str:
-    return f"factuality-{manifest.model_identity[:8]}"
+    named = (*manifest.protocols, slug(manifest.model_title)) if manifest.model_title else ()
+    return "-".join([*(named or ("factuality",)), manifest.model_identity[:8]])
 
 
 def _manifest(texts: OpenTexts) -> Manifest:
@@ -276,11 +309,12 @@ def _manifest(texts: OpenTexts) -> Manifest:
             **thinking_settings(job.thinking, None),
         },
         chosen={} if model is None else {"model": model.name},
-        data="texts",
+        data=texts.data,
         data_hash=content_id([q.id for q in texts.questions])[:8],
         n_questions=len(texts.questions),
         prompts={"signature": prompts_signature(texts.options), **instructions(texts.options)},
         model=", ".join(s.name for s in systems),
+        model_title=texts.title,
         model_identity=identity,
         model_base=base,
         model_signature=signature,
@@ -311,7 +345,7 @@ def _bill(texts: OpenTexts) -> list[str]:
 
 
 def estimate(
-    files: str | PathLike[str] | Sequence[str | PathLike[str]],
+    files: Files,
     job: Job,
     columns: str | Mapping[str, str] = "",
 ) -> Plan:
@@ -450,9 +484,7 @@ def systems_of(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> 
     """Read each file; its name is the system's, with its folder before it where two are equal."""
     if not files:
         raise InputError("no file of texts: name one or more, a system each")
-    if not isinstance(columns, str):
-        columns = ",".join(f"{ours}={theirs}" for ours, theirs in columns.items())
-    named = columns_of(columns, COLUMNS)
+    named = _named(columns)
     names = [file.stem for file in files]
     systems: dict[str, System] = {}
     for file, name in zip(files, names, strict=True):
@@ -467,7 +499,53 @@ def systems_of(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> 
     return list(systems.values())
 
 
-def _system(name: str, texts: tuple[GivenText, ...]) -> System:
+def texts_by_model(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> list[TextsOf]:
+    """Read files of texts: one model for each name in their column ``model``, else for each file.
+
+    All share their questions, so that runs of them can be compared. Raises InputError.
+    """
+    if not files:
+        raise InputError("no file of texts: --answers FILE, one or more")
+    texts: dict[str, list[GivenText]] = {}
+    notes: dict[str, list[str]] = {}
+    for file, name in zip(files, file_names(files), strict=True):
+        told = layout_notes(file)
+        for text in read_texts(file, _named(columns)):
+            model = text.model or name
+            texts.setdefault(model, []).append(text)
+            notes.setdefault(model, [])
+            notes[model] += [note for note in told if note not in notes[model]]
+    systems = []
+    for model, own in texts.items():
+        system = _system(model, tuple(own), method="plain")
+        systems.append(
+            system._replace(notices=(*_taken(model, own), *notes[model], *system.notices))
+        )
+    questions = tuple({q.id: q for s in systems for q in s.questions}.values())
+    one = len(files) == 1 and any(text.model for own in texts.values() for text in own)
+    data = stem_of(files[0]) if one else "texts"
+    return [TextsOf(system, questions, data) for system in systems]
+
+
+def _taken(model: str, texts: Sequence[GivenText]) -> list[str]:
+    """Return what was taken of a model's texts, and which claims have no label, and why."""
+    claims = [c for t in texts for c in t.claims or ()]
+    bare = Counter(c.problem for c in claims if c.label is None)
+    parts = [f"texts on record: {len(texts):,} of {model}"]
+    if claims:
+        parts.append(f"{len(claims):,} claims, {len(claims) - bare.total():,} labeled by people")
+    parts += [f"{number:,} without a label: {why}" for why, number in bare.most_common()]
+    return ["; ".join(parts)]
+
+
+def _named(columns: str | Mapping[str, str]) -> dict[str, str]:
+    if not isinstance(columns, str):
+        columns = ",".join(f"{ours}={theirs}" for ours, theirs in columns.items())
+    return columns_of(columns, COLUMNS)
+
+
+def _system(name: str, texts: tuple[GivenText, ...], method: str = "") -> System:
+    """Return texts as answers of a system, of ``method`` where it is not the system's name."""
     questions = tuple(_question(text) for text in texts)
     answers = tuple(
         Generation(
@@ -476,7 +554,7 @@ def _system(name: str, texts: tuple[GivenText, ...]) -> System:
             question=question.id,
             stage=STAGE,
             form=STAGE,
-            method=name,
+            method=method or name,
             text=text.text,
             thinking=text.thinking,
             problem="truncated" if text.unended else None,

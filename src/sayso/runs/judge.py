@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from sayso.engines import did_you_mean
+from sayso.engines import LOCAL_NAMES, did_you_mean
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import price_of
 from sayso.judges.cascade import CascadeJudge
@@ -41,7 +41,8 @@ class JudgeOptions(NamedTuple):
     ``batch``: one call for a paragraph, or for an entity's short answers of one draw ("item") or of
     all draws ("entity"), or one for each aspect. ``mode``: stance and content
     in one call or in two. ``labels``: ours, or the three of UNCLE's paper. ``price`` is
-    "in,out" dollars per million tokens.
+    "in,out" dollars per million tokens. ``anyway`` goes on with a judge that gave no readable reply
+    to its first requests.
     """
 
     batch: Batch = "item"
@@ -53,6 +54,7 @@ class JudgeOptions(NamedTuple):
     timeout: float | None = None
     patience: float | None = None
     device: str | None = None
+    anyway: bool = False
 
 
 class OpenJudge(NamedTuple):
@@ -95,6 +97,7 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
         plain = JudgeOptions(
             prompt_folder=chosen.prompt_folder, concurrency=chosen.concurrency,
             timeout=chosen.timeout, patience=chosen.patience, device=chosen.device,
+            anyway=chosen.anyway,
         )  # fmt: skip
         if chosen != plain:  # what is left may be meant for the subject
             raise InputError(
@@ -104,7 +107,7 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
         return
     model = name.removeprefix("rules+")
     kind, _, rest = model.partition(":")
-    if model != "builtin" and not (kind in ("hf", "openai", "http", "https") and rest):
+    if model not in LOCAL_NAMES and not (kind in ("hf", "openai", "http", "https") and rest):
         hint = did_you_mean(model)
         if cascade := name[: -len(model)]:
             hint = hint.replace("mean ", f"mean {cascade}")
@@ -231,6 +234,7 @@ def model_judge(
         prompt_folder=Path(options.prompt_folder) if options.prompt_folder else None,
         family=subject.name if subject is not None else None,
         output="json" if schema else "blocks",
+        anyway=options.anyway,
     )
 
 

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -51,9 +52,21 @@ from sayso.runs.judge import (
 )
 from sayso.runs.measure import check_named, entities_of
 from sayso.runs.progress import Progress
+from sayso.runs.recorded import (
+    PEOPLE,
+    PeopleJudge,
+    RecordedEngine,
+    answers_of,
+    check_recorded,
+    keep_beside,
+    lacking,
+    recorded_settings,
+    slug,
+)
 from sayso.runs.result import Result
 from sayso.runs.stages import (
     FolderRun,
+    Lookup,
     VerdictCounts,
     check_read,
     now,
@@ -102,6 +115,7 @@ class Job:
     judge_batch: Batch = "item"
     judge_mode: Mode = "one_pass"
     judge_labels: Labels = "stance"
+    judge_anyway: bool = False
     model_options: Mapping[str, object] = dataclasses.field(default_factory=dict)
     command: str = ""
 
@@ -116,6 +130,8 @@ class Job:
         chosen = self.options or self.plan.Settings()
         if getattr(chosen, "nli", None) == "auto":
             chosen = dataclasses.replace(chosen, nli=chosen_nli())
+        if isinstance(self.model, RecordedEngine):
+            chosen = recorded_settings(chosen, self.model, self.judge)
         return chosen
 
     @property
@@ -137,6 +153,7 @@ class Job:
             timeout=self.timeout,
             patience=self.patience,
             device=self.device,
+            anyway=self.judge_anyway,
         )
 
 
@@ -183,6 +200,8 @@ def _check_kinds(job: Job) -> None:
             if isinstance(value, bool) or not isinstance(value, kinds):
                 example = ', such as "0.15,0.60"' if name.endswith("price") else ""
                 raise InputError(f"{name} is {value!r:.80}; expected {wanted}{example}")
+    if not isinstance(job.judge_anyway, bool):
+        raise InputError(f"judge_anyway is {job.judge_anyway!r:.80}; expected True or False")
     for domain in job.domains:
         if not isinstance(domain, str):
             raise InputError(f"domains: {domain!r:.80} is no text; expected names of domains")
@@ -198,6 +217,13 @@ def check(job: Job) -> None:
     _check_kinds(job)
     check_engine(job.model)
     check_given(job.judge)
+    if isinstance(job.model, RecordedEngine):
+        for name in OF_ASKING:
+            if getattr(job, name) not in (None, "", getattr(Job(), name)):
+                raise InputError(
+                    f"{name.replace('_', '-')} is for a model that is asked: leave it out"
+                )
+        check_recorded(job.plan, job.model, job.judge)
     _check_kind(job)
     job.plan.check(job.settings)
     for name, value, low, high in (
@@ -214,7 +240,7 @@ def check(job: Job) -> None:
     prompts.check_folder(Path(folder) if folder else None)
     shape(job.thinking, job.chat_template_kwargs)
     further = job.plan.further_models(job.settings)
-    if isinstance(job.judge, str):
+    if isinstance(job.judge, str) and not (job.judge == PEOPLE and _is_recorded(job)):
         check_judge(job.judge, job.judge_options)
     if job.name and line(job.name, LONGEST_NAME).strip() != job.name:
         raise InputError(f"name: expected one line of at most {LONGEST_NAME} characters")
@@ -248,9 +274,7 @@ def open_job(
     is not asked what it can do. Raises InputError.
     """
     check(job)
-    data = datasets.load(
-        job.data, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
-    )
+    data = _load(job)
     _check_data(job, data)
     if job.out is not None and RunFolder.exists(job.out):
         planned = msgspec.structs.replace(_planned(job), data=data.name, data_hash=data.hash)
@@ -263,7 +287,7 @@ def open_job(
         job.plan.check_model(engine, job.settings)
         model = CachedEngine(engine, cache, price=price, meter=meter, progress=progress)
         judge = open_judge(
-            job.judge, job.judge_options, subject=model, cache=cache, meter=meter,
+            _judge_of(job), job.judge_options, subject=model, cache=cache, meter=meter,
             progress=progress, learn=learn,
         )  # fmt: skip
         stack.callback(judge.close)
@@ -272,9 +296,48 @@ def open_job(
         yield OpenJob(job, data, model, judge.judge, judge.engine, cache, price, shaped, begun)
 
 
+def _is_recorded(job: Job) -> bool:
+    return isinstance(job.model, RecordedEngine)
+
+
+def _load(job: Job) -> Dataset:
+    """Return the questions of a job: its data set's, or those of answers on record."""
+    if isinstance(job.model, RecordedEngine):
+        data = job.model.data
+        return datasets.subset(data, domains=job.domains, limit=job.limit or 0, seed=job.seed)
+    return datasets.load(
+        job.data, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
+    )
+
+
+def _judge_of(job: Job) -> str | Judge | Engine:
+    """Return a job's judge; people are one where their verdicts are on record."""
+    if job.judge == PEOPLE and isinstance(job.model, RecordedEngine):
+        return PeopleJudge(job.model.labels)
+    return job.judge
+
+
+#: flags of a model that is asked
+OF_ASKING = ("thinking", "chat_template_kwargs", "price", "model_version", "split")
+
+
+def recorded_jobs(job: Job, models: Sequence[RecordedEngine]) -> list[Job]:
+    """Return a job for each model on record; of several, each has its folder in ``job.out``."""
+    one = len(models) == 1
+    return [
+        dataclasses.replace(
+            job,
+            model=model,
+            data=model.data.name,
+            out=job.out if one or job.out is None else Path(job.out) / slug(model.name),
+        )
+        for model in models
+    ]
+
+
 def _check_kind(job: Job) -> None:
     """Refuse data that by its kind lacks what the protocol asks about, unread. Raises Unsuited."""
-    entry = datasets.CATALOGUE.get(datasets.kind_of(job.data))
+    entry = None if _is_recorded(job) else datasets.CATALOGUE.get(datasets.kind_of(job.data))
     if job.plan.needs_paragraphs and entry is not None and job.protocol not in entry.suits:
         raise Unsuited(_no_paragraphs(job, job.data.partition("#")[0]))
 
@@ -290,8 +353,13 @@ def _check_data(job: Job, data: Dataset) -> None:
     """Refuse data that lacks what the protocol asks about. Raises Unsuited."""
     if job.plan.needs_paragraphs and not data.long:
         raise Unsuited(_no_paragraphs(job, data.name))
-    graded = any(q.golds or q.answerable is False for q in data.short)
-    if job.plan.needs_golds and not graded:
+    graded = any(q.golds or q.answerable is not None for q in data.short)
+    if job.plan.needs_golds and not graded and job.judge != PEOPLE and _is_recorded(job):
+        raise Unsuited(
+            f"{job.protocol} says which answers are right, and {data.name} has no column for it: "
+            "gold, answerable, or human, which --judge people counts by"
+        )
+    if job.plan.needs_golds and not graded and job.judge != PEOPLE:
         raise Unsuited(
             f"{job.protocol} says which answers are right, and {data.name} has no golds; use "
             "`sayso run faithfulness` or `sayso run self_known`, or name the column of golds"
@@ -326,10 +394,14 @@ def open_subject(
 # ---- manifest and folder
 
 
+#: what an engine may say of its model beside its name: where it computes, a GGUF file's origin
+ABOUT_MODEL = ("device", "card")
+
+
 def manifest_of(opened: OpenJob) -> Manifest:
     """Return what a run is before it has begun."""
     data, model, judge = opened.data, opened.model, opened.judge
-    device = getattr(model.engine, "device", "")
+    told = {f"{name} of the model": str(getattr(model.engine, name, "")) for name in ABOUT_MODEL}
     return msgspec.structs.replace(
         _planned(opened.job),
         data=data.name,
@@ -341,7 +413,7 @@ def manifest_of(opened: OpenJob) -> Manifest:
         model_signature=model.signature,
         judge=judge.name,
         judge_signature=judge.signature,
-        machine={**machine(), **({"device of the model": str(device)} if device else {})},
+        machine={**machine(), **{name: text for name, text in told.items() if text}},
     )
 
 
@@ -367,7 +439,7 @@ def _planned(job: Job) -> Manifest:
             "seed": job.seed,
         },
         prompts=job.plan.prompts(chosen),
-        model_title=job.name,
+        model_title=job.name or _title(job.model),
         versions=versions(),
     )
 
@@ -403,6 +475,11 @@ def _what_is_asked(manifest: Manifest) -> dict[str, object]:
         **{f"{name} in use": text for name, text in prompt_parts(manifest).items()},
         **{name: manifest.settings[name] for name in REQUEST_SETTINGS if name in manifest.settings},
     }
+
+
+def _title(model: str | Engine) -> str:
+    """Return what pages call a model on record: its name in the file."""
+    return line(model.name, LONGEST_NAME).strip() if isinstance(model, RecordedEngine) else ""
 
 
 def _defaults(manifest: Manifest) -> object:
@@ -482,9 +559,7 @@ def check_finished(job: Job) -> None:
     """
     path = Path(job.out or "")
     before = RunFolder.open(path).read_manifest()
-    data = datasets.load(
-        job.data, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
-    )
+    data = _load(job)
     planned = msgspec.structs.replace(_planned(job), data=data.name, data_hash=data.hash)
     _refuse_other_data(path, before, planned)
     check_out(job)
@@ -535,6 +610,7 @@ def run(
     judge_batch: Batch = "item",
     judge_mode: Mode = "one_pass",
     judge_labels: Labels = "stance",
+    judge_anyway: bool = False,
     report: bool = True,
 ) -> Result:
     """Run one protocol: ask, judge, measure, and leave a run folder with its page behind.
@@ -607,19 +683,14 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     notices = job.plan.check_other_runs(job.settings, manifest, questions)
     new = not RunFolder.exists(path)
     folder = open_folder(path, manifest)
-    tools = RunTools(opened.model, job.cache_folder)
+    tools = RunTools(None if _is_recorded(job) else opened.model, job.cache_folder)
     further = further_models(opened)
     sources = KnowledgeSources(questions, job.cache_folder)
     work = FolderRun(
-        folder,
-        questions,
-        manifest,
-        shape=opened.shape,
-        judge_engine=opened.judge_engine,
-        tools=tools.open,
-        search=sources.search,
-    )
-    work.models = further.open
+        folder, questions, manifest, shape=opened.shape, judge_engine=opened.judge_engine,
+        tools=tools.open, search=sources.search,
+    )  # fmt: skip
+    work.models, work.recorded = further.open, _lookup(job)
     folder.write("questions", questions, Question)
     folder.write_manifest(manifest)
     try:
@@ -629,6 +700,8 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         if new and not _answered(opened.model, folder):
             discard(folder)  # a start that failed leaves nothing to clean up
         raise
+    if isinstance(job.model, RecordedEngine):
+        keep_beside(work, job.model, job.judge)
     counts = work.verdict_counts.get(opened.judge.signature, VerdictCounts())
     check_read(opened.judge, counts, f"sayso judge-check {opened.judge.name}")
     with work.timed("measure"):
@@ -647,7 +720,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
             *job.plan.cautions(estimates, varied),
         ),
         notices=(
-            *data_notices(opened.data),
+            *_data_notices(opened),
             *opened.cache.notices,
             *opened.model.notices,
             *tools.notices,
@@ -661,6 +734,12 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     )
     folder.write_manifest(manifest)
     return Result(path, estimates, manifest, entities_of(questions))
+
+
+def _lookup(job: Job) -> Lookup | None:
+    """Return what finds the answers of a model on record."""
+    model = job.model
+    return partial(answers_of, model, job.plan) if isinstance(model, RecordedEngine) else None
 
 
 def further_models(opened: OpenJob, *, learn: bool = True) -> FurtherModels:
@@ -679,6 +758,12 @@ def _bookkeeping(opened: OpenJob) -> dict[str, Any]:
         "judge_dollars": engine.dollars if engine is not None else None,
         "judge_check": stored(opened.judge.signature, opened.job.cache_folder) or {},
     }
+
+
+def _data_notices(opened: OpenJob) -> list[str]:
+    """Return notes of the questions, and of what a model on record lacks."""
+    model = opened.job.model
+    return data_notices(opened.data) + (lacking(model) if isinstance(model, RecordedEngine) else [])
 
 
 def data_notices(data: Dataset) -> list[str]:

@@ -30,6 +30,7 @@ from sayso.records import (
     InputError,
     Passage,
     Question,
+    Request,
     Score,
     Signature,
     Verdict,
@@ -41,6 +42,8 @@ from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
 from sayso.version import __version__
 
 Search = Callable[[str, Sequence[tuple[str, str]], int], list[tuple[Passage, ...]]]
+#: finds what is on record for requests: those that have something, that, and what is lacking
+Lookup = Callable[[Sequence[Ask]], tuple[list[Ask], list[Generation], list[str]]]
 
 
 class FolderRun:
@@ -69,6 +72,8 @@ class FolderRun:
         self._search = search
         #: opens a further model by name, where somebody may
         self.models: Callable[[str], Engine] | None = None
+        #: finds the answers of a model on record, which is not asked
+        self.recorded: Lookup | None = None
         self.timings: dict[str, float] = {}
         self.notices: list[str] = []
         #: by signature of the judge
@@ -80,18 +85,25 @@ class FolderRun:
         """Answer every ask and store ``generations/<stage>`` for each stage among them."""
         if self.shape is not None:
             asks = [ask._replace(request=self.shape(ask.request)) for ask in asks]
+        stages = dict.fromkeys(a.stage for a in asks)
         if isinstance(model, CachedEngine):
-            model.stage = "asking: " + "+".join(dict.fromkeys(a.stage for a in asks))
+            model.stage = "asking: " + "+".join(stages)
         with self.timed("generate"):
-            replies = dict(model.complete(ask.request for ask in asks))
+            if self.recorded is not None:
+                asks, found, lacking = self.recorded(asks)
+                self.tell(lacking)
+                replies = dict(enumerate(found))
+            else:
+                replies = dict(model.complete(ask.request for ask in asks))
         with self.timed("store"):
-            tables: dict[str, list[Generation]] = {}
+            tables: dict[str, list[Generation]] = {stage: [] for stage in stages}
             for index, ask in enumerate(asks):
                 reply = bind(ask, replies.pop(index), model.identity)
                 tables.setdefault(ask.stage, []).append(reply)
             for stage, rows in tables.items():
                 self.folder.write(f"generations/{stage}", rows, Generation)
                 self._note_missing(stage, rows)
+                self.notices += [f"{stage}: {said}" for said in mixed_sampling(rows)]
         answers = [row for rows in tables.values() for row in rows]
         if not self._answered:
             check_answered(model.name, answers)
@@ -289,6 +301,8 @@ def prompt_parts(manifest: Manifest) -> dict[str, str]:
 
 # ---- missing answers and verdicts
 
+#: how the override of a setting ends that an endpoint was not sent
+NOT_SENT, PROVIDERS = ": not sent", ": provider default"
 #: a larger share of missing verdicts makes a caution
 MANY = 0.03
 #: so many verdicts, none of them read, and a judge is refused
@@ -325,6 +339,30 @@ class VerdictCounts:
             else:
                 self.verdicts += 1
                 self.unread += verdict.problem is not None
+
+
+def mixed_sampling(rows: Sequence[Generation]) -> list[str]:
+    """Say whether draws of one prompt were sampled in more than one way.
+
+    A server that refuses an option now and then, or another one that goes on from the cache,
+    leaves some draws to its own defaults.
+    """
+    ways: dict[tuple[str | None, str, Request], set[tuple[str, ...]]] = {}
+    for row in rows:
+        if row.problem is None and not row.request.greedy:
+            prompt = msgspec.structs.replace(row.request, seed=0, sample=0)
+            unsent = tuple(o for o in row.overrides if o.endswith((NOT_SENT, PROVIDERS)))
+            ways.setdefault((row.question, row.method, prompt), set()).add(unsent)
+    mixed = [found for found in ways.values() if len(found) > 1]
+    if not mixed:
+        return []
+    named = {override for found in mixed for way in found for override in way}
+    always = {o for o in named if all(o in way for found in mixed for way in found)}
+    return [
+        f"the draws of {len(mixed):,} of {len(ways):,} prompts were not sampled alike "
+        f"({'; '.join(sorted(named - always))}, for some of them only); another --model-version "
+        "asks all of them again"
+    ]
 
 
 def why_missing(rows: Sequence[Generation], problem: str) -> str:

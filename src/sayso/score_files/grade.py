@@ -92,7 +92,8 @@ def graders(
         grader = _blind(BlindGrader(models.open(rest)))
     elif kind == "llm" and rest:
         kept = stack.enter_context(Cache(cache))
-        opened = open_judge(rest, JudgeOptions(price=price), cache=kept, meter=meter)
+        options = JudgeOptions(price=price, anyway=True)
+        opened = open_judge(rest, options, cache=kept, meter=meter)
         stack.callback(opened.close)
         grader = _judge(opened.judge)
     else:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.datasets.answer_rows import AnswerRow
+from sayso.datasets.tables import stem_of, suffix_of
 from sayso.records import InputError
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.storage.outputs import any_length, cell, check_output, harmless, separator_of
@@ -43,10 +44,10 @@ def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
     fit, for a folder that cannot be written into, and for a file that :func:`writing` did not write
     (that one is allowed with ``force``).
     """
-    suffix = path.suffix.lower()
-    if suffix in (".eval", ".json", ".ndjson"):
+    suffix = suffix_of(path)
+    if suffix in (".eval", ".json", ".ndjson", ".jsonl.gz"):
         suffix = ".jsonl"
-    place = out if out is not None else path.with_name(f"{path.stem}.scored{suffix}")
+    place = out if out is not None else path.with_name(f"{stem_of(path)}.scored{suffix}")
     ending = place.suffix.lower()
     if ending not in WRITERS:
         raise InputError(f"--out {place}: expected a name ending in {', '.join(WRITERS)}")

@@ -15,34 +15,42 @@ A study is written as a mapping, in a YAML file or in Python, where a model may 
       - selective
 
 Keys outside the three lists are flags of ``sayso run`` for every cell; an entry of a list may
-change them for its own cells.
+change them for its own cells. ``answers:`` names files of answers in place of ``data``; ``models``
+then chooses among those that answered, by the names in the files (left out: all of them).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sayso.datasets.own_table import with_columns
 from sayso.protocols import PROTOCOLS, protocol_named, settings
-from sayso.records import InputError, content_id
+from sayso.records import InputError, content_id, suggestion
 from sayso.report.numbers import line
+from sayso.runs.recorded import RecordedEngine, open_answers, slug
 from sayso.runs.run import LONGEST_NAME, Job
+from sayso.studies.board import About, check_date
 
 #: flags of a run that a study sets itself
 OWN = ("protocol", "model", "data", "out", "options", "command", "model_options")
 #: flags of a run that an entry of a list, or the whole study, may have
 FLAGS = tuple(f.name for f in dataclasses.fields(Job) if f.name not in OWN)
+#: what a model is, for a board; nothing that it is asked with
+OF_SYSTEM = ("group", "date")
 OF_MODEL = (
     *("name", "thinking", "chat_template_kwargs", "price", "model_version", "concurrency"),
     *("timeout", "patience", "device", "dtype", "batch_size", "revision", "known_from"),
+    *OF_SYSTEM,
 )
 OF_DATA = ("name", "columns", "split", "domains", "limit", "seed")
+#: keys of a study of files of answers
+OF_ANSWERS = ("answers", "columns", "logprobs")
 LISTS = {"models": "model", "data": "data", "protocols": "protocol"}
 EXAMPLE = "models: [builtin], data: [builtin], protocols: [uncle]"
 
@@ -75,6 +83,8 @@ class Grid(NamedTuple):
     protocols: list[str]
     cells: list[Cell]
     max_cost: float | None = None
+    #: what the entries say of their models, by title
+    systems: Mapping[str, About] = {}
 
 
 class _Entry(NamedTuple):
@@ -91,15 +101,20 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
     Raises InputError for what is no study, with the name of the entry.
     """
     given = {_field(key): value for key, value in spec.items()}
-    shared = {k: v for k, v in given.items() if k not in LISTS and k != "out"}
+    shared = {k: v for k, v in given.items() if k not in (*LISTS, *OF_ANSWERS, "out")}
     _refuse_unknown(shared, FLAGS, place)
-    if not given.get("models"):
+    recorded = _recorded(given, place)
+    if not given.get("models") and not recorded:
         raise InputError(f"{place}: names no models; expected such as {EXAMPLE}")
-    models = _entries(given["models"], "model", OF_MODEL, place)
-    data = _entries(given.get("data") or ["builtin"], "data", OF_DATA, place)
+    models = _entries(given.get("models") or list(recorded), "model", OF_MODEL, place)
+    asked = next(iter(recorded.values())).data.name if recorded else "builtin"
+    data = _entries(given.get("data") or [asked], "data", OF_DATA, place)
+    if recorded:
+        models = [_chosen(entry, recorded, place) for entry in models]
     protocols = list(_protocols(given.get("protocols") or list(PROTOCOLS), place))
     out = Path(str(given.get("out") or f"studies/{content_id([repr(sorted(given.items()))])[:8]}"))
     titles = {entry.title for entry in models}
+    systems = {entry.title: _about(entry, place, asked=not recorded) for entry in models}
     cells = []
     for model in models:
         base = model.changes.pop("known_from", "")
@@ -112,9 +127,9 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
             for name, options in protocols:
                 own = options
                 if base and hasattr(options, "known_from"):
-                    known = str(out / _slug(base) / _slug(source.title) / name)
+                    known = str(out / slug(base) / slug(source.title) / name)
                     own = dataclasses.replace(options, known_from=known)
-                folder = out / _slug(model.title) / _slug(source.title) / name
+                folder = out / slug(model.title) / slug(source.title) / name
                 job = _job({**shared, **_of_data(source), **model.changes}, place)
                 job = dataclasses.replace(
                     job, protocol=name, model=model.value, data=_named(source), out=folder,
@@ -122,7 +137,57 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 )  # fmt: skip
                 cells.append(Cell(model.title, source.title, name, job))
     names = [entry.title for entry in models], [entry.title for entry in data]
-    return Grid(out, *names, [n for n, _ in protocols], cells, shared.get("max_cost"))
+    return Grid(out, *names, [n for n, _ in protocols], cells, shared.get("max_cost"), systems)
+
+
+def _recorded(given: Mapping[str, Any], place: str) -> dict[str, RecordedEngine]:
+    """Return the models in files of answers by name; none where a study names no such files."""
+    files = given.get("answers")
+    if not files:
+        for name in OF_ANSWERS:
+            if given.get(name):
+                raise InputError(f"{place}: {name} is for files of answers (answers:)")
+        return {}
+    if given.get("data"):
+        raise InputError(f"{place}: answers stand in place of data: leave data out")
+    listed = [files] if isinstance(files, str | PathLike) else files
+    if not isinstance(listed, Sequence) or not all(isinstance(f, str | PathLike) for f in listed):
+        raise InputError(f"{place}: answers is {line(repr(files), 60)}; expected names of files")
+    models = open_answers(
+        [Path(file) for file in listed], given.get("columns") or "", given.get("logprobs")
+    )
+    return {_short(model.name): model for model in models}
+
+
+def _chosen(entry: _Entry, recorded: Mapping[str, RecordedEngine], place: str) -> _Entry:
+    """Return an entry with the model on record that it names."""
+    if entry.value not in recorded:
+        near = suggestion(str(entry.value), recorded)
+        raise InputError(
+            f"{place}: model {line(entry.value, 60)!r} has no answers on record; {near}there are "
+            f"{', '.join(recorded)}"[:1000]
+        )
+    return entry._replace(value=recorded[entry.value])
+
+
+def _about(entry: _Entry, place: str, *, asked: bool) -> About:
+    """Return what an entry says of its model, and take out of it what no request needs."""
+    changes = entry.changes
+    told = {name: str(changes.pop(name, "") or "") for name in OF_SYSTEM}
+    thinking = changes.get("thinking") if asked else changes.pop("thinking", None)
+    date = check_date(told["date"], f"{place}: model {line(entry.title, 60)}")
+    return About(told["group"], _thinking(thinking), date)
+
+
+def _thinking(value: Any) -> str:
+    """Return a level of thinking as people write it; YAML reads on and off as truths."""
+    return (
+        ""
+        if value is None
+        else ("on" if value else "off")
+        if isinstance(value, bool)
+        else str(value)
+    )
 
 
 def _field(key: object) -> str:
@@ -216,17 +281,9 @@ def _job(given: Mapping[str, Any], place: str) -> Job:
     domains = own.get("domains")
     if isinstance(domains, str):
         own["domains"] = (domains,)
-    if isinstance(own.get("thinking"), bool):  # YAML reads on and off as truths
-        own["thinking"] = "on" if own["thinking"] else "off"
-    elif isinstance(own.get("thinking"), int):
-        own["thinking"] = str(own["thinking"])
+    if isinstance(own.get("thinking"), int):
+        own["thinking"] = _thinking(own["thinking"])
     try:
         return Job(**own)
     except TypeError as error:  # pragma: no cover - names were checked
         raise InputError(f"{place}: {error}") from None
-
-
-def _slug(title: str) -> str:
-    """Return a title as the name of a folder; one that had to change is told apart by a hash."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-.")[-60:].strip("-.")
-    return plain if plain == title else f"{plain or 'x'}-{content_id([title])[:6]}"

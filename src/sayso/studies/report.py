@@ -15,12 +15,20 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Layout, Report, Shown
 from sayso.records import Estimate, InputError, Slice, suggestion
 from sayso.report import charts
-from sayso.report.number_tables import WRITERS, Entry, NumberTable, page_table, render
+from sayso.report.number_tables import (
+    WRITERS,
+    Entry,
+    NumberTable,
+    page_table,
+    rank_text,
+    render,
+)
 from sayso.report.numbers import FORMS, compact, line
 from sayso.report.page import page, write_index
 from sayso.report.tables import figure_of
 from sayso.report.terminal import say
 from sayso.storage.atomic import replacing
+from sayso.studies.board import About, System, board_page
 from sayso.studies.results import Run, Study
 
 INDEX = "index.html"
@@ -88,13 +96,6 @@ def _symbol(report: Report, name: str) -> str:
 
 def _over(data: Sequence[str]) -> str:
     return f"mean over {len(data)} data sets" if len(data) > 1 else f"on {data[0]}"
-
-
-def rank_text(rank: tuple[int, int] | None) -> str:
-    """Return the ranks that a model can have: "1", or "1-3" where it is tied with others."""
-    if rank is None:
-        return ""
-    return str(rank[0]) if rank[0] == rank[1] else f"{rank[0]}–{rank[1]}"
 
 
 def _name(protocol: str, *parts: str) -> str:
@@ -329,9 +330,58 @@ def write_study(study: Study, out: Path, named: Sequence[str] = ()) -> Path:
     place = write_index(out / INDEX, _page(study, shown, laid_out, out))
     if place is None:
         raise InputError(f"{out / INDEX} is not a page of sayso: choose another --out")
+    for name in boards(named):
+        write_board(study, out, name)
     every = [t for s in shown for t in (*s.first, s.everything, s.differences)]
     write_tables([*every, *laid_out], out / TABLES)
     return place
+
+
+def boards(named: Sequence[str]) -> list[str]:
+    """Return the layouts that are written as a board, a page of their own."""
+    return [name for name in named if layouts()[name][1].parts]
+
+
+def board_place(out: Path, name: str) -> Path:
+    """Return the page of a board."""
+    return out / f"{name}.html"
+
+
+def write_board(study: Study, out: Path, name: str) -> Path:
+    """Write the board of a layout; return its page. Raises InputError as :func:`write_study`."""
+    protocol, layout = layouts()[name]
+    report, models = PROTOCOLS[protocol].report, study.of(protocol)[0]
+    found: dict[str, JointNumber] = {}
+    for number in study.numbers(protocol):
+        if number.name in layout.parts and len(number.where) <= PLAIN_PARTS:
+            found.setdefault(number.name, number)
+    if len(found) < len(layout.parts):
+        raise InputError(f"layout {name} needs {layout.needs}, which these runs do not have")
+    j, without, with_one = (found[part] for part in layout.parts)
+    systems = [
+        System(
+            model, j.means[m], without.means[m], with_one.means[m], j.ranking.ranks[m],
+            study.systems.get(model, About()),
+        )
+        for m, model in enumerate(models)
+    ]  # fmt: skip
+    meanings = [report.LABELS.get(part, ("", part))[1] for part in layout.parts]
+    heads = (_symbol(report, j.name), meanings[1], meanings[2])
+    notes, warned = (
+        study.notes(protocol),
+        _cautions([r for r in study.runs if r.protocol == protocol]),
+    )
+    if warned:
+        notes = [*notes, f"{len(warned)} runs have cautions, such as: {warned[0][1][0]}"]
+    place = board_place(out, name)
+    text = board_page(systems, BOARD, heads, notes, _detectable(report, j))
+    if write_index(place, text) is None:
+        raise InputError(f"{place} is not a page of sayso: choose another --out")
+    return place
+
+
+#: the question that a board answers
+BOARD = "Who says that it does not know?"
 
 
 def _page(

@@ -6,7 +6,7 @@ differences and ranks come from :mod:`sayso.metrics.joint`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
 from sayso.runs.result import table_row
 from sayso.storage.run_folder import Manifest, RunFolder
+from sayso.studies.board import About
 from sayso.studies.grid import Grid
 from sayso.studies.run import STATE, Outcome, State
 
@@ -53,11 +54,16 @@ class Study:
         resamples: int = 1000,
         seed: int = 0,
         allow: Sequence[str] = (),
+        systems: Mapping[str, About] | None = None,
     ) -> None:
-        """Take the runs in the order in which tables have their models and data."""
+        """Take the runs in the order in which tables have their models and data.
+
+        ``systems`` is what a study's file says of its models, for a board.
+        """
         check_resampling(resamples, seed)
         self.runs = list(runs)
         self.outcomes = list(outcomes)
+        self.systems = dict(systems or {})
         self.resamples, self.seed, self.allow = resamples, seed, tuple(allow)
         self.models = list(dict.fromkeys(run.model for run in runs))
         self.data = list(dict.fromkeys(run.data for run in runs))
@@ -191,7 +197,7 @@ def of_grid(grid: Grid, outcomes: Sequence[Outcome], **options: Any) -> Study:
             run = _open(cell.path, cell.model, cell.data)
             if run is not None:
                 runs.append(run)
-    return Study(runs, outcomes, **options)
+    return Study(runs, outcomes, systems=grid.systems, **options)
 
 
 def of_folders(folders: Sequence[str | PathLike[str]], **options: Any) -> Study:
@@ -206,23 +212,31 @@ def of_folders(folders: Sequence[str | PathLike[str]], **options: Any) -> Study:
         if not held:
             raise InputError(f"{folder}: holds no run; expected run folders, or a folder of them")
         places += [place for place in held if place not in places]
-    titles = {path: titles for folder in folders for path, titles in _titles(Path(folder))}
+    states = {folder: state for folder in map(Path, folders) if (state := _state(folder))}
+    titles = {
+        path: titles for folder, state in states.items() for path, titles in _titles(folder, state)
+    }
+    systems = {name: about for state in states.values() for name, about in state.systems.items()}
     opened = [run for p in places if (run := _open(p, *titles.get(p.resolve(), ()))) is not None]
     if not opened:
         raise InputError(f"{', '.join(map(str, folders))[:200]}: no run there is finished")
-    return Study(_told_apart(opened), **options)
+    return Study(_told_apart(opened), systems=systems, **options)
 
 
-def _titles(folder: Path) -> Iterator[tuple[Path, tuple[str, str]]]:
-    """Yield the run folders of a study, with what it calls their models and data."""
+def _state(folder: Path) -> State | None:
+    """Return what the folder of a study says of its cells; ``None`` for another folder."""
     state = folder / STATE
     if not state.is_file():
-        return
+        return None
     try:
-        outcomes = msgspec.json.decode(state.read_bytes(), type=State).cells
+        return msgspec.json.decode(state.read_bytes(), type=State)
     except msgspec.DecodeError as error:
         raise InputError(f"{state}: is no list of cells ({error}); remove it") from None
-    for cell in outcomes:
+
+
+def _titles(folder: Path, state: State) -> Iterator[tuple[Path, tuple[str, str]]]:
+    """Yield the run folders of a study, with what it calls their models and data."""
+    for cell in state.cells:
         yield (folder / cell.path).resolve(), (cell.model, cell.data)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from sayso.runs.progress import Progress
 from sayso.runs.run import Job, check, check_finished, execute
 from sayso.storage.atomic import one_writer, replacing
 from sayso.storage.run_folder import RunFolder
+from sayso.studies.board import About
 from sayso.studies.grid import Cell, Grid
 
 Status = Literal["done", "kept", "left out", "failed", "waiting"]
@@ -44,6 +45,7 @@ class State(msgspec.Struct, frozen=True):
     """The file :data:`STATE`: every cell, its path within the study's folder."""
 
     cells: tuple[Outcome, ...]
+    systems: dict[str, About] = {}
 
 
 class Told(NamedTuple):
@@ -104,14 +106,20 @@ def run_grid(
             outcomes[number] = msgspec.structs.replace(outcome, seconds=round(seconds, 1))
             if told is not None and (new or outcome.status != "kept"):
                 told.end(number, len(grid.cells), outcomes[number])
-            write_state(grid.out, list(outcomes.values()))
+            write_state(grid.out, list(outcomes.values()), grid.systems)
     return list(outcomes.values())
 
 
-def write_state(out: Path, outcomes: Sequence[Outcome]) -> None:
+def write_state(
+    out: Path, outcomes: Sequence[Outcome], systems: Mapping[str, About] | None = None
+) -> None:
     """Write how the cells ended, for people and programs; what counts are their folders."""
     with replacing(out / STATE) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(State(tuple(outcomes))), indent=1))
+        file.write(
+            msgspec.json.format(
+                msgspec.json.encode(State(tuple(outcomes), dict(systems or {}))), indent=1
+            )
+        )
 
 
 def _outcome(grid: Grid, cell: Cell, status: Status, reason: str = "") -> Outcome:

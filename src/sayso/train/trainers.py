@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sayso.engines.hf.files import gguf_file, unpack
 from sayso.records import Gold, InputError, content_id
 from sayso.storage.atomic import reason_of, replacing
 from sayso.train.config import Preset, RowSettings, Stage
@@ -197,11 +198,16 @@ Say = Callable[[str], None]
 
 
 def model_folder(name: str | Path) -> str:
-    """Return what transformers opens: ``builtin`` is the shipped folder, ``hf:`` is left out."""
+    """Return what transformers opens: ``builtin`` is the shipped folder, ``hf:`` is left out.
+
+    A GGUF file is unpacked, and that folder returned.
+    """
     text = str(name)
     if text == "builtin":
         return str(resources.files("sayso") / "builtin" / "model")
     text = text.removeprefix("hf:")
+    if (file := gguf_file(text)) is not None:
+        return str(unpack(file))
     place = Path(text).expanduser()
     if place.is_dir():
         return str(place.resolve())

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sayso.engines import LOCAL_NAMES
 from sayso.engines.engine import Engine, check_engine
 from sayso.prompts import check_folder
 from sayso.protocols.uncle import UNCLE
@@ -333,9 +334,10 @@ def check_trainable(base: Base, preset: Preset) -> None:
 def _weights_of(base: Base) -> str:
     """Return the name of a model whose weights are here. Raises InputError for another."""
     name = base.model if isinstance(base.model, str) else ""
-    if not (name == "builtin" or name.startswith("hf:")):
+    if not (name in LOCAL_NAMES or name.startswith("hf:")):
         raise InputError(
-            f"model {base.manifest.model} cannot be trained here: expected builtin or hf:…; "
+            f"model {base.manifest.model} cannot be trained here: expected builtin, smollm2 or "
+            "hf:…; "
             "--export writes its rows for other trainers"
         )
     return name

@@ -23,8 +23,11 @@ from sayso.engines.hf.text import Rendered
 from sayso.records import Request
 
 Ints = NDArray[np.int64]
-#: A row is expected to grow by this much when places are given out.
-EXPECTED = 32
+#: A row is expected to grow by this much when places are given out. Of the tokens that it may have
+#: at most, room is kept for this share: small models go on until they are stopped.
+EXPECTED, SHARE = 32, 0.5
+#: What rows may fill of the places once some of them had to be restarted.
+ROOM = 0.8
 #: The share of places that must be free before waiting prompts enter: prefilling a few is slow.
 REFILL_SHARE = 0.25
 #: Ghosts, rows that no request continues, are computed along up to this share of all rows.
@@ -126,14 +129,17 @@ class Decoder:
         if live and (not refills or free < REFILL_SHARE * self.limits.rows):
             return []
         new: list[Lane] = []
-        width = int(self.cache.lengths.max()) if live else 0
+        width = grown = int(self.cache.lengths.max()) if live else 0
         while waiting and len(new) < free:
             job = waiting[0]
             size = len(job.prompt.ids)
             if new and self.cache.equal_lengths and size != len(new[0].job.prompt.ids):
                 break
-            width = max(width, size + min(job.request.max_tokens, EXPECTED) + AHEAD)
-            if (new or live) and (live + len(new) + 1) * width > self.limits.slots:
+            longest = job.request.max_tokens
+            width = max(width, size + min(longest, EXPECTED) + AHEAD)
+            grown = max(grown, size + max(min(longest, EXPECTED), int(SHARE * longest)) + AHEAD)
+            rows = live + len(new) + 1
+            if rows > 1 and (rows * width > self.limits.slots or rows * grown > self.limits.most):
                 break
             new.append(Lane(waiting.popleft()))
         return new
@@ -156,7 +162,7 @@ class Decoder:
         if live < 2 or len(self.cache.lengths) * width <= self.limits.most:
             return []
         order = sorted(self.lanes, key=lambda lane: -len(lane.ids))
-        keep = max(1, live // 2)
+        keep = max(1, min(live - 1, int(ROOM * self.limits.most / width)))
         back = [lane.job for lane in order[keep:]]
         kept = {id(lane) for lane in order[:keep]}
         self.lanes = [lane for lane in self.lanes if id(lane) in kept]

@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 
 from sayso.engines import hub_answers
 from sayso.engines.engine import Counts
+from sayso.engines.hf.files import quiet, reason_of
 from sayso.engines.hf.kv_cache import padded
 from sayso.engines.hf.load import (
     REFUSALS,
     Options,
     choose_device,
     identify,
-    quiet,
     ran_out,
-    reason_of,
     source_of,
 )
 from sayso.records import InputError

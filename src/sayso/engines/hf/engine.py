@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.hf import force
 from sayso.engines.hf.decode import Decoder, Job, Raw
+from sayso.engines.hf.files import about
 from sayso.engines.hf.force import ARRAYS, Arrays, Given, Watch, check_place, read_until
 from sayso.engines.hf.kv_cache import open_cache
 from sayso.engines.hf.load import (
@@ -45,12 +46,22 @@ from sayso.records import Alternative, Generation, InputError, Request, Usage
 
 
 def open_hf(name: str, **options: object) -> HfEngine:
-    """Open a folder or hub id; see :class:`~sayso.engines.hf.load.Options` for the options."""
+    """Open a folder, a GGUF file or a hub id; options are those of
+    :class:`~sayso.engines.hf.load.Options`."""
     checked = _options(options)
     model, tokenizer = load(name, checked)
     identity = identify(name, model, tokenizer, checked)
     engine = HfEngine(f"hf:{name}", model, tokenizer, identity, checked)
     engine.base_run = card_of(Path(name).expanduser()).base_run
+    engine.card = about(name)
+    return engine
+
+
+def open_packaged(name: str, **options: object) -> HfEngine:
+    """Open a model that comes as a Python package, by its short name."""
+    engine = open_hf(name, **options)
+    engine.name = name
+    engine.signature = f"{name}@{engine.signature.rpartition('@')[2]}"
     return engine
 
 
@@ -87,10 +98,12 @@ def _check_arrays(names: frozenset[str]) -> None:
 class HfEngine:
     """A transformers model as an engine (see :class:`sayso.engines.engine.Engine`).
 
-    ``notices`` are sentences for the user, ``base_run`` the run that a trained model came from.
+    ``notices`` are sentences for the user, ``base_run`` the run that a trained model came from,
+    ``card`` what a GGUF file says of its origin, license and quantization.
     """
 
     base_run = ""
+    card = ""
 
     def __init__(
         self, name: str, model: Any, tokenizer: Any, identity: Identity, options: Options

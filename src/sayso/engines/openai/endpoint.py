@@ -157,7 +157,12 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
     reason = safe_line(fault.reason, endpoint.secrets)
     model, url = f"model {endpoint.name!r}", endpoint.url
     status = fault.reason.removeprefix("status ")[:3]
-    if fault.kind in ("away", "late"):
+    if fault.kind == "late":
+        return (
+            f"{model}: {url} gives {reason}; something listens there and may be busy: try again, "
+            "or with fewer calls at once (--concurrency)"
+        )
+    if fault.kind == "away":
         return f"{model}: nothing answers at {url} ({reason}); is it running, on this port?"
     if status in ("401", "403"):
         held = "refuses the key in" if endpoint.key else "wants a key; set"

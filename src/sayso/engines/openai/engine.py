@@ -110,7 +110,7 @@ class EndpointEngine:
         served = self.thread.wait(self.asker.models(), 60.0)
         if not isinstance(served, list):
             line = explain(endpoint, served)
-            hint = "" if served.kind in ("away", "late") else "; or name the model, as URL#model"
+            hint = "" if served.kind == "away" else "; or name the model, as URL#model"
             raise InputError(line + hint)
         if len(served) != 1:
             shown = (safe_line(name, endpoint.secrets, 60) for name in sorted(served)[:8])

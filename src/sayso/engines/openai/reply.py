@@ -165,6 +165,14 @@ OVER_CONTEXT = re.compile(
     re.IGNORECASE,
 )
 CONTEXT_LENGTH = re.compile(r"(?:context|max_model_len)[^.\d]{0,40}?(\d[\d,]{2,9})", re.IGNORECASE)
+#: an option that is not accepted, whatever the status: some servers answer 500 for it
+REFUSES_OPTION = re.compile(
+    r"validation error|input should be|extra inputs|extra_forbidden|literal_error"
+    r"|unrecognized request|unsupported (?:parameter|value|argument|option)"
+    r"|unexpected keyword argument|is not supported (?:for|with|by|in|when)"
+    r"|(?:unknown|unexpected|invalid) (?:parameter|argument|field|option)",
+    re.IGNORECASE,
+)
 FILTERED = re.compile(
     r"content.?filter|content management policy|responsibleai|content_policy|moderation",
     re.IGNORECASE,
@@ -215,7 +223,8 @@ def _read_status(status: int, wait: float | None, text: str) -> Fault:
         return Fault("everyone", reason)
     if status == 501:
         return Fault("unable", reason)
-    if status in (408, 409, 425) or status >= 500:
+    option = REFUSES_OPTION.search(text) is not None
+    if (status in (408, 409, 425) or status >= 500) and not option:
         overloaded = wait is not None or status in (503, 529)
         return Fault("busy" if overloaded else "again", reason, wait)
     if FILTERED.search(text):
@@ -224,7 +233,12 @@ def _read_status(status: int, wait: float | None, text: str) -> Fault:
         return Fault("context", reason)
     if status in (403, 404, 405) or 300 <= status < 400:
         return Fault("first", reason)
-    return Fault("again" if status < 300 else "refused", reason)
+    return Fault("again" if status < 300 and not option else "refused", reason)
+
+
+def broken_inside(fault: Fault) -> bool:
+    """Tell an error inside a server, which an option may have caused, from other faults."""
+    return fault.reason.startswith("status 500") and not fault.page
 
 
 def retry_after(
@@ -671,6 +685,8 @@ def _record(
         problem = "failed: the model called a tool instead of answering"
     elif choice.problem is not None:
         finish, problem = None, f"failed: {choice.problem}"
+    text, echo = without_prompt(request, text)
+    overrides = (*overrides, *echo)
     # some servers leave the stop string in, some ignore it
     text, stopped = cut_at_stop(text, request.stop)
     if (
@@ -702,6 +718,36 @@ def _record(
         usage=usage,
         problem=problem,
     )
+
+
+#: characters of a prompt that nobody repeats word for word before an answer
+LONG_PROMPT = 200
+BEGINS_WITH_PROMPT = "the answer begins with its prompt"
+PROMPT_CUT = "the prompt stood before the answer and was cut off"
+#: what may stand before a prompt and behind it: names of roles
+ROLES = re.compile(r"\W*(?:(?:system|user|human|question|assistant|answer|model)\b\W*)*", re.I)
+
+
+def without_prompt(request: Request, text: str) -> tuple[str, tuple[str, ...]]:
+    """Return an answer and what to say of it where the server repeats the prompt before it.
+
+    A long prompt is cut off, with all messages before it. A short one stays: a model may well
+    repeat a question and then answer it.
+    """
+    prompts = [m.content.strip() for m in request.messages if m.role != "assistant"]
+    if not prompts or not prompts[-1] or request.prefill is not None:
+        return text, ()
+    at = 0
+    for prompt in prompts:
+        opening = ROLES.match(text, at)
+        at = opening.end() if opening and not text.startswith(prompt, at) else at
+        if not text.startswith(prompt, at):
+            return text, ()
+        at += len(prompt)
+    answer = text[at:].strip()
+    if len(prompts[-1]) < LONG_PROMPT or not answer:
+        return text, (BEGINS_WITH_PROMPT,)
+    return answer, (PROMPT_CUT,)
 
 
 def unanswered(request: Request, problem: str | None, finish: str | None = None) -> Generation:

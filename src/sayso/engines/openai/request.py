@@ -1,7 +1,8 @@
 """From a request to the JSON body of a call, less what the endpoint refuses.
 
 Nothing is left out silently: every parameter that is not sent is listed in ``overrides`` of the
-reply and, once, in the engine's notices.
+reply and, once, in the engine's notices. A parameter is left out only where it is refused alone:
+:func:`without` and :func:`only` make the bodies that find out.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ import msgspec
 
 from sayso.records import Request
 
-#: parameters that OpenAI does not know; for vLLM, SGLang and llama.cpp -1 means "off"
-EXTRAS = ("top_k", "min_p", "repetition_penalty", "chat_template_kwargs")
-#: parameters that a request can do without
-OPTIONAL = (*EXTRAS, "seed", "top_logprobs", "logprobs")
+#: parameters that OpenAI does not know; llama.cpp's name of a repetition penalty is another one
+EXTRAS = ("top_k", "min_p", "repetition_penalty", "repeat_penalty", "chat_template_kwargs")
+#: "off" as top_k: -1 to vLLM, SGLang and llama.cpp, 0 where a number below it is refused
+OFF = (-1, 0)
+#: forms of a JSON schema in a body; the second where the first is refused, as by llama-cpp-python
+SCHEMA_FORMS = ("json_schema", "json_object")
 #: parameters that are refused by value: a model that takes only temperature 1 still gets its
 #: temperature 1
 BY_VALUE = ("temperature", "top_p")
 LIMITS = ("max_tokens", "max_completion_tokens")
+#: tokens of an answer that only shows whether a body is accepted
+SHORT = 16
 #: parameters that a refusal may name
 REFUSABLE = (
     *EXTRAS, *BY_VALUE, "reasoning_effort", "seed", "top_logprobs", "logprobs", "n",
@@ -37,7 +42,7 @@ IGNORED = "replies do not keep to a JSON schema"
 REFUSES = re.compile(
     r"unsupported|not (?:be )?support|does(?:n't| not)|unrecogni[sz]ed|unknown|unexpected|extra[_ ]"
     r"|not (?:be )?(?:permitted|allowed|available|valid|accepted|enabled)|invalid|only|must|cannot"
-    r"|can't|incompatible|removed|deprecated|refus|cannot find",
+    r"|can't|incompatible|removed|deprecated|refus|cannot find|validation error|should be",
     re.IGNORECASE,
 )
 UNKNOWN = re.compile(
@@ -62,7 +67,8 @@ class Learned:
         self.limits_refused: set[str] = set()
         self.choices = MOST_CHOICES
         self.gives_n = False
-        self.proven = False
+        self.off = OFF[0]
+        self.schema_form = SCHEMA_FORMS[0]
         self.schema_kept = 0
         self.schema_ignored = 0
         self.unknown: dict[str, None] = {}
@@ -72,17 +78,17 @@ class Learned:
         return (name, None) in self.dropped or (name, value) in self.dropped
 
     def refuse(self, message: str, sent: Mapping[str, Any]) -> bool:
-        """Learn from a 400 what not to send; ``False`` if it names nothing that was sent."""
-        if not REFUSES.search(message):
-            return False
-        named = [name for name in REFUSABLE if name in sent and _names(message, name)]
-        if not UNKNOWN.search(message):  # a limit that is too large is not an unknown limit
-            named = [name for name in named if name not in LIMITS]
-        for name in named:
-            self._drop(name, sent, message)
-        return bool(named)
+        """Learn from a refusal what not to send; ``False`` unless it names one parameter.
 
-    def _drop(self, name: str, sent: Mapping[str, Any], message: str) -> None:
+        A message that names several may list what is accepted: each has to be asked alone.
+        """
+        named = refused_names(message, sent)
+        if len(named) == 1:
+            self.drop(named[0], sent, message)
+        return len(named) == 1
+
+    def drop(self, name: str, sent: Mapping[str, Any], message: str) -> None:
+        """Learn that a parameter is refused as it was sent: it is sent in another way, or not."""
         if name in LIMITS:
             self.limits_refused.add(name)
             other = next((x for x in LIMITS if x not in self.limits_refused), None)
@@ -95,16 +101,14 @@ class Learned:
             self.choices = max(smaller, default=1)
         elif name in BY_VALUE:
             self.dropped[name, sent[name]] = message
+        elif name == "top_k" and sent[name] == OFF[0] and not UNKNOWN.search(message):
+            self.off = OFF[1]
+        elif name == "response_format" and sent[name]["type"] == SCHEMA_FORMS[0]:
+            self.schema_form = SCHEMA_FORMS[1]
         else:
             self.dropped[name, None] = message
             if name == "logprobs":
                 self.dropped["top_logprobs", None] = message
-
-    def drop_optional(self, message: str) -> None:
-        """Learn that a bare request works where the full one does not."""
-        for name in OPTIONAL:
-            self.dropped[name, None] = message
-        self.choices = 1
 
     def see_choices(self, requested: int, returned: int) -> None:
         """Learn from the number of choices in a reply."""
@@ -161,14 +165,57 @@ def _names(message: str, name: str) -> bool:
     return re.search(rf"(?<![A-Za-z0-9_\\]){name}(?![A-Za-z0-9_])", message) is not None
 
 
+# ---- what of a body is refused
+
+
+def refused_names(message: str, sent: Mapping[str, Any]) -> list[str]:
+    """Return the parameters of a body that a refusal names.
+
+    A limit counts where it is the only one, and unknown: one that is too large is not.
+    """
+    if not REFUSES.search(message):
+        return []
+    named = [name for name in REFUSABLE if name in sent and _names(message, name)]
+    if "logprobs" in named and "top_logprobs" in named:
+        named.remove("top_logprobs")
+    limits = [name for name in named if name in LIMITS]
+    if limits and (len(named) > 1 or not UNKNOWN.search(message)):
+        named = [name for name in named if name not in LIMITS]
+    return named
+
+
+def refusable(sent: Mapping[str, Any]) -> list[str]:
+    """Return the parameters of a body that can be left out of it."""
+    return [name for name in REFUSABLE if name in sent and name not in LIMITS]
+
+
+def without(sent: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return a body without some parameters, for a short answer."""
+    left = {*names, *(("top_logprobs",) if "logprobs" in names else ())}
+    body = {name: value for name, value in sent.items() if name not in left}
+    return body | {name: min(body[name], SHORT) for name in LIMITS if name in body}
+
+
+def only(sent: Mapping[str, Any], names: Collection[str], name: str) -> dict[str, Any]:
+    """Return a body with only one of some parameters, for a short answer."""
+    needed = {name} if name != "top_logprobs" else {"logprobs", "top_logprobs"}
+    return without(sent, [other for other in names if other not in needed])
+
+
+def kind_of(sent: Mapping[str, Any]) -> frozenset[tuple[str, object]]:
+    """Return what of a body an endpoint may refuse: names, and the values of some."""
+    named = [name for name in (*REFUSABLE, "continue_final_message") if name in sent]
+    return frozenset((n, sent[n] if n in (*BY_VALUE, "top_k") else None) for n in named)
+
+
 #: puts a parameter into a body: name, value, and what to say if it is not sent
 Put = Callable[[str, object, str | None], None]
 
 
 def build(
-    model: str, request: Request, choices: int, learned: Learned, bare: bool = False
+    model: str, request: Request, choices: int, learned: Learned
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the body of a call and its overrides. ``bare`` leaves out all that is optional."""
+    """Return the body of a call and its overrides."""
     messages = [{"role": m.role, "content": m.content} for m in request.messages]
     if request.prefill is not None:
         messages.append({"role": "assistant", "content": request.prefill})
@@ -176,8 +223,6 @@ def build(
     overrides: list[str] = []
 
     def put(name: str, value: object, override: str | None = None) -> None:
-        if bare and name in OPTIONAL:
-            return
         if not learned.drops(name, value if name in BY_VALUE else None):
             body[name] = value
         elif override is not None:
@@ -196,14 +241,17 @@ def build(
     if "logprobs" in body:
         put("top_logprobs", 2)
     if request.response_format is not None:
-        schema = {"type": "json_schema", "json_schema": json.loads(request.response_format)}
+        named = json.loads(request.response_format)
+        schema = {"type": "json_schema", "json_schema": named}
+        if learned.schema_form == "json_object":  # with its schema, which llama-cpp-python reads
+            schema = {"type": "json_object", "schema": named["schema"]}
         put("response_format", schema, "response_format: not enforced")
     if learned.official:
         unknown = _put_official(request, put)
         learned.unknown.update(dict.fromkeys(unknown))
         overrides += [f"{name}: not sent" for name in unknown]
     else:
-        _put_extras(request, put)
+        _put_extras(request, put, learned.off)
         if messages and messages[-1]["role"] == "assistant":
             body |= {"continue_final_message": True, "add_generation_prompt": False}
     return body, tuple(overrides)
@@ -230,11 +278,12 @@ def _put_official(request: Request, put: Put) -> list[str]:
     return unknown + [name for name, off in neutral.items() if getattr(request, name) != off]
 
 
-def _put_extras(request: Request, put: Put) -> None:
-    """Put what other servers know; they read a reasoning effort at either place."""
-    put("top_k", request.top_k or -1, "top_k: not sent")
+def _put_extras(request: Request, put: Put, off: int) -> None:
+    """Put what other servers know; they read a penalty and a reasoning effort at either place."""
+    put("top_k", request.top_k or off, "top_k: not sent")
     put("min_p", request.min_p, "min_p: not sent")
     put("repetition_penalty", request.repetition_penalty, "repetition_penalty: not sent")
+    put("repeat_penalty", request.repetition_penalty, None)
     settings = dict(request.chat_template_kwargs)
     if settings:
         put("chat_template_kwargs", settings, "chat_template_kwargs: not sent")

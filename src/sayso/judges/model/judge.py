@@ -9,6 +9,7 @@
 * ``mode="two_pass"``: the first call reads the wording without golds, the second compares values.
 * What is missing in a reply is asked once more: together, if the reply could not be read; one by
   one, if it was refused, cut off or failed, so that one text cannot cost the others theirs.
+* A judge of which none of the first ten replies can be read is stopped, unless ``anyway``.
 * An empty answer is omitted without asking; generations with a problem are not sent (as `rules`).
 * A committed or hedged answer without golds is "unread": nobody can say whether it is right.
 * There are no spans: a judge's quotation has no place in the answer, so ``start`` and ``end`` are
@@ -17,6 +18,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -46,6 +48,7 @@ from sayso.judges.model.prompts import (
     combine,
     compose,
     load,
+    one_line,
     vocabulary,
 )
 from sayso.judges.model.replies import (
@@ -84,6 +87,7 @@ class LlmJudge:
     JSON where the engine is known to hold to a schema. ``family`` is the subject's family or model
     name; if it is the judge's own, the signature and a notice say so. ``room`` adds tokens to
     every reply for a judge that thinks; ``template`` goes into ``Request.chat_template_kwargs``.
+    ``anyway`` goes on with a judge that gave no readable reply to its first requests.
 
     ``counts`` and ``notices`` say what happened. Raises InputError for unknown settings and for
     prompts in ``prompt_folder`` that cannot be used.
@@ -101,6 +105,7 @@ class LlmJudge:
         output: Output | Literal["auto"] = "auto",
         room: int = 0,
         template: Sequence[tuple[str, str | int | float | bool]] = (),
+        anyway: bool = False,
     ) -> None:
         _one_of("labels", labels, ("stance", "uncle"))
         _one_of("batch", batch, ("item", "entity", "aspect"))
@@ -115,7 +120,7 @@ class LlmJudge:
             output = "json" if engine.capabilities.json_schema else "blocks"
         steps: tuple[Step, ...] = ("one",) if mode == "one_pass" else ("first", "second")
         prompts = load(labels, steps, output, prompt_folder)
-        self.setup = Setup(prompts, labels, output, room, tuple(template))
+        self.setup = Setup(prompts, labels, output, room, tuple(template), anyway)
         self.own_family = family is not None and family_of(family) == family_of(engine.name)
         self.signature = self._signature()
         self.counts = JudgeCounts()
@@ -157,7 +162,8 @@ class LlmJudge:
         """Return one verdict for each (item, question), in order; unread ones carry a problem.
 
         Passes on what the engine raises (a spent budget, Ctrl-C); everything that was answered
-        until then is in the engine's cache, if it has one.
+        until then is in the engine's cache, if it has one. Raises InputError where none of the
+        first replies could be read.
         """
         new: dict[Part, object] = {}
         for place, item in enumerate(items):
@@ -278,6 +284,9 @@ def _part(item: Item, question: Question) -> Part:
 
 # ---- calls and their second try
 
+#: Replies without one that could be read, after which a judge is stopped; until one can be, so many
+#: requests are sent at a time.
+PATIENCE, AT_FIRST = 10, 5
 #: Short answers in one call, and the characters they may have together: one endless answer must
 #: not push the others out of the judge's context.
 MOST_PARTS = 12
@@ -302,6 +311,7 @@ class Setup(NamedTuple):
     output: Output
     room: int
     template: tuple[tuple[str, str | int | float | bool], ...]
+    anyway: bool = False
 
     def request(
         self, parts: Sequence[Part], step: Step, output: Output, retry: bool, longer: int = 1
@@ -347,21 +357,54 @@ def _size(part: Part) -> int:
 def ask_all(
     engine: Engine, setup: Setup, step: Step, calls: Sequence[Sequence[Part]], counts: JudgeCounts
 ) -> dict[Part, Outcome]:
-    """Ask every call, and what is missing once more. Every part has an outcome."""
+    """Ask every call, and what is missing once more. Every part has an outcome.
+
+    Until a reply could be read, only a few at a time. Raises InputError after ``PATIENCE`` replies
+    of which none could.
+    """
     outcomes: dict[Part, Outcome] = {}
-    again: list[Sent] = []
-    first = [setup.request(parts, step, setup.output, retry=False) for parts in calls]
-    for sent, reply in _replies(engine, first, counts):
-        read = _read(sent, reply, setup)
-        outcomes.update(zip(sent.parts, read, strict=True))
-        again += _second_try(setup, sent, reply, read)
-    counts.retried += sum(len(sent.parts) for sent in again)
-    counts.retries += len(again)
-    for sent, reply in _replies(engine, again, counts):
-        for part, outcome in zip(sent.parts, _read(sent, reply, setup), strict=True):
-            raw = f"{outcomes[part].raw}\n\n[asked again]\n{outcome.raw}"
-            outcomes[part] = outcome if outcome.label is not None else outcome._replace(raw=raw)
+    first = deque(setup.request(parts, step, setup.output, retry=False) for parts in calls)
+    while first:
+        again: deque[Sent] = deque()
+        for sent, reply in _replies(engine, _next(first, setup, counts), counts):
+            read = _read(sent, reply, setup)
+            counts.see(outcome.label for outcome in read)
+            outcomes.update(zip(sent.parts, read, strict=True))
+            again.extend(_second_try(setup, sent, reply, read))
+        _check_readable(engine, setup, counts, reply)
+        while again:
+            part_of = _next(again, setup, counts)
+            counts.retried += sum(len(sent.parts) for sent in part_of)
+            counts.retries += len(part_of)
+            for sent, reply in _replies(engine, part_of, counts):
+                read = _read(sent, reply, setup)
+                counts.see(outcome.label for outcome in read)
+                for part, outcome in zip(sent.parts, read, strict=True):
+                    raw = f"{outcomes[part].raw}\n\n[asked again]\n{outcome.raw}"
+                    known = outcome.label is not None
+                    outcomes[part] = outcome if known else outcome._replace(raw=raw)
+            _check_readable(engine, setup, counts, reply)
     return outcomes
+
+
+def _next(waiting: deque[Sent], setup: Setup, counts: JudgeCounts) -> list[Sent]:
+    """Take the requests that may be sent now: all once a reply could be read, else a few."""
+    number = len(waiting) if setup.anyway or counts.readable else min(len(waiting), AT_FIRST)
+    return [waiting.popleft() for _ in range(number)]
+
+
+def _check_readable(engine: Engine, setup: Setup, counts: JudgeCounts, reply: Generation) -> None:
+    """Raise InputError if no reply so far could be read, and there were enough of them."""
+    if setup.anyway or counts.readable or counts.calls < PATIENCE:
+        return
+    came = reply.problem or one_line(reply.text) or "an empty text"
+    came = "".join(c for c in came if c.isprintable())
+    raise InputError(
+        f"the judge {engine.name} gave no readable reply to its first {counts.calls:,} requests; "
+        f"the last: {came[:120]!r}. Every answer and reply is kept: `sayso judge-check "
+        f"{engine.name}` tells what it can read, with another --judge the model is asked nothing "
+        "again, and --judge-anyway goes on with this one"
+    )
 
 
 def _replies(

@@ -38,9 +38,10 @@ class JudgeCounts(msgspec.Struct):
     """What a judge did so far.
 
     ``parts`` are (question, golds, answer) triples that were asked, ``shared`` verdicts that an
-    equal triple gave, ``calls`` requests including ``retries``; ``retried`` parts were asked a
-    second time. The next five count parts that stayed without a verdict, by problem. Tokens are
-    those of all replies, whoever paid for them; ``dollars`` is ``None`` once one price is unknown.
+    equal triple gave, ``calls`` requests including ``retries``, of which ``readable`` gave a label;
+    ``retried`` parts were asked a second time. The next five count parts that stayed without a
+    verdict, by problem. Tokens are those of all replies, whoever paid for them; ``dollars`` is
+    ``None`` once one price is unknown.
     """
 
     calls: int = 0
@@ -48,6 +49,7 @@ class JudgeCounts(msgspec.Struct):
     parts: int = 0
     shared: int = 0
     retried: int = 0
+    readable: int = 0
     unread: int = 0
     mismatch: int = 0
     refused: int = 0
@@ -66,6 +68,10 @@ class JudgeCounts(msgspec.Struct):
         """Count a part that stayed without a verdict; ``None`` is no problem."""
         if problem is not None:
             setattr(self, problem, getattr(self, problem) + 1)
+
+    def see(self, labels: Iterable[str | None]) -> None:
+        """Count a reply that gave at least one label."""
+        self.readable += any(label is not None for label in labels)
 
     def spend(self, reply: Generation) -> None:
         """Add one reply."""

@@ -36,6 +36,7 @@ FAITHFULNESS = Protocol(
     compare=compare.compare,
     numbers=compare.numbers,
     may_shrink=("draws.k",),
+    needs_draws=True,
     probing=lambda s: Probing("draws", s.draws.k),
     is_judged=collect.is_judged,
     unpriced=collect.unpriced,

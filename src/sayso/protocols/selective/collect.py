@@ -17,7 +17,7 @@ import msgspec
 from sayso.answers import BertGrader
 from sayso.answers.blind import BlindGrade, BlindGrader, blind_request
 from sayso.engines.engine import Engine, reader_of
-from sayso.judges.judge import Judge
+from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.replies import PROBLEMS
 from sayso.judges.rules.judge import RulesJudge
 from sayso.prompts import load_prompt, prompt_hash
@@ -26,11 +26,14 @@ from sayso.protocols.probes import BlindRules, draws_by_question
 from sayso.protocols.protocol import Ask, FollowUp, Run
 from sayso.protocols.selective.rows import (
     OTHER_DATA,
+    WITHOUT_PASSAGE,
     WORDS,
     array_of,
+    has_passage,
     metrics_table_of,
     references,
     target_of,
+    ungraded,
 )
 from sayso.protocols.selective.settings import (
     BERT,
@@ -46,6 +49,7 @@ from sayso.protocols.selective.settings import (
 )
 from sayso.protocols.settings import folder_of
 from sayso.records import (
+    Content,
     Generation,
     Question,
     Request,
@@ -144,6 +148,11 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
             text = f"{head}{block_of(question)}"
         sample = ANSWER_SAMPLE if temperature > 0 else 0
         yield _Prompt(text, form, "plain", temperature, sample, tokens, stop)
+        if settings.without_passage and has_passage(question):
+            bare = wording.ask(question.text, None)
+            if settings.prompts == "paper":
+                bare = f"{head}{block_of(msgspec.structs.replace(question, context=None))}"
+            yield _Prompt(bare, WITHOUT_PASSAGE, "plain", temperature, sample, tokens, stop)
         if settings.words and settings.prompts == "shared":
             instructed = wording.ask(question.text, question.context, form)
             yield _Prompt(instructed, form, "instructed", temperature, sample, tokens)
@@ -166,8 +175,10 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
                 sample=p.sample,
             )
             instructed = p.method == "instructed"
-            stage = renamed[p.stage] if question.id in shown else p.stage
-            if not (instructed and question.id in shown):  # an example shows no doubt in words
+            stage = renamed.get(p.stage, p.stage) if question.id in shown else p.stage
+            # an example shows no doubt in words, and has its passage
+            apart = instructed or stage == WITHOUT_PASSAGE
+            if not (apart and question.id in shown):
                 asks.append(Ask(question, request, stage, form, p.method, instructed))
     return asks
 
@@ -208,6 +219,9 @@ def collect(
     open_further(run, settings)
     answers = run.stage(requests(questions, settings, seed), model)
     by_id = {q.id: q for q in questions}
+    reader = judge
+    if getattr(judge, "needs_golds", True) and any(map(ungraded, questions)):
+        reader = StanceReader(judge)
     draws = draws_by_question(answers.get("draws", ()))
     examples = None
     if settings.p_true.examples:
@@ -217,8 +231,8 @@ def collect(
         if stage in (SHOWN, SHOWN_DRAWS):
             continue
         items = [item_of(g, by_id) for g in generations if _judged(stage, g.request, settings)]
-        verdicts = run.grade(stage, items, judge)
-        if stage == "draws":
+        verdicts = run.grade(stage, items, reader)
+        if stage in ("draws", WITHOUT_PASSAGE):
             continue
         if judge.name != "rules":
             run.grade(f"{stage}-rules", items, RulesJudge())  # a second answer metric
@@ -237,13 +251,46 @@ def collect(
     run.tell(examples.notices if examples is not None else [])
 
 
+class StanceReader:
+    """A judge of answers to questions of which some have an answer that nobody gives us.
+
+    Whether an answer to these is right cannot be said; whether it names a value can. So the judge
+    reads them as if there were no answer, and only the stance is kept.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge, self.name, self.signature = judge, judge.name, judge.signature
+
+    def grade(self, items: Sequence[Item]) -> list[Verdict]:
+        """Return the judge's verdicts, without content where there is no gold."""
+        without = {q.id for item in items for q in item.questions if ungraded(q)}
+        read = self.judge.grade(
+            [
+                item._replace(questions=tuple(_as_unanswerable(q) for q in item.questions))
+                for item in items
+            ]
+        )
+        return [_without_content(v) if v.asked in without else v for v in read]
+
+
+def _as_unanswerable(question: Question) -> Question:
+    return msgspec.structs.replace(question, answerable=False) if ungraded(question) else question
+
+
+def _without_content(verdict: Verdict) -> Verdict:
+    if verdict.problem is not None or verdict.stance == "omitted":
+        return verdict
+    kept: Content | None = "none" if verdict.stance in WITHHELD else None
+    return msgspec.structs.replace(verdict, content=kept)
+
+
 def is_judged(ask: Ask, settings: Settings) -> bool:
     """Tell whether an answer goes to the judge: of the draws, those that decide what is known."""
     return _judged(ask.stage, ask.request, settings)
 
 
 def _judged(stage: str, request: Request, settings: Settings) -> bool:
-    return stage in ("short", "long", SHOWN) or (
+    return stage in ("short", "long", SHOWN, WITHOUT_PASSAGE) or (
         stage == "draws" and request.sample < settings.known_k
     )
 

@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.metrics.arrays import Floats, divide, or_none
+from sayso.metrics.abstention import abstention_j
+from sayso.metrics.arrays import Floats
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.joint import Number
 from sayso.metrics.ranking import auroc, within_auroc
@@ -26,14 +27,17 @@ from sayso.protocols.protocol import (
 )
 from sayso.protocols.selective.measure import (
     CORE,
+    abstention_columns,
     in_pairs,
     judge_of,
     metrics_of,
+    passage_columns,
     ranked_values,
+    share_of,
     signed,
 )
 from sayso.protocols.selective.rows import OTHER_DATA, Rows, load_rows, strata_of, types_of
-from sayso.records import Estimate, InputError, Signature, slice_of
+from sayso.records import Estimate, InputError, Signature, Slice, part_of, slice_of
 from sayso.scores.p_ik import P_IK, cross_fit_splits
 
 #: settings that may differ without ``allow``: what is compared
@@ -140,8 +144,9 @@ def _numbers(side: _Side) -> Numbers:
         judged = ~np.isnan(wrong)
         if judged.any():
             found["error_rate", slice_of(form=form, against=rows.judge)] = Number(
-                _mean, (wrong[judged],), names[judged].tolist(), higher=False
+                share_of, (wrong[judged],), names[judged].tolist(), higher=False
             )
+        found |= _abstention(rows, form, names)
         types = types_of(rows)
         for by, score in product(metrics_of(rows), rows.scores):
             if by == rows.judge or score in (*CORE, P_IK):
@@ -149,6 +154,42 @@ def _numbers(side: _Side) -> Numbers:
                 for kind, number in _aurocs(rows, score, rows.wrong[by], types, names):
                     found[kind, where] = number
     return found
+
+
+def _abstention(rows: Rows, form: str, names: NDArray[np.str_]) -> Numbers:
+    """Return what is measured of abstaining, as functions of the weights of entities."""
+    found: Numbers = {}
+    for name, where, metric, columns in abstention_columns(rows):
+        held = ~np.isnan(columns[0])
+        if held.any():
+            found[name, slice_of(form=form) + where] = Number(
+                metric,
+                tuple(column[held] for column in columns),
+                names[held].tolist(),
+                limits=LIMITS.get(name, (0.0, 1.0)) if name != "utility" else _range(where),
+                higher=name not in LESS_IS_BETTER,
+            )
+    if rows.without is not None:
+        abstained, removed, _ = passage_columns(rows)
+        both = ~np.isnan(
+            rows.without.withheld + (rows.withheld if rows.withheld is not None else 0)
+        )
+        if both.any():
+            place = slice_of(form=form, against=rows.judge)
+            found["passage_J", place] = Number(
+                abstention_j, (abstained, removed), np.tile(names[both], 2).tolist(), (-1.0, 1.0)
+            )
+    return found
+
+
+#: numbers of which less is better, and those that reach below 0
+LESS_IS_BETTER = ("abstains_answerable", "abstains_with_passage")
+LIMITS = dict.fromkeys(("abstention_J", "abstention_J_within", "right_minus_wrong"), (-1.0, 1.0))
+
+
+def _range(where: Slice) -> tuple[float, float]:
+    target = float(part_of(where, "target"))
+    return -target / (1 - target), 1.0
 
 
 def _aurocs(
@@ -198,7 +239,19 @@ def _differences(
         return msgspec.structs.replace(difference, missing=int((~use).sum()))
 
     if both.any():
-        yield gap("error_rate", _mean, ((wrong[0],), (wrong[1],)), both)
+        yield gap("error_rate", share_of, ((wrong[0],), (wrong[1],)), both)
+    theirs = {(name, where): columns for name, where, _, columns in abstention_columns(two)}
+    for name, where, metric, columns in abstention_columns(one):
+        if (name, where) not in theirs:
+            continue
+        sides = (
+            tuple(column[rows[0]] for column in columns),
+            tuple(column[rows[1]] for column in theirs[name, where]),
+        )
+        use = ~np.isnan(sides[0][0] + sides[1][0])
+        if use.any():
+            difference = gap(name, metric, sides, use)
+            yield msgspec.structs.replace(difference, where=where)
     for name, first in one.scores.items():
         if name not in two.scores:
             continue
@@ -207,20 +260,13 @@ def _differences(
         data = ((scores[0], wrong[0]), (scores[1], wrong[1]))
         if not all(0 < float(w[use].sum()) < use.sum() for w in wrong):
             continue
-        metric: Any = auroc
+        area: Any = auroc
         kind = "auroc"
         # one's own folds for a learned score: only answers of one fit can be ranked
         strata = strata_of(one, name, types), strata_of(two, name, types_of(two))
         if strata[0] is not None and strata[1] is not None:
-            metric, kind = within_auroc, "auroc" if types is None else "auroc_within"
+            area, kind = within_auroc, "auroc" if types is None else "auroc_within"
             held = strata[0][rows[0]], strata[1][rows[1]]
             data = ((*data[0], held[0]), (*data[1], held[1]))  # type: ignore[assignment]
-        difference = gap(kind, metric, data, use)
+        difference = gap(kind, area, data, use)
         yield msgspec.structs.replace(difference, where=slice_of(score=name))
-
-
-def _mean(values: Floats, weights: Any = None) -> float | Floats | None:
-    """Return the share of 1 among values (n,), by rows of weights where they are given."""
-    W = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
-    share = divide(W @ values, W.sum(axis=-1))
-    return or_none(share) if W.ndim == 1 else np.asarray(share)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sayso.metrics.joint import JointNumber
 from sayso.protocols.protocol import Layout, Shown
-from sayso.protocols.selective.measure import REFERENCES
+from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES
 from sayso.protocols.selective.report import metric_label, score_label
 from sayso.protocols.selective.rows import OTHER_DATA
-from sayso.records import Estimate
+from sayso.records import Estimate, part_of
 from sayso.report import charts
-from sayso.report.number_tables import Entry, NumberTable
+from sayso.report.number_tables import Entry, NumberTable, rank_text
 
 PAPER = "Santilli et al. 2024 (arXiv 2504.13677)"
 Row = tuple[tuple[str, ...], tuple[Entry, ...]]
@@ -93,6 +93,8 @@ def _by_fifth(shown: Shown, name: str, key: str, title: str, y: str) -> NumberTa
     """Return a number by fifths of answer length, a row for each series."""
     rows: list[Row] = []
     points: list[charts.Row] = []
+    there = {part_of(e.where, "fifth") for _, r, _ in shown.each() for e in r.each(name)}
+    fifths = sorted(fifth for fifth in there if fifth)
     for labels, results, _ in shown.each():
         series: dict[str, dict[str, Estimate]] = {}
         for e in results.each(name, form="short"):
@@ -105,7 +107,7 @@ def _by_fifth(shown: Shown, name: str, key: str, title: str, y: str) -> NumberTa
             if key == "score+answers":
                 score, _, answers = what.partition(" · ")
                 shownas = f"{score_label(score)}, {answers}"
-            rows.append(((*labels, shownas), tuple(by_fifth.get(str(n)) for n in range(1, 6))))
+            rows.append(((*labels, shownas), tuple(by_fifth.get(n) for n in fifths)))
             points += [
                 charts.point(" · ".join((*labels, shownas)), int(n), e) for n, e in by_fifth.items()
             ]
@@ -113,8 +115,14 @@ def _by_fifth(shown: Shown, name: str, key: str, title: str, y: str) -> NumberTa
     def drawn(width: int) -> charts.Drawing | None:
         return charts.series_chart(points, width, ("fifth of the answers by length", y))
 
-    columns = tuple(f"fifth {n}" for n in range(1, 6))
-    return NumberTable("", title, (*shown.heads, "series"), columns, rows, chart=drawn)
+    columns = tuple(f"fifth {n}" for n in fifths)
+    notes = []
+    if empty := [str(n) for n in range(1, 6) if str(n) not in fifths]:
+        notes.append(
+            f"no answer in fifth {', '.join(empty)}: answers of equal length stand in one fifth"
+        )
+    heads = (*shown.heads, "series")
+    return NumberTable("", title, heads, columns, rows, tuple(notes), chart=drawn)
 
 
 def figure2(shown: Shown) -> list[NumberTable]:
@@ -133,7 +141,63 @@ def figure3(shown: Shown) -> list[NumberTable]:
     ]
 
 
+#: where a layout stands that no paper has
+OURS = "our own, with numbers of arXiv 2509.04664 and arXiv 2511.13029"
+ABSTENTION = (
+    ("abstention_J", "J"),
+    ("abstains_unanswerable", "abstains where there is no answer"),
+    ("abstains_answerable", "abstains where there is one"),
+    ("abstention_J_within", "J within type"),
+    ("right_minus_wrong", "right minus wrong"),
+    ("utility 0.75", "utility at .75"),
+    ("utility 0.9", "utility at .9"),
+    ("passage_J", "J of passages taken away"),
+)
+
+
+def abstention(shown: Shown) -> list[NumberTable]:
+    """Return who abstains where there is no answer: J, its parts, what answers are worth."""
+    numbers: dict[str, JointNumber] = {}
+    for number in shown.numbers():
+        parts = dict(number.where)
+        if parts.get("form") == "short" and "counting" not in parts:
+            numbers.setdefault(f"{number.name} {parts.get('target', '')}".strip(), number)
+    found = [(numbers[key], head) for key, head in ABSTENTION if key in numbers]
+    if not any(number.name.endswith("_J") for number, _ in found):
+        return []
+    first = found[0][0]
+    rows: list[Row] = []
+    for m, model in enumerate(shown.models):
+        entries: tuple[Entry, ...] = (
+            rank_text(first.ranking.ranks[m]),
+            *(n.means[m] for n, _ in found),
+        )
+        rows.append(((model,), entries))
+    order = sorted(rows, key=lambda row: -_value(row[1][1]))
+    over = f"mean over {len(shown.data)} data sets, " if len(shown.data) > 1 else ""
+    caption = (
+        f"Abstaining, short answers, {over}joint 95 % intervals, ranks with ties: J is the share "
+        "abstained where there is no answer minus that where there is one."
+    )
+    columns = ("rank", *(head for _, head in found))
+    return [NumberTable("", caption, ("model",), columns, order)]
+
+
+def _value(entry: Entry) -> float:
+    return entry.value if isinstance(entry, Estimate) and entry.value is not None else -2.0
+
+
 LAYOUTS = (
+    Layout(
+        "board", "one page of many systems: J's two parts, thinking, time, a price",
+        OURS, "questions without an answer beside others with one", abstention,
+        ("abstention_J", *ABSTENTIONS),
+    ),
+    Layout(
+        "selective-abstention", "who abstains where there is no answer: J, utility at targets",
+        OURS,
+        "questions without an answer beside others with one, or passages taken away", abstention,
+    ),
     Layout(
         "selective-figure1", "mean AUROC of every score over data sets, joint intervals",
         f"{PAPER}, Figure 1", "runs of selective", figure1,

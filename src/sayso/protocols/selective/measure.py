@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.judges.judge import WITHHELD
+from sayso.metrics.abstention import (
+    CONFIDENCE_TARGETS,
+    abstention_j,
+    abstention_j_within,
+    bootstrap_abstention,
+    confidence_target_utility,
+)
 from sayso.metrics.agreement import against_others, agreement_matrix
-from sayso.metrics.arrays import Floats
+from sayso.metrics.arrays import Floats, as_result, divide, weight_rows
 from sayso.metrics.compare_scores import (
     ScoreDifference,
     cross_fitted_best,
     paired_differences,
     rank_flips,
 )
-from sayso.metrics.intervals import bootstrap, bootstrap_ratio, bootstrap_share
+from sayso.metrics.intervals import Metric, bootstrap, bootstrap_ratio, bootstrap_share
 from sayso.metrics.length_audit import false_negatives, length_audit, length_bins, length_inflation
 from sayso.metrics.ranking import (
     FEWEST,
@@ -109,6 +118,7 @@ def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estim
         p_ik=probing(s),
         **({"p_true": f"{s.p_true.examples}-examples"} if s.p_true.examples else {}),
         **({"asked": asked_more(s)} if asked_more(s) else {}),
+        **({"passages": "with-and-without"} if s.without_passage else {}),
         abstained=s.abstained,
         cuts=cuts_of(s),
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
@@ -173,7 +183,7 @@ def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         held = ~np.isnan(wrong)
         name = "share_unknown" if by == UNKNOWN_TARGET else "error_rate"
         rate = _share(rows, settings, name, wrong > 0, held)
-        unread = rows.unread if by == rows.judge else 0
+        unread = rows.unread if by == rows.judge and held.any() else 0
         total, bad = held.sum() + unread, float((wrong > 0).sum())
         yield msgspec.structs.replace(
             rate,
@@ -202,6 +212,8 @@ def _why_no_verdict(rows: Rows, by: str, settings: Settings) -> str:
     """Return why no answer is right or wrong by an answer metric."""
     if by == UNKNOWN_TARGET and settings.known_by == "probe":
         return rows.reasons.get(P_IK, "no short answer of these facts has a P(IK)")
+    if not graded(rows):
+        return NO_GOLDS
     return "no answer has a verdict"
 
 
@@ -568,28 +580,189 @@ def diagnostics(rows: Rows, settings: Settings) -> Iterator[Estimate]:
 # ---- abstention: on questions that nobody can answer, and on those that can be answered
 #
 #     abstains_unanswerable = answers that withhold a value / questions without an answer
-#     abstains_answerable   = the same over questions with golds: doubt where there was an answer
+#     abstains_answerable   = the same over the others: silence where there was an answer
+#     abstention_J          = the first minus the second; ... within type of question
+#     utility at t          = (right - t/(1-t) wrong) / all, right_minus_wrong at t = 1/2
 #
 # Only for data that says which questions are which (``Question.answerable``), and only by the run's
-# judge: abstaining, refusing and asking back withhold, a hedged value does not. An empty answer and
-# one that speaks of something else are no abstention; a missing verdict is left out and counted.
+# judge: abstaining, refusing and asking back withhold, a hedged value does not (``counting`` says
+# what the other readings of the word give). An answer that states a value where there is none is
+# wrong. An empty answer and one that speaks of something else are no abstention; a missing verdict
+# is left out and counted.
+#
+# Where passages are given and the answerable questions were asked once more without theirs, the two
+# are twins: ``passage_J`` = abstains_without_passage - abstains_with_passage, over the questions
+# that were asked both ways. What the model knows by heart it answers without the passage too, which
+# lowers this J and is no fault (``by_heart``). Such questions stay in: to drop those that came out
+# right would leave a blind model with more abstentions than it has, and with a J above 0.
 
 ABSTENTIONS = ("abstains_unanswerable", "abstains_answerable")
+#: other readings of what abstains, by stance
+COUNTING: dict[str, tuple[str, ...]] = {
+    "hedges too": (*WITHHELD, "hedged"),
+    "abstained only": ("abstained",),
+}
+NO_GOLDS = "the questions that can be answered have no golds: right and wrong cannot be told"
 
 
 def abstentions(rows: Rows, settings: Settings) -> Iterator[Estimate]:
-    """Yield both shares; nothing for data all of whose questions can be answered."""
-    if rows.withheld is None or rows.unanswerable is None or not rows.unanswerable.any():
-        return
-    read = ~np.isnan(rows.withheld)
-    for name, among in zip(ABSTENTIONS, (rows.unanswerable, ~rows.unanswerable), strict=True):
-        share = _share(rows, settings, name, rows.withheld > 0, read & among)
+    """Yield shares, J, and what the answers are worth; nothing where all can be answered."""
+    if rows.withheld is not None and rows.unanswerable is not None and rows.unanswerable.any():
+        yield from _abstained_shares(rows, settings, rows.withheld, rows.unanswerable)
+        yield from _abstention_j(rows, settings, rows.withheld, rows.unanswerable)
+        yield from utilities(rows, settings)
+    if rows.without is not None:
+        yield from passage_twins(rows, settings)
+
+
+def _abstained_shares(
+    rows: Rows, settings: Settings, withheld: Floats, unanswerable: NDArray[np.bool_]
+) -> Iterator[Estimate]:
+    read = ~np.isnan(withheld)
+    for name, among in zip(ABSTENTIONS, (unanswerable, ~unanswerable), strict=True):
+        share = _share(rows, settings, name, withheld > 0, read & among)
         missing = int((among & ~read).sum())
         if missing and share.numerator is not None:
             total = float(among.sum())
             low, high = share.numerator / total, (share.numerator + missing) / total
             share = msgspec.structs.replace(share, bound_low=low, bound_high=high)
         yield msgspec.structs.replace(share, where=slice_of(against=rows.judge), missing=missing)
+
+
+def _abstention_j(
+    rows: Rows, settings: Settings, withheld: Floats, unanswerable: NDArray[np.bool_]
+) -> Iterator[Estimate]:
+    where, types = slice_of(against=rows.judge), types_of(rows)
+    resampling: dict[str, Any] = {"n": settings.resamples, "seed": settings.ci_seed}
+
+    def j(name: str, abstained: Floats, where: Slice, kinds: Any = None) -> Estimate:
+        found = bootstrap_abstention(abstained, unanswerable, rows.entity, kinds, **resampling)
+        problem = found.problem if found.value is not None else _one_kind(name)
+        return msgspec.structs.replace(found, name=name, where=where, problem=problem)
+
+    yield j("abstention_J", withheld, where)
+    if types is not None:
+        yield j("abstention_J_within", withheld, where, types)
+    for counting, column in countings(rows).items():
+        yield j("abstention_J", column, where + slice_of(counting=counting))
+
+
+def _one_kind(name: str) -> str:
+    if name.endswith("within"):
+        return "it takes a type of question of which some have an answer and some have none"
+    return "it takes verdicts on questions with an answer and on questions without one"
+
+
+def countings(rows: Rows) -> dict[str, Floats]:
+    """Return who abstains by the other readings of the word, where they differ from ours."""
+    found: dict[str, Floats] = {}
+    if rows.stance is not None and rows.withheld is not None:
+        for name, stances in COUNTING.items():
+            column = np.isin(rows.stance, stances).astype(np.float64)
+            column[np.isnan(rows.withheld)] = np.nan
+            if not np.array_equal(column, rows.withheld, equal_nan=True):
+                found[name] = column
+    return found
+
+
+def utilities(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+    """Yield right minus wrong, and what the answers are worth at the higher confidence targets."""
+    outcome = rows.outcome
+    if outcome is None:
+        return
+    read = ~np.isnan(outcome)
+    for name, target, where in utility_places(rows.judge):
+        if not graded(rows):
+            yield Estimate(name, where, problem=NO_GOLDS)
+            continue
+        worth = bootstrap(
+            confidence_target_utility, outcome[read], target=target, clusters=rows.entity[read],
+            n=settings.resamples, seed=settings.ci_seed, limits=(-target / (1 - target), 1.0),
+            name=name,
+        )  # fmt: skip
+        yield msgspec.structs.replace(worth, where=where, missing=int((~read).sum()))
+
+
+def graded(rows: Rows) -> bool:
+    """Tell whether right and wrong can be told of some question that can be answered."""
+    if rows.ungraded is None or rows.unanswerable is None:
+        return True
+    return bool((~rows.ungraded & ~rows.unanswerable).any()) or not rows.ungraded.any()
+
+
+def utility_places(judge: str) -> Iterator[tuple[str, float, Slice]]:
+    """Yield name, target and slice of each utility: at 1/2 it is right minus wrong."""
+    for target in CONFIDENCE_TARGETS:
+        where = slice_of(against=judge)
+        if target == 0.5:
+            yield "right_minus_wrong", target, where
+        else:
+            yield "utility", target, where + slice_of(target=f"{target:g}")
+
+
+def share_of(values: Floats, weights: Any = None) -> Any:
+    """Return the share of 1 among values (n,), by rows of weights where they are given."""
+    W, single = weight_rows(weights, len(values))
+    return as_result(divide(W @ values, W.sum(axis=1)), single)
+
+
+def abstention_columns(rows: Rows) -> Iterator[tuple[str, Slice, Metric, tuple[Any, ...]]]:
+    """Yield name, slice, metric and columns of the numbers that runs are compared by.
+
+    The first column is NaN where an answer does not count.
+    """
+    held, none, where = rows.withheld, rows.unanswerable, slice_of(against=rows.judge)
+    if held is not None and none is not None and none.any():
+        yield "abstention_J", where, abstention_j, (held, none)
+        for name, among in zip(ABSTENTIONS, (none, ~none), strict=True):
+            yield name, where, share_of, (np.where(among, held, np.nan),)
+        if (types := types_of(rows)) is not None:
+            yield "abstention_J_within", where, abstention_j_within, (held, none, types)
+        for counting, column in countings(rows).items():
+            yield "abstention_J", where + slice_of(counting=counting), abstention_j, (column, none)
+        if rows.outcome is not None and graded(rows):
+            for name, target, place in utility_places(rows.judge):
+                utility = partial(confidence_target_utility, target=target)
+                yield name, place, utility, (rows.outcome,)
+    if rows.without is not None and held is not None:
+        twins = ~np.isnan(rows.without.withheld) & ~np.isnan(held)
+        for name, column in (
+            ("abstains_without_passage", rows.without.withheld),
+            ("abstains_with_passage", held),
+        ):
+            yield name, where, share_of, (np.where(twins, column, np.nan),)
+
+
+def passage_twins(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+    """Yield how often the model abstains with the passage and without it, and the difference."""
+    if rows.without is None or rows.withheld is None or rows.outcome is None:
+        return
+    where, without = slice_of(against=rows.judge), rows.without
+    asked = ~np.isnan(without.withheld)
+    twins = asked & ~np.isnan(rows.withheld)
+    known = asked & ~np.isnan(without.outcome)
+    shares = (
+        ("abstains_without_passage", without.withheld > 0, twins),
+        ("abstains_with_passage", rows.withheld > 0, twins),
+        ("by_heart", without.outcome > 0, known),
+    )
+    for name, hits, held in shares:
+        share = _share(rows, settings, name, hits, held)
+        yield msgspec.structs.replace(share, where=where, missing=int((asked & ~held).sum()))
+    abstained, removed, entity = passage_columns(rows)
+    found = bootstrap_abstention(
+        abstained, removed, entity, n=settings.resamples, seed=settings.ci_seed
+    )
+    yield msgspec.structs.replace(found, name="passage_J", where=where)
+
+
+def passage_columns(rows: Rows) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]:
+    """Return (abstained, passage removed?, entity) of the questions that were asked both ways."""
+    assert rows.without is not None
+    assert rows.withheld is not None
+    twins = ~np.isnan(rows.without.withheld) & ~np.isnan(rows.withheld)
+    abstained = np.concatenate([rows.without.withheld[twins], rows.withheld[twins]])
+    return abstained, np.arange(len(abstained)) < twins.sum(), np.tile(rows.entity[twins], 2)
 
 
 def abstention_sentences(estimates: Iterable[Estimate]) -> list[str]:

@@ -60,11 +60,16 @@ from sayso.report.numbers import (
 )
 from sayso.report.page import refuse_beside, stored_answers, with_answers
 from sayso.report.scatter import Cloud, cloud, figure
-from sayso.report.tables import Cell, Figure, Table, figure_of, signatures, tight
+from sayso.report.tables import Cell, Figure, Notes, Table, figure_of, signatures, tight
 from sayso.report.terminal import begin, data, plain_table, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
 LENGTH, TEXT_ONLY, WORDS = "length_words", "text_only", "words"
+ABSTENTIONS = ("abstains_unanswerable", "abstains_answerable")
+ABSTENTION_ROWS = (
+    *ABSTENTIONS, "abstention_J", "abstention_J_within", "right_minus_wrong", "utility",
+    "abstains_without_passage", "abstains_with_passage", "passage_J", "by_heart",
+)  # fmt: skip
 #: what scores are read against: never the best score, and in every table
 REFERENCES = (LENGTH, TEXT_ONLY, WORDS)
 #: AUROCs that differ by less are equal
@@ -217,6 +222,9 @@ def headline(results: SelectiveResults, form: str) -> str:
     rate = results.get("error_rate", form=form, against=judge)
     ranked = results.scores(form)
     if rate.value is None:
+        abstaining = " ".join(abstention_sentences(results, form))
+        if abstaining:
+            return f"{title}: {abstaining}"
         return f"{title}: no answer has a verdict, so nothing could be ranked."
     wrong = rate.value * rate.n
     if min(wrong, rate.n - wrong) < FEWEST:
@@ -300,6 +308,29 @@ def unread_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
             f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are in no "
             f"number; whatever they are, {percent(rate.bound_low, 0)} to "
             f"{percent(rate.bound_high, 0)} are wrong."
+        )
+
+
+def abstention_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
+    """Yield whether it abstains where there is no answer and not where there is one, and its J."""
+    place = {"form": form, "against": results.judge(form)}
+    j = results.get("abstention_J", **place)
+    parts = [results.get(name, **place) for name in ABSTENTIONS]
+    if all(part.value is not None for part in parts):
+        none, some = (f"{_share(part)} of {part.n:,} questions" for part in parts)
+        yield (
+            f"the model abstains on {none} without an answer and on {some} with one: "
+            f"J = {_signed_interval(j)} (0 = blind)."
+        )
+    removed, given, j = (
+        results.get(name, **place)
+        for name in ("abstains_without_passage", "abstains_with_passage", "passage_J")
+    )
+    if j.value is not None:
+        yield (
+            f"Asked again without the passage it abstains on {_share(removed)} of "
+            f"{removed.n:,} questions, with it on {_share(given)}: J = {_signed_interval(j)}; "
+            f"{_share(results.get('by_heart', **place))} it answers right by heart."
         )
 
 
@@ -493,7 +524,8 @@ def summary(
     numbers = []
     for form in results.forms:
         place = {"form": form, "against": results.judge(form)}
-        found = (results.get(name, **place) for name in ("auroc_best", "error_rate"))
+        names = ("auroc_best", "error_rate", "abstention_J")
+        found = (results.get(name, **place) for name in names)
         numbers += [e for e in found if e.value is not None][:1]
     return [headline(results, form) for form in results.forms], numbers
 
@@ -511,7 +543,8 @@ def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
         ranked = [name for name in results.ranked(form) if name != TEXT_ONLY]
         shown = ranked[:BEST] + [n for n in (LENGTH, WORDS) if n in ranked[BEST:]]
         place = {"form": form, "against": results.judge(form)}
-        first = (results.find(name, **place) for name in ("error_rate", "auroc_best"))
+        names = ("error_rate", "auroc_best", "abstention_J", *ABSTENTIONS, "passage_J")
+        first = (results.find(name, **place) for name in names)
         main += [estimate for estimate in first if estimate is not None]
         main += [results.best(form, name) for name in shown]
     return main
@@ -584,6 +617,7 @@ def _cells(results: SelectiveResults, form: str, name: str, console: Console) ->
 
 def _below(results: SelectiveResults, form: str) -> Iterator[str]:
     yield from unread_sentences(results, form)
+    yield from abstention_lines(results, form)
     if results.ranked(form):
         yield from length_sentences(results, form)
     yield from words_sentences(results, form)
@@ -591,6 +625,26 @@ def _below(results: SelectiveResults, form: str) -> Iterator[str]:
     yield from refused_sentences(results, form)
     yield from agreement_sentences(results, form)
     yield from flip_sentences(results, form, most=2)
+
+
+def abstention_lines(results: SelectiveResults, form: str) -> list[str]:
+    """Return the sentences on abstaining that the headline does not hold, and the utilities."""
+    place = {"form": form, "against": results.judge(form)}
+    told = results.get("error_rate", **place).value is None
+    lines = [] if told else [capital(text) for text in abstention_sentences(results, form)]
+    first = results.get("right_minus_wrong", **place)
+    if first.value is not None:
+        more = [
+            f"{signed(e.value)} at {part_of(e.where, 'target')}"
+            for e in results.each("utility", **place)
+            if e.value is not None
+        ]
+        lines.append(
+            f"Right minus wrong, abstaining 0: {_signed_interval(first)} (the Omniscience Index is "
+            f"100 times it); utility at confidence targets: {', '.join(more)}. Below 0 silence "
+            "would have been worth more."
+        )
+    return lines
 
 
 # ---- charts
@@ -955,6 +1009,25 @@ def _named(name: str, style: str = "") -> Cell:
     return Cell(label, "" if label == name else name, head=True, style=style)
 
 
+def abstention_table(results: SelectiveResults, form: str) -> Table:
+    """Return how the model abstains, and what its answers are worth when wrong ones cost."""
+    judge, rows, notes = results.judge(form), [], Notes()
+    for name in ABSTENTION_ROWS:
+        for e in results.each(name, form=form, against=judge):
+            rest = [part_label(k, v) for k, v in e.where if k not in ("form", "against")]
+            symbol, meaning = LABELS[name]
+            label = ", ".join([f"{symbol}: {meaning}" if symbol else meaning, *rest])
+            cells = notes.cell(e, label)
+            missing = f"{e.missing:,}" if e.missing else ""
+            rows.append([Cell(label, head=True), cells, Cell(f"{e.n:,}"), Cell(missing)])
+    text = (
+        "Abstaining, refusing and asking back count as abstained; a hedged value does not. "
+        "Abstaining is worth 0 wherever it happens: always silent has 0."
+    )
+    head = ["", "value", "answers", "without a verdict"]
+    return Table("Abstaining, with 95 % intervals", head, rows, [text, *notes.lines()])
+
+
 def agreement_table(results: SelectiveResults, form: str) -> Table:
     """Return how often every two answer metrics agree, and each with most of the others."""
     judge = results.judge(form)
@@ -962,6 +1035,8 @@ def agreement_table(results: SelectiveResults, form: str) -> Table:
     for estimate in results.each("metric_agreement", form=form):
         one, other = part_of(estimate.where, "against"), part_of(estimate.where, "metric")
         pairs[one, other] = pairs[other, one] = estimate
+    if all(estimate.value is None for estimate in pairs.values()):
+        pairs = {}
     names = list(dict.fromkeys(name for name, _ in pairs))
     rows = []
     for name in names:
@@ -1164,6 +1239,8 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
     return {
         "name": form,
         "title": FORMS[form].capitalize(),
+        "abstention": abstention_table(results, form),
+        "abstention_text": abstention_lines(results, form),
         "board": board_table(results, form, SHOWN_ON_PAGE),
         "whole": board_table(results, form) if len(results.ranked(form)) > SHOWN_ON_PAGE else None,
         "agreement": agreement_table(results, form),
@@ -1195,6 +1272,19 @@ def _headline_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate
 
 #: names are said as they are in tables of differences
 LABELS = {
+    "abstention_J": (
+        "J",
+        "abstains where there is no answer, minus where there is one (0 = blind)",
+    ),
+    "abstention_J_within": ("J within type", "J among questions of one type (0 = blind)"),
+    "abstains_unanswerable": ("", "abstains where there is no answer"),
+    "abstains_answerable": ("", "abstains where there is an answer"),
+    "right_minus_wrong": ("", "right minus wrong, abstaining 0 (the Omniscience Index / 100)"),
+    "utility": ("", "right 1, abstained 0, wrong -t/(1-t), at a confidence target t"),
+    "passage_J": ("J of passages", "abstains without the passage, minus with it (0 = blind)"),
+    "abstains_without_passage": ("", "abstains where its passage was taken away"),
+    "abstains_with_passage": ("", "abstains on the same questions with their passage"),
+    "by_heart": ("", "right without the passage"),
     "error_rate": ("", "wrong answers"),
     "auroc_best": ("", "best score, cross-fitted AUROC"),
     "auroc": ("", "AUROC for a wrong answer (.5 = blind)"),
@@ -1206,6 +1296,10 @@ def part_label(key: str, value: str) -> str:
     """Return a part of a slice in words."""
     if key == "score":
         return score_label(value)
+    if key == "target":
+        return f"target {line(value, 20)}"
+    if key == "counting":
+        return f"counting {line(value, 40)}"
     return (
         f"against {metric_label(value)}" if key == "against" else FORMS.get(value, line(value, 60))
     )

@@ -35,8 +35,17 @@ from sayso.scores.text_only import TEXT_ONLY, ngrams, text_only
 
 #: the model's words as a score: 1 where it hedged when asked to voice doubt, 0 where it did not
 WORDS = "words"
+#: stage of the questions that are asked without their passage
+WITHOUT_PASSAGE = "without-passage"
 #: P(IK) of each data set, learned on the others
 OTHER_DATA = "p_ik_other_data"
+
+
+class Without(NamedTuple):
+    """Answers to the same questions without their passage: withheld, and outcome, as in Rows."""
+
+    withheld: Floats
+    outcome: Floats
 
 
 class Rows(NamedTuple):
@@ -74,6 +83,14 @@ class Rows(NamedTuple):
     reference_words: Floats | None = None
     withheld: Floats | None = None
     unanswerable: NDArray[np.bool_] | None = None
+    #: the judge's stance, "" where it has none
+    stance: NDArray[np.str_] | None = None
+    #: 1 right, -1 wrong, 0 withheld or nothing said, NaN where nobody can say
+    outcome: Floats | None = None
+    #: questions with an answer that nobody gives us
+    ungraded: NDArray[np.bool_] | None = None
+    #: the same of the answers without their passage, NaN where none was asked for
+    without: Without | None = None
     #: hidden states (n, d) that P(IK) learns from, NaN where an answer has none
     states: Floats | None = None
 
@@ -187,10 +204,8 @@ def _rows(
     scores, reasons = _scores(run, form, facts)
     values, words, reference_words = _word_metrics(facts)
     graded = _graded(run, form, facts, settings)
-    wrong = {name: np.full(len(facts), np.nan) for name in (judge, "rules")}
-    for row, fact in enumerate(facts):
-        for by, verdict in fact.verdicts.items():
-            wrong[by][row] = _wrong(verdict, settings)
+    labeled = _without_golds(facts, judge)
+    wrong = _judged(facts, settings, judge, labeled=labeled)
     cuts = {
         "rouge_l": Threshold(settings.rouge_threshold),
         "squad_f1": Threshold(settings.f1_threshold, strict=False),
@@ -204,6 +219,10 @@ def _rows(
     unknown = _unknown(facts, state) if state else None
     if unknown is not None:
         wrong[UNKNOWN_TARGET] = unknown
+    lacking = any(ungraded(f.question) for f in facts) and not labeled
+    if lacking and not any(f.question.golds for f in facts):
+        # what is left are the questions without an answer: no picture of the errors
+        wrong = {name: np.full(len(facts), np.nan) for name in wrong}
     entities = {e: i for i, e in enumerate(dict.fromkeys(entity_of(f.question) for f in facts))}
     return Rows(
         form=form,
@@ -216,7 +235,7 @@ def _rows(
         wrong=wrong,
         values=values,
         words=words,
-        unread=sum(judge not in f.verdicts or f.verdicts[judge].value is None for f in facts),
+        unread=sum(_unread(f.verdicts.get(judge)) for f in facts),
         unplaced=sum(f.text is None for f in facts) if form == "long" else 0,
         dataset=np.array([f.question.dataset for f in facts], dtype=np.str_),
         drawn_unknown=unknown,
@@ -225,7 +244,32 @@ def _rows(
         reference_words=reference_words,
         withheld=np.array([withheld(f.verdicts.get(judge)) for f in facts], dtype=np.float64),
         unanswerable=np.array([f.question.answerable is False for f in facts], dtype=np.bool_),
+        stance=np.array([_stance(f.verdicts.get(judge)) for f in facts], dtype=np.str_),
+        outcome=np.array([outcome(f.verdicts.get(judge)) for f in facts], dtype=np.float64),
+        ungraded=np.array([ungraded(f.question) and not labeled for f in facts], dtype=np.bool_),
+        without=_without_passage(run, facts) if form == "short" else None,
     )
+
+
+def _without_golds(facts: list[_Fact], judge: str) -> bool:
+    """Tell whether the judge says what is right without a gold, as people do."""
+    return any(
+        judge in f.verdicts and f.verdicts[judge].content in ("correct", "incorrect")
+        for f in facts
+        if ungraded(f.question)
+    )
+
+
+def _judged(
+    facts: list[_Fact], settings: Settings, judge: str, *, labeled: bool
+) -> dict[str, Floats]:
+    """Return 1 for a wrong answer by the judge and by the rules, NaN where nobody can say."""
+    wrong = {name: np.full(len(facts), np.nan) for name in (judge, "rules")}
+    for row, fact in enumerate(facts):
+        for by, verdict in fact.verdicts.items():
+            if not ungraded(fact.question) or (labeled and by == judge):
+                wrong[by][row] = _wrong(verdict, settings)
+    return wrong
 
 
 def _scores(run: Run, form: str, facts: list[_Fact]) -> tuple[dict[str, Floats], dict[str, str]]:
@@ -292,6 +336,46 @@ def _wrong(verdict: Verdict, settings: Settings) -> float:
     if verdict.content == "incorrect" or settings.abstained == "incorrect":
         return 1.0
     return float("nan")
+
+
+def ungraded(question: Question) -> bool:
+    """Tell whether a question has an answer that nobody gives us."""
+    return question.answerable is True and not question.golds
+
+
+def has_passage(question: Question) -> bool:
+    """Tell whether an answerable short question comes with a passage."""
+    return bool(question.context) and question.answerable is not False and not question.parts
+
+
+def _unread(verdict: Verdict | None) -> bool:
+    """Tell whether a verdict is missing; one without content, for want of a gold, is not."""
+    return verdict is None or verdict.stance is None
+
+
+def _stance(verdict: Verdict | None) -> str:
+    return "" if verdict is None else (verdict.stance or "")
+
+
+def outcome(verdict: Verdict | None) -> float:
+    """Return 1 for a right value, -1 for a wrong one, 0 for none, NaN where nobody can say."""
+    if verdict is None or verdict.stance is None:
+        return float("nan")
+    if verdict.stance in WITHHELD or verdict.content == "none":
+        return 0.0
+    return {"correct": 1.0, "incorrect": -1.0, None: float("nan")}[verdict.content]
+
+
+def _without_passage(run: Run, facts: Sequence[_Fact]) -> Without | None:
+    """Return how the questions were answered without their passage; ``None`` if none was."""
+    if not run.has(f"verdicts/{WITHOUT_PASSAGE}"):
+        return None
+    read = {v.asked: v for v in run.verdicts(WITHOUT_PASSAGE)}
+    verdicts = [read.get(f.question.id) for f in facts]
+    return Without(
+        np.array([withheld(v) for v in verdicts], dtype=np.float64),
+        np.array([outcome(v) for v in verdicts], dtype=np.float64),
+    )
 
 
 def withheld(verdict: Verdict | None) -> float:

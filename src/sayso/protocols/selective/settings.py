@@ -126,6 +126,11 @@ class Settings:
     words: bool = collect(
         True, "ask once more with the instruction to express doubt: the model's words as a policy"
     )
+    without_passage: bool = collect(
+        False,
+        "ask each answerable question that has a passage once more without it: does the model "
+        "abstain then, or answer all the same?",
+    )
     known_k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(
         5, "draws that are judged, to tell known from unknown facts; 0: none, and no such numbers"
     )

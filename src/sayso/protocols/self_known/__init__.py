@@ -36,6 +36,7 @@ SELF_KNOWN = Protocol(
     cautions=measure.cautions,
     compare=compare.compare,
     numbers=compare.numbers,
+    reads_texts=True,
     off_by_default=("retrieval", "open_book", "remedy", "draws.k"),
     is_judged=collect.is_judged,
     unpriced=collect.unpriced,

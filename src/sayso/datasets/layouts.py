@@ -1,0 +1,321 @@
+"""Published files of answers, known by their columns and read as rows of ours.
+
+One entry for each: the columns that mark it, how a row reads under our names, and what a reader of
+the numbers must know. Short answers become rows of :mod:`sayso.datasets.answer_rows`, long texts
+those of :mod:`sayso.datasets.long_texts`. What people's labels do not say is not guessed: such a
+claim has no label, and its ``problem`` is what they said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sayso.records import InputError
+
+Row = Mapping[str, Any]
+#: a person said that the source says nothing of it, or that it holds in part, or cannot be checked
+UNTOLD, PARTLY, UNCHECKABLE = "not in the source", "supported in part", "cannot be checked"
+
+
+class Layout(NamedTuple):
+    """A published file: ``signs`` are columns that it has, ``read`` turns a row into one of ours.
+
+    ``long``: its rows are long texts. ``aliases``: several golds are ways to write one. ``refused``
+    is why nothing can be made of it.
+    """
+
+    name: str
+    signs: frozenset[str]
+    read: Callable[[Row], dict[str, Any]]
+    notes: tuple[str, ...] = ()
+    long: bool = False
+    aliases: bool = False
+    refused: str = ""
+
+
+def layout_of(row: Row, *, long: bool | None = None) -> Layout | None:
+    """Return the layout of a file by its first row; ``None`` for rows of one's own."""
+    found = (one for one in LAYOUTS if one.signs <= row.keys())
+    return next((one for one in found if long is None or one.long is long), None)
+
+
+# ---- short answers
+
+
+def _confabulations(row: Row) -> dict[str, Any]:
+    article = str(row["article"])
+    return {
+        # the set too: questions with an answer are numbered anew
+        "question": f"{article} · {row['set']} · question {row['number']}",
+        "entity": article,
+        **{name: row[name] for name in ("model", "answer", "answerable")},
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _unknownbench(row: Row) -> dict[str, Any]:
+    stated: Any = row.get("stated_confidence")
+    return {
+        **{name: row[name] for name in ("model", "question", "answer", "answerable")},
+        "gold": row["golds"],
+        "stated_confidence": stated / 100 if _is_number(stated) else stated,
+    }
+
+
+def _llmdrift(row: Row) -> dict[str, Any]:
+    return {
+        "model": row["model"],
+        "question": row["query"],
+        "answer": row["answer"],
+        "entity": row.get("id"),
+    }
+
+
+def _halueval(row: Row) -> dict[str, Any]:
+    told = {"yes": False, "no": True}
+    return {
+        "model": "ChatGPT",
+        "question": row["user_query"],
+        "answer": row["chatgpt_response"],
+        "human": told.get(row["hallucination"], row["hallucination"]),
+    }
+
+
+# ---- long texts
+
+
+def _annotated(
+    text: str, sentences: Sequence[Any], labels: Sequence[Any], says: Mapping[Any, str]
+) -> dict[str, Any]:
+    """Return a text whose sentences have one label each."""
+    if len(sentences) != len(labels):
+        raise InputError(
+            f"{len(sentences)} sentences and {len(labels)} labels: expected one for each"
+        )
+    parts = [
+        {"text": s, "human-atomic-facts": [{"text": s, **_told(label, says)}]}
+        for s, label in zip(sentences, labels, strict=True)
+    ]
+    return {"output": text, "annotations": parts}
+
+
+def _told(label: Any, says: Mapping[Any, str]) -> dict[str, Any]:
+    """Return a label of ours, or what people said instead of one."""
+    told = says.get(label) if isinstance(label, str | bool) else None
+    if told is None:
+        return {"label": None, "problem": f"label {str(label)[:40]!r}"}
+    return {"label": told} if told in ("S", "NS") else {"label": None, "problem": told}
+
+
+def _refchecker(row: Row) -> dict[str, Any]:
+    says = {"Entailment": "S", "Contradiction": "NS", "Neutral": UNTOLD}
+    claims = [
+        {"text": " ".join(map(str, one["triplet"])), **_told(one["human_label"], says)}
+        for one in row["claims"]
+    ]
+    return {
+        "model": row["model"],
+        "prompt": f"question {row['id']}",
+        "domain": row["setting"],
+        "text": row["response"],
+        "claims": claims,
+    }
+
+
+def _felm(row: Row) -> dict[str, Any]:
+    says = {True: "S", False: "NS"}
+    segments, text = row["segmented_response"], row["response"]
+    whole = text if isinstance(text, str) else " ".join(segments)
+    return {
+        "model": "ChatGPT",
+        "input": row["prompt"],
+        "prompt": row["prompt"],
+        "cat": [row["domain"]],
+        **_annotated(whole, segments, row["labels"], says),
+    }
+
+
+def _wikibio(row: Row) -> dict[str, Any]:
+    says = {"accurate": "S", "minor_inaccurate": "NS", "major_inaccurate": "NS"}
+    prompt = str(row.get("question") or "a biography")
+    return {
+        "model": "GPT-3",
+        "input": prompt,
+        "prompt": prompt,
+        **_annotated(row["gpt3_text"], row["gpt3_sentences"], row["annotation"], says),
+    }
+
+
+def _fables(row: Row) -> dict[str, Any]:
+    says = {"Yes": "S", "No": "NS", "PartialSupport": PARTLY, "Inapplicable": UNCHECKABLE}
+    claims = row["claims"]
+    ordered = claims.values() if isinstance(claims, Mapping) else claims
+    return {
+        "model": row["model"],
+        "topic": row["book"],
+        "prompt": f"Summarize {row['book']}.",
+        "text": row["summary"],
+        "claims": [{"text": one["claim"], **_told(one["label"], says)} for one in ordered],
+    }
+
+
+LAYOUTS = (
+    Layout(
+        "confabulations",
+        frozenset(("set", "answerable", "model", "article", "number", "answer")),
+        _confabulations,
+        ("the questions' words and their golds are not in the file: they go by their numbers",),
+    ),
+    Layout(
+        "UnknownBench",
+        frozenset(("model", "answerable", "question", "answer", "golds")),
+        _unknownbench,
+        (
+            "stated_confidence is read as per cent",
+            "prompt_and_answer_entropy is left out: it is of the prompt too, which says nothing of "
+            "the answer",
+        ),
+        aliases=True,
+    ),
+    Layout(
+        "graded TriviaQA answers",
+        frozenset(("model", "question", "references", "Human-Eval")),
+        dict,
+        refused="it has the verdicts of people and of judges, and no answers: nothing can be "
+        "judged or scored. Who agrees with the people: sayso.metrics.agreement on its columns",
+    ),
+    Layout(
+        "LLMDrift's OpinionQA",
+        frozenset(("model", "query", "ref_answer", "answer", "trail")),
+        _llmdrift,
+        ("ref_answer is left out: opinions have no gold",),
+    ),
+    Layout(
+        "HaluEval, general",
+        frozenset(("user_query", "chatgpt_response", "hallucination")),
+        _halueval,
+        (
+            "people's yes (it holds something unverifiable, wrong or beside the point) is read as "
+            "not right, their no as right; the spans that they marked are left out",
+        ),
+    ),
+    Layout(
+        "RefChecker",
+        frozenset(("setting", "model", "response", "claims")),
+        _refchecker,
+        ("Neutral is no label: the source does not say; the words of the questions are not there",),
+        long=True,
+    ),
+    Layout(
+        "FELM",
+        frozenset(("prompt", "response", "segmented_response", "labels")),
+        _felm,
+        (
+            "every segment that people labeled is one claim; a response that is not there is its "
+            "segments, joined",
+        ),
+        long=True,
+    ),
+    Layout(
+        "WikiBio of GPT-3",
+        frozenset(("gpt3_text", "gpt3_sentences", "annotation")),
+        _wikibio,
+        (
+            "every sentence that people labeled is one claim; minor and major inaccuracies are "
+            "both not supported",
+        ),
+        long=True,
+    ),
+    Layout(
+        "FABLES",
+        frozenset(("book", "model", "summary", "claims")),
+        _fables,
+        ("PartialSupport and Inapplicable are no label",),
+        long=True,
+    ),
+)
+
+
+# ---- results of other tools
+
+
+def promptfoo_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return rows of promptfoo's results (``results.results``); ``None`` for another file.
+
+    A result has ``provider``, ``vars``, ``prompt.raw``, ``response.output`` and the outcome of
+    each assertion. An assertion ``equals`` holds the gold, one of type ``human`` a person's
+    verdict; what other assertions say stands under their type.
+    """
+    summary = document.get("results")
+    results = summary.get("results") if isinstance(summary, Mapping) else None
+    if not isinstance(results, list):
+        return None
+    return [_promptfoo_row(one) for one in results if isinstance(one, Mapping)]
+
+
+def _promptfoo_row(one: Mapping[str, Any]) -> dict[str, Any]:
+    def part(value: Any, name: str) -> Any:
+        return value.get(name) if isinstance(value, Mapping) else None
+
+    provider = one.get("provider")
+    variables = one.get("vars")
+    asked = next(
+        (v for n in ("question", "query", "input") if isinstance(v := part(variables, n), str)),
+        None,
+    )
+    prompt = part(one.get("prompt"), "raw")
+    output = part(one.get("response"), "output")
+    row: dict[str, Any] = {
+        "model": provider if isinstance(provider, str) else part(provider, "label")
+        or part(provider, "id"),
+        "question": asked or prompt,
+        "prompt": prompt,
+        "answer": output if isinstance(output, str) else None,
+    }  # fmt: skip
+    asserted = part(one.get("testCase"), "assert")
+    golds = [
+        a.get("value")
+        for a in (asserted if isinstance(asserted, list) else ())
+        if part(a, "type") == "equals" and isinstance(a.get("value"), str)
+    ]
+    row |= {"gold": golds} if golds else {}
+    verdicts = part(one.get("gradingResult"), "componentResults")
+    for verdict in verdicts if isinstance(verdicts, list) else ():
+        kind, passed = part(part(verdict, "assertion"), "type"), part(verdict, "pass")
+        if isinstance(kind, str) and isinstance(passed, bool):
+            row["human" if kind == "human" else f"assert {kind}"] = passed
+    return row
+
+
+def deepeval_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return rows of a test run of DeepEval (``testCases``); ``None`` for another file.
+
+    A case has ``input``, ``actualOutput``, ``expectedOutput``, ``context`` and ``metricsData``, of
+    which each metric's ``success`` stands under its name.
+    """
+    cases = document.get("testCases")
+    if not isinstance(cases, list):
+        return None
+    settings = document.get("hyperparameters")
+    model = settings.get("model") if isinstance(settings, Mapping) else None
+    return [_deepeval_row(one, model) for one in cases if isinstance(one, Mapping)]
+
+
+def _deepeval_row(one: Mapping[str, Any], model: object) -> dict[str, Any]:
+    context = one.get("context")
+    row: dict[str, Any] = {
+        "model": model if isinstance(model, str) else None,
+        "question": one.get("input"),
+        "answer": one.get("actualOutput"),
+        "gold": one.get("expectedOutput"),
+        "context": "\n\n".join(map(str, context)) if isinstance(context, list) else None,
+    }
+    metrics = one.get("metricsData")
+    for metric in metrics if isinstance(metrics, list) else ():
+        if isinstance(metric, Mapping) and isinstance(metric.get("success"), bool):
+            row[f"metric {metric.get('name')}"] = metric["success"]
+    return row

@@ -1,0 +1,283 @@
+"""Answers on record: files of answers as questions, and what each model said to them.
+
+One pass over the files serves all models in them. All models share one set of questions, so that
+their runs can be compared; a question that a model has no answer to is left out of its run, and
+counted there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from sayso.datasets.answer_files import Answers, open_answers
+from sayso.datasets.answer_rows import ABOVE_ZERO, AnswerRow
+from sayso.datasets.dataset import Dataset, questions_hash
+from sayso.datasets.tables import gold_in, stem_of
+from sayso.records import Gold, InputError, Question, content_id, is_blank, question_id
+
+#: what log-probabilities a file may hold; only natural ones are read
+LogprobKind = Literal["natural", "base2", "base10", "logits", "none"]
+#: data of files in which the file is the model
+NAME = "answers"
+CONVERT = {
+    "base2": "multiply them by ln 2 = 0.6931",
+    "base10": "multiply them by ln 10 = 2.3026",
+    "logits": "they are no probabilities until they are normalized over all tokens",
+}
+
+
+class RecordedModel(NamedTuple):
+    """What one model said: its rows by question, and what was left out, and why."""
+
+    name: str
+    rows: Mapping[str, AnswerRow]
+    notices: tuple[str, ...]
+
+    @property
+    def identity(self) -> str:
+        """A hash of what is on record, under the model's name."""
+        said = [
+            (q, r.answer, r.samples, r.logprobs, r.sample_logprobs, r.human, r.stated)
+            for q, r in sorted(self.rows.items())
+        ]
+        return f"recorded:{content_id([self.name, said])}"
+
+    @property
+    def draws(self) -> int:
+        """The most samples that a question has."""
+        return max((len(row.samples) for row in self.rows.values()), default=0)
+
+    @property
+    def judged_by_people(self) -> int:
+        """How many answers carry a person's verdict."""
+        return sum(row.human is not None for row in self.rows.values())
+
+
+class RecordedAnswers(NamedTuple):
+    """The questions of some files, and the models that answered them."""
+
+    data: Dataset
+    models: list[RecordedModel]
+
+
+class _Model:
+    """A model while its rows come in."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, AnswerRow] = {}
+        self.count = 0
+        self.left_out = Counter[str]()
+        self.problems = Counter[str]()
+        self.files: list[str] = []
+        self.notes: list[str] = []
+
+    def take(self, question: str, row: AnswerRow) -> None:
+        self.count += 1
+        self.problems.update(p for p in row.problems if not p.startswith("neither an answer"))
+        if row.answer is None and not row.samples:
+            self.left_out["no answer"] += 1
+        elif question in self.rows:
+            self.left_out["the question was answered before (the first answer counts)"] += 1
+        else:
+            self.rows[question] = row
+
+    def finished(self, name: str) -> RecordedModel:
+        out = "; ".join(f"{n:,} left out: {why}" for why, n in self.left_out.items())
+        lead = f"answers on record: {len(self.rows):,} of {self.count:,} rows of {name} taken"
+        files = f", from {', '.join(dict.fromkeys(self.files))}"
+        worst = [f"{n:,} rows: {problem}" for problem, n in self.problems.most_common(MOST)]
+        notes = [f"{lead}{files}{'; ' if out else ''}{out}", *dict.fromkeys(self.notes), *worst]
+        return RecordedModel(name, self.rows, tuple(notes))
+
+
+#: problems of rows that are told
+MOST = 5
+
+
+def read_recorded(
+    files: Sequence[Path | str],
+    columns: Mapping[str, str] | None = None,
+    logprobs: LogprobKind | None = None,
+) -> RecordedAnswers:
+    """Read files of answers: a model for each name in the column ``model``, else for each file.
+
+    ``columns`` maps our names to the files'; ``logprobs`` says what their log-probabilities are, if
+    the columns do not. Raises InputError for files that cannot be read, and for log-probabilities
+    that are none.
+    """
+    _check_files(files)
+    _check_kind(logprobs)
+    questions = _Questions()
+    models: dict[str, _Model] = {}
+    names = file_names([Path(file) for file in files])
+    by_column = False
+    for file, name in zip(files, names, strict=True):
+        answers = open_answers(file, columns, published=True)
+        aliases = answers.layout is not None and answers.layout.aliases
+        of_file: dict[str, _Model] = {}
+        for given in answers.rows:
+            row = _with_logprobs(given, logprobs, str(file))
+            by_column = by_column or row.model is not None
+            own = _model_name(row.model or name)
+            of_file[own] = model = models.setdefault(own, _Model())
+            question = questions.of(row, aliases)
+            if question is None:
+                model.count += 1
+                model.left_out["no question"] += 1
+            else:
+                model.take(question, msgspec.structs.replace(row, own={}))
+        _note(of_file, answers, Path(file).name)
+    data = questions.dataset(stem_of(Path(files[0])) if by_column and len(files) == 1 else NAME)
+    found = [model.finished(name) for name, model in models.items() if model.rows]
+    if not found:
+        raise InputError(f"{', '.join(map(str, files))[:200]}: no row has a question and an answer")
+    return RecordedAnswers(data, found)
+
+
+def _check_files(files: Sequence[Path | str]) -> None:
+    if not files:
+        raise InputError("no file of answers: --answers FILE, one or more")
+    twice = [place for place, n in Counter(str(Path(f).resolve()) for f in files).items() if n > 1]
+    if twice:
+        raise InputError(f"{twice[0]} is named twice")
+
+
+def _check_kind(kind: LogprobKind | None) -> None:
+    if kind in CONVERT:
+        raise InputError(
+            f"logprobs {kind}: expected natural logarithms of probabilities; {CONVERT[kind]}. "
+            "--logprobs none leaves them out"
+        )
+
+
+def _note(models: Mapping[str, _Model], answers: Answers, name: str) -> None:
+    """Add to each model of a file what a reader must know of it."""
+    layout = answers.layout
+    notes = [f"{name}: {text}" for text in answers.notices]
+    notes += [f"{layout.name}: {text}" for text in layout.notes] if layout is not None else []
+    for model in models.values():
+        model.files.append(name if layout is None else f"{name} ({layout.name})")
+        model.notes += notes
+
+
+def file_names(files: Sequence[Path]) -> list[str]:
+    """Return the files' names as names of models, with their folders where two are equal."""
+    stems = [stem_of(file) for file in files]
+    return [
+        stem if stems.count(stem) == 1 else f"{file.resolve().parent.name}/{stem}"
+        for file, stem in zip(files, stems, strict=True)
+    ]
+
+
+def _model_name(name: str) -> str:
+    return " ".join(name.split())[:200] or "unnamed"
+
+
+def _with_logprobs(row: AnswerRow, kind: LogprobKind | None, file: str) -> AnswerRow:
+    """Return a row whose log-probabilities can be used, or that has none.
+
+    A list with a value that is unknown is left out whole: a mean over the others is of another
+    text. Raises InputError for values that are no logarithms of probabilities.
+    """
+    if row.logprobs is None and row.sample_logprobs is None:
+        return row
+    every = [row.logprobs, *(row.sample_logprobs or ())]
+    if kind == "none":
+        return msgspec.structs.replace(row, logprobs=None, sample_logprobs=None)
+    if any(value > ABOVE_ZERO for values in every for value in values or ()):
+        raise InputError(
+            f"{file} {row.place}: log-probabilities above 0: expected natural logarithms of "
+            "probabilities, not logits or probabilities; convert them, or leave them out with "
+            "--logprobs none"
+        )
+    known = [values if values and all(map(math.isfinite, values)) else None for values in every]
+    return msgspec.structs.replace(
+        row,
+        logprobs=known[0],
+        sample_logprobs=tuple(known[1:]) if row.sample_logprobs is not None else None,
+    )
+
+
+class _Questions:
+    """The questions of all files, each once."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[str, str, str | None], str] = {}
+        self._found: dict[str, Question] = {}
+        self._count = 0
+        self._unlike: set[str] = set()
+
+    def of(self, row: AnswerRow, aliases: bool) -> str | None:
+        """Return the id of a row's question; ``None`` for a row without one."""
+        self._count += 1
+        text = " ".join(row.question.split())
+        if is_blank(text):
+            return None
+        context = row.context.strip() or None if row.context else None
+        key = (text, row.entity or "", context)
+        id_ = self._ids.get(key)
+        if id_ is None:
+            id_ = self._ids[key] = question_id(NAME, row.entity or "", text, context)
+        known = self._found.get(id_)
+        if known is None or known.golds is None or known.answerable is None:
+            self._found[id_] = _question(id_, text, context, row, known, aliases)
+        elif row.gold and not {*row.gold} <= {n for g in known.golds for n in g.names}:
+            self._unlike.add(id_)
+        return id_
+
+    def dataset(self, name: str) -> Dataset:
+        """Return all questions as a set."""
+        questions = tuple(
+            msgspec.structs.replace(q, dataset=name, domain=q.domain or name)
+            for q in self._found.values()
+        )
+        notes = [
+            f"{self._count:,} rows of answers to {len(questions):,} questions"
+            f"{self._of_kind(questions)}"
+        ]
+        if self._unlike:
+            notes.append(
+                f"{len(self._unlike):,} questions have other golds in other rows: the first count"
+            )
+        return Dataset(name, questions, questions_hash(questions), self._count, tuple(notes))
+
+    def _of_kind(self, questions: Sequence[Question]) -> str:
+        bare = sum(q.golds is None and q.answerable is not False for q in questions)
+        none = sum(q.answerable is False for q in questions)
+        parts = [f"{none:,} cannot be answered: abstaining is right"] if none else []
+        parts += [f"{bare:,} have no gold"] if bare else []
+        return f"; {'; '.join(parts)}" if parts else ""
+
+
+def _question(
+    id_: str, text: str, context: str | None, row: AnswerRow, known: Question | None, aliases: bool
+) -> Question:
+    """Return a question as a row has it; what an earlier row said of it stays."""
+    golds = known.golds if known is not None else None
+    answerable = known.answerable if known is not None else None
+    if golds is None and row.gold and row.answerable is not False:
+        values = [gold_in(value, row.place) for value in row.gold]
+        others = tuple(dict.fromkeys(g.value for g in values[1:] if g.value != values[0].value))
+        golds = tuple(values)
+        if aliases:
+            golds = (Gold(values[0].value, others, kind=values[0].kind),)
+    if answerable is None:
+        answerable = row.answerable if row.answerable is not None else True if golds else None
+    if answerable is False:
+        golds = None
+    return Question(
+        id=id_,
+        dataset=NAME,
+        text=text,
+        golds=golds,
+        answerable=answerable,
+        entity=row.entity or f"question {content_id(text)[:8]}",
+        domain=row.domain or (known.domain if known else ""),
+        context=context,
+    )

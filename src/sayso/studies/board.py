@@ -1,0 +1,388 @@
+"""A board: one static page of many systems, ordered by what a wrong and a missed answer cost.
+
+A system abstains where there is no answer (the good part of J) and where there is one (the bad
+part). The page shows J with ranks that respect ties, both parts against each other, and J in time;
+its script reorders the table for another price of a wrong answer. With c that of an answer where
+there is none, in missed answers, a system costs
+
+    (c (1 - abstained without an answer) + abstained with one) / (c + 1)
+
+which is (1 - J)/2 at c = 1. What is known of a system besides its answers (its group, whether it
+thinks, its date) is what the study's file says, and is never guessed from a name.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sayso.records import Estimate, InputError
+from sayso.report.number_tables import rank_text
+from sayso.report.numbers import compact, line, percent, signed
+from sayso.report.page import page
+
+#: width and height of a plot in a wide window and on a phone
+SIZES = {"wide": (820, 520), "narrow": (350, 380)}
+#: pixels left of, right of, above and below the field of a plot
+MARGINS = (52, 14, 12, 46)
+_DATE = re.compile(r"(?P<year>\d{4})(-(?P<month>0[1-9]|1[0-2])(-(?P<day>0[1-9]|[12]\d|3[01]))?)?")
+
+
+class About(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the study's file says of a system; empty where it says nothing."""
+
+    group: str = ""
+    thinking: str = ""
+    date: str = ""
+
+
+class System(NamedTuple):
+    """A row of the board: J, its two parts, and the ranks that J allows."""
+
+    name: str
+    j: Estimate
+    without: Estimate
+    with_one: Estimate
+    rank: tuple[int, int] | None = None
+    about: About = About()
+
+
+def check_date(text: str, place: str) -> str:
+    """Return a date such as 2025, 2025-08 or 2025-08-07. Raises InputError for anything else."""
+    if text and not _DATE.fullmatch(text):
+        raise InputError(
+            f"{place}: date {line(text, 40)!r}: expected such as 2025-08-07 or 2025-08"
+        )
+    return text
+
+
+def year_of(date: str) -> float:
+    """Return a date as a number of years; a month or a year stands for its middle."""
+    found = _DATE.fullmatch(date)
+    assert found is not None
+    if found["month"] is None:
+        return float(found["year"]) + 0.5
+    day = float(found["day"]) if found["day"] else 15.0
+    return float(found["year"]) + (float(found["month"]) - 1 + day / 31) / 12
+
+
+# ---- plots, drawn here so that the page needs no library
+
+
+class Axis(NamedTuple):
+    """The range of an axis and its ticks: where they stand, and what they say."""
+
+    low: float
+    high: float
+    ticks: list[tuple[float, str]]
+
+
+class Dot(NamedTuple):
+    """A system in a plot: its number, place, interval, mark and name."""
+
+    system: int
+    x: float
+    y: float
+    cross: str
+    mark: str
+    name: str
+    left: bool
+    named: bool = False
+
+
+class Edge(NamedTuple):
+    """A line between two systems: thinking on and off, or an earlier and a later version."""
+
+    kind: str
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
+class Plot(NamedTuple):
+    """A plot in one size."""
+
+    kind: str
+    width: int
+    height: int
+    x_ticks: list[tuple[float, str]]
+    y_ticks: list[tuple[float, str]]
+    dots: list[Dot]
+    edges: list[Edge]
+    blind: tuple[float, float, float, float] | None
+    titles: tuple[str, str]
+
+    @property
+    def field(self) -> tuple[int, int, int, int]:
+        """Left, top, right and bottom of the field."""
+        left, right, top, bottom = MARGINS
+        return left, top, self.width - right, self.height - bottom
+
+
+def _shares(values: Sequence[float], floor: float | None = None) -> Axis:
+    """Return an axis of shares that holds all values, in tenths or twentieths."""
+    low, high = min(values), max(values)
+    step = 0.1 if high - low > 0.3 else 0.05
+    low = floor if floor is not None else math.floor(low / step) * step
+    high = math.ceil(high / step) * step
+    if high - low < step / 2:  # all of them equal
+        low, high = (low - step, low) if low > 0.5 else (low, low + step)
+    count = round((high - low) / step)
+    each = max(1, round(count / 6))
+    ticks = [low + i * step for i in range(0, count + 1, each)]
+    high = min(1.0, high)
+    return Axis(low, high, [(t, f"{100 * t:.0f} %") for t in ticks if t <= high + 1e-9])
+
+
+def _years(values: Sequence[float]) -> Axis:
+    low, high = math.floor(4 * min(values)) / 4, math.ceil(4 * max(values)) / 4
+    high = high if high > low else low + 0.25
+    step = 0.25 if high - low <= 1.5 else 0.5 if high - low <= 3 else 1.0
+    ticks = [low + i * step for i in range(int((high - low) / step) + 1)]
+    return Axis(low, high, [(t, f"{int(t)}-{round(12 * (t % 1)) + 1:02}") for t in ticks])
+
+
+class _Place(NamedTuple):
+    """Where a system stands in a plot, in the units of its axes, and how far it may lie."""
+
+    system: int
+    x: Estimate | float
+    y: Estimate
+
+
+def _value(of: Estimate | float) -> float:
+    return of if isinstance(of, float) else (of.value or 0.0)
+
+
+def _reach(of: Sequence[Estimate]) -> list[float]:
+    """Return values and ends of intervals."""
+    return [end for e in of for end in (e.value, e.low, e.high) if end is not None]
+
+
+def draw(
+    kind: str,
+    places: Sequence[_Place],
+    systems: Sequence[System],
+    axes: tuple[Axis, Axis],
+    titles: tuple[str, str],
+) -> Plot:
+    """Return a plot in the size ``kind``; the line of blind systems only between two shares."""
+    width, height = SIZES[kind]
+    left, right, top, bottom = MARGINS
+
+    def across(value: float) -> float:
+        axis = axes[0]
+        share = (value - axis.low) / (axis.high - axis.low)
+        return round(left + min(1.0, max(0.0, share)) * (width - left - right), 1)
+
+    def up(value: float) -> float:
+        axis = axes[1]
+        share = (value - axis.low) / (axis.high - axis.low)
+        return round(height - bottom - min(1.0, max(0.0, share)) * (height - top - bottom), 1)
+
+    dots = {}
+    for number, x, y in places:
+        system, spot = systems[number], (across(_value(x)), up(_value(y)))
+        reach = ""
+        if isinstance(x, Estimate) and x.low is not None and x.high is not None:
+            reach += f"M{across(x.low)} {spot[1]}H{across(x.high)}"
+        if y.low is not None and y.high is not None:
+            reach += f"M{spot[0]} {up(y.low)}V{up(y.high)}"
+        limit = 60 if kind == "wide" else 24
+        dots[number] = Dot(
+            number, *spot, reach, _mark(system.about.thinking), line(system.name, limit),
+            spot[0] > width / 2,
+        )  # fmt: skip
+    edges = [
+        Edge(joint, dots[a].x, dots[a].y, dots[b].x, dots[b].y)
+        for joint, a, b in joined(systems)
+        if a in dots and b in dots
+    ]
+    low, high = max(axes[0].low, axes[1].low), min(axes[0].high, axes[1].high)
+    blind = None
+    if low < high and not isinstance(places[0].x, float):
+        blind = across(low), up(low), across(high), up(high)
+    return Plot(
+        kind, width, height,
+        [(across(t), text) for t, text in axes[0].ticks],
+        [(up(t), text) for t, text in axes[1].ticks],
+        _labeled(list(dots.values()), width), edges, blind, titles,
+    )  # fmt: skip
+
+
+#: pixels of a sign of a label, and of a line of them
+SIGN, LINE = 6.4, 13.0
+
+
+def _labeled(dots: Sequence[Dot], width: int) -> list[Dot]:
+    """Return the dots, those named whose label meets no other label and no other dot."""
+    taken: list[tuple[float, float, float, float]] = []
+    found = []
+    for dot in dots:
+        long = SIGN * len(dot.name)
+        low = dot.x - 9 - long if dot.left else dot.x + 9
+        box = (low, dot.y - 7 - LINE, low + long, dot.y - 4)
+        free = box[0] >= 0 and box[2] <= width and not any(_meet(box, other) for other in taken)
+        covers = any(
+            box[0] - 5 < d.x < box[2] + 5 and box[1] - 5 < d.y < box[3] + 5
+            for d in dots
+            if d is not dot
+        )
+        if free and not covers:
+            taken.append(box)
+        found.append(dot._replace(named=free and not covers))
+    return found
+
+
+def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _mark(thinking: str) -> str:
+    """Return the mark of a system: that it thinks, that it does not, or nothing is said."""
+    return "plain" if not thinking else "off" if thinking == "off" else "on"
+
+
+def joined(systems: Sequence[System]) -> Iterator[tuple[str, int, int]]:
+    """Yield (kind, number, number) of the systems that a line joins, of one group.
+
+    ``thinking``: of one date, one thinks and the other does not, or to another degree; ``version``:
+    thinking alike, of dates that follow each other.
+    """
+    groups: dict[str, list[int]] = {}
+    for number, system in enumerate(systems):
+        if system.about.group:
+            groups.setdefault(system.about.group, []).append(number)
+    for members in groups.values():
+        same_date: dict[str, list[int]] = {}
+        alike: dict[str, list[int]] = {}
+        for number in members:
+            about = systems[number].about
+            same_date.setdefault(about.date, []).append(number)
+            if about.date:
+                alike.setdefault(about.thinking, []).append(number)
+        for some in same_date.values():
+            thinking = [n for n in some if systems[n].about.thinking]
+            for one, other in pairwise(sorted(thinking, key=lambda n: _degree(systems[n]))):
+                if systems[one].about.thinking != systems[other].about.thinking:
+                    yield "thinking", one, other
+        for some in alike.values():
+            for one, other in pairwise(sorted(some, key=lambda n: year_of(systems[n].about.date))):
+                if systems[one].about.date != systems[other].about.date:
+                    yield "version", one, other
+
+
+#: how much a system thinks, from nothing on
+DEGREES = ("off", "minimal", "low", "medium", "on", "high")
+
+
+def _degree(system: System) -> tuple[int, str]:
+    thinking = system.about.thinking
+    return DEGREES.index(thinking) if thinking in DEGREES else DEGREES.index("on"), thinking
+
+
+# ---- the page
+
+
+def board_page(
+    systems: Sequence[System],
+    title: str,
+    heads: tuple[str, str, str],
+    notes: Sequence[str] = (),
+    seen: str = "",
+) -> str:
+    """Return the page; ``heads`` are what J and its two parts are called.
+
+    ``notes`` stand above every number, ``seen`` (what differences could be seen) below the table.
+
+    Systems without J stand last, with the reason. Raises InputError where none has one.
+    """
+    order = sorted(systems, key=lambda s: (s.j.value is None, -(s.j.value or 0.0)))
+    held = [n for n, s in enumerate(order) if s.without.value is not None and _some(s.with_one)]
+    if not held:
+        raise InputError("a board needs systems that answered questions of both kinds")
+    context = {
+        "title": line(title, 120),
+        "systems": [_row(number, system) for number, system in enumerate(order)],
+        "heads": heads,
+        "plots": _trade(order, held, heads),
+        "times": _in_time(order),
+        "notes": [line(note, 500) for note in notes],
+        "seen": line(seen, 500),
+        "sizes": [max(s.without.n for s in order), max(s.with_one.n for s in order)],
+        "joined": {kind for kind, *_ in joined(order)},
+        "thinking": any(s.about.thinking for s in order),
+    }
+    return page(
+        "board.html.j2", context, "sayso.studies", own=(_own("board.css"), _own("board.js"))
+    )
+
+
+def _some(e: Estimate) -> bool:
+    return e.value is not None
+
+
+@cache
+def _own(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _trade(
+    systems: Sequence[System], held: Sequence[int], heads: tuple[str, str, str]
+) -> list[Plot]:
+    places = [_Place(n, systems[n].with_one, systems[n].without) for n in held]
+    axes = (
+        _shares(_reach([systems[n].with_one for n in held]), 0.0),
+        _shares([*_reach([systems[n].without for n in held]), 1.0]),
+    )
+    return [draw(kind, places, systems, axes, (heads[2], heads[1])) for kind in SIZES]
+
+
+def _in_time(systems: Sequence[System]) -> list[Plot]:
+    """Return J by date in both sizes; nothing where fewer than two dates are given."""
+    places = [
+        _Place(n, year_of(s.about.date), s.j)
+        for n, s in enumerate(systems)
+        if s.about.date and s.j.value is not None
+    ]
+    if len({p.x for p in places}) < 2:
+        return []
+    axes = _years([_value(p.x) for p in places]), _shares(_reach([p.y for p in places]))
+    plain = Axis(*axes[1][:2], [(t, compact(t)) for t, _ in axes[1].ticks])
+    return [draw(kind, places, systems, (axes[0], plain), ("date", "J")) for kind in SIZES]
+
+
+def _row(number: int, system: System) -> dict[str, Any]:
+    """Return what a row of the table shows, and the numbers that its script orders by."""
+    about = system.about
+    told = [f"thinking {about.thinking}" if about.thinking else "", about.date]
+    return {
+        "number": number,
+        "name": line(system.name, 100),
+        "told": ", ".join(line(text, 60) for text in told if text),
+        "group": line(about.group, 60),
+        "rank": rank_text(system.rank),
+        "j": (signed(system.j.value), _ends(system.j, signed)),
+        "without": (percent(system.without.value), _ends(system.without, percent)),
+        "with_one": (percent(system.with_one.value), _ends(system.with_one, percent)),
+        "values": (_plain(system.without), _plain(system.with_one)),
+        "why": line(system.j.problem or "", 200) if system.j.value is None else "",
+    }
+
+
+def _ends(e: Estimate, written: Any) -> str:
+    if e.value is None or e.low is None or e.high is None:
+        return ""
+    return f"[{written(e.low)}, {written(e.high)}]".replace(" %", "")
+
+
+def _plain(e: Estimate) -> str:
+    return "" if e.value is None else f"{e.value:.5f}"

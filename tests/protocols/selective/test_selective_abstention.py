@@ -1,0 +1,332 @@
+"""Questions that nobody can answer beside others, and passages taken away: by hand, and blind."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import sayso
+from sayso import cli
+from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.judge import Item
+from sayso.protocols import selective
+from sayso.protocols.selective import report
+from sayso.records import Estimate, Request, Verdict, slice_text
+from sayso.report.page import GENERATOR
+from sayso.runs.result import Result
+from sayso.storage.run_folder import RunFolder
+from sayso.studies.report import layout_tables
+from support.scripted_world import chance
+
+RULES = "form:short;against:rules"
+#: plain answers only: nothing is drawn, nothing is asked again
+BARE = selective.Settings(draws=selective.Draws(k=0), known_k=0, words=False, resamples=200)
+NONE = "N/A"
+
+
+def run(
+    folder: Path,
+    rows: list[dict],
+    says: Callable[[str], str],
+    options: selective.Settings = BARE,
+    name: str = "r",
+) -> Result:
+    place = folder / f"{name}.jsonl"
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    def reply(request: Request) -> str:
+        return says(request.messages[-1].content)
+
+    return sayso.run(
+        "selective", model=ScriptedEngine(reply, name=name), data=f"file:{place}",
+        options=options, out=folder / name, cache=folder / f"cache-{name}",
+    )  # fmt: skip
+
+
+#: question -> document, gold (None: no answer, "?": an answer that nobody gives us), said
+SEVEN = {
+    "Where was Ada born?": ("a", "London", "London"),
+    "Where was Bob born?": ("a", "Rome", NONE),
+    "Where was Cid born?": ("b", "Oslo", "Paris"),
+    "Where was Dee born?": ("b", "Lima", "Lima"),
+    "Where will Eve be born?": ("a", None, NONE),
+    "Where will Fay be born?": ("b", None, "Unknown"),
+    "Where will Gus be born?": ("b", None, "Madrid"),
+}
+
+
+def rows_of(world: dict[str, tuple[str, str | None, str]]) -> list[dict]:
+    rows = []
+    for question, (document, gold, _) in world.items():
+        row: dict[str, object] = {"question": question, "entity": document}
+        row["answerable"] = gold is not None
+        if gold not in (None, "?"):
+            row["gold"] = gold
+        rows.append(row)
+    return rows
+
+
+def said_in(world: dict[str, tuple[str, str | None, str]]) -> Callable[[str], str]:
+    return lambda text: next(said for q, (_, _, said) in world.items() if q in text)
+
+
+def test_seven_questions_by_hand(tmp_path: Path) -> None:
+    result = run(tmp_path, rows_of(SEVEN), said_in(SEVEN))
+    # without an answer it abstains on two of three, with one on one of four
+    j = result.get("abstention_J", RULES)
+    assert j.value == pytest.approx(2 / 3 - 1 / 4)
+    assert (j.n, j.missing) == (7, 0)
+    assert "sparse" in (j.problem or "")
+    assert j.low is not None
+    assert dict(j.signature)["abstained"] == "incorrect"
+    for name, share in (("abstains_unanswerable", (2, 3)), ("abstains_answerable", (1, 4))):
+        found = result.get(name, RULES)
+        assert (found.numerator, found.denominator) == share
+    # right: London, Lima; wrong: Paris, and Madrid where there is no answer; three are silent
+    assert result.get("right_minus_wrong", RULES).value == pytest.approx((2 - 2) / 7)
+    assert result.get("utility", f"{RULES};target:0.75").value == pytest.approx((2 - 6) / 7)
+    assert result.get("utility", f"{RULES};target:0.9").value == pytest.approx((2 - 18) / 7)
+
+
+def test_who_hedges_has_not_abstained_and_it_is_said_what_it_would_change(tmp_path: Path) -> None:
+    said = dict(SEVEN)
+    said["Where will Gus be born?"] = ("b", None, "I am not sure, but perhaps in Madrid.")
+    result = run(tmp_path, rows_of(said), said_in(said))
+    assert result.get("abstention_J", RULES).value == pytest.approx(2 / 3 - 1 / 4)
+    hedging = result.get("abstention_J", f"{RULES};counting:hedges too")
+    assert hedging.value == pytest.approx(3 / 3 - 1 / 4)
+
+
+def test_without_golds_only_abstaining_is_measured(tmp_path: Path) -> None:
+    world = {q: (document, gold and "?", said) for q, (document, gold, said) in SEVEN.items()}
+    world["Where was Hal born?"] = ("a", "?", "I am not sure, but perhaps in Madrid.")
+    result = run(tmp_path, rows_of(world), said_in(world))
+    assert result.get("abstention_J", RULES).value == pytest.approx(2 / 3 - 1 / 5)
+    assert result.get("abstention_J", RULES).missing == 0
+    for name in ("error_rate", "right_minus_wrong"):
+        found = result.get(name, RULES)
+        assert found.value is None
+        assert "no golds" in (found.problem or "")
+    # what is stored says no more than it can: a stance, and no content
+    verdicts = RunFolder.open(result.path).read("verdicts/short", Verdict)
+    kinds = sorted({(v.stance, v.content, v.value) for v in verdicts}, key=str)
+    assert kinds == [
+        ("abstained", "correct", "uncertain"),
+        ("abstained", "none", "uncertain"),
+        ("committed", "incorrect", "incorrect"),
+        ("committed", None, None),
+        ("hedged", None, "uncertain"),
+    ]
+    page = (Path(sayso.report.write(result))).read_text(encoding="utf-8")
+    assert GENERATOR in page
+    assert "no gold says whether it is right" in page
+    assert "0.47 " in page or "+0.47" in page
+    printed = _printed(result.estimates)
+    assert "abstains on 67 %" in printed
+    assert "nothing could be ranked" not in printed
+
+
+def _printed(estimates: list[Estimate]) -> str:
+    text = io.StringIO()
+    report.render(estimates, Console(file=text, width=400))
+    return text.getvalue()
+
+
+class Person:
+    """Somebody who says of every answer whether it is right, and needs no gold for it."""
+
+    name, signature, needs_golds = "people", "people", False
+
+    def grade(self, items: Sequence[Item]) -> list[Verdict]:
+        found = []
+        for item in items:
+            text = item.generation.text
+            silent = text in (NONE, "Unknown")
+            content = (
+                "none" if silent else "incorrect" if text in ("Paris", "Madrid") else "correct"
+            )
+            if silent and item.questions[0].answerable is False:
+                content = "correct"
+            stance = "abstained" if silent else "committed"
+            target, asked = item.generation.id, item.questions[0].id
+            found.append(Verdict(target, asked, self.name, stance=stance, content=content))
+        return found
+
+
+def test_people_say_what_is_right_where_there_is_no_gold(tmp_path: Path) -> None:
+    world = {q: (document, gold and "?", said) for q, (document, gold, said) in SEVEN.items()}
+    place = tmp_path / "w.jsonl"
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows_of(world)), encoding="utf-8")
+    result = sayso.run(
+        "selective", model=ScriptedEngine(lambda r: said_in(world)(r.messages[-1].content)),
+        data=f"file:{place}", options=BARE, out=tmp_path / "r", judge=Person(),
+    )  # fmt: skip
+    where = "form:short;against:people"
+    assert result.get("right_minus_wrong", where).value == pytest.approx((2 - 2) / 7)
+    assert result.get("abstention_J", where).value == pytest.approx(2 / 3 - 1 / 4)
+    # as with golds: an abstention where there is an answer is not right
+    wrong = result.get("error_rate", where)
+    assert (wrong.numerator, wrong.denominator) == (3, 7)
+
+
+def test_some_golds_missing_are_counted(tmp_path: Path) -> None:
+    world = dict(SEVEN)
+    world["Where was Cid born?"] = ("b", "?", "Paris")
+    world["Where was Bob born?"] = ("a", "?", NONE)
+    result = run(tmp_path, rows_of(world), said_in(world))
+    # right: London, Lima; wrong: Madrid; three are silent; of Paris nobody can say
+    found = result.get("right_minus_wrong", RULES)
+    assert (found.value, found.missing) == (pytest.approx((2 - 1) / 6), 1)
+    # errors are those of questions with golds, or without an answer
+    wrong = result.get("error_rate", RULES)
+    assert (wrong.numerator, wrong.denominator) == (1, 5)
+
+
+def test_questions_of_one_kind_have_no_j(tmp_path: Path) -> None:
+    answered = {q: v for q, v in SEVEN.items() if v[1]}
+    names = {e.name for e in run(tmp_path, rows_of(answered), said_in(answered)).estimates}
+    assert not names & {"abstention_J", "right_minus_wrong", "abstains_answerable"}
+    hopeless = {q: v for q, v in SEVEN.items() if not v[1]}
+    result = run(tmp_path, rows_of(hopeless), said_in(hopeless), name="none")
+    j = result.get("abstention_J", RULES)
+    assert j.value is None
+    assert "questions with an answer and on questions without one" in (j.problem or "")
+    assert result.get("right_minus_wrong", RULES).value == pytest.approx(-1 / 3)
+
+
+def test_blind_abstaining_is_null_and_a_type_hedger_is_null_within_type(tmp_path: Path) -> None:
+    def has(kind: str, n: int) -> bool:
+        return chance("has", kind, n) < (0.8 if kind == "rivers" else 0.2)
+
+    rows = [
+        {
+            "question": f"What is fact {n} of {kind}?",
+            "domain": kind,
+            "entity": f"{kind} {n % 20}",
+            "answerable": has(kind, n),
+            **({"gold": f"Value{n}"} if has(kind, n) else {}),
+        }
+        for kind in ("rivers", "dreams")
+        for n in range(120)
+    ]
+    blind = run(
+        tmp_path, rows, lambda text: NONE if chance("blind", text) < 0.3 else "Some", name="b"
+    )
+    j = blind.get("abstention_J", RULES)
+    assert j.low is not None
+    assert j.high is not None
+    assert j.low < 0 < j.high
+    by_type = run(tmp_path, rows, lambda text: NONE if "dreams" in text else "Some", name="t")
+    pooled, within = (by_type.get(n, RULES) for n in ("abstention_J", "abstention_J_within"))
+    assert (pooled.value or 0) > 0.4
+    assert within.value == pytest.approx(0)
+
+
+#: question -> its passage's answer, said with the passage, said without it
+TWINS = {
+    "Who sang first?": ("Ann", "Ann", NONE),
+    "Who sang second?": ("Ben", "Ben", "Ben"),  # known by heart
+    "Who sang third?": ("Cy", NONE, NONE),
+    "Who sang last?": ("Dot", "Dot", "Zed"),
+}
+
+
+def test_passages_taken_away_by_hand(tmp_path: Path) -> None:
+    rows: list[dict] = [
+        {"question": q, "gold": gold, "answerable": True, "context": f"PASSAGE {gold}", "entity": q}
+        for q, (gold, *_) in TWINS.items()
+    ]
+    rows.append(
+        {"question": "Who hummed?", "answerable": False, "context": "PASSAGE", "entity": "h"}
+    )
+    asked: list[str] = []
+
+    def says(text: str) -> str:
+        asked.append(text)
+        if "hummed" in text:
+            return NONE
+        _, given, removed = next(v for q, v in TWINS.items() if q in text)
+        return given if "PASSAGE" in text else removed
+
+    chosen = selective.Settings(
+        draws=selective.Draws(k=0), known_k=0, words=False, resamples=200, without_passage=True
+    )
+    result = run(tmp_path, rows, says, chosen)
+    # asked once more: the answerable ones, and no passage is left
+    assert len(asked) == 9
+    assert sum("PASSAGE" not in text for text in asked) == 4
+    # without the passage it abstains on two of four, with it on one: what it knows stays in
+    shares = [result.get(n, RULES) for n in ("abstains_without_passage", "abstains_with_passage")]
+    assert [(s.numerator, s.denominator) for s in shares] == [(2, 4), (1, 4)]
+    assert result.get("passage_J", RULES).value == pytest.approx(2 / 4 - 1 / 4)
+    heart = result.get("by_heart", RULES)
+    assert (heart.numerator, heart.denominator) == (1, 4)
+    assert dict(heart.signature)["passages"] == "with-and-without"
+    assert "Asked again without the passage it abstains on 50 %" in _printed(result.estimates)
+    plain = run(tmp_path, rows, says, BARE, name="plain")
+    assert "passage_J" not in {e.name for e in plain.estimates}
+
+
+def test_blind_abstaining_is_null_without_passages_too(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"Who is number {n}?", "gold": f"Name{n}", "answerable": True,
+         "context": "PASSAGE", "entity": f"{n // 4}"}
+        for n in range(240)
+    ]  # fmt: skip
+    chosen = selective.Settings(
+        draws=selective.Draws(k=0), known_k=0, words=False, resamples=200, without_passage=True
+    )
+
+    def says(text: str) -> str:  # it knows half by heart, and abstains blindly
+        number = text.split("number ")[1].rstrip("?")
+        if chance("blind", text) < 0.4:
+            return NONE
+        return f"Name{number}" if "PASSAGE" in text or chance(number) < 0.5 else "Nobody"
+
+    j = run(tmp_path, rows, says, chosen).get("passage_J", RULES)
+    assert j.low is not None
+    assert j.high is not None
+    assert j.low < 0 < j.high
+
+
+def test_two_models_are_compared_and_stand_in_a_study(tmp_path: Path) -> None:
+    first = run(tmp_path, rows_of(SEVEN), said_in(SEVEN), name="one")
+    (tmp_path / "two").mkdir()
+    second = sayso.run(
+        "selective", model=ScriptedEngine(lambda request: NONE, name="two"),
+        data=f"file:{tmp_path / 'one.jsonl'}", options=BARE, out=tmp_path / "two" / "r",
+    )  # fmt: skip
+    found = {
+        (e.name, slice_text(e.where)): e.value
+        for e in sayso.compare(first.path, second.path, resamples=100).estimates
+    }
+    assert found["abstention_J", RULES] == pytest.approx(0 - (2 / 3 - 1 / 4))
+    assert found["abstains_answerable", RULES] == pytest.approx(1 - 1 / 4)
+    study = sayso.study([first.path, second.path], resamples=100, out=tmp_path / "s")
+    (table,) = layout_tables(study, "selective-abstention")
+    assert [labels for labels, _ in table.rows] == [("one",), ("two",)]
+    assert table.columns[:2] == ("rank", "J")
+    csv = (tmp_path / "s" / "tables" / "selective" / "numbers.csv").read_text()
+    assert "abstention_J" in csv
+
+
+def test_the_layout_says_what_it_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answered = {q: v for q, v in SEVEN.items() if v[1]}
+    result = run(tmp_path, rows_of(answered), said_in(answered))
+    code = cli.execute(
+        [
+            "study",
+            str(result.path),
+            "--layout",
+            "selective-abstention",
+            "--out",
+            str(tmp_path / "o"),
+        ]
+    )
+    assert code == 2
+    assert "questions without an answer beside others" in capsys.readouterr().err

@@ -1,0 +1,43 @@
+"""docs/answers.md is true: its rows, commands and code run as printed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from sayso import cli
+from sayso.datasets.answer_rows import COLUMNS
+from sayso.datasets.layouts import LAYOUTS
+
+TEXT = (Path(__file__).parents[2] / "docs" / "answers.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, flags=re.DOTALL)
+
+
+def test_commands_and_code_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (rows,) = blocks("json")
+    Path("answers.jsonl").write_text(rows, encoding="utf-8")
+    (commands,) = blocks("console")
+    for line in commands.splitlines():
+        words = shlex.split(line.removeprefix("$"), comments=True)
+        assert cli.execute(words[1:]) == 0, (words, capsys.readouterr().err)
+    (code,) = blocks("python")
+    capsys.readouterr()
+    exec(compile(code, "answers.md", "exec"), {})
+    assert capsys.readouterr().out == "small 0.5\n"
+
+
+def test_columns_and_files_are_all_there() -> None:
+    for column in ("model", "question", "samples", "gold", "answerable", "entity", "human"):
+        assert column in COLUMNS
+        assert f"`{column}`" in TEXT
+    for layout in LAYOUTS:
+        assert re.split(r"\W", layout.name)[0] in TEXT, layout.name

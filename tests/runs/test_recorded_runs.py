@@ -1,0 +1,332 @@
+"""Answers on record are runs: judged, measured, compared, exported like any other."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sayso
+from sayso import cli
+from sayso.datasets.recorded import RecordedModel
+from sayso.judges.judge import Item
+from sayso.protocols import PROTOCOLS
+from sayso.protocols.protocol import Ask, Unsuited, recording_of
+from sayso.records import Generation, InputError, Question, Score, Verdict, ask
+from sayso.runs.recorded import (
+    PeopleJudge,
+    RecordedEngine,
+    check_recorded,
+    open_answers,
+    recorded_settings,
+    slug,
+)
+from sayso.runs.run import Job, execute
+from sayso.storage.run_folder import RunFolder
+
+BOOKS = {"Emma": "Jane Austen", "Ulysses": "James Joyce", "Dracula": "Bram Stoker"}
+
+
+def rows(model: str, *, draws: bool = True) -> list[dict[str, Any]]:
+    """Right, wrong, right; the second with people's verdict against the gold's."""
+    answers = ["Jane Austen", "Oscar Wilde", "I think it was Bram Stoker."]
+    found = []
+    for number, (book, author) in enumerate(BOOKS.items()):
+        row: dict[str, Any] = {
+            "model": model,
+            "question": f"Who wrote {book}?",
+            "answer": answers[number],
+            "gold": author,
+            "human": [True, True, False][number],
+            "stated_confidence": [0.9, 0.2, 0.6][number],
+            "token_logprobs": [[-0.1, -0.2], [-1.5, -0.4], [-0.3]][number],
+        }
+        if draws:
+            row["samples"] = [author, author, "Oscar Wilde"]
+            row["sample_token_logprobs"] = [[-0.1], [-0.2], [-2.0]]
+        found.append(row)
+    found.append(
+        {"model": model, "question": "Who wrote Zorb?", "answer": "I don't know.",
+         "answerable": False}
+    )  # fmt: skip
+    return found
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.jsonl"
+    both = [*rows("a"), *rows("b/../<b>", draws=False)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in both))
+    return path
+
+
+def engines(file: Path) -> dict[str, RecordedEngine]:
+    return {engine.name: engine for engine in open_answers(file)}
+
+
+def test_a_run_asks_nobody_and_holds_what_is_on_record(file: Path, tmp_path: Path) -> None:
+    engine = engines(file)["a"]
+    result = execute(Job(protocol="selective", model=engine, out=tmp_path / "a"))
+    folder = RunFolder.open(result.path)
+    answers = folder.read("generations/short", Generation)
+    assert [g.text for g in answers] == [
+        "Jane Austen", "Oscar Wilde", "I think it was Bram Stoker.", "I don't know.",
+    ]  # fmt: skip
+    assert answers[0].logprobs == (-0.1, -0.2)
+    assert len(folder.read("generations/draws", Generation)) == 9
+    verdicts = folder.read("verdicts/short", Verdict)
+    assert [v.value for v in verdicts] == ["correct", "incorrect", "uncertain", "uncertain"]
+    assert {v.by for v in verdicts} == {verdicts[0].by}
+    # people's verdicts stand beside, and do not count
+    people = folder.read("verdicts/short-people", Verdict)
+    assert [(v.by, v.label) for v in people] == [
+        ("people", "S"), ("people", "S"), ("people", "NS"),
+    ]  # fmt: skip
+    scores = {(s.target, s.method): s.value for s in folder.read("scores/short", Score)}
+    # 1 - .9, 1 - .2, 1 - .6: how sure it said that it was
+    stated = [scores[g.id, "verbalized"] for g in answers[:3]]
+    assert stated == pytest.approx([0.1, 0.8, 0.4])
+    # exp of minus the mean log-probability, -.15
+    assert scores[answers[0].id, "perplexity"] == pytest.approx(1.1618, abs=1e-4)
+    assert any(method == "num_sets" and value for (_, method), value in scores.items())
+    manifest = result.manifest
+    assert (manifest.data, manifest.model, manifest.shown_model) == ("mine", "a", "a")
+    assert manifest.settings["draws.k"] == 3  # of 10: as many as there are
+    assert manifest.settings["words"] is False
+    assert manifest.tokens["asks"] == 0
+    notes = "\n".join(manifest.notices)
+    assert "answers on record: 4 of 4 rows of a taken, from mine.jsonl" in notes
+    assert "draws: 3 of 12 are not on record, and left out" in notes
+    assert "3 of 4 answers carry people's verdicts, which do not count here" in notes
+
+
+def test_what_a_file_lacks_is_said_once_by_name(file: Path, tmp_path: Path) -> None:
+    engine = engines(file)["b/../<b>"]
+    result = execute(Job(protocol="selective", model=engine, out=tmp_path / "b"))
+    notes = [n for n in result.manifest.notices if n.startswith("no ")]
+    assert len(notes) == 1
+    assert notes[0].startswith("no draws (samples): consistency, semantic entropy")
+    # the settings are those of all models in the file, so that they can be compared
+    assert result.manifest.settings["draws.k"] == 3
+
+
+def test_people_are_a_judge_of_their_own(file: Path, tmp_path: Path) -> None:
+    engine = engines(file)["a"]
+    job = Job(protocol="selective", model=engine, judge="people", out=tmp_path / "a")
+    result = execute(job)
+    verdicts = RunFolder.open(result.path).read("verdicts/short", Verdict)
+    assert [(v.stance, v.content, v.problem) for v in verdicts] == [
+        ("committed", "correct", None),
+        ("committed", "correct", None),  # the gold says otherwise
+        ("hedged", "incorrect", None),
+        (None, None, "unlabeled"),
+    ]
+    assert {v.by for v in verdicts} == {"people"}
+    assert result.manifest.judge == "people"
+    assert result.manifest.judge_signature.startswith("people+rules@")
+    assert result.manifest.settings["known_k"] == 0  # they judged answers, not draws
+    rate = result.get("error_rate", form="short", against=result.manifest.judge_signature)
+    assert (rate.value, rate.n) == (pytest.approx(1 / 3), 3)
+
+
+def test_the_judge_of_people_by_hand() -> None:
+    question = Question("q", "answers", "Who wrote Emma?")
+    reply = Generation(ask("x"), id="g", question="q", stage="short", form="short", text="Unknown.")
+
+    def content(label: float | None, text: str, stage: str = "short") -> tuple[Any, Any]:
+        judge = PeopleJudge({} if label is None else {"q": label})
+        given = Generation(
+            reply.request, id="g", question="q", stage=stage, form="short", text=text
+        )
+        (verdict,) = judge.grade([Item(given, (question,))])
+        return verdict.stance, verdict.content
+
+    assert content(1.0, "Jane Austen.") == ("committed", "correct")
+    assert content(0.0, "Jane Austen.") == ("committed", "incorrect")
+    assert content(0.0, "I don't know.") == ("abstained", "none")
+    assert content(1.0, "I don't know.") == ("abstained", "correct")
+    assert content(None, "Jane Austen.") == (None, None)
+    assert content(1.0, "Jane Austen.", "draws") == (None, None)  # nobody judged the draws
+
+
+def test_settings_that_ask_are_off_or_refused(file: Path) -> None:
+    engine = engines(file)["a"]
+    settings = PROTOCOLS["selective"].Settings
+    chosen = recorded_settings(settings(), engine, "rules")
+    assert (chosen.words, chosen.draws.k, chosen.known_k) == (False, 3, 3)
+    with pytest.raises(InputError, match="elicit is True: it asks the model"):
+        recorded_settings(settings(elicit=True), engine, "rules")
+    with pytest.raises(InputError, match="thinking is for a model that is asked"):
+        execute(Job(protocol="selective", model=engine, thinking="on"))
+    with pytest.raises(Unsuited, match="no paragraphs"):
+        execute(Job(protocol="uncle", model=engine))
+    bare = RecordedEngine(engine.data, RecordedModel("c", {}, ()), 0)
+    with pytest.raises(Unsuited, match="takes a column samples"):
+        check_recorded(PROTOCOLS["faithfulness"], bare, "rules")
+    with pytest.raises(InputError, match="has a person's verdict"):
+        check_recorded(PROTOCOLS["selective"], bare, "people")
+    with pytest.raises(InputError, match="judge 'people'"):
+        execute(Job(protocol="selective", judge="people"))
+
+
+def test_which_recording_a_request_is() -> None:
+    question = Question("q", "answers", "Who?")
+    request = ask("Who?", sample=4)
+
+    def found(stage: str, method: str = "plain", instructed: bool = False) -> Any:
+        return recording_of(Ask(question, request, stage, "short", method, instructed))
+
+    assert found("short") == ("answer", 0)
+    assert found("draws") == ("sample", 4)
+    assert found("short", "instructed", True) is None
+    assert found("methods-short") is None
+    assert found("draws", "uncle") is None
+
+
+def test_draws_allow_faithfulness(file: Path, tmp_path: Path) -> None:
+    result = sayso.run("faithfulness", model=engines(file)["a"], out=tmp_path / "f", report=False)
+    assert result.manifest.settings["methods"] == "vanilla"
+    assert result.manifest.settings["draws.k"] == 3
+
+
+def test_the_command_makes_a_run_for_each_model(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    argv = ["run", "selective", "--answers", file.name, "--cache", "cache"]
+    assert cli.execute([*argv, "--out", "out"]) == 0
+    said = capsys.readouterr()
+    assert "wrong answers, short answers, against rules" in said.out
+    assert "sayso study out" in said.out
+    assert said.err.count("note: 8 rows of answers to 4 questions") == 1
+    names = sorted(path.name for path in Path("out").iterdir())
+    assert names == ["a", slug("b/../<b>")]
+    assert re.fullmatch(r"[\w.-]+", names[1])
+    page = Path("out", names[1], "report.html").read_text(encoding="utf-8")
+    assert "<b>" not in page.partition("</style>")[2]
+    assert "&lt;b&gt;" in page
+    # the same command goes on; with another judge it is another run
+    assert cli.execute([*argv, "--out", "out"]) == 0
+    assert cli.execute([*argv, "--out", "out", "--judge", "people"]) == 2
+    assert "choose another --out" in capsys.readouterr().err
+    # what runs can do, these can
+    assert cli.execute(["measure", "out/a"]) == 0
+    assert cli.execute(["export", "out/a", "a.csv"]) == 0
+    assert "Oscar Wilde" in Path("a.csv").read_text(encoding="utf-8")
+    assert cli.execute(["compare", "out/a", f"out/{names[1]}"]) == 0
+    assert cli.execute(["study", "out", "--out", "study"]) == 0
+    capsys.readouterr()
+    assert cli.execute([*argv, "--dry-run"]) == 0
+    assert "local, no price" in capsys.readouterr().out
+
+
+def test_mistakes_in_the_command_are_one_line(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    argv = ["run", "selective", "--answers", file.name]
+    for more, told in (
+        (["--model", "builtin"], "--answers stands in place of --model"),
+        (["--data", "builtin"], "--answers stands in place of --data"),
+        (["--logprobs", "base2"], "multiply them by ln 2"),
+        (["--columns", "answer=nope"], "names a column that is not there"),
+        (["--name", "x"], "--name is for one model"),
+        (["--price", "1,2"], "price is for a model that is asked"),
+    ):
+        assert cli.execute([*argv, *more]) == 2, more
+        error = capsys.readouterr().err.strip()
+        assert told in error, error
+        assert "\n" not in error
+    assert cli.execute(["run", "selective", "--logprobs", "none"]) == 2
+    assert "of --answers" in capsys.readouterr().err
+    assert not Path("runs").exists()
+
+
+def test_every_protocol_that_the_file_allows(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    argv = ["run", "--answers", file.name, "--out", "all", "--cache", "cache"]
+    assert cli.execute(argv) == 0
+    said = capsys.readouterr()
+    assert sorted(p.name for p in Path("all").iterdir()) == ["faithfulness", "selective"]
+    assert [p.name for p in Path("all/faithfulness").iterdir()] == ["a"]
+    assert "left out: uncle asks every fact alone and inside a paragraph" in said.err
+    assert "left out: self_known takes labeled claims" in said.err
+    assert "there are none of b/../<b>" in said.err
+
+
+def test_a_study_of_answers(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = sayso.study(
+        {"answers": file.name, "protocols": ["selective"], "cache": "cache", "out": "s",
+         "models": ["a", {"model": "b/../<b>", "name": "B"}]}
+    )  # fmt: skip
+    assert (found.models, found.data) == (["a", "B"], ["mine"])
+    assert found.numbers("selective")
+    argv = ["study", "--answers", file.name, "--protocols", "selective", "--cache", "cache"]
+    assert cli.execute([*argv, "--out", "t"]) == 0
+    assert cli.execute([*argv, "--out", "t"]) == 0  # finished cells are used
+    assert "2 of 2 cells were finished already" in capsys.readouterr().err
+    for spec, told in (
+        ({"answers": file.name, "data": ["builtin"]}, "leave data out"),
+        ({"answers": file.name, "models": ["c"]}, "'c' has no answers on record"),
+        ({"models": ["builtin"], "logprobs": "none"}, "logprobs is for files of answers"),
+        ({"answers": [3]}, "expected names of files"),
+    ):
+        with pytest.raises(InputError, match=told):
+            sayso.study(spec)
+
+
+# ---- long texts
+
+
+def texts(model: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": model,
+            "topic": topic,
+            "text": f"{topic} was a writer. {topic} lived in Kent.",
+            "claims": [
+                {"text": f"{topic} was a writer.", "label": "S"},
+                {"text": f"{topic} lived in Kent.", "label": "NS" if model == "b" else "S"},
+            ],
+        }
+        for topic in ("Ada Toll", "Ben Hurd")
+    ]
+
+
+def test_texts_on_record_are_runs_of_self_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    both = [*texts("a"), *texts("b")]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in both))
+    argv = ["run", "self_known", "--answers", "t.jsonl", "--cache", "cache"]
+    assert cli.execute([*argv, "--out", "out"]) == 0
+    assert "supported claims" in capsys.readouterr().out
+    assert sorted(p.name for p in Path("out").iterdir()) == ["a", "b"]
+    manifest = RunFolder.open("out/b").read_manifest()
+    assert (manifest.shown_model, manifest.data) == ("b", "t")
+    assert "texts on record: 2 of b; 4 claims, 4 labeled by people" in manifest.notices
+    # two runs of one set of texts, told apart by their models alone
+    assert cli.execute(["compare", "out/a", "out/b"]) == 0
+    assert "50.0 pp" in capsys.readouterr().out.replace("−", "-")
+    # a model may be asked about the claims
+    assert cli.execute([*argv, "--model", "builtin", "--dry-run", "--modes", "direct"]) == 0
+    assert "asking claims, direct" in capsys.readouterr().out
+
+
+def test_the_old_name_says_what_it_is_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts("a")))
+    assert cli.execute(["factuality", "t.jsonl", "--cache", "cache", "--out", "old"]) == 0
+    assert "factuality is now `sayso run self_known --answers FILES`" in capsys.readouterr().err
