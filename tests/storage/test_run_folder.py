@@ -367,6 +367,20 @@ def test_a_damaged_table_is_one_line_or_unharmed(
         assert "\n" not in line
 
 
+def test_a_table_that_lost_its_rows_is_not_empty(folder: RunFolder) -> None:
+    rows = [Generation(request=ask(str(i)), logprobs=(-0.5,) * 9) for i in range(50)]
+    folder.write("generations/x", rows, Generation)
+    file = folder.path / "generations" / "x.parquet"
+    data, lost = file.read_bytes(), 0
+    for start in range(len(data) // 2, len(data) - 8, 41):  # the footer: sizes of columns
+        file.write_bytes(data[:start] + bytes(1) + data[start + 1 :])
+        try:
+            assert len(folder.read("generations/x", Generation)) == 50
+        except InputError as error:
+            lost += "rows can be read" in str(error)
+    assert lost
+
+
 def test_a_missing_table_says_what_to_do(folder: RunFolder) -> None:
     with pytest.raises(InputError, match="has no table 'verdicts/probe': the run is not finished"):
         folder.read("verdicts/probe", Verdict)
@@ -540,7 +554,7 @@ def test_escaped_surrogates_become_text(tmp_path: Path) -> None:
         ("x.jsonl", b'{"a": 1' + b"0" * 5000 + b"}", "line 1: wrong JSON"),
         ("x.parquet", b"PAR1 not really PAR1", "cannot be read as Parquet"),
         ("x.parquet", b"", "cannot be read as Parquet"),
-        ("x.txt", b"{}", r"expected a file ending in \.jsonl, \.ndjson, \.json, \.parquet"),
+        ("x.txt", b"{}", r"expected a file ending in \.jsonl, \.ndjson, \.jsonl\.gz, \.json"),
     ],
 )  # fmt: skip
 def test_wrong_files_are_one_line_each(tmp_path: Path, name: str, data: bytes, line: str) -> None:

@@ -308,9 +308,13 @@ def read_parquet(
             names = [name for name in shape.names if name in source.schema_arrow.names]
             if not names:
                 raise ValueError("it has none of the columns")
+            read = 0
             for batch in source.iter_batches(batch_size=ROWS, columns=names):
                 rows = with_pairs(batch, older) if older else batch
+                read += rows.num_rows
                 yield from unbuild(shape, rows.to_struct_array())
+            if read != source.metadata.num_rows:  # damage that the library passes over
+                raise ValueError(f"{read:,} of its {source.metadata.num_rows:,} rows can be read")
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         why = " ".join(str(error).split())[:200]
         raise InputError(
