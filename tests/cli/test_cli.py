@@ -48,7 +48,10 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "uncle", "--model", "nonsense"], "'nonsense' is not a name sayso can open"),
         (["run", "uncle", "--model", "hf:/no/such/folder"], "/no/such/folder"),
         (["run", "uncle", "--judge", "me"], "judge 'me'"),
-        (["run", "uncle", "--data", "nonsense"], "data 'nonsense': expected one of builtin, world, uncle"),
+        (
+            ["run", "uncle", "--data", "nonsense"],
+            "data 'nonsense': expected one of builtin, world, uncle",
+        ),
         (["run", "uncle", "--data", "missing.jsonl"], "missing.jsonl"),
         (["run", "uncle", "--limit", "-3"], "limit -3"),
         (["run", "uncle", "--limit", "many"], "many"),

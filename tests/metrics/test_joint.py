@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from sayso.metrics.intervals import bootstrap, bootstrap_difference
-from sayso.metrics.joint import Number, joint_means, rank_jointly, resample_jointly
+from sayso.metrics.joint import (
+    Number,
+    joint_means,
+    rank_jointly,
+    resample_jointly,
+    with_own_errors,
+)
+from sayso.records import Estimate
 
 
 def mean(values: Any, weights: Any = None) -> Any:
@@ -118,3 +125,17 @@ def test_equal_models_are_seldom_declared_different() -> None:
         ranking = rank_jointly(resample_jointly(models, n=300, seed=trial))
         false += any(pair.clear for pair in ranking.pairs)
     assert false <= 10  # of 100 families; 5 are expected, 11 once in a hundred
+
+
+def test_an_interval_wider_than_the_resamples_tell_is_believed() -> None:
+    rng = np.random.default_rng(3)
+    sure, lucky = rng.normal(0.1, 0.1, 40), rng.normal(0.6, 0.1, 40)
+    joint = resample_jointly([[number(sure)], [number(lucky)]])
+    assert rank_jointly(joint).ranks == [(2, 2), (1, 1)]
+    half = 2 * joint.resamples.std(axis=2)[0, 0]
+    narrow = Estimate("J", value=0.1, low=0.1 - half, high=0.1 + half)
+    wide = Estimate("J", value=0.6, low=-0.4, high=0.8)  # of a single case
+    told = with_own_errors(joint, [[narrow], [narrow]])
+    assert rank_jointly(told).pairs == rank_jointly(joint).pairs
+    assert rank_jointly(with_own_errors(joint, [[narrow], [wide]])).ranks == [(1, 2), (1, 2)]
+    assert with_own_errors(joint, [[Estimate("J")], [Estimate("J")]]).floor.tolist() == [0.0, 0.0]

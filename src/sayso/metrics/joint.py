@@ -153,6 +153,30 @@ def _floor(resamples: Floats, clusters: int, limits: Range | None) -> float:
     return float((limits[1] - limits[0]) * (1 - 0.025 ** (1 / clusters)) / 1.96)
 
 
+#: so many times the error of the resamples an interval must tell to be believed instead of them
+WIDER = 1.25
+
+
+def with_own_errors(joint: Joint, cells: Sequence[Sequence[Estimate]]) -> Joint:
+    """Return the same number with errors as large as the intervals of single runs (M, S) tell.
+
+    Of few cases, such as a single known fact, resamples leave a share undefined or unmoved, and
+    understate; its own interval is exact and wide.
+    """
+    extra = np.zeros(joint.values.shape)
+    for m, row in enumerate(cells):
+        for s, e in enumerate(row):
+            if e.low is None or e.high is None or joint.clusters[s] < 2:
+                continue
+            error = (e.high - e.low) / 2 / student_quantile(0.975, int(joint.clusters[s]) - 1)
+            drawn = joint.resamples[m, s][~np.isnan(joint.resamples[m, s])]
+            spread = float(drawn.std()) if len(drawn) else 0.0
+            if error > WIDER * spread:
+                extra[m, s] = error**2 - spread**2
+    own = np.sqrt(extra.sum(axis=1)) / joint.values.shape[1]
+    return joint._replace(floor=np.maximum(joint.floor, own))
+
+
 def joint_means(joint: Joint, name: str) -> list[Estimate]:
     """Return each model's mean over the data sets with its 95 % interval.
 

@@ -15,7 +15,14 @@ import msgspec
 import numpy as np
 
 from sayso.metrics.intervals import Resampled, make_estimate
-from sayso.metrics.joint import Joint, JointNumber, joint_means, rank_jointly, resample_jointly
+from sayso.metrics.joint import (
+    Joint,
+    JointNumber,
+    joint_means,
+    rank_jointly,
+    resample_jointly,
+    with_own_errors,
+)
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Numbers, Side
 from sayso.records import Estimate, InputError, Results, Slice
@@ -159,7 +166,8 @@ class Study:
         ]
         alone = len(joint.clusters) == 1  # then its own interval is the better one
         means = [row[0] for row in cells] if alone else joint_means(joint, name)
-        return JointNumber(name, where, cells, means, rank_jointly(joint), joint)
+        ranking = rank_jointly(with_own_errors(joint, cells))
+        return JointNumber(name, where, cells, means, ranking, joint)
 
 
 def _side(run: Run) -> Side:
