@@ -117,7 +117,9 @@ def test_questions_without_gold_and_without_answer_are_told(tmp_path: Path) -> N
     text = "question,gold,answerable\nQ?,A,\nR?,,\nS?,,false\n"
     data = datasets.load(f"file:{write(tmp_path, 't.csv', text)}")
     assert [q.answerable for q in data.questions] == [True, None, False]
-    assert "1 have no gold: their answers cannot be judged" in data.notes
+    assert any(
+        note.startswith("1 have no gold: their answers count neither") for note in data.notes
+    )
     assert "1 cannot be answered: abstaining is right" in data.notes
 
 

@@ -175,3 +175,11 @@ def test_tail_against_scipy() -> None:
 def test_strict() -> None:
     found = metrics.strict_known([5, 5, 0, 0, 3, 0], 5, [1, 0, 0, 1, 1, -1])
     assert found.tolist() == [1, -1, 0, -1, -1, -1]
+
+
+def test_two_entities_do_not_make_j_sure() -> None:
+    # one hedges all it is asked, one nothing: J is 0 in every resample, and nothing is known of it
+    cells = np.array([[0, 0, 1, 0, 0, 1], [1, 0, 0, 0, 1, 0]])
+    j = metrics.bootstrap_cells(cells)["J"]
+    assert (j.value, j.low, j.high) == (0.0, None, None)
+    assert "every resample" in (j.problem or "")

@@ -230,7 +230,7 @@ def test_mistakes_in_the_command_are_one_line(
     monkeypatch.chdir(tmp_path)
     argv = ["run", "selective", "--answers", file.name]
     for more, told in (
-        (["--model", "builtin"], "--answers stands in place of --model"),
+        (["--model", "builtin"], "with --answers expected one of those that answered: a, b"),
         (["--data", "builtin"], "--answers stands in place of --data"),
         (["--logprobs", "base2"], "multiply them by ln 2"),
         (["--columns", "answer=nope"], "names a column that is not there"),

@@ -24,6 +24,7 @@ from sayso.datasets.recorded import LogprobKind
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.protocol import Protocol
 from sayso.records import InputError
+from sayso.report.numbers import line
 from sayso.runs.judge import Batch, Labels, Mode
 from sayso.runs.recorded import open_answers
 from sayso.runs.run import Job, recorded_jobs
@@ -229,10 +230,17 @@ class Common(Opening):
 
     def recorded_jobs(self, protocol: str, options: Any) -> list[Job]:
         """Return a job for each model in the files of answers. Raises InputError."""
-        for name, value in (("model", self.model), ("data", self.data)):
-            if value:
-                raise InputError(f"--answers stands in place of --{name}: leave {name} out")
+        if self.data:
+            raise InputError("--answers stands in place of --data: leave data out")
         models = open_answers(self.answers, self.columns, self.logprobs)
+        if self.model:
+            names = [model.name for model in models]
+            if self.model not in names:
+                raise InputError(
+                    f"--model {self.model}: with --answers expected one of those that answered: "
+                    f"{line(', '.join(names), 300)}"
+                )
+            models = [model for model in models if model.name == self.model]
         return recorded_jobs(self.job(protocol, options), models)
 
 

@@ -121,7 +121,11 @@ def from_rows(
         notes.append(f"{count - len(unique):,} left out: repeated questions")
     for what, number in (
         ("cannot be answered: abstaining is right", _count(questions, False)),
-        ("have no gold: their answers cannot be judged", _count(questions, None)),
+        (
+            "have no gold: their answers count neither as right nor as wrong; where nobody can "
+            "answer, say so in a column answerable (false)",
+            _count(questions, None),
+        ),
         (
             "golds read NaN, None, null or N/A: leave the cell empty where there is none",
             sum(value.casefold() in WRITTEN_OUT for value in values),

@@ -18,7 +18,7 @@ import msgspec
 from sayso.datasets.answer_files import Answers, open_answers
 from sayso.datasets.answer_rows import ABOVE_ZERO, AnswerRow
 from sayso.datasets.dataset import Dataset, questions_hash
-from sayso.datasets.tables import gold_in, stem_of
+from sayso.datasets.tables import gold_in, read_table, stem_of
 from sayso.records import Gold, InputError, Question, content_id, is_blank, question_id
 
 #: what log-probabilities a file may hold; only natural ones are read
@@ -118,7 +118,7 @@ def read_recorded(
     names = file_names([Path(file) for file in files])
     by_column = False
     for file, name in zip(files, names, strict=True):
-        answers = open_answers(file, columns, published=True)
+        answers = open_answers(file, _columns_in(Path(file), columns, files), published=True)
         aliases = answers.layout is not None and answers.layout.aliases
         of_file: dict[str, _Model] = {}
         for given in answers.rows:
@@ -132,12 +132,29 @@ def read_recorded(
                 model.left_out["no question"] += 1
             else:
                 model.take(question, msgspec.structs.replace(row, own={}))
+        if not any(model.rows for model in of_file.values()):
+            left = sum((model.left_out for model in of_file.values()), Counter[str]())
+            raise InputError(
+                f"{file}: no row has a question and an answer "
+                f"({'; '.join(f'{n:,} rows: {why}' for why, n in left.items())}): "
+                "name its columns (--columns question=…,answer=…), or leave the file out"
+            )
         _note(of_file, answers, Path(file).name)
     data = questions.dataset(stem_of(Path(files[0])) if by_column and len(files) == 1 else NAME)
     found = [model.finished(name) for name, model in models.items() if model.rows]
     if not found:
         raise InputError(f"{', '.join(map(str, files))[:200]}: no row has a question and an answer")
     return RecordedAnswers(data, found)
+
+
+def _columns_in(
+    file: Path, columns: Mapping[str, str] | None, files: Sequence[Path | str]
+) -> Mapping[str, str] | None:
+    """Return the names that a file has, of names for several files; the others are of another."""
+    if not columns or len(files) == 1 or file.suffix.lower() == ".eval":
+        return columns
+    first = next(iter(read_table(file)))[1]
+    return {ours: theirs for ours, theirs in columns.items() if theirs in first}
 
 
 def _check_files(files: Sequence[Path | str]) -> None:
@@ -251,7 +268,11 @@ class _Questions:
         bare = sum(q.golds is None and q.answerable is not False for q in questions)
         none = sum(q.answerable is False for q in questions)
         parts = [f"{none:,} cannot be answered: abstaining is right"] if none else []
-        parts += [f"{bare:,} have no gold"] if bare else []
+        if bare:
+            parts.append(
+                f"{bare:,} have no gold: their answers count neither as right nor as wrong (where "
+                "nobody can answer, a column answerable says false)"
+            )
         return f"; {'; '.join(parts)}" if parts else ""
 
 

@@ -281,7 +281,8 @@ def difference_interval(
     """Return the interval of parts[0] - parts[1] from the intervals of the two (MOVER).
 
     Zou and Donner 2008, with their correlation r: lower end
-    d - sqrt(a^2 - 2 r a b + b^2), a = p1 - l1, b = u2 - p2; the upper end likewise.
+    d - sqrt(a^2 - 2 r a b + b^2), a = p1 - l1, b = u2 - p2; the upper end likewise. None where
+    that has no width between 0 and 1: two clusters always correlate fully, which says nothing.
     """
     (low1, high1), (low2, high2) = ends
     if low1 is None or high1 is None or low2 is None or high2 is None:
@@ -294,6 +295,8 @@ def difference_interval(
 
     low = d - reach(parts[0] - low1, high2 - parts[1])
     high = d + reach(high1 - parts[0], parts[1] - low2)
+    if high - low <= NO_SPREAD and 0 < parts[0] < 1:
+        return None, None
     return max(low, -1.0), min(high, 1.0)
 
 

@@ -48,6 +48,8 @@ __all__ = [
 
 # ---- intervals of the rates
 
+#: how the interval of a difference of sparse shares was made
+SPARSE_PARTS = "sparse: interval combined from the exact intervals of its two parts"
 #: F1 is a ratio but not a share of countable things, so it gets no exact interval.
 PROPORTIONS = tuple(name for name in RATIOS if name != "F1")
 #: Ranges of rates that are not 0..1.
@@ -121,7 +123,7 @@ def bootstrap_cells(
                 pair = float(values["UUR"]), float(values["over_hedge"])
                 link = correlation(drawn["UUR"], drawn["over_hedge"])
                 low, high = difference_interval(pair, (ends["UUR"], ends["over_hedge"]), link)
-                problem = "sparse: interval combined from the exact intervals of its two parts"
+                problem = SPARSE_PARTS if low is not None else UNMOVED
         result[name] = Estimate(
             name=name,
             value=rate.value,
@@ -180,7 +182,7 @@ def bootstrap_within(
         )
         link = correlation(drawn["UUR_within"], drawn["over_hedge_within"])
         low, high = difference_interval(pair, (ends[0], ends[1]), link)
-        problem = "sparse: interval combined from the exact intervals of its two parts"
+        problem = SPARSE_PARTS if low is not None else UNMOVED
         result["J_within"] = msgspec.structs.replace(j, low=low, high=high, problem=problem)
     logs = result.pop("log_odds_within")
     result["odds_ratio_within"] = Estimate(

@@ -31,7 +31,8 @@ Labels = Literal["stance", "uncle"]
 
 EXPECTED = (
     "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
-    "name of a model, which is then asked where the rules are not certain"
+    "name of a model, which is then asked where the rules are not certain; people, for answers "
+    "with people's verdicts (--answers)"
 )
 
 

@@ -371,8 +371,11 @@ def write_board(study: Study, out: Path, name: str) -> Path:
         study.notes(protocol),
         _cautions([r for r in study.runs if r.protocol == protocol]),
     )
+    judges = dict.fromkeys(r.manifest.judge_signature for r in study.runs if r.protocol == protocol)
+    notes = [f"{JUDGED} {', '.join(judges)}: sayso judge-check says how well it reads.", *notes]
     if warned:
-        notes = [*notes, f"{len(warned)} runs have cautions, such as: {warned[0][1][0]}"]
+        some = "a run has" if len(warned) == 1 else f"{len(warned)} runs have"
+        notes = [*notes, f"{some} cautions, such as (of {warned[0][0]}): {warned[0][1][0]}"]
     place = board_place(out, name)
     text = board_page(systems, BOARD, heads, notes, _detectable(report, j))
     if write_index(place, text) is None:
@@ -380,6 +383,11 @@ def write_board(study: Study, out: Path, name: str) -> Path:
     return place
 
 
+#: begins the line that names who read the answers
+JUDGED = (
+    "Whether an answer says that it does not know is a reading of words, and one that corrects "
+    "the question may be taken for an answer. It was read by"
+)
 #: the question that a board answers
 BOARD = "Who says that it does not know?"
 

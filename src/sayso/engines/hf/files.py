@@ -159,11 +159,12 @@ def about(name: str) -> str:
 
 def check_reader(file: Path) -> None:
     """Refuse a GGUF file where the library that reads them is not installed."""
-    if util.find_spec("gguf") is None:
-        raise InputError(
-            f"{file.name} is a GGUF file, and gguf, which reads them, is not installed: "
-            "pip install gguf"
-        )
+    for package in ("gguf", "accelerate"):
+        if util.find_spec(package) is None:
+            raise InputError(
+                f"{file.name} is a GGUF file, and {package}, which it takes to read one, is not "
+                f"installed: pip install {package}"
+            )
 
 
 def _write(file: Path, folder: Path) -> None:

@@ -242,13 +242,20 @@ def _rows(
         converged={},
         folds={},
         reference_words=reference_words,
-        withheld=np.array([withheld(f.verdicts.get(judge)) for f in facts], dtype=np.float64),
+        withheld=np.array([_withheld(f, judge) for f in facts], dtype=np.float64),
         unanswerable=np.array([f.question.answerable is False for f in facts], dtype=np.bool_),
         stance=np.array([_stance(f.verdicts.get(judge)) for f in facts], dtype=np.str_),
         outcome=np.array([outcome(f.verdicts.get(judge)) for f in facts], dtype=np.float64),
         ungraded=np.array([ungraded(f.question) and not labeled for f in facts], dtype=np.bool_),
         without=_without_passage(run, facts) if form == "short" else None,
     )
+
+
+def _withheld(fact: _Fact, judge: str) -> float:
+    """Return whether an answer names no value; NaN where nobody says if there is one."""
+    if fact.question.answerable is None and not fact.question.golds:
+        return float("nan")
+    return withheld(fact.verdicts.get(judge))
 
 
 def _without_golds(facts: list[_Fact], judge: str) -> bool:
@@ -339,8 +346,8 @@ def _wrong(verdict: Verdict, settings: Settings) -> float:
 
 
 def ungraded(question: Question) -> bool:
-    """Tell whether a question has an answer that nobody gives us."""
-    return question.answerable is True and not question.golds
+    """Tell whether nobody gives us the answer to a short question that may have one."""
+    return question.answerable is not False and not question.golds and not question.parts
 
 
 def has_passage(question: Question) -> bool:
