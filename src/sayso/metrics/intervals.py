@@ -295,7 +295,7 @@ def difference_interval(
 
     low = d - reach(parts[0] - low1, high2 - parts[1])
     high = d + reach(high1 - parts[0], parts[1] - low2)
-    if high - low <= NO_SPREAD and 0 < parts[0] < 1:
+    if (high - low) ** 2 <= NO_SPREAD and 0 < parts[0] < 1:
         return None, None
     return max(low, -1.0), min(high, 1.0)
 
