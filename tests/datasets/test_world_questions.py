@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 import sayso
 from sayso import datasets
 from sayso.records import Question, year_of
+from sayso.runs.run import Job, open_job
 
 DATA = datasets.load("world")
 SHORT = [q for q in DATA.questions if not q.parts]
@@ -83,3 +85,13 @@ def test_every_way_to_write_a_gold_is_right_and_another_ones_is_not(question: Qu
             answer = words(other.golds[0].value)
             verdict = sayso.judge_rules(question.text, question.golds, answer)
             assert verdict.content == "incorrect", answer
+
+
+def test_a_protocol_of_known_facts_asks_none_that_nobody_can_answer(tmp_path: Path) -> None:
+    job = Job(protocol="uncle", data="world", cache=tmp_path)
+    with open_job(job) as opened:
+        assert all(q.answerable is not False for q in opened.data.short)
+        assert (len(opened.data.short), len(opened.data.long)) == (40, 20)
+        assert any(note.startswith("10 questions have no answer") for note in opened.data.notes)
+    with open_job(Job(protocol="selective", data="world", cache=tmp_path)) as opened:
+        assert sum(q.answerable is False for q in opened.data.short) == 10

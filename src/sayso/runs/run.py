@@ -274,7 +274,7 @@ def open_job(
     is not asked what it can do. Raises InputError.
     """
     check(job)
-    data = _load(job)
+    data = _with_answers(job, _load(job))
     _check_data(job, data)
     if job.out is not None and RunFolder.exists(job.out):
         planned = msgspec.structs.replace(_planned(job), data=data.name, data_hash=data.hash)
@@ -347,6 +347,20 @@ def _no_paragraphs(job: Job, data: str) -> str:
         f"{job.protocol} asks every fact alone and inside a paragraph, and {data} has no "
         "prompts for paragraphs; use `sayso run selective`, or data in UNCLE's format"
     )
+
+
+def _with_answers(job: Job, data: Dataset) -> Dataset:
+    """Return data without questions that nobody can answer, for a protocol of known facts."""
+    kept = tuple(q for q in data.questions if q.parts or q.answerable is not False)
+    left = len(data.questions) - len(kept)
+    if not job.plan.needs_paragraphs or not left:
+        return data
+    note = (
+        f"{left:,} questions have no answer and are not asked: facts here are known or unknown; "
+        "`sayso run selective` says how often a model abstains on them"
+    )
+    notes = tuple(text for text in data.notes if "abstaining is right" not in text)
+    return msgspec.structs.replace(data.replaced(kept), notes=(*notes, note))
 
 
 def _check_data(job: Job, data: Dataset) -> None:

@@ -242,12 +242,6 @@ def drafts_of(answers: Mapping[str, Sequence[Generation]], settings: Settings) -
     }
 
 
-NOBODY_KNOWS = (
-    "questions have no answer, and are in no number here, which are of known and unknown facts; "
-    "sayso run selective says how often the model abstains on them"
-)
-
-
 def collect(
     questions: Sequence[Question],
     model: Engine,
@@ -261,8 +255,6 @@ def collect(
     Resumes; never asks twice.
     """
     run.tell(unpriced(questions, settings, judge))
-    if nobody := sum(q.answerable is False and not q.parts for q in questions):
-        run.tell([f"{nobody:,} {NOBODY_KNOWS}"])
     if settings.known_from != "self":
         run.freeze("probe", settings.known_from)
         if settings.probe.slick:
