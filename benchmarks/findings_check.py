@@ -27,7 +27,6 @@ import numpy as np
 import pandas as pd
 
 Frame = pd.DataFrame
-FIFTHS = 5
 CHAT = ("gpt35", "chatgpt", "gpt4", "newbing")
 NAMES = {"fid": "FiD, a span reader", "gpt35": "GPT-3.5 (text-davinci-003)", "chatgpt": "ChatGPT",
          "gpt4": "GPT-4", "newbing": "New Bing"}  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 import sayso
 from sayso import datasets
 from sayso.records import Question, year_of
-from sayso.runs.run import Job, open_job
+from sayso.runs.run import Job, check_finished, execute, open_job
 
 DATA = datasets.load("world")
 SHORT = [q for q in DATA.questions if not q.parts]
@@ -95,3 +95,9 @@ def test_a_protocol_of_known_facts_asks_none_that_nobody_can_answer(tmp_path: Pa
         assert any(note.startswith("10 questions have no answer") for note in opened.data.notes)
     with open_job(Job(protocol="selective", data="world", cache=tmp_path)) as opened:
         assert sum(q.answerable is False for q in opened.data.short) == 10
+
+
+def test_a_finished_run_of_it_is_known_again(tmp_path: Path) -> None:
+    job = Job(protocol="uncle", data="world", limit=1, cache=tmp_path, out=tmp_path / "run")
+    execute(job)
+    check_finished(job)  # as a study does before it takes a run that is there

@@ -274,7 +274,7 @@ def open_job(
     is not asked what it can do. Raises InputError.
     """
     check(job)
-    data = _with_answers(job, _load(job))
+    data = _load(job)
     _check_data(job, data)
     if job.out is not None and RunFolder.exists(job.out):
         planned = msgspec.structs.replace(_planned(job), data=data.name, data_hash=data.hash)
@@ -305,9 +305,10 @@ def _load(job: Job) -> Dataset:
     if isinstance(job.model, RecordedEngine):
         data = job.model.data
         return datasets.subset(data, domains=job.domains, limit=job.limit or 0, seed=job.seed)
-    return datasets.load(
+    data = datasets.load(
         job.data, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
     )
+    return _with_answers(data) if job.plan.needs_paragraphs else data
 
 
 def _judge_of(job: Job) -> str | Judge | Engine:
@@ -349,11 +350,11 @@ def _no_paragraphs(job: Job, data: str) -> str:
     )
 
 
-def _with_answers(job: Job, data: Dataset) -> Dataset:
+def _with_answers(data: Dataset) -> Dataset:
     """Return data without questions that nobody can answer, for a protocol of known facts."""
     kept = tuple(q for q in data.questions if q.parts or q.answerable is not False)
     left = len(data.questions) - len(kept)
-    if not job.plan.needs_paragraphs or not left:
+    if not left:
         return data
     note = (
         f"{left:,} questions have no answer and are not asked: facts here are known or unknown; "

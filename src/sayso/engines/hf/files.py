@@ -129,14 +129,15 @@ def unpacked_folder(file: Path) -> Path:
 def unpack(file: Path) -> Path:
     """Return the folder of a GGUF file, written if it is not there. Raises InputError.
 
-    One process writes while others wait; what a killed one left is written again.
+    One process writes while others wait; what a killed one left, or somebody changed, is written
+    again.
     """
     folder = unpacked_folder(file)
-    if (folder / ORIGIN).is_file():
+    if origin_of(folder) is not None:
         return folder
     check_reader(file)
     with one_writer(folder, f"unpacking {file.name}", PATIENCE):
-        if not (folder / ORIGIN).is_file():  # another process may have written it meanwhile
+        if origin_of(folder) is None:  # another process may have written it meanwhile
             _write(file, folder)
     return folder
 
@@ -173,18 +174,14 @@ def _write(file: Path, folder: Path) -> None:
         with quiet():
             about = _said_by(file)
             _convert(file, folder)
-    except InputError:
+    except BaseException as error:  # of a damaged file the libraries raise all sorts
         _clear(folder)
-        raise
-    except Exception as error:  # of a damaged file the libraries raise all sorts
-        _clear(folder)
+        if isinstance(error, InputError) or not isinstance(error, Exception):
+            raise
         with disk_errors(folder):
             if isinstance(error, OSError) and error.errno is not None:
                 raise
         raise InputError(f"model {file} cannot be opened: {reason_of(error)}") from None
-    except BaseException:
-        _clear(folder)
-        raise
     files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     for path in files:
         with disk_errors(path), path.open("rb") as stream:

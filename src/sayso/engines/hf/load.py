@@ -67,7 +67,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def load(name: str, options: Options) -> tuple[Any, Any]:
     """Return (model, tokenizer) of a folder, a GGUF file or a hub id."""
     file = gguf_file(name)
-    if file is not None and not options.weights and not unpacked_folder(file).is_dir():
+    if file is not None and not options.weights and origin_of(unpacked_folder(file)) is None:
         return _unread(file, options)
     source, local = (str(unpack(file)), True) if file else source_of(name, options, "model folder")
     base = base_of(Path(source)) if local else None
