@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -207,18 +208,25 @@ COUNTS = {
 
 
 def rates(
-    answers: Answers, reading: str, articles: set[str] | None = None, *, counted: bool = False
+    answers: Answers,
+    reading: str,
+    articles: Mapping[str, int] | None = None,
+    *,
+    counted: bool = False,
 ) -> tuple[float, float]:
-    """Return confabulated and not answered, in percent; ``counted``: parts weigh by COUNTS."""
+    """Return confabulated and not answered, in percent; ``counted``: parts weigh by COUNTS.
+
+    ``articles``: how often each counts, all once without it.
+    """
     found = answers.abstained[reading]
     shares = []
     for answerable in (False, True):
         rows: dict[str, list[bool]] = {}
         for q, silent in found.items():
-            if answers.answerable[q] == answerable and (
-                articles is None or answers.article[q] in articles
-            ):
-                rows.setdefault(answers.part[q], []).append(silent == answerable)
+            if answers.answerable[q] == answerable:
+                times = 1 if articles is None else articles.get(answers.article[q], 0)
+                rows.setdefault(answers.part[q], []).extend([silent == answerable] * times)
+        rows = {part: held for part, held in rows.items() if held}
         weights = [COUNTS[part] if counted else len(held) for part, held in rows.items()]
         means = [float(np.mean(held)) for held in rows.values()]
         shares.append(100 * float(np.average(means, weights=weights)) if rows else float("nan"))
@@ -269,26 +277,34 @@ SIX = (
 )  # fmt: skip
 
 
-def halves(runs: dict[str, Answers], draws: int = 100) -> None:
-    """Print how far a random half of the articles is from all of them: what a half can show."""
+def halves(runs: dict[str, Answers], draws: int = 200) -> None:
+    """Print how far half of the articles is from all of them: what a half can show at most.
+
+    The whole is taken to be twice these articles, each with a twin that was answered alike; a half
+    of it is drawn at random.
+    """
     models = [m for m in SYSTEMS if m in runs and SYSTEMS[m].confabulated is not None]
+    few = [models.index(m) for m in models if SYSTEMS[m].name in SIX]
     reading = next(iter(READINGS))
     articles = sorted({a for answers in runs.values() for a in answers.article.values()})
     whole = np.array([rates(runs[m], reading) for m in models])
     rng = np.random.default_rng(0)
-    off, tau = [], []
+    found = []
     for _ in range(draws):
-        half = set(rng.choice(articles, len(articles) // 2, replace=False).tolist())
-        part = np.array([rates(runs[m], reading, half) for m in models])
-        off.append(np.abs(part - whole).mean(axis=0))
-        tau.append([kendall(part[:, c], whole[:, c]) for c in (0, 1)])
-    for column, name in enumerate(("confabulated", "not answered")):
-        gaps, order = np.array(off)[:, column], np.array(tau, dtype=float)[:, column]
-        print(
-            f"  {name:12} off by {gaps.mean():.2f} [{np.quantile(gaps, 0.025):.2f}, "
-            f"{np.quantile(gaps, 0.975):.2f}] on average, Kendall {order.mean():.3f} "
-            f"[{np.quantile(order, 0.025):.3f}, {np.quantile(order, 0.975):.3f}]"
-        )
+        drawn = rng.choice(2 * len(articles), len(articles), replace=False) % len(articles)
+        half = Counter(articles[at] for at in drawn)
+        found.append(np.array([rates(runs[m], reading, half) for m in models]))
+    for title, some in ((f"{len(few)} systems", few), (f"{len(models)} systems", ...)):
+        for column, name in enumerate(("confabulated", "not answered")):
+            now = whole[some, column]
+            gaps = np.array([np.abs(part[some, column] - now).mean() for part in found])
+            order = np.array([kendall(part[some, column], now) for part in found], dtype=float)
+            print(
+                f"  {title}, {name:12} off by {gaps.mean():.2f} [{np.quantile(gaps, 0.025):.2f}, "
+                f"{np.quantile(gaps, 0.975):.2f}] on average, by .5 or less in "
+                f"{np.mean(gaps <= 0.5):.1%}; Kendall {order.mean():.3f} "
+                f"[{np.quantile(order, 0.025):.3f}, {np.quantile(order, 0.975):.3f}]"
+            )
 
 
 def seeds(folder: Path) -> None:
@@ -341,7 +357,7 @@ def main() -> None:
         print(f"questions without an answer and with one: {sizes.most_common(3)}")
         denominators()
         against_published(runs)
-        print("\na random half of these articles against all of them:")
+        print("\na random half of twice these articles against all of them:")
         halves(runs)
         seeds(out)
 

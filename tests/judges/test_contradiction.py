@@ -49,6 +49,26 @@ CASES: list[tuple[str, str, str, bool | None]] = [
     ("At what temperature does it boil?", "100 C", "100 degrees Celsius", False),
     ("At what temperature does it boil?", "100 C", "212 F", False),
     ("How many are there?", "100 C", "100", False),
+    # a place without a name of its own
+    (
+        "Where is the left vessel located?",
+        "The left vessel is located in the left arm, which it feeds.",
+        "The left vessel is located primarily in the left wall of the chest.",
+        True,
+    ),
+    # the number of a name is no count
+    ("How many are there?", "There are 15 of them.", "The so-called F-16 is one kind of it.", None),
+    # what says that it is the answer
+    ("How many books are there about Pooh?", "The answer is 27. You can play a game.", "9", True),
+    # two explanations may both be right
+    (
+        "What concerns arise when the cylinder leaks?",
+        "When the cylinder leaks, fluid may poison plants and animals that live around the farm.",
+        "When the cylinder leaks, pressure falls and the machine slowly stops lifting heavy loads.",
+        False,
+    ),
+    # a mountain has a name
+    ("What is the highest mountain of Veldia?", "Mount Orr", "It is far away and very high.", None),
     # a year that is said roughly
     ("When was it built?", "about 1961", "1962", False),
     ("When was it built?", "about 1961", "1968", True),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import pytest
 
 from sayso.judges.rules.judge import judge_rules_long
+from sayso.judges.rules.reading import aspect_of, has_kind, words_of
 
 LETTERS = {
     "c": "committed",
@@ -130,3 +131,41 @@ def test_symptoms_that_make_themselves_felt_are_spoken_of() -> None:
         ("committed", "incorrect"),
         ("committed", "incorrect"),
     ]
+
+
+def _read(text: str, *parts: tuple[str, list[str]]) -> list[str]:
+    return [
+        v.stance if v.content == "none" else f"{v.stance}, {v.content}"
+        for v in judge_rules_long(list(parts), text)
+    ]
+
+
+def test_a_clause_without_a_value_gives_way_to_one_that_has_it() -> None:
+    planet = ("Which planet from the Sun is Orlo, counted outwards?", ["sixth", "6"])
+    text = "The planet Orlo is often overlooked, but it is a planet. Orlo is the {} planet."
+    assert _read(text.format("sixth"), planet) == ["committed, correct"]
+    assert _read(text.format("ninth"), planet) == ["committed, incorrect"]
+    # a definite value does not give way
+    tongue = ("What is the official language of Veldia?", ["Tarnish"])
+    text = "The official language of Veldia is Orrish. Tarnish was its language until 1850."
+    assert _read(text, tongue) == ["committed, incorrect"]
+
+
+def test_not_x_but_y_is_read_as_a_whole() -> None:
+    tongue = ("What is the official language of Veldia?", ["Tarnish"])
+    text = "The official language of Veldia is not Orrish, but rather {}, as in Kobo."
+    assert _read(text.format("Tarnish"), tongue) == ["committed, correct"]
+    assert _read(text.format("Lumish"), tongue) == ["committed, incorrect"]
+
+
+def test_what_has_a_name_is_omitted_where_none_is_said() -> None:
+    peak = ("What is the highest mountain of Veldia?", ["Mount Orr"])
+    vague = "Veldia is a land of beauty. The country has majestic mountains and picturesque lakes."
+    assert _read(vague, peak) == ["omitted"]
+    assert _read(f"{vague} The highest mountain is Mount Orr.", peak) == ["committed, correct"]
+    assert _read("Veldia is old. I do not know its highest mountain.", peak) == ["abstained"]
+
+
+def test_the_speaker_is_no_name() -> None:
+    row = words_of("of the people I've worked with, and I’m proud of it")
+    assert not has_kind(row, aspect_of("Who founded Veld Works?"))

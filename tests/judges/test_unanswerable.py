@@ -42,6 +42,11 @@ def said(question: Question, text: str) -> Verdict:
         ("I don't know.", "uncertain", "correct"),
         ("Nobody knows where they are.", "uncertain", "correct"),
         ("I can't answer that.", "uncertain", "correct"),
+        ("Nobody can know that.", "uncertain", "correct"),
+        ("There is no way to know.", "uncertain", "correct"),
+        ("That has never been recorded.", "uncertain", "correct"),
+        ("No one can say for certain.", "uncertain", "correct"),
+        ("Nobody lives there.", "incorrect", "incorrect"),
         ("They are on Mars.", "incorrect", "incorrect"),
         ("I think they are on Mars.", "uncertain", "incorrect"),  # content counts, not stance
         ("", "omitted", "none"),

@@ -167,7 +167,7 @@ def test_the_options_are_those_of_the_judge() -> None:
 
 
 def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert open_judge("rules").judge.signature == "rules@6"
+    assert open_judge("rules").judge.signature == "rules@7"
     for name in ("openai:gpt-4o-mini", "rules+openai:gpt-4o-mini"):
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
         seat = open_judge(name, learn=False)

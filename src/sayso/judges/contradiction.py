@@ -37,7 +37,7 @@ from sayso.judges.rules.text import (
     tokens,
     word_set,
 )
-from sayso.judges.rules.vocabulary import Expected, expected, meanings
+from sayso.judges.rules.vocabulary import Expected, asks_for_a_name, expected, meanings
 from sayso.prompts.fence import Field
 from sayso.prompts.thoughts import split_thoughts
 
@@ -111,7 +111,14 @@ def _by_value(question: str, kind: Kind, one: Answer, two: Answer) -> Relation:
         return relation
     if bool(one.names) != bool(two.names) and any(_A_KIND.match(x.text) for x in (one, two)):
         return "open"  # "in a library" and "in Oslo"
+    if kind == "any" and all(_explains(x) for x in (one, two)):
+        return "same" if _by_words(one, two) == "same" else "open"
     return _by_names(one, two) or _by_words(one, two)
+
+
+def _explains(answer: Answer) -> bool:
+    """Whether a value is many words and no name: two such may both be right."""
+    return len(answer.new) > _SHORT and not (answer.bare or answer.names)
 
 
 # ---- what a question asks for
@@ -153,7 +160,7 @@ def kind_of(question: str) -> Kind:
 # ---- what an answer says that its question does not
 
 
-_PLACE = regex(r"\b(?:in|at|on|near|from|by)\s(?:an?\s|the\s)([a-z]{3})")
+_PLACE = regex(r"\b(?:in|at|on|near|from|by)\s(?:an?\s|the\s)((?:[a-z-]{2,20}\s){0,3}[a-z-]{3,20})")
 
 
 class Answer(NamedTuple):
@@ -183,9 +190,13 @@ class Answer(NamedTuple):
         if kind == "count":
             return self.numbers
         if kind == "where":
-            stems = {t.start for t in self.new}
+            starts = [t.start for t in self.new]
             places = [n for n in self.names if PLACE.get(fold(n), fold(n)) == fold(n)]
-            return places or [m for m in _PLACE.finditer(self.text) if m.start(1) in stems]
+            return places or [
+                hit
+                for hit in _PLACE.finditer(self.text)
+                if any(hit.start(1) <= start < hit.end(1) for start in starts)
+            ]
         return self.names if kind == "who" else self.new
 
 
@@ -259,7 +270,11 @@ def _asked(question: str) -> Asked:
 
 def _meanings(token: Token) -> frozenset[str]:
     """Return the stem of a word and its families: "wrote" is of the family of "author"."""
-    return frozenset((token.stem, *meanings(token.text)))
+    named = ("name",) if token.text in _NAMING else ()
+    return frozenset((token.stem, *meanings(token.text), *named))
+
+
+_NAMING = word_set("called named titled")
 
 
 _ASKS = word_set("many much long tall high far year date place city country person first one")
@@ -362,6 +377,7 @@ def _read(question: str, whole: str, text: str) -> Answer:
         if not any(s.start < q.end and q.start < s.end for s in shares)
         and not any(d.start < q.end and q.start < d.end for d in every if d.month)
         and not ordinal(text[q.start : q.end])
+        and not _CODE.search(text[max(0, q.start - 3) : q.start])
     ]
     counted = [q for q in counted if short or not _in_question(question, q)]
     numbers = tuple(sorted([*shares, *counted], key=lambda q: q.start))
@@ -375,6 +391,10 @@ def _read(question: str, whole: str, text: str) -> Answer:
         names = (text.strip(" ."),)  # "Mission: Impossible 2"
     bare = short and (whole_text or not text.endswith("!"))
     return Answer(whole, text, tuple(items), tuple(new), names, dates, numbers, bare)
+
+
+#: what stands before the number of a name: "F-16"
+_CODE = regex(r"[^\W\d_]-$")
 
 
 def _in_question(question: str, number: Quantity) -> bool:
@@ -395,18 +415,28 @@ def _odds(question: str, kind: Kind, said: Answer, before: Answer | None) -> flo
     if said.bare and said.alone:
         return float(bool(said.new) and (len(said.items) <= _SHORT / 2 or bool(said.value(kind))))
     value = bool(chosen(question, said) if kind == "choice" else said.value(kind))
+    if kind == "any" and asks_for_a_name(question) and not said.names and not said.bare:
+        value = False
+    if value and _ANSWER_IS.match(said.text):
+        return 2.0
     subject = next((t.text for t in said.items if t.text not in _FRAME - _PRONOUNS), "")
     if value and before is None and subject in _PRONOUNS and (kind != "any" or said.bare):
         return 2.0  # "Perhaps it opened in 1961": of what was asked about
     return value * sum(WEIGHTS.get(name, 0.0) * x for name, x in features.items())
 
 
+_ANSWER_IS = regex(
+    r"^\W*(?:(?:so|thus|therefore|hence),?\s)?(?:the|my)\s(?:\w{3,12}\s)?answer\s(?:is|was|would\sbe)\b",
+    re.I,
+)
+
 #: Log-odds that a sentence with a value of the kind asked for answers the question: a logistic
 #: regression on 229 draws of SmolLM2-135M-Instruct, 3,000 answers that people called right
 #: (QA-Eval), and answers to other questions (``tools/readers/contradiction.py``).
 WEIGHTS = {
-    "bias": -3.0, "share": 4.4, "relation": 2.2, "nothing shared": -1.1, "bare": 2.3, "first": 1.7,
-    "opens with": 0.5, "no name": -0.5, "long": -1.0, "when": 0.6, "where": -1.0, "choice": -2.0,
+    "bias": -2.9, "share": 4.5, "relation": 1.9, "no relation": -0.4, "nothing shared": -0.9,
+    "bare": 2.3, "first": 1.7, "opens with": 0.5, "no name": -0.4, "long": -1.0, "when": 0.7,
+    "where": -0.9, "choice": -2.0,
 }  # fmt: skip
 
 
@@ -429,6 +459,7 @@ def features_of(question: str, kind: Kind, said: Answer, before: Answer | None) 
         "bias": 1.0,
         "share": share,
         "relation": relation / max(1, len(asked.relation)),
+        "no relation": float(relation == 0 and bool(asked.relation)),
         "nothing shared": float(share == 0),
         "bare": float(said.bare),
         "first": float(before is None),

@@ -108,8 +108,8 @@ def family(name: str) -> str:
     model is always related to itself.
     """
     plain = name.strip().lower()
-    if plain.startswith(("http://", "https://")):
-        plain = plain.partition("#")[2] or plain
+    if plain.startswith(("http://", "https://", "@")):  # several have one model, named each time
+        plain = plain.rpartition("#")[2] or plain
     plain = _PREFIX.sub("", plain)
     matches = [
         (match.end(), relatives)

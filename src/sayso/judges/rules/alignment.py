@@ -16,6 +16,7 @@ import numpy as np
 
 from sayso.judges.rules.reading import (
     MONTHS,
+    STANCES,
     Aspect,
     Features,
     Sentence,
@@ -33,6 +34,7 @@ from sayso.judges.rules.reading import (
 )
 from sayso.judges.rules.vocabulary import (
     Expected,
+    asks_for_a_name,
     family_names,
     meanings,
     phrases,
@@ -520,19 +522,36 @@ class Paragraph:
         """Return the probability of each of STANCES towards aspect ``j``, (stances,).
 
         A text whose every sentence withholds something omits nothing; one without a date that
-        withholds nothing omits every date.
+        withholds nothing omits every date. So is what has a name, where none stands beside it.
         """
         features = self.features(j)
+        rest = stance.probabilities(features)
+        gives = STANCES[int(np.argmax(rest))] in ("committed", "hedged")
         unspoken = 0.0
-        if self.aspects[j].kind == "date" and self._timeless():
+        if (self.aspects[j].kind == "date" and self._timeless()) or (gives and self._nameless(j)):
             unspoken = 1.0
         elif not self.withholds:
             unspoken = float(spoken.probabilities(self.spoken_features(j, features))[0])
-        rest = stance.probabilities(features)
         return np.append(rest * (1 - unspoken), unspoken)
 
+    def _nameless(self, j: int) -> bool:
+        """Whether the sentences that fit an aspect best lack the name that it asks for.
+
+        "It has majestic mountains" does not say which mountain is the highest.
+        """
+        if not asks_for_a_name(self.aspects[j].question) or self._gaps():
+            return False
+        speaking = (self.fits[j] >= self.fits[j].max() / 2) | (self.hits[:, j] > 0)
+        near = {self.clauses[i].sentence for i in np.flatnonzero(speaking)}
+        words_near = [word for n in near for word in self.rows[n]]
+        return not any(word.name and word.text not in self.names for word in words_near)
+
+    def _gaps(self) -> bool:
+        """Whether any sentence withholds or doubts something."""
+        return any(kinds & (_GAPS | {"doubt"}) for kinds in self.row_kinds)
+
     def _timeless(self) -> bool:
-        if any(kinds & (_GAPS | {"doubt"}) for kinds in self.row_kinds):
+        if self._gaps():
             return False
         told = (word.text for row in self.rows for word in row)
         return not any(text in _TIMES or any(map(str.isdigit, text)) for text in told)

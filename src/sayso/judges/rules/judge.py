@@ -38,19 +38,31 @@ from sayso.judges.rules.reading import (
 )
 from sayso.judges.rules.sentences import Span
 from sayso.judges.rules.text import is_english
+from sayso.judges.rules.vocabulary import stem, words
 from sayso.metrics.arrays import Floats
 from sayso.records import Content, Gold, InputError, Question, Stance, Verdict, golds_of, is_blank
 
 NAME = "rules"
-SIGNATURE = "rules@6"
+SIGNATURE = "rules@7"
 _WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*+")
 #: No word is this long; such a run is noise that would only cost time.
 _ENDLESS = regex(r"\S{200,}+")
-_SPEAKER = frozenset(["i", "my", "me", "we", "our"])
+_SPEAKER = frozenset(["i", "my", "me", "we", "our", "us", "myself"])
+#: words that a refusal points with, at what it was asked for or at what it will not do
+_POINTING = frozenset(
+    [
+        *("this", "that", "request", "answer", "question", "information", "content", "doing"),
+        *("disclose", "reveal", "share", "tell", "say"),
+    ]
+)
 _WITHHOLDING = ("ignorant", "policy", "ask")
 #: what is judged of one answer at most: characters, and clauses of a paragraph (problem "budget")
 LONGEST = 20_000
 MOST_CLAUSES = 600
+#: a clause speaks about as clearly of an aspect as the best one from this share of its fit on
+CLEARLY = 0.33
+#: so many of them are read
+MOST_LATER = 8
 
 
 def missing(problem: str) -> Verdict:
@@ -177,7 +189,7 @@ def _short(aspect: Aspect, answer: str) -> Verdict:
         return make_verdict("omitted")
     features = features_of(about(rows, aspect), aspect)
     features["short"] = 1.0
-    chances = load_weights("stance").probabilities(features)
+    chances = _without_refusal(load_weights("stance").probabilities(features), rows, aspect)
     stance, certainty = _likeliest(chances)
     if stance in WITHHELD and _is_gold(rows, aspect):
         stance, certainty = "committed", float(chances[STANCES.index("committed")])
@@ -201,7 +213,7 @@ def _is_gold(rows: Sequence[Sentence], aspect: Aspect) -> bool:
     """
     for row in rows:
         said = [word.text for word in row if word.raw[0].isalnum()]
-        own = not _SPEAKER.isdisjoint(said)
+        own = _speaks_of_itself(row)
         for gold in aspect.golds:
             text = " ".join(gold)
             if list(gold) == said or (
@@ -209,6 +221,44 @@ def _is_gold(rows: Sequence[Sentence], aspect: Aspect) -> bool:
             ):
                 return True
     return False
+
+
+def _without_refusal(chances: Floats, rows: Sequence[Sentence], aspect: Aspect) -> Floats:
+    """Return the chances of the stances, none of refusing where a text speaks of other things.
+
+    Whoever declines speaks of himself, or says little else: "Privacy concerns in the industry" and
+    "He wrote the rules" use the words of refusals, and decline nothing.
+    """
+    if any(_speaks_of_itself(row) for row in rows):
+        return chances
+    function, told, points = words("function"), 0, False
+    for row in rows:
+        cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
+        for at, word in enumerate(row):
+            if word.text in _POINTING:
+                points = True
+            elif at not in cued and word.raw[0].isalnum() and word.text not in function:
+                told += stem(word.text) not in aspect.asked
+    if told <= 1 + points:
+        return chances
+    kept = np.where(np.arange(len(chances)) == STANCES.index("refused_by_policy"), 0.0, chances)
+    return np.asarray(kept / kept.sum(), dtype=np.float64)
+
+
+def _speaks_of_itself(row: Sentence) -> bool:
+    """Whether a sentence is in the first person; "A.I." and "the US" are not."""
+    return any(
+        word.text in _SPEAKER and word.raw != "US" and not _initial(row, at)
+        for at, word in enumerate(row)
+    )
+
+
+def _initial(row: Sentence, at: int) -> bool:
+    """Whether a word is a letter of an abbreviation with points."""
+    if at and row[at - 1].text == "." and row[at - 1].end == row[at].start:
+        return True
+    after = row[at + 1 : at + 3]
+    return len(after) == 2 and after[0].text == "." and row[at].end + 1 == after[1].start
 
 
 def _tells_ignorance(gold: str) -> bool:
@@ -285,29 +335,70 @@ def _long(aspects: list[Aspect], paragraph: str) -> list[Verdict]:
 def _of_aspect(text: Paragraph, readable: str, j: int) -> Verdict:
     aspect = text.aspects[j]
     chances = text.chances(j, load_weights("spoken"), load_weights("stance"))
+    rows = text.context_of(j) or text.rows
+    chances = _without_refusal(chances, rows, aspect)
     stance, certainty = _likeliest(chances)
     if stance == "omitted":
         return make_verdict(stance, certainty=certainty)
-    rows = text.context_of(j) or text.rows
     if stance in WITHHELD and _is_gold(rows, aspect):
         stance, certainty = "committed", float(chances[STANCES.index("committed")])
     if stance in WITHHELD:
         return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
     if not aspect.given:
         return missing("unread")
-    clause = text.clauses[text.best(j)[0]]
-    home = text.rows[clause.sentence]
-    parts = [text.words(clause), home, *rows]
-    for part in sorted(parts, key=lambda part: not has_kind(part, aspect)):
-        where = Span(part[0].start, part[-1].end)
-        found = match(aspect.question, aspect.given, readable[where.start : where.end])
-        if found.content != "none":
-            break
-    else:
-        where = Span(home[0].start, home[-1].end)
+    found, where = _found(text, readable, j, rows)
     content: Content = found.content
     if content == "none" and stance == "committed":
         content = "incorrect"
     value = _value(aspect, found, readable, where)
+    home = text.rows[text.clauses[text.best(j)[0]].sentence]
     at = _sentence_at(text.rows, value) if value else Span(home[0].start, home[-1].end)
     return make_verdict(stance, content, at, value, certainty)
+
+
+def _found(text: Paragraph, readable: str, j: int, rows: Sequence[Sentence]) -> tuple[Match, Span]:
+    """Return what the clause of an aspect, its sentence or its context says, and where.
+
+    "Not X, but Y" is read as a whole. A clause that gives nothing definite gives way to others that
+    speak of the aspect about as clearly: "Saturn is often overlooked" to "it is the sixth planet".
+    """
+    aspect = text.aspects[j]
+    best, fit = text.best(j)
+    clause, home = text.words(text.clauses[best]), text.rows[text.clauses[best].sentence]
+    parts = [home] if _turns(clause, home) or _of_a_name(clause, aspect) else []
+    parts += [clause, home, *rows]
+    parts.sort(key=lambda part: not has_kind(part, aspect))
+    if aspect.kind == "any" and not _definite(clause, aspect):
+        others = sorted(np.flatnonzero(text.hits[:, j]), key=lambda i: -text.fits[j, i])[
+            :MOST_LATER
+        ]
+        later = [text.words(text.clauses[i]) for i in others if text.fits[j, i] >= CLEARLY * fit]
+    else:
+        later = []
+    first: tuple[Match, Span] | None = None
+    for part in [*parts, *later]:
+        where = Span(part[0].start, part[-1].end)
+        found = match(aspect.question, aspect.given, readable[where.start : where.end])
+        if found.content == "correct" or (found.content != "none" and not later):
+            return found, where
+        if first is None and found.content != "none":
+            first = found, where
+    return first or (found, Span(home[0].start, home[-1].end))
+
+
+def _turns(clause: Sentence, home: Sentence) -> bool:
+    """Whether a sentence goes on with "but" behind a clause that denies something."""
+    after = next((word.text for word in home if word.start >= clause[-1].end), "")
+    return after in ("but", "rather") and any(w.text in ("not", "no", "never") for w in clause)
+
+
+def _of_a_name(clause: Sentence, aspect: Aspect) -> bool:
+    """Whether a clause goes on about somebody named before it: "Ada Bo, ... was its author"."""
+    return aspect.kind == "person" and clause[0].text in ("was", "is", "were", "are")
+
+
+def _definite(part: Sentence, aspect: Aspect) -> bool:
+    """Whether words hold a name or a number that the question did not say."""
+    return any(
+        (word.name or word.text[0].isdigit()) and word.text not in aspect.names for word in part
+    )

@@ -65,7 +65,8 @@ class Word(NamedTuple):
     @property
     def name(self) -> bool:
         """Whether it looks like a name: capitalized, and not because a sentence begins."""
-        return self.capital and not self.opens and self.raw != "I"
+        own = self.raw == "I" or self.raw[:2] in ("I'", "I\N{RIGHT SINGLE QUOTATION MARK}")
+        return self.capital and not self.opens and not own
 
 
 Sentence = tuple[Word, ...]

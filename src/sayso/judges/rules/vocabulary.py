@@ -203,3 +203,17 @@ def expected(question: str, hint: str = "") -> Expected:
             if match:
                 return kind
     return "any"
+
+
+_NAMED = regex(
+    r"\b(?:what|which)\s(?:(?:is|was)\s(?:the\s)?)?(?:name\sof\sthe\s)?(?:\w{2,12}est\s)?"
+    r"(?:mountain|peak|summit|volcano|river|lake|sea|ocean|island|desert|moon|museum|ship|"
+    r"university|college|school)\b(?!['’])",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=8192)
+def asks_for_a_name(question: str) -> bool:
+    """Whether a name answers, of something that is neither a person nor a town."""
+    return _NAMED.search(question[-2000:]) is not None
