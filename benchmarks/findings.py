@@ -60,6 +60,8 @@ class Line(NamedTuple):
     details: dict[str, float | None]
     #: one of many of a kind: counted in a sentence, printed with --all
     folded: bool = False
+    #: the answers of other lines together: no evidence beside theirs
+    pooled: bool = False
 
 
 class Study:
@@ -248,7 +250,8 @@ def length_by(study: Study, metric: str) -> Iterator[Line]:
             for truth, side in zip(truths, sides, strict=True)
         }
         units = f"{counted(len(kind), 'answer')}, {counted(len(set(d['question'])), 'question')}"
-        yield Line(f"EVOUNA, {name}", units, e.value, e.low, e.high, found)
+        pooled = len(systems) > 1
+        yield Line(f"EVOUNA, {name}", units, e.value, e.low, e.high, found, pooled=pooled)
 
 
 METRIC_NAMES = {"rouge": "ROUGE-L", "rules": "`rules`"}
@@ -364,7 +367,8 @@ def support_felm(study: Study) -> Iterator[Line]:
     steps = ("math", "reasoning")
     for name, domains in (("facts and advice", FACTS), ("sums and reasoning", steps),
                           ("all", FACTS + steps)):  # fmt: skip
-        yield slope(study, f"FELM, ChatGPT: {name}", "segment", "prompt", felm(study, domains))
+        line = slope(study, f"FELM, ChatGPT: {name}", "segment", "prompt", felm(study, domains))
+        yield line._replace(pooled=name == "all")
 
 
 def support_fables(study: Study) -> Iterator[Line]:
@@ -456,7 +460,7 @@ def known(study: Study, data: str, source: str, rows: Sequence[dict[str, Any]]) 
         name = "".join(c for c in model if c.isprintable() and c not in "|<>`[]")
         own = [row for row in rows if row["model"] == model]
         yield abstaining(study, f"{data}, {name}", source, own, folded=len(models) > MANY)
-    yield abstaining(study, f"{data}, all {len(models)}", source, rows)
+    yield abstaining(study, f"{data}, all {len(models)}", source, rows)._replace(pooled=True)
 
 
 def known_unknownbench(study: Study) -> Iterator[Line]:
@@ -612,7 +616,7 @@ def summary(results: Sequence[Result]) -> str:
     lines = ["| | claim | figure | found if | found | not found | cannot say |"]
     lines.append("|---" * 7 + "|")
     for number, (_, claim, rows, _) in enumerate(results, 1):
-        told = [verdict(claim, line) for line in rows]
+        told = [verdict(claim, line) for line in rows if not line.pooled]
         cells = [str(told.count(v)) for v in ("found", "not found", "cannot say")]
         cells = cells if rows else ["no data", "", ""]
         lines.append(
@@ -635,11 +639,21 @@ def table(result: Result, everything: bool) -> str:
     for line in shown:
         cells = [plain(line.details.get(name), 2) for name in names]
         lines.append(f"| {line.data} | {line.units} | " + " | ".join(cells)
-                     + f" | {cell(claim, line)} | **{verdict(claim, line)}** |")  # fmt: skip
+                     + f" | {cell(claim, line)} | {shown_verdict(claim, line)} |")  # fmt: skip
     folded = [line for line in rows if line.folded]
     if folded and not everything:
         lines += ["", many(claim, folded)]
+    if any(line.pooled for line in shown):
+        lines += ["", POOLED]
     return "\n".join([*lines, "", absent] if absent else lines)
+
+
+POOLED = "A pooled line has the answers of the others together: it is counted nowhere."
+
+
+def shown_verdict(claim: Claim, line: Line) -> str:
+    """Return a verdict as the table has it."""
+    return f"pooled: {verdict(claim, line)}" if line.pooled else f"**{verdict(claim, line)}**"
 
 
 def many(claim: Claim, lines: Sequence[Line]) -> str:

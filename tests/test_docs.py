@@ -15,6 +15,7 @@ import pytest
 
 from sayso import cli
 from sayso.protocols import PROTOCOLS, settings
+from support.pages import blocks, commands, walk
 from support.wikidata_world import dump
 
 ROOT = Path(__file__).parent.parent
@@ -24,39 +25,27 @@ TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
 HUB = "hf:Qwen/Qwen3-4B"
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", TOUR, flags=re.DOTALL)
-
-
-def commands() -> list[list[str]]:
-    lines = [line for block in blocks("console") for line in block.splitlines()]
-    return [shlex.split(line[1:], comments=True) for line in lines if line.startswith("$")]
-
-
 def test_the_commands_of_the_tour_run_in_order(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (record,) = blocks("json")
+    (record,) = blocks(TOUR, "json")
     Path("mine.jsonl").write_text(record, encoding="utf-8")
-    (domains,) = blocks("yaml")
+    (domains,) = blocks(TOUR, "yaml")
     Path("domains.yaml").write_text(domains, encoding="utf-8")
     Path("dump.json.gz").write_bytes(gzip.compress(dump()))
     folder = resources.files("sayso").joinpath("builtin", "model")
-    done = []
-    for words in commands():
-        if words[0] == "pip":
-            continue
-        assert words[0] == "sayso", words
-        words = [f"hf:{folder}" if word == HUB else word for word in words]
-        assert cli.execute(words[1:]) == 0, (words, capsys.readouterr().err)
-        assert capsys.readouterr().out, words
-        done.append(words[1])
+    typed = [
+        [f"hf:{folder}" if word == HUB else word for word in words]
+        for words in commands(TOUR)
+        if words[0] != "pip"
+    ]
+    walk(typed, capsys)
     wanted = (
         "run check judge-check run run measure build build run run train run measure run compare "
         "study report export"
     )
-    assert done == wanted.split()
+    assert [words[1] for words in typed] == wanted.split()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +54,7 @@ def test_the_commands_of_the_tour_run_in_order(
     ids=["score", "faithfulness", "run"],
 )
 def test_the_python_of_the_tour_runs(number: int, last: str, tmp_path: Path) -> None:
-    found = blocks("python")
+    found = blocks(TOUR, "python")
     assert len(found) == 3
     done = subprocess.run(
         [sys.executable, "-c", found[number]],

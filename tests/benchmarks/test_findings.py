@@ -53,6 +53,20 @@ def test_the_interval_decides(
     assert findings.verdict(claim, findings.Line("", "", 0.1, low, high, {})) == expected
 
 
+def test_pooled_lines_are_no_evidence_of_their_own(findings: ModuleType) -> None:
+    claim = findings.CLAIMS["known"]
+    one = findings.Line("data, one", "u", 0.3, 0.2, 0.4, {})
+    two = findings.Line("data, two", "u", 0.0, -0.1, 0.05, {})
+    both = findings.Line("data, all 2", "u", 0.2, 0.15, 0.25, {}, pooled=True)
+    result = findings.Result("known", claim, [one, two, both], [])
+    assert findings.summary([result]).endswith("| 1 | 1 | 0 |")
+    table = findings.table(result, everything=False)
+    assert "| .200 [.150, .250] | pooled: found |" in table
+    assert "| **found** |" in table
+    assert table.endswith(findings.POOLED)
+    assert findings.POOLED not in findings.table(result._replace(lines=[one, two]), everything=True)
+
+
 def test_lenience_by_hand(findings: ModuleType) -> None:
     # 2 of 4 wrong answers accepted, 1 of 5 right ones refused: .5 - .2
     accepted, right = [1, 1, 0, 0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1, 1, 1, 1]

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from sayso import cli
 from sayso.cli import flags
-from sayso.cli.progress import Bars, pace
+from sayso.cli.progress import Bars, _Stage, pace
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Request, Usage, ask
 from sayso.runs import costs as jobs
@@ -76,12 +76,39 @@ def test_one_line_a_stage_where_there_is_no_terminal(capsys: pytest.CaptureFixtu
         (5, 0, 2.0, "2.5/s"),
         (100, 900, 1000.0, "6.0/min, about 2 h 30 min left"),
         (60, 60, 60.0, "1.0/s, about 60 s left"),
+        (4, 96, 4.0, "1.0/s"),  # how long the rest takes, four of a hundred do not say
+        (5, 45, 5.0, "1.0/s, about 45 s left"),
     ],
 )
-def test_the_pace_is_that_of_the_whole_stage(
+def test_the_pace_is_that_since_the_stage_began(
     answered: int, left: int, seconds: float, told: str
 ) -> None:
     assert pace(answered, left, seconds) == told
+
+
+def test_a_slow_beginning_is_left_behind() -> None:
+    assert pace(30, 70, 60.0, since=(30.0, 5)) == "50.0/min, about 84 s left"
+    assert pace(5, 5, 60.0, since=(30.0, 5)) == "5.0/min, about 60 s left"  # none since then
+    stage = _Stage("asking", 100, 0, began=10.0)
+    for second in range(41, 61):  # nothing for half a minute (a model is opened), then one a second
+        stage.advance(10.0 + second)
+    assert stage.pace(70.0) == "40.0/min, about 2 min left"  # 20 in the last half minute
+    for second in range(61, 91):
+        stage.advance(10.0 + second)
+    assert stage.pace(100.0) == "1.0/s, about 50 s left"
+    assert len(stage.marks) <= 50
+
+
+def test_bursts_do_not_make_the_estimate_swing() -> None:
+    """Batches of 8 take 4 s each: 2/s, told right after a batch and right before the next."""
+    stage = _Stage("asking", 400, 0, began=0.0)
+    for batch in range(1, 26):
+        for _ in range(8):
+            stage.advance(4.0 * batch)
+        if batch >= 5:
+            for later in (0.1, 3.9):
+                told = float(stage.pace(4.0 * batch + later).split("/")[0].replace(",", ""))
+                assert 1.4 <= told <= 2.5
 
 
 def test_what_came_from_the_cache_is_in_no_rate(
@@ -98,7 +125,11 @@ def test_what_came_from_the_cache_is_in_no_rate(
     for _ in range(10):  # a batch that comes at once, after half a minute of work
         bars.advance("asking: probe", answer(None), None)
     now[0] = 60.0
-    assert stage.text(now[0]) == "asking: probe: 2,140 of 2,630, 10.0/min, about 49 min left"
+    assert stage.text(now[0]) == "asking: probe: 2,140 of 2,630, 10.0/min"
+    for _ in range(15):
+        bars.advance("asking: probe", answer(None), None)
+    # fifteen in the last half minute
+    assert stage.text(now[0]) == "asking: probe: 2,155 of 2,630, 30.0/min, about 16 min left"
     assert capsys.readouterr().err == "sayso: asking: probe: 2,630 requests, 2,130 from the cache\n"
 
 
@@ -109,11 +140,12 @@ def test_a_bar_tells_the_pace_of_the_answers_since_it_began() -> None:
         bars._bars.refresh()
         assert "/s" not in seen(console)
         assert bars._task is not None
-        bars._bars._tasks[bars._task].start_time -= 20.0  # type: ignore[operator]
+        assert bars._stage is not None
+        bars._stage.began -= 10.0
         for _ in range(40):
             bars.advance("asking: probe", answer(None), None)
         bars._bars.refresh()
-    assert "940/1000 2.0/s, about 30 s left" in seen(console)
+    assert "940/1000 8.0/s, about 8 s left" in seen(console)
 
 
 def test_without_a_terminal_a_line_comes_regularly(capsys: pytest.CaptureFixture[str]) -> None:
@@ -279,10 +311,19 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     }  # fmt: skip
     assert {name: getattr(made, name) for name in wanted} == wanted
     argv = "run uncle --dry-run --device cpu --dtype float16 --batch-size 4 --revision main"
-    assert cli.execute(argv.split()) == 0
-    local = {"device": "cpu", "dtype": "float16", "batch_size": 4, "revision": "main"}
+    assert cli.execute([*argv.split(), "--end-loops"]) == 0
+    local: dict[str, object] = {
+        "device": "cpu", "dtype": "float16", "batch_size": 4, "revision": "main",
+        "end_loops": True,
+    }  # fmt: skip
     assert {name: getattr(found[1], name) for name in local} == local
+    argv = "run uncle --dry-run --engine ray --ray-address head:6379 --ray-actors 3"
+    assert cli.execute(argv.split()) == 0
+    spread: dict[str, object] = {
+        "engine": "ray", "ray_address": "head:6379", "ray_actors": 3,
+    }  # fmt: skip
+    assert {name: getattr(found[2], name) for name in spread} == spread
     known = {f.name for f in flags.dataclasses.fields(flags.Common)}
     known -= {"json", "dry_run", "domain", "verbose", "columns", "out", "split", "cache"}
     known -= {"answers", "logprobs"}  # make a job for each model in files
-    assert known <= wanted.keys() | local.keys()
+    assert known <= wanted.keys() | local.keys() | spread.keys()

@@ -31,6 +31,36 @@ def test_words_too_many(argv: list[str], told: str, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
+        (["compare"], "compare: expected A, as in: sayso compare runs/first runs/second"),
+        (["compare", "runs/a"], "compare: expected B, as in: sayso compare"),
+        (["report"], "report: expected RUN, as in: sayso report runs/first"),
+        (["data", "show"], "data show: expected DATA (sayso data show --help)"),
+        (["run", "uncle", "--limit"], "--limit requires an argument"),
+    ],
+)
+def test_words_too_few(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(argv) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert told in said
+
+
+def test_a_model_folder_that_is_not_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sayso.engines.hf.load.hub_answers", lambda: False)
+    assert execute(["run", "selective", "--model", "hf:nosuchfolder"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "there is no folder of this name here" in said
+    assert "as in hf:Qwen/Qwen3-4B" in said
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
         (["run", "faithfulness", "--methods", "vanila"], "'vanila': did you mean vanilla? "),
         (["run", "uncle", "--methods", "granularity,Uncertainity"], "did you mean uncertainty? ex"),
         (["run", "uncle", "--methods", "xyz"], "methods 'xyz': expected all, or some of vanilla, "),

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from sayso import cli
 from sayso.datasets import markdown, own_table
+from support.pages import blocks, commands, walk
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", DOCUMENT, flags=re.DOTALL)
 
 
 def test_the_table_of_sets_is_the_catalogue() -> None:
@@ -33,13 +27,8 @@ def test_the_commands_run_as_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (table,) = blocks("csv")
+    (table,) = blocks(DOCUMENT, "csv")
     Path("quiz.csv").write_text(table, encoding="utf-8")
-    lines = [line[2:] for block in blocks("console") for line in block.splitlines()]
-    assert len(lines) == 3
-    for line in lines:
-        words = shlex.split(line)
-        assert words[0] == "sayso"
-        assert cli.execute(words[1:]) == 0, (line, capsys.readouterr().err)
-        assert capsys.readouterr().out, line
+    assert len(commands(DOCUMENT)) == 3
+    walk(commands(DOCUMENT), capsys)
     assert any(Path("runs").iterdir())

@@ -120,7 +120,7 @@ def test_questions_without_gold_and_without_answer_are_told(tmp_path: Path) -> N
     assert any(
         note.startswith("1 have no gold: their answers count neither") for note in data.notes
     )
-    assert "1 cannot be answered: abstaining is right" in data.notes
+    assert "1 cannot be answered: abstaining is right" in data.notices
 
 
 @pytest.mark.parametrize(

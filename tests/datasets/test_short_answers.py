@@ -169,7 +169,7 @@ def test_squad_v2_keeps_what_the_passage_does_not_answer(tmp_path: Path) -> None
         assert (open_one.answerable, open_one.domain) == (False, "unanswerable")
         assert open_one.golds is None
         assert open_one.context == asked.context is not None
-        assert "1 cannot be answered: abstaining is right" in data.notes
+        assert "1 cannot be answered: abstaining is right" in data.notices
         hashes.add(data.hash)
         # the paper's setting, by either name
         assert [q.text for q in datasets.load(f"squad:{file}").questions] == [asked.text]
@@ -358,7 +358,7 @@ def test_an_unanswerable_question_has_no_gold(tmp_path: Path) -> None:
         assert open_one.golds is None
         assert open_one.answerable is False
         assert [q.domain for q in data.questions] == ["answerable", "unanswerable"]
-        assert "1 cannot be answered: abstaining is right" in data.notes
+        assert "1 cannot be answered: abstaining is right" in data.notices
 
 
 @pytest.mark.parametrize("cell", ["['cane corso', 'Cane']", '["cane corso", "Cane"]'])

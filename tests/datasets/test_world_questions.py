@@ -34,7 +34,7 @@ def test_fifty_questions_of_which_nobody_can_answer_ten() -> None:
     assert Counter(q.domain for q in NOBODY) == {"people": 3, "places": 3, "works": 2, "science": 2}
     assert all(q.golds for q in KNOWN)
     assert not any(q.golds for q in NOBODY)
-    assert DATA.notes == ("10 cannot be answered: abstaining is right",)
+    assert DATA.notices == ("10 cannot be answered: abstaining is right",)
 
 
 def test_every_answerable_fact_is_asked_for_in_a_paragraph() -> None:

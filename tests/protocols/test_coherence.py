@@ -114,6 +114,22 @@ def test_one_line_about_a_model_that_babbles(tmp_path: Path) -> None:
     assert len(line) < 1000
 
 
+def test_loops_that_an_engine_ended_are_told_all_the_same(tmp_path: Path) -> None:
+    def ended(request: Request) -> Generation:
+        if request.max_tokens <= 256:
+            return MIND(request)
+        return Generation(request, text="The river is known for its water.", finish="loop")
+
+    result = run(tmp_path, ended)
+    (line,) = told(result)
+    assert "of 16 long answers, 16 go round in loops" in line
+    assert "cut off" not in line
+    told_once = "long: 16 of 16 answers went round in a loop and were ended; what they repeated is"
+    assert sum(n.startswith(told_once) for n in result.manifest.notices) == 1
+    page = (result.path / "report.html").read_text(encoding="utf-8")
+    assert "ended where it went round in a loop" in page
+
+
 def test_measure_finds_the_same_line_in_stored_answers(tmp_path: Path) -> None:
     result = run(tmp_path, babble)
     folder = RunFolder.open(result.path)

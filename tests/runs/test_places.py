@@ -114,6 +114,7 @@ def test_a_name_is_shown_and_identifies_nothing(tmp_path: Path) -> None:
         ("--model openai:x --dtype float16", "dtype is for models that are opened in this"),
         ("--model openai:x --judge builtin --batch-size 2", "batch-size is for models that"),
         ("--model openai:x --revision main", "revision is for models that are opened in this"),
+        ("--model openai:x --end-loops", "end-loops is for models that are opened in this"),
         ("--batch-size 0", "batch-size is 0; expected 1 to"),
         ("--patience 5", "patience is for endpoints, and this run asks none"),
         ("--model openai:x --patience 0", "patience is 0.0; expected"),
@@ -147,6 +148,9 @@ def test_options_reach_the_models_that_take_them(monkeypatch: pytest.MonkeyPatch
         "device": "cpu", "dtype": "float16", "max_rows": 4, "revision": "v1",
     }  # fmt: skip
     assert opened["hf:judge"] == {"device": "cpu"}
+    loops = "run uncle --limit 1 --end-loops --model hf:a/c --judge hf:judge"
+    assert cli.execute(loops.split()) == 2
+    assert (opened["hf:a/c"], opened["hf:judge"]) == ({"end_loops": True}, {})
     argv = "run uncle --limit 1 --patience 9 --timeout 8 --model openai:a --judge hf:judge2"
     assert cli.execute(argv.split()) == 2
     assert opened["openai:a"] == {"patience": 9.0, "timeout": 8.0}

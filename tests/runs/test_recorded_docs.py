@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from sayso import cli
 from sayso.datasets.answer_rows import COLUMNS
 from sayso.datasets.layouts import LAYOUTS
+from support.pages import blocks, commands, walk
 
 TEXT = (Path(__file__).parents[2] / "docs" / "answers.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
 def test_commands_and_code_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (rows,) = blocks("json")
+    (rows,) = blocks(TEXT, "json")
     Path("answers.jsonl").write_text(rows, encoding="utf-8")
-    (commands,) = blocks("console")
-    for line in commands.splitlines():
-        words = shlex.split(line.removeprefix("$"), comments=True)
-        assert cli.execute(words[1:]) == 0, (words, capsys.readouterr().err)
-    (code,) = blocks("python")
+    walk(commands(TEXT), capsys)
+    (code,) = blocks(TEXT, "python")
     capsys.readouterr()
     exec(compile(code, "answers.md", "exec"), {})
     assert capsys.readouterr().out == "small 0.5\n"

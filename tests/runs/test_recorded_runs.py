@@ -202,6 +202,7 @@ def test_the_command_makes_a_run_for_each_model(
     said = capsys.readouterr()
     assert "wrong answers, short answers, against rules" in said.out
     assert "sayso study out" in said.out
+    assert "note: model 2 of 2: b/../<b>, 4 answers on record" in said.err
     assert said.err.count("note: 8 rows of answers to 4 questions") == 1
     names = sorted(path.name for path in Path("out").iterdir())
     assert names == ["a", slug("b/../<b>")]
@@ -284,6 +285,54 @@ def test_a_study_of_answers(
             sayso.study(spec)
 
 
+def _file_of(model: str, name: str, found: list[dict[str, Any]]) -> str:
+    lines = (json.dumps({**row, "model": model}) + "\n" for row in found)
+    Path(name).write_text("".join(lines), encoding="utf-8")
+    return name
+
+
+def test_files_with_the_same_questions_are_the_same_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results = []
+    for name in ("first", "second"):
+        (model,) = open_answers(_file_of(name, f"{name}.jsonl", rows(name)))
+        results.append(sayso.run("selective", model=model, out=f"runs/{name}", report=False))
+    one, two = (result.manifest for result in results)
+    assert (one.data, two.data) == ("first", "second")
+    assert one.data_hash == two.data_hash
+    found = sayso.study([result.path for result in results], resamples=100)
+    assert found.data == ["first"]
+    assert found.models == ["first", "second"]
+    (number,) = [n for n in found.numbers("selective") if n.name == "error_rate"]
+    assert number.ranking.pairs  # compared, entity by entity
+    assert number.joint.clusters.tolist() == [4]
+    told = "first and second are the same questions and golds: one data set, called first"
+    assert told in found.notes("selective")
+
+
+def test_files_with_other_questions_say_what_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    other = [dict(row) for row in rows("b")[1:]]
+    other[0]["gold"] = "Jim Joyce"
+    results = []
+    for name, own in (("first", rows("a")), ("second", other)):
+        (model,) = open_answers(_file_of(name, f"{name}.jsonl", own))
+        results.append(sayso.run("selective", model=model, out=f"runs/{name}", report=False))
+    found = sayso.study([result.path for result in results], resamples=100)
+    assert found.data == ["first", "second"]
+    (told,) = [note for note in found.notes("selective") if note.startswith("first (")]
+    assert told == (
+        "first (4 questions) and second (3 questions) share 3 questions, 1 with other golds: no "
+        "model has both, so models are not compared across them. Compared are answers to the same "
+        "questions: give all files to one command (sayso study --answers FILE FILE), or run the "
+        "models on one data set"
+    )
+
+
 # ---- long texts
 
 
@@ -321,6 +370,56 @@ def test_texts_on_record_are_runs_of_self_known(
     # a model may be asked about the claims
     assert cli.execute([*argv, "--model", "builtin", "--dry-run", "--modes", "direct"]) == 0
     assert "asking claims, direct" in capsys.readouterr().out
+
+
+def test_a_study_of_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    both = [*texts("a"), *texts("b")]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in both))
+    argv = ["study", "--answers", "t.jsonl", "--cache", "cache", "--protocols", "self_known"]
+    assert cli.execute([*argv, "--dry-run"]) == 0
+    assert "self_known · a · t" in capsys.readouterr().out
+    assert cli.execute([*argv, "--out", "s"]) == 0
+    capsys.readouterr()
+    assert cli.execute([*argv, "--out", "s"]) == 0
+    assert "2 of 2 cells were finished already" in capsys.readouterr().err
+    alone = [*argv[1:5], "--out", "alone"]
+    assert cli.execute(["run", "self_known", *alone]) == 0
+    for name in ("a", "b"):
+        whole = [
+            RunFolder.open(p).read_manifest() for p in (f"s/{name}/t/self_known", f"alone/{name}")
+        ]
+        assert whole[0].model_identity == whole[1].model_identity
+        assert whole[0].settings == whole[1].settings
+    found = sayso.study({"answers": "t.jsonl", "protocols": ["self_known"], "cache": "cache",
+                         "out": "s", "models": ["b"]})  # fmt: skip
+    assert [o.status for o in found.outcomes] == ["kept"]
+    changed = [row | {"text": "Nobody."} if row["model"] == "b" else row for row in both]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in changed))
+    assert cli.execute([*argv, "--out", "s"]) == 2
+    assert "holds a run with model" in capsys.readouterr().err
+    asking = {"answers": "t.jsonl", "protocols": {"self_known": {"modes": "direct"}}}
+    with pytest.raises(InputError, match="modes is direct: it asks the model"):
+        sayso.study({**asking, "out": "u"})
+
+
+def test_a_study_says_once_what_texts_lack(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    argv = ["study", "--answers", file.name, "--cache", "cache", "--out", "s"]
+    assert cli.execute([*argv, "--protocols", "self_known", "selective"]) == 0
+    told = capsys.readouterr().err
+    lacking = "self_known reads long texts with labeled claims (columns text, claims)"
+    assert told.count(lacking) == 1
+    assert "left out: self_known of a, b/../<b>: " in told
+    # files of texts alone, and every protocol
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts("a")))
+    assert cli.execute(["study", "--answers", "t.jsonl", "--cache", "cache", "--out", "u"]) == 0
+    found = sayso.study(["u"], resamples=100)
+    assert found.protocols == ["self_known"]
 
 
 def test_the_old_name_says_what_it_is_now(

@@ -8,9 +8,11 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import sayso
 from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective
@@ -230,6 +232,16 @@ def test_what_the_file_said_is_kept_with_the_study(
     with pytest.raises(InputError, match="not a page of sayso"):
         write_board(of_folders([made], resamples=100, allow=("thinking",)), theirs, "board")
     assert (theirs / "board.html").read_text() == "mine"
+
+
+def test_a_board_is_written_from_python(made: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"resamples": 100, "allow": "thinking"}
+    sayso.study(made, out=tmp_path / "o", layout="board", **options)
+    assert "thinking off, 2025-01" in (tmp_path / "o" / "board.html").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="say out, the folder for them"):
+        sayso.study(made, layout=["board"], **options)
+    with pytest.raises(InputError, match="layout 'bord' is unknown; did you mean board"):
+        sayso.study(made, out=tmp_path / "p", layout="bord", **options)
 
 
 def test_a_bad_date_in_the_file_is_told(tmp_path: Path) -> None:

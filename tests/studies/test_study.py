@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import mean
@@ -21,15 +20,17 @@ from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics import auroc
 from sayso.protocols.selective.rows import load_rows
-from sayso.records import Generation, InputError, Request
+from sayso.records import Estimate, Generation, InputError, Request
+from sayso.report.number_tables import NumberTable
 from sayso.report.page import GENERATOR
 from sayso.runs.measure import load_run
 from sayso.scores.p_ik import fit
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import read_grid
-from sayso.studies.report import layout_tables, layouts, write_study
+from sayso.studies.report import layout_tables, layouts, write_study, write_tables
 from sayso.studies.results import Study, of_folders, of_grid
 from sayso.studies.run import check_grid, price_grid, run_grid
+from support.pages import blocks, commands, walk
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(12)
@@ -99,6 +100,39 @@ class Counting:
             self.asked.append(request)
             ((_, reply),) = self.inner.complete([request])
             yield number, reply
+
+
+def test_every_wrong_name_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    subject = Counting(KNOWS.engine("knows"))
+    wrong = {
+        "models": [{"model": subject, "name": "mine"}, "bultin", "hf:no/such/folder"],
+        "data": ["builtin", "triviqa", "file:missing.jsonl"],
+        "judge": "rule",
+        "protocols": ["selective"],
+    }
+    with pytest.raises(InputError) as told:
+        sayso.study(spec(tmp_path, **wrong))
+    text = str(told.value)
+    assert "\n" not in text
+    for name in ("'bultin'", "no/such/folder", "'triviqa'", "missing.jsonl", "'rule'"):
+        assert text.count(name) == 1, (name, text)
+    assert "did you mean builtin?" in text
+    assert not subject.asked
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_large_table_is_csv_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    third = Estimate("J", value=1 / 3, low=0.1, high=None)
+    table = NumberTable("p/t", "c", ("a",), ("J",), [((str(n),), (third,)) for n in range(20)])
+    write_tables([table], tmp_path)
+    assert {f.suffix for f in (tmp_path / "p").iterdir()} == {".csv", ".md", ".tex", ".json"}
+    whole = (tmp_path / "p/t.csv").read_text()
+    monkeypatch.setattr("sayso.studies.report.LARGE", 20)
+    write_tables([table], tmp_path)
+    assert [f.name for f in (tmp_path / "p").iterdir()] == ["t.csv"]
+    short = (tmp_path / "p/t.csv").read_text()
+    assert short.splitlines()[1] == "0,0.333333,0.1,,0,"
+    assert len(short.splitlines()) == len(whole.splitlines()) == 21
 
 
 # ---- running
@@ -224,6 +258,11 @@ def test_another_model_under_the_same_name_does_not_pass_for_this_one(tmp_path: 
     assert run_grid(read_grid({**given, "models": [named]}))[0].status == "kept"
     (other,) = run_grid(read_grid({**given, "models": [{**named, "dtype": "bfloat16"}]}))
     assert other.status == "failed"
+    (ended,) = run_grid(read_grid({**given, "models": [{**named, "end_loops": True}]}))
+    assert ended.status == "failed"
+    assert "end_loops" in ended.reason
+    own = {"model": "builtin", "name": "ended", "end_loops": True}
+    assert run_grid(read_grid({**given, "models": [own]}))[0].status == "done"
     assert "holds a run with model" in other.reason
 
 
@@ -393,12 +432,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 def written(name: str, limit: int = 2) -> tuple[str, list[list[str]]]:
     """Return a page's study, made small, and its commands."""
     text = (DOCS / name).read_text(encoding="utf-8")
-    content = re.search(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
-    assert content is not None
-    lines = re.findall(r"^\$ (.*)$", text, flags=re.MULTILINE)
-    words = [shlex.split(line, comments=True) for line in lines]
-    assert all(one[0] == "sayso" for one in words)
-    return re.sub(r"limit: \d+", f"limit: {limit}", content[1]), [one[1:] for one in words]
+    return re.sub(r"limit: \d+", f"limit: {limit}", blocks(text, "yaml")[0]), commands(text)
 
 
 @pytest.fixture(scope="module")
@@ -410,8 +444,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "papers.yaml").write_text(content, encoding="utf-8")
     with contextlib.chdir(place), pytest.MonkeyPatch.context() as environment:
         environment.setenv("SAYSO_CACHE", str(place / "cache"))
-        assert cli.execute(checked) == 0
-        assert cli.execute(first) == 0
+        assert cli.execute(checked[1:]) == 0
+        assert cli.execute(first[1:]) == 0
     return place
 
 
@@ -421,9 +455,7 @@ def test_the_commands_of_the_papers_page_run(
     monkeypatch.chdir(built)
     _, (_, _, *rest) = written("papers.md")
     assert len(rest) == 4
-    for words in rest:
-        assert cli.execute(words) == 0, (words, capsys.readouterr().err)
-        assert capsys.readouterr().out, words
+    walk(rest, capsys)
 
 
 def test_every_layout_stands_on_the_papers_page() -> None:
@@ -479,12 +511,10 @@ def test_the_commands_of_the_studies_page_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    content, commands = written("studies.md")
+    content, typed = written("studies.md")
     Path("first.yaml").write_text(content, encoding="utf-8")
-    assert len(commands) == 5
-    for words in commands:
-        assert cli.execute(words) == 0, (words, capsys.readouterr().err)
-        assert capsys.readouterr().out, words
+    assert len(typed) == 5
+    walk(typed, capsys)
 
 
 def test_flags_are_a_study_too(built: Path, capsys: pytest.CaptureFixture[str]) -> None:

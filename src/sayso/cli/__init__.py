@@ -186,6 +186,8 @@ def execute(argv: list[str]) -> int:
         return _refuse(str(error))
     except cyclopts.UnusedCliTokensError as error:
         return _refuse(_unused(error))
+    except cyclopts.MissingArgumentError as error:
+        return _refuse(_missing(error))
     except cyclopts.CycloptsError as error:
         return _refuse(_in_words(str(error)))
     except KeyboardInterrupt:
@@ -209,6 +211,22 @@ def _unused(error: cyclopts.UnusedCliTokensError) -> str:
         meant = suggestion(words[0], PROTOCOLS)
         return f"{text}; {meant}protocols: {', '.join(PROTOCOLS)}"
     return f"{text}; values of one flag are written a,b without spaces (sayso {chain[0]} --help)"
+
+
+def _missing(error: cyclopts.MissingArgumentError) -> str:
+    """Return the message for a word that a command needs, with the command's own example."""
+    chain = error.command_chain or ()
+    name = error.argument.name if error.argument is not None else ""
+    if not chain or not name or name.startswith("-"):
+        return _in_words(str(error))
+    command = app
+    for word in chain:
+        command = command[word]
+    below = [line.strip() for line in str(command.help_epilogue or "").splitlines()]
+    example = next((line for line in below if line.startswith("sayso ")), "")
+    example = example.partition("  #")[0].strip()
+    hint = f", as in: {example}" if example else f" (sayso {' '.join(chain)} --help)"
+    return f"{' '.join(chain)}: expected {name}{hint}"
 
 
 def _in_words(message: str) -> str:

@@ -98,7 +98,7 @@ def check(
         own = [one for one in problems if one.kind == kind]
         for one in own if all else own[:SHOWN]:
             print(f"   {line(' | '.join(one.about))}: {line(one.why)}")
-    for text in loaded.notes:
+    for text in loaded.notices:
         note(text)
 
 
@@ -173,7 +173,7 @@ def show(
                 "hash": loaded.hash,
                 "questions": len(loaded.short),
                 "prompts": len(loaded.long),
-                "notes": loaded.notes,
+                "notes": loaded.notices,
                 "shown": chosen,
             }
         )
@@ -185,7 +185,7 @@ def show(
     )
     for question in chosen:
         _print(question)
-    for text in loaded.notes:
+    for text in loaded.notices:
         note(text)
 
 

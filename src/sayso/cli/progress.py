@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -30,27 +31,33 @@ from sayso.runs.costs import add, dollars
 EVERY = 30.0
 
 
+#: share of a stage that is to be answered before it is said how long the rest will take
+SOME = 0.05
+
+
 class _Pace(ProgressColumn):
     """How fast, and how long still, from what was answered since the stage began."""
 
     def render(self, task: Task) -> Text:
         """Return both, once something was answered."""
-        done = int(task.completed) - int(task.fields["cached"])
-        seconds = task.finished_time or task.elapsed or 0.0
-        return Text(pace(done, int(task.remaining or 0), seconds), "dim")
+        stage: _Stage = task.fields["stage"]
+        return Text(stage.pace(time.monotonic()), "dim")
 
 
-def pace(answered: int, left: int, seconds: float) -> str:
+def pace(answered: int, left: int, seconds: float, since: tuple[float, int] = (0.0, 0)) -> str:
     """Return rate and time left of a stage; "" before there is an answer.
 
-    Answers come in bursts (a batch at a time), so the rate is that of the whole stage so far: all
-    of its seconds, and none of the answers that were in the cache.
+    ``since`` are the seconds after which the rate is measured, and what was answered by then; none
+    of it came from the cache. How long the rest takes is said once :data:`SOME` of it is answered:
+    a few answers say little.
     """
     if not answered or seconds <= 0:
         return ""
-    rate = answered / seconds
+    start, before = since if answered > since[1] and seconds > since[0] else (0.0, 0)
+    rate = (answered - before) / (seconds - start)
     told = f"{rate:,.1f}/s" if rate >= 1 else f"{60 * rate:,.1f}/min"
-    return f"{told}, about {span(left / rate)} left" if left else told
+    early = answered < SOME * (answered + left)
+    return told if early or not left else f"{told}, about {span(left / rate)} left"
 
 
 def span(seconds: float) -> str:
@@ -102,8 +109,7 @@ class Bars:
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._interrupt)
         self._bars.start()
-        if self._bars.disable:
-            threading.Thread(target=self._tell_regularly, daemon=True).start()
+        threading.Thread(target=self._tell_regularly, daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -130,13 +136,15 @@ class Bars:
         self._stage = _Stage(stage, total, done, time.monotonic())
         if self._bars.disable:
             self.note(_start_text(stage, total, done))
-        self._task = self._bars.add_task(stage, total=total, completed=done, cached=done, spent="")
+        self._task = self._bars.add_task(
+            stage, total=total, completed=done, stage=self._stage, spent=""
+        )
 
     def advance(self, stage: str, reply: Generation, paid: float | None) -> None:
         """Move it."""
         if self._task is None or self._stage is None:
             return
-        self._stage.answered += 1
+        self._stage.advance(time.monotonic())
         self._tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
         self._dollars = add(self._dollars, paid)
         spent = f"{self._tokens:,} tokens"
@@ -144,18 +152,32 @@ class Bars:
             spent += f" {dollars(self._dollars)}"
         self._bars.update(self._task, advance=1, spent=spent)
 
+    def count(self, stage: str, done: int, total: int) -> None:
+        """Show how much is done of what asks nobody."""
+        if self._stage is None or self._stage.name != stage:
+            self._stage = _Stage(stage, total, 0, time.monotonic())
+            self._task = self._bars.add_task(stage, total=total, stage=self._stage, spent="")
+        self._stage.total = max(total, done)
+        self._stage.advance(time.monotonic(), done - self._stage.answered)
+        if self._task is not None:
+            self._bars.update(self._task, completed=done, total=self._stage.total)
+
     def end(self, stage: str) -> None:
         """Leave the bar as it is."""
         self._remote = False
         self.hold = None
-        self._stage, self._since = None, time.monotonic()
+        self._since = time.monotonic()
+        if self._stage is not None:
+            self._stage.ended = self._since
+        self._stage = None
 
     def _tell_regularly(self) -> None:
-        """Print how far it is, until it is over."""
+        """Print how far it is, until it is over; in a terminal only where there is no bar."""
         while not self._over.wait(self._every):
             stage, now = self._stage, time.monotonic()
             if stage is not None:
-                self.note(stage.text(now))
+                if self._bars.disable:
+                    self.note(stage.text(now))
             elif self._idle and now - self._since >= self._every:
                 self.note(f"working on what is there, {span(now - self._since)} so far")
 
@@ -170,19 +192,45 @@ class Bars:
 
 @dataclasses.dataclass
 class _Stage:
-    """A stage that is being asked: how much of it came from the cache, how much since it began."""
+    """A stage that is being asked: how much of it came from the cache, how much since it began.
+
+    ``marks`` are seconds and what was answered by then. The rate is that of the later half of the
+    time so far: a slow beginning is left behind, and answers that come in bursts, a batch at a
+    time, even out.
+    """
 
     name: str
     total: int
     cached: int
     began: float
     answered: int = 0
+    ended: float | None = None
+    marks: deque[tuple[float, int]] = dataclasses.field(default_factory=lambda: deque([(0.0, 0)]))
+
+    def advance(self, now: float, count: int = 1) -> None:
+        """Count more answers."""
+        self.answered += count
+        seconds = now - self.began
+        while len(self.marks) > 1 and self.marks[1][0] <= seconds / 2:
+            self.marks.popleft()
+        last = self.marks[-1][0]
+        if len(self.marks) > 1 and seconds - last < 1:  # one mark a second
+            self.marks.pop()
+            seconds = last
+        self.marks.append((seconds, self.answered))
+
+    def pace(self, now: float) -> str:
+        """Return rate and time left; "" before there is an answer."""
+        seconds = (self.ended or now) - self.began
+        half = seconds / 2
+        before = max((answered for at, answered in self.marks if at <= half), default=0)
+        left = self.total - self.cached - self.answered
+        return pace(self.answered, left, seconds, (half, before))
 
     def text(self, now: float) -> str:
         """Return how far it is."""
         done, seconds = self.cached + self.answered, now - self.began
-        how = pace(self.answered, self.total - done, seconds)
-        how = how or f"no answer yet after {span(seconds)}"
+        how = self.pace(now) or f"no answer yet after {span(seconds)}"
         return f"{self.name}: {done:,} of {self.total:,}, {how}"
 
 

@@ -144,6 +144,7 @@ def study(
         out = grid.out
         with Bars() as bars:
             outcomes = run_grid(grid, bars, Told(_begin, _end))
+        _note_left_out(outcomes)
         if kept := sum(outcome.status == "kept" for outcome in outcomes):
             note(f"{kept} of {len(outcomes)} cells were finished already")
         found = of_grid(grid, outcomes, **_options(flags))
@@ -192,14 +193,31 @@ def _grid(sources: Sequence[Path], flags: StudyFlags) -> Grid | None:
 
 
 def _begin(number: int, total: int, cell: Cell) -> None:
-    note(f"cell {number + 1} of {total}: {cell.title}")
+    if not cell.lacking:
+        note(f"cell {number + 1} of {total}: {cell.title}")
 
 
 def _end(number: int, total: int, outcome: Outcome) -> None:
     if outcome.status == "done":
         note(f"cell {number + 1} of {total}: done in {outcome.seconds:g} s")
-    else:
+    elif outcome.status != "left out":  # those are told together
         note(f"cell {number + 1} of {total}: {outcome.status}: {outcome.reason}")
+
+
+def _note_left_out(outcomes: Sequence[Outcome]) -> None:
+    """Print each reason for which cells were left out once, with the models that it is about."""
+    models: dict[tuple[str, str], dict[str, None]] = {}
+    for one in outcomes:
+        if one.status == "left out":
+            models.setdefault((one.protocol, one.reason), {})[one.model] = None
+    for (protocol, reason), named in models.items():
+        some = ", ".join(list(named)[:MOST_NAMED])
+        more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
+        note(f"left out: {protocol} of {some}{more}: {reason}")
+
+
+#: models that a note names
+MOST_NAMED = 5
 
 
 def _list_layouts() -> None:
@@ -286,8 +304,8 @@ def _price(grid: Grid, *, as_json: bool) -> None:
     console.print(table)
     print(total_text(price.total))
     print("What several cells ask of one model is paid once and counts in the first of them.")
-    for number, reason in price.left_out.items():
-        note(f"{grid.cells[number].title}: left out: {reason}")
+    left_out = [(grid.cells[n], reason) for n, reason in price.left_out.items()]
+    _note_left_out([Outcome(c.model, c.data, c.protocol, "", "left out", r) for c, r in left_out])
 
 
 def _as_json(grid: Grid, price: Price) -> dict[str, object]:

@@ -80,32 +80,48 @@ def load(
     ``limit`` counts entities, spread over the domains in proportion; 0 takes all, ``None`` the
     set's own default. Raises InputError for anything that cannot be read.
     """
-    if name in LOADERS:
-        data = LOADERS[name](split)
-    elif name.partition(":")[0] in FORMATS and ":" in name:
-        kind, _, file = name.partition(":")
-        if not file or file.startswith("#"):
-            raise InputError(f"data {name!r}: expected the name of a file after {kind}:")
-        data = FORMATS[kind](Path(file))
-    elif (meant := _format_meant(name)) and not Path(name).exists():
-        raise InputError(
-            f"data {name!r}: did you mean {meant}? expected one of {', '.join(FORMATS)}"
-        )
-    elif kind_of(name) == "file":
-        data = own_table.load_own_table(Path(name))
-    elif Path(name).exists() or Path(name).suffix in {".jsonl", ".json", ".parquet"}:
-        data = uncle.load_uncle_file(Path(name))
-    else:
-        raise InputError(
-            f"data {name!r}: {suggestion(name, LOADERS)}expected one of {', '.join(LOADERS)}, "
-            "or a .jsonl, .json or .parquet file (of a published set's format: squad:FILE; "
-            "a table of questions and golds: file:FILE; topics to write about: topics:FILE)"
-        )
+    data = LOADERS[name](split) if name in LOADERS else _load_file(name)
     if limit is None:
         limit = DEFAULT_LIMIT.get(name.partition(":")[0], 0)
     if limit < 0:
         raise InputError(f"limit {limit}: expected a number of entities, or 0 for all")
     return subset(data, domains=domains, limit=limit, seed=seed)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is no set, and a file that does not exist. Raises InputError."""
+    if name not in LOADERS:
+        _, file = _file_of(name)
+        bare = Path(str(file).partition("#")[0])  # without names of columns
+        if not file.exists() and not bare.exists():
+            raise InputError(f"{bare} does not exist: check the name")
+
+
+def _load_file(name: str) -> Dataset:
+    kind, file = _file_of(name)
+    return FORMATS[kind](file)
+
+
+def _file_of(name: str) -> tuple[str, Path]:
+    """Return format and file of a name that is no set's. Raises InputError."""
+    kind, colon, file = name.partition(":")
+    if colon and kind in FORMATS:
+        if not file or file.startswith("#"):
+            raise InputError(f"data {name!r}: expected the name of a file after {kind}:")
+        return kind, Path(file)
+    if (meant := _format_meant(name)) and not Path(name).exists():
+        raise InputError(
+            f"data {name!r}: did you mean {meant}? expected one of {', '.join(FORMATS)}"
+        )
+    if kind_of(name) == "file":
+        return "file", Path(name)
+    if Path(name).exists() or Path(name).suffix in {".jsonl", ".json", ".parquet"}:
+        return "uncle", Path(name)
+    raise InputError(
+        f"data {name!r}: {suggestion(name, LOADERS)}expected one of {', '.join(LOADERS)}, "
+        "or a .jsonl, .json or .parquet file (of a published set's format: squad:FILE; "
+        "a table of questions and golds: file:FILE; topics to write about: topics:FILE)"
+    )
 
 
 def _format_meant(name: str) -> str:

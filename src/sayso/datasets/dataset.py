@@ -18,8 +18,8 @@ class Dataset(msgspec.Struct, frozen=True):
     """Questions with where they come from.
 
     ``questions`` holds short questions first, then the long ones that cover them. ``hash``
-    depends on the questions and golds alone; ``notes`` say what a reader of the numbers must know
-    (rows found, rows left out and why).
+    depends on the questions and golds alone; ``notes`` say how they came to be (rows found, rows
+    left out and why), ``notices`` all that a reader of the numbers must know.
     """
 
     name: str
@@ -27,6 +27,13 @@ class Dataset(msgspec.Struct, frozen=True):
     hash: str
     rows: int
     notes: tuple[str, ...] = ()
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """The notes, and how many of the questions nobody can answer."""
+        number = sum(q.answerable is False for q in self.questions)
+        told = f"{number:,} cannot be answered: abstaining is right"
+        return (*self.notes, told) if number else self.notes
 
     @property
     def short(self) -> tuple[Question, ...]:
@@ -127,9 +134,6 @@ def dataset_of(items: Iterable[Item | str], *, name: str, source: str) -> Datase
         raise InputError(f"{source}: no question with an answer was found")
     notes = [f"{count:,} questions read from {source}"]
     notes += [f"{number:,} left out: {reason}" for reason, number in left_out.items()]
-    unanswerable = sum(q.answerable is False for q in questions.values())
-    if unanswerable:
-        notes.append(f"{unanswerable:,} cannot be answered: abstaining is right")
     if repeated:
         notes.append(f"{repeated:,} left out: repeated questions (their answers are kept)")
     unique = tuple(questions.values())

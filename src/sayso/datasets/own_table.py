@@ -120,11 +120,10 @@ def from_rows(
     if len(unique) < count:
         notes.append(f"{count - len(unique):,} left out: repeated questions")
     for what, number in (
-        ("cannot be answered: abstaining is right", _count(questions, False)),
         (
             "have no gold: their answers count neither as right nor as wrong; where nobody can "
             "answer, say so in a column answerable (false)",
-            _count(questions, None),
+            sum(q.answerable is None and not q.golds for q in questions),
         ),
         (
             "golds read NaN, None, null or N/A: leave the cell empty where there is none",
@@ -137,10 +136,6 @@ def from_rows(
     ):
         notes += [f"{number:,} {what}"] if number else []
     return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
-
-
-def _count(questions: Iterable[Question], answerable: bool | None) -> int:
-    return sum(q.answerable is answerable and not q.golds for q in questions)
 
 
 def _check_first(row: Mapping[str, Any], named: Mapping[str, str], source: str) -> None:

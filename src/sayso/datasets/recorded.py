@@ -249,14 +249,14 @@ class _Questions:
         return id_
 
     def dataset(self, name: str) -> Dataset:
-        """Return all questions as a set."""
+        """Return all questions as a set; its name is no part of them, so that files with the same
+        questions are the same data."""
         questions = tuple(
-            msgspec.structs.replace(q, dataset=name, domain=q.domain or name)
-            for q in self._found.values()
+            msgspec.structs.replace(q, domain=q.domain or NAME) for q in self._found.values()
         )
         notes = [
             f"{self._count:,} rows of answers to {len(questions):,} questions"
-            f"{self._of_kind(questions)}"
+            f"{self._without_gold(questions)}"
         ]
         if self._unlike:
             notes.append(
@@ -264,16 +264,14 @@ class _Questions:
             )
         return Dataset(name, questions, questions_hash(questions), self._count, tuple(notes))
 
-    def _of_kind(self, questions: Sequence[Question]) -> str:
+    def _without_gold(self, questions: Sequence[Question]) -> str:
         bare = sum(q.golds is None and q.answerable is not False for q in questions)
-        none = sum(q.answerable is False for q in questions)
-        parts = [f"{none:,} cannot be answered: abstaining is right"] if none else []
-        if bare:
-            parts.append(
-                f"{bare:,} have no gold: their answers count neither as right nor as wrong (where "
-                "nobody can answer, a column answerable says false)"
-            )
-        return f"; {'; '.join(parts)}" if parts else ""
+        if not bare:
+            return ""
+        return (
+            f"; {bare:,} have no gold: their answers count neither as right nor as wrong (where "
+            "nobody can answer, a column answerable says false)"
+        )
 
 
 def _question(

@@ -97,9 +97,11 @@ def _signs(
     """
     texts = [g.text for g in answers]
     cut = sum(g.finish == "length" or g.problem == "truncated" for g in answers)
+    # where an engine ended a loop, the text holds no repetition any more
+    loops = sum(g.finish == "loop" or (repetition(g.text) or 0.0) > LOOP for g in answers)
     counts = (
         (cut, CUT, "are cut off at the token limit"),
-        (sum((repetition(text) or 0.0) > LOOP for text in texts), REPEATING, "go round in loops"),
+        (loops, REPEATING, "go round in loops"),
         (
             sum(MARKS.search(text) is not None for text in texts),
             MARKED,

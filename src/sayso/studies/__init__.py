@@ -16,7 +16,7 @@ from sayso.records import InputError
 from sayso.runs.progress import Progress
 from sayso.storage.yaml_file import read_yaml
 from sayso.studies.grid import read_grid
-from sayso.studies.report import write_study
+from sayso.studies.report import check_layouts, write_study
 from sayso.studies.results import Study, of_folders, of_grid
 from sayso.studies.run import run_grid
 
@@ -30,6 +30,7 @@ def study(
     resamples: int = 1000,
     seed: int = 0,
     allow: str | Sequence[str] = (),
+    layout: str | Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Study:
     """Run the cells of a study that are missing, and return all of them with joint intervals.
@@ -37,9 +38,13 @@ def study(
     ``source`` is a YAML file or the mapping that it would hold (:mod:`sayso.studies.grid`), or a
     list of folders of finished runs, of which nothing is asked. ``out`` is where page and tables go
     (a study's own folder if left out; nowhere for folders of runs). ``allow`` names settings that
-    runs may differ in besides the model. How each cell ended is in ``outcomes``. Raises InputError.
+    runs may differ in besides the model. ``layout`` names tables of papers that stand on the page
+    too; "board" is a page of its own, ``out/board.html``. How each cell ended is in ``outcomes``.
+    Raises InputError.
     """
     allow = (allow,) if isinstance(allow, str) else tuple(allow)
+    layout = (layout,) if isinstance(layout, str) else tuple(layout)
+    check_layouts(layout)
     options: dict[str, Any] = {"resamples": resamples, "seed": seed, "allow": allow}
     if isinstance(source, str | PathLike) and Path(source).suffix.lower() in (".yaml", ".yml"):
         source = read_yaml(Path(source), str(source))
@@ -50,10 +55,12 @@ def study(
         if not found.runs:
             reasons = "; ".join(o.reason for o in found.outcomes if o.reason)
             raise InputError(f"no cell of the study is finished: {reasons[:300]}")
-        write_study(found, grid.out)
+        write_study(found, grid.out, layout)
         return found
+    if layout and out is None:
+        raise InputError("layout: its tables and pages are files; say out, the folder for them")
     folders = [source] if isinstance(source, str | PathLike) else list(source)
     found = of_folders(folders, **options)
     if out is not None:
-        write_study(found, Path(out))
+        write_study(found, Path(out), layout)
     return found

@@ -33,7 +33,8 @@ from sayso.datasets.own_table import with_columns
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.records import InputError, content_id, suggestion
 from sayso.report.numbers import line
-from sayso.runs.recorded import RecordedEngine, open_answers, slug
+from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
+from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug
 from sayso.runs.run import LONGEST_NAME, Job
 from sayso.studies.board import About, check_date
 
@@ -45,7 +46,8 @@ FLAGS = tuple(f.name for f in dataclasses.fields(Job) if f.name not in OWN)
 OF_SYSTEM = ("group", "date")
 OF_MODEL = (
     *("name", "thinking", "chat_template_kwargs", "price", "model_version", "concurrency"),
-    *("timeout", "patience", "device", "dtype", "batch_size", "revision", "known_from"),
+    *("timeout", "patience", "device", "dtype", "batch_size", "revision"),
+    *("end_loops", "known_from"),
     *OF_SYSTEM,
 )
 OF_DATA = ("name", "columns", "split", "domains", "limit", "seed")
@@ -62,6 +64,10 @@ class Cell(NamedTuple):
     data: str
     protocol: str
     job: Job
+    #: long texts on record, which are measured and not asked for
+    texts: TextsOf | None = None
+    #: what the files of answers lack for the protocol
+    lacking: str = ""
 
     @property
     def path(self) -> Path:
@@ -103,15 +109,15 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
     given = {_field(key): value for key, value in spec.items()}
     shared = {k: v for k, v in given.items() if k not in (*LISTS, *OF_ANSWERS, "out")}
     _refuse_unknown(shared, FLAGS, place)
-    recorded = _recorded(given, place)
+    protocols = list(_protocols(given.get("protocols") or list(PROTOCOLS), place))
+    recorded = _recorded(given, [name for name, _ in protocols], place)
     if not given.get("models") and not recorded:
         raise InputError(f"{place}: names no models; expected such as {EXAMPLE}")
     models = _entries(given.get("models") or list(recorded), "model", OF_MODEL, place)
-    asked = next(iter(recorded.values())).data.name if recorded else "builtin"
+    asked = next(iter(recorded.values())).data if recorded else "builtin"
     data = _entries(given.get("data") or [asked], "data", OF_DATA, place)
     if recorded:
         models = [_chosen(entry, recorded, place) for entry in models]
-    protocols = list(_protocols(given.get("protocols") or list(PROTOCOLS), place))
     out = Path(str(given.get("out") or f"studies/{content_id([repr(sorted(given.items()))])[:8]}"))
     titles = {entry.title for entry in models}
     systems = {entry.title: _about(entry, place, asked=not recorded) for entry in models}
@@ -132,15 +138,45 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 folder = out / slug(model.title) / slug(source.title) / name
                 job = _job({**shared, **_of_data(source), **model.changes}, place)
                 job = dataclasses.replace(
-                    job, protocol=name, model=model.value, data=_named(source), out=folder,
+                    job, protocol=name, data=_named(source), out=folder,
                     options=own, command=command or f"sayso study {shlex.quote(place)}",
                 )  # fmt: skip
-                cells.append(Cell(model.title, source.title, name, job))
+                cell = Cell(model.title, source.title, name, job)
+                cells.append(_with_model(cell, model.value))
     names = [entry.title for entry in models], [entry.title for entry in data]
     return Grid(out, *names, [n for n, _ in protocols], cells, shared.get("max_cost"), systems)
 
 
-def _recorded(given: Mapping[str, Any], place: str) -> dict[str, RecordedEngine]:
+class _OnRecord(NamedTuple):
+    """What files hold of one model: short answers, long texts, or why they hold none."""
+
+    data: str
+    answers: RecordedEngine | None
+    texts: TextsOf | None
+    reason: str = ""
+
+
+def _with_model(cell: Cell, model: Any) -> Cell:
+    """Return a cell with who answers it: a model that is asked, or what is on record of one."""
+    job = cell.job
+    if not isinstance(model, _OnRecord):
+        return cell._replace(job=dataclasses.replace(job, model=model))
+    if not job.plan.reads_texts:
+        lacking = "" if model.answers else f"{cell.protocol} reads answers: {model.reason}"
+        return cell._replace(
+            job=dataclasses.replace(job, model=model.answers or ""), lacking=lacking
+        )
+    plain = job.plan.Settings()
+    if job.options.modes not in (plain.modes, "none"):
+        raise InputError(f"modes is {job.options.modes}: it asks the model, and {ASKS_NOBODY}")
+    options = dataclasses.replace(job.options, modes="none")
+    job = dataclasses.replace(job, model="", data="texts", options=options)
+    return cell._replace(job=job, texts=model.texts, lacking=lacking_claims(model.texts, options))
+
+
+def _recorded(
+    given: Mapping[str, Any], protocols: Sequence[str], place: str
+) -> dict[str, _OnRecord]:
     """Return the models in files of answers by name; none where a study names no such files."""
     files = given.get("answers")
     if not files:
@@ -153,13 +189,35 @@ def _recorded(given: Mapping[str, Any], place: str) -> dict[str, RecordedEngine]
     listed = [files] if isinstance(files, str | PathLike) else files
     if not isinstance(listed, Sequence) or not all(isinstance(f, str | PathLike) for f in listed):
         raise InputError(f"{place}: answers is {line(repr(files), 60)}; expected names of files")
-    models = open_answers(
-        [Path(file) for file in listed], given.get("columns") or "", given.get("logprobs")
-    )
-    return {_short(model.name): model for model in models}
+    paths, columns = [Path(file) for file in listed], given.get("columns") or ""
+    wanted = {PROTOCOLS[name].reads_texts for name in protocols}
+    answers: dict[str, RecordedEngine] = {}
+    texts: dict[str, TextsOf] = {}
+    reasons: list[InputError] = []
+    if False in wanted:
+        try:
+            models = open_answers(paths, columns, given.get("logprobs"))
+            answers = {_short(model.name): model for model in models}
+        except InputError as reason:  # long texts are no answers, and answers no texts
+            reasons.append(reason)
+    if True in wanted:
+        try:
+            texts = {_short(own.system.name): own for own in texts_by_model(paths, columns)}
+        except InputError as reason:
+            reasons.append(reason)
+    if reasons and not answers and not texts:
+        raise reasons[0]
+    names = dict.fromkeys([*answers, *texts])
+    why = str(reasons[0]) if reasons else "there are none of this model"
+    return {name: _on_record(answers.get(name), texts.get(name), why) for name in names}
 
 
-def _chosen(entry: _Entry, recorded: Mapping[str, RecordedEngine], place: str) -> _Entry:
+def _on_record(answers: RecordedEngine | None, texts: TextsOf | None, why: str) -> _OnRecord:
+    data = answers.data.name if answers is not None else texts.data if texts is not None else ""
+    return _OnRecord(data, answers, texts, why)
+
+
+def _chosen(entry: _Entry, recorded: Mapping[str, _OnRecord], place: str) -> _Entry:
     """Return an entry with the model on record that it names."""
     if entry.value not in recorded:
         near = suggestion(str(entry.value), recorded)

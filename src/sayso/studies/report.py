@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+import msgspec
 from rich.console import Console
 
 from sayso.metrics.joint import ALPHA, JointNumber
@@ -306,14 +307,37 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
 # ---- files and the page
 
 
+#: rows from which a table is written as CSV alone: pairs of 80 models are tens of megabytes else
+LARGE = 5_000
+
+
 def write_tables(tables: Sequence[NumberTable], folder: Path) -> None:
-    """Write tables in every format."""
-    for table in tables:
+    """Write tables in every format; large ones as CSV alone, with six digits of each number."""
+    for given in tables:
+        large = len(given.rows) >= LARGE
+        table = (
+            given._replace(rows=[(k, tuple(map(_short, e))) for k, e in given.rows])
+            if large
+            else given
+        )
         for suffix, text in WRITERS.items():
             place = folder / f"{table.name}.{suffix}"
+            if large and suffix != "csv":
+                place.unlink(missing_ok=True)  # of the same study when it was smaller
+                continue
             place.parent.mkdir(parents=True, exist_ok=True)
             with replacing(place) as file:
                 file.write(text(table).encode("utf-8", "replace"))
+
+
+def _short(entry: Entry) -> Entry:
+    """Return an entry with six digits of its numbers."""
+    if not isinstance(entry, Estimate):
+        return entry
+    numbers = {name: getattr(entry, name) for name in ("value", "low", "high")}
+    return msgspec.structs.replace(
+        entry, **{n: v if v is None else float(f"{v:.6g}") for n, v in numbers.items()}
+    )
 
 
 def write_study(study: Study, out: Path, named: Sequence[str] = ()) -> Path:

@@ -7,6 +7,7 @@ differences and ranks come from :mod:`sayso.metrics.joint`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from sayso.metrics.joint import (
 )
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Numbers, Side
-from sayso.records import Estimate, InputError, Results, Slice
+from sayso.records import Estimate, InputError, Question, Results, Slice
 from sayso.report.notebook import data_frame, short_repr
 from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
@@ -62,15 +63,18 @@ class Study:
         seed: int = 0,
         allow: Sequence[str] = (),
         systems: Mapping[str, About] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         """Take the runs in the order in which tables have their models and data.
 
-        ``systems`` is what a study's file says of its models, for a board.
+        ``systems`` is what a study's file says of its models, for a board; ``notes`` say how runs
+        became data sets.
         """
         check_resampling(resamples, seed)
         self.runs = list(runs)
         self.outcomes = list(outcomes)
         self.systems = dict(systems or {})
+        self._joined = list(notes)
         self.resamples, self.seed, self.allow = resamples, seed, tuple(allow)
         self.models = list(dict.fromkeys(run.model for run in runs))
         self.data = list(dict.fromkeys(run.data for run in runs))
@@ -147,6 +151,7 @@ class Study:
         grid = [[self.find(protocol, m, d) for d in data] for m in models]
         sides = [[_side(run) if run is not None else None for run in row] for row in grid]
         numbers, notes = PROTOCOLS[protocol].numbers(sides, self.allow)
+        notes = [*self._joined, *_unjoined(data, grid), *notes]
         keys = dict.fromkeys(key for row in numbers for cell in row for key in cell)
         found = [self._joint_number(key, numbers, grid) for key in keys]
         return found, notes
@@ -221,14 +226,89 @@ def of_folders(folders: Sequence[str | PathLike[str]], **options: Any) -> Study:
             raise InputError(f"{folder}: holds no run; expected run folders, or a folder of them")
         places += [place for place in held if place not in places]
     states = {folder: state for folder in map(Path, folders) if (state := _state(folder))}
-    titles = {
-        path: titles for folder, state in states.items() for path, titles in _titles(folder, state)
+    titled = {
+        path: (folder, titles)
+        for folder, state in states.items()
+        for path, titles in _titles(folder, state)
     }
+    titles = {path: own for path, (_, own) in titled.items()}
     systems = {name: about for state in states.values() for name, about in state.systems.items()}
     opened = [run for p in places if (run := _open(p, *titles.get(p.resolve(), ()))) is not None]
     if not opened:
         raise InputError(f"{', '.join(map(str, folders))[:200]}: no run there is finished")
-    return Study(_told_apart(opened), systems=systems, **options)
+    made_by = {place: folder for place, (folder, _) in titled.items()}
+    joined, notes = _same_data(opened, made_by)
+    return Study(_told_apart(joined), systems=systems, notes=notes, **options)
+
+
+def _same_data(runs: Sequence[Run], studies: Mapping[Path, Path]) -> tuple[list[Run], list[str]]:
+    """Return runs of the same questions and golds under one name, and notes on what was joined.
+
+    ``studies`` are the folders of studies that runs belong to. Where one study has two names for
+    the same questions, they stay apart.
+    """
+    names: dict[str, dict[str, None]] = {}
+    first: dict[tuple[str, Path], str] = {}
+    apart = {""}
+    for run in runs:
+        key, place = run.manifest.data_hash, run.path.resolve()
+        names.setdefault(key, {})[run.data] = None
+        if place in studies and first.setdefault((key, studies[place]), run.data) != run.data:
+            apart.add(key)
+    same = {key: list(own) for key, own in names.items() if len(own) > 1 and key not in apart}
+    notes = [
+        f"{', '.join(own[:-1])} and {own[-1]} are the same questions and golds: one data set, "
+        f"called {own[0]}"
+        for own in same.values()
+    ]
+    named = [run._replace(data=same.get(run.manifest.data_hash, [run.data])[0]) for run in runs]
+    return named, notes
+
+
+#: pairs of data sets of which it is said what they share
+MOST_PAIRS = 3
+#: fields in which one question may differ from file to file
+UNLIKE = {"golds": "other golds", "answerable": "another answerable", "domain": "another domain"}
+UNCOMPARED = (
+    "no model has both, so models are not compared across them. Compared are answers to the same "
+    "questions: give all files to one command (sayso study --answers FILE FILE), or run the models "
+    "on one data set"
+)
+
+
+def _unjoined(data: Sequence[str], grid: Sequence[Sequence[Run | None]]) -> list[str]:
+    """Return what data sets share of which no model has both: nothing is compared across them."""
+    apart = [
+        pair
+        for pair in combinations(range(len(data)), 2)
+        if not any(row[pair[0]] is not None and row[pair[1]] is not None for row in grid)
+    ]
+    notes = []
+    for pair in apart[:MOST_PAIRS]:
+        first, second = (next(run for row in grid if (run := row[s])) for s in pair)
+        one, two = _questions(first), _questions(second)
+        shared = one.keys() & two.keys()
+        unlike = [
+            f"{number:,} with {what}"
+            for field, what in UNLIKE.items()
+            if (number := sum(getattr(one[q], field) != getattr(two[q], field) for q in shared))
+        ]
+        notes.append(
+            f"{data[pair[0]]} ({_many(len(one))}) and {data[pair[1]]} ({_many(len(two))}) share "
+            f"{', '.join([_many(len(shared)), *unlike])}: {UNCOMPARED}"
+        )
+    if len(apart) > MOST_PAIRS:
+        notes.append(f"the same holds of {len(apart) - MOST_PAIRS:,} more pairs of data sets")
+    return notes
+
+
+def _many(number: int) -> str:
+    return f"{number:,} question{'s' * (number != 1)}"
+
+
+def _questions(run: Run) -> dict[str, Question]:
+    """Return the questions of a run by id."""
+    return {q.id: q for q in RunFolder.open(run.path).read("questions", Question)}
 
 
 def _state(folder: Path) -> State | None:
@@ -288,12 +368,12 @@ def _open(path: Path, model: str = "", data: str = "") -> Run | None:
 
 def _told_apart(runs: Sequence[Run]) -> list[Run]:
     """Return runs of which no two stand in one cell: by hash of the data, then by folder."""
-    hashes: dict[str, set[str]] = {}
+    hashes: dict[tuple[str, str], set[str]] = {}
     for run in runs:
-        hashes.setdefault(run.data, set()).add(run.manifest.data_hash)
+        hashes.setdefault((run.protocol, run.data), set()).add(run.manifest.data_hash)
     named = [
         run._replace(data=f"{run.data} ({run.manifest.data_hash[:6]})")
-        if len(hashes[run.data]) > 1
+        if len(hashes[run.protocol, run.data]) > 1
         else run
         for run in runs
     ]

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from sayso import datasets
+from sayso.engines import check_name
 from sayso.engines.engine import Engine
 from sayso.protocols.protocol import Unsuited
 from sayso.records import InputError
 from sayso.report import write as write_page
 from sayso.runs.costs import BudgetSpent, Meter, is_local, open_priced
 from sayso.runs.dry_run import Plan, Total, estimate, total_of
+from sayso.runs.from_files import check_measured, measure_texts
+from sayso.runs.from_files import estimate as estimate_texts
+from sayso.runs.judge import check_judge
 from sayso.runs.progress import Progress
+from sayso.runs.recorded import PEOPLE, RecordedEngine
 from sayso.runs.run import Job, check, check_finished, execute
 from sayso.storage.atomic import one_writer, replacing
 from sayso.storage.run_folder import RunFolder
@@ -56,18 +64,64 @@ class Told(NamedTuple):
 
 
 def check_grid(grid: Grid) -> None:
-    """Refuse what can be seen to be wrong in any cell, before anything is asked or opened.
+    """Refuse what can be seen to be wrong in any cell, before anything is asked.
 
     Data that do not suit a protocol are no mistake of a grid: such cells are left out. Raises
-    InputError, which names the cell.
+    InputError, which has every wrong name of a model, judge or data, or names the cell.
     """
+    if problems := _wrong_names(grid):
+        raise InputError("; ".join(problems))
     for cell in grid.cells:
         try:
-            check(cell.job)
+            _check_cell(cell)
         except Unsuited:
             continue
         except InputError as error:
             raise InputError(f"{cell.title}: {error}") from None
+
+
+def _check_cell(cell: Cell) -> None:
+    """Refuse a job that is wrong. Raises Unsuited where the files of answers lack something."""
+    if cell.lacking:
+        raise Unsuited(cell.lacking)
+    check(cell.job)
+
+
+def _wrong_names(grid: Grid) -> list[str]:
+    """Return what is wrong with names of models, judges and data, each once."""
+    checks: dict[object, Callable[[], object]] = {}
+    for cell in grid.cells:
+        job, on_record = (
+            cell.job,
+            cell.texts is not None or isinstance(cell.job.model, RecordedEngine),
+        )
+        if isinstance(job.model, str) and job.model and not _is_there(cell):
+            checks["model", job.model, job.revision] = partial(_check_model, job)
+        if isinstance(job.judge, str) and not (on_record and job.judge == PEOPLE):
+            checks["judge", job.judge] = partial(check_judge, job.judge, job.judge_options)
+        if not on_record and not cell.lacking:
+            checks["data", job.data] = partial(datasets.check_name, job.data)
+    problems: dict[str, None] = {}
+    for check_one in checks.values():
+        try:
+            check_one()
+        except InputError as error:
+            problems[str(error)] = None
+    return list(problems)
+
+
+def _is_there(cell: Cell) -> bool:
+    with contextlib.suppress(InputError):  # a folder that cannot be read fails its cell alone
+        return is_finished(cell)
+    return True
+
+
+def _check_model(job: Job) -> None:
+    """Refuse a model that is not there; of one in this process its files, without weights."""
+    name = str(job.model)
+    check_name(name)
+    if is_local(name):
+        open_priced(name, revision=job.revision, weights=False)[0].close()
 
 
 def run_grid(
@@ -131,14 +185,26 @@ def _run_cell(
     cell: Cell, opened: _Opened, meter: Meter, progress: Progress | None
 ) -> Literal["done", "kept"]:
     """Run a cell unless its folder holds the finished run. Raises InputError."""
+    _check_cell(cell)
     if is_finished(cell):
-        check_finished(cell.job)
+        _check_finished(cell)
         if not (cell.path / "report.html").is_file():  # it was stopped before its page was written
             write_page(cell.path)
         return "kept"
-    result = execute(opened.job(cell.job), progress, meter)
+    if cell.texts is not None:
+        result = measure_texts(cell.texts, cell.job, progress=progress)
+    else:
+        result = execute(opened.job(cell.job), progress, meter)
     write_page(result)
     return "done"
+
+
+def _check_finished(cell: Cell) -> None:
+    """Refuse a finished run that is not the cell's. Raises InputError."""
+    if cell.texts is not None:
+        check_measured(cell.texts, cell.job)
+    else:
+        check_finished(cell.job)
 
 
 def is_finished(cell: Cell) -> bool:
@@ -149,7 +215,7 @@ def is_finished(cell: Cell) -> bool:
 
 
 #: how a model in this process is opened
-OPENED_ONCE = ("device", "dtype", "batch_size", "revision")
+OPENED_ONCE = ("device", "dtype", "batch_size", "revision", "end_loops")
 
 
 class _Opened:
@@ -172,7 +238,7 @@ class _Opened:
 
     def job(self, job: Job) -> Job:
         """Return a job that asks an open model. Endpoints are opened by each cell for itself."""
-        if not isinstance(job.model, str) or not is_local(job.model):
+        if not isinstance(job.model, str) or not is_local(job.model) or job.engine:
             self._close()
             return job
         given: dict[str, Any] = {name: getattr(job, name) for name in OPENED_ONCE}
@@ -184,7 +250,7 @@ class _Opened:
         # what is left may be meant for the judge
         judge = job.judge.removeprefix("rules+") if isinstance(job.judge, str) else ""
         kept = ("device",) if is_local(judge) else ()
-        gone: dict[str, Any] = dict.fromkeys(set(given) - set(kept))
+        gone: dict[str, Any] = {n: getattr(Job(), n) for n in given if n not in kept}
         return dataclasses.replace(job, model=self._engine, **gone)
 
 
@@ -216,9 +282,12 @@ def price_grid(grid: Grid) -> Price:
     finished = 0
     for number, cell in enumerate(grid.cells):
         try:
+            _check_cell(cell)
             if is_finished(cell):
-                check_finished(cell.job)
+                _check_finished(cell)
                 finished += 1
+            elif cell.texts is not None:
+                plans[number] = estimate_texts(cell.texts, cell.job)
             else:
                 plans[number] = estimate(_unfrozen(cell.job), seen)
         except Unsuited as reason:

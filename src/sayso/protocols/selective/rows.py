@@ -245,7 +245,7 @@ def _rows(
         withheld=np.array([_withheld(f, judge) for f in facts], dtype=np.float64),
         unanswerable=np.array([f.question.answerable is False for f in facts], dtype=np.bool_),
         stance=np.array([_stance(f.verdicts.get(judge)) for f in facts], dtype=np.str_),
-        outcome=np.array([outcome(f.verdicts.get(judge)) for f in facts], dtype=np.float64),
+        outcome=np.array([_outcome(f, judge, labeled=labeled) for f in facts], dtype=np.float64),
         ungraded=np.array([ungraded(f.question) and not labeled for f in facts], dtype=np.bool_),
         without=_without_passage(run, facts) if form == "short" else None,
     )
@@ -256,6 +256,13 @@ def _withheld(fact: _Fact, judge: str) -> float:
     if fact.question.answerable is None and not fact.question.golds:
         return float("nan")
     return withheld(fact.verdicts.get(judge))
+
+
+def _outcome(fact: _Fact, judge: str, *, labeled: bool) -> float:
+    """Return what an answer is worth; NaN where no gold could say what another would have been."""
+    if ungraded(fact.question) and not labeled:
+        return float("nan")
+    return outcome(fact.verdicts.get(judge))
 
 
 def _without_golds(facts: list[_Fact], judge: str) -> bool:
@@ -379,9 +386,13 @@ def _without_passage(run: Run, facts: Sequence[_Fact]) -> Without | None:
         return None
     read = {v.asked: v for v in run.verdicts(WITHOUT_PASSAGE)}
     verdicts = [read.get(f.question.id) for f in facts]
+    worth = [
+        float("nan") if ungraded(f.question) else outcome(v)
+        for f, v in zip(facts, verdicts, strict=True)
+    ]
     return Without(
         np.array([withheld(v) for v in verdicts], dtype=np.float64),
-        np.array([outcome(v) for v in verdicts], dtype=np.float64),
+        np.array(worth, dtype=np.float64),
     )
 
 
