@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import random
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,7 +19,7 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, halves, open_base
 from sayso.train.config import ROWS, RowSettings
 from sayso.train.draws import draw, facts_in
-from sayso.train.recipes import RowSet, keep, make
+from sayso.train.recipes import RowSet, check_enough, check_worded, keep, make
 from sayso.train.rows import Fact as Known
 from sayso.train.rows import Prompt, confidences, extremes
 from support.scripted_world import Fact, Mind, chance, facts, records, write
@@ -187,3 +189,32 @@ def test_what_rl_asks_is_kept_apart_too(drawn: list[Known], tmp_path: Path) -> N
         keep(made_, tmp_path / "rows", 0, [question])
     assert not (tmp_path / "rows").exists()
     keep(made_, tmp_path / "rows", 0, ["Somebody"])
+
+
+def right_in(hits: int, number: int) -> list[Any]:
+    """Return so many short facts of which ``hits`` of ten draws were right."""
+    return [SimpleNamespace(form="short", right=(True,) * hits + (False,) * (10 - hits))] * number
+
+
+def test_too_few_known_facts_name_the_theta_that_would_do() -> None:
+    facts = right_in(10, 3) + right_in(4, 9) + right_in(0, 20)
+    with pytest.raises(InputError, match=r"only 3 of 32 .*, --theta 0\.4 \(12 known, 20 unknown\)"):
+        check_enough(facts, RowSettings(theta=1.0))
+    assert check_enough(facts, RowSettings(theta=0.4)) == (12, 20)
+    with pytest.raises(InputError) as told:  # no theta makes ten of three known
+        check_enough(right_in(10, 3) + right_in(0, 20), RowSettings(theta=1.0))
+    assert "--theta" not in str(told.value)
+    with pytest.raises(InputError, match=r"only 3 of 32 .* are unknown.*--theta 0\.5 \("):
+        check_enough(right_in(10, 20) + right_in(4, 9) + right_in(0, 3), RowSettings(theta=0.1))
+
+
+def test_calibrated_rows_are_refused_by_their_wording_not_by_what_is_right() -> None:
+    words = ["Paris", "I doubt it, but it could be Paris"]
+    plain, hedged = ([SimpleNamespace(chosen=word)] * 12 for word in words)
+    settings = RowSettings(plain_from=0.8)
+    check_worded([*plain, *hedged], settings)  # type: ignore[list-item]
+    few = r"only {} of {} rows {}: .* {} --plain-from \(it is 0\.8\)"
+    with pytest.raises(InputError, match=few.format(3, 15, "without a hedge", "a lower")):
+        check_worded([*plain[:3], *hedged], settings)  # type: ignore[list-item]
+    with pytest.raises(InputError, match=few.format(0, 12, "with one", "a higher")):
+        check_worded(plain, settings)  # type: ignore[arg-type]

@@ -182,17 +182,29 @@ def test_a_step_has_as_many_rows_as_the_preset_says(
     assert [step.step for step in card.curve] == [1, 2]
 
 
-def test_several_gpus_or_processes_are_refused_with_the_way_to_use_them(
+def test_several_gpus_of_one_process_are_refused_with_the_way_to_use_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(torch.cuda, "device_count", lambda: 2)
-        with pytest.raises(InputError, match=r"2 GPUs are visible.*CUDA_VISIBLE_DEVICES=0"):
-            sft("builtin", rows(4), PRESET, tmp_path / "x")
-    monkeypatch.setenv("WORLD_SIZE", "4")
-    with pytest.raises(InputError, match="one process, not in 4: write the rows with --export"):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(InputError, match=r"2 GPUs are visible.*accelerate.*CUDA_VISIBLE_DEVICES=0"):
         sft("builtin", rows(4), PRESET, tmp_path / "x")
     assert not (tmp_path / "x").exists()
+
+
+def test_a_training_takes_the_processors_that_are_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second thread that waits for a busy processor costs more than it gives."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(trainers, "free_processors", lambda threads: 2)
+    torch.set_num_threads(4)  # put back by the fixture
+    with trainers.idle_threads():
+        assert torch.get_num_threads() == 2
+    assert torch.get_num_threads() == 4
+    monkeypatch.setattr(trainers, "free_processors", lambda threads: 0)
+    with trainers.idle_threads():
+        assert torch.get_num_threads() == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    with trainers.idle_threads():
+        assert torch.get_num_threads() == 4
 
 
 def test_lora_dropout_is_on_while_training_as_asked(

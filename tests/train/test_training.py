@@ -17,6 +17,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate, InputError, slice_text
+from sayso.runs.run import open_job
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, Halves, halves, open_base
 from sayso.train.config import PRESETS, ROWS, RowSettings, TrainConfig, preset_for, stages_of
@@ -191,6 +192,13 @@ def test_too_few_facts_of_a_kind_are_one_line_with_counts(
 @pytest.fixture(scope="module")
 def made(base: Base, tmp_path_factory: pytest.TempPathFactory) -> list:
     return draw(base, halves(base).trained, tmp_path_factory.mktemp("draws"), paragraphs=1)
+
+
+def test_a_mix_of_which_one_form_has_no_rows_names_the_recipe_that_is_left(made: list) -> None:
+    short = [fact for fact in made if fact.form == "short"]
+    settings = dataclasses.replace(BUILTIN, style="paper", xi=0.7)
+    with pytest.raises(InputError, match=r"mix: \d+ short and 0 long rows .*or --recipe short$"):
+        make("mix", short, settings, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("style", ["paper", "known"])
@@ -564,3 +572,27 @@ def test_a_whole_training_on_the_built_in_model(
 
 def _estimates(run: str) -> list[records_module.Estimate]:
     return RunFolder.open(run).read("metrics/uncle", records_module.Estimate)
+
+
+def test_what_a_run_left_out_since_nobody_can_answer_it_is_neither_trained_nor_measured(
+    tmp_path: Path,
+) -> None:
+    """``world`` holds ten of them, whose entities count where the run draws, and are not asked."""
+    engine = ScriptedEngine(lambda request: "It is Paris.", name="base")
+    sayso.run(
+        "uncle", model=engine, data="world", out=tmp_path / "r", limit=20,
+        cache=tmp_path / "cache", options=QUICK,
+    )  # fmt: skip
+    of_world = open_base(tmp_path / "r", model=engine, cache=tmp_path / "cache")
+    parts = halves(of_world)
+    asked = {
+        q.id for q in RunFolder.open(tmp_path / "r").read("questions", records_module.Question)
+    }
+    assert {q.id for q in parts.measured.questions} == asked
+    assert len(names(parts, "measured")) == 12
+    assert len(names(parts, "trained")) == 8  # of twenty about whom something can be known
+    fewer = halves(of_world, limit=5)
+    assert {q.id for q in fewer.measured.questions} <= asked
+    with open_job(of_world.job(limit=fewer.limit), learn=False) as job:  # what is asked again
+        assert job.data.questions == fewer.measured.questions
+    assert all(q.parts or q.answerable for q in parts.trained.questions)

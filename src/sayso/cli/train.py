@@ -14,7 +14,7 @@ from rich.console import Console
 from sayso.cli.progress import Bars
 from sayso.records import InputError
 from sayso.report.numbers import json_text
-from sayso.train import report
+from sayso.train import processes, report
 from sayso.train.config import TrainConfig, check_exported
 from sayso.train.training import fit, sweep
 
@@ -82,6 +82,8 @@ def train(
             run, flags.out, config, export=flags.export or "", progress=bars, say=_say,
             **flags.opened(),
         )  # fmt: skip
+    if not processes.leads():
+        return
     page = report.write_training_page(folder) if training.cells else None
     if flags.json:
         print(json_text(training))
@@ -107,6 +109,8 @@ def _sweep(run: Path, config: TrainConfig, flags: Flags) -> None:
             run, flags.out, config, setting=flags.sweep, values=grid, progress=bars, say=_say,
             **flags.opened(),
         )  # fmt: skip
+    if not processes.leads():
+        return
     page = report.write_sweep_page(folder, swept)
     if flags.json:
         print(json_text(swept.sweep))

@@ -23,7 +23,7 @@ from sayso.records import InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.progress import Progress
-from sayso.runs.run import Job, open_job
+from sayso.runs.run import Job, open_job, with_answers
 from sayso.storage.cache import default_cache_folder
 from sayso.storage.run_folder import Manifest
 from sayso.train.result import FILE, read_training
@@ -66,7 +66,7 @@ class Base(NamedTuple):
 
 
 class Halves(NamedTuple):
-    """What is trained on, and how many entities are measured; ``notes`` for the reader."""
+    """What is trained on, what is measured, and the ``limit`` at which a run asks just that."""
 
     trained: Dataset
     measured: Dataset
@@ -179,9 +179,9 @@ def halves(
         )
     notes: list[str] = []
     if train_data:
-        held = _measured(base, limit or count, questions)
+        held, drawn = _measured(base, limit or count, questions)
         train = _of_sets(train_data, held, train_limit, job.seed, notes)
-        return Halves(train, held, limit or count, tuple(notes))
+        return Halves(train, held, drawn, tuple(notes))
     if base.manifest.data == "builtin":
         if job.split not in MEASURED:
             raise InputError(
@@ -192,7 +192,7 @@ def halves(
         wanted = limit or count
     else:
         train, wanted = _others(base, limit, notes)
-    held = _measured(base, wanted, questions)
+    held, drawn = _measured(base, wanted, questions)
     names = {normal_name(q.entity or q.text) for q in held.questions}
     kept = [q for q in train.questions if normal_name(q.entity or q.text) not in names]
     left = _whole(kept)
@@ -205,15 +205,22 @@ def halves(
             )
         data = datasets.subset(train.replaced(left), domains=(), limit=train_limit, seed=job.seed)
         left = data.questions
-    return Halves(train.replaced(left), held, wanted, tuple(notes))
+    return Halves(train.replaced(left), held, drawn, tuple(notes))
 
 
-def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> Dataset:
-    """Return what is measured: so many entities of what the run asked. Raises InputError."""
+def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> tuple[Dataset, int]:
+    """Return what is measured: so many entities of what the run asked. Raises InputError.
+
+    They are drawn as a run draws them: of all, and questions without an answer left out then; with
+    the limit of such a run.
+    """
     job = base.job()
-    held = datasets.load(
-        base.data, split=job.split, domains=job.domains, limit=wanted, seed=job.seed
-    )
+    every = datasets.load(base.data, split=job.split, domains=job.domains, limit=0)
+    total = entities_of(every.questions)
+    for limit in range(wanted, max(wanted, total) + 1):
+        held = with_answers(datasets.subset(every, domains=(), limit=limit, seed=job.seed))
+        if entities_of(held.questions) >= wanted:
+            break
     known = {q.id for q in asked}
     strange = [q for q in held.questions if q.id not in known]
     if strange:
@@ -221,7 +228,7 @@ def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> Dataset:
             f"{base.data} is not what {base.path} asked: {len(strange)} questions differ, first "
             f"{strange[0].text!r}; say --data with the file that it was run on"
         )
-    return held
+    return held, limit
 
 
 def _of_sets(
@@ -292,7 +299,7 @@ def _apart(questions: Sequence[Question], held: Dataset) -> list[Question]:
 def _others(base: Base, limit: int | None, notes: list[str]) -> tuple[Dataset, int]:
     """Return all the data, and how many entities of it are measured."""
     job = base.job()
-    every = datasets.load(base.data, split=job.split, domains=job.domains, limit=0, seed=job.seed)
+    every = with_answers(datasets.load(base.data, split=job.split, domains=job.domains, limit=0))
     questions = load_run(base.path)[0].questions
     total, count = entities_of(every.questions), entities_of(questions)
     wanted = limit or count

@@ -20,9 +20,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso.engines.hf.files import gguf_file, unpack
+from sayso.processes import free_processors
 from sayso.records import Gold, InputError, content_id
 from sayso.storage.atomic import reason_of, replacing
 from sayso.train.config import Preset, RowSettings, Stage
+from sayso.train.processes import agreed, count, leads, meet
 from sayso.train.result import Card, Step, card_signature, read_card, write_card
 from sayso.train.rewards import NAMES
 from sayso.train.rewards import reward as reward_of
@@ -36,6 +38,11 @@ NO_SPACE = ("no space left", "disk quota exceeded", "os error 28", "file write f
 
 #: where not even one row fits
 NO_ROOM = "memory ran out with one row at a time: use a smaller model or a lower cutoff"
+#: where one process cannot go on with fewer rows, since the others would wait for it
+NO_ROOM_HERE = (
+    "memory ran out with {micro} rows at once in one of {processes} processes: start more of them, "
+    "or a single one, which goes on with fewer rows at once"
+)
 
 
 @contextlib.contextmanager
@@ -58,22 +65,36 @@ def full_disk(place: Path) -> Iterator[None]:
         raise
 
 
-def one_process() -> None:
-    """Refuse several GPUs or processes, which would change the size of a batch. InputError."""
+def check_processes(stages: Sequence[Stage] = ()) -> None:
+    """Refuse processes among which a step cannot be divided, and GPUs left idle. InputError."""
     import torch
 
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
-    if processes > 1:
+    processes = count()
+    for stage in stages:
+        if stage.batch % processes:
+            raise InputError(
+                f"a step of {stage.batch} rows cannot be divided among {processes} processes: "
+                f"start {divisor(stage.batch, processes)}"
+            )
+    if processes == 1 and torch.cuda.device_count() > 1:
         raise InputError(
-            f"sayso trains in one process, not in {processes}: write the rows with --export trl, "
-            "and train on them with TRL under your accelerate config"
+            f"{torch.cuda.device_count()} GPUs are visible, and one process trains on one: start "
+            "with accelerate launch --multi_gpu -m sayso train …, or set CUDA_VISIBLE_DEVICES=0"
         )
-    if torch.cuda.device_count() > 1:
-        raise InputError(
-            f"{torch.cuda.device_count()} GPUs are visible, and sayso trains on one: set "
-            "CUDA_VISIBLE_DEVICES=0; for all of them, write the rows with --export trl and train "
-            "with TRL"
-        )
+
+
+@contextlib.contextmanager
+def idle_threads() -> Iterator[None]:
+    """Compute on a CPU with as many threads as processors are idle: more would spin, waiting."""
+    import torch
+
+    before = torch.get_num_threads()
+    if not (torch.cuda.is_available() or os.environ.get("OMP_NUM_THREADS")):
+        torch.set_num_threads(max(1, min(before, free_processors(before))))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def divisor(batch: int, most: int) -> int:
@@ -169,11 +190,13 @@ def mark() -> Any:
     from transformers import TrainerCallback
 
     class Mark(TrainerCallback):  # type: ignore[misc]
-        """Leaves a file in a checkpoint that was written whole."""
+        """Leaves a file in a checkpoint that was written whole, by every process."""
 
         def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             """Mark the checkpoint of this step."""
-            Path(args.output_dir, f"checkpoint-{state.global_step}", WHOLE).touch()
+            meet()
+            if leads():
+                Path(args.output_dir, f"checkpoint-{state.global_step}", WHOLE).touch()
 
     return Mark()
 
@@ -489,7 +512,7 @@ def watch(kind: str, say: Say) -> Any:
 
 # ---- what SFT, DPO and RL share: opening a model, checkpoints that can be trusted, memory, saving
 #
-# The trainers are TRL's; several GPUs are the user's accelerate config, nothing of ours.
+# The trainers are TRL's; how several processes are started is the user's accelerate config.
 
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate")
 #: what TRL logs, by the name that a card has for it
@@ -521,7 +544,7 @@ def begin_task(task: Task, rows: int) -> Task:
 
 
 def arguments(task: Task, micro: int, **more: Any) -> dict[str, Any]:
-    """Return what TRL's three configs share; ``micro`` divides the batch."""
+    """Return what TRL's three configs share; ``micro`` divides each process's part of a batch."""
     import torch
 
     cuda = torch.cuda.is_available()
@@ -530,7 +553,7 @@ def arguments(task: Task, micro: int, **more: Any) -> dict[str, Any]:
     return {
         "output_dir": str(task.out / FOLDER),
         "per_device_train_batch_size": micro,
-        "gradient_accumulation_steps": s.batch // micro,
+        "gradient_accumulation_steps": s.batch // count() // micro,
         "learning_rate": s.rate,
         "num_train_epochs": 1,  # of the arranged rows, which hold every epoch
         "train_sampling_strategy": "sequential",
@@ -546,6 +569,7 @@ def arguments(task: Task, micro: int, **more: Any) -> dict[str, Any]:
         "use_cpu": not cuda and not torch.backends.mps.is_available(),
         "gradient_checkpointing": p.checkpointing,
         "dataloader_pin_memory": cuda,
+        "ddp_find_unused_parameters": False,
         "save_strategy": "steps",
         "save_steps": p.save,
         "save_total_limit": 2,
@@ -577,9 +601,10 @@ def train(
     ``build(micro)`` makes a TRL trainer with so many rows at once. A finished folder with the same
     signature is left as it is; a killed one goes on from its last whole checkpoint. Where memory
     runs out, half as many rows are computed at once, with twice the accumulation. ``first``: the
-    loss of the first batch is noted, which takes a loss that needs no drawing.
+    loss of the first batch is noted, which takes a loss that needs no drawing. Every process of a
+    training computes its part of each batch, and the leading one writes.
     """
-    one_process()
+    check_processes([task.stage])
     notices: list[str] = []
 
     def say(text: str) -> None:
@@ -587,28 +612,38 @@ def train(
         task.say(text)
 
     card = _card(task, rows, base, parent)
-    if finished(task.out, card.signature):
+    if agreed(lambda: finished(task.out, card.signature)):
         return task.out
-    checkpoint = begin(task.out, card.signature)
+    checkpoint = agreed(lambda: begin(task.out, card.signature))
     say(steps_text(task.kind, steps_of(task.kind, len(rows), task.preset)))
-    trainer = _run(task, build, card.signature, checkpoint, say, first=first)
+    with idle_threads():
+        trainer = _run(task, build, card.signature, checkpoint, say, first=first)
     _check_finite(trainer.model, task)
-    trained = msgspec.structs.replace(
-        card,
-        first_loss=begun(task.out).first_loss,
-        curve=_curve(trainer.state.log_history, task),
-        notices=tuple(notices),
-    )
+    # a model that lies in parts on several GPUs is put together by all of them
+    whole = trainer.accelerator.get_state_dict(trainer.model) if trainer.is_fsdp_enabled else None
+    if leads():
+        trained = msgspec.structs.replace(
+            card,
+            first_loss=begun(task.out).first_loss,
+            curve=_curve(trainer.state.log_history, task),
+            notices=tuple(notices),
+        )
+        _save(task, trainer, trained, whole)
+    meet()
+    return task.out
+
+
+def _save(task: Task, trainer: Any, card: Card, whole: Mapping[str, Any] | None) -> None:
+    """Write the adapter, its tokenizer and its card; ``whole`` are weights put together."""
     with full_disk(task.out):
         lora = trainer.model.peft_config["default"]
         # peft keeps a set, which every process writes in an order of its own: the file, and with it
         # the identity of the model, would differ from one training to the next
         lora.target_modules = sorted(lora.target_modules)
-        trainer.model.save_pretrained(task.out, selected_adapters=["default"])
+        trainer.model.save_pretrained(task.out, selected_adapters=["default"], state_dict=whole)
         trainer.processing_class.save_pretrained(task.out)
-        write_card(task.out, trained)
+        write_card(task.out, card)
         clear(task.out)
-    return task.out
 
 
 def _run(
@@ -623,14 +658,17 @@ def _run(
     """Return TRL's trainer after its last step. Raises InputError where no row has room."""
     from transformers import PrinterCallback
 
-    micro = divisor(task.stage.batch, task.stage.micro)
+    batch, processes = task.stage.batch // count(), count()
+    micro = divisor(batch, task.stage.micro)
     while True:
         trainer = None
         try:
             with quiet(), full_disk(task.out):
                 trainer = build(micro)
                 if first and checkpoint is None:
-                    note(task.out, signature, first_loss(trainer))
+                    loss = first_loss(trainer)
+                    if leads():
+                        note(task.out, signature, loss)
                 trainer.remove_callback(PrinterCallback)
                 trainer.add_callback(mark())
                 trainer.add_callback(watch(task.kind, task.say))
@@ -641,13 +679,13 @@ def _run(
                 raise
             if micro == 1:
                 raise InputError(NO_ROOM) from error
+            if processes > 1:
+                text = NO_ROOM_HERE.format(micro=micro, processes=processes)
+                raise InputError(text) from error
         del trainer
         free()
-        micro = divisor(task.stage.batch, micro // 2)
-        say(
-            f"memory ran out: going on with {micro} rows at once and "
-            f"{task.stage.batch // micro} accumulated"
-        )
+        micro = divisor(batch, micro // 2)
+        say(f"memory ran out: going on with {micro} rows at once and {batch // micro} accumulated")
         checkpoint = last(task.out)
 
 
@@ -795,8 +833,9 @@ def _trainer(
             precompute_ref_log_probs=True,
             precompute_ref_batch_size=micro,
         ),
-        train_dataset=examples(
-            tokenizer, arranged(texts, task.stage, task.seed), ("chosen", "rejected")
+        train_dataset=_shared(
+            examples(tokenizer, arranged(texts, task.stage, task.seed), ("chosen", "rejected")),
+            task.out / FOLDER / "pairs",
         ),
         processing_class=tokenizer,
     )
@@ -804,6 +843,19 @@ def _trainer(
         policy.delete_adapter("ref")
         policy.set_adapter("default")
     return trainer
+
+
+def _shared(pairs: Any, place: Path) -> Any:
+    """Return pairs whose reference every process finds: TRL keeps it in a file beside theirs."""
+    if count() == 1:
+        return pairs
+    from datasets import load_from_disk
+
+    if leads():
+        shutil.rmtree(place, ignore_errors=True)
+        pairs.save_to_disk(place)
+    meet()
+    return load_from_disk(place)
 
 
 def adapted(source: str, start: Path, preset: Preset) -> Any:

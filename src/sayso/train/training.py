@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ from sayso.runs.tools import KnowledgeSources
 from sayso.storage.atomic import WRITER, one_writer, replacing
 from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import RunFolder
-from sayso.train import trainers
+from sayso.train import processes, trainers
 from sayso.train.base import Base, Halves, check_still, halves, open_base
 from sayso.train.config import Preset, RowSettings, TrainConfig, stages_of
 from sayso.train.draws import draw, knowledge_of
@@ -316,7 +316,7 @@ class Plan(NamedTuple):
         return stages_of(self.config.recipe, self.config.stages)
 
 
-def check_trainable(base: Base, preset: Preset) -> None:
+def check_trainable(base: Base, preset: Preset, stages: Sequence[str]) -> None:
     """Refuse what could not be trained, before anything is asked. Raises InputError."""
     name = _weights_of(base)
     try:
@@ -327,7 +327,9 @@ def check_trainable(base: Base, preset: Preset) -> None:
             f"training needs {error.name}, which is not installed: pip install 'sayso[train]' "
             "(--export needs none of it)"
         ) from None
-    trainers.one_process()
+    trainers.check_processes([getattr(preset, stage) for stage in stages])
+    if "rl" in stages and processes.count() > 1:
+        raise InputError("recipe rl trains in one process: start it without a launcher")
     trainers.check_trainable(trainers.model_folder(name), preset.targets)
 
 
@@ -366,15 +368,34 @@ def train_seed(plan: Plan, rows: RowSet, seed: int) -> dict[str, Path]:
         finished = "" if read_card(out) is None else " (finished)"
         say(f"seed {seed}: {stage.upper()} on {sizes[stage]}{finished}")
         if stage == "sft":
-            trainers.sft(name, rows.sft, preset, out, seed=seed, about=about, say=say)
+            _together("sft", name, rows.sft, preset, out, seed=seed, about=about, say=say)
         elif stage == "dpo":
-            trainers.dpo(folders["sft"], rows.dpo, preset, out, seed=seed, say=say)
+            _together("dpo", folders["sft"], rows.dpo, preset, out, seed=seed, say=say)
         else:
             trainers.rl(
                 folders["sft"], rows.prompts, preset, out, settings=plan.settings,
                 seed=seed, say=say,
             )  # fmt: skip
     return folders
+
+
+#: what all processes do together
+TOGETHER: Mapping[str, Callable[..., Path]] = {"sft": trainers.sft, "dpo": trainers.dpo}
+
+
+def _together(stage: str, *given: Any, say: Say, **named: Any) -> None:
+    """Train a stage in this process, which leads, and in the others, which :func:`_follow`."""
+    processes.agreed(lambda: (stage, given, named))
+    TOGETHER[stage](*given, **named, say=say)
+
+
+def _follow() -> tuple[Path, Training]:
+    """Train what the leading process says; return what it returns."""
+    while True:
+        stage, given, named = processes.agreed(lambda: None)
+        if stage not in TOGETHER:
+            return given  # type: ignore[no-any-return]
+        TOGETHER[stage](*given, **named)
 
 
 def curve_of(stage: str, seed: int, folder: Path) -> Curve:
@@ -398,6 +419,32 @@ def curve_of(stage: str, seed: int, folder: Path) -> Curve:
 # ---- a whole training: draws, rows, training, measuring, the table
 
 
+def _prepared(
+    run: str | Path, config: TrainConfig, export: str, **given: Any
+) -> tuple[Base, Halves, Preset, RowSettings]:
+    """Open the base run and check a configuration against it, before anything is asked.
+
+    ``given`` is what replaces the run's model, data, judge or cache. Raises InputError.
+    """
+    if export and export not in STYLES:
+        raise InputError(f"export {export!r}: expected one of {', '.join(STYLES)}")
+    if export and config.seeds > 1:
+        raise InputError(
+            f"export writes the rows of one seed, not of {config.seeds}: leave --seeds out, and "
+            "say --seed for another"
+        )
+    base = open_base(run, **given)
+    UNCLE.check(dataclasses.replace(base.settings, methods=config.methods or ""))
+    preset, settings = config.resolved(base.model, export=bool(export))
+    parts = halves(base, config.limit, config.train_limit, config.train_data)
+    check_forms(config.recipe, parts.trained.questions, settings, by_model=bool(config.rows_by))
+    if not export:
+        check_trainable(base, preset, stages_of(config.recipe, config.stages))
+    if config.prompt_folder:
+        check_folder(Path(config.prompt_folder))
+    return base, parts, preset, settings
+
+
 def fit(
     run: str | Path,
     out: str | Path | None = None,
@@ -417,29 +464,21 @@ def fit(
 
     ``export`` writes rows only, for another trainer ("trl", "llama-factory"). ``model``, ``data``,
     ``judge`` and ``cache`` replace what the run's manifest says; ``rows_by`` is an engine of your
-    own in the place of the configuration's. Raises InputError.
+    own in the place of the configuration's. Of several processes that a launcher started, all train
+    and return the same, and the first does the rest. Raises InputError.
     """
     config = config or TrainConfig()
     config.check()
+    if processes.count() > 1:
+        processes.channel()
+        if not processes.leads():
+            return _follow()
     if rows_by is not None:
         check_engine(rows_by, "rows_by")
         config = dataclasses.replace(config, rows_by=rows_by.name)
-    if export and export not in STYLES:
-        raise InputError(f"export {export!r}: expected one of {', '.join(STYLES)}")
-    if export and config.seeds > 1:
-        raise InputError(
-            f"export writes the rows of one seed, not of {config.seeds}: leave --seeds out, and "
-            "say --seed for another"
-        )
-    base = open_base(run, model=model, data=data, judge=judge, cache=cache)
-    UNCLE.check(dataclasses.replace(base.settings, methods=config.methods or ""))
-    preset, settings = config.resolved(base.model, export=bool(export))
-    parts = halves(base, config.limit, config.train_limit, config.train_data)
-    check_forms(config.recipe, parts.trained.questions, settings, by_model=bool(config.rows_by))
-    if not export:
-        check_trainable(base, preset)
-    if config.prompt_folder:
-        check_folder(Path(config.prompt_folder))
+    base, parts, preset, settings = _prepared(
+        run, config, export, model=model, data=data, judge=judge, cache=cache
+    )
     check_still(base, progress)
     begun = begin(base, parts, config, preset, settings, command)
     folder = Path(out) if out else folder_of(base, begun)
@@ -452,6 +491,7 @@ def fit(
         done = _fit(plan, begun, new)
         done = msgspec.structs.replace(done, finished=now(), timings=plan.timings)
         write_training(folder, done)
+    processes.agreed(lambda: ("", (folder, done), {}))
     return folder, done
 
 
@@ -662,8 +702,9 @@ def sweep(
         _, last = fit(run, folder / f"{setting}-{value:g}", with_value(value, **sizes), **options)
         points.append(SweepPoint(setting, value, numbers(last)))
     swept = msgspec.structs.replace(last, sweep=tuple(points))
-    with replacing(folder / "sweep.json") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(swept), indent=1) + b"\n")
+    if processes.leads():
+        with replacing(folder / "sweep.json") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(swept), indent=1) + b"\n")
     return folder, swept
 
 

@@ -109,26 +109,51 @@ class RowSet(NamedTuple):
     prompts: list[Prompt]
 
 
-def check_enough(
-    facts: Sequence[Fact], settings: RowSettings, recipe: str = "mix"
-) -> tuple[int, int]:
+def check_enough(facts: Sequence[Fact], settings: RowSettings) -> tuple[int, int]:
     """Return how many short facts are known and unknown; refuse too few of either. InputError."""
-    states = [
-        known_state(f.right[: settings.k], settings.theta, settings.low)
-        for f in facts
-        if f.form == "short"
-    ]
-    known, unknown = states.count(True), states.count(False)
-    other = "" if recipe == "calibrated" else ", another --theta"
+    short = [f for f in facts if f.form == "short"]
+
+    def split(theta: float) -> tuple[int, int]:
+        states = [known_state(f.right[: settings.k], theta, settings.low) for f in short]
+        return states.count(True), states.count(False)
+
+    known, unknown = split(settings.theta)
+    shares = [hits / settings.k for hits in range(settings.k, 0, -1)]
+    enough = [t for t in shares if t > (settings.low or 0) and min(split(t)) >= LEAST]
     for word, number, data in (("unknown", unknown, "harder"), ("known", known, "easier")):
         if number < LEAST:
+            # the one nearest to what was wanted
+            near = min(enough, key=lambda theta: abs(theta - settings.theta), default=None)
+            other = (
+                ""
+                if near is None
+                else ", --theta {:g} ({} known, {} unknown)".format(near, *split(near))
+            )
             raise InputError(
-                f"only {number} of {len(states)} training facts are {word} "
-                f"({known} known, {unknown} unknown, {len(states) - known - unknown} between or "
+                f"only {number} of {len(short)} training facts are {word} "
+                f"({known} known, {unknown} unknown, {len(short) - known - unknown} between or "
                 f"unread, theta {settings.theta:g}): training needs at least {LEAST}; take more "
                 f"entities (--train-limit){other}, or {data} data"
             )
     return known, unknown
+
+
+def check_worded(rows: Sequence[Row], settings: RowSettings) -> None:
+    """Refuse rows of recipe calibrated that hedge nearly all answers, or nearly none. InputError.
+
+    What is right does not enter there, so ``theta`` says nothing about it.
+    """
+    plain = sum(is_plain(row.chosen) for row in rows)
+    for number, how, change in (
+        (plain, "without a hedge", "a lower"),
+        (len(rows) - plain, "with one", "a higher"),
+    ):
+        if number < LEAST:
+            raise InputError(
+                f"recipe calibrated words only {number} of {len(rows)} rows {how}: training needs "
+                f"at least {LEAST}; take more entities (--train-limit), or {change} --plain-from "
+                f"(it is {settings.plain_from:g})"
+            )
 
 
 def check_forms(
@@ -172,8 +197,9 @@ def make(
     An ``author`` makes the rows of paragraphs in the rules' place.
     """
     settings.check(recipe)
-    if recipe != "long" or settings.style != "paper":  # those are labeled fact by fact
-        check_enough(facts, settings, recipe)
+    # by truth are labeled: paragraphs sentence by sentence, answers of recipe calibrated never
+    if recipe != "calibrated" and (recipe != "long" or settings.style != "paper"):
+        check_enough(facts, settings)
     notes: list[str] = []
     sides: dict[Want, list[Row]] = {}
     wants: tuple[Want, ...] = ("sft", "dpo")
@@ -188,6 +214,8 @@ def make(
                 f"recipe {recipe} makes no {want.upper()} row of {len(facts)} facts: "
                 f"{'; '.join(remarks) or 'none has what it needs'}"
             )
+        if recipe == "calibrated" and want == "sft":
+            check_worded(rows, settings)
         notes += [f"{want.upper()}: {note}" for note in dict.fromkeys(remarks)]
         sides[want] = instructed(rows, instructions, 1.0, seed)
     for want in wants:
@@ -229,15 +257,18 @@ def _rows(facts: Sequence[Fact], settings: RowSettings, wanted: _Wanted) -> list
     short, long = _both(facts, settings, wanted)
     if recipe in ("mix", "rl"):
         total = min(most, largest(len(set(short)), len(set(long)), [settings.xi]))
+        if not total:
+            reasons = "; ".join(dict.fromkeys(notes))
+            other = "" if long or not short else ", or --recipe short"
+            raise InputError(
+                f"mix: {len(short)} short and {len(long)} long rows give no set with xi "
+                f"{settings.xi:g}{f' ({reasons})' if reasons else ''}: take more entities "
+                f"(--train-limit){other}"
+            )
         if total < most:
             notes.append(
                 f"mix: {total} of {most} rows, all that xi {settings.xi:g} allows: "
                 "trainings are of equal size only if each reaches the number asked for"
-            )
-        if not total:
-            raise InputError(
-                f"mix: {len(short)} short and {len(long)} long rows give no set with xi "
-                f"{settings.xi:g}; a run with paragraphs and probes is needed"
             )
         return mix(short, long, settings.xi, total, seed)
     return in_order(short or long, seed)[:most]
