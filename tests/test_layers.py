@@ -61,6 +61,7 @@ DOORS = {
     ("sayso.engines", "sayso.engines.hf.encoders"): "open_classifier, open_token_vectors",
     ("sayso.engines", "sayso.engines.hf.engine"): "open_model",
     ("sayso.engines", "sayso.engines.openai.engine"): "open_model",
+    ("sayso.engines", "sayso.engines.vllm"): "open_model",
     ("sayso.report", "sayso.protocols"): "what a page shows is the protocol's",
 }
 #: where a protocol may be called by its name, besides its own package and PROTOCOLS
@@ -187,6 +188,7 @@ def test_no_module_stands_beside_its_own_prefix() -> None:
 
 #: functions of more than 60 lines, with the reason
 LONG = {
+    "runs/run.py:run": "a public function; its options are documented one by one",
     "score_files/score.py:score_file": "a public function; its options are documented one by one",
     "wikidata/dump.py:read_dump": "the three passes over a dump, one after the other",
 }
@@ -230,9 +232,9 @@ ALONE = {
     "sayso.answers.bertscore": "an answer metric that needs a model",
     "sayso.cli.flags": "flags of every run, apart from what the commands do",
     "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",
-    "sayso.engines.hf.decode": "drawing answers, a subject of its own",
     "sayso.engines.hf.force": "reading given text, a subject of its own",
-    "sayso.engines.openai.calls": "pace, retries and outages, a subject of its own",
+    "sayso.engines.openai.batches": "batch files, a subject of its own",
+    "sayso.engines.ray.worker": "what runs in actors, apart from the command's side",
     "sayso.judges.cascade": "a judge, opened by name",
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
     "sayso.score_files.page": "the page of sayso score, beside its tables",

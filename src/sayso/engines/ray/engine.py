@@ -1,0 +1,329 @@
+"""An engine whose requests Ray's actors answer, each with a model of its own.
+
+Ray Data hands rows to actors and repeats what is lost; what was answered is kept by us
+(:mod:`sayso.engines.ray.worker`). A row is one prompt with all its draws, so that they share its
+prefix, and draws depend on their own seed only: it does not matter which actor gives them. Starting
+takes seconds, so this engine wants everything that is to be asked at once (``asks_ahead``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from sayso.engines.engine import Capabilities, Counts, Engine
+from sayso.engines.ray.worker import Ledger, Task, Worker, describe_failure, replies_in
+from sayso.records import Generation, InputError, Request, request_key
+from sayso.storage.atomic import make_private, one_writer
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is run
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+#: requests in a batch, and batches that each actor should at least get
+BATCH, ROUNDS = 256, 2
+#: bytes that Ray may keep in shared memory on this machine
+OBJECTS = 256_000_000
+
+
+class RaySettings(NamedTuple):
+    """Where actors run and how many there are.
+
+    ``address``: "" is RAY_ADDRESS, else a Ray of this command's own on this machine. ``actors``:
+    ``None`` is one for each GPU, else one for each machine. ``folder`` holds the shards: on a
+    cluster one that all machines see, or what a killed command had not fetched is asked again.
+    """
+
+    folder: Path
+    address: str = ""
+    actors: int | None = None
+
+
+class RayEngine:
+    """A model in Ray's actors (see :class:`sayso.engines.engine.Engine`).
+
+    ``inner`` is the same model here, without weights: it says what the model is.
+    """
+
+    asks_ahead = True
+    base_run = ""
+
+    def __init__(
+        self, inner: Engine, model: str, options: Mapping[str, object], settings: RaySettings
+    ) -> None:
+        self.inner = inner
+        self.model = model
+        self.options = dict(options)
+        self.settings = settings
+        self.counts = Counts()
+        self.actors = 0
+        self.started = False
+        self._open = contextlib.ExitStack()
+        self._folder: Path | None = None
+        self._whole = True
+        self._left: dict[Path, set[bytes]] = {}
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.inner.name
+
+    @property
+    def identity(self) -> str:
+        """The model's identity: the cache does not know who answered."""
+        return self.inner.identity
+
+    @property
+    def base(self) -> str:
+        """The identity of the model that an adapter was trained from, else its own."""
+        return self.inner.base
+
+    @property
+    def signature(self) -> str:
+        """A short form of the identity."""
+        return self.inner.signature
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do; hidden states are not brought here."""
+        return msgspec.structs.replace(self.inner.capabilities, hidden=False)
+
+    @property
+    def device(self) -> str:
+        """Where it computes."""
+        where = self.settings.address or os.environ.get("RAY_ADDRESS") or "this machine"
+        return f"Ray, {self.actors} actors, {where}" if self.actors else f"Ray, {where}"
+
+    @property
+    def card(self) -> str:
+        """What a file of the model says of it."""
+        return str(getattr(self.inner, "card", ""))
+
+    @property
+    def notices(self) -> list[str]:
+        """What the model has to say."""
+        return list(getattr(self.inner, "notices", ()))
+
+    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
+        """Answer requests, all in one data set, in order of completion."""
+        wanted = list(requests)
+        self.counts.requests += len(wanted)
+        keys = [request_key(request, self.identity) for request in wanted]
+        found = self._leftovers(keys)
+        for index, key in enumerate(keys):
+            if key in found:
+                yield index, msgspec.structs.replace(found[key], request=wanted[index])
+        rows: dict[Request, list[int]] = {}
+        for index, request in enumerate(wanted):
+            if keys[index] not in found:
+                rows.setdefault(msgspec.structs.replace(request, sample=0), []).append(index)
+        places = list(rows.values())
+        tasks = [Task(tuple(wanted[index] for index in some)) for some in places]
+        yield from self._answered(tasks, places)
+
+    def force(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
+    ) -> Iterator[tuple[int, Generation]]:
+        """Read given continuations, all in one data set; those of a prompt stand in one row."""
+        rows: dict[Request, list[int]] = {}
+        for index, (request, _) in enumerate(items):
+            rows.setdefault(msgspec.structs.replace(request, sample=0), []).append(index)
+        places = list(rows.values())
+        tasks = [
+            Task(
+                tuple(items[index][0] for index in some),
+                tuple(_plain(items[index][1]) for index in some),
+                tuple(want),
+            )
+            for some in places
+        ]
+        yield from self._answered(tasks, places)
+
+    def _answered(
+        self, tasks: Sequence[Task], places: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[int, Generation]]:
+        """Yield the replies of each task at its places."""
+        for row, replies in self._run(tasks):
+            requests = tasks[row].requests
+            for index, request, reply in zip(places[row], requests, replies, strict=True):
+                yield index, msgspec.structs.replace(reply, request=request)
+
+    def _run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Generation]]]:
+        """Run a data set of rows; yield each row's number and replies as they come."""
+        if not tasks:
+            return
+        import ray
+        import ray.data
+
+        self._start()
+        share = self._share(ray)
+        data = pa.table(
+            {
+                "row": pa.array(range(len(tasks)), pa.int64()),
+                "task": pa.array([msgspec.json.encode(task) for task in tasks], pa.binary()),
+            }
+        )
+        draws = max(1, sum(len(task.requests) for task in tasks) // len(tasks))
+        size = max(1, min(BATCH // draws, -(-len(tasks) // (self.actors * ROUNDS))))
+        rows = ray.data.from_arrow([data.slice(at, size) for at in range(0, len(tasks), size)])
+        answered = rows.map_batches(
+            Worker,
+            fn_constructor_args=(
+                self.model, {**self.options, **share.options}, self.identity, str(self._folder),
+            ),
+            batch_size=size,
+            batch_format="pyarrow",
+            compute=ray.data.ActorPoolStrategy(size=self.actors),
+            num_cpus=share.cpus,
+            num_gpus=share.gpus,
+        )  # fmt: skip
+        self._whole = False
+        try:
+            for batch in answered.iter_batches(batch_size=None, batch_format="pyarrow"):
+                yield from self._rows(batch)
+        except ray.exceptions.RayError as error:
+            raise InputError(
+                f"Ray ended before all was answered ({describe_failure(error)}); what was answered "
+                "is kept, and the same command goes on"
+            ) from None
+        self._whole = True
+
+    def _rows(self, batch: pa.Table) -> Iterator[tuple[int, list[Generation]]]:
+        """Yield the rows of a batch. Raises InputError for what would be so in every batch."""
+        for row, replies, counts, problem in zip(
+            *(batch.column(name).to_pylist() for name in ("row", "replies", "counts", "problem")),
+            strict=True,
+        ):
+            if problem:
+                raise InputError(problem)
+            if counts:
+                new = msgspec.json.decode(counts, type=Counts)
+                for name in Counts.__struct_fields__:
+                    if name != "requests":  # counted here already
+                        setattr(self.counts, name, getattr(self.counts, name) + getattr(new, name))
+            yield row, replies_in(replies)
+
+    # ---- Ray itself
+
+    def _start(self) -> None:
+        """Connect to Ray, or start one here, and make the folder of shards."""
+        if self._folder is None:
+            self._folder = self._own_folder()
+        import ray
+
+        address = self.settings.address or os.environ.get("RAY_ADDRESS", "")
+        if not ray.is_initialized():
+            how: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+            if not address:
+                how |= {"include_dashboard": False, "object_store_memory": OBJECTS}
+            try:
+                ray.init(address=address or "local", **how)
+            except Exception as error:  # of an address, a version, a port: Ray raises all sorts
+                raise InputError(
+                    f"Ray cannot be reached at {address or 'this machine'}: "
+                    f"{describe_failure(error)}; expected the address of a running head, HOST:6379 "
+                    "or ray://HOST:10001, with the same versions of Ray and Python"
+                ) from None
+            self.started = True
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.print_on_execution_start = False
+
+    def _share(self, ray: Any) -> _Share:
+        """Return what each actor gets of the cluster. Raises InputError where that is nothing."""
+        has = ray.cluster_resources()
+        cpus, gpus = has.get("CPU", 0.0), has.get("GPU", 0.0)
+        machines = sum(bool(node["Alive"]) for node in ray.nodes())
+        self.actors = self.settings.actors or int(gpus) or max(1, machines)
+        if cpus < 1:
+            raise InputError("Ray has no CPU free: start its workers with at least one each")
+        here = self.options.get("device") == "cpu" or self.identity.startswith("api:")
+        gpu = 0.0 if here or not gpus else min(1.0, gpus / self.actors)
+        mine = min(cpus / self.actors, cpus / max(1, machines))
+        mine = max(0.1, float(int(mine)) if mine >= 1 else round(mine, 2))
+        threads = not gpu and not self.identity.startswith("api:")
+        return _Share(mine, gpu, {"threads": max(1, int(mine))} if threads else {})
+
+    # ---- folders of shards
+
+    def _own_folder(self) -> Path:
+        """Make a folder for this command, locked as long as it lives."""
+        folder = self._shards / uuid.uuid4().hex[:12]
+        make_private(self._shards)
+        self._open.enter_context(one_writer(folder, "sayso --engine ray"))
+        return folder
+
+    @property
+    def _shards(self) -> Path:
+        return self.settings.folder / "ray"
+
+    def _leftovers(self, keys: Sequence[bytes]) -> dict[bytes, Generation]:
+        """Return replies that commands left that were killed, of this model or of others."""
+        found: dict[bytes, Generation] = {}
+        for folder in sorted(self._shards.glob("*/")):
+            left = [key for key in keys if key not in found]
+            if folder == self._folder or not left:
+                continue
+            try:
+                with (
+                    one_writer(folder, "sayso --engine ray"),
+                    contextlib.closing(Ledger(folder)) as ledger,
+                ):
+                    some = ledger.known(left)
+                    self._left.setdefault(folder, ledger.keys()).difference_update(some)
+            except InputError:  # its command is still running
+                continue
+            found |= some
+        return found
+
+    def close(self) -> None:
+        """End the actors, and Ray if it was started here; drop shards that were fetched whole."""
+        self.inner.close()
+        if self.started:
+            import ray
+
+            ray.shutdown()
+            self.started = False
+        fetched = [folder for folder, left in self._left.items() if not left]
+        if self._folder is not None and self._whole:
+            fetched.append(self._folder)
+        for folder in fetched:
+            shutil.rmtree(folder, ignore_errors=True)
+        self._open.close()
+        self._folder, self._left = None, {}
+
+
+class _Share(NamedTuple):
+    """An actor's CPUs and GPUs, and the options that follow from them."""
+
+    cpus: float
+    gpus: float
+    options: dict[str, object]
+
+
+def _plain(given: str | Sequence[int]) -> str | tuple[int, ...]:
+    return given if isinstance(given, str) else tuple(int(token) for token in given)
+
+
+def open_ray(
+    inner: Engine, model: str, options: Mapping[str, object], settings: RaySettings
+) -> RayEngine:
+    """Return a model in Ray's actors, which open it by the name ``model`` with ``options``.
+
+    ``inner`` is the same one here, without weights. Raises InputError where Ray is not installed.
+    """
+    try:
+        import ray.data  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"--engine ray needs {error.name}, which is not installed: pip install 'sayso[ray]'"
+        ) from None
+    return RayEngine(inner, model, options, settings)

@@ -1,0 +1,219 @@
+"""A model in Ray's actors: what an actor keeps, what it gives up, and a run through Ray itself."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pytest
+
+from sayso.engines import open_model
+from sayso.engines.ray.engine import RaySettings, open_ray
+from sayso.engines.ray.worker import DEATHS, GIVEN_UP, Ledger, Task, Worker, replies_in, row_name
+from sayso.records import Generation, InputError, Request, ask, request_key
+
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None, reason="Ray is not installed"
+)
+
+
+def prompts(number: int, draws: int = 2) -> list[Task]:
+    texts = [f"Where was person {n} born?" for n in range(number)]
+    return [
+        Task(tuple(ask(text, max_tokens=4, sample=sample) for sample in range(draws)))
+        for text in texts
+    ]
+
+
+def batch(tasks: list[Task]) -> pa.Table:
+    rows = [msgspec.json.encode(task) for task in tasks]
+    return pa.table({"row": range(len(tasks)), "task": pa.array(rows, pa.binary())})
+
+
+@pytest.fixture(scope="module")
+def identity() -> str:
+    engine = open_model("builtin", weights=False)
+    engine.close()
+    return engine.identity
+
+
+def test_an_actor_answers_as_the_model_does_here(tmp_path: Path, identity: str) -> None:
+    tasks = prompts(3)
+    table = Worker("builtin", {}, identity, str(tmp_path))(batch(tasks))
+    here = open_model("builtin")
+    requests = [request for task in tasks for request in task.requests]
+    texts = dict(here.complete(requests))
+    here.close()
+    got = [reply for data in table.column("replies").to_pylist() for reply in replies_in(data)]
+    assert [reply.text for reply in got] == [texts[n].text for n in range(len(requests))]
+    assert table.column("problem").to_pylist() == [""] * 3
+
+
+def test_what_one_actor_has_answered_no_other_asks(tmp_path: Path, identity: str) -> None:
+    tasks = prompts(3)
+    first = Worker("builtin", {}, identity, str(tmp_path))
+    first.answer(tasks[:2])
+    second = Worker("builtin", {}, identity, str(tmp_path))
+    second.answer(tasks)
+    assert second.engine.counts.requests == 2  # of the third row alone
+
+
+def test_rows_of_an_actor_that_died_run_alone(
+    tmp_path: Path, identity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = prompts(4)
+    names = [row_name(task, identity) for task in tasks]
+    (tmp_path / "dead.rows").write_text("\n".join(names[:2]))
+    worker = Worker("builtin", {}, identity, str(tmp_path))
+    groups: list[int] = []
+    complete = worker.engine.complete
+
+    def counted(requests):  # type: ignore[no-untyped-def]
+        wanted = list(requests)
+        groups.append(len(wanted))
+        return complete(wanted)
+
+    monkeypatch.setattr(worker.engine, "complete", counted)
+    worker.answer(tasks)
+    assert groups == [4, 2, 2]  # two rows together, then each of the two suspects
+
+
+def test_a_row_that_kills_three_actors_is_given_up_and_no_other(
+    tmp_path: Path, identity: str
+) -> None:
+    tasks = prompts(3)
+    for number in range(DEATHS):
+        (tmp_path / f"dead{number}.rows").write_text(row_name(tasks[1], identity))
+    replies = Worker("builtin", {}, identity, str(tmp_path)).answer(tasks)
+    assert [{reply.problem for reply in some} for some in replies] == [{None}, {GIVEN_UP}, {None}]
+
+
+def test_what_a_row_had_answered_before_it_was_given_up_is_kept(
+    tmp_path: Path, identity: str
+) -> None:
+    (task,) = prompts(1)
+    ledger = Ledger(tmp_path)
+    first = Generation(task.requests[0], text="Paris", finish="stop")
+    ledger.keep(request_key(task.requests[0], identity), first)
+    ledger.close()
+    for number in range(DEATHS):
+        (tmp_path / f"dead{number}.rows").write_text(row_name(task, identity))
+    ((one, two),) = Worker("builtin", {}, identity, str(tmp_path)).answer([task])
+    assert (one.text, one.problem) == ("Paris", None)
+    assert two.problem == GIVEN_UP
+
+
+def test_another_model_than_expected_says_so_in_its_batches(tmp_path: Path) -> None:
+    table = Worker("builtin", {}, "hf:other", str(tmp_path))(batch(prompts(2)))
+    assert {"is another model" in text for text in table.column("problem").to_pylist()} == {True}
+
+
+def test_given_texts_are_read_and_not_kept(tmp_path: Path, identity: str) -> None:
+    request = ask("Where was she born?", max_tokens=4)
+    task = Task((request,), ("Paris",), ("logprobs",))
+    ((reply,),) = Worker("builtin", {}, identity, str(tmp_path)).answer([task])
+    here = open_model("builtin")
+    ((_, same),) = here.force([(request, "Paris")], ["logprobs"])
+    here.close()
+    assert reply.logprobs == same.logprobs
+    assert not list(tmp_path.glob("*.sqlite"))
+
+
+def test_replies_that_a_killed_command_left_are_not_asked_again(
+    tmp_path: Path, identity: str
+) -> None:
+    (task,) = prompts(1)
+    left = tmp_path / "ray" / "killed"
+    left.mkdir(parents=True)
+    ledger = Ledger(left)
+    for request in task.requests:
+        reply = Generation(request, text=f"draw {request.sample}", finish="stop")
+        ledger.keep(request_key(request, identity), reply)
+    ledger.close()
+    inner = open_model("builtin", weights=False)
+    engine = open_ray(inner, "builtin", {}, RaySettings(tmp_path)) if needs_installed() else None
+    if engine is None:
+        pytest.skip("Ray is not installed")
+    found = dict(engine.complete(task.requests))  # all of it: Ray is not even started
+    assert [found[n].text for n in range(2)] == ["draw 0", "draw 1"]
+    assert not engine.started
+    engine.close()
+    assert not left.exists()
+
+
+def test_shards_of_which_not_all_was_fetched_stay(tmp_path: Path, identity: str) -> None:
+    if not needs_installed():
+        pytest.skip("Ray is not installed")
+    one, two = prompts(2)
+    left = tmp_path / "ray" / "killed"
+    left.mkdir(parents=True)
+    ledger = Ledger(left)
+    for request in (*one.requests, *two.requests):
+        key = request_key(request, identity)
+        ledger.keep(key, Generation(request, text="x", finish="stop"))
+    ledger.close()
+    engine = open_ray(open_model("builtin", weights=False), "builtin", {}, RaySettings(tmp_path))
+    assert len(dict(engine.complete(one.requests))) == 2
+    engine.close()
+    assert left.exists()
+
+
+def needs_installed() -> bool:
+    return importlib.util.find_spec("ray") is not None
+
+
+@needs_ray
+def test_a_run_through_ray_is_the_run_without(tmp_path: Path) -> None:
+    import sayso
+    from sayso.storage.run_folder import RunFolder
+
+    settings = {"probe.k": 2}
+    here = sayso.run(
+        "uncle", limit=2, out=tmp_path / "here", cache=tmp_path / "c1", settings=settings,
+        report=False,
+    )  # fmt: skip
+    there = sayso.run(
+        "uncle", limit=2, out=tmp_path / "there", cache=tmp_path / "c2", settings=settings,
+        report=False, engine="ray", ray_actors=2,
+    )  # fmt: skip
+    for stage in ("short", "probe", "long"):
+        ours, theirs = (
+            RunFolder.open(result.path).read(f"generations/{stage}", Generation)
+            for result in (here, there)
+        )
+        assert [(g.id, g.text, g.token_ids) for g in ours] == [
+            (g.id, g.text, g.token_ids) for g in theirs
+        ]
+        for one, other in zip(ours, theirs, strict=True):
+            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+    assert [e.value for e in here.estimates] == pytest.approx(
+        [e.value for e in there.estimates], abs=1e-3, nan_ok=True
+    )
+    tokens = there.manifest.tokens
+    assert (tokens["cached"], tokens["asked"]) == (0, here.manifest.tokens["asked"])
+    assert tokens["model_requests"] == here.manifest.tokens["model_requests"]
+    assert not list((tmp_path / "c2" / "ray").iterdir())
+    again = sayso.run(
+        "uncle", limit=2, out=tmp_path / "again", cache=tmp_path / "c2", settings=settings,
+        report=False, engine="ray",
+    )  # fmt: skip
+    assert again.manifest.tokens["asked"] == 0
+
+
+def test_what_means_nothing_is_one_line() -> None:
+    import sayso
+
+    with pytest.raises(InputError, match="expected ray"):
+        sayso.run("uncle", engine="spark", limit=1)
+    with pytest.raises(InputError, match="add it"):
+        sayso.run("uncle", ray_actors=2, limit=1)
+
+
+def test_requests_of_one_prompt_stand_in_one_row() -> None:
+    requests = [ask("a", sample=n, max_tokens=4) for n in range(3)]
+    rows: dict[Request, list[int]] = {}
+    for index, request in enumerate(requests):
+        rows.setdefault(msgspec.structs.replace(request, sample=0), []).append(index)
+    assert list(rows.values()) == [[0, 1, 2]]
