@@ -42,6 +42,7 @@ STUDIES = {
     "studies": ["--part", "ranks"],
     "recompute": [],
     "reliability": [],
+    "endpoints": [],
     "client_cost": [],
     "index_speed": ["--sizes", "10000,100000"],
     "wikidata_speed": ["--kinds", "gz,zst,plain"],

@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
 
-from sayso.processes import worker_pool
+from sayso.processes import blocks_in_processes, cores, worker_pool
+from sayso.records import InputError
 
 #: starts two workers, prints their ids and then does what is put in; no guard of ``__main__``
 SCRIPT = """
@@ -136,3 +139,62 @@ def test_numbers_of_threads_and_the_environment_are_left_alone(
     with worker_pool(1) as pool:
         assert pool.submit(os.getenv, "OPENBLAS_NUM_THREADS").result() == "1"
     assert os.environ["OPENBLAS_NUM_THREADS"] == "7"
+
+
+# ---- blocks: eval stands for any function, as it can be pickled
+
+#: where a block is worked out
+WHERE = "__import__('os').getpid()"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_of_blocks_come_in_order(jobs: int) -> None:
+    blocks = [f"__import__('time').sleep({(9 - n) / 500}) or {n}" for n in range(10)]
+    assert list(blocks_in_processes(eval, blocks, jobs)) == list(range(10))
+    assert not multiprocessing.active_children()
+
+
+def test_few_blocks_and_one_job_take_no_processes() -> None:
+    assert {*blocks_in_processes(eval, [WHERE] * 4, 2)} == {os.getpid()}
+    assert {*blocks_in_processes(eval, [WHERE] * 9, 1)} == {os.getpid()}
+    assert {*blocks_in_processes(eval, [WHERE] * 9, 2, few=9)} == {os.getpid()}
+    assert list(blocks_in_processes(eval, [], 2)) == []
+    where = Counter(blocks_in_processes(eval, [WHERE] * 9, 2))
+    assert os.getpid() not in where
+    assert len(where) <= 2
+
+
+def test_blocks_are_read_ahead_by_twice_the_jobs_and_no_further() -> None:
+    read = 0
+
+    def endless() -> Iterator[str]:
+        nonlocal read
+        while True:
+            read += 1
+            yield "1"
+
+    results = blocks_in_processes(eval, endless(), 2)
+    for taken in range(1, 9):
+        assert next(results) == 1
+        assert read <= taken + 5
+    results.close()  # type: ignore[attr-defined]  # it is a generator
+    assert not multiprocessing.active_children()
+
+
+def test_an_error_in_a_block_is_raised_behind_the_results_before_it() -> None:
+    results = blocks_in_processes(eval, ["1", "2", "1 / 0", *["4"] * 5], 2)
+    assert [next(results), next(results)] == [1, 2]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+    assert not multiprocessing.active_children()
+
+
+def test_a_worker_that_dies_over_a_block_is_one_clear_line() -> None:
+    blocks = ["1", *["__import__('os')._exit(9)"] * 5]
+    with pytest.raises(InputError, match=r"worker process ended by itself .*--jobs"):
+        list(blocks_in_processes(eval, blocks, 2))
+    assert not multiprocessing.active_children()
+
+
+def test_cores_are_those_that_this_process_may_use() -> None:
+    assert 1 <= cores() <= (os.cpu_count() or 1)

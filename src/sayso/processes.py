@@ -16,14 +16,64 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import chain, islice
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Thread, current_thread, main_thread
-from typing import Any
+from typing import Any, TypeVar
+
+from sayso.records import InputError
+
+#: blocks up to which starting processes costs more than it saves
+FEW = 4
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def blocks_in_processes(
+    function: Callable[[Block], Result], blocks: Iterable[Block], jobs: int, few: int = FEW
+) -> Iterator[Result]:
+    """Yield the function's result on each block, in order, worked out by ``jobs`` processes.
+
+    ``function``, blocks and results are pickled: the function once for each process, which keeps
+    its copy, so that what an object remembers from block to block is its process's own. Twice as
+    many blocks as processes are read ahead. With one job, or ``few`` blocks or fewer, this process
+    does it all. Errors of the function are raised here; raises InputError where a process died.
+    """
+    source = iter(blocks)
+    first = list(islice(source, few + 1)) if jobs > 1 else []
+    source = chain(first, source)
+    if len(first) <= few:
+        yield from map(function, source)
+        return
+    try:
+        with worker_pool(jobs, function) as pool:
+            waiting: deque[Future[Result]] = deque()
+            for block in source:
+                waiting.append(pool.submit(_call, block))
+                if len(waiting) > 2 * jobs:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise InputError(
+            "a worker process ended by itself (out of memory?): run again, with fewer --jobs"
+        ) from None
 
 
 class _Process(SpawnProcess):
@@ -101,11 +151,16 @@ class _Pool(ProcessPoolExecutor):
 
 
 @contextmanager
-def worker_pool(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool of ``count`` processes; on an error they end at once, in the middle of a task."""
+def worker_pool(
+    count: int, function: Callable[[Any], Any] | None = None
+) -> Iterator[ProcessPoolExecutor]:
+    """Give a pool of ``count`` processes; on an error they end at once, in the middle of a task.
+
+    Each process keeps ``function``, for :func:`blocks_in_processes`.
+    """
     context = Processes()
     watched, held = context.Pipe(duplex=False)
-    pool = _Pool(count, context, _begin, (watched,))
+    pool = _Pool(count, context, _begin, (watched, function))
     with watched, held:
         try:
             yield pool
@@ -118,12 +173,46 @@ def worker_pool(count: int) -> Iterator[ProcessPoolExecutor]:
             pool.shutdown(cancel_futures=True)
 
 
-def _begin(watched: Connection) -> None:
+#: what a worker does with its blocks
+_function: Callable[[Any], Any] | None = None
+
+
+def _begin(watched: Connection, function: Callable[[Any], Any] | None) -> None:
+    global _function
+    _function = function
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_exit_with_parent, args=(watched,), daemon=True).start()
+
+
+def _call(block: Any) -> Any:
+    assert _function is not None
+    return _function(block)
 
 
 def _exit_with_parent(watched: Connection) -> None:
     """Wait until the parent closes its end of the pipe, or is gone, and exit."""
     watched.poll(None)
     os._exit(1)
+
+
+#: seconds of processor time after which a process is part of the machine's load itself
+LATELY = 30.0
+
+
+def free_processors(threads: int) -> int:
+    """Return how many processors this process may use and no other used in the last minute.
+
+    So many ``threads`` of its own may be what was busy.
+    """
+    every = os.cpu_count() or 1
+    try:
+        allowed = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS, Windows
+        allowed = every
+    try:
+        busy = os.getloadavg()[0]
+    except (AttributeError, OSError):  # Windows
+        busy = 0.0
+    if time.process_time() > LATELY:  # what this process computed is in the load too
+        busy = max(0.0, busy - threads)
+    return round(allowed * (1 - busy / every))

@@ -181,7 +181,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     dollars: float | None = None
 
 
-class Alternative(msgspec.Struct, frozen=True):
+class Alternative(msgspec.Struct, frozen=True, gc=False):  # there are millions of them
     """One of the ten likeliest tokens at a step."""
 
     token: int
@@ -201,7 +201,8 @@ class Generation(msgspec.Struct, frozen=True, omit_defaults=True):
     An engine fills in the reply; a run adds ``id, question, stage, form, method, instructed``.
     Log-probabilities and entropies are natural-log, of the untempered and untruncated
     distribution (``logprob_kind = "model"``). ``offsets`` are the character positions in
-    ``text`` at which each token starts. ``finish`` is "stop", "length" or "stop_string".
+    ``text`` at which each token starts. ``finish`` is "stop", "length", "stop_string" or
+    "loop": ended by the engine where it only repeated itself, which is left out.
     A failed request is a record too: empty text and a ``problem``.
     """
 

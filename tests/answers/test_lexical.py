@@ -168,6 +168,35 @@ def test_many_at_once_equal_one_by_one() -> None:
     pairs = [("Paris", "It is Paris"), (["a b", "b c"], "b c"), ("", "")]
     assert answers.rouge_l_many(pairs) == [answers.rouge_l(r, a) for r, a in pairs]
     assert answers.squad_f1_many(pairs) == [answers.squad_f1(r, a) for r, a in pairs]
+    assert answers.squad_em_many(pairs) == [answers.squad_em(r, a) for r, a in pairs]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.lists(TEXT, min_size=1, max_size=3), TEXT), max_size=6))
+def test_squad_of_many_equals_one_by_one(pairs: list[tuple[list[str], str]]) -> None:
+    expected = [(answers.squad_f1(r, a), answers.squad_em(r, a)) for r, a in pairs]
+    assert answers.squad_many(pairs) == expected
+    assert answers.squad_f1_many(iter(pairs)) == [f1 for f1, _ in expected]
+    assert answers.squad_em_many(iter(pairs)) == [em for _, em in expected]
+
+
+def test_squad_of_many_takes_any_text_beside_any_other() -> None:
+    # one block: controls, other scripts, articles beside marks that are no ASCII, empty texts
+    texts = [
+        "", "a", " The ", "the the an", "«the» cat", "théa the", "a’s cat",
+        "cat\x85the\xa0an\u2003a", "\x1c", "to be or not to be", "b\x1ce a\tcat", "cat\x01 the",
+        "\0", "a\0cat", "\ud800 cat",
+        "ΟΔΟΣ cat", "İ the", "C++", "東京 the 東京", "_a_ cat", "aé a", "the\n\nthe cat",
+    ]  # fmt: skip
+    pairs = [([one], two) for one in texts for two in texts]
+    for chosen in (pairs, [pair for pair in pairs if "\0" not in "".join((pair[0][0], pair[1]))]):
+        expected = [(answers.squad_f1(r, a), answers.squad_em(r, a)) for r, a in chosen]
+        assert answers.squad_many(chosen) == expected
+
+
+def test_no_reference_is_refused_among_many_too() -> None:
+    with pytest.raises(InputError, match="at least one reference"):
+        answers.squad_f1_many([("a", "a"), ([], "a")])
 
 
 def test_stemming_without_its_library_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

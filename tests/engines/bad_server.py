@@ -4,7 +4,8 @@ In a test: ``with BadServer(plan) as server: open_model(server.url)``. ``plan(nu
 what happens to the call with that number: ``"ok"``, one of ``FAULTS``, or what :meth:`bad` knows
 besides (``choices=JSON``, ``after=RETRY-AFTER``, ``encoded=STATUS,ENCODING``). By itself:
 ``python bad_server.py --faulty 0.3 --seed 0`` prints its address, answers ``GET /stats`` with what
-it did, and ends when its standard input closes.
+it did and ``GET /answered`` with how often it answered what, and ends when its standard input
+closes.
 
 Answers depend on the messages, the seed and the choice alone, so that draws repeat with their
 seed. ``answered`` counts good answers by what was asked.
@@ -137,6 +138,8 @@ class BadServer:
             return 0, 200, {}, _json({"object": "list", "data": data}), ""
         if path == "/stats":
             return 0, 200, {}, _json(self.stats()), ""
+        if path == "/answered":
+            return 0, 200, {}, _json(self.answered), ""
         if path != "/v1/chat/completions" or method != "POST":
             return 0, 404, {}, _json({"detail": "Not Found"}), ""
         body = json.loads(raw)
@@ -467,11 +470,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--limit", type=int, default=10**9)
+    parser.add_argument("--choices", type=int, default=64, help="most answers to one call")
     parser.add_argument("--dead-after", type=int, default=0, help="calls after which it dies")
     parser.add_argument("--dead-for", type=float, default=5.0, help="seconds that it stays dead")
     given = parser.parse_args()
     plan = mixture(given.faulty, given.seed)
-    server = BadServer(plan, delay=given.delay, limit=given.limit, keep_bodies=False)
+    server = BadServer(
+        plan, delay=given.delay, limit=given.limit, choices=given.choices, keep_bodies=False
+    )
 
     def mortal(number: int, body: Body) -> str:
         if number == given.dead_after:

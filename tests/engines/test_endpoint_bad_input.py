@@ -17,7 +17,7 @@ from test_endpoint import answers, opened
 
 from sayso import cli
 from sayso.engines import open_model
-from sayso.engines.openai.calls import Call, Pace, Session
+from sayso.engines.openai.calls import Asker, Call, Pace, Session
 from sayso.records import Generation, InputError, Request, ask, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.storage.cache import Cache
@@ -493,13 +493,13 @@ def test_what_cannot_be_written_is_a_record_and_nobody_waits_for_it() -> None:
         assert second.problem is None
 
 
-def test_an_exception_inside_a_call_ends_the_session() -> None:
+def test_an_exception_inside_a_call_ends_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened() as (_, engine):
 
-        async def broken(call: Call) -> float | None:
+        async def broken(asker: Asker, call: Call) -> float | None:
             raise ZeroDivisionError("a bug of ours")
 
-        engine.dispatcher.ask = broken
+        monkeypatch.setattr(Asker, "__call__", broken)
         with pytest.raises(ZeroDivisionError):
             answers(engine, ask("x"))
 
@@ -516,7 +516,7 @@ def test_a_limit_cut_while_requests_are_taken() -> None:
             return -9 if self.looks == 2 else 2  # fewer than are open: there is no room
 
     with opened() as (_, engine):
-        engine.asker.pace = engine.dispatcher.pace = Cut(4)
+        engine.asker.pace = Cut(4)
         assert len(answers(engine, *[ask(f"{n}") for n in range(6)])) == 6
         assert engine.asker.pace.looks > 2
 

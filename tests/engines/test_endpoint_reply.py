@@ -355,7 +355,7 @@ def test_any_text_is_checked_against_a_schema_without_a_crash(text: str) -> None
 
 
 def test_a_request_may_hold_half_characters() -> None:
-    from sayso.engines.openai.calls import encode
+    from sayso.engines.openai.wire import encode
 
     body, _ = build("m", Request((Message("user", "a\ud800"),)), 1, Learned(official=True))
     assert "a\ufffd".encode() in encode(body)

@@ -86,6 +86,46 @@ def test_a_wide_vocabulary_leaves_fewer_rows(make_folder: Any) -> None:
     assert load.first_limits(runner, Options(max_rows=200)).rows == 200
 
 
+def test_a_pass_over_prompts_takes_so_many_bytes(
+    make_folder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert opened(make_folder()).runner.place == PLACE
+    assert opened(make_folder()).runner.prefill_slots == 4096
+    requests = mixed_requests()
+    names = ["logprobs", "entropies"]
+    expected = answers(opened(make_folder()), requests)
+    pairs = [(g.request, g.token_ids or ()) for g in expected]
+    forced = dict(opened(make_folder()).force(pairs, names))
+    monkeypatch.setattr(load, "PREFILL", 300 * PLACE)
+    engine = opened(make_folder())
+    assert engine.runner.prefill_slots == 300
+    assert_same(answers(engine, requests), expected)
+    again = dict(engine.force(pairs, names))
+    assert [again[n].token_ids for n in forced] == [forced[n].token_ids for n in forced]
+    for n, other in forced.items():
+        assert again[n].logprobs == pytest.approx(other.logprobs, abs=1e-5)
+
+
+def test_a_few_prompts_do_not_join_rows_that_take_many_columns(make_folder: Any) -> None:
+    """They would take as many columns each, and be prefilled by ones."""
+    engine = opened(make_folder(), token_slots=1500, max_rows=40)
+    engine.limits = engine.limits._replace(most=100_000)
+    joined: list[tuple[int, int]] = []
+    before = kv_cache.SlotCache.prefill
+
+    def noted(self: Any, prompts: Any, *sizes: int) -> Any:
+        joined.append((len(prompts), len(self.lengths)))
+        return before(self, prompts, *sizes)
+
+    requests = [ask(f"Who painted it {n}?", sample=0, max_tokens=120) for n in range(60)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kv_cache.SlotCache, "prefill", noted)
+        found = answers(engine, requests)
+    assert_same(found, answers(opened(make_folder()), requests))
+    assert joined[0] == (40, 0)
+    assert [new for new, live in joined[1:-1] if live and new < 10] == []
+
+
 def drawn(prompts: int) -> list[Request]:
     """Return ten draws of 32 tokens for each of some prompts of nearly one length."""
     return [

@@ -134,8 +134,9 @@ def test_a_hub_id_without_network(monkeypatch: Any) -> None:
     monkeypatch.setattr(load, "hub_answers", lambda: False)
     said = message("hf:sayso-tests/there-is-no-such-model")
     assert said == (
-        "model sayso-tests/there-is-no-such-model cannot be opened: its files are not in the hub's "
-        "cache on this machine, and the hub cannot be reached"
+        "model sayso-tests/there-is-no-such-model cannot be opened: there is no folder of this "
+        "name here, its files are not in the hub's cache on this machine, and the hub cannot be "
+        "reached; expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
     )
 
 
@@ -243,7 +244,7 @@ def test_large_models_get_the_processors_that_are_idle(
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(load.os, "sched_getaffinity", lambda pid: range(allowed), raising=False)
     monkeypatch.setattr(load.os, "cpu_count", lambda: every)
-    monkeypatch.setattr(load.time, "process_time", lambda: computed)
+    monkeypatch.setattr("time.process_time", lambda: computed)
     monkeypatch.setattr(load.os, "getloadavg", lambda: (load_average, 0.0, 0.0))
     monkeypatch.setattr(load.torch, "get_num_threads", lambda: 8)
     assert load.choose_threads(Large(), Options()) == threads

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +12,9 @@ import pytest
 
 from sayso import cli
 from sayso.datasets.answer_rows import COLUMNS
+from support.pages import blocks, commands, walk
 
 DOC = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", DOC, flags=re.DOTALL)
 
 
 def test_the_commands_run(
@@ -27,20 +23,16 @@ def test_the_commands_run(
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "cache"))
-    (rows,) = blocks("json")
+    (rows,) = blocks(DOC, "json")
     Path("answers.jsonl").write_text(rows, encoding="utf-8")
-    lines = [line for block in blocks("console") for line in block.splitlines()]
-    commands = [shlex.split(line[1:]) for line in lines if line.startswith("$")]
-    assert len(commands) == 6
-    for words in commands:
-        assert cli.execute(words[1:]) == 0, (words, capsys.readouterr().err)
-        assert capsys.readouterr().out
+    assert len(commands(DOC)) == 6
+    walk(commands(DOC), capsys)
     assert Path("answers.scored.jsonl").exists()
     assert '"tokens": ["' in Path("with-tokens.jsonl").read_text(encoding="utf-8")
 
 
 def test_the_python_runs(tmp_path: Path) -> None:
-    (code,) = blocks("python")
+    (code,) = blocks(DOC, "python")
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,7 @@ from sayso.storage import cache
 from sayso.storage.cache import (
     Cache,
     carved_rows,
+    checksum,
     decode,
     default_cache_folder,
     encode,
@@ -526,6 +528,44 @@ def test_a_full_disk_keeps_what_was_committed(tmp_path: Path) -> None:
         cache.close()
     with Cache(tmp_path) as cache:
         assert len(cache.get_many(keys)) == 20
+
+
+def test_a_cache_of_the_first_format_is_read_and_no_earlier_version_takes_it_again(
+    tmp_path: Path,
+) -> None:
+    keys = filled(tmp_path, 3)
+    with sqlite3.connect(file_of(tmp_path)) as db:
+        for one, data in db.execute("SELECT key, reply FROM replies").fetchall():
+            # as the first format wrote it
+            old = zlib.compress(msgspec.json.encode(decode(data)), 1)
+            db.execute(
+                "UPDATE replies SET crc = ?, reply = ? WHERE key = ?",
+                (checksum(one, old), old, one),
+            )
+        db.execute("PRAGMA user_version = 1")
+    db.close()
+    with Cache(tmp_path) as cache:
+        replies = cache.get_many(dict.fromkeys(keys, REQUEST))
+        cache.put(key("new"), REPLY)
+    assert [replies[one].text for one in keys] == ["answer 0 ", "answer 1 x", "answer 2 xx"]
+    assert replies[keys[0]].alternatives == REPLY.alternatives
+    with contextlib.closing(sqlite3.connect(file_of(tmp_path))) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+    with Cache(tmp_path) as cache:
+        assert len(cache.get_many([*keys, key("new")])) == 4
+        assert cache.notices == []
+
+
+def test_a_long_reply_is_compressed_and_a_short_one_is_not() -> None:
+    short, long = replace(REPLY, text="yes"), replace(REPLY, text="a long thought. " * 2000)
+    assert encode(short) == msgspec.msgpack.encode(short)
+    assert len(encode(long)) < 2000
+    assert decode(encode(long)) == long
+
+
+def test_a_number_that_messagepack_cannot_hold_is_kept() -> None:
+    reply = replace(REPLY, thinking_tokens=2**70, thinking="\ud800")
+    assert decode(encode(reply)) == reply
 
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:

@@ -20,8 +20,10 @@ from sayso.answers.lexical import (
     rouge_l,
     rouge_l_many,
     squad_em,
+    squad_em_many,
     squad_f1,
     squad_f1_many,
+    squad_many,
 )
 from sayso.engines import open_token_vectors
 from sayso.metrics.length_audit import THRESHOLDS, Threshold, threshold_sweep
@@ -38,8 +40,10 @@ __all__ = [
     "rouge_l",
     "rouge_l_many",
     "squad_em",
+    "squad_em_many",
     "squad_f1",
     "squad_f1_many",
+    "squad_many",
     "threshold_sweep",
 ]
 

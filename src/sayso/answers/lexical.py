@@ -12,6 +12,7 @@ which is several times faster than a regular expression; they are only compared 
 
 from __future__ import annotations
 
+import itertools
 import re
 import string
 import unicodedata
@@ -293,14 +294,142 @@ def squad_f1(references: References, answer: str) -> float:
     return best
 
 
-def squad_f1_many(pairs: Iterable[tuple[References, str]]) -> list[float]:
-    """Return :func:`squad_f1` of (references, answer) pairs, in order."""
-    return [squad_f1(r, a) for r, a in pairs]
-
-
 def squad_em(references: References, answer: str) -> float:
     """Return 1.0 if the answer is a reference after SQuAD's normalization, else 0.0."""
     return float(tuple(squad_tokens(answer)) in squad_references(references).exact)
+
+
+# ---- SQuAD's measures of many answers at once, which is several times as fast as one by one
+#
+# A block of texts is lower-cased, freed of punctuation and counted in one go; words are then looked
+# up as text between spaces. UTF-8 is held as Latin-1 text, in which looking up is quickest.
+
+#: pairs that are taken apart together: what fits a processor's cache
+TOGETHER = 400
+# What str.split splits at becomes a space, other controls a NUL as between texts.
+_PLAIN = bytes(32 if 9 <= c <= 13 or 28 <= c <= 31 else low for c, low in enumerate(_LOWER))
+_FOREIGN_SPACE = re.compile(r"[^\S\x00-\x7f]")
+
+
+def _spaced_texts(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return each text's words between spaces, and how many they are.
+
+    The words are those of :func:`squad_tokens`, but articles may still be among them; they are not
+    counted.
+    """
+    rows = [
+        (text if text.isascii() else _FOREIGN_SPACE.sub(" ", text.lower())).encode(
+            "utf-8", "surrogatepass"
+        )
+        for text in texts
+    ]
+    data = (b" " + b" \0 ".join(rows) + b" ").translate(_PLAIN, _PUNCTUATION)
+    spaced = data.decode("latin-1").split("\0")
+    if len(spaced) == len(texts):
+        sizes, unclear = _count_words(data)
+    else:  # some text has controls
+        sizes, unclear = [0] * len(texts), list(range(len(texts)))
+        spaced = [""] * len(texts)
+    for n in unclear:
+        words = squad_tokens(texts[n])
+        coded = f" {' '.join(words)} ".encode("utf-8", "surrogatepass")
+        spaced[n], sizes[n] = coded.decode("latin-1"), len(words)
+    return spaced, sizes
+
+
+def _count_words(data: bytes) -> tuple[list[int], list[int]]:
+    """Count the words that are no article in each of the texts between NULs.
+
+    Also return which texts have what may be an article beside a character outside ASCII: whether
+    that is a letter is not known here.
+    """
+    codes = np.frombuffer(data, np.uint8)
+    blank = codes <= 32
+    edge = blank if data.isascii() else blank | (codes > 127)
+    behind = edge[:-1] & ~edge[1:]  # a word, or what may be one, begins behind this place
+    counted = blank[:-1] & ~blank[1:]
+    unclear = np.zeros(len(codes), bool)
+    for article in _ARTICLE_WORDS:
+        size = len(article)
+        here = behind[: len(behind) - size] & edge[size + 1 :]
+        for n, letter in enumerate(article.encode(), 1):
+            here &= codes[n : len(codes) - size - 1 + n] == letter
+        if edge is not blank:
+            alone = here & blank[: len(here)] & blank[size + 1 :]
+            unclear[: len(here)] |= here ^ alone
+            here = alone
+        counted[: len(here)] &= ~here
+    ends = np.append(np.flatnonzero(codes == 0), len(codes))
+    sizes = np.diff(np.searchsorted(np.flatnonzero(counted), ends), prepend=0)
+    return sizes.tolist(), np.unique(np.searchsorted(ends, np.flatnonzero(unclear))).tolist()
+
+
+class SquadScore(NamedTuple):
+    """SQuAD's F1 and exact match of one answer."""
+
+    f1: float
+    em: float
+
+
+def squad_many(pairs: Iterable[tuple[References, str]]) -> list[SquadScore]:
+    """Return :func:`squad_f1` and :func:`squad_em` of (references, answer) pairs, in order."""
+    f1, em = _squad_many(pairs)
+    return list(map(SquadScore, f1, em))
+
+
+def squad_f1_many(pairs: Iterable[tuple[References, str]]) -> list[float]:
+    """Return :func:`squad_f1` of (references, answer) pairs, in order."""
+    return _squad_many(pairs)[0]
+
+
+def squad_em_many(pairs: Iterable[tuple[References, str]]) -> list[float]:
+    """Return :func:`squad_em` of (references, answer) pairs, in order."""
+    return _squad_many(pairs)[1]
+
+
+def _squad_many(pairs: Iterable[tuple[References, str]]) -> tuple[list[float], list[float]]:
+    left = iter(pairs)
+    f1: list[float] = []
+    em: list[float] = []
+    while block := list(itertools.islice(left, TOGETHER)):
+        chosen = [reference_list(references) for references, _ in block]
+        names = list(dict.fromkeys(itertools.chain.from_iterable(chosen)))
+        spaced, sizes = _spaced_texts([*names, *[answer for _, answer in block]])
+        wanted = dict(zip(names, map(_squad_words, spaced, sizes), strict=False))
+        start = len(names)
+        for references, text, size in zip(chosen, spaced[start:], sizes[start:], strict=True):
+            best = exact = 0.0
+            for name in references:
+                words, different = wanted[name]
+                common = 0
+                for word in different:
+                    if word in text:
+                        common += 1
+                if len(words) > len(different) and common:
+                    # Only a word that the reference repeats can count more than once.
+                    said = text.split(" ")
+                    common = sum(min(words.count(w), said.count(w)) for w in dict.fromkeys(words))
+                if common:
+                    value = 2 * common / (len(words) + size)
+                    if value > best:
+                        best = value
+                    if value == 1.0 and words == _squad_words(text, size)[0]:
+                        exact = 1.0
+                elif not words and not size:
+                    best = exact = 1.0
+            f1.append(best)
+            em.append(exact)
+    return f1, em
+
+
+def _squad_words(spaced: str, size: int) -> tuple[list[str], list[str]]:
+    """Return the words of a normalized text, and each different one between spaces."""
+    # str.split would also split at two of Latin-1's characters
+    words = spaced.split() if spaced.isascii() else [w for w in spaced.split(" ") if w]
+    if len(words) > size:
+        words = [word for word in words if word not in _ARTICLE_WORDS]
+    different = words if size < 2 else dict.fromkeys(words)
+    return words, [f" {word} " for word in different]
 
 
 def rouge_l_table(texts: Sequence[str], tokenizer: Tokenizer = "unicode") -> Floats:

@@ -15,6 +15,7 @@ from cyclopts import Group, Parameter
 from sayso.cli.help import (
     ENDPOINT,
     JUDGE,
+    LOCAL,
     Opening,
     of_one,
     rare,
@@ -34,6 +35,7 @@ DETAILS = rare("Settings in detail", sort_key=4)
 COUNTING = rare("Counting rules, which sayso measure can change later", sort_key=5)
 JUDGE_MODEL = rare(JUDGE.name, sort_key=6)
 MORE = rare("More", sort_key=7)
+RAY = rare("Many machines", sort_key=8)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +47,8 @@ class Common(Opening):
         Parameter(
             help="left out: builtin; smollm2, a small real model; hf:FOLDER, hf:FILE.gguf or "
             "hf:HUB_ID of a causal language model; openai:NAME; or the URL of an endpoint, "
-            "http://localhost:8000/v1#NAME (without #NAME: its only model)"
+            "http://localhost:8000/v1#NAME (without #NAME: its only model); several that serve it "
+            "have commas between, or stand in a file, @FILE"
         ),
     ] = ""
     data: Annotated[
@@ -147,6 +150,15 @@ class Common(Opening):
             "answers may then be longer; left out: the model's default"
         ),
     ] = ""
+    end_loops: Annotated[
+        bool,
+        Parameter(
+            group=LOCAL,
+            negative="",
+            help="an answer ends where it only repeats itself (three times, 24 tokens), and what "
+            "it repeats is left out; asks everything again",
+        ),
+    ] = False
     chat_template_kwargs: Annotated[
         str,
         Parameter(
@@ -168,6 +180,15 @@ class Common(Opening):
             "keeps what was paid for, and the same command goes on from there",
         ),
     ] = None
+    batch_files: Annotated[
+        bool,
+        Parameter(
+            group=ENDPOINT,
+            negative="",
+            help="send requests in batch files, at half the price; answers may take a day, and the "
+            "same command picks them up",
+        ),
+    ] = False
     price: Annotated[
         str | None,
         Parameter(
@@ -209,6 +230,28 @@ class Common(Opening):
             negative="",
         ),
     ] = False
+
+    engine: Annotated[
+        str,
+        Parameter(
+            group=RAY,
+            help="ray: models compute in Ray's actors, on this machine or a cluster "
+            "(docs/scaling.md)",
+        ),
+    ] = ""
+    ray_address: Annotated[
+        str,
+        Parameter(
+            group=RAY,
+            help="the head of a cluster, HOST:6379; left out: RAY_ADDRESS, else this machine",
+        ),
+    ] = ""
+    ray_actors: Annotated[
+        int | None,
+        Parameter(
+            group=RAY, help="how many models; left out: one for each GPU, else for each machine"
+        ),
+    ] = None
 
     def job(self, protocol: str, options: Any) -> Job:
         """Return the job that these flags describe."""

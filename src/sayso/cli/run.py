@@ -37,9 +37,9 @@ from sayso.runs.from_files import TextsOf, measure_texts, texts_by_model
 from sayso.runs.from_files import estimate as price_texts
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
-from sayso.runs.recorded import slug
+from sayso.runs.recorded import RecordedEngine, slug
 from sayso.runs.result import Result, summary_of
-from sayso.runs.run import Job, execute
+from sayso.runs.run import Job, check, execute
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.report import render_study
 from sayso.studies.results import of_folders
@@ -105,7 +105,10 @@ def _run_answers(common: Common, plan: Protocol, options: Any) -> None:
         plans = [price_texts(own, job) for own, job in texts] + [estimate(job) for job in jobs]
         _show_plans(plans, json=common.json)
         return
-    done = [_measure(own, job, common, several) for own, job in texts]
+    done = []
+    for number, (own, job) in enumerate(texts, 1):
+        _note_record(number, len(texts), own.system.name, len(own.system.texts))
+        done.append(_measure(own, job, common, several))
     done += _run_suited(jobs, common)
     if several:
         _show_runs(done, common.out, json=common.json)
@@ -118,8 +121,11 @@ def _run_suited(jobs: Sequence[Job], common: Common) -> list[Result]:
     """
     done: list[Result] = []
     reasons: list[Unsuited] = []
-    for job in jobs:
+    for number, job in enumerate(jobs, 1):
         try:
+            check(job)  # a mistake is one line
+            if isinstance(job.model, RecordedEngine):
+                _note_record(number, len(jobs), job.model.name, len(job.model.model.rows))
             done.append(_run(job, **_shown(common, len(jobs) > 1)))
         except Unsuited as reason:
             reasons.append(reason)
@@ -128,6 +134,12 @@ def _run_suited(jobs: Sequence[Job], common: Common) -> list[Result]:
     for one in reasons:
         note(f"left out: {one}")
     return done
+
+
+def _note_record(number: int, total: int, name: str, answers: int) -> None:
+    """Say whose answers are judged and measured now."""
+    place = f"model {number} of {total}: " if total > 1 else ""
+    note(f"{place}{name}, {answers:,} answer{'s' * (answers != 1)} on record")
 
 
 def _check_several(common: Common) -> None:

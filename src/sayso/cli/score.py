@@ -14,11 +14,12 @@ from sayso.cli.help import (
     Opening,
 )
 from sayso.cli.printing import note
+from sayso.cli.progress import Bars
 from sayso.datasets.answer_rows import COLUMNS
 from sayso.records import InputError
 from sayso.report.numbers import json_text
 from sayso.score_files.leaderboard import render_board, render_scores
-from sayso.score_files.score import FileScores, Place, score_file
+from sayso.score_files.score import FileScores, Place, row_count, score_file
 
 Format = Literal["rows", "harness", "inspect", "batch", "promptfoo", "deepeval"]
 Position = Literal["last_prompt", "second_last_answer", "last_answer"]
@@ -146,6 +147,13 @@ class Flags(Opening):
         Parameter(group=ENDPOINT, help="dollars per million tokens of an endpoint, 0.15,0.60"),
     ] = None
     seed: Annotated[int, Parameter(help="seed of the resampling")] = 0
+    jobs: Annotated[
+        int | None,
+        Parameter(
+            help="processes that score a long file where no model is asked or loaded; left out: "
+            "all cores; the result is the same for any number"
+        ),
+    ] = None
     verbose: Annotated[
         bool,
         Parameter(
@@ -180,33 +188,7 @@ def score(
     Every score that the file allows is written back as a column (higher = less certain); with
     golds or verdicts of people also a leaderboard with the length audit. No model is needed.
     """
-    result = score_file(
-        file,
-        flags.out,
-        [name.strip() for name in flags.methods.split(",") if name.strip()] or None,
-        model=flags.model,
-        nli=flags.nli,
-        gold_metric=flags.gold_metric,
-        columns=_columns(flags.columns),
-        requests=flags.requests,
-        golds=flags.golds,
-        kind=flags.format,
-        token_level=flags.token_level,
-        strict=not flags.lax,
-        condition=not flags.unconditioned,
-        ask=flags.ask,
-        examples=flags.examples,
-        panel=[name.strip() for name in flags.panel.split(",") if name.strip()],
-        prompts=flags.prompt_folder,
-        report=flags.report,
-        place=Place(flags.layer, flags.position),
-        cache=flags.cache,
-        price=flags.price,
-        max_cost=flags.max_cost,
-        seed=flags.seed,
-        force=flags.force,
-        opening={f.name: getattr(flags, f.name) for f in dataclasses.fields(Opening)},
-    )
+    result = _scored(file, flags)
     for notice in result.notices:
         note(notice)
     for kind, count in result.problems.items():
@@ -217,6 +199,40 @@ def score(
         return
 
     _print(result, flags)
+
+
+def _scored(file: Path, flags: Flags) -> FileScores:
+    total = row_count(file)
+    with Bars() as bars:
+        return score_file(
+            file,
+            flags.out,
+            [name.strip() for name in flags.methods.split(",") if name.strip()] or None,
+            model=flags.model,
+            nli=flags.nli,
+            gold_metric=flags.gold_metric,
+            columns=_columns(flags.columns),
+            requests=flags.requests,
+            golds=flags.golds,
+            kind=flags.format,
+            token_level=flags.token_level,
+            strict=not flags.lax,
+            condition=not flags.unconditioned,
+            ask=flags.ask,
+            examples=flags.examples,
+            panel=[name.strip() for name in flags.panel.split(",") if name.strip()],
+            prompts=flags.prompt_folder,
+            report=flags.report,
+            place=Place(flags.layer, flags.position),
+            cache=flags.cache,
+            price=flags.price,
+            max_cost=flags.max_cost,
+            seed=flags.seed,
+            force=flags.force,
+            opening={f.name: getattr(flags, f.name) for f in dataclasses.fields(Opening)},
+            jobs=flags.jobs,
+            tell=(lambda done: bars.count("rows", done, total)) if total else None,
+        )
 
 
 def _print(result: FileScores, flags: Flags) -> None:

@@ -11,7 +11,7 @@ import logging
 import os
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -33,19 +33,23 @@ LOCAL_NAMES = ("builtin", *PACKAGED)
 
 #: what a model may be called
 NAMES = (
-    "'builtin', 'smollm2', 'hf:<folder, GGUF file or hub id>', 'openai:<model>' or the URL of an "
-    "endpoint ('http://localhost:8000/v1#model')"
+    "'builtin', 'smollm2', 'hf:<folder, GGUF file or hub id>', 'vllm:<folder or hub id>', "
+    "'openai:<model>', the URL of an endpoint ('http://localhost:8000/v1#model'), several with "
+    "commas between, or '@<file of URLs>'"
 )
 
 
-def open_model(name: str, **options: object) -> Engine:
-    """Open ``builtin``, ``smollm2``, ``hf:<folder, GGUF file or hub id>``, ``openai:<model>`` or
-    an endpoint's URL.
+def open_model(name: str | Sequence[str], **options: object) -> Engine:
+    """Open ``builtin``, ``smollm2``, ``hf:<folder, GGUF file or hub id>``, ``vllm:<folder or hub
+    id>``, ``openai:<model>`` or an endpoint's URL.
 
     ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
-    ``#model`` it must serve exactly one. Raises :class:`~sayso.records.InputError` for a name or
+    ``#model`` it must serve exactly one. Several of one model are a list, a text with commas, or
+    ``@FILE`` with one a line. Raises :class:`~sayso.records.InputError` for a name or
     folder that is not a model.
     """
+    if isinstance(name, list | tuple) and all(isinstance(one, str) for one in name):
+        name = ",".join(name)
     if not isinstance(name, str):
         raise InputError(f"model is {name!r:.80}; expected {NAMES}")
     kind, _, rest = name.partition(":")
@@ -55,11 +59,28 @@ def open_model(name: str, **options: object) -> Engine:
         if name in PACKAGED:
             return open_packaged(name, **options)
         return open_hf(rest, **options) if rest else open_builtin(**options)
-    if kind in ("openai", "http", "https") and rest:
+    if kind == "vllm" and rest:
+        with _hf_extra(f"model {name!r}"):
+            from sayso.engines.vllm import open_vllm
+        return open_vllm(rest, **options)
+    if (kind in ("openai", "http", "https") and rest) or (name[:1] == "@" and name[1:]):
         from sayso.engines.openai.engine import open_endpoint, open_openai
 
         return open_openai(rest, **options) if kind == "openai" else open_endpoint(name, **options)
-    raise InputError(
+    raise _unknown(name)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that is no model's, without opening anything. Raises InputError."""
+    kind, _, rest = name.partition(":")
+    if name[:1] == "@" and name[1:]:
+        return
+    if name not in LOCAL_NAMES and not (rest and kind in ("hf", "vllm", "openai", "http", "https")):
+        raise _unknown(name)
+
+
+def _unknown(name: str) -> InputError:
+    return InputError(
         f"model {name!r} is not a name sayso can open: {did_you_mean(name)}expected {NAMES}"
     )
 

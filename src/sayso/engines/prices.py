@@ -37,6 +37,13 @@ class Price(msgspec.Struct, frozen=True, omit_defaults=True):
         when = f", {self.date}" if self.date else ""
         return f"${self.input:g} in, ${self.output:g} out per million tokens ({self.source}{when})"
 
+    @property
+    def halved(self) -> Price:
+        """The price of the same tokens in batch files."""
+        cached = None if self.cached is None else self.cached / 2
+        source = f"{self.source}, halved for batch files"
+        return Price(self.input / 2, self.output / 2, cached, self.date, source)
+
     def of(self, usage: Usage) -> float:
         """Return the dollars for the tokens of one reply."""
         cached = self.input if self.cached is None else self.cached

@@ -244,7 +244,7 @@ def cross_fitted_best(
                 sums += folded[place].sums(choice[:, right] == place, right, W)
         return as_result(divide(*sums), single)
 
-    estimate = bootstrap(chosen, wrong, clusters=unit, n=n, seed=seed, name=name)
+    estimate = bootstrap(chosen, wrong, clusters=unit, n=n, seed=seed, name=name, whole=True)
     if estimate.value is None:
         return estimate
     a, b = np.indices(choice.shape)

@@ -17,7 +17,10 @@ The method, chosen by simulation (``benchmarks/coverage.py``):
 * A value that no resample moves has no interval: one without width would be too sure. The
   difference of a thing and itself is 0 by definition, and keeps [0, 0].
 
-Resampling is by integer weights: a metric takes weights (B, n) and returns (B,).
+Resampling is by integer weights: a metric takes weights (B, n) and returns (B,). From 50,000
+clusters on they are dealt into 200 random groups instead, and the spread of the metric over these,
+over sqrt(200), is its standard error (random groups: Wolter 2007, chapter 2): as near to the truth
+as that of 200 resamples, for the work of one pass over the rows.
 
 In the order of this module: distribution functions, in numpy, so that scipy stays out of core;
 intervals of a number from its replicates; the bootstrap of any metric, and of shares and ratios of
@@ -61,6 +64,11 @@ ALMOST = 0.01
 UNBOUNDED = "no interval: too few entities to bound it"
 #: Floats held at once by one block of resamples (a metric makes a few temporaries of this size).
 BLOCK = 1_000_000
+
+#: Clusters from which on random groups give the standard error, and how many groups.
+MANY, GROUPS = 50_000, 200
+#: Draws of clusters up to which a set of resamples is kept for the next metric.
+KEPT = 8_000_000
 
 #: metric(*arrays, weights=..., **keywords)
 Metric = Callable[..., Any]
@@ -189,6 +197,37 @@ def resample_weights(
         drawn = start + np.floor(rng.random((b, clusters)) * span).astype(np.int64)
         flat = (order[drawn] + np.arange(b)[:, None] * clusters).reshape(-1)
         yield np.bincount(flat, minlength=b * clusters).reshape(b, clusters).astype(np.float64)
+
+
+def _weights(clusters: int, n: int, seed: int, row: int = 0) -> Iterator[Floats]:
+    """Yield :func:`resample_weights` of a seed; small sets are drawn once for all metrics."""
+    if clusters * n > KEPT:
+        yield from resample_weights(clusters, n, np.random.default_rng(seed), row=row)
+        return
+    drawn = _drawn(clusters, n, seed)
+    step = max(1, BLOCK // max(clusters, row, 1))
+    for first in range(0, n, step):
+        yield drawn[first : first + step].astype(np.float64)
+
+
+@lru_cache(maxsize=4)
+def _drawn(clusters: int, n: int, seed: int) -> NDArray[np.uint16]:
+    """Return the weights (n, clusters) of a seed; none exceeds the number of clusters."""
+    blocks = resample_weights(clusters, n, np.random.default_rng(seed))
+    return np.concatenate([np.zeros((0, clusters)), *blocks]).astype(np.uint16)
+
+
+def deal(clusters: int, seed: int) -> NDArray[np.int64]:
+    """Return the random group (clusters,) of each cluster, all of nearly one size."""
+    return np.random.default_rng(seed).permutation(clusters) % GROUPS
+
+
+def spread_of_groups(value: float, groups: Floats) -> Floats:
+    """Return replicates of a value that spread as it does, from its values in random groups.
+
+    The variance of the mean of G groups is that of a group over G.
+    """
+    return np.asarray(value + (groups - groups.mean()) / math.sqrt(len(groups)))
 
 
 def standard_error(replicates: ArrayLike, clusters: int, strata: int = 1) -> float | None:
@@ -323,6 +362,7 @@ def bootstrap(
     limits: Range | None = (0.0, 1.0),
     name: str | None = None,
     least_error: float = 0.0,
+    whole: bool = False,
     **keywords: Any,
 ) -> Estimate:
     """Return a metric with its 95 % interval from resampling clusters.
@@ -333,7 +373,8 @@ def bootstrap(
     second factor (such as aspect types) whose levels are resampled too, the weights multiplied:
     two-way intervals, conservative (Owen 2007). ``limits`` is the range of the metric: (0, 1),
     (-1, 1) for J, (0, inf) for odds ratios, ``None`` for differences (symmetric interval).
-    ``least_error`` is a standard error below which the metric's is not taken to lie. Resamples in
+    ``least_error`` is a standard error below which the metric's is not taken to lie. ``whole``: the
+    metric is not one of some of the rows, so it is never taken of random groups. Resamples in
     which the metric is undefined (one class only) are skipped; ``problem`` says so
     where they are more than 5 %. ``value`` is ``None`` where the metric itself is undefined.
     """
@@ -346,10 +387,18 @@ def bootstrap(
         return Estimate(name=title, n=rows, problem=undefined(title))
     layer = strata_of_clusters(unit, count, strata)
     second = None if crossed is None else codes(crossed)
-    rng = np.random.default_rng(seed)
+    if count >= MANY and layer is None and second is None and not whole:
+        parts = _in_groups(metric, arrays, keywords, deal(count, seed)[unit])
+        if not np.isnan(parts).any():  # a rare class may lack in some: resamples are no worse
+            resampled = Resampled(spread_of_groups(float(value), parts), count)
+            return make_estimate(title, float(value), resampled, limits, rows, least_error)
     twin = np.random.default_rng([seed, 1])
     blocks = []
-    for weights in resample_weights(count, n, rng, layer, row=rows):
+    if layer is None:
+        drawn = _weights(count, n, seed, rows)
+    else:
+        drawn = resample_weights(count, n, np.random.default_rng(seed), layer, rows)
+    for weights in drawn:
         expanded = weights if clusters is None else weights[:, unit]
         if second is not None:
             levels = count_codes(second)
@@ -362,6 +411,25 @@ def bootstrap(
         count = min(count, count_codes(second))
     resampled = Resampled(replicates, count, groups)
     return make_estimate(title, float(value), resampled, limits, rows, least_error)
+
+
+def _in_groups(
+    metric: Metric,
+    arrays: Sequence[ArrayLike],
+    keywords: dict[str, Any],
+    group: NDArray[np.int64],
+) -> Floats:
+    """Return the metric of the rows of each group (GROUPS,), NaN where it is undefined."""
+    order = np.argsort(group, kind="stable")
+    parts = np.split(order, np.searchsorted(group[order], np.arange(1, GROUPS)))
+    by_row = [
+        np.asarray(a) if np.ndim(a) and len(np.asarray(a)) == len(group) else a for a in arrays
+    ]
+    values = [
+        metric(*(a[rows] if isinstance(a, np.ndarray) else a for a in by_row), **keywords)
+        for rows in parts
+    ]
+    return np.asarray([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def bootstrap_difference(
@@ -575,9 +643,17 @@ def _replicates(
 ) -> Floats:
     """Return sum(top) / sum(bottom) of ``n`` resamples of the clusters ``unit`` (rows,)."""
     count = count_codes(unit)
+    if count >= MANY:
+        group = deal(count, seed)[unit]
+        above, below = (
+            np.bincount(group, weights=np.asarray(x), minlength=GROUPS) for x in (top, bottom)
+        )
+        if below.all():
+            whole = float(above.sum() / below.sum())
+            # linear in the sums, as the ratio of many rows is (Woodruff 1971)
+            return spread_of_groups(whole, whole + (above - whole * below) / below.mean())
     sums = np.stack(
         [np.bincount(unit, weights=np.asarray(x), minlength=count) for x in (top, bottom)], axis=1
     )
-    rng = np.random.default_rng(seed)
-    drawn = np.concatenate([w @ sums for w in resample_weights(count, n, rng)])
+    drawn = np.concatenate([w @ sums for w in _weights(count, n, seed)])
     return divide(drawn[:, 0], drawn[:, 1])

@@ -387,9 +387,7 @@ def length_audit(
         "length": area("auroc_of_length", x, m),
         "score_length": estimate("score_length_correlation", spearman, u, x, low=-1.0),
         "metric_length": estimate("metric_length_correlation", spearman, m, x, low=-1.0),
-        "at_fixed_length": estimate(
-            "auroc_at_fixed_length", strata_auroc, u, m, x, strata=LENGTH_BINS
-        ),
+        "at_fixed_length": estimate("auroc_at_fixed_length", strata_auroc, u, m, x),
         "beyond_length": estimate("auroc_beyond_length", residual_auroc, u, m, x),
     }
     if t is None:

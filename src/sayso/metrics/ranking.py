@@ -251,7 +251,10 @@ def bootstrap_auroc(
     score, wrong = _scores_and_classes(uncertainty, incorrect)
     metric: Callable[..., Any] = auroc if strata is None else within_auroc
     more = () if strata is None else (np.asarray(strata),)
-    estimate = bootstrap(metric, score, wrong, *more, clusters=clusters, name=name, **resampling)
+    # many strata would leave too few pairs of one in a random group
+    estimate = bootstrap(
+        metric, score, wrong, *more, clusters=clusters, name=name, whole=bool(more), **resampling
+    )
     use = ~(np.isnan(score) | np.isnan(wrong))
     pairs = pairs_of(np.where(use, wrong, np.nan), strata, clusters)
     estimate = with_pairs(msgspec.structs.replace(estimate, n=int(use.sum())), pairs)

@@ -321,6 +321,8 @@ def _notes(answer: Generation) -> Iterable[str]:
         yield "the answer is empty"
     if answer.finish == "length":
         yield "cut off at the token limit"
+    if answer.finish == "loop":
+        yield "ended where it went round in a loop"
 
 
 def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | None:

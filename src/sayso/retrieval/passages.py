@@ -73,6 +73,10 @@ def count(text: str) -> Count:
         if _RUN not in kinds:
             words = kinds.startswith(b"a") + kinds.count(b" a") + kinds.count(b"!a")
             return Count(words + kinds.count(b"!"), words)
+    elif (found := _kinds_of(text)) is not None:
+        kinds = found.tobytes()
+        words = kinds.startswith(b"a") + sum(map(kinds.count, (b" a", b"!a", b"ca", b"c")))
+        return Count(words + kinds.count(b"!"), words)
     tokens = TOKEN.findall(text)
     return Count(len(tokens), sum(map(_is_word, tokens)))
 

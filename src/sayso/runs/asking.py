@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from sayso.engines.engine import Capabilities, Counts, Engine, reader_of
 from sayso.engines.prices import LOCAL, Price, cost
 from sayso.prompts.thoughts import split_thoughts
-from sayso.records import Generation, InputError, Request, content_id, request_key
+from sayso.records import Generation, InputError, Request, Usage, content_id, request_key
 from sayso.runs.costs import Meter, add, dollars
 from sayso.runs.progress import Progress, Silent
-from sayso.storage.cache import Cache, may_lack_text
+from sayso.storage.cache import KEPT_PROBLEMS, Cache, may_lack_text
 
 
 class EngineWrapper:
@@ -141,9 +141,13 @@ class CachedEngine(EngineWrapper):
         self.progress = progress or Silent()
         self.stage = who
         self.tally = Tally()
+        #: what :meth:`ask_ahead` has asked: ``None`` for what the cache holds since, else a failure
+        self._ahead: dict[bytes, Generation | None] = {}
         self.dollars: float | None = 0.0
         self.paid = 0.0
         self.remote = engine.identity.startswith("api:")
+        if hasattr(engine, "tell"):
+            engine.tell = self.progress.note
         self._repetition_noted = False
         self._overrides = OverrideCounts()
 
@@ -156,6 +160,29 @@ class CachedEngine(EngineWrapper):
             kept, total = self.tally.cached, self.tally.requests
             notices.append(f"{kept:,} of {total:,} {what} were in the cache already")
         return notices + self._overrides.lines(what)
+
+    def ask_ahead(self, requests: Iterable[Request]) -> None:
+        """Ask in one piece what will be asked in stages, which then find it in the cache.
+
+        For an engine that takes long to begin. Each answer counts in the stage that wants it.
+        """
+        wanted = list(requests)
+        keys = [request_key(request, self.identity) for request in wanted]
+        held = self.cache.get_many(keys) if self.cache else {}
+        missing = [request for key, request in zip(keys, wanted, strict=True) if key not in held]
+        if self.cache is None or not missing:
+            return
+        tally, dollars = msgspec.structs.replace(self.tally), self.dollars
+        overrides, self._overrides = self._overrides, OverrideCounts()
+        stage, self.stage = self.stage, "asking: all stages"
+        try:
+            for index, reply in self.complete(missing):
+                failed = reply.problem is not None and reply.problem not in KEPT_PROBLEMS
+                key = request_key(missing[index], self.identity)
+                self._ahead[key] = reply if failed else None
+        finally:
+            self.tally, self.dollars = tally, dollars
+            self._overrides, self.stage = overrides, stage
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Answer requests, those from the cache first; see :meth:`Engine.complete`.
@@ -176,17 +203,24 @@ class CachedEngine(EngineWrapper):
             if not (self.remote and may_lack_text(reply))
         }
         self._complete_arrays(replies)
+        fresh = self._ahead.keys() & distinct.keys()
+        failed = {key: reply for key in fresh if (reply := self._ahead[key]) is not None}
+        replies |= failed
         todo = [(key, request) for key, request in distinct.items() if key not in replies]
         self.tally.asks += len(wanted)
         self.tally.requests += len(distinct)
-        self.tally.cached += len(replies)
+        self.tally.cached += len(replies) - len(fresh)
+        self.tally.asked += len(fresh)
+        self.tally.failed += len(failed)
         stage = self.stage
         self.progress.start(stage, len(distinct), len(replies), remote=self.remote)
         outer, self.progress.hold = getattr(self.progress, "hold", None), self._hold
         try:
             for key in list(replies):
                 reply = self._spoken(replies.pop(key))
-                self.meter.keep(self._count(reply))
+                paid = self._count(reply)
+                if key not in fresh:
+                    self.meter.keep(paid)
                 yield from _bound(reply, wanted, places[key])
             for key, raw in self._ask(todo):
                 reply = self._spoken(raw)
@@ -228,7 +262,7 @@ class CachedEngine(EngineWrapper):
             def feed(rest: int = at, fed: list[tuple[bytes, str]] = fed) -> Iterator[Request]:
                 for key, request in todo[rest:]:
                     kind = self._kind(request)
-                    if self.progress.stopping or not self.meter.take(kind):
+                    if self.progress.stopping or not self.meter.take(kind, self._most(request)):
                         return
                     fed.append((key, kind))
                     yield request
@@ -287,6 +321,14 @@ class CachedEngine(EngineWrapper):
                 f"without a price; give --{'' if self.who == 'model' else 'judge-'}price IN,OUT, "
                 "or leave the limit out where an endpoint does not tell its tokens"
             )
+
+    def _most(self, request: Request) -> float | None:
+        """Return what a request can cost at most, where all are sent before any is answered."""
+        if self.price is None or not getattr(self.engine, "asks_ahead", False):
+            return None
+        # a token has a byte at least; templates add some
+        prompt = sum(len(m.content.encode("utf-8", "replace")) + 16 for m in request.messages)
+        return self.price.of(Usage(prompt, request.max_tokens))
 
     def _kind(self, request: Request) -> str:
         return f"{self.who}/{request.max_tokens}"

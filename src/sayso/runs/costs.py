@@ -8,11 +8,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 from sayso.engines import open_model
 from sayso.engines.engine import Engine
 from sayso.engines.prices import Price, likely_model, price_of
+from sayso.engines.ray.engine import RaySettings, open_ray
 from sayso.records import InputError
 
 #: requests of a kind that may wait for an answer: 1, and this many for each one answered
@@ -45,10 +47,11 @@ class _Kind:
     failed: int = 0
     waiting: int = 0
     spent: float = 0.0
+    at_most: float = 0.0
 
     @property
     def mean(self) -> float:
-        return self.spent / self.answered if self.answered else 0.0
+        return self.spent / self.answered if self.answered else self.at_most
 
 
 class Meter:
@@ -70,16 +73,22 @@ class Meter:
         self._kinds: dict[str, _Kind] = {}
         self._lock = threading.Lock()
 
-    def take(self, kind: str) -> bool:
-        """Reserve the price of one request; False when it must not be asked (now)."""
+    def take(self, kind: str, at_most: float | None = None) -> bool:
+        """Reserve the price of one request; False when it must not be asked (now).
+
+        ``at_most`` is a price that it cannot exceed, for requests that are all sent before the
+        first is answered: it is reserved until a mean is known.
+        """
         with self._lock:
             of = self._kinds.setdefault(kind, _Kind())
+            of.at_most = max(of.at_most, at_most or 0.0)
             if self.max_cost is not None:
                 reserved = sum(k.waiting * k.mean for k in self._kinds.values())
                 limit = self.max_cost * (1 + 1e-9)  # sums of cents are a little off
                 if self.spent + reserved + of.mean > limit or self.spent >= self.max_cost:
                     return False
-                if of.waiting > GROWTH * of.answered + min(of.failed, MOST_UNPRICED):
+                few = GROWTH * of.answered + min(of.failed, MOST_UNPRICED)
+                if at_most is None and of.waiting > few:
                     return False
             of.waiting += 1
             return True
@@ -140,23 +149,43 @@ def open_priced(
     *,
     price: str | None = None,
     extra: Mapping[str, object] = MappingProxyType({}),
+    ray: RaySettings | None = None,
     **given: str | float | None,
 ) -> tuple[Engine, Price | None]:
     """Open a model and return it with its price, ``None`` where that is unknown.
 
     ``price`` is "in,out" in dollars per million tokens, given by ``flag``; ``given`` are options of
-    the command line (:func:`model_options`), ``extra`` further ones of this kind of model.
+    the command line (:func:`model_options`), ``extra`` further ones of this kind of model. With
+    ``ray`` the model computes in Ray's actors, and is opened here without weights.
     Raises InputError, also for a limit ``max_cost`` that cannot be kept.
     """
     known = price_of(name, price)
     options = model_options(name, price=price, **given)
+    if known is not None and options.get("batches"):
+        known = known.halved
     check_price(max_cost, name, known, flag)
-    return open_model(name, **{**options, **extra}), known
+    options |= extra
+    if ray is None:
+        return open_model(name, **options), known
+    if is_endpoint(name):
+        inner = open_model(name, **options)
+        return open_ray(inner, inner.name, options, ray), known
+    inner = open_model(name, **{**options, "weights": False})
+    options.pop("weights", None)
+    return open_ray(inner, _anywhere(name), options, ray), known
+
+
+def _anywhere(name: str) -> str:
+    """Return the name of a model by which a process in another folder opens it."""
+    kind, _, rest = name.partition(":")
+    folder, mark, file = rest.partition("#")
+    local = kind == "hf" and Path(folder).expanduser().exists()
+    return f"hf:{Path(folder).expanduser().resolve()}{mark}{file}" if local else name
 
 
 def is_endpoint(model: str) -> bool:
     """Tell whether a model's name is that of an endpoint."""
-    return model.startswith(("openai:", "http:", "https:"))
+    return model.startswith(("openai:", "http:", "https:", "@"))
 
 
 def is_local(model: object) -> bool:
@@ -170,6 +199,7 @@ LOCAL_OPTIONS = {
     "dtype": "dtype",
     "batch_size": "max_rows",
     "revision": "revision",
+    "end_loops": "end_loops",
     "weights": "weights",
 }
 
@@ -188,7 +218,7 @@ def model_options(model: str, **given: str | float | None) -> dict[str, object]:
     wrong: tuple[str, ...] = ("price", "model_version")
     whose, where, here = "endpoints", "runs on this machine", local
     if is_endpoint(model):
-        wrong = ("dtype", "batch_size", "revision")
+        wrong = ("dtype", "batch_size", "revision", "end_loops")
         whose, where, here = "models in this process", "is an endpoint", remote
         if chosen.get("weights") is False:
             here["asked"] = False

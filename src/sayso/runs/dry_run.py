@@ -201,7 +201,7 @@ def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
             stages=stages,
             prices=prices,
             dollars=_sum(stage.dollars for stage in stages),
-            notes=(*opened.data.notes, ASSUMED, *notes, *unpriced, *_untried(job)),
+            notes=(*opened.data.notices, ASSUMED, *notes, *unpriced, *_untried(job)),
         )
 
 

@@ -204,6 +204,22 @@ def measure_texts(
     return Result(path, estimates, manifest, len(texts.questions))
 
 
+def check_measured(texts: TextsOf, job: Job) -> None:
+    """Refuse a finished run in a job's ``out`` that is of other texts. Raises InputError."""
+    with _opened(texts, job, "", learn=False) as opened:
+        open_folder(Path(job.out or ""), _manifest(opened))
+
+
+def lacking_claims(texts: TextsOf | None, options: Any) -> str:
+    """Return what a model's texts lack for factuality; "" for those that can be measured."""
+    if texts is not None and (texts.system.labeled or _source(options)):
+        return ""
+    return (
+        "self_known reads long texts with labeled claims (columns text, claims), or texts and a "
+        "knowledge source to check them against (its setting knowledge)"
+    )
+
+
 class TextsOf(NamedTuple):
     """The texts of one model, and the questions that it and others answered with texts."""
 
@@ -310,7 +326,7 @@ def _manifest(texts: OpenTexts) -> Manifest:
         },
         chosen={} if model is None else {"model": model.name},
         data=texts.data,
-        data_hash=content_id([q.id for q in texts.questions])[:8],
+        data_hash=content_id(sorted(q.id for q in texts.questions))[:8],
         n_questions=len(texts.questions),
         prompts={"signature": prompts_signature(texts.options), **instructions(texts.options)},
         model=", ".join(s.name for s in systems),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from sayso.engines import LOCAL_NAMES, did_you_mean
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import price_of
+from sayso.engines.ray.engine import RaySettings
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
@@ -43,7 +44,8 @@ class JudgeOptions(NamedTuple):
     all draws ("entity"), or one for each aspect. ``mode``: stance and content
     in one call or in two. ``labels``: ours, or the three of UNCLE's paper. ``price`` is
     "in,out" dollars per million tokens. ``anyway`` goes on with a judge that gave no readable reply
-    to its first requests.
+    to its first requests. ``ray`` is where a judge of ours computes, if not in this process;
+    ``batches`` the folder of batch files, if an endpoint is asked in them.
     """
 
     batch: Batch = "item"
@@ -56,6 +58,8 @@ class JudgeOptions(NamedTuple):
     patience: float | None = None
     device: str | None = None
     anyway: bool = False
+    ray: RaySettings | None = None
+    batches: str | None = None
 
 
 class OpenJudge(NamedTuple):
@@ -98,7 +102,7 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
         plain = JudgeOptions(
             prompt_folder=chosen.prompt_folder, concurrency=chosen.concurrency,
             timeout=chosen.timeout, patience=chosen.patience, device=chosen.device,
-            anyway=chosen.anyway,
+            anyway=chosen.anyway, ray=chosen.ray, batches=chosen.batches,
         )  # fmt: skip
         if chosen != plain:  # what is left may be meant for the subject
             raise InputError(
@@ -108,7 +112,8 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
         return
     model = name.removeprefix("rules+")
     kind, _, rest = model.partition(":")
-    if model not in LOCAL_NAMES and not (kind in ("hf", "openai", "http", "https") and rest):
+    listed = model[:1] == "@" and model[1:]
+    if not (model in LOCAL_NAMES or listed or (kind in ("hf", "openai", "http", "https") and rest)):
         hint = did_you_mean(model)
         if cascade := name[: -len(model)]:
             hint = hint.replace("mean ", f"mean {cascade}")
@@ -150,7 +155,8 @@ def open_judge(
         opened, price = open_priced(
             model, meter.max_cost, "--judge-price", price=chosen.price,
             concurrency=chosen.concurrency, timeout=chosen.timeout, patience=chosen.patience,
-            device=chosen.device, weights=None if learn else False,
+            device=chosen.device, weights=None if learn else False, ray=chosen.ray,
+            batches=chosen.batches,
         )  # fmt: skip
     else:
         opened = given

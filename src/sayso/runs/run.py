@@ -22,13 +22,14 @@ from sayso import datasets, prompts
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import Price, price_of
+from sayso.engines.ray.engine import RaySettings
 from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import coherence_cautions
 from sayso.protocols.protocol import Protocol, Unsuited, setting_text
-from sayso.records import Estimate, InputError, Question, content_id
+from sayso.records import Estimate, InputError, Question, Request, content_id
 from sayso.report import write as write_page
 from sayso.report.numbers import line
 from sayso.runs.asking import (
@@ -106,16 +107,21 @@ class Job:
     concurrency: int | None = None
     timeout: float | None = None
     patience: float | None = None
+    batch_files: bool = False
     name: str = ""
     device: str | None = None
     dtype: str | None = None
     batch_size: int | None = None
     revision: str | None = None
+    end_loops: bool = False
     judge_price: str | None = None
     judge_batch: Batch = "item"
     judge_mode: Mode = "one_pass"
     judge_labels: Labels = "stance"
     judge_anyway: bool = False
+    engine: str = ""
+    ray_address: str = ""
+    ray_actors: int | None = None
     model_options: Mapping[str, object] = dataclasses.field(default_factory=dict)
     command: str = ""
 
@@ -140,6 +146,18 @@ class Job:
         return Path(self.cache or default_cache_folder())
 
     @property
+    def ray(self) -> RaySettings | None:
+        """Where Ray's actors run; ``None`` where models are opened in this process."""
+        if self.engine != "ray":
+            return None
+        return RaySettings(self.cache_folder, self.ray_address, self.ray_actors)
+
+    @property
+    def batches(self) -> str | None:
+        """Where batch files are remembered; ``None`` where requests are sent one by one."""
+        return str(self.cache_folder / "batches") if self.batch_files else None
+
+    @property
     def judge_options(self) -> JudgeOptions:
         """How a model judges; the rules leave a price to the further models of the run."""
         further = self.judge == "rules" and self.plan.further_models(self.settings)
@@ -154,6 +172,8 @@ class Job:
             patience=self.patience,
             device=self.device,
             anyway=self.judge_anyway,
+            ray=self.ray,
+            batches=self.batches,
         )
 
 
@@ -178,10 +198,11 @@ class OpenJob(NamedTuple):
 TEXTS = (
     *("protocol", "data", "split", "thinking", "price", "judge_price", "name", "device", "dtype"),
     *("revision", "model_version", "command", "judge_batch", "judge_mode", "judge_labels"),
+    *("engine", "ray_address"),
 )
 KINDS: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
     (TEXTS, (str,), "a text"),
-    (("limit", "seed", "concurrency", "batch_size"), (int,), "a whole number"),
+    (("limit", "seed", "concurrency", "batch_size", "ray_actors"), (int,), "a whole number"),
     (("max_cost", "timeout", "patience"), (int, float), "a number"),
     (("out", "cache"), (str, PathLike), "a path"),
     (("model_options",), (Mapping,), "a dict of options"),
@@ -200,8 +221,9 @@ def _check_kinds(job: Job) -> None:
             if isinstance(value, bool) or not isinstance(value, kinds):
                 example = ', such as "0.15,0.60"' if name.endswith("price") else ""
                 raise InputError(f"{name} is {value!r:.80}; expected {wanted}{example}")
-    if not isinstance(job.judge_anyway, bool):
-        raise InputError(f"judge_anyway is {job.judge_anyway!r:.80}; expected True or False")
+    for name in ("judge_anyway", "end_loops", "batch_files"):
+        if not isinstance(value := getattr(job, name), bool):
+            raise InputError(f"{name} is {value!r:.80}; expected True or False")
     for domain in job.domains:
         if not isinstance(domain, str):
             raise InputError(f"domains: {domain!r:.80} is no text; expected names of domains")
@@ -210,6 +232,10 @@ def _check_kinds(job: Job) -> None:
             f"options are {job.options!r:.80}; expected the Settings of {job.protocol}; single "
             "settings go by name: settings={...}"
         )
+
+
+#: arguments of :func:`run` for the model that answers, where it is opened in this process
+OF_ANSWERING = ("dtype", "batch_size", "revision", "end_loops")
 
 
 def check(job: Job) -> None:
@@ -232,10 +258,12 @@ def check(job: Job) -> None:
         ("timeout", job.timeout, 0.001, 86_400),
         ("patience", job.patience, 0.001, 86_400),
         ("batch-size", job.batch_size, 1, 100_000),
+        ("ray-actors", job.ray_actors, 1, 100_000),
         ("max-cost", job.max_cost, 1e-9, 1e9),
     ):
         if value is not None and not low <= value <= high:
             raise InputError(f"{name} is {value}; expected {low} to {high:g}")
+    _check_ray(job)
     folder = job.settings.prompt_folder
     prompts.check_folder(Path(folder) if folder else None)
     shape(job.thinking, job.chat_template_kwargs)
@@ -246,16 +274,31 @@ def check(job: Job) -> None:
         raise InputError(f"name: expected one line of at most {LONGEST_NAME} characters")
     names = [name for name in (job.model, job.judge) if isinstance(name, str)]
     models = [*(name.removeprefix("rules+") for name in names), *further]
-    for name in ("concurrency", "timeout", "patience"):
-        if getattr(job, name) is not None and not any(is_endpoint(model) for model in models):
-            raise InputError(f"{name} is for endpoints, and this run asks none; leave it out")
-    opened_here = {name: [job.model] for name in ("dtype", "batch_size", "revision")}
+    for name in ("concurrency", "timeout", "patience", "batch_files"):
+        given = getattr(job, name) not in (None, False)
+        if given and not any(is_endpoint(model) for model in models):
+            raise InputError(
+                f"{name.replace('_', '-')} is for endpoints, and this run asks none; leave it out"
+            )
+    opened_here = {name: [job.model] for name in OF_ANSWERING}
     for name, whose in {"device": [job.model, *models], **opened_here}.items():
-        if getattr(job, name) is not None and not any(map(is_local, whose)):
+        if getattr(job, name) not in (None, False) and not any(map(is_local, whose)):
             raise InputError(
                 f"{name.replace('_', '-')} is for models that are opened in this process (hf:NAME, "
                 "builtin), and this run has none; leave it out"
             )
+
+
+def _check_ray(job: Job) -> None:
+    """Refuse settings of Ray that mean nothing. Raises InputError."""
+    if job.engine not in ("", "ray"):
+        raise InputError(f"engine is {job.engine!r:.80}; expected ray, or leave it out")
+    if job.engine != "ray" and (job.ray_address or job.ray_actors is not None):
+        raise InputError("ray-address and ray-actors say where --engine ray computes: add it")
+    if job.engine == "ray" and job.batch_files:
+        raise InputError("batch files are sent from here, not by Ray: leave one of the two out")
+    if job.engine == "ray" and not isinstance(job.model, str):
+        raise InputError("--engine ray opens a model by its name on every machine: give a name")
 
 
 @contextlib.contextmanager
@@ -308,7 +351,7 @@ def _load(job: Job) -> Dataset:
     data = datasets.load(
         job.data, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
     )
-    return _with_answers(data) if job.plan.needs_paragraphs else data
+    return with_answers(data) if job.plan.needs_paragraphs else data
 
 
 def _judge_of(job: Job) -> str | Judge | Engine:
@@ -350,7 +393,7 @@ def _no_paragraphs(job: Job, data: str) -> str:
     )
 
 
-def _with_answers(data: Dataset) -> Dataset:
+def with_answers(data: Dataset) -> Dataset:
     """Return data without questions that nobody can answer, for a protocol of known facts."""
     kept = tuple(q for q in data.questions if q.parts or q.answerable is not False)
     left = len(data.questions) - len(kept)
@@ -360,8 +403,7 @@ def _with_answers(data: Dataset) -> Dataset:
         f"{left:,} questions have no answer and are not asked: facts here are known or unknown; "
         "`sayso run selective` says how often a model abstains on them"
     )
-    notes = tuple(text for text in data.notes if "abstaining is right" not in text)
-    return msgspec.structs.replace(data.replaced(kept), notes=(*notes, note))
+    return msgspec.structs.replace(data.replaced(kept), notes=(*data.notes, note))
 
 
 def _check_data(job: Job, data: Dataset) -> None:
@@ -392,15 +434,18 @@ def open_subject(
         job.max_cost,
         price=job.price,
         extra=job.model_options,
+        ray=job.ray,
         weights=None if weights else False,
         device=job.device,
         dtype=job.dtype,
         batch_size=job.batch_size,
         revision=job.revision,
+        end_loops=job.end_loops or None,
         model_version=job.model_version,
         concurrency=job.concurrency,
         timeout=job.timeout,
         patience=job.patience,
+        batches=job.batches,
     )
     stack.callback(engine.close)
     return engine, price
@@ -594,9 +639,9 @@ def discard(folder: RunFolder) -> None:
 def run(
     protocol: str = "uncle",
     *,
-    model: str | Engine = "builtin",
+    model: str | Sequence[str] | Engine = "builtin",
     data: str | PathLike[str] = "builtin",
-    judge: str | Judge | Engine = "rules",
+    judge: str | Sequence[str] | Judge | Engine = "rules",
     out: str | PathLike[str] | None = None,
     limit: int | None = None,
     seed: int = 0,
@@ -616,29 +661,39 @@ def run(
     concurrency: int | None = None,
     timeout: float | None = None,
     patience: float | None = None,
+    batch_files: bool = False,
     name: str = "",
     device: str | None = None,
     dtype: str | None = None,
     batch_size: int | None = None,
     revision: str | None = None,
+    end_loops: bool = False,
     judge_price: str | None = None,
     judge_batch: Batch = "item",
     judge_mode: Mode = "one_pass",
     judge_labels: Labels = "stance",
     judge_anyway: bool = False,
+    engine: str = "",
+    ray_address: str = "",
+    ray_actors: int | None = None,
     report: bool = True,
 ) -> Result:
     """Run one protocol: ask, judge, measure, and leave a run folder with its page behind.
 
-    ``model``, ``data`` and ``judge`` are names as on the command line, or an engine of your own
+    ``model``, ``data`` and ``judge`` are names as on the command line (a list of URLs: several
+    endpoints of one model), or an engine of your own
     (and a judge, or an engine that is to judge; docs/python.md). ``out`` is the run folder; left
     out, its name is derived from the settings, so that the same command goes on where it was
     stopped. ``settings`` are the protocol's, by the names of the command line: ``{"probe.k": 3}``
     is ``--probe.k 3``; they change ``options``, an object of all of them (left out: the defaults).
     ``limit`` counts entities (0: all). ``thinking`` is "on", "off", "low", "medium", "high" or a
     number of tokens; ``price`` "in,out" in dollars per million tokens; ``max_cost`` the dollars
-    that this call may spend. ``name`` is what pages call the model; ``device``, ``dtype``,
-    ``batch_size`` and ``revision`` say how one in this process is opened (docs/local_models.md).
+    that this call may spend; ``batch_files`` asks endpoints in batch files, for half the price.
+    ``name`` is what pages call the model; ``device``, ``dtype``,
+    ``batch_size`` and ``revision`` say how one in this process is opened (docs/local_models.md),
+    ``end_loops`` that its answers end where they only repeat themselves. ``engine="ray"`` has
+    models of this process compute in Ray's actors instead, ``ray_actors`` of them on the cluster
+    whose head is ``ray_address`` (docs/scaling.md).
     ``report=False`` leaves the page out, which takes seconds; ``sayso.report.write(result)`` writes
     it later.
     Raises :class:`~sayso.records.InputError` for what a user can mend, and
@@ -659,6 +714,9 @@ def _job(given: dict[str, Any]) -> Job:
         given["domains"] = (domains,)
     if isinstance(data, PathLike):
         given["data"] = str(data)
+    for whose in ("model", "judge"):  # the URLs of several endpoints
+        if isinstance(given[whose], list | tuple) and all(isinstance(u, str) for u in given[whose]):
+            given[whose] = ",".join(given[whose])
     if isinstance(thinking, int) and not isinstance(thinking, bool):
         given["thinking"] = str(thinking)
     if given["model_options"] is None:
@@ -710,6 +768,8 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     folder.write_manifest(manifest)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
+            if getattr(opened.model.engine, "asks_ahead", False):
+                opened.model.ask_ahead(_foreseen(opened))
             job.plan.collect(questions, opened.model, opened.judge, work, job.settings, job.seed)
     except BaseException:
         if new and not _answered(opened.model, folder):
@@ -751,6 +811,13 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     return Result(path, estimates, manifest, entities_of(questions))
 
 
+def _foreseen(opened: OpenJob) -> Iterator[Request]:
+    """Yield what the stages of a run will ask, as far as no answer decides it."""
+    job = opened.job
+    for ask in job.plan.requests(opened.data.questions, job.settings, job.seed):
+        yield opened.shape(ask.request)
+
+
 def _lookup(job: Job) -> Lookup | None:
     """Return what finds the answers of a model on record."""
     model = job.model
@@ -787,7 +854,7 @@ def data_notices(data: Dataset) -> list[str]:
         f"{_many(entities_of(data.questions), 'entity', 'entities')}: "
         f"{_many(len(data.short), 'short question')}, {_many(len(data.long), 'paragraph')}"
     )
-    return [*data.notes, size]
+    return [*data.notices, size]
 
 
 def _many(number: int, one: str, more: str = "") -> str:

@@ -126,6 +126,11 @@ class FolderRun:
                 f"{stage}: {cut} of {len(rows)} answers reached the token limit and were judged "
                 "as they stand"
             )
+        if loops := sum(r.finish == "loop" for r in rows):
+            self.notices.append(
+                f"{stage}: {loops} of {len(rows)} answers went round in a loop and were ended; "
+                "what they repeated is left out"
+            )
 
     def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
         """Judge answers and store ``verdicts/<stage>``."""

@@ -309,6 +309,8 @@ class FurtherModels:
                 patience=self._options.patience,
                 device=self._options.device,
                 weights=None if self._learn else False,
+                ray=self._options.ray,
+                batches=self._options.batches if is_endpoint(name) else None,
             )
             self.opened[name] = CachedEngine(
                 engine, self._cache, who=name, price=price, meter=self._meter,

@@ -26,6 +26,7 @@ from sayso import metrics
 from sayso.datasets.answer_rows import AnswerRow, rows_of
 from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
+from sayso.metrics.intervals import GROUPS, MANY
 from sayso.metrics.length_audit import FalseNegatives, LengthAudit, SweepRow
 from sayso.metrics.ranking import EQUAL, FEWEST, too_few
 from sayso.records import Estimate, InputError
@@ -40,7 +41,7 @@ from sayso.score_files.grade import (
     graders,
     why_left_out,
 )
-from sayso.score_files.write import QUESTION_NUMBER, Columns, group_of
+from sayso.score_files.write import QUESTION_NUMBER, Columns, group_of, number_rows
 from sayso.scores import SCORES
 from sayso.scores.p_ik import fold_ranks
 from sayso.scores.text_only import TEXT_ONLY, Ids, ngrams, text_only
@@ -242,11 +243,13 @@ def leaderboard(
             "leaderboard: no row could be judged; expected 'gold' (a true value, or a list) or "
             "'human' (a person's verdict) beside the answers"
         )
-    with columns_for(names, judges) as table:
+    with Columns(column_names(names, judges)) as table:
+        numbers = []
         for n, row in enumerate(read):
             values = {name: _number_of(row.own.get(name), name, n) for name in names}
             held = {name: value for name, value in values.items() if value is not None}
-            table.add(numbers_of(row, held, by_row[n], names))
+            numbers.append(numbers_of(row, held, by_row[n], names))
+        table.add(number_rows(table.names, numbers))
         used, unread = list(judges) if judged else [], unjudged.sentences(judges)
         texts = Texts()
         for row in read:
@@ -270,12 +273,12 @@ def _number_of(value: object, name: str, place: int) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def columns_for(methods: Iterable[str], judges: Iterable[str]) -> Columns:
-    """Return an empty table for these scores and answer metrics."""
+def column_names(methods: Iterable[str], judges: Iterable[str]) -> list[str]:
+    """Return the columns of a table of these scores and answer metrics."""
     graded = [f"{what}:{name}" for name in judges for what in ("correct", "value", "left")]
     kept = [name for name in methods if name != LENGTH]
     people = ("correct:people", "left:people", VOTE_COUNT, *VOTES)
-    return Columns(["words", QUESTION_NUMBER, *people, *kept, *graded])
+    return [*dict.fromkeys(["words", QUESTION_NUMBER, *people, *kept, *graded])]
 
 
 def numbers_of(
@@ -776,6 +779,8 @@ def explained(result: Board) -> str:
     text = EXPLAINED.format(coverage=f"{COVERAGE:.0%}", n=result.resamples)
     if any(entry.method == TEXT_ONLY for entry in result.entries):
         text = text.replace(" 95 % intervals", f"{WORDS_ALONE} 95 % intervals")
+    if (result.questions or result.judged) >= MANY:
+        text = text.replace(f"{result.resamples:,} resamples", f"from {GROUPS} random groups")
     if result.questions is None:
         return f"{text}."
     return f"{text} of {result.questions:,} questions, each with all its answers."

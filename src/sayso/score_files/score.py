@@ -9,17 +9,19 @@ alone ranks them the wrong way around).
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+import hashlib
 import math
+import pickle
 import re
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -36,12 +38,18 @@ from sayso.datasets.answer_rows import (
 )
 from sayso.datasets.tables import as_frame
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
+from sayso.judges.meaning import RulesMeaning
+from sayso.judges.rules.judge import SIGNATURE
 from sayso.judges.rules.text import forget_texts
 from sayso.metrics.ranking import EQUAL
+from sayso.processes import FEW as FEW_BLOCKS
+from sayso.processes import blocks_in_processes, cores
 from sayso.records import InputError, Message, Request, is_blank
 from sayso.runs.costs import Meter
 from sayso.runs.tools import Toolbox
 from sayso.score_files.grade import (
+    OFFLINE,
+    Grade,
     Grader,
     Unjudged,
     check_recorded,
@@ -54,7 +62,7 @@ from sayso.score_files.leaderboard import (
     Board,
     Texts,
     board,
-    columns_for,
+    column_names,
     numbers_of,
 )
 from sayso.score_files.page import check_place, scatters
@@ -63,8 +71,10 @@ from sayso.score_files.write import (
     PROBLEMS,
     QUESTION_NUMBER,
     Columns,
-    Put,
+    Encode,
     add_column,
+    encoder,
+    number_rows,
     output_of,
     with_columns,
     writing,
@@ -76,13 +86,18 @@ from sayso.scores.elicited import LEAST_MASS
 from sayso.scores.evidence import Answer, Case, Samples
 from sayso.scores.p_ik import P_IK, cross_fit_stored, fold_ranks, folds_of, not_converged
 from sayso.scores.text_only import TEXT_ONLY
+from sayso.storage.atomic import disk_errors, one_writer, replacing
 from sayso.storage.cache import default_cache_folder
+from sayso.version import __version__
 
 #: characters after which the rules forget the texts that they read
 FORGET = 1_000_000
+#: bytes from which a file is long enough for a progress bar
+LONG_FILE = 2_000_000
 #: what --token-level adds
 TOKEN_COLUMNS = ["tokens", "token_logprobs", "token_entropies"]
 Names = Iterable[str] | Mapping[str, Method] | None
+Item = TypeVar("Item")
 
 
 class Place(NamedTuple):
@@ -211,6 +226,8 @@ def score_file(
     seed: int = 0,
     force: bool = False,
     opening: Mapping[str, str | float | None] = MappingProxyType({}),
+    jobs: int | None = None,
+    tell: Callable[[int], None] | None = None,
 ) -> FileScores:
     """Score a file of answers row by row, write it back with a column for each score, compare.
 
@@ -221,8 +238,13 @@ def score_file(
     labeled rows are shown to ``model`` before it says whether another answer is true; ``panel``
     names models that say so without a gold. ``report`` is where a page goes. A file at
     ``out`` that sayso did not write is replaced only with ``force``. ``opening`` has the flags that
-    say how ``model`` is opened. Memory does not grow with the file. Raises InputError.
+    say how ``model`` is opened. ``jobs`` processes (all cores) score where no model is asked or
+    loaded, with the same result for any number of them; what they finished lies in a folder beside
+    the output until all is done, and is not scored again. ``tell`` gets how many rows are done.
+    Memory does not grow with the file. Raises InputError.
     """
+    if jobs is not None and jobs < 1:
+        raise InputError(f"--jobs {jobs}: expected 1 or more")
     if examples and model is None:
         raise InputError(
             "--examples are shown to the model that gave the answers: name it (--model)"
@@ -252,7 +274,8 @@ def score_file(
             opening=opening,
         )  # fmt: skip
         stack.enter_context(contextlib.closing(tools))
-        first = list(islice(answers.rows, BLOCK))
+        ahead = list(islice(answers.rows, FEW_BLOCKS * PART + 1))
+        first = ahead[:BLOCK]
         check_recorded(gold_metric, first)
         if examples:
             tools.examples = examples_of(read().rows, judges[gold_metric], examples, seed)
@@ -267,35 +290,43 @@ def score_file(
         names += [P_IK] * isinstance(probe, Probe) + [PROBLEMS, *[f"correct_{gold_metric}"] * gold]
         names += TOKEN_COLUMNS * token_level
         kept = [m for m in chosen if m != LENGTH]
-        work = _Scoring(
-            judges=judges,
-            gold_metric=gold_metric,
-            kept=kept,
-            table=stack.enter_context(columns_for(kept, judges)),
-            probe=probe if isinstance(probe, Probe) else None,
-            named=named,
-            learns=learns,
-            token_level=token_level,
-        )
-        with writing(source, target, names) as sink:
-            for block in _blocks(score_rows(chain(first, answers.rows), chosen, tools)):
-                work.add(block, sink)
+        table = stack.enter_context(Columns(column_names(kept, judges)))
+        plan = Plan(tuple(chosen), gold_metric, tuple(table.names), named, learns, token_level)
+        opened = probe if isinstance(probe, Probe) else None
+        encode = encoder(target, names, first[0] if first else None)
+        rows = RowScorer(plan, encode, chosen, tools, judges, opened)
+        # what asks or loads no model can be done by several processes, and is kept in parts
+        alone = not isinstance(methods, Mapping) and rows.is_offline(gold_metric)
+        if alone and len(ahead) > FEW_BLOCKS * PART:
+            rows.parts = stack.enter_context(parts_beside(target))
+        work = _Scoring(gold_metric, table)
+        read_rows = work.reading(chain(ahead, answers.rows))
+        blocks = _blocks(read_rows, PART if alone else BLOCK)
+        with writing(source, target, names, first[0] if first else None) as put:
+            count = (jobs or cores()) if alone else 1
+            for part in blocks_in_processes(rows, blocks, count):
+                put(part.output)
+                work.add(part)
+                if tell is not None:
+                    tell(work.summary.rows)
             if not work.summary.rows:
                 raise InputError(f"{source}: no answers in it")
+        if work.summary.draws and rows.compares:
+            tools.tools(engine=False, meaning=True)  # for what it has to say
         if work.with_gold and not work.judged and not work.people:
             answers.notices.append(
                 "no answer could be judged against its gold: there is no leaderboard"
             )
         summary = work.summary
-        values = {m: summary.values[m] for m in chosen if summary.values[m]}
-        missing = {m: summary.why(m) for m in chosen if not summary.values[m]}
-        fitted = work.fit(seed)
+        values = {m: summary.values[m] for m in chosen if summary.values.get(m)}
+        missing = {m: summary.why(m) for m in chosen if m not in values}
+        fitted = work.fit(opened, seed)
         if isinstance(fitted, Fitted):
             values[P_IK] = fitted.add_to(work.table)
             add_column(target, P_IK, *fitted.cells())
         elif learns:
             missing[P_IK] = str(fitted or probe)
-        result = work.board([*values], seed)
+        result = work.board(judges, [*values], seed)
         drawn = scatters(work.table, result) if report is not None and result is not None else []
         found = FileScores(
             path=target,
@@ -313,6 +344,26 @@ def score_file(
     if report is not None:
         write_page(report, source, found.board, drawn, found._asdict(), force=force)
     return found
+
+
+def row_count(path: Path) -> int | None:
+    """Return about how many rows a long file has; ``None`` for a short one, or if it takes reading.
+
+    Lines are counted, and a row of a table may have several.
+    """
+    try:
+        if path.stat().st_size < LONG_FILE:
+            return None
+        if path.suffix.lower() == ".parquet":
+            import pyarrow.parquet as pq
+
+            return int(pq.read_metadata(path).num_rows)
+        if path.suffix.lower() in (".jsonl", ".csv", ".tsv"):
+            with path.open("rb") as file:
+                return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
+    except (OSError, ValueError):  # whoever reads it says what is wrong
+        return None
+    return None
 
 
 def _on(result: Board | None, tools: Toolbox) -> list[str]:
@@ -336,9 +387,9 @@ def _on(result: Board | None, tools: Toolbox) -> list[str]:
     return notices
 
 
-def _blocks(scored: Iterable[Scored]) -> Iterator[list[Scored]]:
-    source = iter(scored)
-    while block := list(islice(source, BLOCK)):
+def _blocks(source: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    items = iter(source)
+    while block := list(islice(items, size)):
         yield block
 
 
@@ -346,8 +397,8 @@ def _blocks(scored: Iterable[Scored]) -> Iterator[list[Scored]]:
 
 #: questions whose evidence is collected together
 BLOCK = 128
-#: kinds of problems that are counted apart
-MOST_KINDS = 50
+#: rows that a process scores at a time, and that one file of :func:`parts_beside` holds
+PART = 1024
 _MEANING = {"clusters", "nli", "nli:answer", "nli:sentences", ALTERNATIVES}
 #: evidence about the answer, which a row without one cannot have
 _OF_ANSWER = {
@@ -392,40 +443,77 @@ class Scored(NamedTuple):
     case: Case
 
 
-class Summary:
-    """Values and reasons of each method over all rows, in memory that does not grow with them."""
+#: reasons of one method, and kinds of problems, that are counted apart
+MOST_REASONS, MOST_KINDS = 20, 50
 
-    def __init__(self) -> None:
-        self.rows = 0
-        self.values: Counter[str] = Counter()
-        self.reasons: dict[str, Counter[str]] = {}
-        self.worded: dict[str, str] = {}  # a reason with its numbers, where they were taken out
-        self.problems: Counter[str] = Counter()
-        self.examples: dict[str, str] = {}
-        self.asked_true: Counter[str] = Counter()
-        self.not_understood: Counter[str] = Counter()
+
+@lru_cache(maxsize=4096)
+def _kind_of(reason: str) -> str:
+    """Return a reason without what differs from row to row."""
+    return _NUMBER.sub("#", reason)
+
+
+class Summary(msgspec.Struct):
+    """Values and reasons of each method over all rows, in memory that does not grow with them.
+
+    ``worded`` are reasons as a row has them, by what they are without their numbers.
+    """
+
+    rows: int = 0
+    draws: int = 0
+    values: dict[str, int] = {}
+    reasons: dict[str, dict[str, int]] = {}
+    worded: dict[str, str] = {}
+    problems: dict[str, int] = {}
+    examples: dict[str, str] = {}
+    asked_true: dict[str, int] = {}
+    not_understood: dict[str, int] = {}
 
     def add(self, scored: Scored) -> None:
         """Count one row."""
         self.rows += 1
-        self.values.update(scored.values.keys())
+        self.draws += bool(scored.case.draws)
+        for name in scored.values:
+            self.values[name] = self.values.get(name, 0) + 1
         for name in _ASKED_TRUE:
             options = scored.case.evidence.get(name)
             if options is not None:
-                self.asked_true[name] += 1
-                self.not_understood[name] += sum(options) < LEAST_MASS
+                _count(self.asked_true, name)
+                _count(self.not_understood, name, int(sum(options) < LEAST_MASS))
         for method, reason in scored.reasons.items():
-            counted = self.reasons.setdefault(method, Counter())
-            kind = _NUMBER.sub("#", reason)
-            if kind in counted or len(counted) < 20:
-                counted[kind] += 1
-                self.worded.setdefault(kind, reason)
+            self._count_reason(method, _kind_of(reason), reason, 1)
         for problem in scored.row.problems:
-            kind = _NUMBER.sub("#", problem)[:160]
-            if kind not in self.problems and len(self.problems) >= MOST_KINDS:
-                kind = "other problems"
-            self.problems[kind] += 1
-            self.examples.setdefault(kind, f"{scored.row.place}: {problem}"[:200])
+            example = f"{scored.row.place}: {problem}"[:200]
+            self._count_problem(_kind_of(problem)[:160], example, 1)
+
+    def merge(self, other: Summary) -> None:
+        """Count the rows behind those that were counted here."""
+        self.rows += other.rows
+        self.draws += other.draws
+        for ours, theirs in (
+            (self.values, other.values),
+            (self.asked_true, other.asked_true),
+            (self.not_understood, other.not_understood),
+        ):
+            for name, count in theirs.items():
+                _count(ours, name, count)
+        for method, counted in other.reasons.items():
+            for kind, count in counted.items():
+                self._count_reason(method, kind, other.worded[kind], count)
+        for kind, count in other.problems.items():
+            self._count_problem(kind, other.examples[kind], count)
+
+    def _count_reason(self, method: str, kind: str, reason: str, count: int) -> None:
+        counted = self.reasons.setdefault(method, {})
+        if kind in counted or len(counted) < MOST_REASONS:
+            _count(counted, kind, count)
+            self.worded.setdefault(kind, reason)
+
+    def _count_problem(self, kind: str, example: str, count: int) -> None:
+        if kind not in self.problems and len(self.problems) >= MOST_KINDS:
+            kind = "other problems"
+        _count(self.problems, kind, count)
+        self.examples.setdefault(kind, example)
 
     @property
     def notices(self) -> list[str]:
@@ -434,13 +522,17 @@ class Summary:
             f"on {self.not_understood[name]:,} of {asked:,} rows the model put less than half of "
             f"its probability on 'true' or 'false' when asked{how}: P(True) says little there"
             for name, how in _ASKED_TRUE.items()
-            if (asked := self.asked_true[name]) and self.not_understood[name]
+            if (asked := self.asked_true.get(name)) and self.not_understood[name]
         ]
 
     def why(self, method: str) -> str:
         """Return the commonest reason for a method without a value, as the first row has it."""
         counted = self.reasons.get(method)
-        return self.worded[counted.most_common(1)[0][0]] if counted else "no rows"
+        return self.worded[max(counted, key=counted.__getitem__)] if counted else "no rows"
+
+
+def _count(counts: dict[str, int], name: str, more: int = 1) -> None:
+    counts[name] = counts.get(name, 0) + more
 
 
 def prompt_of(row: AnswerRow) -> Request:
@@ -497,30 +589,38 @@ def score_rows(
         open_ = tools.tools(engine=engine, meaning=several)
         collect(cases, wanted, open_)
         can = provided(open_)
+        known: dict[Hashable, dict[str, tuple[str, bool]]] = {}
         for row, case in zip(part, cases, strict=True):
             values: dict[str, float] = {}
-            reasons: dict[str, str] = {}
-            own = set()
-            samples = samples_of(row, case)
             there = present(case)
+            # rows that hold the same lack the same, for the same reasons
+            alike = (there, case.answer is None, row.answer is None, len(case.draws))
+            whys = None if row.problems or case.reasons else known.get(alike)
+            if whys is None:
+                whys = {
+                    name: _why(absent, case, row, can, open_)
+                    for name, method in methods.items()
+                    if (absent := [need for need in method.needs if need not in there])
+                }
+                if not row.problems and not case.reasons:
+                    known[alike] = whys
+            lacks = dict(whys)
+            samples = samples_of(row, case)
             for name, method in methods.items():
-                absent = [need for need in method.needs if need not in there]
-                if absent:
-                    reason, mine = _why(absent, case, row, can, open_)
+                if name in whys:
+                    continue
+                result = value_of(method, samples)
+                if isinstance(result, float):
+                    values[name] = result
+                elif "contra was recorded" in result:
+                    lacks[name] = lacking("nli", open_), False
+                elif result.endswith("not finite") and _MEANING & set(method.needs):
+                    lacks[name] = _NOT_READ, True
                 else:
-                    result = value_of(method, samples)
-                    if isinstance(result, float):
-                        values[name] = result
-                        continue
-                    reason, mine = result, True
-                    if "contra was recorded" in reason:
-                        reason, mine = lacking("nli", open_), False
-                    elif reason.endswith("not finite") and _MEANING & set(method.needs):
-                        reason = _NOT_READ
-                reasons[name] = reason
-                if mine:
-                    own.add(name)
-            yield Scored(row, values, reasons, frozenset(own), case)
+                    lacks[name] = result, True
+            reasons = {name: lacks[name][0] for name in methods if name in lacks}
+            own = frozenset(name for name, (_, mine) in lacks.items() if mine)
+            yield Scored(row, values, reasons, own, case)
 
 
 def present(case: Case) -> frozenset[str]:
@@ -643,56 +743,131 @@ def tokens_of(scored: Scored) -> dict[str, object]:
     return new
 
 
-@dataclasses.dataclass(kw_only=True)
-class _Scoring:
-    """What is gathered while the rows of a file pass: grades, a table of numbers, hidden states."""
+# ---- blocks of rows, in whatever process
 
-    judges: dict[str, Grader]
+
+class Plan(NamedTuple):
+    """What is done with every row. ``columns`` are those of the table of numbers."""
+
+    methods: tuple[str, ...]
     gold_metric: str
-    kept: list[str]
-    table: Columns
-    probe: Probe | None
+    columns: tuple[str, ...]
     named: bool
     learns: bool
     token_level: bool
-    summary: Summary = dataclasses.field(default_factory=Summary)
-    unjudged: Unjudged = dataclasses.field(default_factory=Unjudged)
-    texts: Texts = dataclasses.field(default_factory=Texts)
-    judged: int = 0
-    people: int = 0
-    with_gold: int = 0
-    _characters: int = 0
 
-    def add(self, block: Sequence[Scored], sink: Put) -> None:
-        """Grade a block of rows, count it, and write it."""
-        rows = [one.row for one in block]
-        self._forget(rows)
+
+class Part(msgspec.Struct, frozen=True):
+    """What became of a block of rows: their bytes in the output, their numbers, what was counted.
+
+    ``numbers`` are float64 (rows, columns of the plan); ``unread`` counts the answers that a metric
+    could not read, by metric and problem.
+    """
+
+    output: bytes
+    numbers: bytes
+    summary: Summary
+    unread: dict[str, dict[str, int]]
+    judged: int
+    people: int
+    with_gold: bool
+
+
+class RowScorer:
+    """Scores, grades and encodes a block of rows; with ``parts`` it keeps what it finished.
+
+    A copy in another process opens tools of its own, which ask and load no model.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        encode: Encode,
+        chosen: Mapping[str, Method],
+        tools: Toolbox,
+        judges: Mapping[str, Grader],
+        probe: Probe | None = None,
+    ) -> None:
+        self.plan, self._encode = plan, encode
+        self._chosen, self._tools, self._judges, self._probe = chosen, tools, judges, probe
+        self.parts: Path | None = None
+        self._characters = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _in_another_process, (self.plan, self._encode, self.parts)
+
+    @property
+    def compares(self) -> bool:
+        """Whether some score takes meanings."""
+        return any(_MEANING & set(method.needs) for method in self._chosen.values())
+
+    def is_offline(self, gold_metric: str) -> bool:
+        """Tell whether nothing asks or loads a model."""
+        tools = self._tools
+        models = tools.has_model or bool(tools.panel) or tools.asks or self._probe is not None
+        graded = gold_metric in OFFLINE or gold_metric.startswith("file:")
+        return graded and not models and tools.nli == "rules"
+
+    def __call__(self, rows: Sequence[AnswerRow]) -> Part:
+        """Return what becomes of a block, or what became of it before an interruption."""
+        if self.parts is None:
+            return self._part(rows)
+        digest = hashlib.blake2b(digest_size=16)
+        known = (__version__, SIGNATURE, RulesMeaning.signature, self.plan, self._encode)
+        digest.update(pickle.dumps(known, 5))
         for row in rows:
-            self.texts.add(row)
-        has_gold = any(row.gold for row in rows) or self.gold_metric.startswith("file:")
-        self.with_gold += has_gold
-        judges = self.judges if has_gold else {}
-        graded = {name: judge(rows) for name, judge in judges.items()}
-        if self.probe is not None:
-            self.probe.read(block)
-        for n, one in enumerate(block):
-            self.summary.add(one)
-            grades = {name: values[n] for name, values in graded.items()}
-            self.table.add(numbers_of(one.row, one.values, grades, self.kept))
-            self.judged += any(not math.isnan(g.correct) for g in grades.values())
-            self.people += one.row.human is not None
-            new = new_columns(one, named=self.named, token_level=self.token_level)
-            if self.named and self.learns:
-                new[P_IK] = None
-            self.unjudged.add(grades)
-            if self.gold_metric in grades:
-                name, grade = f"correct_{self.gold_metric}", grades[self.gold_metric]
-                new[name] = None if math.isnan(grade.correct) else grade.correct
-                if grade.problem is not None:
-                    why = why_unjudged(self.gold_metric, grade.problem)
-                    problems: Any = new[PROBLEMS]
-                    new[PROBLEMS] = {**problems, name: why}
-            sink(one.row, new)
+            digest.update(pickle.dumps(row, 5))
+        place = self.parts / f"{digest.hexdigest()}.part"
+        part = read_part(place)
+        if part is None:
+            part = self._part(rows)
+            write_part(place, part)
+        return part
+
+    def _part(self, rows: Sequence[AnswerRow]) -> Part:
+        summary, unjudged = Summary(), Unjudged()
+        new: list[dict[str, object]] = []
+        numbers: list[dict[str, float]] = []
+        judged, gold = 0, False
+        for block in _blocks(score_rows(rows, self._chosen, self._tools), BLOCK):
+            texts = [one.row for one in block]
+            self._forget(texts)
+            has_gold = any(row.gold for row in texts) or self.plan.gold_metric.startswith("file:")
+            gold |= has_gold
+            judges = self._judges if has_gold else {}
+            graded = {name: judge(texts) for name, judge in judges.items()}
+            if self._probe is not None:
+                self._probe.read(block)
+            for n, one in enumerate(block):
+                summary.add(one)
+                grades = {name: values[n] for name, values in graded.items()}
+                unjudged.add(grades)
+                judged += any(grade.correct == grade.correct for grade in grades.values())
+                numbers.append(numbers_of(one.row, one.values, grades, self.plan.columns))
+                new.append(self._new(one, grades))
+        return Part(
+            output=self._encode(rows, new),
+            numbers=number_rows(self.plan.columns, numbers).tobytes(),
+            summary=summary,
+            unread={metric: dict(counts) for metric, counts in unjudged.problems.items()},
+            judged=judged,
+            people=sum(row.human is not None for row in rows),
+            with_gold=gold,
+        )
+
+    def _new(self, one: Scored, grades: Mapping[str, Grade]) -> dict[str, object]:
+        """Return what a row gains."""
+        metric = self.plan.gold_metric
+        new = new_columns(one, named=self.plan.named, token_level=self.plan.token_level)
+        if self.plan.named and self.plan.learns:
+            new[P_IK] = None
+        if metric in grades:
+            name, grade = f"correct_{metric}", grades[metric]
+            new[name] = None if math.isnan(grade.correct) else grade.correct
+            if grade.problem is not None:
+                problems: Any = new[PROBLEMS]
+                new[PROBLEMS] = {**problems, name: why_unjudged(metric, grade.problem)}
+        return new
 
     def _forget(self, rows: Sequence[AnswerRow]) -> None:
         """Have the rules forget their texts from time to time: rows of a file rarely repeat."""
@@ -703,20 +878,87 @@ class _Scoring:
             forget_texts()
             self._characters = 0
 
-    def fit(self, seed: int) -> Fitted | str | None:
+
+def _in_another_process(plan: Plan, encode: Encode, parts: Path | None) -> RowScorer:
+    judges = graders(plan.gold_metric, default_cache_folder(), contextlib.ExitStack())
+    scorer = RowScorer(plan, encode, choose(plan.methods), Toolbox(nli="rules"), judges)
+    scorer.parts = parts
+    return scorer
+
+
+@contextlib.contextmanager
+def parts_beside(target: Path) -> Iterator[Path]:
+    """Give a folder for finished blocks; it goes when all is done, and stays on an error."""
+    folder = target.with_name(f"{target.name}.parts")
+    with one_writer(folder, "sayso score"):
+        yield folder
+        for part in folder.glob("*.part"):
+            part.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def write_part(place: Path, part: Part) -> None:
+    """Keep what became of a block, with a checksum before it."""
+    data = msgspec.msgpack.encode(part)
+    with replacing(place) as file, disk_errors(place):
+        file.write(hashlib.blake2b(data, digest_size=16).digest() + data)
+
+
+def read_part(place: Path) -> Part | None:
+    """Return what :func:`write_part` kept; ``None`` where there is nothing, or something else."""
+    try:
+        held = place.read_bytes()
+    except OSError:
+        return None
+    if hashlib.blake2b(held[16:], digest_size=16).digest() != held[:16]:
+        return None
+    try:
+        return msgspec.msgpack.decode(held[16:], type=Part)
+    except (msgspec.ValidationError, msgspec.DecodeError):
+        return None
+
+
+class _Scoring:
+    """What is gathered of the rows of a file while they pass: a table of numbers, and counts."""
+
+    def __init__(self, gold_metric: str, table: Columns) -> None:
+        self.gold_metric, self.table = gold_metric, table
+        self.summary, self.unjudged, self.texts = Summary(), Unjudged(), Texts()
+        self.judged = self.people = self.with_gold = 0
+
+    def reading(self, rows: Iterable[AnswerRow]) -> Iterator[AnswerRow]:
+        """Yield rows, and look at their words."""
+        for row in rows:
+            self.texts.add(row)
+            yield row
+
+    def add(self, part: Part) -> None:
+        """Count a block."""
+        self.summary.merge(part.summary)
+        self.table.add(np.frombuffer(part.numbers).reshape(-1, len(self.table.names)))
+        for metric, counts in part.unread.items():
+            self.unjudged.problems.setdefault(metric, Counter()).update(counts)
+        self.judged += part.judged
+        self.people += part.people
+        self.with_gold += part.with_gold
+
+    def fit(self, probe: Probe | None, seed: int) -> Fitted | str | None:
         """Return P(IK), or why there is none; ``None`` without a probe."""
-        if self.probe is None:
+        if probe is None:
             return None
         decides = "people" if self.people else self.gold_metric
         wrong = 1 - self.table.column(f"correct:{decides}")
-        return self.probe.fit(wrong, self.table.column(QUESTION_NUMBER), seed)
+        return probe.fit(wrong, self.table.column(QUESTION_NUMBER), seed)
 
-    def board(self, methods: Sequence[str], seed: int) -> Board | None:
+    def board(
+        self, judges: Mapping[str, Grader], methods: Sequence[str], seed: int
+    ) -> Board | None:
         """Return the leaderboard; ``None`` without a verdict."""
         if not self.judged and not self.people:
             return None
-        used = list(self.judges) if self.judged else []
-        unread = self.unjudged.sentences(self.judges)
+        used = list(judges) if self.judged else []
+        unread = self.unjudged.sentences(judges)
         people = self.people > 0
         why = self.texts.put_into(self.table, "people" if people else self.gold_metric, seed)
         methods = [*methods, TEXT_ONLY]

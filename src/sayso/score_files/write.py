@@ -11,9 +11,9 @@ import csv
 import hashlib
 import io
 import json
-import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -33,8 +33,11 @@ PROBLEMS = "score_problems"
 #: rows of one Parquet row group.
 ROW_GROUP = 4096
 
-Put = Callable[[AnswerRow, Mapping[str, object]], None]
-Writer = Callable[[Path, Path, Sequence[str]], Any]
+#: the new values of a row, and what turns rows with them into bytes, in whatever process
+New = Mapping[str, object]
+Encode = Callable[[Sequence[AnswerRow], Sequence[New]], bytes]
+#: takes the bytes of one :data:`Encode` after the other, in the order of the input
+Put = Callable[[bytes], None]
 
 
 def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
@@ -49,8 +52,8 @@ def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
         suffix = ".jsonl"
     place = out if out is not None else path.with_name(f"{stem_of(path)}.scored{suffix}")
     ending = place.suffix.lower()
-    if ending not in WRITERS:
-        raise InputError(f"--out {place}: expected a name ending in {', '.join(WRITERS)}")
+    if ending not in ADDERS:
+        raise InputError(f"--out {place}: expected a name ending in {', '.join(ADDERS)}")
     if ending == ".parquet" and path.suffix.lower() != ".parquet":
         raise InputError(f"--out {place}: rows of {path.name} are written as .jsonl or .csv")
     if ending != ".parquet" and path.suffix.lower() == ".parquet":
@@ -61,49 +64,79 @@ def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
     return place
 
 
-@contextlib.contextmanager
-def writing(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
-    """Give a function that takes each row with its new values, in the order of the input.
+def encoder(out: Path, columns: Sequence[str], first: AnswerRow | None) -> Encode:
+    """Return what makes rows of the file to be written; it can be pickled.
 
-    ``columns`` are the names that every row of a table gets (JSONL takes what comes).
+    ``columns`` are the names that every row of a table gets (JSONL takes what comes); ``first`` is
+    the first row, whose own columns stand before them.
     """
-    with WRITERS[out.suffix.lower()](source, out, columns) as put:
-        yield put
+    ending = out.suffix.lower()
+    if ending == ".jsonl":
+        return encode_lines
+    if ending == ".parquet":
+        return partial(encode_columns, tuple(columns))
+    return partial(encode_table, tuple(_header(columns, first)), separator_of(out))
+
+
+def _header(columns: Sequence[str], first: AnswerRow | None) -> list[str]:
+    own = first.own if first is not None else {}
+    return [*map(str, own), *(name for name in columns if name not in own)]
+
+
+def encode_lines(rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
+    """Return rows with their new values as lines of JSON."""
+    lines = (
+        json.dumps({**row.own, **values}, ensure_ascii=False)
+        for row, values in zip(rows, new, strict=True)
+    )
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+
+
+def encode_table(
+    header: Sequence[str], separator: str, rows: Sequence[AnswerRow], new: Sequence[New]
+) -> bytes:
+    """Return rows with their new values as lines of a table."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=separator)
+    for row, values in zip(rows, new, strict=True):
+        cells = {**row.own, **values}
+        writer.writerow([cell(cells.get(name)) for name in header])
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def encode_columns(columns: Sequence[str], rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
+    """Return the new columns of rows, as a stream of Arrow."""
+    import pyarrow as pa
+
+    fields = _fields(columns)
+    arrays = [_column(field, new) for field in fields]
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, pa.schema(fields)) as file:
+        file.write_batch(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)))
+    return bytes(stream.getvalue())
 
 
 @contextlib.contextmanager
-def _json_lines(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
-    with replacing(out) as file:
-
-        def put(row: AnswerRow, values: Mapping[str, object]) -> None:
-            line = json.dumps({**row.own, **values}, ensure_ascii=False)
-            with disk_errors(out):
-                file.write(line.encode("utf-8", "replace") + b"\n")
-
-        yield put
-
-
-@contextlib.contextmanager
-def _table(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
-    separator = separator_of(out)
-    with replacing(out) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", errors="replace")
-        writer: Any = csv.writer(text, delimiter=separator)
-        header: list[str] = []
-
-        def put(row: AnswerRow, values: Mapping[str, object]) -> None:
-            if not header:
-                header.extend([*map(str, row.own), *(c for c in columns if c not in row.own)])
-                writer.writerow([harmless(name) for name in header])
-            with disk_errors(out):
-                writer.writerow([cell({**row.own, **values}.get(name)) for name in header])
-
-        try:
+def writing(
+    source: Path, out: Path, columns: Sequence[str], first: AnswerRow | None
+) -> Iterator[Put]:
+    """Give a function that writes what :func:`encoder` of the same arguments makes, in order."""
+    if out.suffix.lower() == ".parquet":
+        with _parquet(source, out, columns) as put:
             yield put
+        return
+    with replacing(out) as file:
+
+        def put(encoded: bytes) -> None:
             with disk_errors(out):
-                text.flush()
-        finally:
-            text.detach()  # the file is not ours to close
+                file.write(encoded)
+
+        if out.suffix.lower() != ".jsonl" and first is not None:
+            text = io.StringIO(newline="")
+            header = [harmless(name) for name in _header(columns, first)]
+            csv.writer(text, delimiter=separator_of(out)).writerow(header)
+            put(text.getvalue().encode("utf-8", "replace"))
+        yield put
 
 
 @contextlib.contextmanager
@@ -111,28 +144,28 @@ def _parquet(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    waiting: list[Mapping[str, object]] = []
+    waiting: list[Any] = []
     with source.open("rb") as stream, pq.ParquetFile(stream) as original, replacing(out) as file:
         old = original.schema_arrow
         kept = [field for field in old if field.name not in columns]
-        new = _fields(columns)
-        schema = pa.schema([*kept, *new])
+        schema = pa.schema([*kept, *_fields(columns)])
         batches = original.iter_batches(batch_size=ROW_GROUP)
         with disk_errors(out):
             table = pq.ParquetWriter(file, schema, compression="zstd")
         batch = next(batches, None)
 
-        def put(row: AnswerRow, values: Mapping[str, object]) -> None:
+        def put(encoded: bytes) -> None:
             nonlocal batch
-            waiting.append(values)
-            if batch is None or len(waiting) < batch.num_rows:
-                return
-            added = [_column(field, waiting) for field in new]
-            arrays = [batch.column(field.name) for field in kept] + added
-            with disk_errors(out):
-                table.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
-            waiting.clear()
-            batch = next(batches, None)
+            with pa.ipc.open_stream(encoded) as added:
+                waiting.append(added.read_all())
+            while batch is not None and sum(map(len, waiting)) >= batch.num_rows:
+                new = pa.concat_tables(waiting)
+                waiting[:] = [new.slice(batch.num_rows)]
+                part = new.slice(0, batch.num_rows).combine_chunks().to_batches()[0]
+                arrays = [*(batch.column(field.name) for field in kept), *part.columns]
+                with disk_errors(out):
+                    table.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+                batch = next(batches, None)
 
         try:
             yield put
@@ -180,14 +213,6 @@ def with_columns(frame: Any, names: Sequence[str], rows: Sequence[Mapping[str, o
     for field in fields:
         table = table.append_column(field, new.column(field.name))
     return table
-
-
-WRITERS: dict[str, Writer] = {
-    ".jsonl": _json_lines,
-    ".parquet": _parquet,
-    ".csv": _table,
-    ".tsv": _table,
-}
 
 
 def add_column(
@@ -282,14 +307,25 @@ ADDERS: dict[str, Callable[[Path, str, Sequence[float | None], Mapping[int, str]
 # ---- numbers of many rows, on disk while they come
 
 Floats = NDArray[np.float64]
-#: rows written at a time.
-CHUNK = 2048
+
+
+#: rows of :class:`Columns` that are turned into columns at a time
+CHUNK = 16_384
+
+
+def number_rows(names: Sequence[str], rows: Sequence[Mapping[str, float]]) -> Floats:
+    """Return rows as numbers, (rows, names), NaN for what a row does not have."""
+    places = {name: n for n, name in enumerate(names)}
+    numbers = np.full((len(rows), len(names)), np.nan)
+    for row, values in zip(numbers, rows, strict=True):
+        row[[places[name] for name in values]] = list(values.values())
+    return numbers
 
 
 class Columns:
     """A table of floats in a temporary file: memory does not grow with its rows.
 
-    A missing value is NaN.
+    Rows come first, then columns are read. A missing value is NaN.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -297,8 +333,7 @@ class Columns:
         self._place = {name: n for n, name in enumerate(self.names)}
         # opened for as long as the object lives, and gone from the disk with it
         self._file = tempfile.TemporaryFile(prefix="sayso-columns-")  # noqa: SIM115
-        self._buffer = np.full((CHUNK, len(self.names)), np.nan)
-        self._filled = 0
+        self._turned = 0
         self.rows = 0
         self._later: dict[str, Floats] = {}
 
@@ -309,34 +344,32 @@ class Columns:
     def __contains__(self, name: str) -> bool:
         return name in self._place or name in self._later
 
-    def add(self, values: Mapping[str, float]) -> None:
-        """Add one row."""
-        row = self._buffer[self._filled]
-        row[:] = math.nan
-        for name, value in values.items():
-            row[self._place[name]] = value
-        self._filled += 1
-        self.rows += 1
-        if self._filled == CHUNK:
-            self._flush()
+    def add(self, numbers: Floats) -> None:
+        """Add rows (n, names)."""
+        self._file.seek(0, 2)
+        self._file.write(np.ascontiguousarray(numbers).tobytes())
+        self.rows += len(numbers)
 
     def column(self, name: str) -> Floats:
         """Return one column (rows,)."""
         if name in self._later:
             return self._later[name]
-        self._flush()
-        if not self.rows:
-            return np.zeros(0)
-        shape = (self.rows, len(self.names))
-        table = np.memmap(self._file, dtype=np.float64, mode="r", shape=shape)
-        return np.array(table[:, self._place[name]])
+        if self._turned != self.rows:
+            self._turn()
+        self._file.seek(8 * self.rows * self._place[name])
+        return np.frombuffer(self._file.read(8 * self.rows), dtype=np.float64)
 
-    def _flush(self) -> None:
-        if self._filled:
-            self._file.seek(0, 2)
-            self._file.write(self._buffer[: self._filled].tobytes())
-            self._file.flush()
-            self._filled = 0
+    def _turn(self) -> None:
+        """Lay the numbers out by column: a column is then one read."""
+        turned = tempfile.TemporaryFile(prefix="sayso-columns-")  # noqa: SIM115
+        self._file.seek(0)
+        for first in range(0, self.rows, CHUNK):
+            part = np.frombuffer(self._file.read(8 * CHUNK * len(self.names)), dtype=np.float64)
+            for place, values in enumerate(part.reshape(-1, len(self.names)).T):
+                turned.seek(8 * (self.rows * place + first))
+                turned.write(values.tobytes())
+        self._file.close()
+        self._file, self._turned = turned, self.rows
 
     def __enter__(self) -> Columns:
         return self

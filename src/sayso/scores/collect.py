@@ -585,7 +585,9 @@ def _fill(
     triples = [
         (case.question, a, b) for case, (mine, _) in zip(cases, pairs, strict=True) for a, b in mine
     ]
-    relations = meaning.table(triples)
+    # draws repeat each other
+    places = {triple: place for place, triple in enumerate(dict.fromkeys(triples))}
+    relations = meaning.table([*places])[[places[triple] for triple in triples]]
     at = 0
     for case, (mine, shape) in zip(cases, pairs, strict=True):
         part = relations[at : at + len(mine)]
@@ -648,7 +650,9 @@ def similarity(cases: Sequence[Case]) -> None:
     for case in cases:
         if len(case.draws) > 1 and "similarity" not in case.evidence:
             texts = [text.strip()[:LONGEST] for text in case.draws]
-            case.evidence["similarity"] = rouge_l_table(texts)
+            places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+            at = [places[text] for text in texts]
+            case.evidence["similarity"] = rouge_l_table([*places])[np.ix_(at, at)]
 
 
 def similarity_to_answer(cases: Sequence[Case]) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 
-from sayso.scores.evidence import NoEvidence, Samples, array, table, the_answer, the_draws
+from sayso.scores.evidence import NoEvidence, Samples, array, once, table, the_answer, the_draws
 from sayso.scores.graph import support
 
 _WORD = re.compile(r"\w+")
@@ -112,6 +112,11 @@ def selfcheck_prompt(samples: Samples) -> float:
 
 
 def _surprise(samples: Samples) -> list[float]:
+    """How unlikely each word of the answer is among the words of draws and answer."""
+    return once(samples, "surprise", lambda: _surprise_of_words(samples))
+
+
+def _surprise_of_words(samples: Samples) -> list[float]:
     words = _WORD.findall(the_answer(samples).text.casefold())
     if not words:
         raise NoEvidence("the answer is empty: no words to score")

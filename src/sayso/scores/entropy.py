@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats
 from sayso.records import InputError
-from sayso.scores.evidence import NoEvidence, Samples, draw_arrays, the_clusters, the_draws
+from sayso.scores.evidence import NoEvidence, Samples, draw_arrays, once, the_clusters, the_draws
 
 Estimator = Literal["rao", "mc", "direct"]
 NaiveKind = Literal["mc_norm", "mc_sum", "eq4"]
@@ -75,8 +76,11 @@ def naive_entropy(
     if kind not in ("mc_norm", "mc_sum", "eq4"):
         raise InputError(f"kind of naive entropy: got {kind!r}, expected mc_norm, mc_sum or eq4")
     values = _likelihoods(logprobs, kind == "mc_norm")
-    if values is None:
-        return None
+    return None if values is None else _naive(values, kind, texts)
+
+
+def _naive(values: Floats, kind: NaiveKind, texts: Sequence[str] | None) -> float | None:
+    """Return :func:`naive_entropy` of log-likelihoods (S,)."""
     if kind != "eq4":
         return _finite(float(-values.mean()))
     if texts is not None:
@@ -112,9 +116,19 @@ def semantic_entropy(
     if len(ids) != len(logprobs):
         raise InputError(f"{len(ids)} meaning ids for {len(logprobs)} draws: give one for each")
     values = _likelihoods(logprobs, length_norm)
-    if values is None:
-        return None
-    every = np.unique(np.asarray(ids), return_inverse=True)[1].reshape(-1)
+    return None if values is None else _over_meanings(_numbered(ids), values, estimator, texts)
+
+
+def _numbered(ids: Sequence[int]) -> NDArray[np.int64]:
+    """Return meanings as numbers from 0 in the order of their ids."""
+    places = {meaning: place for place, meaning in enumerate(sorted(set(ids)))}
+    return np.asarray([places[meaning] for meaning in ids], dtype=np.int64)
+
+
+def _over_meanings(
+    every: NDArray[np.int64], values: Floats, estimator: Estimator, texts: Sequence[str] | None
+) -> float | None:
+    """Return :func:`semantic_entropy` of log-likelihoods (S,) with meanings (S,) from 0 on."""
     kept_values, meaning = values, every
     if texts is not None:
         kept_values, kept = _unique(values, texts)
@@ -151,7 +165,16 @@ def num_sets(ids: Sequence[int]) -> int | None:
 
 
 def _texts(samples: Samples) -> list[str]:
-    return [draw.text.strip() for draw in the_draws(samples)]
+    return once(samples, "texts", lambda: [draw.text.strip() for draw in the_draws(samples)])
+
+
+def _values(samples: Samples, norm: bool) -> Floats | None:
+    """Log-likelihood of each draw, as :func:`_likelihoods` has it."""
+    return once(
+        samples,
+        ("likelihoods", norm),
+        lambda: _likelihoods(draw_arrays(samples, "logprobs"), norm),
+    )
 
 
 def _known(value: float | None) -> float:
@@ -164,8 +187,8 @@ def naive(kind: NaiveKind) -> Callable[[Samples], float]:
     """Return a naive entropy of the draws as a score."""
 
     def score(samples: Samples) -> float:
-        logprobs = draw_arrays(samples, "logprobs")
-        return _known(naive_entropy(logprobs, kind, _texts(samples)))  # type: ignore[arg-type]
+        values = _values(samples, kind == "mc_norm")
+        return _known(None if values is None else _naive(values, kind, _texts(samples)))
 
     score.__doc__ = f"""{_NAIVE[kind]}
 
@@ -181,10 +204,10 @@ def semantic(
     """Return a semantic entropy of the draws as a score."""
 
     def score(samples: Samples) -> float:
-        ids = the_clusters(samples)
-        logprobs = draw_arrays(samples, "logprobs")
+        ids = once(samples, "meanings", lambda: _numbered(the_clusters(samples)))
+        values = _values(samples, length_norm)
         texts = _texts(samples) if unique else None
-        return _known(semantic_entropy(ids, logprobs, estimator, length_norm, texts))  # type: ignore[arg-type]
+        return _known(None if values is None else _over_meanings(ids, values, estimator, texts))
 
     below_zero = length_norm or not unique
     span = {"rao": "0..log k", "mc": "-inf..inf" if below_zero else "0..inf", "direct": "0..inf"}

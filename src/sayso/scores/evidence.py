@@ -9,8 +9,8 @@ number that is not finite, gives no score and a reason, never a default: a NaN m
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,6 +20,9 @@ from sayso.records import Generation, Request
 
 #: Log-probabilities this far above 0 are rounding, more is a mistake.
 ABOVE_ZERO = 1e-4
+
+
+Made = TypeVar("Made")
 
 
 class NoEvidence(Exception):  # noqa: N818
@@ -49,7 +52,7 @@ class Answer(msgspec.Struct, frozen=True):
     problem: str | None = None
 
 
-class Samples(msgspec.Struct, frozen=True, eq=False):
+class Samples(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Everything recorded about one question; ``None`` = not collected.
 
     ``answer`` is the scored answer (low temperature), ``draws`` k others at T=1. ``clusters`` (k,)
@@ -165,9 +168,25 @@ def array(answer: Answer, name: str, who: str = "the answer") -> Floats:
     return row
 
 
+def once(samples: Samples, key: Hashable, make: Callable[[], Made]) -> Made:
+    """Return what several scores derive from the same evidence; it is made once, by its ``key``.
+
+    What it is made of must not change, nor what is returned.
+    """
+    known: dict[Any, Any] = samples.__dict__
+    if key not in known:
+        known[key] = make()
+    made: Made = known[key]
+    return made
+
+
 def draw_arrays(samples: Samples, name: str) -> list[Floats]:
     """Return a per-token array of every draw."""
-    return [array(d, name, f"draw {i}") for i, d in enumerate(the_draws(samples))]
+    return once(
+        samples,
+        ("draw_arrays", name),
+        lambda: [array(d, name, f"draw {i}") for i, d in enumerate(the_draws(samples))],
+    )
 
 
 def the_clusters(samples: Samples) -> tuple[int, ...]:
@@ -207,9 +226,13 @@ def draw_table(samples: Samples, name: str, identical: float) -> Floats:
 
     A string entails itself, whatever a model says.
     """
-    texts = [draw.text.strip() for draw in the_draws(samples, 2)]
-    same = np.asarray([[a == b for b in texts] for a in texts], dtype=np.bool_)
-    return np.asarray(np.where(same, identical, table(samples, name, same.shape)))
+
+    def make() -> Floats:
+        texts = [draw.text.strip() for draw in the_draws(samples, 2)]
+        same = np.asarray([[a == b for b in texts] for a in texts], dtype=np.bool_)
+        return np.asarray(np.where(same, identical, table(samples, name, same.shape)))
+
+    return once(samples, ("draw_table", name, identical), make)
 
 
 def fraction(value: float | None, name: str) -> float:

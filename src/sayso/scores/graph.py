@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from sayso.metrics.arrays import Floats
-from sayso.scores.evidence import Samples, draw_table, the_draws
+from sayso.scores.evidence import Samples, draw_table, once, the_draws
 
 Kind = Literal["entailment", "contradiction", "similarity"]
 #: Eigenvalues of L below this count as directions of meaning (Lin et al. 2024).
@@ -35,9 +35,17 @@ def _weights(samples: Samples, kind: Kind) -> Floats:
     return np.asarray((alike + alike.T) / 2, dtype=np.float64)
 
 
-def _laplacian(weights: Floats) -> Floats:
-    root = 1 / np.sqrt(weights.sum(axis=1))
-    return np.asarray(np.eye(len(weights)) - root[:, None] * weights * root[None, :])
+def _spectrum(samples: Samples, kind: Kind) -> tuple[Floats, Floats]:
+    """Eigenvalues and eigenvectors of L."""
+
+    def make() -> tuple[Floats, Floats]:
+        weights = _weights(samples, kind)
+        root = 1 / np.sqrt(weights.sum(axis=1))
+        laplacian = np.eye(len(weights)) - root[:, None] * weights * root[None, :]
+        values, vectors = np.linalg.eigh(laplacian)
+        return values, vectors
+
+    return once(samples, ("spectrum", kind), make)
 
 
 def _document(
@@ -54,7 +62,7 @@ def eigenvalues(kind: Kind) -> Callable[[Samples], float]:
     """Return EigV as a score: sum over eigenvalues of L of max(0, 1 - eigenvalue)."""
 
     def score(samples: Samples) -> float:
-        values = np.linalg.eigvalsh(_laplacian(_weights(samples, kind)))
+        values, _ = _spectrum(samples, kind)
         return round(float(np.maximum(0, 1 - values).sum()), DECIMALS)
 
     _document(
@@ -78,7 +86,7 @@ def eccentricity(kind: Kind) -> Callable[[Samples], float]:
     """Return Ecc as a score: how far the draws lie from their mean in the space of meanings."""
 
     def score(samples: Samples) -> float:
-        values, vectors = np.linalg.eigh(_laplacian(_weights(samples, kind)))
+        values, vectors = _spectrum(samples, kind)
         space = vectors[:, values < NEAR]
         return round(float(np.linalg.norm(space - space.mean(axis=0))), DECIMALS)
 

@@ -38,6 +38,7 @@ from sayso.storage.atomic import full_disk, is_full, make_private, reason_of
 FILE_NAME = "replies.sqlite"
 KEPT_PROBLEMS = frozenset({"truncated"})
 CHUNK = 500  # keys in one query
+ALL_KEYS = "SELECT key FROM replies"
 T = TypeVar("T")
 Row = tuple[bytes, int, bytes]  # key, checksum, compressed reply
 
@@ -114,6 +115,11 @@ class Cache:
             for key in wanted
             if key in known
         }
+
+    def keys(self) -> set[bytes]:
+        """Return the keys of all replies that are committed."""
+        with self._guard:
+            return set(self._run(lambda db: [key for (key,) in db.execute(ALL_KEYS)]))
 
     def put(self, key: bytes, generation: Generation) -> None:
         """Keep a reply, soon: see :meth:`put_together`."""
@@ -298,13 +304,21 @@ def rows_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[Row]:
         yield from db.execute(f"SELECT key, crc, reply FROM replies WHERE key IN ({marks})", chunk)
 
 
-# ---- a stored reply: the reply alone, as compressed JSON, exactly
+# ---- a stored reply: the reply alone, exactly
+#
+# MessagePack, compressed where it is long; compressed JSON where MessagePack cannot say it (lone
+# surrogates, huge integers), and in the files of earlier versions. The first byte tells them apart:
+# a compressed reply begins with a "x", JSON with a "{", and no reply in MessagePack does.
 
 ARRAYS = (
     "token_ids", "offsets", "logprobs", "entropies", "margins", "self_certainty", "renyi",
     "alternatives",
 )  # fmt: skip
 NOTHING = Request(messages=())
+PLAIN = 4000  # bytes that fit on a page with the rest of their row: compressing them saves no disk
+COMPRESSED, OBJECT = b"x", b"{"
+PACK = msgspec.msgpack.Encoder()
+UNPACK = msgspec.msgpack.Decoder(Generation)
 DECODER = msgspec.json.Decoder(Generation)
 
 
@@ -317,30 +331,31 @@ def unbind(generation: Generation) -> Generation:
 
 
 def encode(generation: Generation) -> bytes:
-    """Return a reply as compressed JSON, exactly: NaN and lone surrogates included."""
+    """Return the bytes of a reply, exactly: NaN and lone surrogates included."""
     try:
-        text = msgspec.json.encode(generation)
-    except UnicodeEncodeError:
-        text = b"null"
-    if b"null" in text:  # a NaN or infinity was written as null, or a text says "null"
-        text = json.dumps(msgspec.to_builtins(generation), separators=(",", ":")).encode()
-    return zlib.compress(text, 1)
+        data = PACK.encode(generation)
+    except (UnicodeEncodeError, OverflowError):
+        text = json.dumps(msgspec.to_builtins(generation), separators=(",", ":"))
+        return zlib.compress(text.encode(), 1)
+    return data if len(data) <= PLAIN else zlib.compress(data, 1)
 
 
 def decode(data: bytes) -> Generation | None:
     """Return the reply, or ``None`` when it is not one."""
     try:
-        text = zlib.decompress(data)
-    except (zlib.error, MemoryError):
+        if data.startswith(COMPRESSED):
+            data = zlib.decompress(data)
+        return decode_json(data) if data.startswith(OBJECT) else UNPACK.decode(data)
+    except (zlib.error, MemoryError, ValueError, RecursionError):  # msgspec's are ValueErrors
         return None
+
+
+def decode_json(text: bytes) -> Generation:
+    """Return a reply that was written as JSON, by an earlier version or for what only JSON says."""
     try:
         return DECODER.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        pass
-    try:
+    except (msgspec.DecodeError, UnicodeDecodeError):  # NaN, or a lone surrogate
         return msgspec.convert(json.loads(text), Generation)
-    except (ValueError, RecursionError):  # JSON and msgspec errors are ValueErrors
-        return None
 
 
 def arrays_of(generation: Generation) -> frozenset[str]:
@@ -392,7 +407,7 @@ def sound(key: object, crc: object, reply: object) -> bool:
 
 # ---- the SQLite file: opening and locking it
 
-VERSION = 1
+VERSION = 2  # 1: all replies as compressed JSON
 APPLICATION = 0x73617973  # "says"
 PAGE = 4096  # bytes; salvage reads pages by itself
 SCHEMA = (
@@ -553,6 +568,8 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
         )
     if not ours or schema != [(b"replies", SCHEMA.encode())]:
         raise DamagedError("unexpected schema")
+    if version < VERSION:  # an earlier sayso would take the rows written from now on for damage
+        db.execute(f"PRAGMA user_version={VERSION}")
 
 
 def set_journal(db: sqlite3.Connection, path: Path, wait: float) -> str | None:

@@ -28,10 +28,14 @@ Ints = NDArray[np.int64]
 EXPECTED, SHARE = 32, 0.5
 #: What rows may fill of the places once some of them had to be restarted.
 ROOM = 0.8
-#: The share of places that must be free before waiting prompts enter: prefilling a few is slow.
+#: The share of all rows that must enter together while others go on: prefilling a few is slow, and
+#: they take as many columns as the longest of the others.
 REFILL_SHARE = 0.25
 #: Ghosts, rows that no request continues, are computed along up to this share of all rows.
-GHOST_SHARE = 0.2
+GHOST_SHARE = 0.05
+#: A loop is a block of tokens that stands at least so often in a row and over at least so many
+#: tokens: a refrain comes twice, and a row of a table or of dashes is shorter.
+COPIES, LOOPED = 3, 24
 
 
 class Job(NamedTuple):
@@ -44,25 +48,50 @@ class Job(NamedTuple):
 
 class Raw(NamedTuple):
     """What was generated for a job, the end-of-text token left out. ``finish`` is "stop",
-    "stop_string", "length" or "failed"; ``computed`` counts the end-of-text token."""
+    "stop_string", "length", "loop" or "failed"; ``computed`` counts the end-of-text token,
+    ``repeated`` the tokens at the end that only repeat a loop's block."""
 
     job: Job
     ids: list[int]
     arrays: dict[str, list[object]]
     finish: str
     computed: int
+    repeated: int = 0
 
 
 Stopper = Callable[[Job, Sequence[int]], bool]
 
 
+class Loop:
+    """Notices that the newest tokens of an answer are one block again and again."""
+
+    __slots__ = ("needed", "newest", "same")
+
+    def __init__(self, max_tokens: int) -> None:
+        sizes = np.arange(1, max_tokens // COPIES + 1)
+        self.needed = np.maximum((COPIES - 1) * sizes, LOOPED - sizes)
+        self.newest = np.full(len(sizes), -1)
+        # for each size of a block, how many tokens in a row equal those one block earlier
+        self.same = np.zeros(len(sizes), dtype=np.int64)
+
+    def add(self, token: int) -> int:
+        """Return how many of the newest tokens repeat the block before them; 0: no loop."""
+        self.same = np.where(self.newest == token, self.same + 1, 0)
+        self.newest[1:] = self.newest[:-1]
+        self.newest[:1] = token
+        loops = np.flatnonzero(self.same >= self.needed)
+        return int(self.same[loops[0]]) if len(loops) else 0
+
+
 class Lane:
     """One request in progress: its settings, its uniforms and its history."""
 
-    __slots__ = ("arrays", "ids", "job", "slot", "uniforms")
+    __slots__ = ("arrays", "ids", "job", "loop", "repeated", "slot", "uniforms")
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, end_loops: bool) -> None:
         self.job = job
+        self.loop = Loop(job.request.max_tokens) if end_loops else None
+        self.repeated = 0
         self.slot = -1
         self.ids: list[int] = []
         self.arrays: dict[str, list[object]] = {}
@@ -89,12 +118,14 @@ class Decoder:
         ends: frozenset[int],
         stopper: Stopper,
         record: frozenset[str],
+        end_loops: bool = False,
     ) -> None:
         self.cache = cache
         self.limits = limits
         self.ends = ends
         self.stopper = stopper
         self.record = record
+        self.end_loops = end_loops
         self.lanes: list[Lane] = []
         self.tokens: Ints = np.zeros(0, dtype=np.int64)
         self.evicted = 0
@@ -139,9 +170,13 @@ class Decoder:
             width = max(width, size + min(longest, EXPECTED) + AHEAD)
             grown = max(grown, size + max(min(longest, EXPECTED), int(SHARE * longest)) + AHEAD)
             rows = live + len(new) + 1
-            if rows > 1 and (rows * width > self.limits.slots or rows * grown > self.limits.most):
+            refill = live and rows * width > self.limits.slots
+            if rows > 1 and (refill or rows * grown > self.limits.most):
                 break
-            new.append(Lane(waiting.popleft()))
+            new.append(Lane(waiting.popleft(), self.end_loops))
+        if live and waiting and len(new) < REFILL_SHARE * self.limits.rows:
+            waiting.extendleft(lane.job for lane in reversed(new))
+            return []
         return new
 
     def _expected(self) -> int:
@@ -190,7 +225,7 @@ class Decoder:
                 finish = self._ended(lane)
             if finish:
                 computed = len(lane.ids) + (finish == "stop")
-                done.append(Raw(lane.job, lane.ids, lane.arrays, finish, computed))
+                done.append(Raw(lane.job, lane.ids, lane.arrays, finish, computed, lane.repeated))
                 lane.slot = -1
             else:
                 live.append(lane)
@@ -245,6 +280,10 @@ class Decoder:
         request = lane.job.request
         if (request.stop or lane.job.prompt.stop) and self.stopper(lane.job, lane.ids):
             return "stop_string"
+        if lane.loop is not None:
+            lane.repeated = lane.loop.add(lane.ids[-1])
+            if lane.repeated:
+                return "loop"
         return "length" if len(lane.ids) >= request.max_tokens else ""
 
     def _branch(self, lanes: Sequence[Lane], tokens: Ints, first: int, last: int) -> None:

@@ -40,6 +40,7 @@ from sayso.engines.hf.text import (
     prompt_notices,
     read_answer,
     renderer,
+    said_once,
     stops_here,
 )
 from sayso.records import Alternative, Generation, InputError, Request, Usage
@@ -110,6 +111,9 @@ class HfEngine:
     ) -> None:
         self.name = name
         self.identity, self.base, self.signature = identity
+        if options.end_loops:  # its answers are others
+            self.identity += "|end_loops"
+            self.signature += "+end_loops"
         self.counts = Counts()
         self.options = options
         self.tokenizer = tokenizer
@@ -202,8 +206,9 @@ class HfEngine:
         }
         while waiting:
             decoder = Decoder(
-                open_cache(self.runner), self.limits, self.ends, self._stops, self.record
-            )
+                open_cache(self.runner), self.limits, self.ends, self._stops, self.record,
+                self.options.end_loops,
+            )  # fmt: skip
             try:
                 for raw in decoder.run(list(waiting.values())):
                     del waiting[raw.job.number]
@@ -345,14 +350,16 @@ def unanswered(request: Request, prompt: Rendered, problem: str | None) -> Gener
 def answered(raw: Raw, detokenizer: Detokenizer, record: frozenset[str]) -> Generation:
     """Return the record of what was generated; arrays in ``record`` cover the text's tokens.
 
-    The end-of-text token is in none of the arrays but counts in the usage. The log-probabilities
+    The end-of-text token and what a loop repeats are in none of the arrays but count in the usage.
+    The log-probabilities
     of an answer that follows a thought are given that thought, and say so.
     """
     job, request = raw.job, raw.job.request
     if raw.finish == "failed":
         return unanswered(request, job.prompt, "failed: the model gave no numbers (NaN)")
     stops = (*request.stop, *job.prompt.stop)
-    answer = read_answer(detokenizer, raw.ids, stops, job.prompt.thought)
+    kept = said_once(detokenizer, raw.ids, raw.repeated) if raw.finish == "loop" else len(raw.ids)
+    answer = read_answer(detokenizer, raw.ids[:kept], stops, job.prompt.thought)
     part = slice(answer.first, answer.last)
     overrides = job.prompt.overrides
     if request.response_format is not None:

@@ -151,7 +151,7 @@ def _collect(
     width = logits.shape[1]
     real = [min(max(len(g.ids) - at, 0), width) for g in batch]
     keep = torch.arange(width) < torch.tensor(real)[:, None]
-    columns = measure(logits[keep.to(logits.device)], targets[:, at : at + width][keep], want)
+    columns = measure(logits.flatten(0, 1), targets[:, at : at + width][keep], want, keep.flatten())
     ends = np.cumsum(real).tolist()
     for name, values in columns.items():
         for row, (end, count) in enumerate(zip(ends, real, strict=True)):
@@ -172,12 +172,19 @@ def _read_alone(runner: Runner, item: Given, want: frozenset[str], watch: Watch 
     return measure(logits[0, :count], torch.tensor(item.ids), want)
 
 
-def measure(logits: Tensor, tokens: Tensor, want: frozenset[str]) -> Arrays:
-    """Return the wanted arrays for N distributions (N, V) and the tokens (N,) that follow."""
+def measure(
+    logits: Tensor, tokens: Tensor, want: frozenset[str], keep: Tensor | None = None
+) -> Arrays:
+    """Return the wanted arrays for N distributions (N, V) and the tokens (N,) that follow.
+
+    With ``keep`` (M,) logits are (M, V), of which N are kept: a few at a time, never all copied.
+    """
     arrays: Arrays = {name: [] for name in want}
     step = sampling.at_once(logits)
+    rows = None if keep is None else keep.nonzero()[:, 0].to(logits.device)
     for at in range(0, len(tokens), step):
-        reading = sampling.read(logits[at : at + step])
+        span = slice(at, at + step)
+        reading = sampling.read(logits[span if rows is None else rows[span]])
         place = torch.arange(len(reading.best), device=reading.best.device)
         part = tokens[at : at + step].to(place.device)
         for name, values in sampling.record(reading, place, part, want).items():

@@ -8,7 +8,6 @@ import hashlib
 import inspect
 import json
 import os
-import time
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -34,6 +33,7 @@ from sayso.engines.hf.files import (
     unpacked_folder,
 )
 from sayso.engines.hf.text import ends_of_text
+from sayso.processes import free_processors
 from sayso.records import InputError
 
 TOKENIZER_FILES = (
@@ -47,7 +47,8 @@ REFUSALS = (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError,
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How to open a model. ``max_rows`` and ``token_slots`` bound what is computed at once.
 
-    Without ``weights`` a model has its identity and its tokenizer, and can answer nothing.
+    With ``end_loops`` an answer ends where it only repeats itself. Without ``weights`` a model has
+    its identity and its tokenizer, and can answer nothing.
     """
 
     device: str = "auto"
@@ -61,6 +62,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chat_template: str | None = None
     trust_remote_code: bool = False
     allow_pickle: bool = False
+    end_loops: bool = False
     weights: bool = True
 
 
@@ -160,9 +162,13 @@ def _why(error: Exception, local: bool) -> str:
     """Return in one line why a model cannot be opened: above all that the hub is out of reach."""
     if local:
         return reason_of(error)
+    expected = "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
     if not hub_answers():
-        return "its files are not in the hub's cache on this machine, and the hub cannot be reached"
-    return f"{reason_of(error)} (expected a folder, or a model's id on the hub)"
+        return (
+            "there is no folder of this name here, its files are not in the hub's cache on this "
+            f"machine, and the hub cannot be reached; {expected}"
+        )
+    return f"{reason_of(error)} ({expected})"
 
 
 # ---- folders and hub ids
@@ -314,27 +320,8 @@ def choose_threads(model: Any, options: Options) -> int | None:
         return None
     if model.num_parameters() < 50_000_000:
         return 1
-    return max(1, min(torch.get_num_threads(), free_processors()))
-
-
-#: seconds of processor time after which a process is part of the machine's load itself
-LATELY = 30.0
-
-
-def free_processors() -> int:
-    """Return how many processors this process may use and no other used in the last minute."""
-    every = os.cpu_count() or 1
-    try:
-        allowed = len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS, Windows
-        allowed = every
-    try:
-        busy = os.getloadavg()[0]
-    except (AttributeError, OSError):  # Windows
-        busy = 0.0
-    if time.process_time() > LATELY:  # what this process computed is in the load too
-        busy = max(0.0, busy - torch.get_num_threads())
-    return round(allowed * (1 - busy / every))
+    threads = torch.get_num_threads()
+    return max(1, min(threads, free_processors(threads)))
 
 
 # ---- what a model is called in the cache
@@ -430,9 +417,21 @@ class Runner:
         self.cache_name = "past_key_values" if "past_key_values" in accepted else "cache_params"
         self.memory = _memory(model, self.cache_name in accepted)
         text = model.config.get_text_config(decoder=True)
+        if self.device.type == "cpu":
+            self.prefill_slots = max(256, min(self.prefill_slots, PREFILL // self.place))
         self.vocabulary = int(text.vocab_size)
         context = getattr(text, "max_position_embeddings", None)
         self.context = int(context) if context and int(context) > 0 else None
+
+    @property
+    def place(self) -> int:
+        """Bytes of one token's keys and values."""
+        text = self.model.config.get_text_config(decoder=True)
+        layers = int(getattr(text, "num_hidden_layers", 12))
+        heads = int(getattr(text, "num_attention_heads", 12) or 12)
+        kept = int(getattr(text, "num_key_value_heads", heads) or heads)
+        size = int(getattr(text, "head_dim", 0) or getattr(text, "hidden_size", 768) // heads)
+        return max(1, 2 * layers * kept * size * torch.finfo(self.model.dtype).bits // 8)
 
     @torch.inference_mode()
     def forward(
@@ -474,10 +473,13 @@ def _memory(model: Any, takes_cache: bool) -> str:
 #: Rows at once. Measured on the built-in model: 256 to 512 are best on a CPU, 1024 costs a third
 #: more.
 ROWS = 512
-#: Bytes on a CPU: cached keys and values are expected to take ``CACHE``, or this share of the
-#: weights if that is more, and three times ``CACHE`` where answers grow longer; the logits of one
-#: step ``LOGITS``, or those of 64 rows. More rows gain little there (benchmarks/peers.md).
+#: Bytes on a CPU: cached keys and values take three times ``CACHE``, or this share of the weights
+#: if that is more; where prompts join rows in progress, a third of it or that share; the logits of
+#: one step ``LOGITS``, or those of 64 rows. More rows gain little there (benchmarks/peers.md).
 CACHE, CACHE_SHARE, LOGITS = 128 << 20, 0.4, 20 << 20
+#: Bytes of keys and values on a CPU that one pass over prompts or given texts may make: they come
+#: on top of those that are kept.
+PREFILL = 48 << 20
 #: How CUDA, MPS and the CPU say that memory ran out.
 OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 
@@ -485,9 +487,9 @@ OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 class Limits(NamedTuple):
     """How much is computed at once: rows, and token places in the cache.
 
-    Prompts are admitted while their answers are expected to stay within ``slots``, and would stay
-    within ``most`` if they grew half as long as they may; rows whose answers grow longer still are
-    restarted only above ``most``, since that repeats work.
+    Prompts are admitted while their answers would stay within ``most`` if they grew half as long as
+    they may, and join others in progress only while all are expected to stay within ``slots``; rows
+    whose answers grow longer still are restarted only above ``most``, since that repeats work.
     """
 
     rows: int
@@ -505,23 +507,18 @@ def first_limits(runner: Runner, options: Options) -> Limits:
     Cached keys and values take at most 70 % of what is free on a graphics card, a quarter of what
     is free in main memory, and on a CPU a share of the weights (:data:`CACHE_SHARE`).
     """
-    text = runner.model.config.get_text_config(decoder=True)
-    layers = int(getattr(text, "num_hidden_layers", 12))
-    heads = int(getattr(text, "num_attention_heads", 12) or 12)
-    kept = int(getattr(text, "num_key_value_heads", heads) or heads)
-    size = int(getattr(text, "head_dim", 0) or getattr(text, "hidden_size", 768) // heads)
-    width = 2 * layers * kept * size * torch.tensor([], dtype=runner.model.dtype).itemsize
+    width = runner.place
     if runner.device.type == "cuda":
         memory, share = torch.cuda.mem_get_info(runner.device)[0], 0.7
     else:
         memory, share = free_memory(), 0.25
-    most = max(1024, int(memory * share) // max(1, width))
+    most = max(1024, int(memory * share) // width)
     slots, rows = most, ROWS
     if runner.device.type == "cpu":
         weights = sum(p.numel() * p.element_size() for p in runner.model.parameters())
         share = int(CACHE_SHARE * weights)
-        slots = min(most, max(1024, max(CACHE, share) // max(1, width)))
-        most = min(most, max(1024, max(3 * CACHE, share) // max(1, width)))
+        slots = min(most, max(1024, max(CACHE, share) // width))
+        most = min(most, max(1024, max(3 * CACHE, share) // width))
         rows = min(ROWS, max(64, LOGITS // (4 * runner.vocabulary)))
     if options.token_slots:
         slots = most = options.token_slots

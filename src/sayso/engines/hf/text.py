@@ -233,6 +233,8 @@ def ends_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
 BROKEN = "\ufffd"
 #: A thought opens within this many tokens, or there is none.
 HEAD = 48
+#: How a text ends whose last sentence is complete.
+SENTENCE_END = re.compile(r"""(?:[.!?…]["'”’)\]*_]*|\n) *\Z""")
 
 
 class Answer(NamedTuple):
@@ -338,6 +340,18 @@ def read_answer(
         text, parts.first, parts.first + len(offsets), tuple(offsets), parts.thinking,
         parts.tokens, parts.unclosed, stopped,
     )  # fmt: skip
+
+
+def said_once(detokenizer: Detokenizer, ids: Sequence[int], repeated: int) -> int:
+    """Return how many tokens of an answer that ends in a loop to keep.
+
+    Those before its last ``repeated``, which only repeat, and more of them up to the end of a
+    sentence: a sentence without its end would be read as one that breaks off.
+    """
+    first = len(ids) - repeated
+    ends = {end: detokenizer.decode(ids[max(0, end - 8) : end]) for end in range(first, len(ids))}
+    whole = [end for end, text in ends.items() if not text.endswith(BROKEN)]
+    return next((end for end in whole if SENTENCE_END.search(ends[end])), (whole or [first])[0])
 
 
 class Separation(NamedTuple):

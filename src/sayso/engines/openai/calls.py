@@ -2,46 +2,36 @@
 
 The caller's side (:mod:`sayso.engines.openai.engine`) is synchronous and works inside notebooks,
 which have a running loop already. A :class:`Session` hands every :class:`Call` to the
-:class:`Dispatcher`, which starts it when the :class:`Pace` allows; the :class:`Asker` sends it
-through the :class:`Wire` and settles it, or says when to repeat it. A call that waits to be
-repeated holds no place: others go on meanwhile.
+:class:`Dispatcher`, which chooses one of the endpoints that serve the model and starts the call
+there when the endpoint's :class:`Pace` allows; its :class:`Asker` sends it through the
+:class:`~sayso.engines.openai.wire.Wire` and settles it, or says when to repeat it. A call that
+waits to be repeated holds no place: others go on meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
+import hashlib
 import math
 import random
-import re
-import ssl
 import threading
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-import httpx2
 import msgspec
-import openai
-from openai import Omit
 
 from sayso.engines.engine import Counts
 from sayso.engines.openai.endpoint import Endpoint, Options, explain, outline, safe_line
 from sayso.engines.openai.reply import (
-    ACCEPTED,
     ENDPOINT,
-    Body,
     Fault,
     Reply,
-    UnreadableError,
     broken_inside,
-    read_failure,
-    read_reply,
     records,
     stated_context,
-    too_long,
     unanswered,
 )
 from sayso.engines.openai.request import (
@@ -53,11 +43,9 @@ from sayso.engines.openai.request import (
     refused_names,
     without,
 )
+from sayso.engines.openai.wire import Wire
 from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request
-
-if TYPE_CHECKING:
-    from openai._types import RequestOptions
 
 T = TypeVar("T")
 #: a request's index with its generation
@@ -110,10 +98,14 @@ class Call:
     """One call: a request, or several that differ only in the draw and share it.
 
     ``tries`` counts broken attempts, ``busy`` refusals for too many requests, ``learning`` refused
-    parameters. ``first`` is when it was first sent, ``started`` when it was last.
+    parameters. ``first`` is when it was first sent, ``started`` when it was last, ``asker`` where
+    to; ``avoid`` is where it broke.
     """
 
-    __slots__ = ("busy", "first", "indices", "learning", "requests", "session", "started", "tries")
+    __slots__ = (
+        *("asker", "avoid", "busy", "first", "indices", "learning", "requests", "session"),
+        *("started", "tries"),
+    )
 
     def __init__(
         self, session: Session, indices: Sequence[int], requests: Sequence[Request]
@@ -126,6 +118,8 @@ class Call:
         self.learning = 0
         self.first: float | None = None
         self.started = 0.0
+        self.asker: Asker | None = None
+        self.avoid: Asker | None = None
 
 
 class Session:
@@ -201,61 +195,144 @@ class Session:
             self.results.put(error)
 
 
-#: Sends a call once and settles it, or returns after how many seconds to repeat it.
-Ask = Callable[[Call], Awaitable[float | None]]
+#: how much fuller than the emptiest endpoint, as a share of what it bears, the endpoint may be to
+#: which all draws of a prompt go
+SPREAD = 1.0
+#: how many times what may be in flight is held ready for several endpoints: enough prompts at a
+#: time that each endpoint has some of its own
+AHEAD = 4
 
 
 class Dispatcher:
-    """Starts calls as the pace allows. Everything but the constructor runs in the loop's thread."""
+    """Starts calls at the endpoints. Everything but the constructor runs in the loop's thread.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, pace: Pace, ask: Ask) -> None:
+    A call waits at one endpoint: a draw at the one that its prompt belongs to, so that a server's
+    cache of prefixes serves all draws of a prompt (rendezvous hashing: each endpoint that comes or
+    goes moves only its own prompts), unless that one is set aside or much fuller than another;
+    any other call where there is most room. An endpoint with room and nothing that waits takes
+    over what waits elsewhere.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, askers: Sequence[Asker]) -> None:
         self.loop = loop
-        self.pace = pace
-        self.ask = ask
-        self.waiting: deque[Call] = deque()
-        self.running: dict[asyncio.Task[None], Call] = {}
+        self.askers = list(askers)
+        self.running: dict[asyncio.Task[None], tuple[Call, Asker]] = {}
         self.later: dict[Call, asyncio.TimerHandle] = {}
         self.timer: asyncio.TimerHandle | None = None
 
     @property
     def in_flight(self) -> int:
         """Requests of all sessions that are on the wire."""
-        return sum(len(call.requests) for call in list(self.running.values()))
+        return sum(len(call.requests) for call, _ in list(self.running.values()))
+
+    @property
+    def listed(self) -> list[Asker]:
+        """The endpoints that calls may go to."""
+        return [asker for asker in self.askers if asker.listed]
+
+    @property
+    def limit(self) -> float:
+        """How many calls may be in flight now."""
+        return sum(asker.pace.limit for asker in self.listed)
+
+    def wanted(self, taken: int) -> int:
+        """How many more calls to take where so many have not ended; 0 while there are enough."""
+        several, limit = len(self.askers) > 1, self.limit
+        if taken > (limit * (AHEAD - 1) if several else limit + 4):
+            return 0
+        window = limit * AHEAD if several else self.askers[0].pace.window
+        return max(0, int(window) - taken)
+
+    def hopeless(self, now: float) -> bool:
+        """Whether every endpoint puts everyone off for longer than patience."""
+        return all(asker.pace.hopeless(now) for asker in self.listed)
+
+    def end(self, line: InputError) -> InputError:
+        """Return the line that ends a session; the next one tries every endpoint again."""
+        several = len(self.listed)
+        for asker in self.listed:
+            asker.ended = None
+        more = f"; none of the {several} endpoints can be asked" if several > 1 else ""
+        return InputError(f"{line}{more}")
+
+    def open_at(self) -> float:
+        """When the next endpoint may be asked, if none may be now."""
+        return min(asker.pace.paused_until for asker in self.listed)
 
     def add(self, calls: Sequence[Call]) -> None:
         """Queue calls and start what may start."""
-        self.waiting.extend(calls)
+        for call in calls:
+            self._place(call)
         self._give_back()
         self.pump()
 
+    def _place(self, call: Call, *, first: bool = False) -> None:
+        """Let a call wait at an endpoint, before or behind the others there."""
+        asker = self.askers[0] if len(self.askers) == 1 else self._choose(call)
+        (asker.waiting.appendleft if first else asker.waiting.append)(call)
+
+    def _choose(self, call: Call) -> Asker:
+        """Return the endpoint for a call; one that is repeated goes elsewhere if it can."""
+        now = self.loop.time()
+        usable = [asker for asker in self.askers if asker.open(now)] or self.listed
+        usable = [asker for asker in usable if asker is not call.avoid] or usable
+        emptiest = min(usable, key=lambda asker: (asker.load, asker.answered))
+        if call.requests[0].greedy or len(usable) == 1:
+            return emptiest
+        prompt = prompt_digest(call.requests[0])
+        ranked = sorted(usable, key=lambda asker: asker.rank(prompt))
+        return next(a for a in ranked if a.load <= emptiest.load + SPREAD)
+
     def pump(self) -> None:
         """Start waiting calls."""
-        while self.waiting and len(self.running) < max(1, int(self.pace.limit)):
-            pause = self.pace.paused_until - self.loop.time()
-            # while answers may be on their way, nothing is given up
-            if pause > 0 and (self.running or not self.pace.hopeless(self.loop.time())):
-                if self.timer is None:
-                    self.timer = self.loop.call_later(pause, self._wake)
-                return
-            call = self.waiting.popleft()
-            if call.session.held:
-                call.session.give_back(call)
-            elif not call.session.cancelled:
-                task = self.loop.create_task(self._run(call))
-                self.running[task] = call
-                task.add_done_callback(self._ended)
+        now = self.loop.time()
+        for asker in self.askers:
+            while self._has_room(asker, now) and (call := self._next(asker)) is not None:
+                if call.session.held:
+                    call.session.give_back(call)
+                elif not call.session.cancelled:
+                    task = self.loop.create_task(self._run(call, asker))
+                    call.asker = asker
+                    asker.running += 1
+                    self.running[task] = call, asker
+                    task.add_done_callback(self._ended)
+        self._wake_later(now)
+
+    def _has_room(self, asker: Asker, now: float) -> bool:
+        # while answers may be on their way, nothing is given up
+        if asker.pace.paused_until > now and (self.running or not self.hopeless(now)):
+            return False
+        return asker.running < asker.most
+
+    def _next(self, asker: Asker) -> Call | None:
+        """Return the call that an endpoint with room takes: its own, else the last of others'."""
+        if not asker.waiting and len(self.askers) > 1:
+            asker = max(self.askers, key=lambda other: len(other.waiting))
+            return asker.waiting.pop() if asker.waiting else None
+        return asker.waiting.popleft() if asker.waiting else None
+
+    def _wake_later(self, now: float) -> None:
+        """Start what still waits at the end of the first pause."""
+        ends = [a.pace.paused_until for a in self.listed if a.pace.paused_until > now]
+        if not ends or not any(asker.waiting for asker in self.askers):
+            return
+        if self.timer is not None and self.timer.when() > min(ends):
+            self.timer.cancel()
+            self.timer = None
+        if self.timer is None:
+            self.timer = self.loop.call_at(min(ends), self._wake)
 
     def _wake(self) -> None:
         self.timer = None
         self.pump()
 
-    async def _run(self, call: Call) -> None:
+    async def _run(self, call: Call, asker: Asker) -> None:
         """Send a call once, and queue it again if it is to be repeated."""
-        delay = await self.ask(call)
+        delay = await asker(call)
         if delay is None:
             call.session.ended += 1
         elif delay <= 0:
-            self.waiting.appendleft(call)
+            self._place(call, first=True)
         elif call.session.held:
             call.session.give_back(call)
         else:
@@ -266,17 +343,24 @@ class Dispatcher:
 
         A call that ended in an exception has no answer: nobody may wait for one.
         """
-        session = self.running.pop(task).session
+        call, asker = self.running.pop(task)
+        asker.running -= 1
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            session.fail(error)
+            call.session.fail(error)
         self._give_back()  # also if no place is free, or all are pausing
         self.pump()
+
+    def scatter(self, asker: Asker) -> None:
+        """Let what waits at an endpoint wait at the others."""
+        waiting, asker.waiting = asker.waiting, deque()
+        for call in waiting:
+            self._place(call)
 
     def _again(self, call: Call) -> None:
         self.later.pop(call, None)
         if not call.session.cancelled:
-            self.waiting.append(call)
+            self._place(call)
             self.pump()
 
     def split(self, call: Call, kept: int, most: int) -> None:
@@ -290,7 +374,8 @@ class Dispatcher:
         ]
         del call.indices[kept:], call.requests[kept:]
         call.session.ended -= len(rest)
-        self.waiting.extendleft(reversed(rest))
+        assert call.asker is not None
+        call.asker.waiting.extendleft(reversed(rest))
 
     def hold(self, session: Session) -> None:
         """Give back a session's waiting calls, and after a while those in flight."""
@@ -302,30 +387,33 @@ class Dispatcher:
 
     def _give_back(self) -> None:
         """Give back the waiting calls of sessions that send nothing more."""
-        if any(call.session.held for call in self.waiting):
-            waiting, self.waiting = self.waiting, deque()
-            for call in waiting:
-                if call.session.held:
-                    call.session.give_back(call)
-                else:
-                    self.waiting.append(call)
+        for asker in self.askers:
+            if any(call.session.held for call in asker.waiting):
+                waiting, asker.waiting = asker.waiting, deque()
+                for call in waiting:
+                    if call.session.held:
+                        call.session.give_back(call)
+                    else:
+                        asker.waiting.append(call)
 
     def _abandon(self, session: Session) -> None:
-        for task, call in list(self.running.items()):
+        for task, (call, _) in list(self.running.items()):
             if call.session is session and task.cancel():
                 session.give_back(call)
 
     def drop(self, session: Session) -> None:
         """Forget the calls of a session and close their connections."""
-        self.waiting = deque(c for c in self.waiting if c.session is not session)
-        for task, call in list(self.running.items()):
+        for asker in self.askers:
+            asker.waiting = deque(c for c in asker.waiting if c.session is not session)
+        for task, (call, _) in list(self.running.items()):
             if call.session is session:
                 task.cancel()
         self.pump()
 
     async def stop(self) -> None:
         """Forget everything and wait until no call runs."""
-        self.waiting.clear()
+        for asker in self.askers:
+            asker.waiting.clear()
         running = list(self.running)
         for task in running:
             task.cancel()
@@ -400,13 +488,15 @@ class Pace:
         if wait is not None:
             self.paused_until = max(self.paused_until, now + wait)
 
-    def away(self, started: float, now: float) -> None:
-        """Nothing listens: one pause for all, longer each round."""
+    def away(self, started: float, now: float) -> bool:
+        """Nothing listens: one pause for all, longer each round; tell whether it begins here."""
         self._put_off(now)
-        if started >= self.cut_at and now >= self.paused_until:
+        begins = started >= self.cut_at and now >= self.paused_until
+        if begins:
             self.cut_at = now
             self.outages += 1
             self.paused_until = now + self.backoff(self.outages)
+        return begins
 
     def _put_off(self, now: float) -> None:
         if self.silent_since is None:
@@ -418,199 +508,6 @@ class Pace:
         if self.silent_since is None or now >= self.paused_until:
             return False
         return self.paused_until - self.silent_since > self.patience
-
-
-# ---- one exchange with the endpoint
-
-#: Calls that share one pool of connections. A pool looks at each of its connections whenever a call
-#: comes or goes: with 256 in one pool that took half of all CPU time.
-LANE = 16
-#: how JSON may write characters that need no escape: some servers write "\\/"
-ESCAPED = re.compile(rb"\\(?:/|u00[2-7])")
-#: the longest wait for a connection and for a list of models, in seconds
-CONNECT, LIST = 10.0, 30.0
-
-
-class BoundedClient(openai.DefaultAsyncHttpxClient):
-    """An HTTP client that takes a reply as it comes, and leaves off what is too long."""
-
-    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send a request and return its whole reply, decompressed.
-
-        Raises UnreadableError. An error that is too long is read in part, and one that cannot be
-        read has its status still.
-        """
-        response = await super().send(request, **{**options, "stream": True})
-        try:
-            content = await _taken(response)
-        except UnreadableError:
-            if response.is_success:
-                raise
-            content = b""
-        finally:
-            await response.aclose()
-        plain = [
-            (name, value)
-            for name, value in response.headers.multi_items()
-            if name not in ("content-encoding", "content-length", "transfer-encoding")
-        ]
-        return httpx2.Response(
-            response.status_code,
-            headers=plain,
-            content=content,
-            request=request,
-            extensions=response.extensions,
-        )
-
-
-async def _taken(response: httpx2.Response) -> bytes:
-    """Return the body of a reply as it comes, of an error at most the beginning."""
-    body = Body(response.headers.get("content-encoding", ""))
-    async for data in response.aiter_raw():
-        body.add(data)
-        if body.full and response.is_success:
-            raise too_long()
-        if body.full:
-            break
-    return body.content()
-
-
-class Lane:
-    """One client with its own connections. It retries nothing and follows no redirect: both are
-    decided elsewhere, and a key goes to no other host."""
-
-    def __init__(self, endpoint: Endpoint, timeout: float, trust: ssl.SSLContext) -> None:
-        http = BoundedClient(
-            headers={"Accept-Encoding": ACCEPTED},
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=LANE),
-            timeout=httpx2.Timeout(timeout, connect=min(timeout, CONNECT)),
-            follow_redirects=False,
-            verify=trust,
-        )
-        self.client = openai.AsyncOpenAI(
-            api_key=endpoint.key or "none", base_url=endpoint.url, http_client=http, max_retries=0
-        )
-        self.busy = 0
-
-
-class Wire:
-    """All connections to one endpoint, in lanes that are opened as they are needed."""
-
-    def __init__(self, endpoint: Endpoint, options: Options) -> None:
-        self.endpoint = endpoint
-        self.timeout = options.timeout
-        self.secret = endpoint.key.encode()
-        self.trust = httpx2.create_ssl_context()
-        self.lanes = [Lane(endpoint, self.timeout, self.trust)]
-        headers = headers_for(endpoint, self.lanes[0].client)
-        self.options: RequestOptions = {"headers": headers} if headers else {}
-
-    async def ask(self, body: dict[str, object]) -> Reply | Fault:
-        """Send one call and read what comes back."""
-        content = encode(body)
-        result = await self._guarded(
-            lambda client: client.post(
-                "/chat/completions",
-                cast_to=httpx2.Response,
-                content=content,
-                options=self.options,
-            ),
-            self.timeout,
-        )
-        return result if isinstance(result, Fault) else read_reply(result)
-
-    async def models(self) -> list[tuple[str, int | None]] | Fault:
-        """Return the names of the models that the endpoint lists, with their context lengths."""
-        result = await self._guarded(
-            lambda client: client.get("/models", cast_to=httpx2.Response, options=self.options),
-            min(self.timeout, LIST),
-        )
-        if isinstance(result, Fault):
-            return result
-        try:
-            rows = [r for r in msgspec.json.decode(result)["data"] if isinstance(r["id"], str)]
-        except (msgspec.DecodeError, UnicodeDecodeError, TypeError, KeyError, RecursionError):
-            return Fault("page", "no list of models")
-        lengths = (row.get("max_model_len") for row in rows)
-        return [
-            (row["id"], length if isinstance(length, int) else None)
-            for row, length in zip(rows, lengths, strict=True)
-        ]
-
-    async def _guarded(
-        self, send: Callable[[openai.AsyncOpenAI], Awaitable[httpx2.Response]], seconds: float
-    ) -> bytes | Fault:
-        """Return the body of a reply with status 200, our key removed from it, or a fault."""
-        lane = self._free_lane()
-        lane.busy += 1
-        try:
-            async with asyncio.timeout(seconds):
-                response = await send(lane.client)
-        except (TimeoutError, openai.APITimeoutError) as error:
-            if isinstance(error.__cause__, httpx2.ConnectTimeout):
-                return Fault("away", "no connection in time")
-            return Fault("late", f"no answer in {seconds:g} s")
-        except openai.APIStatusError as error:
-            return read_failure(
-                error.status_code, error.response.headers, self._clean(error.response.content)
-            )
-        except openai.APIConnectionError as error:
-            cause = error.__cause__
-            if isinstance(cause, httpx2.ConnectError):
-                return Fault("away", str(cause) or "no connection")
-            return Fault("again", f"connection broke: {type(cause).__name__}")
-        except UnreadableError as error:
-            return error.fault
-        finally:
-            lane.busy -= 1
-        return self._clean(response.content)
-
-    def _free_lane(self) -> Lane:
-        for lane in self.lanes:
-            if lane.busy < LANE:
-                return lane
-        self.lanes.append(Lane(self.endpoint, self.timeout, self.trust))
-        return self.lanes[-1]
-
-    def _clean(self, content: bytes) -> bytes:
-        """Remove our key from what a server repeats, before anyone reads it."""
-        if not self.secret:
-            return content
-        if self.secret not in content and ESCAPED.search(content):
-            try:  # written again, every character that a key may have stands for itself
-                plain = msgspec.json.encode(msgspec.json.decode(content))
-            except (msgspec.DecodeError, UnicodeError, RecursionError):
-                plain = content
-            content = plain if self.secret in plain else content
-        return content.replace(self.secret, b"[key]")
-
-    async def close(self) -> None:
-        """Close all connections."""
-        for lane in self.lanes:
-            await lane.client.close()
-
-
-def headers_for(endpoint: Endpoint, client: openai.AsyncOpenAI) -> dict[str, str | Omit]:
-    """Return headers for every call. What the environment holds for OpenAI stays with OpenAI."""
-    if endpoint.official:
-        return {}
-    plain = ("accept", "content-type", "user-agent")
-    headers: dict[str, str | Omit] = {
-        name: Omit()
-        for name in client.default_headers
-        if name.lower() not in plain and "stainless" not in name.lower()
-    }
-    headers["Authorization"] = f"Bearer {endpoint.key}" if endpoint.key else Omit()
-    return headers
-
-
-def encode(body: object) -> bytes:
-    """Return JSON; half characters, which no encoding holds, are replaced."""
-    try:
-        return msgspec.json.encode(body)
-    except UnicodeEncodeError:
-        text = json.dumps(body, ensure_ascii=False)
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 # ---- what becomes of a call
@@ -668,6 +565,12 @@ class DrawWatch:
         )
 
 
+def prompt_digest(request: Request) -> bytes:
+    """Return a short digest of a prompt, which all its draws share."""
+    text = "\0".join(part for m in request.messages for part in (m.role, m.content))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 #: how often one call may learn of another refused parameter
 MOST_LESSONS = 16
 #: before the first answer: rounds in which nothing listens, and web pages for one call
@@ -680,42 +583,128 @@ MOST_TRIALS, TRIES = 2, 3
 MOST_NAMES = 4
 
 
-class Asker:
-    """Sends the calls of one engine, and learns from the replies; lives in the loop's thread.
+#: broken calls in a row after which one of several endpoints is set aside
+SICK = 8
+#: an endpoint that lists other models than the one that is asked
+STRANGER = Fault("everyone", "it serves another model")
 
-    Every call ends in exactly one of three ways: its answers are delivered; records are delivered
-    that say why there is no answer; or the whole session ends with one line that would hold for
-    every request.
+
+class Shared:
+    """What holds for all endpoints of an engine: they serve one model.
+
+    What one of them refuses is sent to none (``dropped``): draws of a prompt may come from several
+    endpoints, and must be sampled in one way.
     """
 
-    def __init__(self, endpoint: Endpoint, options: Options, price: Price | None) -> None:
-        self.endpoint = endpoint
+    def __init__(self, options: Options, price: Price | None) -> None:
         self.options = options
         self.price = price
         self.counts = Counts()
-        self.learned = Learned(endpoint.official)
-        self.pace = Pace(options.concurrency, patience=options.patience)
         self.draws = DrawWatch()
-        self.wire = Wire(endpoint, options)
-        self.answered = 0
-        self.refusals = 0
-        self.accepted: set[frozenset[tuple[str, object]]] = set()
-        self.isolated: Counter[frozenset[tuple[str, object]]] = Counter()
+        self.dropped: dict[tuple[str, object], str] = {}
+        self.unknown: dict[str, None] = {}
         self.isolating = asyncio.Lock()
         self.again: Counter[str] = Counter()
         self.odd_wait = ""
-        self.put_off = ""
         self.other_models: dict[str, None] = {}
+        self.answered = False
         self.context: int | None = None
         self.logprobs = False
         self.thinking = False
         self.implicit_thought = False
+
+
+class Asker:
+    """Sends calls to one endpoint, and learns from the replies; lives in the loop's thread.
+
+    Every call ends in exactly one of three ways: its answers are delivered; records are delivered
+    that say why there is no answer; or the whole session ends with one line that would hold for
+    every request. Of several endpoints, one that nobody can ask is set aside for a while, longer
+    each time, and its calls go to the others; then one call tries it (``trial``). ``checked``: it
+    is known to serve the model. ``ended`` is the line that would end the session if no other
+    endpoint could be asked.
+    """
+
+    def __init__(self, endpoint: Endpoint, shared: Shared) -> None:
+        self.endpoint = endpoint
+        self.shared = shared
+        self.options = shared.options
+        self.price = shared.price
+        self.counts = shared.counts
+        self.learned = Learned(endpoint.official, shared.dropped, shared.unknown)
+        self.pace = Pace(self.options.concurrency, patience=self.options.patience)
+        self.wire = Wire(endpoint, self.options)
+        self.waiting: deque[Call] = deque()
+        self.running = 0
+        self.listed = self.checked = True
+        self.trial = False
+        self.ended: InputError | None = None
+        self.in_a_row = self.faults = 0
+        self.asides: Counter[str] = Counter()
+        self.answered = 0
+        self.refusals = 0
+        self.accepted: set[frozenset[tuple[str, object]]] = set()
+        self.isolated: Counter[frozenset[tuple[str, object]]] = Counter()
+        self.put_off = ""
         self.dispatcher: Dispatcher
+
+    # ---- as one of several
+
+    @property
+    def most(self) -> int:
+        """How many calls may be in flight."""
+        if not self.listed:
+            return 0
+        return 1 if self.trial else max(1, int(self.pace.limit))
+
+    @property
+    def load(self) -> float:
+        """The calls here, as a share of those that may be in flight."""
+        return (self.running + len(self.waiting)) / max(1.0, self.pace.limit)
+
+    def open(self, now: float) -> bool:
+        """Whether a call may be sent here, or wait for its turn."""
+        if not self.listed or self.pace.paused_until > now:
+            return False
+        return not self.trial or self.running + len(self.waiting) == 0
+
+    def rank(self, prompt: bytes) -> bytes:
+        """Return the place of this endpoint for a prompt: the first one is the prompt's own."""
+        return hashlib.blake2b(self.endpoint.url.encode(), key=prompt, digest_size=8).digest()
+
+    def set_aside(self, reason: str, started: float) -> None:
+        """Send nothing here for a while, and then one call first."""
+        if self.pace.away(started, self.dispatcher.loop.time()):
+            self.asides[reason] += 1
+            self.in_a_row = 0
+            if len(self.dispatcher.listed) > 1:
+                self.trial, self.checked = True, False
+                self.dispatcher.scatter(self)
+
+    def _left_to_others(self, line: InputError, reason: str, call: Call) -> bool:
+        """Leave a call to the other endpoints; ``False`` where none of them can be asked."""
+        self.ended = line
+        if all(asker.ended for asker in self.dispatcher.listed):
+            return False
+        self.set_aside(reason, call.started)
+        return True
+
+    async def _stranger(self) -> Fault | None:
+        """Return why an endpoint that was away or is new is not asked: ``None`` if it is."""
+        served = await self.models()
+        if isinstance(served, list) and served and self.endpoint.model not in served:
+            return STRANGER
+        if isinstance(served, Fault) and served.kind in ("everyone", "away", "late", "busy"):
+            return served
+        self.checked = True  # one without a list shows with its answers what it serves
+        return None
+
+    # ---- one call
 
     async def __call__(self, call: Call) -> float | None:
         """Send once; ``None`` if the call is settled, else the seconds until it is repeated."""
         call.started = self.dispatcher.loop.time()
-        if self.pace.hopeless(call.started):
+        if self.dispatcher.hopeless(call.started):
             self._give_up(call, self._beyond(f"{self.put_off}: not sent, all calls are to wait"))
             return None
         call.first = call.started if call.first is None else call.first
@@ -726,19 +715,25 @@ class Asker:
         try:
             request = call.requests[0]
             body, overrides = build(self.endpoint.model, request, choices, self.learned)
-            reply = await self.wire.ask(body)
+            wrong = None if self.checked else await self._stranger()
+            reply = wrong or await self.wire.ask(body)
             fault = self._accept(call, reply, overrides) if isinstance(reply, Reply) else reply
         except Exception as error:  # one strange reply must never lose the other requests
             fault = Fault("failed", f"unexpected {type(error).__name__}: {error}")
         if fault is None:
             self.accepted.add(kind_of(body))
             return None
+        self.faults += 1
         outcome = await self._decide(call, fault, body)
+        if isinstance(outcome, InputError) and self._left_to_others(outcome, outline(fault), call):
+            late = self.dispatcher.loop.time() - call.first > self.options.patience
+            outcome = self._beyond(self._problem(fault)) if late else 0.0
         if isinstance(outcome, float):
             self.counts.retries += 1
+            call.avoid = None if fault.kind == "refused" and self.ended is None else self
             return outcome
         if isinstance(outcome, InputError):
-            call.session.fail(outcome)
+            call.session.fail(self.dispatcher.end(outcome))
         else:
             self._give_up(call, outcome)
         return None
@@ -760,40 +755,46 @@ class Asker:
         returned = min(len(reply.choices), len(call.requests))
         reply = reply._replace(choices=reply.choices[:returned])
         generations = records(
-            call.requests, reply, overrides, self.price, implicit_thought=self.implicit_thought
+            call.requests,
+            reply,
+            overrides,
+            self.price,
+            implicit_thought=self.shared.implicit_thought,
         )
         self.learned.see_choices(len(call.requests), returned)
         if returned < len(call.requests):
             self.dispatcher.split(call, returned, max(1, self.learned.choices))
-        self._learn_model(reply)
+        self.learn_model(reply)
         for index, generation in zip(call.indices, generations, strict=True):
-            self._learn(generation, overrides)
+            self.learn(generation, overrides)
             call.session.deliver(index, generation)
         self.answered += returned
-        self.pace.answered(len(self.dispatcher.running))
+        self.shared.answered = True
+        self.trial, self.ended, self.in_a_row = False, None, 0
+        self.pace.answered(self.running)
         return None
 
-    def _learn_model(self, reply: Reply) -> None:
+    def learn_model(self, reply: Reply) -> None:
         """Learn from a reply which model answers and how it thinks."""
-        requested, model = self.endpoint.model, reply.model
-        if model is not None and model != requested and len(self.other_models) < MOST_NAMES:
+        requested, model, shared = self.endpoint.model, reply.model, self.shared
+        if model is not None and model != requested and len(shared.other_models) < MOST_NAMES:
             short, other = requested.rpartition("/")[2], model.rpartition("/")[2]
             if not (other.startswith(short) or short.startswith(other)):
-                self.other_models[safe_line(model, self.endpoint.secrets, 60)] = None
-        self.thinking = self.thinking or any(c.thinking is not None for c in reply.choices)
-        self.implicit_thought = self.implicit_thought or any(c.implicit for c in reply.choices)
+                shared.other_models[safe_line(model, self.endpoint.secrets, 60)] = None
+        shared.thinking = shared.thinking or any(c.thinking is not None for c in reply.choices)
+        shared.implicit_thought = shared.implicit_thought or any(c.implicit for c in reply.choices)
 
-    def _learn(self, generation: Generation, overrides: tuple[str, ...]) -> None:
+    def learn(self, generation: Generation, overrides: tuple[str, ...]) -> None:
         """Count a generation and learn what it shows of the endpoint."""
         sent = not any(override.startswith("response_format") for override in overrides)
         if generation.request.response_format is not None and generation.finish == "stop" and sent:
             said = generation.overrides[len(overrides) :]
             self.learned.see_schema(not any(s.startswith("response_format") for s in said))
         if generation.problem is None:
-            self.draws.see(generation.request, generation.text)
+            self.shared.draws.see(generation.request, generation.text)
         elif generation.problem.startswith("failed"):
             self.counts.failed += 1
-        self.logprobs = self.logprobs or generation.logprob_kind == ENDPOINT
+        self.shared.logprobs = self.shared.logprobs or generation.logprob_kind == ENDPOINT
         self.counts.prompt_tokens += generation.usage.prompt_tokens
         self.counts.completion_tokens += generation.usage.completion_tokens
         self.counts.cached_tokens += generation.usage.cached_tokens
@@ -805,7 +806,7 @@ class Asker:
         if fault.kind == "refused" and (self.answered or not fault.page):
             return await self._refused(call, fault, body)
         if fault.kind == "context":
-            self.context = stated_context(fault.reason) or self.context
+            self.shared.context = stated_context(fault.reason) or self.shared.context
             return "context"
         if fault.kind == "filter":
             return "failed: content filter"
@@ -823,11 +824,11 @@ class Asker:
     async def _in_time(self, call: Call, fault: Fault, delay: float) -> float | str | InputError:
         """Return the delay of a call that is repeated in time; else give it up."""
         now = self.dispatcher.loop.time()
-        due = max(now + delay, self.pace.paused_until)
+        due = max(now + delay, self.dispatcher.open_at())
         first = now if call.first is None else call.first
         if due - first <= self.options.patience:
             return delay
-        if fault.kind == "away" and not self.answered:
+        if fault.kind == "away" and not self.shared.answered:
             return await self._end(fault)
         return self._beyond(self._problem(fault))
 
@@ -835,10 +836,13 @@ class Asker:
         """Slow down, pause or back off; give up after enough of it."""
         now = self.dispatcher.loop.time()
         pace, retries = self.pace, self.options.retries
-        self.again[outline(fault)] += 1
-        self.odd_wait = self.odd_wait or fault.odd
+        self.shared.again[outline(fault)] += 1
+        self.shared.odd_wait = self.shared.odd_wait or fault.odd
         if fault.kind in ("busy", "away"):
             self.put_off = self._problem(fault)
+        self.in_a_row += fault.kind != "busy"
+        if self.in_a_row >= SICK and len(self.dispatcher.listed) > 1:
+            self.set_aside(outline(fault), call.started)
         if fault.page and fault.wait is None and not self.answered:
             call.tries += 1
             late = call.tries >= FIRST_ROUNDS
@@ -848,10 +852,11 @@ class Asker:
             call.busy += 1
             return self._problem(fault) if call.busy > 5 * retries else pace.backoff(1)
         if fault.kind == "away":
-            pace.away(call.started, now)
+            self.set_aside(outline(fault), call.started)
             if not self.answered and pace.outages >= min(FIRST_ROUNDS, retries + 1):
                 return await self._end(fault)
-            return pace.backoff(1)  # as long as patience lasts
+            # as long as patience lasts; elsewhere at once
+            return 0.0 if any(a.open(now) for a in self.dispatcher.listed) else pace.backoff(1)
         if fault.kind == "late":
             pace.cut(call.started, now)
         call.tries += 1
@@ -877,7 +882,7 @@ class Asker:
         if not self.answered:
             served = await self.models()
             unknown = isinstance(served, list) and served and self.endpoint.model not in served
-            if unknown or self.refusals >= MOST_REFUSALS:
+            if unknown or self.refusals >= MOST_REFUSALS or self.shared.answered:
                 return await self._end(fault)
         return f"failed: {reason}"
 
@@ -890,7 +895,7 @@ class Asker:
         """
         kind = kind_of(body)
         reason = safe_line(fault.reason, self.endpoint.secrets, 1000)
-        async with self.isolating:
+        async with self.shared.isolating:
             choices = min(len(call.requests), self.learned.choices)
             now, _ = build(self.endpoint.model, call.requests[0], choices, self.learned)
             if now != body:
@@ -946,7 +951,8 @@ class Asker:
 
     async def _end(self, fault: Fault) -> InputError:
         """Return the line that ends the session: no other request would fare better."""
-        listed = await self.models() if fault.kind in ("first", "unable", "refused") else None
+        asked = fault.kind in ("first", "unable", "refused") or fault is STRANGER
+        listed = await self.models() if asked else None
         return InputError(
             explain(self.endpoint, fault, listed if isinstance(listed, list) else None)
         )
@@ -961,5 +967,5 @@ class Asker:
             return listed
         for name, length in listed:
             if length is not None and (name == self.endpoint.model or len(listed) == 1):
-                self.context = length
+                self.shared.context = min(length, self.shared.context or length)
         return [name for name, _ in listed]

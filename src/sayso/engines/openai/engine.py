@@ -9,94 +9,145 @@ page) raises, in one line.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from sayso.engines.engine import Capabilities, Counts, read_options
-from sayso.engines.openai.calls import Answer, Asker, Call, Dispatcher, LoopThread, Session, Settled
+from sayso.engines.openai.batches import Batch, Files, key_of
+from sayso.engines.openai.calls import (
+    STRANGER,
+    Answer,
+    Asker,
+    Call,
+    Dispatcher,
+    LoopThread,
+    Session,
+    Settled,
+    Shared,
+)
 from sayso.engines.openai.endpoint import (
     Endpoint,
+    Listing,
     Options,
+    different,
     explain,
-    named_by_url,
+    named_by_urls,
     named_openai,
+    of_one_model,
     retry_notice,
     safe_line,
     short_name,
+    with_model,
 )
 from sayso.engines.openai.reply import unanswered
-from sayso.engines.openai.request import unaskable
+from sayso.engines.openai.request import build, kind_of, unaskable
 from sayso.engines.prices import Price, price_of
 from sayso.records import Generation, InputError, Request
 
 Numbered = tuple[int, Request]
+#: seconds after which a file of endpoints is looked at again
+REREAD = 2.0
 
 
 class EndpointEngine:
-    """An endpoint as an engine (see :class:`sayso.engines.engine.Engine`).
+    """One or several endpoints of a model as an engine (see :class:`sayso.engines.engine.Engine`).
 
     ``price`` is what its tokens cost, ``None`` if unknown. ``whole`` says, while answers come, that
-    all answers of the calls that were settled have been given out.
+    all answers of the calls that were settled have been given out. A ``listing`` is read again
+    while endpoints are asked.
     """
 
     whole = True
 
-    def __init__(self, endpoint: Endpoint, options: Options, price: Price | None) -> None:
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        options: Options,
+        price: Price | None,
+        listing: Listing | None = None,
+    ) -> None:
         self.thread = LoopThread()
-        self.asker = Asker(endpoint, options, price)
-        self.dispatcher = Dispatcher(self.thread.loop, self.asker.pace, self.asker)
-        self.asker.dispatcher = self.dispatcher
+        self.shared = Shared(options, price)
+        self.dispatcher = Dispatcher(self.thread.loop, [])
         self.options = options
         self.price = price
-        self.name = endpoint.name
+        self.listing = listing
+        self.listing_notices: dict[str, None] = {}
         self.sessions: list[Session] = []
-        self._identify(endpoint.model)
+        self._take(endpoints)
+        self._identify()
 
-    def _identify(self, model: str) -> None:
-        """Take identity and signature from the name of the model."""
-        version = self.options.model_version
+    def _take(self, endpoints: Sequence[Endpoint]) -> None:
+        """Ask these endpoints from now on: new ones too, others no longer. In the loop's thread."""
+        known = {asker.endpoint.url: asker for asker in self.dispatcher.askers}
+        wanted = {endpoint.url for endpoint in endpoints}
+        for endpoint in endpoints:
+            if endpoint.url not in known:
+                asker = known[endpoint.url] = Asker(endpoint, self.shared)
+                asker.dispatcher = self.dispatcher
+                if self.dispatcher.askers:
+                    asker.trial, asker.checked = True, False
+        for url, asker in known.items():
+            asker.listed = url in wanted
+        self.dispatcher.askers = list(known.values())
+
+    def _identify(self) -> None:
+        """Take name, identity and signature from the model of the endpoints, not its addresses."""
+        endpoints = [asker.endpoint for asker in self.dispatcher.askers]
+        model, version = endpoints[0].model, self.options.model_version
+        self.name = ",".join(endpoint.name for endpoint in endpoints)
+        if self.listing is not None:
+            self.name = f"@{self.listing.path}#{model}"
         self.identity = f"api:{model}@{version}" if version else f"api:{model}"
         self.base = self.identity
         self.signature = short_name(model, version)
 
     @property
+    def asker(self) -> Asker:
+        """The first endpoint."""
+        return self.dispatcher.askers[0]
+
+    @property
     def counts(self) -> Counts:
         """What it has done so far."""
-        return self.asker.counts
+        return self.shared.counts
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the endpoint has shown so far that it can do."""
-        asker, learned = self.asker, self.asker.learned
+        """What the endpoints have shown so far that they can do."""
+        shared = self.shared
+        learned = [asker.learned for asker in self.dispatcher.askers]
         return Capabilities(
-            logprobs=asker.logprobs,
-            context=asker.context,
-            n=learned.gives_n and learned.choices > 1,
-            seed=False if learned.drops("seed") else None,
-            json_schema=learned.json_schema,
-            thinking=asker.thinking,
-            draws_vary=asker.draws.vary,
+            logprobs=shared.logprobs,
+            context=shared.context,
+            n=any(one.gives_n and one.choices > 1 for one in learned),
+            seed=False if learned[0].drops("seed") else None,
+            json_schema=any(one.json_schema for one in learned),
+            thinking=shared.thinking,
+            draws_vary=shared.draws.vary,
         )
 
     @property
     def notices(self) -> list[str]:
         """What the user should know, most important first."""
-        asker = self.asker
+        shared, asker = self.shared, self.asker
         return [
-            *([asker.draws.notice] if asker.draws.notice else []),
+            *([shared.draws.notice] if shared.draws.notice else []),
             *(
                 f"requests name {asker.endpoint.model!r}, but the endpoint says that {other!r} "
                 "answers"
-                for other in list(asker.other_models)
+                for other in list(shared.other_models)
             ),
             *asker.learned.notices,
-            *([safe_line(asker.odd_wait, asker.endpoint.secrets)] if asker.odd_wait else []),
-            *retry_notice(asker.again, asker.counts.retries),
+            *([safe_line(shared.odd_wait, asker.endpoint.secrets)] if shared.odd_wait else []),
+            *retry_notice(shared.again, shared.counts.retries),
+            *_by_endpoint(self.dispatcher.askers),
+            *self.listing_notices,
         ]
 
     @property
@@ -119,9 +170,50 @@ class EndpointEngine:
                 f"{endpoint.url} lists {len(served)} models: say which one"
                 + (f" ({names})" if served else ", as URL#model")
             )
-        self.name = f"{endpoint.url}#{served[0]}"
-        self.asker.endpoint = replace(endpoint, name=self.name, model=served[0])
-        self._identify(served[0])
+        self._choose(served[0])
+
+    def _choose(self, model: str) -> None:
+        for asker in self.dispatcher.askers:
+            asker.endpoint = with_model(asker.endpoint, model)
+        self._identify()
+
+    def check_models(self) -> None:
+        """Make sure that several endpoints serve one model; choose it if none was named.
+
+        One that does not answer now is set aside until it does. Raises InputError.
+        """
+        askers = self.dispatcher.askers
+        answers = self.thread.wait(_gathered(askers), 120.0)
+        lists = [(a, served) for a, served in zip(askers, answers, strict=True) if served]
+        model = askers[0].endpoint.model
+        for asker, served in lists if model else ():
+            if model not in served:
+                raise InputError(explain(asker.endpoint, STRANGER, served))
+        if not model:
+            only = {served[0]: asker.endpoint.url for asker, served in lists if len(served) == 1}
+            if len(only) > 1:
+                raise different(only)
+            if len(only) < 1 or any(len(served) > 1 for _, served in lists):
+                return self.choose_model()
+            self._choose(next(iter(only)))
+        answered = {asker for asker, _ in lists}
+        for asker in askers:
+            asker.checked = asker in answered
+        return None
+
+    def watch(self) -> None:
+        """Read the file of endpoints again while it changes. In the loop's thread."""
+        assert self.listing is not None
+        if self.listing.changed():
+            try:
+                self._take(of_one_model(self.listing.read(), self.asker.endpoint.model))
+            except InputError as error:
+                self.listing_notices[f"the endpoints stay as they were: {error}"] = None
+            for asker in self.dispatcher.askers:
+                if not asker.listed:
+                    self.dispatcher.scatter(asker)
+            self.dispatcher.pump()
+        self.thread.loop.call_later(REREAD, self.watch)
 
     def complete(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """Answer requests lazily, in order of completion, as many at once as the endpoint takes.
@@ -132,14 +224,13 @@ class EndpointEngine:
         """
         session = Session(self.dispatcher)
         self.sessions.append(session)
-        groups = _groups(enumerate(requests), lambda: self.asker.learned.choices)
+        groups = _groups(enumerate(requests), self._most_choices)
         ready: deque[Settled] = deque()
         waiting = 0
         try:
             while True:
-                if not session.held and session.open <= self.asker.pace.limit + 4:
-                    # the loop's thread may have cut the limit since the line above
-                    room = max(0, self.asker.pace.window - session.open)
+                room = 0 if session.held else self.dispatcher.wanted(session.open)
+                if room:
                     taken = list(itertools.islice(groups, room))
                     self._submit(session, taken, ready)
                     waiting += sum(map(len, taken))
@@ -155,6 +246,9 @@ class EndpointEngine:
         finally:
             self.sessions.remove(session)
             session.cancel()
+
+    def _most_choices(self) -> int:
+        return max(asker.learned.choices for asker in self.dispatcher.listed)
 
     def hold(self) -> int:
         """Send no further requests; return how many answers are in flight.
@@ -201,7 +295,8 @@ class EndpointEngine:
 
     async def _shut(self) -> None:
         await self.dispatcher.stop()
-        await self.asker.wire.close()
+        for asker in self.dispatcher.askers:
+            await asker.wire.close()
 
 
 def _groups(numbered: Iterable[Numbered], most: Callable[[], int]) -> Iterator[list[Numbered]]:
@@ -220,22 +315,171 @@ def _groups(numbered: Iterable[Numbered], most: Callable[[], int]) -> Iterator[l
         yield group
 
 
+#: fewer calls than this are not worth a day's waiting: they are asked at once
+FEWEST = 20
+
+
+class BatchEngine(EndpointEngine):
+    """An endpoint that is asked in batch files, for half the price, and answers within a day.
+
+    The first call of each kind is asked at once, at the full price, so that what the endpoint
+    refuses is known before a file is sent; so are few calls. ``tell`` is told how batches go.
+    """
+
+    asks_ahead = True
+
+    def __init__(self, endpoint: Endpoint, options: Options, price: Price | None) -> None:
+        super().__init__([endpoint], options, price)
+
+    def _identify(self) -> None:
+        super()._identify()
+        self.files = Files(self.asker, self.identity, self.options, self.price)
+
+    @property
+    def tell(self) -> Callable[[str], None]:
+        """Who is told how batches go."""
+        return self.files.tell
+
+    @tell.setter
+    def tell(self, tell: Callable[[str], None]) -> None:
+        self.files.tell = tell
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should know."""
+        came = f"{self.files.answered:,} answers came in batch files, at half the price"
+        return [*super().notices, *([came] if self.files.answered else [])]
+
+    def complete(self, requests: Iterable[Request]) -> Iterator[Answer]:
+        """Answer all requests: those of batches that were sent before, the rest in new ones."""
+        files, stop = self.files, self.files.office.stop
+        stop.clear()
+        places: dict[str, list[int]] = {}
+        wanted: dict[str, Request] = {}
+        for index, request in enumerate(requests):
+            key = key_of(request, self.identity)
+            places.setdefault(key, []).append(index)
+            wanted[key] = request
+        with files.alone():
+            new = _not_in(files.recalled(wanted), wanted)
+        at_once, _ = self._apart(new)
+        for place, reply in super().complete(at_once):
+            key = key_of(at_once[place], self.identity)
+            del wanted[key]
+            yield from ((index, reply) for index in places[key])
+        if stop.is_set():
+            return
+        with files.alone():  # another process may have sent some of them meanwhile
+            batches = files.recalled(wanted)
+            new = _not_in(batches, wanted)
+            batches += files.send(_groups(enumerate(new), self._most_choices)) if new else []
+        for replies in files.answers(batches, wanted):
+            self.counts.requests += len(replies)
+            for left, reply in zip(range(len(replies))[::-1], replies, strict=True):
+                self.whole = not left
+                yield from (
+                    (index, reply) for index in places[key_of(reply.request, self.identity)]
+                )
+
+    def _apart(self, requests: Sequence[Request]) -> tuple[list[Request], list[Request]]:
+        """Return what is asked at once, and what goes into files."""
+        kinds = set(self.asker.accepted)
+        at_once: list[Request] = []
+        rest: list[Request] = []
+        groups = list(_groups(enumerate(requests), self._most_choices))
+        for group in groups:
+            request, learned = group[0][1], self.asker.learned
+            kind = None
+            if unaskable(request, learned) is None and request.max_tokens > 0:
+                body, _ = build(self.asker.endpoint.model, request, len(group), learned)
+                kind = kind_of(body)
+            (rest if kind in kinds else at_once).extend(request for _, request in group)
+            kinds |= {kind} if kind else set()
+        few = len(groups) < FEWEST
+        return (at_once + rest, []) if few else (at_once, rest)
+
+    def hold(self) -> int:
+        """Wait no longer: what was sent in files goes on, and is found again."""
+        self.files.office.stop.set()
+        return super().hold()
+
+    def close(self) -> None:
+        """Close connections, loop and thread; batches go on."""
+        self.files.office.close()
+        super().close()
+
+
+def _not_in(batches: Sequence[Batch], wanted: Mapping[str, Request]) -> list[Request]:
+    """Return the wanted requests that no batch holds."""
+    held = {key for batch in batches for line in batch.lines for key in line.keys}
+    return [request for key, request in wanted.items() if key not in held]
+
+
+async def _gathered(askers: Sequence[Asker]) -> list[list[str] | None]:
+    """Return the models that each endpoint lists, ``None`` for one that does not say."""
+    answers = await asyncio.gather(*(asker.models() for asker in askers))
+    return [served if isinstance(served, list) else None for served in answers]
+
+
+#: endpoints that notices name one by one
+MOST_SHOWN = 16
+
+
+def _by_endpoint(askers: Sequence[Asker]) -> list[str]:
+    """Return what each of several endpoints did; nothing where there is one."""
+    if len(askers) < 2:
+        return []
+    parts = [
+        f"{asker.endpoint.url} {asker.answered:,} ({asker.faults:,} calls failed)"
+        for asker in askers[:MOST_SHOWN]
+    ]
+    more = f" and {len(askers) - MOST_SHOWN} more" if len(askers) > MOST_SHOWN else ""
+    lines = [f"answers by endpoint: {'; '.join(parts)}{more}"]
+    for asker in askers:
+        if asker.asides:
+            why = ", ".join(f"{reason}: {n:,}" for reason, n in asker.asides.most_common(4))
+            lines.append(
+                f"{asker.endpoint.url} was set aside {asker.asides.total():,} times ({why})"
+            )
+        if asker.ended is not None:
+            lines.append(f"{asker.endpoint.url} is not asked any more: {asker.ended}")
+    return lines[: MOST_SHOWN + 1]
+
+
+def _engine(
+    endpoints: Sequence[Endpoint], options: Options, listing: Listing | None = None
+) -> EndpointEngine:
+    price = price_of(endpoints[0].name, options.price)
+    if not options.batches:
+        return EndpointEngine(endpoints, options, price, listing)
+    if len(endpoints) > 1 or listing is not None:
+        raise InputError("batch files go to one endpoint: name one, or leave --batch-files out")
+    return BatchEngine(endpoints[0], options, price)
+
+
 def open_openai(model: str, **options: object) -> EndpointEngine:
     """Open a model of OpenAI; see :class:`~sayso.engines.openai.endpoint.Options`."""
     checked = read_options(Options, options, "an endpoint's options")
     endpoint = named_openai(model, checked.asked)
-    return EndpointEngine(endpoint, checked, price_of(endpoint.name, checked.price))
+    return _engine([endpoint], checked)
 
 
 def open_endpoint(name: str, **options: object) -> EndpointEngine:
-    """Open ``http(s)://host/v1[#model]``; see :class:`~sayso.engines.openai.endpoint.Options`."""
+    """Open ``http(s)://host/v1[#model]``, several of them with commas between, or ``@FILE``.
+
+    See :class:`~sayso.engines.openai.endpoint.Options`.
+    """
     checked = read_options(Options, options, "an endpoint's options")
-    endpoint = named_by_url(name)
-    engine = EndpointEngine(endpoint, checked, price_of(endpoint.name, checked.price))
-    if not endpoint.model:
-        try:
+    endpoints, listing = named_by_urls(name)
+    engine = _engine(endpoints, checked, listing)
+    try:
+        if len(endpoints) > 1 and (checked.asked or not endpoints[0].model):
+            engine.check_models()
+        elif not endpoints[0].model:
             engine.choose_model()
-        except BaseException:
-            engine.close()
-            raise
+    except BaseException:
+        engine.close()
+        raise
+    if listing is not None:
+        engine.thread.loop.call_soon_threadsafe(engine.watch)
     return engine

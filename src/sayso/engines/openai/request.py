@@ -57,12 +57,18 @@ MOST_CHOICES = 32
 class Learned:
     """What an endpoint accepts, learned from its answers.
 
-    ``dropped`` maps (parameter, value) to the message that refused it.
+    ``dropped`` maps (parameter, value) to the message that refused it. It and ``unknown`` are
+    shared by the endpoints of one model, while each says in its own way what it does take.
     """
 
-    def __init__(self, official: bool) -> None:
+    def __init__(
+        self,
+        official: bool,
+        dropped: dict[tuple[str, object], str] | None = None,
+        unknown: dict[str, None] | None = None,
+    ) -> None:
         self.official = official
-        self.dropped: dict[tuple[str, object], str] = {}
+        self.dropped = {} if dropped is None else dropped
         self.limit = "max_completion_tokens" if official else "max_tokens"
         self.limits_refused: set[str] = set()
         self.choices = MOST_CHOICES
@@ -71,7 +77,7 @@ class Learned:
         self.schema_form = SCHEMA_FORMS[0]
         self.schema_kept = 0
         self.schema_ignored = 0
-        self.unknown: dict[str, None] = {}
+        self.unknown = {} if unknown is None else unknown
 
     def drops(self, name: str, value: object = None) -> bool:
         """Whether a parameter is no longer sent."""

@@ -1,0 +1,509 @@
+"""Batch files: requests go out in a file and come back within a day, at half the price.
+
+What was sent stands in a small state file before the endpoint is told to begin: a run that is
+killed, or stopped for days, finds its batches again, waits for them and pays for nothing twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import httpx2
+import msgspec
+import openai
+
+from sayso.engines.openai.calls import Asker
+from sayso.engines.openai.endpoint import Endpoint, Options, safe_line
+from sayso.engines.openai.reply import (
+    Fault,
+    Reply,
+    decode,
+    error_text,
+    mapping,
+    read_error,
+    read_reply,
+    records,
+    unanswered,
+)
+from sayso.engines.openai.request import build
+from sayso.engines.openai.wire import encode, headers_for
+from sayso.engines.prices import Price
+from sayso.records import Generation, InputError, Request, content_id, request_key
+from sayso.storage.atomic import disk_errors, one_writer, replacing
+
+#: what one file may hold: OpenAI's limits, in requests and in bytes, with some room
+MOST_LINES, MOST_BYTES = 50_000, 190_000_000
+#: seconds between two looks at a batch: the first, doubled each time up to the last
+FIRST_LOOK, LAST_LOOK = 2.0, 60.0
+#: seconds after which a batch that goes on is told of again
+TELL = 600.0
+#: seconds that another process may take to send its files
+SENDING = 900.0
+#: the path of a chat completion, in files
+CHAT = "/v1/chat/completions"
+#: endpoints keep the files of a batch for 30 days
+KEPT = 30 * 86_400.0
+#: states of a batch in which it goes no further
+ENDED = ("completed", "failed", "expired", "cancelled")
+NO_BATCHES = (404, 405, 501)
+
+
+class Line(msgspec.Struct, frozen=True, array_like=True):
+    """A line of a batch file: its ``custom_id``, the cache keys of its draws, and the place of its
+    overrides among those of the batch."""
+
+    name: str
+    keys: list[str]
+    overrides: int
+
+
+class Batch(msgspec.Struct):
+    """A batch as its state file holds it. ``id`` is ``None`` until the endpoint gave it one.
+
+    ``overrides`` are the different ones of its lines.
+    """
+
+    digest: str
+    begun: float
+    lines: list[Line] = []
+    overrides: list[list[str]] = []
+    file: str | None = None
+    id: str | None = None
+
+
+class Sent(NamedTuple):
+    """What a batch is known to be doing."""
+
+    status: str
+    counts: tuple[int, int]
+    output: str | None
+    errors: str | None
+    reason: str
+
+
+class Box:
+    """The state files of the batches of one model at one endpoint."""
+
+    def __init__(self, folder: Path, url: str, identity: str) -> None:
+        self.folder = folder / content_id([url, identity])[:16]
+
+    def batches(self) -> list[Batch]:
+        """Return the batches, without those whose files the endpoint keeps no longer."""
+        found = []
+        for path in sorted(self.folder.glob("*.json")):
+            try:
+                batch = msgspec.json.decode(path.read_bytes(), type=Batch)
+            except (OSError, msgspec.DecodeError):
+                continue  # not ours, or gone meanwhile
+            if time.time() - batch.begun > KEPT:
+                path.unlink(missing_ok=True)
+            else:
+                found.append(batch)
+        return found
+
+    def save(self, batch: Batch) -> None:
+        """Write a batch down; remove one without lines."""
+        path = self.folder / f"{batch.digest}.json"
+        if not batch.lines:
+            path.unlink(missing_ok=True)
+            return
+        with replacing(path, private=True) as file:
+            file.write(msgspec.json.encode(batch))
+
+
+class Office:
+    """The calls about files and batches. Broken ones are repeated; raises InputError."""
+
+    def __init__(self, endpoint: Endpoint, options: Options) -> None:
+        self.endpoint = endpoint
+        self.patience = options.patience
+        http = openai.DefaultHttpxClient(
+            timeout=httpx2.Timeout(options.timeout, connect=min(options.timeout, 10.0)),
+            follow_redirects=False,
+        )
+        self.client = openai.OpenAI(
+            api_key=endpoint.key or "none", base_url=endpoint.url, http_client=http, max_retries=0
+        )
+        self.headers: Any = headers_for(endpoint, self.client)
+        self.stop = threading.Event()
+
+    def _patiently(self, do: Callable[[], Any], doing: str) -> Any:
+        """Do something as often as needed; what the endpoint refuses is not repeated."""
+        begun, wait = time.monotonic(), 0.5
+        while True:
+            try:
+                return do()
+            except openai.APIStatusError as error:
+                fault = self._fault(error)
+                again = fault.kind in ("again", "busy") and error.status_code not in NO_BATCHES
+            except (openai.APIConnectionError, httpx2.HTTPError, ValueError) as error:
+                cause = error.__cause__ or error
+                fault, again = Fault("away", f"{type(cause).__name__}: {cause}"), True
+            if not again or time.monotonic() - begun + wait > self.patience or self.stop.is_set():
+                raise InputError(self._refusal(fault, doing))
+            self.stop.wait(max(wait, fault.wait or 0.0))
+            wait = min(wait * 2, LAST_LOOK)
+
+    def _fault(self, error: openai.APIStatusError) -> Fault:
+        with contextlib.suppress(httpx2.HTTPError):
+            error.response.read()
+        try:
+            text = error_text(decode(error.response.content))
+        except (ValueError, httpx2.HTTPError):
+            text = "no JSON"
+        return read_error(error.status_code, error.response.headers, text)
+
+    def _refusal(self, fault: Fault, doing: str) -> str:
+        reason = safe_line(fault.reason, self.endpoint.secrets)
+        where = f"model {self.endpoint.name!r}: {self.endpoint.url}"
+        if fault.reason.removeprefix("status ")[:3] in map(str, NO_BATCHES) and doing == "take":
+            return f"{where} takes no batch files ({reason}): leave --batch-files out"
+        return f"{where} does not {doing} a batch file ({reason}); the same command tries again"
+
+    def upload(self, path: Path) -> str:
+        """Send a file; return its id."""
+
+        def send() -> str:
+            with path.open("rb") as content:
+                file = self.client.files.create(
+                    file=(path.name, content), purpose="batch", extra_headers=self.headers
+                )
+            return _text(file.id)
+
+        return str(self._patiently(send, "take"))
+
+    def begin(self, file: str, digest: str) -> str:
+        """Have the endpoint begin with a file; return the id of the batch."""
+        body = {
+            "input_file_id": file, "endpoint": CHAT,
+            "completion_window": "24h", "metadata": {"sayso": digest},
+        }  # fmt: skip
+
+        tried = False
+
+        def send() -> str:
+            nonlocal tried
+            # where a reply was lost, the endpoint may have begun
+            if tried and (found := self.find(digest, file)):
+                return found
+            tried = True
+            return _text(self._json("post", "/batches", content=encode(body)).get("id"))
+
+        return str(self._patiently(send, "begin"))
+
+    def find(self, digest: str, file: str | None) -> str | None:
+        """Return the id of a batch that was begun by a process that did not live to note it."""
+        after = ""
+        for _ in range(10):
+            path = f"/batches?limit=100{after}"
+            page = self._patiently(partial(self._json, "get", path), "find")
+            rows = [row for row in page.get("data") or [] if isinstance(row, Mapping)]
+            for row in rows:
+                ours = mapping(row.get("metadata")).get("sayso") == digest
+                if ours or (file is not None and row.get("input_file_id") == file):
+                    return _text(row.get("id"))
+            if not page.get("has_more") or not rows:
+                return None
+            after = f"&after={_text(rows[-1].get('id'))}"
+        return None
+
+    def look(self, batch: str) -> Sent:
+        """Return what a batch is doing."""
+        row = self._patiently(lambda: self._json("get", f"/batches/{batch}"), "find")
+        counts = mapping(row.get("request_counts"))
+        done = [n if isinstance(n := counts.get(k), int) else 0 for k in ("completed", "failed")]
+        told = mapping(row.get("errors")).get("data")
+        first = mapping(told[0]) if isinstance(told, list) and told else {}
+        ids = [x if isinstance(x := row.get(k), str) and x else None for k in FILES]
+        reason = safe_line(str(first.get("message") or ""), self.endpoint.secrets)
+        return Sent(str(row.get("status")), (done[0], done[1]), ids[0], ids[1], reason)
+
+    def lines(self, file: str, place: Path) -> Iterator[bytes]:
+        """Yield the lines of a file of the endpoint, which is first fetched whole."""
+
+        def fetch() -> None:
+            with (
+                self.client.files.with_streaming_response.content(
+                    file, extra_headers=self.headers
+                ) as response,
+                replacing(place, private=True) as copy,
+            ):
+                for part in response.iter_bytes():
+                    copy.write(part)
+
+        self._patiently(fetch, "return")
+        with disk_errors(place, "read"), place.open("rb") as copy:
+            yield from copy
+        place.unlink(missing_ok=True)
+
+    def _json(self, method: str, path: str, content: bytes | None = None) -> Mapping[str, Any]:
+        call: Any = getattr(self.client, method)
+        more = {} if content is None else {"content": content}
+        response = call(path, cast_to=httpx2.Response, options={"headers": self.headers}, **more)
+        value = decode(response.content)
+        if not isinstance(value, Mapping):
+            raise ValueError("JSON that is no reply")
+        return value
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.client.close()
+
+
+FILES = ("output_file_id", "error_file_id")
+
+
+def _text(value: object) -> str:
+    """Return an id that can stand in an address. Raises ValueError."""
+    if isinstance(value, str) and value and all(c.isalnum() or c in "-_." for c in value):
+        return value
+    raise ValueError("a reply without an id")
+
+
+# ---- what is sent
+
+
+def key_of(request: Request, identity: str) -> str:
+    """Return the key of a request in the cache, as text."""
+    return request_key(request, identity).hex()
+
+
+class Files:
+    """Requests in batch files at one endpoint: sent once, found again, read when they come back.
+
+    ``tell`` is told how batches go.
+    """
+
+    def __init__(self, asker: Asker, identity: str, options: Options, price: Price | None) -> None:
+        self.asker = asker
+        self.identity = identity
+        self.price = None if price is None else price.halved
+        self.office = Office(asker.endpoint, options)
+        self.box = Box(Path(options.batches or ""), asker.endpoint.url, identity)
+        self.tell: Callable[[str], None] = lambda text: None
+        self.told: dict[str, tuple[object, float]] = {}
+        self.answered = 0
+
+    def alone(self) -> contextlib.AbstractContextManager[bool]:
+        """Keep other processes from sending the same requests meanwhile."""
+        return one_writer(self.box.folder, "sayso: sending batch files", wait=SENDING)
+
+    def recalled(self, keys: Iterable[str]) -> list[Batch]:
+        """Return the batches that were sent before and hold some of these keys."""
+        wanted, found = set(keys), []
+        for batch in self.box.batches():
+            if not any(key in wanted for line in batch.lines for key in line.keys):
+                continue
+            if batch.id is None:  # who sent it did not live to note whether the endpoint began
+                batch.id = self.office.find(batch.digest, batch.file)
+                batch.lines = batch.lines if batch.id else []
+                self.box.save(batch)
+            if batch.id is not None:
+                found.append(batch)
+        return found
+
+    def send(self, groups: Iterable[Sequence[tuple[int, Request]]]) -> list[Batch]:
+        """Send groups of requests, a group a line, in as many files as it takes."""
+        sent, left = [], iter(groups)
+        while True:
+            batch = Batch(content_id([time.time_ns(), self.identity])[:16], time.time())
+            path = self.box.folder / f"{batch.digest}.jsonl"
+            with replacing(path, private=True) as file:
+                more = self._fill(batch, file, left)
+            try:
+                if batch.lines:
+                    self._begin(batch, path)
+                    sent.append(batch)
+            finally:
+                path.unlink(missing_ok=True)
+            if not more:
+                return sent
+
+    def _fill(
+        self, batch: Batch, file: IO[bytes], groups: Iterator[Sequence[tuple[int, Request]]]
+    ) -> bool:
+        """Write lines until the file is full, which is ``True``, or nothing is left."""
+        places: dict[tuple[str, ...], int] = {}
+        size, full = 0, False
+        for group in groups:
+            requests = [request for _, request in group]
+            body, overrides = build(
+                self.asker.endpoint.model, requests[0], len(requests), self.asker.learned
+            )
+            keys = [key_of(request, self.identity) for request in requests]
+            row = {"custom_id": keys[0], "method": "POST", "url": CHAT, "body": body}
+            size += file.write(encode(row) + b"\n")
+            place = places.setdefault(overrides, len(places))
+            batch.lines.append(Line(keys[0], keys, place))
+            full = len(batch.lines) >= MOST_LINES or size >= MOST_BYTES
+            if full:
+                break
+        batch.overrides = [list(overrides) for overrides in places]
+        return full
+
+    def _begin(self, batch: Batch, path: Path) -> None:
+        """Send a file and have the endpoint begin; each step is noted before the next."""
+        try:
+            self.box.save(batch)
+            batch.file = self.office.upload(path)
+            self.box.save(batch)
+            batch.id = self.office.begin(batch.file, batch.digest)
+        except InputError:
+            batch.lines = []  # refused, and not begun
+            self.box.save(batch)
+            raise
+        self.box.save(batch)
+        self.tell(f"batch {batch.id}: {len(batch.lines):,} calls were sent in a file")
+
+    # ---- what comes back
+
+    def answers(
+        self, batches: Sequence[Batch], wanted: Mapping[str, Request]
+    ) -> Iterator[list[Generation]]:
+        """Wait for batches and yield the wanted answers of each line together.
+
+        Ends early when it is stopped; the batches go on.
+        """
+        waiting, pause = list(batches), FIRST_LOOK
+        while waiting:
+            for batch in list(waiting):
+                assert batch.id is not None
+                sent = self.office.look(batch.id)
+                self._tell(batch, sent)
+                if sent.status in ENDED:
+                    waiting.remove(batch)
+                    yield from self._read(batch, sent, wanted)
+            if waiting and self.office.stop.wait(pause):
+                names = ", ".join(str(batch.id) for batch in waiting)
+                self.tell(f"batch {names} goes on; the same command picks its answers up")
+                return
+            pause = min(2 * pause, LAST_LOOK)
+
+    def _tell(self, batch: Batch, sent: Sent) -> None:
+        """Tell a change of state at once, and counts now and then."""
+        now, (done, failed) = time.monotonic(), sent.counts
+        before, when = self.told.get(batch.digest, (None, -TELL))
+        if sent.status != before or now - when >= TELL:
+            self.told[batch.digest] = sent.status, now
+            reason = f" ({sent.reason})" if sent.reason else ""
+            hours = (time.time() - batch.begun) / 3600
+            self.tell(
+                f"batch {batch.id}: {safe_line(sent.status, (), 20)}, {done:,} of "
+                f"{len(batch.lines):,} calls answered, {failed:,} failed, {hours:.1f} hours "
+                f"since it was sent{reason}"
+            )
+
+    def _read(
+        self, batch: Batch, sent: Sent, wanted: Mapping[str, Request]
+    ) -> Iterator[list[Generation]]:
+        """Yield the wanted answers of a batch that has ended; keep on record what was answered."""
+        open_ = {line.name: line for line in batch.lines}
+        kept: list[Line] = []
+        place = self.box.folder / f"{batch.digest}.out"
+        for file in filter(None, (sent.output, sent.errors)):
+            for raw in self.office.lines(file, place):
+                name, reply = _returned(raw)
+                line = open_.pop(name, None)
+                if line is not None:
+                    requests = [wanted.get(key) for key in line.keys]
+                    replies = self._settled(line, batch.overrides, requests, reply)
+                    good = [r is None or r.problem in (None, "truncated") for r in replies]
+                    answered = isinstance(reply, Reply)
+                    keys = [k for k, ok in zip(line.keys, good, strict=True) if ok and answered]
+                    kept += [msgspec.structs.replace(line, keys=keys)] if keys else []
+                    yield [r for r in replies if r is not None]
+        why = f"{sent.status}: {sent.reason}" if sent.reason else sent.status
+        for line in open_.values():
+            reason = Fault("failed", f"no answer in batch {batch.id} ({why})")
+            requests = [wanted.get(key) for key in line.keys]
+            replies = self._settled(line, batch.overrides, requests, reason)
+            yield [r for r in replies if r is not None]
+        batch.lines = kept  # the rest is asked again by whoever wants it
+        self.box.save(batch)
+
+    def _settled(
+        self,
+        line: Line,
+        overrides: Sequence[Sequence[str]],
+        requests: Sequence[Request | None],
+        reply: Reply | Fault,
+    ) -> list[Generation | None]:
+        """Return the records of a line's draws, ``None`` for those that nobody wants now."""
+        one = next((request for request in requests if request is not None), None)
+        if one is None:
+            return [None] * len(requests)
+        if isinstance(reply, Reply) and any(choice.finish == "error" for choice in reply.choices):
+            reply = Fault("failed", "the endpoint broke off the answer")
+        found: list[Generation] = []
+        told = tuple(overrides[line.overrides])
+        if isinstance(reply, Reply):
+            reply = reply._replace(choices=reply.choices[: len(requests)])
+            found = records(
+                [request or one for request in requests],
+                reply,
+                told,
+                self.price,
+                implicit_thought=self.asker.shared.implicit_thought,
+            )
+            self.asker.learn_model(reply)
+        problem = "failed: the reply holds fewer answers than were asked for"
+        if isinstance(reply, Fault):
+            problem = problem_of(reply, self.asker.endpoint)
+        settled: list[Generation | None] = []
+        for place, request in enumerate(requests):
+            if request is None:
+                settled.append(None)
+            elif place < len(found):
+                self.asker.learn(found[place], told)
+                self.answered += 1
+                settled.append(found[place])
+            else:
+                self.asker.counts.failed += 1
+                settled.append(unanswered(request, problem))
+        return settled
+
+
+def problem_of(fault: Fault, endpoint: Endpoint) -> str:
+    """Return the problem of a request that a batch does not answer."""
+    if fault.kind == "context":
+        return "context"
+    if fault.kind == "filter":
+        return "failed: content filter"
+    return f"failed: {safe_line(fault.reason, endpoint.secrets)}"
+
+
+class _Response(msgspec.Struct):
+    status_code: int = 200
+    body: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Out(msgspec.Struct):
+    """A line of a file that comes back."""
+
+    custom_id: str
+    response: _Response | None = None
+    error: Any = None
+
+
+def _returned(raw: bytes) -> tuple[str, Reply | Fault]:
+    """Read a line that came back: its ``custom_id``, empty for what is no line, and the answer."""
+    try:
+        line = msgspec.json.decode(raw, type=_Out)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return "", Fault("failed", "no JSON")
+    if line.response is None:
+        return line.custom_id, Fault("failed", error_text(line.error))
+    body = bytes(line.response.body)
+    if 200 <= line.response.status_code < 300:
+        return line.custom_id, read_reply(body)
+    try:
+        text = error_text(decode(body))
+    except ValueError:
+        text = "no JSON"
+    return line.custom_id, read_error(line.response.status_code, {}, text)

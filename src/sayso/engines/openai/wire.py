@@ -1,0 +1,222 @@
+"""One exchange with an endpoint: a body goes out, and a reply or a fault comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import ssl
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import msgspec
+import openai
+from openai import Omit
+
+from sayso.engines.openai.endpoint import Endpoint, Options
+from sayso.engines.openai.reply import (
+    ACCEPTED,
+    Body,
+    Fault,
+    Reply,
+    UnreadableError,
+    read_failure,
+    read_reply,
+    too_long,
+)
+
+if TYPE_CHECKING:
+    from openai._types import RequestOptions
+
+#: Calls that share one pool of connections. A pool looks at each of its connections whenever a call
+#: comes or goes: with 256 in one pool that took half of all CPU time.
+LANE = 16
+#: how JSON may write characters that need no escape: some servers write "\\/"
+ESCAPED = re.compile(rb"\\(?:/|u00[2-7])")
+#: the longest wait for a connection and for a list of models, in seconds
+CONNECT, LIST = 10.0, 30.0
+
+
+class BoundedClient(openai.DefaultAsyncHttpxClient):
+    """An HTTP client that takes a reply as it comes, and leaves off what is too long."""
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request and return its whole reply, decompressed.
+
+        Raises UnreadableError. An error that is too long is read in part, and one that cannot be
+        read has its status still.
+        """
+        response = await super().send(request, **{**options, "stream": True})
+        try:
+            content = await _taken(response)
+        except UnreadableError:
+            if response.is_success:
+                raise
+            content = b""
+        finally:
+            await response.aclose()
+        plain = [
+            (name, value)
+            for name, value in response.headers.multi_items()
+            if name not in ("content-encoding", "content-length", "transfer-encoding")
+        ]
+        return httpx2.Response(
+            response.status_code,
+            headers=plain,
+            content=content,
+            request=request,
+            extensions=response.extensions,
+        )
+
+
+async def _taken(response: httpx2.Response) -> bytes:
+    """Return the body of a reply as it comes, of an error at most the beginning."""
+    body = Body(response.headers.get("content-encoding", ""))
+    async for data in response.aiter_raw():
+        body.add(data)
+        if body.full and response.is_success:
+            raise too_long()
+        if body.full:
+            break
+    return body.content()
+
+
+class Lane:
+    """One client with its own connections. It retries nothing and follows no redirect: both are
+    decided elsewhere, and a key goes to no other host."""
+
+    def __init__(self, endpoint: Endpoint, timeout: float, trust: ssl.SSLContext) -> None:
+        http = BoundedClient(
+            headers={"Accept-Encoding": ACCEPTED},
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=LANE),
+            timeout=httpx2.Timeout(timeout, connect=min(timeout, CONNECT)),
+            follow_redirects=False,
+            verify=trust,
+        )
+        self.client = openai.AsyncOpenAI(
+            api_key=endpoint.key or "none", base_url=endpoint.url, http_client=http, max_retries=0
+        )
+        self.busy = 0
+
+
+class Wire:
+    """All connections to one endpoint, in lanes that are opened as they are needed."""
+
+    def __init__(self, endpoint: Endpoint, options: Options) -> None:
+        self.endpoint = endpoint
+        self.timeout = options.timeout
+        self.secret = endpoint.key.encode()
+        self.trust = httpx2.create_ssl_context()
+        self.lanes = [Lane(endpoint, self.timeout, self.trust)]
+        headers = headers_for(endpoint, self.lanes[0].client)
+        self.options: RequestOptions = {"headers": headers} if headers else {}
+
+    async def ask(self, body: dict[str, object]) -> Reply | Fault:
+        """Send one call and read what comes back."""
+        content = encode(body)
+        result = await self._guarded(
+            lambda client: client.post(
+                "/chat/completions",
+                cast_to=httpx2.Response,
+                content=content,
+                options=self.options,
+            ),
+            self.timeout,
+        )
+        return result if isinstance(result, Fault) else read_reply(result)
+
+    async def models(self) -> list[tuple[str, int | None]] | Fault:
+        """Return the names of the models that the endpoint lists, with their context lengths."""
+        result = await self._guarded(
+            lambda client: client.get("/models", cast_to=httpx2.Response, options=self.options),
+            min(self.timeout, LIST),
+        )
+        if isinstance(result, Fault):
+            return result
+        try:
+            rows = [r for r in msgspec.json.decode(result)["data"] if isinstance(r["id"], str)]
+        except (msgspec.DecodeError, UnicodeDecodeError, TypeError, KeyError, RecursionError):
+            return Fault("page", "no list of models")
+        lengths = (row.get("max_model_len") for row in rows)
+        return [
+            (row["id"], length if isinstance(length, int) else None)
+            for row, length in zip(rows, lengths, strict=True)
+        ]
+
+    async def _guarded(
+        self, send: Callable[[openai.AsyncOpenAI], Awaitable[httpx2.Response]], seconds: float
+    ) -> bytes | Fault:
+        """Return the body of a reply with status 200, our key removed from it, or a fault."""
+        lane = self._free_lane()
+        lane.busy += 1
+        try:
+            async with asyncio.timeout(seconds):
+                response = await send(lane.client)
+        except (TimeoutError, openai.APITimeoutError) as error:
+            if isinstance(error.__cause__, httpx2.ConnectTimeout):
+                return Fault("away", "no connection in time")
+            return Fault("late", f"no answer in {seconds:g} s")
+        except openai.APIStatusError as error:
+            return read_failure(
+                error.status_code, error.response.headers, self._clean(error.response.content)
+            )
+        except openai.APIConnectionError as error:
+            cause = error.__cause__
+            if isinstance(cause, httpx2.ConnectError):
+                return Fault("away", str(cause) or "no connection")
+            return Fault("again", f"connection broke: {type(cause).__name__}")
+        except UnreadableError as error:
+            return error.fault
+        finally:
+            lane.busy -= 1
+        return self._clean(response.content)
+
+    def _free_lane(self) -> Lane:
+        for lane in self.lanes:
+            if lane.busy < LANE:
+                return lane
+        self.lanes.append(Lane(self.endpoint, self.timeout, self.trust))
+        return self.lanes[-1]
+
+    def _clean(self, content: bytes) -> bytes:
+        """Remove our key from what a server repeats, before anyone reads it."""
+        if not self.secret:
+            return content
+        if self.secret not in content and ESCAPED.search(content):
+            try:  # written again, every character that a key may have stands for itself
+                plain = msgspec.json.encode(msgspec.json.decode(content))
+            except (msgspec.DecodeError, UnicodeError, RecursionError):
+                plain = content
+            content = plain if self.secret in plain else content
+        return content.replace(self.secret, b"[key]")
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for lane in self.lanes:
+            await lane.client.close()
+
+
+def headers_for(
+    endpoint: Endpoint, client: openai.AsyncOpenAI | openai.OpenAI
+) -> dict[str, str | Omit]:
+    """Return headers for every call. What the environment holds for OpenAI stays with OpenAI."""
+    if endpoint.official:
+        return {}
+    plain = ("accept", "content-type", "user-agent")
+    headers: dict[str, str | Omit] = {
+        name: Omit()
+        for name in client.default_headers
+        if name.lower() not in plain and "stainless" not in name.lower()
+    }
+    headers["Authorization"] = f"Bearer {endpoint.key}" if endpoint.key else Omit()
+    return headers
+
+
+def encode(body: object) -> bytes:
+    """Return JSON; half characters, which no encoding holds, are replaced."""
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:
+        text = json.dumps(body, ensure_ascii=False)
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()

@@ -1,0 +1,334 @@
+"""Batch files: everything is asked once, found again after a kill, and costs half."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from batch_server import BatchServer
+
+import sayso
+from sayso.engines import open_model
+from sayso.engines.openai import batches as module
+from sayso.engines.openai.engine import FEWEST, BatchEngine
+from sayso.engines.prices import Price
+from sayso.records import Generation, InputError, Request, ask
+from sayso.runs.costs import BudgetSpent, Meter, open_priced
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST_LOOK", 0.01)
+
+
+@contextlib.contextmanager
+def engine_of(server: BatchServer, folder: Path, **options: Any) -> Iterator[Any]:
+    engine = open_model(f"{server.url}#bad", batches=str(folder), **options)
+    assert isinstance(engine, BatchEngine)
+    engine.asker.pace.base = 0.005
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def answers(engine: Any, requests: list[Request]) -> list[Generation]:
+    found: dict[int, Generation] = {}
+    for index, reply in engine.complete(iter(requests)):
+        assert index not in found
+        found[index] = reply
+    assert sorted(found) == list(range(len(requests)))
+    for index, reply in found.items():
+        assert reply.request == requests[index]
+    return [found[index] for index in range(len(requests))]
+
+
+REQUESTS = [ask(f"Who {n}?", temperature=0) for n in range(40)]
+
+
+def test_requests_go_out_in_a_file_and_come_back(tmp_path: Path) -> None:
+    with BatchServer() as server, engine_of(server, tmp_path) as engine:
+        told: list[str] = []
+        engine.tell = told.append
+        found = answers(engine, REQUESTS)
+        assert [a.problem for a in found if a.problem] == []
+        assert all(a.text and a.logprobs for a in found)
+        assert server.number == 1  # the first of its kind, at once
+        assert len(server.batches) == 1
+        assert len(server.billed) == 39
+        assert "39 answers came in batch files, at half the price" in engine.notices
+        assert told[0] == "batch batch_0: 39 calls were sent in a file"
+        assert told[-1].startswith("batch batch_0: completed, 39 of 39 calls answered, 0 failed")
+        assert engine.counts.requests == 40
+
+
+def test_the_answers_are_those_that_calls_would_have_given(tmp_path: Path) -> None:
+    requests = [ask(f"Who {n}?", sample=k) for n in range(30) for k in range(3)]
+    with BatchServer() as server:
+        with engine_of(server, tmp_path) as engine:
+            found = answers(engine, requests)
+        plain = open_model(f"{server.url}#bad")
+        expected = dict(plain.complete(requests))
+        plain.close()
+    assert [a.text for a in found] == [expected[n].text for n in range(90)]
+    assert [a.overrides for a in found] == [expected[n].overrides for n in range(90)]
+    assert len(server.billed) == 29  # three draws in a call
+
+
+def test_a_price_is_halved_in_files_alone(tmp_path: Path) -> None:
+    with BatchServer() as server, engine_of(server, tmp_path, price="2,4") as engine:
+        price = Price(2.0, 4.0)
+        first, *rest = answers(engine, REQUESTS)
+        assert first.usage.dollars == pytest.approx(price.of(first.usage))
+        for reply in rest:
+            assert reply.usage.dollars == pytest.approx(price.of(reply.usage) / 2)
+
+
+def test_few_calls_are_asked_at_once(tmp_path: Path) -> None:
+    with BatchServer() as server, engine_of(server, tmp_path) as engine:
+        answers(engine, REQUESTS[: FEWEST - 1])
+        assert server.batches == {}
+        assert list(tmp_path.rglob("*.json")) == []
+
+
+def test_what_is_refused_is_known_before_a_file_is_sent(tmp_path: Path) -> None:
+    with BatchServer(refuses=("min_p",)) as server, engine_of(server, tmp_path) as engine:
+        found = answers(engine, REQUESTS)
+        assert all("min_p: not sent" in a.overrides for a in found)
+        (sent,) = [c for c in server.files.values() if b"custom_id" in c and b'"POST"' in c]
+        assert b"min_p" not in sent
+
+
+def test_many_requests_go_into_several_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_LINES", 15)
+    with BatchServer() as server, engine_of(server, tmp_path) as engine:
+        answers(engine, REQUESTS)
+        assert [b["request_counts"]["total"] for b in server.batches.values()] == [15, 15, 9]
+
+
+@pytest.mark.parametrize(
+    ("response", "problem"),
+    [
+        ({"status_code": 500, "body": {"error": {"message": "oops"}}}, "failed: status 500: oops"),
+        (
+            {"status_code": 400, "body": {"error": {"message": "maximum context length is 9"}}},
+            "context",
+        ),
+        ({"status_code": 200, "body": {"choices": []}}, "failed: a reply without choices"),
+        ({"status_code": 200, "body": "<html>"}, "failed: JSON that is no reply: <html>"),
+        ({"status_code": "x"}, "failed: no answer in batch batch_0 (completed)"),
+    ],
+)
+def test_a_line_that_fails_is_a_record_and_asked_again(
+    tmp_path: Path, response: Any, problem: str
+) -> None:
+    with BatchServer(wrong={"Who 7?": response}) as server, engine_of(server, tmp_path) as engine:
+        found = answers(engine, REQUESTS)
+        assert [(n, a.problem) for n, a in enumerate(found) if a.problem] == [(7, problem)]
+        assert engine.counts.failed == 1
+        server.wrong.clear()
+        (again,) = answers(engine, [REQUESTS[7]])
+        assert again.problem is None
+        assert len(server.billed) == 38  # and the last one at once, as it is alone
+
+
+def test_a_batch_that_expires_keeps_what_was_answered(tmp_path: Path) -> None:
+    with BatchServer(fates=["expired"]) as server, engine_of(server, tmp_path) as engine:
+        found = answers(engine, REQUESTS)
+        failed = [a.problem for a in found if a.problem]
+        assert failed == ["failed: batch_expired: This request could not be executed"] * 20
+        again = answers(engine, REQUESTS[1:])  # half is read again, and nothing of that paid
+        assert [a.problem for a in again if a.problem] == []
+        assert len(server.billed) == len(set(server.billed)) == 39
+
+
+def test_a_batch_that_fails_says_why(tmp_path: Path) -> None:
+    with BatchServer(fates=["failed"]) as server, engine_of(server, tmp_path) as engine:
+        found = answers(engine, REQUESTS)
+        why = "failed: no answer in batch batch_0 (failed: Enqueued token limit reached)"
+        assert {a.problem for a in found[1:]} == {why}
+        assert [a.problem for a in answers(engine, REQUESTS) if a.problem] == []
+        assert len(server.batches) == 2
+
+
+def test_an_endpoint_without_batches_is_one_line(tmp_path: Path) -> None:
+    with (
+        BatchServer(batchless=True) as server,
+        engine_of(server, tmp_path) as engine,
+        pytest.raises(InputError, match=r"takes no batch files \(status 404.*leave --batch-files"),
+    ):
+        answers(engine, REQUESTS)
+    assert list(tmp_path.rglob("*.json*")) == []
+
+
+def test_a_key_that_is_refused_is_one_line(tmp_path: Path) -> None:
+    with (
+        BatchServer(key="right") as server,
+        engine_of(server, tmp_path) as engine,
+        pytest.raises(InputError, match="wants a key; set"),
+    ):
+        answers(engine, REQUESTS)
+
+
+def test_several_endpoints_have_no_batches(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="batch files go to one endpoint"):
+        open_model("http://a/v1#m,http://b/v1#m", batches=str(tmp_path))
+
+
+# ---- found again
+
+
+def test_held_it_waits_no_longer_and_finds_the_batch_again(tmp_path: Path) -> None:
+    with BatchServer(looks=3) as server:
+        with engine_of(server, tmp_path) as engine:
+            told: list[str] = []
+            engine.tell = lambda text: (told.append(text), "sent in" in text and engine.hold())
+            found = dict(engine.complete(REQUESTS))
+            assert len(found) == 1
+            assert told[-1] == "batch batch_0 goes on; the same command picks its answers up"
+        with engine_of(server, tmp_path) as engine:
+            assert [a.problem for a in answers(engine, REQUESTS[1:]) if a.problem] == []
+        assert len(server.batches) == 1
+        assert len(server.billed) == 39
+
+
+def test_a_reply_that_was_lost_begins_no_second_batch(tmp_path: Path) -> None:
+    with BatchServer(lost="create") as server, engine_of(server, tmp_path) as engine:
+        assert [a.problem for a in answers(engine, REQUESTS) if a.problem] == []
+        assert len(server.batches) == 1
+
+
+def test_a_batch_without_its_id_is_found_by_its_mark(tmp_path: Path) -> None:
+    with BatchServer(looks=10**9) as server:
+        with engine_of(server, tmp_path) as engine:
+            engine.tell = lambda text: "sent in" in text and engine.hold()
+            dict(engine.complete(REQUESTS))
+        (path,) = tmp_path.rglob("*.json")
+        state = msgspec.json.decode(path.read_bytes())
+        path.write_bytes(msgspec.json.encode(state | {"id": None, "file": None}))
+        server.looks = 1
+        with engine_of(server, tmp_path) as engine:
+            answers(engine, REQUESTS[1:])
+        assert len(server.batches) == 1
+
+
+def test_answers_that_nobody_wants_now_are_kept_for_whoever_does(tmp_path: Path) -> None:
+    with BatchServer() as server:
+        with engine_of(server, tmp_path) as engine:
+            answers(engine, REQUESTS)
+        with engine_of(server, tmp_path) as engine:  # the cache was lost
+            assert all(a.text for a in answers(engine, REQUESTS[5:9]))
+        assert server.number == 1
+        assert len(server.billed) == 39
+
+
+def test_old_batches_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with BatchServer() as server:
+        with engine_of(server, tmp_path) as engine:
+            answers(engine, REQUESTS)
+        monkeypatch.setattr(module, "KEPT", 0.0)
+        with engine_of(server, tmp_path) as engine:
+            answers(engine, REQUESTS)
+        assert len(server.batches) == 2
+
+
+CHILD = textwrap.dedent("""
+    import sys
+    import sayso
+    from sayso.engines.openai import batches
+    batches.FIRST_LOOK = batches.LAST_LOOK = 0.02
+    url, folder = sys.argv[1:]
+    print("begun", flush=True)
+    sayso.run("selective", model=f"{url}#bad", data="world", limit=8, out=f"{folder}/run",
+              cache=f"{folder}/cache", batch_files=True, report=False)
+    print("done", flush=True)
+""")
+
+
+def child(url: str, folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CHILD, url, str(folder)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("when", ["sent", "answered"])
+def test_a_run_that_was_killed_pays_for_nothing_twice(tmp_path: Path, when: str) -> None:
+    with BatchServer(looks=10**9 if when == "sent" else 20) as server:
+        first = child(server.url, tmp_path)
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and not any(
+            b["looks"] > 3 and (when == "sent" or b["status"] == "completed")
+            for b in server.batches.values()
+        ):
+            time.sleep(0.01)
+        time.sleep(1.0)  # the answers that came at once are on the disk after half a second
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        assert server.batches
+        server.looks = 1
+        before = len(server.batches)
+        second = child(server.url, tmp_path)
+        out, _ = second.communicate(timeout=240)
+        assert "done" in out
+        assert len(server.batches) == before
+        assert len(server.billed) == len(set(server.billed))
+        assert max(server.answered.values()) == 1
+
+
+# ---- money, and a whole run
+
+
+def test_the_price_of_a_run_in_files_is_half(tmp_path: Path) -> None:
+    with BatchServer() as server:
+        name = f"{server.url}#bad"
+        engine, price = open_priced(name, price="2,4,1", batches=str(tmp_path))
+        engine.close()
+        assert price == Price(1.0, 2.0, 0.5, source="your --price, halved for batch files")
+
+
+def test_a_limit_on_money_reserves_what_answers_can_cost() -> None:
+    meter = Meter(1.0)
+    # 0.3 each at most: three at a time, without having seen one answered
+    assert [meter.take("model", 0.3) for _ in range(5)] == [True] * 3 + [False] * 2
+    for _ in range(3):
+        meter.settle("model", 0.01)
+    # 0.03 is spent, and a mean is known: 0.97 for 0.01 each
+    assert sum(meter.take("model", 0.3) for _ in range(200)) == 97
+
+
+def test_a_run_in_files_keeps_to_its_limit_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LAST_LOOK", 0.02)
+    settings: dict[str, Any] = {
+        "data": "world", "limit": 12, "report": False, "price": "100,100", "batch_files": True,
+        "out": tmp_path / "run", "cache": tmp_path / "cache",
+    }  # fmt: skip
+    with BatchServer() as server:
+        model = f"{server.url}#bad"
+        with pytest.raises(BudgetSpent, match=r"stopped at --max-cost 0\.2"):
+            sayso.run("selective", model=model, max_cost=0.2, **settings)
+        assert server.number + len(server.billed) > 0
+        result = sayso.run("selective", model=model, **settings)
+        assert (result.manifest.dollars or 0) > 0
+        assert len(server.billed) == len(set(server.billed))
+        again = sayso.run("selective", model=model, **settings)
+        assert [e.value for e in again.estimates] == [e.value for e in result.estimates]
+        assert any("came in batch files, at half the price" in n for n in result.manifest.notices)
+
+
+def test_files_are_for_endpoints() -> None:
+    with pytest.raises(InputError, match="batch-files is for endpoints, and this run asks none"):
+        sayso.run("uncle", batch_files=True, limit=2)
+    with pytest.raises(InputError, match="batch files are sent from here, not by Ray"):
+        sayso.run("uncle", model="http://a/v1#m", batch_files=True, engine="ray", limit=2)
