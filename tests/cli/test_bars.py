@@ -317,10 +317,10 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
         "end_loops": True,
     }  # fmt: skip
     assert {name: getattr(found[1], name) for name in local} == local
-    argv = "run uncle --dry-run --engine ray --ray-address head:6379 --ray-actors 3"
+    argv = "run uncle --dry-run --engine ray --ray-address head:6379 --ray-actors 3 --jobs 2"
     assert cli.execute(argv.split()) == 0
     spread: dict[str, object] = {
-        "engine": "ray", "ray_address": "head:6379", "ray_actors": 3,
+        "engine": "ray", "ray_address": "head:6379", "ray_actors": 3, "jobs": 2,
     }  # fmt: skip
     assert {name: getattr(found[2], name) for name in spread} == spread
     known = {f.name for f in flags.dataclasses.fields(flags.Common)}

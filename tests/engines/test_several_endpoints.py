@@ -164,6 +164,12 @@ def test_a_prompt_has_the_same_endpoint_in_the_next_run() -> None:
         assert {len(at) for at in places([a, b, c]).values()} == {1}
 
 
+def test_few_calls_are_shared_out_too() -> None:
+    with several([None] * 3) as (servers, engine):
+        answers(engine, *[ask(f"Who {n}?", sample=k) for n in range(30) for k in range(3)])
+        assert all(server.number >= 3 for server in servers)
+
+
 def test_the_limit_and_the_pause_are_each_endpoints_own() -> None:
     with several([None, fault("after=60")], concurrency=8) as (servers, engine):
         start = time.monotonic()
@@ -210,7 +216,7 @@ def test_an_endpoint_that_refuses_the_key_is_left_out_and_told() -> None:
         engine = quick(open_model(f"{good.url}#bad,{closed.url}#bad"))
         found = answers(engine, *[ask(f"Who {n}?") for n in range(50)])
         assert [a.problem for a in found if a.problem] == []
-        (line,) = [n for n in engine.notices if "is not asked any more" in n]
+        (line,) = [n for n in engine.notices if "cannot be asked: " in n]
         assert "wants a key; set" in line
         engine.close()
 

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from sayso import metrics
-from sayso.metrics import intervals
-from sayso.metrics.intervals import beta_cdf, beta_quantile, student_quantile
+from sayso.metrics import auroc, bootstrap_auroc, cross_fitted_best, intervals
+from sayso.metrics.intervals import (
+    GROUPS,
+    MANY,
+    beta_cdf,
+    beta_quantile,
+    bootstrap,
+    bootstrap_ratio,
+    bootstrap_share,
+    deal,
+    resample_weights,
+    spread_of_groups,
+    student_quantile,
+)
 from sayso.metrics.within_type import log_odds_error
 from sayso.records import Estimate, InputError
 
@@ -438,3 +452,80 @@ def test_an_interval_as_wide_as_its_range_warns_of_nothing() -> None:
         warnings.simplefilter("error")
         low, high = intervals.student_interval(0.001, 10.0, 3)
     assert (low, high) == (0.0, 1.0)
+
+
+# ---- many clusters: random groups
+
+
+def test_replicates_from_groups_spread_as_the_mean_of_the_groups() -> None:
+    # groups 1, 2, 3: variance 1, and of the mean of three 1/3
+    replicates = spread_of_groups(0.5, np.array([1.0, 2.0, 3.0]))
+    assert replicates.mean() == pytest.approx(0.5)
+    assert replicates.std(ddof=1) == pytest.approx(math.sqrt(1 / 3))
+
+
+def test_clusters_are_dealt_evenly_and_by_the_seed() -> None:
+    group = deal(50_001, 3)
+    assert {*np.bincount(group, minlength=GROUPS).tolist()} == {250, 251}
+    assert (group == deal(50_001, 3)).all()
+    assert (group != deal(50_001, 4)).any()
+
+
+def test_groups_of_many_clusters_give_the_error_that_is_known() -> None:
+    """Clusters of two equal rows: the error of a share is that of as many rows as clusters."""
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(MANY), 2)
+    hit = np.repeat(rng.random(MANY) < 0.3, 2)
+    error = math.sqrt(0.3 * 0.7 / MANY)
+    every = np.ones(len(hit), dtype=bool)
+    for share in (
+        bootstrap_share("share", hit, every, clusters),
+        bootstrap_ratio("ratio", hit, every, clusters),
+        bootstrap(_weighted_share, hit.astype(float), clusters=clusters),
+    ):
+        assert share.value == pytest.approx(hit.mean())
+        assert share.low is not None
+        assert share.high is not None
+        # 200 groups tell an error to some 5 %
+        assert (share.high - share.low) / 2 / 1.96 == pytest.approx(error, rel=0.15)
+
+
+def _weighted_share(hit: NDArray[np.float64], weights: Any = None) -> Any:
+    assert weights is None, "groups are measured as they are"
+    return float(hit.mean())
+
+
+def test_a_metric_that_some_group_leaves_undefined_is_resampled() -> None:
+    wrong = np.zeros(MANY)
+    wrong[:30] = 1
+    score = np.random.default_rng(0).normal(size=MANY) + wrong
+    estimate = bootstrap(auroc, score, wrong, n=20)
+    assert estimate.low is not None
+    assert estimate.high is not None
+    # Hanley and McNeil's error for 30 wrong answers and an AUROC of .76 is some .045
+    assert 0.02 < (estimate.high - estimate.low) / 4 < 0.08
+
+
+def test_a_metric_of_all_rows_and_strata_are_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    wrong = (rng.random(300) < 0.5).astype(float)
+    scores = {name: rng.normal(size=300) + wrong for name in "ab"}
+    best = cross_fitted_best(scores, wrong, n=50)
+    within = bootstrap_auroc(scores["a"], wrong, np.arange(300) % 3, n=50)
+    plain = bootstrap_auroc(scores["a"], wrong, n=50)
+    monkeypatch.setattr(intervals, "MANY", 200)
+    monkeypatch.setattr(intervals, "GROUPS", 10)
+    assert cross_fitted_best(scores, wrong, n=50) == best
+    assert bootstrap_auroc(scores["a"], wrong, np.arange(300) % 3, n=50) == within
+    assert bootstrap_auroc(scores["a"], wrong, n=50) != plain
+
+
+def test_resamples_of_a_seed_are_drawn_once_for_all_metrics() -> None:
+    drawn = np.concatenate([*resample_weights(70, 30, np.random.default_rng(5))])
+    kept = np.concatenate([*intervals._weights(70, 30, 5, row=200_000)])
+    assert (kept == drawn).all()
+    before = intervals._drawn.cache_info().hits
+    hit = np.arange(70) % 2 == 0
+    for _ in range(2):
+        bootstrap_share("share", hit, np.ones(70, dtype=bool), np.arange(70), n=30, seed=5)
+    assert intervals._drawn.cache_info().hits >= before + 2

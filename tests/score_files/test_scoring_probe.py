@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
 from sayso.score_files.score import Place, score_file
-from sayso.score_files.write import Columns, add_column
+from sayso.score_files.write import Columns, add_column, number_rows
 from sayso.scores.p_ik import cross_fit_stored, fit
 
 
@@ -204,7 +204,7 @@ def test_stored_features_give_equal_values_and_no_more_than_fit_are_held() -> No
 
 def test_a_column_that_comes_later() -> None:
     with Columns(["a"]) as table:
-        table.add({"a": 1.0})
+        table.add(number_rows(table.names, [{"a": 1.0}]))
         assert "b" not in table
         table.put("b", np.array([2.0]))
         assert "b" in table

@@ -252,6 +252,14 @@ class Common(Opening):
             group=RAY, help="how many models; left out: one for each GPU, else for each machine"
         ),
     ] = None
+    jobs: Annotated[
+        int | None,
+        Parameter(
+            group=MORE,
+            help="processes in which --judge rules reads many answers; left out: all cores; the "
+            "result is the same for any number",
+        ),
+    ] = None
 
     def job(self, protocol: str, options: Any) -> Job:
         """Return the job that these flags describe."""

@@ -186,17 +186,23 @@ def resample_weights(
     expands a block to; blocks hold about :data:`BLOCK` floats. The block size does not change
     the draws.
     """
-    group = np.zeros(clusters, dtype=np.int64) if strata is None else codes(strata)
-    order = np.argsort(group, kind="stable")
-    size = np.bincount(group)
-    start = np.repeat(np.cumsum(size) - size, size)
-    span = np.repeat(size, size)
     step = max(1, BLOCK // max(clusters, row, 1))
+    if strata is not None:
+        group = codes(strata)
+        order = np.argsort(group, kind="stable")
+        size = np.bincount(group)
+        start = np.repeat(np.cumsum(size) - size, size)
+        span = np.repeat(size, size)
     for first in range(0, n, step):
         b = min(step, n - first)
-        drawn = start + np.floor(rng.random((b, clusters)) * span).astype(np.int64)
-        flat = (order[drawn] + np.arange(b)[:, None] * clusters).reshape(-1)
-        yield np.bincount(flat, minlength=b * clusters).reshape(b, clusters).astype(np.float64)
+        share = rng.random((b, clusters))
+        if strata is None:
+            drawn = np.multiply(share, clusters, out=share).astype(np.int64)
+        else:
+            drawn = order[start + (share * span).astype(np.int64)]
+        drawn += np.arange(b)[:, None] * clusters
+        weights = np.bincount(drawn.reshape(-1), minlength=b * clusters)
+        yield weights.reshape(b, clusters).astype(np.float64)
 
 
 def _weights(clusters: int, n: int, seed: int, row: int = 0) -> Iterator[Floats]:

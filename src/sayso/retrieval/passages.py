@@ -55,7 +55,8 @@ def _kind(character: str) -> int:
     return _ALONE if _SCRIPT.match(character) else _WORD
 
 
-_KINDS = bytes(_kind(chr(code)) for code in range(128)) + b"!" * 128
+# ASCII, then what Windows-1252 has beside it: quotation marks, dashes, letters with accents
+_KINDS = bytes(_kind(bytes([code]).decode("cp1252", "replace")) for code in range(256))
 _RUN = b"a" * (LONG + 1)
 
 
@@ -68,14 +69,15 @@ class Count(NamedTuple):
 
 def count(text: str) -> Count:
     """Count the tokens of a text."""
-    if text.isascii():
-        kinds = text.encode().translate(_KINDS)
-        if _RUN not in kinds:
-            words = kinds.startswith(b"a") + kinds.count(b" a") + kinds.count(b"!a")
-            return Count(words + kinds.count(b"!"), words)
-    elif (found := _kinds_of(text)) is not None:
-        kinds = found.tobytes()
-        words = kinds.startswith(b"a") + sum(map(kinds.count, (b" a", b"!a", b"ca", b"c")))
+    try:
+        kinds = text.encode("ascii" if text.isascii() else "cp1252").translate(_KINDS)
+    except UnicodeEncodeError:
+        found = _kinds_of(text)
+        kinds = _RUN if found is None else found.tobytes()
+    if _RUN not in kinds:
+        words = kinds.startswith(b"a") + kinds.count(b" a") + kinds.count(b"!a")
+        if b"c" in kinds:
+            words += kinds.count(b"ca") + kinds.count(b"c")
         return Count(words + kinds.count(b"!"), words)
     tokens = TOKEN.findall(text)
     return Count(len(tokens), sum(map(_is_word, tokens)))
@@ -214,7 +216,6 @@ def _is_end(text: str, end: int) -> bool:
 # ---- titles that are written nearly the same
 
 _TAIL = re.compile(r"(?<!\s)\s*+\([^()]*+\)$")
-_SPACES = re.compile(r"[\s_]+")
 #: characters of a title that are kept
 LONGEST_TITLE = 1000
 
@@ -224,7 +225,7 @@ def plain(title: str) -> str:
     if not title.isascii():
         split = unicodedata.normalize("NFKD", title)
         title = "".join(c for c in split if not unicodedata.combining(c))
-    return _SPACES.sub(" ", title.casefold()).strip()
+    return " ".join(title.casefold().replace("_", " ").split())
 
 
 def key(title: str) -> str:

@@ -17,6 +17,7 @@ from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
+from sayso.processes import cores
 from sayso.records import Content, InputError, Stance, Verdict, ask, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import Meter, known_price, open_priced
@@ -45,7 +46,8 @@ class JudgeOptions(NamedTuple):
     in one call or in two. ``labels``: ours, or the three of UNCLE's paper. ``price`` is
     "in,out" dollars per million tokens. ``anyway`` goes on with a judge that gave no readable reply
     to its first requests. ``ray`` is where a judge of ours computes, if not in this process;
-    ``batches`` the folder of batch files, if an endpoint is asked in them.
+    ``batches`` the folder of batch files, if an endpoint is asked in them; ``jobs`` how many
+    processes the rules read many answers in, all cores if left out.
     """
 
     batch: Batch = "item"
@@ -60,6 +62,7 @@ class JudgeOptions(NamedTuple):
     anyway: bool = False
     ray: RaySettings | None = None
     batches: str | None = None
+    jobs: int | None = None
 
 
 class OpenJudge(NamedTuple):
@@ -102,7 +105,7 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
         plain = JudgeOptions(
             prompt_folder=chosen.prompt_folder, concurrency=chosen.concurrency,
             timeout=chosen.timeout, patience=chosen.patience, device=chosen.device,
-            anyway=chosen.anyway, ray=chosen.ray, batches=chosen.batches,
+            anyway=chosen.anyway, ray=chosen.ray, batches=chosen.batches, jobs=chosen.jobs,
         )  # fmt: skip
         if chosen != plain:  # what is left may be meant for the subject
             raise InputError(
@@ -149,7 +152,7 @@ def open_judge(
     if isinstance(given, str):
         check_judge(given, chosen)
         if given == "rules":
-            return OpenJudge(RulesJudge())
+            return OpenJudge(RulesJudge(chosen.jobs or cores()))
         model = given.removeprefix("rules+")
         cascade = model != given
         opened, price = open_priced(
@@ -168,7 +171,8 @@ def open_judge(
         if not borrowed:
             engine.close()
         raise
-    return OpenJudge(CascadeJudge(RulesJudge(), judge) if cascade else judge, engine, borrowed)
+    rules = RulesJudge(chosen.jobs or cores())
+    return OpenJudge(CascadeJudge(rules, judge) if cascade else judge, engine, borrowed)
 
 
 class CheckedJudge:

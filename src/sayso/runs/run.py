@@ -122,6 +122,7 @@ class Job:
     engine: str = ""
     ray_address: str = ""
     ray_actors: int | None = None
+    jobs: int | None = None
     model_options: Mapping[str, object] = dataclasses.field(default_factory=dict)
     command: str = ""
 
@@ -174,6 +175,7 @@ class Job:
             anyway=self.judge_anyway,
             ray=self.ray,
             batches=self.batches,
+            jobs=self.jobs,
         )
 
 
@@ -202,7 +204,8 @@ TEXTS = (
 )
 KINDS: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
     (TEXTS, (str,), "a text"),
-    (("limit", "seed", "concurrency", "batch_size", "ray_actors"), (int,), "a whole number"),
+    (("limit", "seed", "concurrency", "batch_size"), (int,), "a whole number"),
+    (("ray_actors", "jobs"), (int,), "a whole number"),
     (("max_cost", "timeout", "patience"), (int, float), "a number"),
     (("out", "cache"), (str, PathLike), "a path"),
     (("model_options",), (Mapping,), "a dict of options"),
@@ -259,6 +262,7 @@ def check(job: Job) -> None:
         ("patience", job.patience, 0.001, 86_400),
         ("batch-size", job.batch_size, 1, 100_000),
         ("ray-actors", job.ray_actors, 1, 100_000),
+        ("jobs", job.jobs, 1, 1024),
         ("max-cost", job.max_cost, 1e-9, 1e9),
     ):
         if value is not None and not low <= value <= high:
@@ -676,6 +680,7 @@ def run(
     engine: str = "",
     ray_address: str = "",
     ray_actors: int | None = None,
+    jobs: int | None = None,
     report: bool = True,
 ) -> Result:
     """Run one protocol: ask, judge, measure, and leave a run folder with its page behind.
@@ -693,7 +698,8 @@ def run(
     ``batch_size`` and ``revision`` say how one in this process is opened (docs/local_models.md),
     ``end_loops`` that its answers end where they only repeat themselves. ``engine="ray"`` has
     models of this process compute in Ray's actors instead, ``ray_actors`` of them on the cluster
-    whose head is ``ray_address`` (docs/scaling.md).
+    whose head is ``ray_address`` (docs/scaling.md). ``jobs`` processes (all cores) read many
+    answers where the judge is "rules".
     ``report=False`` leaves the page out, which takes seconds; ``sayso.report.write(result)`` writes
     it later.
     Raises :class:`~sayso.records.InputError` for what a user can mend, and

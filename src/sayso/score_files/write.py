@@ -346,6 +346,7 @@ class Columns:
 
     def add(self, numbers: Floats) -> None:
         """Add rows (n, names)."""
+        assert not self._turned, "rows come before columns are read"
         self._file.seek(0, 2)
         self._file.write(np.ascontiguousarray(numbers).tobytes())
         self.rows += len(numbers)

@@ -284,19 +284,26 @@ class Dispatcher:
         return next(a for a in ranked if a.load <= emptiest.load + SPREAD)
 
     def pump(self) -> None:
-        """Start waiting calls."""
+        """Start waiting calls, each endpoint its own and then what waits where there is no room."""
         now = self.loop.time()
         for asker in self.askers:
-            while self._has_room(asker, now) and (call := self._next(asker)) is not None:
-                if call.session.held:
-                    call.session.give_back(call)
-                elif not call.session.cancelled:
-                    task = self.loop.create_task(self._run(call, asker))
-                    call.asker = asker
-                    asker.running += 1
-                    self.running[task] = call, asker
-                    task.add_done_callback(self._ended)
+            while asker.waiting and self._has_room(asker, now):
+                self._start(asker.waiting.popleft(), asker)
+        if len(self.askers) > 1 and any(asker.waiting for asker in self.askers):
+            for asker in sorted(self.askers, key=lambda asker: asker.load):
+                while self._has_room(asker, now) and (call := self._spare()) is not None:
+                    self._start(call, asker)
         self._wake_later(now)
+
+    def _start(self, call: Call, asker: Asker) -> None:
+        if call.session.held:
+            call.session.give_back(call)
+        elif not call.session.cancelled:
+            task = self.loop.create_task(self._run(call, asker))
+            call.asker = asker
+            asker.running += 1
+            self.running[task] = call, asker
+            task.add_done_callback(self._ended)
 
     def _has_room(self, asker: Asker, now: float) -> bool:
         # while answers may be on their way, nothing is given up
@@ -304,12 +311,10 @@ class Dispatcher:
             return False
         return asker.running < asker.most
 
-    def _next(self, asker: Asker) -> Call | None:
-        """Return the call that an endpoint with room takes: its own, else the last of others'."""
-        if not asker.waiting and len(self.askers) > 1:
-            asker = max(self.askers, key=lambda other: len(other.waiting))
-            return asker.waiting.pop() if asker.waiting else None
-        return asker.waiting.popleft() if asker.waiting else None
+    def _spare(self) -> Call | None:
+        """Return the call that would wait longest."""
+        fullest = max(self.askers, key=lambda asker: len(asker.waiting))
+        return fullest.waiting.pop() if fullest.waiting else None
 
     def _wake_later(self, now: float) -> None:
         """Start what still waits at the end of the first pause."""

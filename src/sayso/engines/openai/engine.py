@@ -438,11 +438,10 @@ def _by_endpoint(askers: Sequence[Asker]) -> list[str]:
     for asker in askers:
         if asker.asides:
             why = ", ".join(f"{reason}: {n:,}" for reason, n in asker.asides.most_common(4))
-            lines.append(
-                f"{asker.endpoint.url} was set aside {asker.asides.total():,} times ({why})"
-            )
+            times = f"{asker.asides.total():,} times" if asker.asides.total() > 1 else "once"
+            lines.append(f"{asker.endpoint.url} was set aside {times} ({why})")
         if asker.ended is not None:
-            lines.append(f"{asker.endpoint.url} is not asked any more: {asker.ended}")
+            lines.append(f"{asker.endpoint.url} cannot be asked: {asker.ended}")
     return lines[: MOST_SHOWN + 1]
 
 

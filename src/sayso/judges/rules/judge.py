@@ -14,7 +14,7 @@ values (``matching``). Deterministic, English, no model and no network. Decision
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -40,7 +40,19 @@ from sayso.judges.rules.sentences import Span
 from sayso.judges.rules.text import is_english
 from sayso.judges.rules.vocabulary import stem, words
 from sayso.metrics.arrays import Floats
-from sayso.records import Content, Gold, InputError, Question, Stance, Verdict, golds_of, is_blank
+from sayso.processes import blocks_in_processes
+from sayso.records import (
+    Content,
+    Generation,
+    Gold,
+    InputError,
+    Question,
+    Request,
+    Stance,
+    Verdict,
+    golds_of,
+    is_blank,
+)
 
 NAME = "rules"
 SIGNATURE = "rules@7"
@@ -128,15 +140,56 @@ def _check_texts(**texts: object) -> None:
             raise InputError(f"{name} is {text!r:.80}; expected a text")
 
 
+#: questions of a block of answers, of which a process reads one at a time; those of a paragraph
+#: take several times as long; blocks up to which processes would take longer to start than to read
+BLOCK, OF_PARAGRAPH, BLOCKS = 1000, 6, 16
+
+
 class RulesJudge:
-    """The offline readers as a :class:`~sayso.judges.judge.Judge`."""
+    """The offline readers as a :class:`~sayso.judges.judge.Judge`.
+
+    Many answers are read by ``jobs`` processes; the verdicts are the same for any number.
+    """
 
     name = NAME
     signature = SIGNATURE
 
+    def __init__(self, jobs: int = 1) -> None:
+        """Read in so many processes."""
+        self.jobs = jobs
+
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         """Return one verdict for each (item, question), in order; see ``judge_rules``."""
-        return [verdict for item in items for verdict in _grade(item)]
+        if self.jobs == 1:
+            return _grade_block(items)
+        graded = blocks_in_processes(_grade_block, _blocks(items), self.jobs, BLOCKS)
+        return [verdict for block in graded for verdict in block]
+
+
+def _grade_block(items: Sequence[Item]) -> list[Verdict]:
+    return [verdict for item in items for verdict in _grade(item)]
+
+
+def _blocks(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """Yield the answers in blocks, without what the readers do not look at."""
+    block: list[Item] = []
+    size = 0
+    for item in items:
+        told = item.generation
+        bare = Generation(
+            Request(()), id=told.id, form=told.form, text=told.text, problem=told.problem
+        )
+        block.append(Item(bare, item.questions))
+        size += 1 if _is_short(item) else OF_PARAGRAPH * len(item.questions)
+        if size >= BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def _is_short(item: Item) -> bool:
+    return item.generation.form != "long" and len(item.questions) == 1
 
 
 def _grade(item: Item) -> list[Verdict]:
@@ -145,10 +198,10 @@ def _grade(item: Item) -> list[Verdict]:
     if problem is not None:
         problem = "truncated" if problem == "truncated" else "failed"
         verdicts = [missing(problem) for _ in item.questions]
-    elif generation.form == "long" or len(item.questions) != 1:
-        verdicts = _long([_aspect(q) for q in item.questions], generation.text)
-    else:
+    elif _is_short(item):
         verdicts = [_short(_aspect(item.questions[0]), generation.text)]
+    else:
+        verdicts = _long([_aspect(q) for q in item.questions], generation.text)
     return [
         msgspec.structs.replace(credit_withholding(q, verdict), target=generation.id, asked=q.id)
         for verdict, q in zip(verdicts, item.questions, strict=True)
