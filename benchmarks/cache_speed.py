@@ -58,14 +58,14 @@ def replies(count: int, tokens: int, alternatives: bool) -> list[Generation]:
 
 
 @contextmanager
-def timed(what: str, count: int) -> Iterator[None]:
-    """Print what a block took for each of ``count`` replies."""
+def timed(what: str, count: int, own: bool = True) -> Iterator[None]:
+    """Print what a block took for each of ``count`` replies; ``own``: in this process alone."""
     cpu, wall = time.process_time(), time.perf_counter()
     yield
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     print(
         f"  {what:<24} {1e6 * cpu / count:7.1f} us CPU, {1e6 * wall / count:7.1f} us wall, "
-        f"{count / cpu:9,.0f} replies per CPU second"
+        + (f"{count / cpu:9,.0f} replies per CPU second" if own else "")
     )
 
 
@@ -131,7 +131,7 @@ def main() -> None:
                 for i in range(chosen.writers)
             ]
             # CPU time of the children does not show here; the wall time does.
-            with timed(f"cache: {chosen.writers} writers", len(share) * chosen.writers):
+            with timed(f"cache: {chosen.writers} writers", len(share) * chosen.writers, False):
                 for writer in writers:
                     writer.start()
                 for writer in writers:

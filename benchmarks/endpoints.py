@@ -2,19 +2,28 @@
 
     python benchmarks/endpoints.py [--requests 20000] [--faulty 0.3] [--dead-for 60] [--base 0.05]
 
-Each server (tests/engines/bad_server.py) is a process of its own and spoils 30 % of its calls, in
-the ways that benchmarks/reliability.py names, and gives one answer a call. The first is dead for ``--dead-for`` seconds after
-its 1,000th call; the fifth is written into the file of endpoints when a third is answered, and the
-second taken out of it when two thirds are. Three draws of each question are asked; every answer
-goes into a cache, as in a run. ``--base`` is the first back-off, a tenth of the engine's own.
+Each server (tests/engines/bad_server.py) is a process of its own, gives one answer a call and
+spoils 30 % of its calls, in the ways that benchmarks/reliability.py names. The first is dead for
+``--dead-for`` seconds after its 1,000th call; the fifth is written into the file of endpoints when
+a third is answered, and the second taken out of it when two thirds are. Three draws of each
+question are asked; every answer goes into a cache, as in a run. ``--base`` is the first back-off,
+a tenth of the engine's own.
 
-Prints a table for reliability.md and fails if a request was lost or answered twice to the caller.
+Prints a table for reliability.md and fails if a request was lost or delivered twice.
+
+    python benchmarks/endpoints.py --part draws           # do draws of a prompt share an endpoint?
+    python benchmarks/endpoints.py --part kills --runs 6  # runs in batch files, killed and resumed
+
+``kills`` ends a run with kill -9 up to nine times, each time within six seconds, and fails if the
+server was paid for a request twice.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import random
 import subprocess
 import sys
 import tempfile
@@ -29,6 +38,8 @@ from reliability import SERVER, memory
 from sayso.engines import open_model
 from sayso.records import Request, ask, request_key
 from sayso.storage.cache import Cache
+
+sys.path.append(str(SERVER.parent))
 
 
 def started(number: int, given: argparse.Namespace) -> tuple[subprocess.Popen[str], str]:
@@ -83,7 +94,11 @@ def main() -> int:
     parser.add_argument("--faulty", type=float, default=0.3)
     parser.add_argument("--dead-for", type=float, default=60.0)
     parser.add_argument("--base", type=float, default=0.05)
+    parser.add_argument("--part", choices=["faults", "draws", "kills"], default="faults")
+    parser.add_argument("--runs", type=int, default=6)
     given = parser.parse_args()
+    if given.part != "faults":
+        return draws() if given.part == "draws" else kills(given.runs)
     servers, urls = zip(*(started(number, given) for number in range(5)), strict=True)
     with tempfile.TemporaryDirectory() as folder, Cache(folder) as cache:
         file = Path(folder) / "endpoints.txt"
@@ -145,6 +160,51 @@ def report(given: Any, seen: Seen, stats: Any, kept: Any, notices: list[str]) ->
     print("\n".join(["Notices:", *notices]))
     wrong = table["lost"] or table["delivered twice"]
     return int(bool(wrong or kept[0] != table["answered"]))
+
+
+def draws() -> int:
+    """Print at how many endpoints the first draw of a prompt finds no prefix: 100 at best."""
+    from bad_server import BadServer
+
+    for most in (4, 16, 64):
+        with contextlib.ExitStack() as stack:
+            servers = [stack.enter_context(BadServer(delay=0.02)) for _ in range(4)]
+            name = ",".join(f"{server.url}#bad" for server in servers)
+            engine: Any = open_model(name, concurrency=most)
+            for asker in engine.dispatcher.askers:
+                asker.learned.choices = 1  # as where `n` is refused
+            requests = [ask(f"Who {n}?", sample=k) for n in range(100) for k in range(10)]
+            list(engine.complete(requests))
+            engine.close()
+            cold = {
+                (i, b["messages"][0]["content"]) for i, s in enumerate(servers) for b in s.bodies
+            }
+        print(f"{most} calls at once at each of four endpoints: {len(cold)} cold prompts")
+    return 0
+
+
+def kills(runs: int) -> int:
+    """Kill runs whose requests are in a batch file, and look at what the server was paid for."""
+    from batch_server import BatchServer
+    from test_batch_files import child
+
+    source, done, twice = random.Random(0), 0, 0
+    for _ in range(runs):
+        with BatchServer(looks=8) as server, tempfile.TemporaryDirectory() as folder:
+            for left in range(9, -1, -1):
+                process = child(server.url, Path(folder))
+                assert process.stdout is not None
+                process.stdout.readline()
+                try:
+                    process.communicate(timeout=source.uniform(0.2, 6.0) if left else None)
+                    break
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                    done += 1
+            twice += len(server.billed) - len(set(server.billed)) + len(server.batches) - 1
+    print(f"{runs} runs, {done} kills: {twice} requests or batches paid twice")
+    return int(twice > 0)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """How fast a knowledge source is indexed and searched, how large the index is, beside bm25s.
 
     python benchmarks/index_speed.py [--sizes 10000,100000,1000000] [--words 100]
-        [--peer FOLDER] [--designs] [--repeat 3] [--folder DIR]
+        [--english] [--peer FOLDER] [--designs] [--repeat 3] [--folder DIR]
 
 Passages are made by a script: 100 words each from an invented vocabulary of a million words drawn
 by a Zipf-Mandelbrot law (exponent 1.05), with sentences and titles; the long answers and paragraphs
-of SAYSO_TEST_DATA stand before them where it is set. CPU seconds are of all processes, user and
+of SAYSO_TEST_DATA stand before them where it is set. With ``--english`` all are made of the English
+sentences there, in random order: words have endings that a stemmer looks at, and every fifth
+passage a character outside ASCII. CPU seconds are of all processes, user and
 system. ``--peer`` is a folder with bm25s in it (``pip install --target FOLDER bm25s``); both read
 the same JSONL file in turns and the best of each counts. A million passages need 2.5 GB of disk,
 which are freed at the end. ``--designs`` compares ways to set up the full-text table instead.
@@ -18,6 +20,7 @@ import itertools
 import json
 import os
 import random
+import re
 import sqlite3
 import statistics
 import subprocess
@@ -109,9 +112,30 @@ def real() -> tuple[list[dict[str, str]], list[tuple[str, str, str]]]:
     return rows, queries
 
 
-def write(path: Path, count: int, words: int) -> None:
+def english(words: int, seed: int = 1) -> Iterator[dict[str, str]]:
+    """Make documents of one passage each without end, of real sentences in random order."""
+    texts = [row["text"] for row in real()[0]]
+    for path in sorted(Path(os.environ["SAYSO_TEST_DATA"], "evouna").glob("*.jsonl")):
+        for line in path.read_bytes().splitlines():
+            row = json.loads(line)
+            texts += [row[k] for k in row if k.startswith("answer_") and isinstance(row[k], str)]
+    found = dict.fromkeys(s.strip() for text in texts for s in re.split(r"(?<=[.!?])\s+", text))
+    sentences = [sentence for sentence in found if len(sentence.split()) > 3]
+    draw = random.Random(seed)
+    left: list[str] = []
+    for number in itertools.count():
+        passage: list[str] = []
+        while len(passage) < words:
+            left = left or draw.sample(sentences, len(sentences))
+            passage += left.pop().split()
+        title = f"{' '.join(passage[3:5])} {number}"
+        yield {"title": title, "text": " ".join(passage[:words])}
+
+
+def write(path: Path, count: int, words: int, in_english: bool) -> None:
     """Write a source of so many documents."""
-    rows = itertools.islice(itertools.chain(real()[0], passages(count, words)), count)
+    made = itertools.chain(real()[0], passages(count, words))
+    rows = itertools.islice(english(words) if in_english else made, count)
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
             file.write(json.dumps(row) + "\n")
@@ -286,7 +310,7 @@ def study(folder: Path, chosen: argparse.Namespace) -> None:
     rates = []
     for size in (int(number) for number in chosen.sizes.split(",")):
         source, place = folder / f"{size}.jsonl", folder / f"{size}.sqlite"
-        write(source, size, chosen.words)
+        write(source, size, chosen.words, chosen.english)
         print(f"{size:,} documents, {source.stat().st_size / 1e6:,.0f} MB of JSONL", flush=True)
         ours: list[list[float]] = []
         theirs: list[list[float]] = []
@@ -342,6 +366,7 @@ def main() -> None:
     parser.add_argument("--peer", default="")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--designs", action="store_true")
+    parser.add_argument("--english", action="store_true")
     parser.add_argument("--folder", type=Path, default=None)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as place:

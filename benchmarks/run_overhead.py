@@ -1,11 +1,13 @@
 """What a whole ``sayso run uncle`` costs beside generating its tokens.
 
-    python benchmarks/run_overhead.py [--limit 100] [--repeat 2]
+    python benchmarks/run_overhead.py [--limit 100] [--repeat 2] [--instant]
 
 In one process and on one thread: the same requests through bare ``generate`` in a batch-sorted
 script (``engine_overhead.bare``), then whole runs with an empty cache: asking, caching, judging,
 measuring, the page. Imports are timed apart. The bar: model stages at most 1.2 x bare, the whole
-run at most 1.5 x bare + 3 CPU seconds.
+run at most 1.5 x bare + 3 CPU seconds. ``--instant`` asks nothing: every reply lies in the cache,
+and what one request more costs is told from runs of two sizes, without the page and with the
+judge's memory empty; wanted .4 CPU ms.
 """
 
 from __future__ import annotations
@@ -16,12 +18,44 @@ import time
 from pathlib import Path
 
 
+def instant(limit: int, repeat: int) -> None:
+    """Print what a request costs beside the model, by part."""
+    import sayso
+    from sayso.engines import open_model
+    from sayso.judges.rules.text import forget_texts
+
+    engine = open_model("builtin", threads=1)
+    with tempfile.TemporaryDirectory() as folder:
+
+        def run(size: int, name: str) -> tuple[int, dict[str, float]]:
+            forget_texts()
+            start = time.process_time()
+            result = sayso.run(
+                model=engine, limit=size, out=Path(folder, name), cache=folder, report=False, jobs=1
+            )
+            spent = {"all": time.process_time() - start}
+            spent |= {k: v for k, v in result.manifest.timings.items() if k.endswith("cpu_s")}
+            asked = result.manifest.tokens["requests"]
+            return asked, spent
+
+        run(limit, "first")
+        for number in range(repeat):
+            (few, small), (many, large) = run(limit // 4, f"s{number}"), run(limit, f"l{number}")
+            each = {name: 1e3 * (large[name] - small[name]) / (many - few) for name in large}
+            print(f"{few} and {many} requests, CPU ms for one more:")
+            print("  " + ", ".join(f"{name} {value:.2f}" for name, value in each.items()))
+
+
 def main() -> None:
     """Print CPU seconds, counts and ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--instant", action="store_true")
     arguments = parser.parse_args()
+    if arguments.instant:
+        instant(arguments.limit, arguments.repeat)
+        return
     begin = time.process_time()
     import torch
 

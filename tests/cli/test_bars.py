@@ -323,6 +323,10 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
         "engine": "ray", "ray_address": "head:6379", "ray_actors": 3, "jobs": 2,
     }  # fmt: skip
     assert {name: getattr(found[2], name) for name in spread} == spread
+    argv = "run uncle --dry-run --model http://h/v1#m --batch-files"
+    assert cli.execute(argv.split()) == 0
+    spread["batch_files"] = found[3].batch_files
+    assert spread["batch_files"] is True
     known = {f.name for f in flags.dataclasses.fields(flags.Common)}
     known -= {"json", "dry_run", "domain", "verbose", "columns", "out", "split", "cache"}
     known -= {"answers", "logprobs"}  # make a job for each model in files

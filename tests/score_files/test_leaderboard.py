@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from sayso.metrics import intervals
+from sayso.score_files import leaderboard as leaderboard_module
 from sayso.score_files.leaderboard import (
     LENGTH,
     Board,
@@ -224,3 +227,30 @@ def test_the_words_alone_are_in_every_table_and_never_the_best_score() -> None:
     assert "text_only" not in {entry.method for entry in few.entries}
     assert "needs 20 judged ones" in few.no_text_only
     assert "no row of the words alone" in _shown(few)
+
+
+def test_resamples_are_drawn_once_for_all_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A set for AUROC and one for the metrics that take fewer, however many scores there are."""
+    drawn: list[tuple[int, int]] = []
+    draw = intervals.resample_weights
+
+    def counted(clusters: int, n: int, *others: Any, **more: Any) -> Any:
+        drawn.append((clusters, n))
+        return draw(clusters, n, *others, **more)
+
+    monkeypatch.setattr(intervals, "resample_weights", counted)
+    for scores in (2, 8):
+        intervals._drawn.cache_clear()
+        drawn.clear()
+        _board(scores=scores, rows=60)
+        assert sorted({*drawn}) == sorted(drawn)
+        assert {(60, 2000), (60, 500)} <= {*drawn}
+
+
+def test_a_board_of_many_answers_says_that_groups_stand_for_resamples(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = _board()
+    assert "2,000 resamples" in _shown(found)
+    monkeypatch.setattr(leaderboard_module, "MANY", 60)
+    assert "95 % intervals, from 200 random groups" in _shown(found)

@@ -15,7 +15,7 @@ import pytest
 from sayso import scores
 from sayso.records import Alternative, Generation, InputError, ask
 from sayso.scores import SCORES
-from sayso.scores.evidence import Answer, Samples
+from sayso.scores.evidence import Answer, Samples, once
 
 K = 4
 
@@ -549,3 +549,18 @@ def test_draws_that_resemble_no_other_keep_their_own_probability() -> None:
     assert value("sar", apart) == pytest.approx(2.0)
     alone = msgspec.structs.replace(apart, draws=apart.draws[:1])
     assert "2 draws" in (scores.score_one(alone, ["sar"])["sar"].problem or "")
+
+
+def test_what_scores_share_is_made_once_and_not_carried_over() -> None:
+    """Nine semantic entropies read the draws once; changed evidence is read anew."""
+    one = full()
+    names = [name for name in scores.SCORES if name.startswith("semantic_entropy")]
+    together = {name: score.value for name, score in scores.score_one(one, names).items()}
+    assert together == {name: value(name) for name in names}
+    made: list[str] = []
+    assert once(one, "key", lambda: made.append("x") or 1) == 1  # type: ignore[func-returns-value]
+    assert once(one, "key", lambda: made.append("y") or 2) == 1  # type: ignore[func-returns-value]
+    assert made == ["x"]
+    other = msgspec.structs.replace(one, clusters=(0, 1, 2, 3))
+    assert value("semantic_entropy", other) != together["semantic_entropy"]
+    assert value("num_sets", other) == 4

@@ -20,6 +20,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -333,10 +334,10 @@ class Writer:
             if self._kept < PROBLEMS:
                 self._kept += 1
                 self._problems.append((entry.number, line, what))
-        for document in documents:
-            self._waiting.append((entry, document))
-            self._count += len(document.passages)
-            self._size += sum(map(len, document.passages))
+        self._waiting += [(entry, document) for document in documents]
+        texts = list(chain.from_iterable([document.passages for document in documents]))
+        self._count += len(texts)
+        self._size += sum(map(len, texts))
         if self._count >= BATCH or self._size >= TEXT:
             self.flush()
 

@@ -75,10 +75,11 @@ def count(text: str) -> Count:
         found = _kinds_of(text)
         kinds = _RUN if found is None else found.tobytes()
     if _RUN not in kinds:
-        words = kinds.startswith(b"a") + kinds.count(b" a") + kinds.count(b"!a")
+        marks = kinds.count(b"!")
+        words = kinds.startswith(b"a") + kinds.replace(b"!", b" ").count(b" a")
         if b"c" in kinds:
             words += kinds.count(b"ca") + kinds.count(b"c")
-        return Count(words + kinds.count(b"!"), words)
+        return Count(words + marks, words)
     tokens = TOKEN.findall(text)
     return Count(len(tokens), sum(map(_is_word, tokens)))
 

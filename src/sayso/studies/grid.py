@@ -46,7 +46,7 @@ FLAGS = tuple(f.name for f in dataclasses.fields(Job) if f.name not in OWN)
 OF_SYSTEM = ("group", "date")
 OF_MODEL = (
     *("name", "thinking", "chat_template_kwargs", "price", "model_version", "concurrency"),
-    *("timeout", "patience", "device", "dtype", "batch_size", "revision"),
+    *("timeout", "patience", "batch_files", "device", "dtype", "batch_size", "revision"),
     *("end_loops", "known_from"),
     *OF_SYSTEM,
 )

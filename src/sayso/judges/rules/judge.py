@@ -142,7 +142,7 @@ def _check_texts(**texts: object) -> None:
 
 #: questions of a block of answers, of which a process reads one at a time; those of a paragraph
 #: take several times as long; blocks up to which processes would take longer to start than to read
-BLOCK, OF_PARAGRAPH, BLOCKS = 1000, 6, 16
+BLOCK, OF_PARAGRAPH, BLOCKS = 1000, 6, 48
 
 
 class RulesJudge:

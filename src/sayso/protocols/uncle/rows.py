@@ -8,7 +8,7 @@ in docs/reading.md.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -147,11 +147,13 @@ def load_rows(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
     """
     k, wordings = settings.probe.k, settings.wordings if settings.probe_wordings else 1
     probes = [g for g in run.generations("probe") if g.request.sample < k]
-    aspects = load_aspects(run, k, wordings)
     texts: dict[str, list[str]] = {}
     for generation in probes if guesses else ():
         if generation.problem is None:
             texts.setdefault(generation.question, []).append(generation.text)
+    counted, values = count_draws(probes), probe_values(run, probes)
+    del probes  # most of a run, and the answers come next
+    aspects = load_aspects(run, values, k * wordings)
     matches = other_draws(aspects.questions, texts)
     total = k * wordings
     greedy = labels_of_view(aspects.views["short", False], settings)
@@ -165,21 +167,25 @@ def load_rows(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
         "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, total)),
     }
     source = "self" if settings.known_from == "self" else f"run-{probes_hash(aspects)}"
-    return Context(run, settings, aspects, known, matches, source, count_draws(probes))
+    return Context(run, settings, aspects, known, matches, source, counted)
 
 
-def load_aspects(run: Run, k: int, wordings: int = 1) -> Aspects:
+def probe_values(run: Run, probes: Sequence[Generation]) -> dict[str, list[str | None]]:
+    """Return what was read of the draws of each question, in their order."""
+    read = {v.target: v.value for v in run.verdicts("probe")}
+    return {
+        question: [read.get(g.id) for g in draws]
+        for question, draws in draws_by_question(probes).items()
+    }
+
+
+def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -> Aspects:
     """Join a run's questions, probes, answers and verdicts.
 
-    ``k`` draws of each of ``wordings`` plain questions decide what is known.
+    ``total`` draws of a question decide what is known; ``values`` are :func:`probe_values`.
     """
     pairs = pairs_of(run)
     shorts = [short for _, short in pairs]
-    probe_verdicts = {v.target: v for v in run.verdicts("probe")}
-    values: dict[str, list[str | None]] = {
-        question: [probe_verdicts[g.id].value if g.id in probe_verdicts else None for g in draws]
-        for question, draws in draws_by_question(run.generations("probe"), k).items()
-    }
     probed = [values.get(s.id, []) for s in shorts]
     entities = {e: i for i, e in enumerate(dict.fromkeys((q.domain, q.entity) for q in shorts))}
     return Aspects(
@@ -187,7 +193,7 @@ def load_aspects(run: Run, k: int, wordings: int = 1) -> Aspects:
         entity=np.array([entities[s.domain, s.entity] for s in shorts], dtype=np.int64),
         domain=np.array([s.domain for s in shorts], dtype=np.str_),
         type=np.array([s.type for s in shorts], dtype=np.str_),
-        known=np.array([probe_state(v, k * wordings) for v in probed], dtype=np.int64),
+        known=np.array([probe_state(v, total) for v in probed], dtype=np.int64),
         hits=np.array([v.count("correct") for v in probed], dtype=np.int64),
         drawn=np.array([len(v) - v.count(None) for v in probed], dtype=np.int64),
         views=_views(run, pairs),
@@ -201,15 +207,20 @@ def pairs_of(run: Run) -> list[tuple[Question, Question]]:
 
 
 def _views(run: Run, pairs: Sequence[tuple[Question, Question]]) -> dict[tuple[str, bool], View]:
+    return {**_views_of_form(run, pairs, "short"), **_views_of_form(run, pairs, "long")}
+
+
+def _views_of_form(
+    run: Run, pairs: Sequence[tuple[Question, Question]], form: str
+) -> dict[tuple[str, bool], View]:
+    answers, verdicts, table = run.generations(form), run.verdicts(form), f"{form}-spans"
+    spans = run.verdicts(table) if run.has(f"verdicts/{table}") else None
     views = {}
-    for form in ("short", "long"):
-        answers, verdicts, table = run.generations(form), run.verdicts(form), f"{form}-spans"
-        spans = run.verdicts(table) if run.has(f"verdicts/{table}") else None
-        for instructed in (False, True):
-            chosen = [g for g in answers if g.instructed is instructed]
-            views[form, instructed] = view_of(
-                pairs, chosen, verdicts, form, None if instructed else spans
-            )
+    for instructed in (False, True):
+        chosen = [g for g in answers if g.instructed is instructed]
+        views[form, instructed] = view_of(
+            pairs, chosen, verdicts, form, None if instructed else spans
+        )
     return views
 
 
