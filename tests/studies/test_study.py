@@ -185,6 +185,7 @@ def test_stopped_at_any_moment_it_goes_on_and_asks_nothing_twice(tmp_path: Path)
 @pytest.mark.usefixtures("without_pages")
 def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
     given = spec(tmp_path)
+    (tmp_path / "none.jsonl").write_text("{")  # it is there, and is no data
     given["data"].append({"data": str(tmp_path / "none.jsonl"), "name": "none"})
     done = run_grid(read_grid(given))
     status = {(o.model, o.data): o.status for o in done}
