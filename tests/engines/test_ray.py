@@ -217,3 +217,69 @@ def test_requests_of_one_prompt_stand_in_one_row() -> None:
     for index, request in enumerate(requests):
         rows.setdefault(msgspec.structs.replace(request, sample=0), []).append(index)
     assert list(rows.values()) == [[0, 1, 2]]
+
+
+def test_leftovers_that_nobody_took_stay(tmp_path: Path, identity: str) -> None:
+    if not needs_installed():
+        pytest.skip("Ray is not installed")
+    (task,) = prompts(1, draws=5)
+    left = tmp_path / "ray" / "killed"
+    left.mkdir(parents=True)
+    ledger = Ledger(left)
+    for request in task.requests:
+        key = request_key(request, identity)
+        ledger.keep(key, Generation(request, text="x", finish="stop"))
+    ledger.close()
+    engine = open_ray(open_model("builtin", weights=False), "builtin", {}, RaySettings(tmp_path))
+    taken = engine.complete(task.requests)
+    next(taken)
+    taken.close()  # type: ignore[attr-defined]  # Ctrl-C after the first of five
+    engine.close()
+    assert left.exists()
+
+
+class Cluster:
+    """What the engine reads of Ray: its machines."""
+
+    def __init__(self, *machines: dict[str, float]) -> None:
+        self.machines = machines
+
+    def nodes(self) -> list[dict[str, object]]:
+        return [{"Alive": True, "Resources": machine} for machine in self.machines]
+
+
+@pytest.mark.parametrize(
+    ("machines", "actors", "found"),
+    [
+        # a large head without a GPU has no part in it
+        ([{"CPU": 32.0}, *[{"CPU": 4.0, "GPU": 1.0}] * 4], None, (4, 4.0, 1.0)),
+        ([{"CPU": 2.0}], 2, (2, 1.0, 0.0)),
+        ([{"CPU": 8.0}, {"CPU": 4.0}], None, (2, 4.0, 0.0)),
+        ([{"CPU": 16.0, "GPU": 2.0}], 4, (4, 4.0, 0.5)),
+    ],
+)
+def test_every_actor_finds_a_machine(
+    tmp_path: Path,
+    machines: list[dict[str, float]],
+    actors: int | None,
+    found: tuple[int, float, float],
+) -> None:
+    if not needs_installed():
+        pytest.skip("Ray is not installed")
+    engine = open_ray(
+        open_model("builtin", weights=False), "builtin", {}, RaySettings(tmp_path, "", actors)
+    )
+    share = engine._share(Cluster(*machines))
+    assert (engine.actors, share.cpus, share.gpus) == found
+    engine.close()
+
+
+def test_more_actors_than_find_a_place_are_one_line(tmp_path: Path) -> None:
+    if not needs_installed():
+        pytest.skip("Ray is not installed")
+    engine = open_ray(
+        open_model("builtin", weights=False), "builtin", {}, RaySettings(tmp_path, "", 1000)
+    )
+    with pytest.raises(InputError, match="find no place"):
+        engine._share(Cluster({"CPU": 2.0}))
+    engine.close()

@@ -147,3 +147,9 @@ def test_what_several_processes_cannot_do_is_refused(monkeypatch: pytest.MonkeyP
         check_trainable(trained, PAPER, ("sft", "rl"))
     monkeypatch.setenv("RANK", "3")
     assert not processes.leads()
+
+
+def test_a_number_of_processes_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "two")
+    with pytest.raises(InputError, match="expected a number of processes"):
+        processes.count()

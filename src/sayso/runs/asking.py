@@ -203,9 +203,11 @@ class CachedEngine(EngineWrapper):
             if not (self.remote and may_lack_text(reply))
         }
         self._complete_arrays(replies)
-        fresh = self._ahead.keys() & distinct.keys()
-        failed = {key: reply for key in fresh if (reply := self._ahead[key]) is not None}
+        failed = {k: reply for k in distinct if (reply := self._ahead.get(k)) is not None}
         replies |= failed
+        fresh = self._ahead.keys() & replies.keys()
+        for key in fresh:  # it counts as asked once
+            del self._ahead[key]
         todo = [(key, request) for key, request in distinct.items() if key not in replies]
         self.tally.asks += len(wanted)
         self.tally.requests += len(distinct)

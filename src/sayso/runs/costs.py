@@ -169,7 +169,7 @@ def open_priced(
         return open_model(name, **options), known
     if is_endpoint(name):
         inner = open_model(name, **options)
-        return open_ray(inner, inner.name, options, ray), known
+        return open_ray(inner, _anywhere(inner.name), options, ray), known
     inner = open_model(name, **{**options, "weights": False})
     options.pop("weights", None)
     return open_ray(inner, _anywhere(name), options, ray), known
@@ -177,10 +177,13 @@ def open_priced(
 
 def _anywhere(name: str) -> str:
     """Return the name of a model by which a process in another folder opens it."""
+    if name.startswith("@"):
+        listed, mark, model = name[1:].partition("#")
+        return f"@{Path(listed).expanduser().resolve()}{mark}{model}"
     kind, _, rest = name.partition(":")
     folder, mark, file = rest.partition("#")
-    local = kind == "hf" and Path(folder).expanduser().exists()
-    return f"hf:{Path(folder).expanduser().resolve()}{mark}{file}" if local else name
+    local = kind in ("hf", "vllm") and Path(folder).expanduser().exists()
+    return f"{kind}:{Path(folder).expanduser().resolve()}{mark}{file}" if local else name
 
 
 def is_endpoint(model: str) -> bool:
@@ -215,6 +218,8 @@ def model_options(model: str, **given: str | float | None) -> dict[str, object]:
     chosen: dict[str, object] = {k: v for k, v in given.items() if v is not None}
     local = {LOCAL_OPTIONS[k]: v for k, v in chosen.items() if k in LOCAL_OPTIONS}
     remote = {k: v for k, v in chosen.items() if k not in LOCAL_OPTIONS}
+    if model.startswith("vllm:") and chosen.get("end_loops"):
+        raise InputError(f"end-loops is for models of hf:, and {model!r} is vLLM's; leave it out")
     wrong: tuple[str, ...] = ("price", "model_version")
     whose, where, here = "endpoints", "runs on this machine", local
     if is_endpoint(model):

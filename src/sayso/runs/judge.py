@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from sayso.engines import LOCAL_NAMES, did_you_mean
+from sayso.engines import check_name, did_you_mean
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import price_of
 from sayso.engines.ray.engine import RaySettings
@@ -114,15 +114,15 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
             )
         return
     model = name.removeprefix("rules+")
-    kind, _, rest = model.partition(":")
-    listed = model[:1] == "@" and model[1:]
-    if not (model in LOCAL_NAMES or listed or (kind in ("hf", "openai", "http", "https") and rest)):
+    try:
+        check_name(model)
+    except InputError:
         hint = did_you_mean(model)
         if cascade := name[: -len(model)]:
             hint = hint.replace("mean ", f"mean {cascade}")
         elif get_close_matches(name, ("rules",)):
             hint = "did you mean rules? "
-        raise InputError(f"judge {name!r}: {hint}{EXPECTED}")
+        raise InputError(f"judge {name!r}: {hint}{EXPECTED}") from None
 
 
 def open_judge(

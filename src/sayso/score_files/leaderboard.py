@@ -780,7 +780,10 @@ def explained(result: Board) -> str:
     if any(entry.method == TEXT_ONLY for entry in result.entries):
         text = text.replace(" 95 % intervals", f"{WORDS_ALONE} 95 % intervals")
     if (result.questions or result.judged) >= MANY:
-        text = text.replace(f"{result.resamples:,} resamples", f"from {GROUPS} random groups")
+        drawn = f"{result.resamples:,} resamples"
+        text = text.replace(
+            drawn, f"from {GROUPS} random groups where a score has {MANY:,} questions, else {drawn}"
+        )
     if result.questions is None:
         return f"{text}."
     return f"{text} of {result.questions:,} questions, each with all its answers."

@@ -61,6 +61,7 @@ class Base(NamedTuple):
             "seed": int(self.manifest.settings["seed"] or 0),
             "options": self.settings,
             "command": self.manifest.command,
+            "end_loops": self.manifest.model_identity.endswith("|end_loops"),
         }
         return Job(**(own | changed))
 

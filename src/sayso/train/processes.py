@@ -23,7 +23,10 @@ TOLD = ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 def count() -> int:
     """Return how many processes train together. Raises InputError where a launcher says half."""
-    number = int(os.environ.get("WORLD_SIZE") or 1)
+    told = os.environ.get("WORLD_SIZE") or "1"
+    if not told.isdecimal():
+        raise InputError(f"WORLD_SIZE is {told!r:.40}; expected a number of processes, or unset it")
+    number = int(told)
     absent = [name for name in TOLD if not os.environ.get(name)]
     if number > 1 and absent:
         raise InputError(

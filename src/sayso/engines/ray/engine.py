@@ -21,12 +21,10 @@ import msgspec
 import pyarrow as pa
 
 from sayso.engines.engine import Capabilities, Counts, Engine
-from sayso.engines.ray.worker import Ledger, Task, Worker, describe_failure, replies_in
+from sayso.engines.ray.worker import Ledger, Task, Told, Worker, describe_failure, replies_in
 from sayso.records import Generation, InputError, Request, request_key
 from sayso.storage.atomic import make_private, one_writer
 
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is run
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 #: requests in a batch, and batches that each actor should at least get
 BATCH, ROUNDS = 256, 2
 #: bytes that Ray may keep in shared memory on this machine
@@ -69,6 +67,9 @@ class RayEngine:
         self._folder: Path | None = None
         self._whole = True
         self._left: dict[Path, set[bytes]] = {}
+        self._held = False
+        self._told: dict[str, None] = {}
+        self._draws_vary: bool | None = None
 
     @property
     def name(self) -> str:
@@ -93,7 +94,9 @@ class RayEngine:
     @property
     def capabilities(self) -> Capabilities:
         """What the model can do; hidden states are not brought here."""
-        return msgspec.structs.replace(self.inner.capabilities, hidden=False)
+        known = self.inner.capabilities
+        vary = known.draws_vary if self._draws_vary is None else self._draws_vary
+        return msgspec.structs.replace(known, hidden=False, draws_vary=vary)
 
     @property
     def device(self) -> str:
@@ -108,8 +111,13 @@ class RayEngine:
 
     @property
     def notices(self) -> list[str]:
-        """What the model has to say."""
-        return list(getattr(self.inner, "notices", ()))
+        """What the model has to say, here and in the actors."""
+        return list(dict.fromkeys([*getattr(self.inner, "notices", ()), *self._told]))
+
+    def hold(self) -> int:
+        """Take no further batches; what actors have begun is in their shards."""
+        self._held = True
+        return 0
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Answer requests, all in one data set, in order of completion."""
@@ -120,6 +128,8 @@ class RayEngine:
         for index, key in enumerate(keys):
             if key in found:
                 yield index, msgspec.structs.replace(found[key], request=wanted[index])
+        for left in self._left.values():
+            left.difference_update(found)  # whoever took them has them now
         rows: dict[Request, list[int]] = {}
         for index, request in enumerate(wanted):
             if keys[index] not in found:
@@ -188,6 +198,8 @@ class RayEngine:
         try:
             for batch in answered.iter_batches(batch_size=None, batch_format="pyarrow"):
                 yield from self._rows(batch)
+                if self._held:
+                    return  # the shards stay
         except ray.exceptions.RayError as error:
             raise InputError(
                 f"Ray ended before all was answered ({describe_failure(error)}); what was answered "
@@ -197,18 +209,25 @@ class RayEngine:
 
     def _rows(self, batch: pa.Table) -> Iterator[tuple[int, list[Generation]]]:
         """Yield the rows of a batch. Raises InputError for what would be so in every batch."""
-        for row, replies, counts, problem in zip(
-            *(batch.column(name).to_pylist() for name in ("row", "replies", "counts", "problem")),
+        for row, replies, told, problem in zip(
+            *(batch.column(name).to_pylist() for name in ("row", "replies", "told", "problem")),
             strict=True,
         ):
             if problem:
                 raise InputError(problem)
-            if counts:
-                new = msgspec.json.decode(counts, type=Counts)
-                for name in Counts.__struct_fields__:
-                    if name != "requests":  # counted here already
-                        setattr(self.counts, name, getattr(self.counts, name) + getattr(new, name))
+            if told:
+                self._learn(msgspec.json.decode(told, type=Told))
             yield row, replies_in(replies)
+
+    def _learn(self, told: Told) -> None:
+        """Add up what an actor did, and keep what it had to say."""
+        for name in Counts.__struct_fields__:
+            if name != "requests":  # counted here already
+                before = getattr(self.counts, name)
+                setattr(self.counts, name, before + getattr(told.counts, name))
+        self._told |= dict.fromkeys(told.notices)
+        if told.draws_vary is not None:
+            self._draws_vary = self._draws_vary or told.draws_vary
 
     # ---- Ray itself
 
@@ -216,6 +235,7 @@ class RayEngine:
         """Connect to Ray, or start one here, and make the folder of shards."""
         if self._folder is None:
             self._folder = self._own_folder()
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is run
         import ray
 
         address = self.settings.address or os.environ.get("RAY_ADDRESS", "")
@@ -238,18 +258,26 @@ class RayEngine:
         context.print_on_execution_start = False
 
     def _share(self, ray: Any) -> _Share:
-        """Return what each actor gets of the cluster. Raises InputError where that is nothing."""
-        has = ray.cluster_resources()
-        cpus, gpus = has.get("CPU", 0.0), has.get("GPU", 0.0)
-        machines = sum(bool(node["Alive"]) for node in ray.nodes())
-        self.actors = self.settings.actors or int(gpus) or max(1, machines)
-        if cpus < 1:
-            raise InputError("Ray has no CPU free: start its workers with at least one each")
+        """Return what each actor gets of the cluster.
+
+        Raises InputError where so many actors find no place.
+        """
+        has = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        gpus = sum(node.get("GPU", 0.0) for node in has)
         here = self.options.get("device") == "cpu" or self.identity.startswith("api:")
+        useful = has if here or not gpus else [node for node in has if node.get("GPU")]
+        self.actors = self.settings.actors or int(0 if here else gpus) or max(1, len(useful))
         gpu = 0.0 if here or not gpus else min(1.0, gpus / self.actors)
-        mine = min(cpus / self.actors, cpus / max(1, machines))
-        mine = max(0.1, float(int(mine)) if mine >= 1 else round(mine, 2))
-        threads = not gpu and not self.identity.startswith("api:")
+        cpus = sum(node.get("CPU", 0.0) for node in useful)
+        each = -(-self.actors // max(1, len(useful)))  # actors that meet on one machine
+        mine = min((node.get("CPU", 0.0) / each for node in useful), default=0.0)
+        mine = float(int(mine)) if mine >= 1 else round(mine - 0.005, 2)
+        if mine < 0.1:
+            raise InputError(
+                f"{self.actors} actors find no place: Ray has {cpus:g} CPUs on {len(useful)} "
+                "machines, and an actor needs a tenth of one; start fewer (--ray-actors)"
+            )
+        threads = not gpu and not self.identity.startswith(("api:", "vllm|"))
         return _Share(mine, gpu, {"threads": max(1, int(mine))} if threads else {})
 
     # ---- folders of shards
@@ -278,7 +306,7 @@ class RayEngine:
                     contextlib.closing(Ledger(folder)) as ledger,
                 ):
                     some = ledger.known(left)
-                    self._left.setdefault(folder, ledger.keys()).difference_update(some)
+                    self._left.setdefault(folder, ledger.keys())
             except InputError:  # its command is still running
                 continue
             found |= some

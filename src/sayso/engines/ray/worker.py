@@ -36,6 +36,14 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     want: tuple[str, ...] = ()
 
 
+class Told(msgspec.Struct, frozen=True):
+    """What an actor's model did for a batch, and what it has to say by now."""
+
+    counts: Counts
+    notices: tuple[str, ...] = ()
+    draws_vary: bool | None = None
+
+
 class Ledger:
     """What the actors of one data set have answered, and what they are working on, in a folder.
 
@@ -135,8 +143,8 @@ class Worker:
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Answer the rows of a table with columns ``row`` and ``task``.
 
-        Returns ``row``, ``replies`` (a list of stored replies), ``counts`` (once a batch, what the
-        model did for it) and ``problem`` (why nothing was done).
+        Returns ``row``, ``replies`` (a list of stored replies), ``told`` (once a batch,
+        :class:`Told`) and ``problem`` (why nothing was done).
         """
         rows = batch.column("row").to_pylist()
         tasks = [msgspec.json.decode(data, type=Task) for data in batch.column("task").to_pylist()]
@@ -146,26 +154,27 @@ class Worker:
                 replies = self.answer(tasks)
             except InputError as error:
                 self.problem = str(error)
-        counts = [msgspec.json.encode(self._new_counts()), *[b""] * (len(rows) - 1)]
+        told = [msgspec.json.encode(self._told()), *[b""] * (len(rows) - 1)]
         stored = [msgspec.msgpack.encode([encode(unbind(r)) for r in some]) for some in replies]
         return pa.table(
             {
                 "row": pa.array(rows, pa.int64()),
                 "replies": pa.array(stored, pa.binary()),
-                "counts": pa.array(counts, pa.binary()),
+                "told": pa.array(told, pa.binary()),
                 "problem": pa.array([self.problem] * len(rows), pa.string()),
             }
         )
 
-    def _new_counts(self) -> Counts:
+    def _told(self) -> Told:
         """Return what the model did since the last batch."""
         if not hasattr(self, "engine"):
-            return Counts()
+            return Told(Counts())
         now = msgspec.structs.replace(self.engine.counts)
         fields = Counts.__struct_fields__
         new = Counts(**{name: getattr(now, name) - getattr(self.counted, name) for name in fields})
         self.counted = now
-        return new
+        notices = tuple(str(text) for text in getattr(self.engine, "notices", ()))
+        return Told(new, notices, self.engine.capabilities.draws_vary)
 
     def answer(self, tasks: Sequence[Task]) -> list[list[Generation]]:
         """Return the replies of each task: what is in a shard, and the model's own.
