@@ -20,8 +20,11 @@ class BatchServer(BadServer):
         self.fates: list[str] = []
         self.wrong: dict[str, Body] = {}
         self.batchless = False
+        self.refused = False
         #: what is lost on its way back: "create" breaks off the reply to the next batch
         self.lost = ""
+        #: the batches and files that it has no longer
+        self.gone: set[str] = set()
         super().__init__(plan, **switches)
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, Body] = {}
@@ -35,11 +38,15 @@ class BatchServer(BadServer):
             return 0, 401, {}, _error("Incorrect API key provided", "invalid_api_key"), ""
         if self.batchless:
             return 0, 404, {}, _json({"detail": "Not Found"}), ""
+        if place.partition("/")[2].partition("/")[0] in self.gone:
+            return 0, 404, {}, _error("No such object", "invalid_request_error"), ""
         if (method, place) == ("POST", "files"):
             return 0, 200, {}, _json({"id": self.keep(_part(headers, raw)), "object": "file"}), ""
         if place.startswith("files/"):
             return 0, 200, {}, self.files[place.split("/")[1]], ""
         if (method, place) == ("POST", "batches"):
+            if self.refused:
+                return 0, 400, {}, _error("Billing limit", "billing_hard_limit_reached"), ""
             batch = self.begin(json.loads(raw))
             lost, self.lost = self.lost, ""
             return 0, 200, {}, _json(batch), "cut" if lost == "create" else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import subprocess
 import sys
@@ -19,9 +20,11 @@ from batch_server import BatchServer
 import sayso
 from sayso.engines import open_model
 from sayso.engines.openai import batches as module
+from sayso.engines.openai import reply
 from sayso.engines.openai.engine import FEWEST, BatchEngine
 from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request, ask
+from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import BudgetSpent, Meter, open_priced
 
 
@@ -233,6 +236,159 @@ def test_answers_that_nobody_wants_now_are_kept_for_whoever_does(tmp_path: Path)
         assert len(server.billed) == 39
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_batch_whose_reply_was_lost_is_not_paid_again(tmp_path: Path, stopped: bool) -> None:
+    with BatchServer(lost="create") as server:
+        with engine_of(server, tmp_path, patience=100.0 if stopped else 0.3) as engine:
+            begin = server.begin
+            server.begin = lambda told: (stopped and engine.hold(), begin(told))[1]  # type: ignore[method-assign]
+            with pytest.raises(InputError, match="does not begin a batch file"):
+                answers(engine, REQUESTS)
+        with engine_of(server, tmp_path) as engine:
+            answers(engine, REQUESTS[1:])
+        assert len(server.batches) == 1
+        assert len(server.billed) == 39
+
+
+def test_a_batch_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
+    with BatchServer(refused=True) as server, engine_of(server, tmp_path) as engine:
+        with pytest.raises(InputError, match="does not begin a batch file .status 400"):
+            answers(engine, REQUESTS)
+        assert list(tmp_path.rglob("*.json*")) == []
+
+
+def choice(index: int, text: str | None) -> dict[str, Any]:
+    finish = "stop" if text else "content_filter"
+    message = {"role": "assistant", "content": text}
+    return {"index": index, "message": message, "finish_reason": finish}
+
+
+def test_answers_that_are_read_again_stay_with_their_draws(tmp_path: Path) -> None:
+    requests = [ask(f"Who {n}?", sample=k) for n in range(30) for k in range(3)]
+    body = {"choices": [choice(0, "first"), choice(1, None), choice(2, "last")]}
+    wrong: Any = {"Who 7?": {"status_code": 200, "body": body}}
+    with BatchServer(wrong=wrong) as server:
+        for _ in range(2):  # the second time without a cache
+            with engine_of(server, tmp_path) as engine:
+                first, failed, last = answers(engine, requests[3:])[18:21]
+            assert (first.text, last.text) == ("first", "last")
+            wrong.clear()
+        assert failed.problem is None
+
+
+@pytest.mark.parametrize("gone", ["batch_0", "file-1"])
+def test_a_batch_that_the_endpoint_has_no_longer_is_sent_anew(tmp_path: Path, gone: str) -> None:
+    with BatchServer() as server:
+        with engine_of(server, tmp_path) as engine:
+            answers(engine, REQUESTS)
+        server.gone.add(gone)
+        with engine_of(server, tmp_path) as engine:
+            told: list[str] = []
+            engine.tell = told.append
+            assert [a.problem for a in answers(engine, REQUESTS[1:]) if a.problem] == []
+            line = "the endpoint no longer has batch batch_0 or its answers: its calls are sent anew"
+            assert line in told
+            assert line in engine.notices
+        assert len(server.batches) == 2
+        assert len(list(tmp_path.rglob("*.json"))) == 1
+
+
+def test_a_batch_that_is_gone_at_once_is_not_sent_again_and_again(tmp_path: Path) -> None:
+    with BatchServer() as server, engine_of(server, tmp_path) as engine:
+        server.gone.add("batch_0")
+        with pytest.raises(InputError, match="does not find a batch file .status 404"):
+            answers(engine, REQUESTS)
+        assert len(server.batches) == 1
+
+
+def test_held_it_sends_no_further_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_LINES", 15)
+    with BatchServer(looks=10**9) as server, engine_of(server, tmp_path) as engine:
+        engine.tell = lambda text: "sent in" in text and engine.hold()
+        assert len(dict(engine.complete(REQUESTS))) == 1
+        assert len(server.batches) == 1
+
+
+# ---- what an endpoint may send
+
+
+KEY = "a-secret/0123456789"
+
+
+def test_our_key_is_removed_from_what_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAYSO_API_KEY", KEY)
+    bodies = {
+        "Who 7?": {"choices": [choice(0, f"it is {KEY}")]},
+        "Who 8?": {"choices": [choice(0, "it is ESCAPED")]},
+        "Who 9?": {"error": {"message": f"bad {KEY}"}},
+    }
+    wrong: Any = {word: {"status_code": 200, "body": body} for word, body in bodies.items()}
+    escaped = KEY.replace("/", "\\/").encode()
+    with BatchServer(key=KEY, wrong=wrong) as server, engine_of(server, tmp_path) as engine:
+        look, keep = server.looked_at, server.keep
+        server.keep = lambda content: keep(content.replace(b"ESCAPED", escaped))  # type: ignore[method-assign]
+        server.looked_at = lambda name: {**look(name), **({} if told[1:] else {"status": KEY})}  # type: ignore[method-assign]
+        told: list[str] = []
+        engine.tell = told.append
+        found = answers(engine, REQUESTS)
+    assert [a.text for a in found[7:9]] == ["it is [key]"] * 2
+    assert found[9].problem == "failed: status 200: bad [key]"
+    assert told[1].startswith("batch batch_0: [key], ")
+    assert not any(KEY in text for text in told)
+
+
+def test_a_line_that_is_too_long_is_a_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LARGEST_REPLY", 100_000)
+    wrong: Any = {
+        "Who 7?": {"status_code": 200, "body": {"choices": [choice(0, "long " * 100_000)]}},
+        "Who 8?": {"status_code": 200, "body": {"choices": [choice(0, "long " * 1000)]}},
+    }
+    with BatchServer(wrong=wrong) as server, engine_of(server, tmp_path) as engine:
+        found = answers(engine, REQUESTS)
+    (problem,) = [a.problem for a in found if a.problem]
+    assert problem == "failed: the reply is longer than 0.1 MB"
+    assert found[7].problem == problem
+    assert found[8].text == "long " * 1000
+
+
+def test_a_file_that_is_too_long_is_read_in_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LARGEST_FILE", 20_000)
+    with BatchServer() as server, engine_of(server, tmp_path) as engine:
+        found = answers(engine, REQUESTS)
+    problems = {a.problem for a in found}
+    more = "failed: no answer in batch batch_0 (completed; its file is longer than is read)"
+    assert problems == {None, more}
+
+
+def test_a_reply_about_batches_that_is_too_long_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reply, "LARGEST_REPLY", 100_000)
+    with BatchServer() as server, engine_of(server, tmp_path, patience=0.3) as engine:
+        server.looked_at = lambda name: {"id": name, "x": "x" * 200_000}  # type: ignore[method-assign]
+        with pytest.raises(InputError, match=r"the reply is longer than 0\.1 MB"):
+            answers(engine, REQUESTS)
+
+
+def test_two_may_read_one_batch(tmp_path: Path) -> None:
+    with BatchServer() as server:
+        with engine_of(server, tmp_path) as engine:
+            answers(engine, REQUESTS)
+        with engine_of(server, tmp_path) as one, engine_of(server, tmp_path) as two:
+            mine, other = one.complete(REQUESTS[1:]), two.complete(REQUESTS[1:])
+            found = [(next(mine), next(other))]
+            found += zip(mine, other, strict=True)
+        assert len(found) == 39
+        assert all(a.text == b.text and not a.problem for (_, a), (_, b) in found)
+        assert len(list(tmp_path.rglob("*.*"))) == 1
+
+
 def test_old_batches_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with BatchServer() as server:
         with engine_of(server, tmp_path) as engine:
@@ -304,6 +460,19 @@ def test_a_limit_on_money_reserves_what_answers_can_cost() -> None:
         meter.settle("model", 0.01)
     # 0.03 is spent, and a mean is known: 0.97 for 0.01 each
     assert sum(meter.take("model", 0.3) for _ in range(200)) == 97
+
+
+def test_what_is_reserved_is_the_full_price_of_all_that_is_sent(tmp_path: Path) -> None:
+    with BatchServer() as server:
+        options = {"price": "1000000,2000000", "batches": str(tmp_path)}
+        engine, price = open_priced(f"{server.url}#bad", **options)
+        asker = CachedEngine(engine, price=price)
+        plain = ask("four", max_tokens=5)
+        long = ask("four", max_tokens=5, prefill="1234", response_format="{}")
+        # a dollar a byte and 16 for a message, two for a token: the first call is no cheaper
+        assert asker._most(plain) == 4 + 16 + 2 * 5
+        assert asker._most(long) == 4 + 16 + 2 * 5 + (4 + 16) + 2
+        engine.close()
 
 
 def test_a_run_in_files_keeps_to_its_limit_and_goes_on(

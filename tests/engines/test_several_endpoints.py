@@ -328,7 +328,9 @@ def test_endpoints_come_and_go_with_the_lines_of_the_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("soon")
-@pytest.mark.parametrize("text", ["", "what?\n", "http://127.0.0.1:1/v1#other\n"])
+@pytest.mark.parametrize(
+    "text", ["", "what?\n", "http://127.0.0.1:1/v1#other\n", "http://☃.com/v1\n"]
+)
 def test_a_file_that_becomes_useless_changes_nothing(tmp_path: Path, text: str) -> None:
     file = tmp_path / "endpoints"
     with BadServer(delay=0.01) as one:
@@ -342,6 +344,35 @@ def test_a_file_that_becomes_useless_changes_nothing(tmp_path: Path, text: str) 
         assert [a.problem for a in found if a.problem] == []
         assert any(n.startswith("the endpoints stay as they were: ") for n in engine.notices)
         engine.close()
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_bad_address_does_not_end_the_watching(tmp_path: Path) -> None:
+    file = tmp_path / "endpoints"
+    with BadServer(delay=0.01) as one, BadServer(delay=0.01) as two:
+        file.write_text(f"{one.url}#bad\n")
+        engine: Any = quick(open_model(f"@{file}", concurrency=4))
+        for number, _ in enumerate(
+            engine.complete(ask(f"Who {n}?", temperature=0) for n in range(300))
+        ):
+            if number == 20:
+                rewrite(file, f"{one.url}#bad\nhttp://☃.com/v1\n")
+            if number == 100:
+                rewrite(file, f"{one.url}#bad\n{two.url}\n")
+        assert two.number > 0
+        engine.close()
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "endpoints"
+    file.write_text("\ufeffhttp://a/v1#m\nhttp://b/v1\n", encoding="utf-8")
+    assert urls(f"@{file}") == ["http://a/v1#m", "http://b/v1#m"]
+
+
+@pytest.mark.parametrize("name", ["http://☃.com/v1#m", "http://a/v1#m,http://☃.com/v1#m"])
+def test_a_host_that_is_none_is_one_line(name: str) -> None:
+    with pytest.raises(InputError, match=r"'http://☃\.com/v1' in the model name is no address"):
+        open_model(name)
 
 
 # ---- all of it at once
