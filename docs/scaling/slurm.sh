@@ -11,7 +11,10 @@ set -euo pipefail
 # A folder that every node sees: replies are found again there when the job is repeated.
 export SAYSO_CACHE=${SAYSO_CACHE:-$SLURM_SUBMIT_DIR/sayso-cache}
 export RAY_USAGE_STATS_ENABLED=0
+export RAY_AUTH_MODE=token  # nobody else on these nodes may use the cluster
 source "${SAYSO_VENV:-$SLURM_SUBMIT_DIR/.venv}/bin/activate"
+
+ray get-auth-token --generate > /dev/null  # in ~/.ray, which every node sees
 
 mapfile -t nodes < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 head=${nodes[0]}

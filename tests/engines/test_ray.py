@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import socket
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from sayso.engines import open_model
-from sayso.engines.ray.engine import RaySettings, open_ray
+from sayso.engines.ray.engine import RaySettings, check_listening, open_ray
 from sayso.engines.ray.worker import DEATHS, GIVEN_UP, Ledger, Task, Worker, replies_in, row_name
 from sayso.records import Generation, InputError, Request, ask, request_key
 
@@ -283,3 +284,20 @@ def test_more_actors_than_find_a_place_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="find no place"):
         engine._share(Cluster({"CPU": 2.0}))
     engine.close()
+
+
+def test_an_address_where_nobody_listens_is_one_line() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    with pytest.raises(InputError, match="nobody listens at"):
+        check_listening(f"127.0.0.1:{port}")
+    with pytest.raises(InputError, match="nobody listens at"):
+        check_listening(f"ray://127.0.0.1:{port}")
+    check_listening("auto")
+    check_listening("")
+
+
+def test_another_version_in_the_cluster_says_so(tmp_path: Path, identity: str) -> None:
+    table = Worker("builtin", {}, identity, str(tmp_path), "0.0.1")(batch(prompts(1)))
+    assert "install the same everywhere" in table.column("problem").to_pylist()[0]

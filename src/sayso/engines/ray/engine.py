@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import shutil
+import socket
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from sayso.engines.engine import Capabilities, Counts, Engine
 from sayso.engines.ray.worker import Ledger, Task, Told, Worker, describe_failure, replies_in
 from sayso.records import Generation, InputError, Request, request_key
 from sayso.storage.atomic import make_private, one_writer
+from sayso.version import __version__
 
 #: requests in a batch, and batches that each actor should at least get
 BATCH, ROUNDS = 256, 2
@@ -68,7 +70,7 @@ class RayEngine:
         self._whole = True
         self._left: dict[Path, set[bytes]] = {}
         self._held = False
-        self._told: dict[str, None] = {}
+        self._told: dict[str, tuple[str, ...]] = {}
         self._draws_vary: bool | None = None
 
     @property
@@ -112,7 +114,13 @@ class RayEngine:
     @property
     def notices(self) -> list[str]:
         """What the model has to say, here and in the actors."""
-        return list(dict.fromkeys([*getattr(self.inner, "notices", ()), *self._told]))
+        own = [str(text) for text in getattr(self.inner, "notices", ())]
+        several = len(self._told) > 1
+        for number, told in enumerate(self._told.values(), 1):
+            for text in told:
+                everywhere = all(text in other for other in self._told.values())
+                own.append(text if everywhere or not several else f"{text} (actor {number})")
+        return list(dict.fromkeys(own))
 
     def hold(self) -> int:
         """Take no further batches; what actors have begun is in their shards."""
@@ -187,6 +195,7 @@ class RayEngine:
             Worker,
             fn_constructor_args=(
                 self.model, {**self.options, **share.options}, self.identity, str(self._folder),
+                __version__,
             ),
             batch_size=size,
             batch_format="pyarrow",
@@ -225,7 +234,7 @@ class RayEngine:
             if name != "requests":  # counted here already
                 before = getattr(self.counts, name)
                 setattr(self.counts, name, before + getattr(told.counts, name))
-        self._told |= dict.fromkeys(told.notices)
+        self._told[told.actor] = told.notices
         if told.draws_vary is not None:
             self._draws_vary = self._draws_vary or told.draws_vary
 
@@ -240,6 +249,7 @@ class RayEngine:
 
         address = self.settings.address or os.environ.get("RAY_ADDRESS", "")
         if not ray.is_initialized():
+            check_listening(address)
             how: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
             if not address:
                 how |= {"include_dashboard": False, "object_store_memory": OBJECTS}
@@ -249,7 +259,8 @@ class RayEngine:
                 raise InputError(
                     f"Ray cannot be reached at {address or 'this machine'}: "
                     f"{describe_failure(error)}; expected the address of a running head, HOST:6379 "
-                    "or ray://HOST:10001, with the same versions of Ray and Python"
+                    "or ray://HOST:10001, with the same versions of Ray and Python, and where it "
+                    "asks for a token RAY_AUTH_MODE=token here too (docs/scaling.md)"
                 ) from None
             self.started = True
         logging.getLogger("ray.data").setLevel(logging.ERROR)
@@ -327,6 +338,20 @@ class RayEngine:
             shutil.rmtree(folder, ignore_errors=True)
         self._open.close()
         self._folder, self._left = None, {}
+
+
+def check_listening(address: str) -> None:
+    """Refuse the address of a cluster where nobody listens: Ray would wait for ever. InputError."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if not (colon and host and port.isdecimal()):
+        return  # "auto", or none
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise InputError(
+            f"nobody listens at {address} ({error}): expected the address of a running Ray head, "
+            "as `ray start --head` prints it (--ray-address, or RAY_ADDRESS)"
+        ) from None
 
 
 class _Share(NamedTuple):

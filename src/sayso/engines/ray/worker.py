@@ -22,6 +22,7 @@ from sayso.engines import open_model
 from sayso.engines.engine import Counts, Engine
 from sayso.records import Generation, InputError, Request, request_key
 from sayso.storage.cache import Cache, decode, encode, unbind
+from sayso.version import __version__
 
 #: so many actors may die over a row
 DEATHS = 3
@@ -39,6 +40,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 class Told(msgspec.Struct, frozen=True):
     """What an actor's model did for a batch, and what it has to say by now."""
 
+    actor: str
     counts: Counts
     notices: tuple[str, ...] = ()
     draws_vary: bool | None = None
@@ -124,11 +126,22 @@ class Worker:
     """
 
     def __init__(
-        self, model: str, options: Mapping[str, object], identity: str, folder: str
+        self,
+        model: str,
+        options: Mapping[str, object],
+        identity: str,
+        folder: str,
+        version: str = __version__,
     ) -> None:
         self.ledger = Ledger(Path(folder))
         self.problem = ""
         self.counted = Counts()
+        if version != __version__:
+            self.problem = (
+                f"a machine of the cluster has sayso {__version__}, and this one {version}: "
+                "install the same everywhere"
+            )
+            return
         try:
             self.engine: Engine = open_model(model, **options)
         except InputError as error:
@@ -168,13 +181,13 @@ class Worker:
     def _told(self) -> Told:
         """Return what the model did since the last batch."""
         if not hasattr(self, "engine"):
-            return Told(Counts())
+            return Told(self.ledger.name, Counts())
         now = msgspec.structs.replace(self.engine.counts)
         fields = Counts.__struct_fields__
         new = Counts(**{name: getattr(now, name) - getattr(self.counted, name) for name in fields})
         self.counted = now
         notices = tuple(str(text) for text in getattr(self.engine, "notices", ()))
-        return Told(new, notices, self.engine.capabilities.draws_vary)
+        return Told(self.ledger.name, new, notices, self.engine.capabilities.draws_vary)
 
     def answer(self, tasks: Sequence[Task]) -> list[list[Generation]]:
         """Return the replies of each task: what is in a shard, and the model's own.
