@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from batch_server import BatchServer
 import sayso
 from sayso.engines import open_model
 from sayso.engines.openai import batches as module
-from sayso.engines.openai import reply
+from sayso.engines.openai import reply as reply_module
 from sayso.engines.openai.engine import FEWEST, BatchEngine
 from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request, ask
@@ -252,7 +251,7 @@ def test_a_batch_whose_reply_was_lost_is_not_paid_again(tmp_path: Path, stopped:
 
 def test_a_batch_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
     with BatchServer(refused=True) as server, engine_of(server, tmp_path) as engine:
-        with pytest.raises(InputError, match="does not begin a batch file .status 400"):
+        with pytest.raises(InputError, match=r"does not begin a batch file \(status 400"):
             answers(engine, REQUESTS)
         assert list(tmp_path.rglob("*.json*")) == []
 
@@ -286,7 +285,9 @@ def test_a_batch_that_the_endpoint_has_no_longer_is_sent_anew(tmp_path: Path, go
             told: list[str] = []
             engine.tell = told.append
             assert [a.problem for a in answers(engine, REQUESTS[1:]) if a.problem] == []
-            line = "the endpoint no longer has batch batch_0 or its answers: its calls are sent anew"
+            line = (
+                "the endpoint no longer has batch batch_0 or its answers: its calls are sent anew"
+            )
             assert line in told
             assert line in engine.notices
         assert len(server.batches) == 2
@@ -296,7 +297,7 @@ def test_a_batch_that_the_endpoint_has_no_longer_is_sent_anew(tmp_path: Path, go
 def test_a_batch_that_is_gone_at_once_is_not_sent_again_and_again(tmp_path: Path) -> None:
     with BatchServer() as server, engine_of(server, tmp_path) as engine:
         server.gone.add("batch_0")
-        with pytest.raises(InputError, match="does not find a batch file .status 404"):
+        with pytest.raises(InputError, match=r"does not find a batch file \(status 404"):
             answers(engine, REQUESTS)
         assert len(server.batches) == 1
 
@@ -350,7 +351,7 @@ def test_a_line_that_is_too_long_is_a_record(
     with BatchServer(wrong=wrong) as server, engine_of(server, tmp_path) as engine:
         found = answers(engine, REQUESTS)
     (problem,) = [a.problem for a in found if a.problem]
-    assert problem == "failed: the reply is longer than 0.1 MB"
+    assert problem == "failed: the line that came back is longer than 0.1 MB"
     assert found[7].problem == problem
     assert found[8].text == "long " * 1000
 
@@ -369,7 +370,7 @@ def test_a_file_that_is_too_long_is_read_in_part(
 def test_a_reply_about_batches_that_is_too_long_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reply, "LARGEST_REPLY", 100_000)
+    monkeypatch.setattr(reply_module, "LARGEST_REPLY", 100_000)
     with BatchServer() as server, engine_of(server, tmp_path, patience=0.3) as engine:
         server.looked_at = lambda name: {"id": name, "x": "x" * 200_000}  # type: ignore[method-assign]
         with pytest.raises(InputError, match=r"the reply is longer than 0\.1 MB"):

@@ -328,9 +328,14 @@ class CachedEngine(EngineWrapper):
         """Return what a request can cost at most, where all are sent before any is answered."""
         if self.price is None or not getattr(self.engine, "asks_ahead", False):
             return None
+        # the engine's own price is the full one, which calls outside batch files cost
+        price: Price = getattr(self.engine, "price", None) or self.price
+        texts = [m.content for m in request.messages]
+        texts += [request.prefill] if request.prefill is not None else []
         # a token has a byte at least; templates add some
-        prompt = sum(len(m.content.encode("utf-8", "replace")) + 16 for m in request.messages)
-        return self.price.of(Usage(prompt, request.max_tokens))
+        prompt = sum(len(text.encode("utf-8", "replace")) + 16 for text in texts)
+        prompt += len((request.response_format or "").encode("utf-8", "replace"))
+        return price.of(Usage(prompt, request.max_tokens))
 
     def _kind(self, request: Request) -> str:
         return f"{self.who}/{request.max_tokens}"

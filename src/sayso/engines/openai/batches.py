@@ -7,6 +7,8 @@ killed, or stopped for days, finds its batches again, waits for them and pays fo
 from __future__ import annotations
 
 import contextlib
+import re
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,8 +23,11 @@ import openai
 from sayso.engines.openai.calls import Asker
 from sayso.engines.openai.endpoint import Endpoint, Options, safe_line
 from sayso.engines.openai.reply import (
+    ACCEPTED,
+    LARGEST_REPLY,
     Fault,
     Reply,
+    UnreadableError,
     decode,
     error_text,
     mapping,
@@ -32,13 +37,15 @@ from sayso.engines.openai.reply import (
     unanswered,
 )
 from sayso.engines.openai.request import build
-from sayso.engines.openai.wire import encode, headers_for
+from sayso.engines.openai.wire import PlainClient, encode, headers_for, without_key
 from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request, content_id, request_key
 from sayso.storage.atomic import disk_errors, one_writer, replacing
 
 #: what one file may hold: OpenAI's limits, in requests and in bytes, with some room
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
+#: bytes of a file that are read when it comes back
+LARGEST_FILE = 20_000_000_000
 #: seconds between two looks at a batch: the first, doubled each time up to the last
 FIRST_LOOK, LAST_LOOK = 2.0, 60.0
 #: seconds after which a batch that goes on is told of again
@@ -54,9 +61,19 @@ ENDED = ("completed", "failed", "expired", "cancelled")
 NO_BATCHES = (404, 405, 501)
 
 
+class RefusedError(InputError):
+    """The endpoint answered, with ``status``, that it will not do something."""
+
+    def __init__(self, line: str, doing: str, status: int) -> None:
+        super().__init__(line)
+        self.doing = doing
+        self.status = status
+
+
 class Line(msgspec.Struct, frozen=True, array_like=True):
     """A line of a batch file: its ``custom_id``, the cache keys of its draws, and the place of its
-    overrides among those of the batch."""
+    overrides among those of the batch. A draw that has no answer keeps its place, with key ``""``.
+    """
 
     name: str
     keys: list[str]
@@ -123,7 +140,8 @@ class Office:
     def __init__(self, endpoint: Endpoint, options: Options) -> None:
         self.endpoint = endpoint
         self.patience = options.patience
-        http = openai.DefaultHttpxClient(
+        http = PlainClient(
+            headers={"Accept-Encoding": ACCEPTED},
             timeout=httpx2.Timeout(options.timeout, connect=min(options.timeout, 10.0)),
             follow_redirects=False,
         )
@@ -131,20 +149,30 @@ class Office:
             api_key=endpoint.key or "none", base_url=endpoint.url, http_client=http, max_retries=0
         )
         self.headers: Any = headers_for(endpoint, self.client)
+        self.secret = endpoint.key.encode()
         self.stop = threading.Event()
 
     def _patiently(self, do: Callable[[], Any], doing: str) -> Any:
-        """Do something as often as needed; what the endpoint refuses is not repeated."""
+        """Do something as often as needed; what the endpoint refuses is not repeated.
+
+        Raises RefusedError for that, another InputError where nobody knows whether it was done.
+        """
         begun, wait = time.monotonic(), 0.5
         while True:
+            status = 0
             try:
                 return do()
             except openai.APIStatusError as error:
                 fault = self._fault(error)
                 again = fault.kind in ("again", "busy") and error.status_code not in NO_BATCHES
+                status = 0 if again else error.status_code
+            except UnreadableError as error:
+                fault, again = error.fault, error.fault.kind == "again"
             except (openai.APIConnectionError, httpx2.HTTPError, ValueError) as error:
                 cause = error.__cause__ or error
                 fault, again = Fault("away", f"{type(cause).__name__}: {cause}"), True
+            if status:
+                raise RefusedError(self._refusal(fault, doing), doing, status)
             if not again or time.monotonic() - begun + wait > self.patience or self.stop.is_set():
                 raise InputError(self._refusal(fault, doing))
             self.stop.wait(max(wait, fault.wait or 0.0))
@@ -224,29 +252,35 @@ class Office:
         reason = safe_line(str(first.get("message") or ""), self.endpoint.secrets)
         return Sent(str(row.get("status")), (done[0], done[1]), ids[0], ids[1], reason)
 
-    def lines(self, file: str, place: Path) -> Iterator[bytes]:
-        """Yield the lines of a file of the endpoint, which is first fetched whole."""
+    @contextlib.contextmanager
+    def fetched(self, file: str, folder: Path) -> Iterator[tuple[IO[bytes], bool]]:
+        """Give a file of the endpoint, and whether more came than is read.
 
-        def fetch() -> None:
-            with (
-                self.client.files.with_streaming_response.content(
-                    file, extra_headers=self.headers
-                ) as response,
-                replacing(place, private=True) as copy,
-            ):
+        It has no name in ``folder``, so it is nobody else's and ends with this process.
+        """
+
+        def fetch() -> bool:
+            copy.seek(0)
+            copy.truncate()
+            with self.client.files.with_streaming_response.content(
+                file, extra_headers=self.headers
+            ) as response:
                 for part in response.iter_bytes():
-                    copy.write(part)
+                    copy.write(part[: LARGEST_FILE - copy.tell()])
+                    if copy.tell() >= LARGEST_FILE:
+                        return True
+            return False
 
-        self._patiently(fetch, "return")
-        with disk_errors(place, "read"), place.open("rb") as copy:
-            yield from copy
-        place.unlink(missing_ok=True)
+        with disk_errors(folder), tempfile.TemporaryFile(dir=folder) as copy:
+            more = self._patiently(fetch, "return")
+            copy.seek(0)
+            yield copy, more
 
     def _json(self, method: str, path: str, content: bytes | None = None) -> Mapping[str, Any]:
         call: Any = getattr(self.client, method)
         more = {} if content is None else {"content": content}
         response = call(path, cast_to=httpx2.Response, options={"headers": self.headers}, **more)
-        value = decode(response.content)
+        value = decode(without_key(response.content, self.secret))
         if not isinstance(value, Mapping):
             raise ValueError("JSON that is no reply")
         return value
@@ -257,6 +291,16 @@ class Office:
 
 
 FILES = ("output_file_id", "error_file_id")
+
+
+def lines_of(file: IO[bytes], longest: int) -> Iterator[tuple[bytes, bool]]:
+    """Yield the lines of a file, of one that is longer its beginning, and whether that is all."""
+    while line := file.readline(longest):
+        whole = len(line) < longest or line.endswith(b"\n")
+        yield line, whole
+        rest = b"" if whole else line
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(longest)
 
 
 def _text(value: object) -> str:
@@ -289,6 +333,9 @@ class Files:
         self.tell: Callable[[str], None] = lambda text: None
         self.told: dict[str, tuple[object, float]] = {}
         self.answered = 0
+        #: what was sent by this process, and what is to be told of batches that are gone
+        self.fresh: set[str] = set()
+        self.gone: list[str] = []
 
     def alone(self) -> contextlib.AbstractContextManager[bool]:
         """Keep other processes from sending the same requests meanwhile."""
@@ -310,20 +357,19 @@ class Files:
 
     def send(self, groups: Iterable[Sequence[tuple[int, Request]]]) -> list[Batch]:
         """Send groups of requests, a group a line, in as many files as it takes."""
-        sent, left = [], iter(groups)
-        while True:
+        sent, left, more = [], iter(groups), True
+        while more and not self.office.stop.is_set():
             batch = Batch(content_id([time.time_ns(), self.identity])[:16], time.time())
             path = self.box.folder / f"{batch.digest}.jsonl"
             with replacing(path, private=True) as file:
                 more = self._fill(batch, file, left)
             try:
-                if batch.lines:
+                if batch.lines and not self.office.stop.is_set():
                     self._begin(batch, path)
                     sent.append(batch)
             finally:
                 path.unlink(missing_ok=True)
-            if not more:
-                return sent
+        return sent
 
     def _fill(
         self, batch: Batch, file: IO[bytes], groups: Iterator[Sequence[tuple[int, Request]]]
@@ -348,15 +394,23 @@ class Files:
         return full
 
     def _begin(self, batch: Batch, path: Path) -> None:
-        """Send a file and have the endpoint begin; each step is noted before the next."""
+        """Send a file and have the endpoint begin; each step is noted before the next.
+
+        The note stays where nobody knows whether the endpoint began: :meth:`recalled` finds out.
+        """
+        self.fresh.add(batch.digest)
+        begins = False
         try:
             self.box.save(batch)
             batch.file = self.office.upload(path)
             self.box.save(batch)
+            begins = True
             batch.id = self.office.begin(batch.file, batch.digest)
-        except InputError:
-            batch.lines = []  # refused, and not begun
-            self.box.save(batch)
+        except InputError as error:
+            refused = isinstance(error, RefusedError) and error.doing == "begin"
+            if refused or not begins:
+                batch.lines = []
+                self.box.save(batch)
             raise
         self.box.save(batch)
         self.tell(f"batch {batch.id}: {len(batch.lines):,} calls were sent in a file")
@@ -374,7 +428,14 @@ class Files:
         while waiting:
             for batch in list(waiting):
                 assert batch.id is not None
-                sent = self.office.look(batch.id)
+                try:
+                    sent = self.office.look(batch.id)
+                except RefusedError as error:
+                    self._lose(batch, error)
+                    waiting.remove(batch)
+                    batch.lines = []
+                    self.box.save(batch)
+                    continue
                 self._tell(batch, sent)
                 if sent.status in ENDED:
                     waiting.remove(batch)
@@ -384,6 +445,17 @@ class Files:
                 self.tell(f"batch {names} goes on; the same command picks its answers up")
                 return
             pause = min(2 * pause, LAST_LOOK)
+
+    def _lose(self, batch: Batch, error: RefusedError) -> None:
+        """Tell of a batch that is gone; one that was sent just now is an error, or it would be
+        paid again and again."""
+        if error.status != 404 or batch.digest in self.fresh:
+            raise error
+        name = f"batch {batch.id}"
+        self.gone.append(
+            f"the endpoint no longer has {name} or its answers: its calls are sent anew"
+        )
+        self.tell(self.gone[-1])
 
     def _tell(self, batch: Batch, sent: Sent) -> None:
         """Tell a change of state at once, and counts now and then."""
@@ -405,21 +477,27 @@ class Files:
         """Yield the wanted answers of a batch that has ended; keep on record what was answered."""
         open_ = {line.name: line for line in batch.lines}
         kept: list[Line] = []
-        place = self.box.folder / f"{batch.digest}.out"
-        for file in filter(None, (sent.output, sent.errors)):
-            for raw in self.office.lines(file, place):
-                name, reply = _returned(raw)
-                line = open_.pop(name, None)
-                if line is not None:
-                    requests = [wanted.get(key) for key in line.keys]
-                    replies = self._settled(line, batch.overrides, requests, reply)
-                    good = [r is None or r.problem in (None, "truncated") for r in replies]
-                    answered = isinstance(reply, Reply)
-                    keys = [k for k, ok in zip(line.keys, good, strict=True) if ok and answered]
-                    kept += [msgspec.structs.replace(line, keys=keys)] if keys else []
-                    yield [r for r in replies if r is not None]
+        longest = LARGEST_REPLY * max((len(line.keys) for line in batch.lines), default=1)
         why = f"{sent.status}: {sent.reason}" if sent.reason else sent.status
-        for line in open_.values():
+        lost = False
+        for file in filter(None, (sent.output, sent.errors)):
+            try:
+                with self.office.fetched(file, self.box.folder) as (copy, more):
+                    why += "; its file is longer than is read" if more else ""
+                    for raw, whole in lines_of(copy, longest):
+                        name, reply = (
+                            _returned(raw, self.office.secret) if whole else _cut(raw, longest)
+                        )
+                        line = open_.pop(name, None)
+                        if line is not None:
+                            requests = [wanted.get(key) for key in line.keys]
+                            replies = self._settled(line, batch.overrides, requests, reply)
+                            kept += _kept(line, reply, replies)
+                            yield [r for r in replies if r is not None]
+            except RefusedError as error:
+                self._lose(batch, error)
+                lost = True
+        for line in () if lost else open_.values():
             reason = Fault("failed", f"no answer in batch {batch.id} ({why})")
             requests = [wanted.get(key) for key in line.keys]
             replies = self._settled(line, batch.overrides, requests, reason)
@@ -478,6 +556,14 @@ def problem_of(fault: Fault, endpoint: Endpoint) -> str:
     return f"failed: {safe_line(fault.reason, endpoint.secrets)}"
 
 
+def _kept(line: Line, reply: Reply | Fault, replies: Sequence[Generation | None]) -> list[Line]:
+    """Return a line, if any, with the keys of the draws that it answers, each in its place."""
+    good = [r is None or r.problem in (None, "truncated") for r in replies]
+    keys = [key if ok else "" for key, ok in zip(line.keys, good, strict=True)]
+    some = isinstance(reply, Reply) and any(keys)
+    return [msgspec.structs.replace(line, keys=keys)] if some else []
+
+
 class _Response(msgspec.Struct):
     status_code: int = 200
     body: msgspec.Raw = msgspec.Raw(b"null")
@@ -488,22 +574,39 @@ class _Out(msgspec.Struct):
 
     custom_id: str
     response: _Response | None = None
-    error: Any = None
+    error: msgspec.Raw = msgspec.Raw(b"null")
 
 
-def _returned(raw: bytes) -> tuple[str, Reply | Fault]:
-    """Read a line that came back: its ``custom_id``, empty for what is no line, and the answer."""
+#: where a line that is not read whole names its request
+NAMED = re.compile(rb'"custom_id": ?"(\w{1,200})"')
+
+
+def _cut(raw: bytes, longest: int) -> tuple[str, Fault]:
+    """Return the ``custom_id`` of a line that is too long, and that it has no answer."""
+    named = NAMED.search(raw[:2000])
+    fault = Fault("failed", f"the line that came back is longer than {longest / 1e6:g} MB")
+    return named[1].decode() if named else "", fault
+
+
+def _returned(raw: bytes, secret: bytes) -> tuple[str, Reply | Fault]:
+    """Read a line that came back: its ``custom_id``, empty for what is no line, and the answer.
+
+    Our key is removed from the answer alone, as a short one may stand in a ``custom_id``.
+    """
     try:
         line = msgspec.json.decode(raw, type=_Out)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return "", Fault("failed", "no JSON")
     if line.response is None:
-        return line.custom_id, Fault("failed", error_text(line.error))
-    body = bytes(line.response.body)
+        return line.custom_id, Fault("failed", _error(without_key(bytes(line.error), secret)))
+    body = without_key(bytes(line.response.body), secret)
     if 200 <= line.response.status_code < 300:
         return line.custom_id, read_reply(body)
+    return line.custom_id, read_error(line.response.status_code, {}, _error(body))
+
+
+def _error(body: bytes) -> str:
     try:
-        text = error_text(decode(body))
+        return error_text(decode(body))
     except ValueError:
-        text = "no JSON"
-    return line.custom_id, read_error(line.response.status_code, {}, text)
+        return "no JSON"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
+import httpx2
 import msgspec
 
 from sayso.engines.openai.reply import Fault
@@ -109,7 +110,7 @@ class Listing:
     def read(self) -> list[Endpoint]:
         """Return the endpoints of the file. Raises InputError."""
         with disk_errors(self.path, "read"):
-            text = self.path.read_text(encoding="utf-8", errors="replace")
+            text = self.path.read_text(encoding="utf-8-sig", errors="replace")
             self.read_at = self._state()
             self.seen = self.read_at
         lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
@@ -180,7 +181,8 @@ def _check_url(url: str, source: str) -> None:
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
-    except ValueError:
+        httpx2.URL(url.strip())  # some hosts and lengths are refused by this one alone
+    except (ValueError, httpx2.InvalidURL):
         parts, usable = None, False
     if parts is not None and (parts.username or parts.password or parts.query):
         raise InputError(

@@ -204,16 +204,18 @@ class EndpointEngine:
     def watch(self) -> None:
         """Read the file of endpoints again while it changes. In the loop's thread."""
         assert self.listing is not None
-        if self.listing.changed():
-            try:
-                self._take(of_one_model(self.listing.read(), self.asker.endpoint.model))
-            except InputError as error:
-                self.listing_notices[f"the endpoints stay as they were: {error}"] = None
-            for asker in self.dispatcher.askers:
-                if not asker.listed:
-                    self.dispatcher.scatter(asker)
-            self.dispatcher.pump()
-        self.thread.loop.call_later(REREAD, self.watch)
+        try:
+            if self.listing.changed():
+                try:
+                    self._take(of_one_model(self.listing.read(), self.asker.endpoint.model))
+                except InputError as error:
+                    self.listing_notices[f"the endpoints stay as they were: {error}"] = None
+                for asker in self.dispatcher.askers:
+                    if not asker.listed:
+                        self.dispatcher.scatter(asker)
+                self.dispatcher.pump()
+        finally:
+            self.thread.loop.call_later(REREAD, self.watch)
 
     def complete(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """Answer requests lazily, in order of completion, as many at once as the endpoint takes.
@@ -348,7 +350,7 @@ class BatchEngine(EndpointEngine):
     def notices(self) -> list[str]:
         """What the user should know."""
         came = f"{self.files.answered:,} answers came in batch files, at half the price"
-        return [*super().notices, *([came] if self.files.answered else [])]
+        return [*super().notices, *self.files.gone, *([came] if self.files.answered else [])]
 
     def complete(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """Answer all requests: those of batches that were sent before, the rest in new ones."""
@@ -369,17 +371,21 @@ class BatchEngine(EndpointEngine):
             yield from ((index, reply) for index in places[key])
         if stop.is_set():
             return
-        with files.alone():  # another process may have sent some of them meanwhile
-            batches = files.recalled(wanted)
-            new = _not_in(batches, wanted)
-            batches += files.send(_groups(enumerate(new), self._most_choices)) if new else []
-        for replies in files.answers(batches, wanted):
-            self.counts.requests += len(replies)
-            for left, reply in zip(range(len(replies))[::-1], replies, strict=True):
-                self.whole = not left
-                yield from (
-                    (index, reply) for index in places[key_of(reply.request, self.identity)]
-                )
+        while True:
+            before = len(files.gone)
+            with files.alone():  # another process may have sent some of them meanwhile
+                batches = files.recalled(wanted)
+                new = _not_in(batches, wanted)
+                batches += files.send(_groups(enumerate(new), self._most_choices)) if new else []
+            for replies in files.answers(batches, wanted):
+                self.counts.requests += len(replies)
+                for left, reply in zip(range(len(replies))[::-1], replies, strict=True):
+                    self.whole = not left
+                    key = key_of(reply.request, self.identity)
+                    wanted.pop(key, None)
+                    yield from ((index, reply) for index in places[key])
+            if stop.is_set() or len(files.gone) == before:
+                return
 
     def _apart(self, requests: Sequence[Request]) -> tuple[list[Request], list[Request]]:
         """Return what is asked at once, and what goes into files."""

@@ -38,6 +38,35 @@ ESCAPED = re.compile(rb"\\(?:/|u00[2-7])")
 CONNECT, LIST = 10.0, 30.0
 
 
+class PlainClient(openai.DefaultHttpxClient):
+    """An HTTP client that leaves off what is too long, for callers outside the loop.
+
+    A file, which is streamed, is bounded by whoever reads it.
+    """
+
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request; see :meth:`BoundedClient.send`."""
+        response = super().send(request, **{**options, "stream": True})
+        if options.get("stream") and response.is_success:
+            return response
+        try:
+            body = Body(response.headers.get("content-encoding", ""))
+            for data in response.iter_raw():
+                body.add(data)
+                if body.full:
+                    break
+            content = body.content()
+            if body.full and response.is_success:
+                raise too_long()
+        except UnreadableError:
+            if response.is_success:
+                raise
+            content = b""
+        finally:
+            response.close()
+        return _whole(response, content)
+
+
 class BoundedClient(openai.DefaultAsyncHttpxClient):
     """An HTTP client that takes a reply as it comes, and leaves off what is too long."""
 
@@ -56,18 +85,23 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
             content = b""
         finally:
             await response.aclose()
-        plain = [
-            (name, value)
-            for name, value in response.headers.multi_items()
-            if name not in ("content-encoding", "content-length", "transfer-encoding")
-        ]
-        return httpx2.Response(
-            response.status_code,
-            headers=plain,
-            content=content,
-            request=request,
-            extensions=response.extensions,
-        )
+        return _whole(response, content)
+
+
+def _whole(response: httpx2.Response, content: bytes) -> httpx2.Response:
+    """Return a response with the content that was read of it."""
+    plain = [
+        (name, value)
+        for name, value in response.headers.multi_items()
+        if name not in ("content-encoding", "content-length", "transfer-encoding")
+    ]
+    return httpx2.Response(
+        response.status_code,
+        headers=plain,
+        content=content,
+        request=response.request,
+        extensions=response.extensions,
+    )
 
 
 async def _taken(response: httpx2.Response) -> bytes:
@@ -159,7 +193,9 @@ class Wire:
             return Fault("late", f"no answer in {seconds:g} s")
         except openai.APIStatusError as error:
             return read_failure(
-                error.status_code, error.response.headers, self._clean(error.response.content)
+                error.status_code,
+                error.response.headers,
+                without_key(error.response.content, self.secret),
             )
         except openai.APIConnectionError as error:
             cause = error.__cause__
@@ -170,7 +206,7 @@ class Wire:
             return error.fault
         finally:
             lane.busy -= 1
-        return self._clean(response.content)
+        return without_key(response.content, self.secret)
 
     def _free_lane(self) -> Lane:
         for lane in self.lanes:
@@ -179,22 +215,23 @@ class Wire:
         self.lanes.append(Lane(self.endpoint, self.timeout, self.trust))
         return self.lanes[-1]
 
-    def _clean(self, content: bytes) -> bytes:
-        """Remove our key from what a server repeats, before anyone reads it."""
-        if not self.secret:
-            return content
-        if self.secret not in content and ESCAPED.search(content):
-            try:  # written again, every character that a key may have stands for itself
-                plain = msgspec.json.encode(msgspec.json.decode(content))
-            except (msgspec.DecodeError, UnicodeError, RecursionError):
-                plain = content
-            content = plain if self.secret in plain else content
-        return content.replace(self.secret, b"[key]")
-
     async def close(self) -> None:
         """Close all connections."""
         for lane in self.lanes:
             await lane.client.close()
+
+
+def without_key(content: bytes, secret: bytes) -> bytes:
+    """Remove our key from what a server repeats, before anyone reads it."""
+    if not secret:
+        return content
+    if secret not in content and ESCAPED.search(content):
+        try:  # written again, every character that a key may have stands for itself
+            plain = msgspec.json.encode(msgspec.json.decode(content))
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            plain = content
+        content = plain if secret in plain else content
+    return content.replace(secret, b"[key]")
 
 
 def headers_for(
