@@ -240,7 +240,7 @@ def test_a_batch_whose_reply_was_lost_is_not_paid_again(tmp_path: Path, stopped:
     with BatchServer(lost="create") as server:
         with engine_of(server, tmp_path, patience=100.0 if stopped else 0.3) as engine:
             begin = server.begin
-            server.begin = lambda told: (stopped and engine.hold(), begin(told))[1]  # type: ignore[method-assign]
+            server.begin = lambda told: (stopped and engine.hold(), begin(told))[1]
             with pytest.raises(InputError, match="does not begin a batch file"):
                 answers(engine, REQUESTS)
         with engine_of(server, tmp_path) as engine:
@@ -329,8 +329,8 @@ def test_our_key_is_removed_from_what_comes_back(
     escaped = KEY.replace("/", "\\/").encode()
     with BatchServer(key=KEY, wrong=wrong) as server, engine_of(server, tmp_path) as engine:
         look, keep = server.looked_at, server.keep
-        server.keep = lambda content: keep(content.replace(b"ESCAPED", escaped))  # type: ignore[method-assign]
-        server.looked_at = lambda name: {**look(name), **({} if told[1:] else {"status": KEY})}  # type: ignore[method-assign]
+        server.keep = lambda content: keep(content.replace(b"ESCAPED", escaped))
+        server.looked_at = lambda name: {**look(name), **({} if told[1:] else {"status": KEY})}
         told: list[str] = []
         engine.tell = told.append
         found = answers(engine, REQUESTS)
@@ -372,7 +372,7 @@ def test_a_reply_about_batches_that_is_too_long_is_one_line(
 ) -> None:
     monkeypatch.setattr(reply_module, "LARGEST_REPLY", 100_000)
     with BatchServer() as server, engine_of(server, tmp_path, patience=0.3) as engine:
-        server.looked_at = lambda name: {"id": name, "x": "x" * 200_000}  # type: ignore[method-assign]
+        server.looked_at = lambda name: {"id": name, "x": "x" * 200_000}
         with pytest.raises(InputError, match=r"the reply is longer than 0\.1 MB"):
             answers(engine, REQUESTS)
 
@@ -384,6 +384,8 @@ def test_two_may_read_one_batch(tmp_path: Path) -> None:
         with engine_of(server, tmp_path) as one, engine_of(server, tmp_path) as two:
             mine, other = one.complete(REQUESTS[1:]), two.complete(REQUESTS[1:])
             found = [(next(mine), next(other))]
+            # nothing that another one could take away, or that a kill would leave behind
+            assert [path.suffix for path in tmp_path.rglob("*.*")] == [".json"]
             found += zip(mine, other, strict=True)
         assert len(found) == 39
         assert all(a.text == b.text and not a.problem for (_, a), (_, b) in found)
