@@ -46,7 +46,8 @@ class Common(Opening):
         str,
         Parameter(
             help="left out: builtin; smollm2, a small real model; hf:FOLDER, hf:FILE.gguf or "
-            "hf:HUB_ID of a causal language model; openai:NAME; or the URL of an endpoint, "
+            "hf:HUB_ID of a causal language model, vllm:HUB_ID to run it by vLLM; openai:NAME; or "
+            "the URL of an endpoint, "
             "http://localhost:8000/v1#NAME (without #NAME: its only model); several that serve it "
             "have commas between, or stand in a file, @FILE"
         ),
