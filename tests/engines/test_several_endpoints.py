@@ -18,6 +18,7 @@ from test_endpoint import answers
 import sayso
 from sayso.engines import open_model
 from sayso.engines.openai import engine as engine_module
+from sayso.engines.openai.calls import Call, Session
 from sayso.engines.openai.endpoint import named_by_urls
 from sayso.judges.judge import family
 from sayso.records import Generation, InputError, Request, ask, request_key
@@ -231,6 +232,24 @@ def test_no_endpoint_that_can_be_asked_is_one_line() -> None:
         assert "\n" not in str(caught.value)
         closed.key = ""  # as somebody mends it
         assert [a.problem for a in answers(engine, ask("Who?"))] == [None]
+        engine.close()
+
+
+def test_the_last_calls_of_a_session_that_ended_do_not_end_the_next_one() -> None:
+    with BadServer(key="right", delay=0.02) as one, BadServer(key="right", delay=0.02) as two:
+        engine = quick(open_model(f"{one.url}#bad,{two.url}#bad"))
+        session = Session(engine.dispatcher)
+        session.submit([Call(session, [n], [ask(f"Who {n}?")]) for n in range(24)])
+        with pytest.raises(InputError, match="none of the 2 endpoints can be asked"):
+            session.take()
+        deadline = time.monotonic() + 10.0
+        while engine.dispatcher.in_flight and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert [asker.ended for asker in engine.dispatcher.askers] == [None, None]
+        two.key = ""
+        assert [a.problem for a in answers(engine, *[ask(f"Who {n}?") for n in range(9)])] == (
+            [None] * 9
+        )
         engine.close()
 
 

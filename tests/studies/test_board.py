@@ -315,8 +315,6 @@ def test_the_price_reorders_the_table_and_the_search_finds(page: object, tmp_pat
     assert locate(".pick[aria-pressed=true]").all_inner_texts() == ["careless"]
     assert locate(".narrow .dot.on-show .label").all_text_contents() == ["careless"]
     locate("button[type=reset]").click()
-    page.wait_for_function(  # type: ignore[attr-defined]
-        "!document.querySelector('.pick[aria-pressed=true]')"
-    )
+    locate(".pick[aria-pressed=true]").wait_for(state="detached")
     assert order() == ["careful", "careless", "blind"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 390  # type: ignore[attr-defined]

@@ -190,8 +190,12 @@ class Session:
         self.outbox = []
 
     def fail(self, error: BaseException) -> None:
-        """End the whole session: an InputError that every request would meet, or a bug."""
+        """End the whole session: an InputError that every request would meet, or a bug.
+
+        Its calls that are still in flight say nothing about the next session.
+        """
         if not self.cancelled:
+            self.cancelled = True
             self.results.put(error)
 
 
@@ -730,6 +734,8 @@ class Asker:
             return None
         self.faults += 1
         outcome = await self._decide(call, fault, body)
+        if call.session.cancelled:
+            return None
         if isinstance(outcome, InputError) and self._left_to_others(outcome, outline(fault), call):
             late = self.dispatcher.loop.time() - call.first > self.options.patience
             outcome = self._beyond(self._problem(fault)) if late else 0.0
