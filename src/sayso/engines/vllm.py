@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.hf.decode import Job, Raw
-from sayso.engines.hf.engine import HfEngine, answered, open_hf, unanswered
-from sayso.engines.hf.text import Rendered, prompt_notices
+from sayso.engines.hf.engine import HfEngine, answered, open_hf, refusal, unanswered
+from sayso.engines.hf.text import prompt_notices
 from sayso.records import Generation, InputError, Request
 
 #: the override of answers whose entropies come from the likeliest tokens alone
@@ -169,7 +169,7 @@ class VllmEngine:
             for index, request in window:
                 self.counts.requests += 1
                 prompt = self._inner.render(request)
-                problem = self._problem(request, prompt)
+                problem = refusal(request, prompt, self.context)
                 if problem is not None or request.max_tokens < 1:
                     yield index, unanswered(request, prompt, problem)
                 else:
@@ -179,14 +179,6 @@ class VllmEngine:
             if self.options.exact and found:
                 self._read_exactly(found)
             yield from found.items()
-
-    def _problem(self, request: Request, prompt: Rendered) -> str | None:
-        """Return why a request cannot be answered."""
-        if prompt.problem is not None:
-            return prompt.problem
-        if self.context is not None and len(prompt.ids) + request.max_tokens > self.context:
-            return "context"
-        return None
 
     def _generated(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Generation]]:
         """Run jobs in one call of vLLM."""

@@ -13,73 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
-from sayso.engines.engine import Capabilities, Counts, Engine, reader_of
+from sayso.engines.engine import Engine, EngineWrapper
 from sayso.engines.prices import LOCAL, Price, cost
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Generation, InputError, Request, Usage, content_id, request_key
 from sayso.runs.costs import Meter, add, dollars
 from sayso.runs.progress import Progress, Silent
 from sayso.storage.cache import KEPT_PROBLEMS, Cache, may_lack_text
-
-
-class EngineWrapper:
-    """An engine around another one, which does all that a subclass leaves to it."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-
-    @property
-    def name(self) -> str:
-        """The engine's name."""
-        return self.engine.name
-
-    @property
-    def identity(self) -> str:
-        """The engine's identity: the cache is keyed by it."""
-        return self.engine.identity
-
-    @property
-    def base(self) -> str:
-        """The engine's base model."""
-        return self.engine.base
-
-    @property
-    def signature(self) -> str:
-        """The engine's short name."""
-        return self.engine.signature
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the engine can do, as far as it knows by now."""
-        return self.engine.capabilities
-
-    @property
-    def counts(self) -> Counts:
-        """What the engine did; nothing of it came from the cache."""
-        return self.engine.counts
-
-    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
-        """Answer requests."""
-        return self.engine.complete(requests)
-
-    def force(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
-    ) -> Iterator[tuple[int, Generation]]:
-        """Read given continuations; nothing of it is cached."""
-        return self.engine.force(items, want)
-
-    def hidden(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
-    ) -> NDArray[np.float16]:
-        """Read hidden states, where the engine's capability says so; nothing of it is cached."""
-        return reader_of(self.engine).hidden(items, layer, position)
-
-    def close(self) -> None:
-        """Close the engine."""
-        self.engine.close()
 
 
 class ShapedEngine(EngineWrapper):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.engines import open_classifier
-from sayso.engines.engine import Classifier, Engine, StateWatcher
+from sayso.engines.engine import Classifier, Engine, EngineWrapper, StateWatcher
 from sayso.judges.meaning import LlmClassifier, Meaning, ModelMeaning, RulesMeaning, label_columns
 from sayso.prompts import check_folder
 from sayso.records import (
@@ -35,7 +35,7 @@ from sayso.records import (
 from sayso.retrieval.build import opened as open_index
 from sayso.retrieval.index import Index
 from sayso.retrieval.sources import GOLDS
-from sayso.runs.asking import CachedEngine, EngineWrapper
+from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import (
     Meter,
     check_price,

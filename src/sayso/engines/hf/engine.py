@@ -176,24 +176,13 @@ class HfEngine:
             for index, request in window:
                 self.counts.requests += 1
                 prompt = self.render(request)
-                problem = self._problem(request, prompt)
+                problem = refusal(request, prompt, self.runner.context)
                 if problem is not None or request.max_tokens < 1:
                     yield index, unanswered(request, prompt, problem)
                 else:
                     jobs.append(Job(index, request, prompt))
                     self.overrides.update(prompt.overrides)
             yield from self._decode(jobs)
-
-    def _problem(self, request: Request, prompt: Rendered) -> str | None:
-        """Return why a request cannot be answered."""
-        if prompt.problem is not None:
-            return prompt.problem
-        if not (request.temperature >= 0 and request.repetition_penalty > 0):
-            return "failed: temperature must be at least 0 and repetition_penalty above 0"
-        context = self.runner.context
-        if context is not None and len(prompt.ids) + request.max_tokens > context:
-            return "context"
-        return None
 
     def _decode(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Generation]]:
         """Run jobs, with half the rows each time memory runs out; draws stay the same."""
@@ -333,6 +322,17 @@ class HfEngine:
 
 
 # ---- records of what was computed
+
+
+def refusal(request: Request, prompt: Rendered, context: int | None) -> str | None:
+    """Return why a request cannot be answered by a model that reads ``context`` tokens."""
+    if prompt.problem is not None:
+        return prompt.problem
+    if not (request.temperature >= 0 and request.repetition_penalty > 0):
+        return "failed: temperature must be at least 0 and repetition_penalty above 0"
+    if context is not None and len(prompt.ids) + request.max_tokens > context:
+        return "context"
+    return None
 
 
 def unanswered(request: Request, prompt: Rendered, problem: str | None) -> Generation:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from sayso.engines.engine import Capabilities, Counts, Engine
+from sayso.engines.engine import Capabilities, Counts, Engine, EngineWrapper
 from sayso.engines.ray.worker import Ledger, Task, Told, Worker, describe_failure, replies_in
 from sayso.records import Generation, InputError, Request, request_key
 from sayso.storage.atomic import make_private, one_writer
@@ -46,23 +46,24 @@ class RaySettings(NamedTuple):
     actors: int | None = None
 
 
-class RayEngine:
+class RayEngine(EngineWrapper):
     """A model in Ray's actors (see :class:`sayso.engines.engine.Engine`).
 
-    ``inner`` is the same model here, without weights: it says what the model is.
+    It is around the same model here, without weights, which says what the model is: the cache does
+    not know who answered.
     """
 
     asks_ahead = True
     base_run = ""
 
     def __init__(
-        self, inner: Engine, model: str, options: Mapping[str, object], settings: RaySettings
+        self, engine: Engine, model: str, options: Mapping[str, object], settings: RaySettings
     ) -> None:
-        self.inner = inner
+        super().__init__(engine)
         self.model = model
         self.options = dict(options)
         self.settings = settings
-        self.counts = Counts()
+        self._counts = Counts()
         self.actors = 0
         self.started = False
         self._open = contextlib.ExitStack()
@@ -74,29 +75,14 @@ class RayEngine:
         self._draws_vary: bool | None = None
 
     @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.inner.name
-
-    @property
-    def identity(self) -> str:
-        """The model's identity: the cache does not know who answered."""
-        return self.inner.identity
-
-    @property
-    def base(self) -> str:
-        """The identity of the model that an adapter was trained from, else its own."""
-        return self.inner.base
-
-    @property
-    def signature(self) -> str:
-        """A short form of the identity."""
-        return self.inner.signature
+    def counts(self) -> Counts:
+        """What the actors did."""
+        return self._counts
 
     @property
     def capabilities(self) -> Capabilities:
         """What the model can do; hidden states are not brought here."""
-        known = self.inner.capabilities
+        known = self.engine.capabilities
         vary = known.draws_vary if self._draws_vary is None else self._draws_vary
         return msgspec.structs.replace(known, hidden=False, draws_vary=vary)
 
@@ -109,12 +95,12 @@ class RayEngine:
     @property
     def card(self) -> str:
         """What a file of the model says of it."""
-        return str(getattr(self.inner, "card", ""))
+        return str(getattr(self.engine, "card", ""))
 
     @property
     def notices(self) -> list[str]:
         """What the model has to say, here and in the actors."""
-        own = [str(text) for text in getattr(self.inner, "notices", ())]
+        own = [str(text) for text in getattr(self.engine, "notices", ())]
         several = len(self._told) > 1
         for number, told in enumerate(self._told.values(), 1):
             for text in told:
@@ -325,7 +311,7 @@ class RayEngine:
 
     def close(self) -> None:
         """End the actors, and Ray if it was started here; drop shards that were fetched whole."""
-        self.inner.close()
+        self.engine.close()
         if self.started:
             import ray
 
@@ -367,11 +353,11 @@ def _plain(given: str | Sequence[int]) -> str | tuple[int, ...]:
 
 
 def open_ray(
-    inner: Engine, model: str, options: Mapping[str, object], settings: RaySettings
+    engine: Engine, model: str, options: Mapping[str, object], settings: RaySettings
 ) -> RayEngine:
     """Return a model in Ray's actors, which open it by the name ``model`` with ``options``.
 
-    ``inner`` is the same one here, without weights. Raises InputError where Ray is not installed.
+    ``engine`` is the same one here, without weights. Raises InputError where Ray is not installed.
     """
     try:
         import ray.data  # noqa: F401
@@ -379,4 +365,4 @@ def open_ray(
         raise InputError(
             f"--engine ray needs {error.name}, which is not installed: pip install 'sayso[ray]'"
         ) from None
-    return RayEngine(inner, model, options, settings)
+    return RayEngine(engine, model, options, settings)
