@@ -46,12 +46,31 @@ def test_check_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["judge-check", "rules", "--judge-mode", "two_pass"], "no model"),
         (["judge-check", "rules", "--labelled", "none.jsonl"], "cannot be read"),
         (["judge-check", "rules", "--limit", "-3"], "expected 0"),
+        (["judge-check", "rules", "--batch-files"], "batch-files is for endpoints"),
+        (["judge-check", "hf:x", "--batch-files"], "batch-files is for endpoints"),
     ],
 )
 def test_mistakes_are_one_line(words: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
         call(*words)
     assert "\n" not in str(caught.value)
+
+
+def test_judge_check_asks_in_batch_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, object] = {}
+
+    def open_priced(name: str, *positional: object, **options: object) -> tuple[object, object]:
+        given.update(options)
+        raise InputError("enough")
+
+    monkeypatch.setattr("sayso.runs.judge.open_priced", open_priced)
+    for judge in ("openai:x", "rules+http://h/v1#m"):
+        with pytest.raises(InputError, match="enough"):
+            call("judge-check", judge, "--batch-files", "--cache", str(tmp_path))
+        assert given["batches"] == str(tmp_path / "batches")
+    with pytest.raises(InputError, match="enough"):
+        call("judge-check", "openai:x", "--cache", str(tmp_path))
+    assert given["batches"] is None
 
 
 def test_judge_check_prints_a_table_and_where_it_is_kept(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import pytest
-from bad_server import BadServer
+from bad_server import BadServer, Body, Plan
 
 from sayso import cli
 from sayso.storage.run_folder import RunFolder
@@ -91,6 +93,89 @@ def test_money_ends_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert manifest.dollars is not None
     assert manifest.dollars > 0.4
     assert manifest.tokens["cached"] == first
+
+
+def spoiling(share: int, what: str) -> Plan:
+    """Return a plan that spoils so many of eight requests, each time the same ones."""
+
+    def plan(number: int, body: Body) -> str:
+        asked = json.dumps([body["messages"], body.get("seed")])
+        return what if zlib.crc32(asked.encode()) % 8 < share else "ok"
+
+    return plan
+
+
+def answered(folder: Path) -> str:
+    """Return what is said of a run that lost most of its answers."""
+    tokens = RunFolder.open(folder).read_manifest().tokens
+    assert tokens["requests"] == 92
+    assert 0 < tokens["requests"] - tokens["failed"] < 46
+    return f"only {92 - tokens['failed']} of 92 requests were answered, fewer than half"
+
+
+def test_a_run_that_lost_most_of_its_answers_ends_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with BadServer(spoiling(6, "filter-400"), choices=1) as server:
+        assert cli.execute(command(tmp_path, server, "--json")) == 1
+        out, err = capsys.readouterr()
+        assert json.loads(out)  # the numbers are there all the same
+        line = err.splitlines()[-1]
+        assert line == (
+            f"sayso: {answered(tmp_path / 'run')}: the numbers are of what is left; the same "
+            "command asks for the rest"
+        )
+        assert (tmp_path / "run" / "report.html").is_file()
+        server.plan = lambda number, body: "ok"
+        assert cli.execute(command(tmp_path, server)) == 0
+        assert "fewer than half" not in capsys.readouterr().err
+
+
+def test_more_than_half_of_the_answers_are_enough(tmp_path: Path) -> None:
+    with BadServer(spoiling(2, "filter-400"), choices=1) as server:
+        assert cli.execute(command(tmp_path, server)) == 0
+
+
+def test_answers_cut_off_in_a_thought_are_lost_from_the_cache_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A thought that the limit cut off is kept: the next run must not call it an answer."""
+    thought = {"finish_reason": "length", "message": {"content": "<think>well"}}
+    cut = f"choices={json.dumps(thought)}"
+    with BadServer(spoiling(6, cut), choices=1) as server:
+        assert cli.execute(command(tmp_path, server)) == 1
+        first = answered(tmp_path / "run")
+        number = server.number
+        assert cli.execute(command(tmp_path, server)) == 1
+        assert server.number == number
+    assert answered(tmp_path / "run") == first
+    assert capsys.readouterr().err.count(first) == 2
+
+
+def test_a_study_or_a_run_of_all_protocols_that_lost_most_answers_ends_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = str(write(tmp_path / "q.jsonl", records(WORLD)))
+    monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "cache"))
+    with BadServer(spoiling(6, "filter-400"), choices=1) as server:
+        name = f"{server.url}#m"
+        study = ["study", "--models", name, "--data", data, "--protocols", "uncle"]
+        argv = [*study, "--out", str(tmp_path / "study"), "--resamples", "100"]
+        for _ in range(2):  # a finished cell stays as it is
+            assert cli.execute(argv) == 1
+            line = capsys.readouterr().err.splitlines()[-1]
+            (folder,) = (tmp_path / "study").glob("*/*/uncle")
+            assert answered(folder) in line
+            assert f"remove {folder}, and the same command" in line
+        argv = ["run", "--model", name, "--data", data]
+        assert cli.execute([*argv, "--out", str(tmp_path / "all")]) == 1
+        assert capsys.readouterr().err.splitlines()[-1].count("fewer than half") == 1
+
+
+def test_a_check_that_lost_most_answers_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    with BadServer(lambda number, body: "ok" if number == 1 else "filter-400") as server:
+        assert cli.execute(["check", f"{server.url}#bad"]) == 1
+    assert "fewer than half" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_one_ctrl_c_sends_nothing_more_and_counts_nothing_as_failed(tmp_path: Path) -> None:

@@ -61,6 +61,28 @@ def test_what_one_actor_has_answered_no_other_asks(tmp_path: Path, identity: str
     assert second.engine.counts.requests == 2  # of the third row alone
 
 
+def test_draws_of_one_call_are_kept_together_or_not_at_all(
+    tmp_path: Path, identity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint gives other draws where only some of those of a call are asked for again."""
+    (task,) = prompts(1, draws=4)
+    worker = Worker("builtin", {}, identity, str(tmp_path))
+
+    def broken_off(requests):  # type: ignore[no-untyped-def]
+        for index, request in enumerate(requests):
+            if index == 3:
+                raise RuntimeError("the actor dies in the second call")
+            worker.engine.whole = index % 2 == 1  # type: ignore[attr-defined]
+            yield index, Generation(request, text="x", finish="stop")
+
+    monkeypatch.setattr(worker.engine, "complete", broken_off)
+    with pytest.raises(RuntimeError):
+        worker.answer([task])
+    worker.ledger.close()
+    keys = [request_key(request, identity) for request in task.requests]
+    assert Ledger(tmp_path).known(keys).keys() == set(keys[:2])
+
+
 def test_rows_of_an_actor_that_died_run_alone(
     tmp_path: Path, identity: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,7 +119,7 @@ def test_what_a_row_had_answered_before_it_was_given_up_is_kept(
     (task,) = prompts(1)
     ledger = Ledger(tmp_path)
     first = Generation(task.requests[0], text="Paris", finish="stop")
-    ledger.keep(request_key(task.requests[0], identity), first)
+    ledger.keep({request_key(task.requests[0], identity): first})
     ledger.close()
     for number in range(DEATHS):
         (tmp_path / f"dead{number}.rows").write_text(row_name(task, identity))
@@ -131,13 +153,16 @@ def test_replies_that_a_killed_command_left_are_not_asked_again(
     ledger = Ledger(left)
     for request in task.requests:
         reply = Generation(request, text=f"draw {request.sample}", finish="stop")
-        ledger.keep(request_key(request, identity), reply)
+        ledger.keep({request_key(request, identity): reply})
     ledger.close()
     inner = open_model("builtin", weights=False)
     engine = open_ray(inner, "builtin", {}, RaySettings(tmp_path)) if needs_installed() else None
     if engine is None:
         pytest.skip("Ray is not installed")
+    told: list[str] = []
+    engine.tell = told.append
     found = dict(engine.complete(task.requests))  # all of it: Ray is not even started
+    assert told == ["2 of 2 answers are taken over from a command that was stopped"]
     assert [found[n].text for n in range(2)] == ["draw 0", "draw 1"]
     assert not engine.started
     engine.close()
@@ -153,7 +178,7 @@ def test_shards_of_which_not_all_was_fetched_stay(tmp_path: Path, identity: str)
     ledger = Ledger(left)
     for request in (*one.requests, *two.requests):
         key = request_key(request, identity)
-        ledger.keep(key, Generation(request, text="x", finish="stop"))
+        ledger.keep({key: Generation(request, text="x", finish="stop")})
     ledger.close()
     engine = open_ray(open_model("builtin", weights=False), "builtin", {}, RaySettings(tmp_path))
     assert len(dict(engine.complete(one.requests))) == 2
@@ -229,7 +254,7 @@ def test_leftovers_that_nobody_took_stay(tmp_path: Path, identity: str) -> None:
     ledger = Ledger(left)
     for request in task.requests:
         key = request_key(request, identity)
-        ledger.keep(key, Generation(request, text="x", finish="stop"))
+        ledger.keep({key: Generation(request, text="x", finish="stop")})
     ledger.close()
     engine = open_ray(open_model("builtin", weights=False), "builtin", {}, RaySettings(tmp_path))
     taken = engine.complete(task.requests)

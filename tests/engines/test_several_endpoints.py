@@ -74,7 +74,9 @@ def test_a_file_has_one_endpoint_in_a_line(tmp_path: Path) -> None:
     [
         ("", "names no endpoint: expected a URL in each line"),
         ("# nothing\n", "names no endpoint"),
-        ("a:8000\n", "'a:8000' in the model name is no address"),
+        ("a:8000\n", "'a:8000' in .*endpoints.txt:1 is no address"),
+        ("# ours\nhttp://a/v1\n\nnot a url\n", "'not a url' in .*endpoints.txt:4 is no address"),
+        ("http://a/v1\nhttp://me:secret@b/v1\n", "the URL in .*endpoints.txt:2 carries a user"),
         ("http://a/v1#m\nhttp://b/v1#n\n", r"serve different models \('m' at .*, 'n' at .*\)"),
     ],
 )
@@ -230,9 +232,29 @@ def test_no_endpoint_that_can_be_asked_is_one_line() -> None:
         with pytest.raises(InputError, match=r"none of the 2 endpoints can be asked") as caught:
             list(engine.complete([ask(f"Who {n}?") for n in range(5)]))
         assert "\n" not in str(caught.value)
+        for server, why in ((dead, "nothing answers at"), (closed, "wants a key")):
+            assert str(caught.value).count(f"{server.url}#bad") == 1
+            assert why in str(caught.value)
         closed.key = ""  # as somebody mends it
         assert [a.problem for a in answers(engine, ask("Who?"))] == [None]
         engine.close()
+
+
+def test_every_endpoint_that_nobody_answers_at_is_named() -> None:
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(BadServer()) for _ in range(7)]
+        for server in servers:
+            server.die()
+        for few in (servers[:2], servers):
+            engine = quick(open_model(",".join(f"{s.url}#bad" for s in few)))
+            with pytest.raises(InputError) as caught:
+                list(engine.complete([ask(f"Who {n}?") for n in range(20)]))
+            engine.close()
+            line = str(caught.value)
+            named = [server for server in few if f"{server.url}#bad" in line]
+            assert len(named) == min(len(few), 4)
+            assert line.startswith(f"none of the {len(few)} endpoints can be asked: model 'http")
+            assert line.endswith("and 3 more") == (len(few) == 7)
 
 
 def test_the_last_calls_of_a_session_that_ended_do_not_end_the_next_one() -> None:

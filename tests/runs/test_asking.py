@@ -36,6 +36,7 @@ class Heard(Silent):
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.notes: list[str] = []
+        self.began: list[tuple[str, int, int]] = []
         self.answers: list[float | None] = []
         self.ended = 0
         self.stop_after = stop_after
@@ -43,6 +44,9 @@ class Heard(Silent):
     @property
     def stopping(self) -> bool:  # type: ignore[override]
         return self.stop_after is not None and len(self.answers) >= self.stop_after
+
+    def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
+        self.began.append((stage, total, done))
 
     def advance(self, stage: str, reply: Generation, paid: float | None) -> None:
         self.answers.append(paid)
@@ -69,6 +73,55 @@ class Ahead(ScriptedEngine):
                 return
             yield done, self._answer(taken[done])
             done += 1
+
+
+def test_what_was_asked_ahead_is_fresh_in_its_stage(tmp_path: Path) -> None:
+    """Eight were answered by an earlier run; of twelve asked ahead, two in vain."""
+
+    def reply(request: Request) -> Generation:
+        number = int(request.messages[0].content.split()[1])
+        problem = "failed: gone" if number >= 18 else None
+        return Generation(request, text="a", problem=problem)
+
+    with Cache(tmp_path) as cache:
+        list(CachedEngine(ScriptedEngine(reply), cache).complete(ASKED[:8]))
+        heard, engine = Heard(), ScriptedEngine(reply)
+        asker = CachedEngine(engine, cache, progress=heard)
+        missing = asker.missing([*ASKED, *ASKED[:3]])
+        assert missing == ASKED[8:]
+        assert heard.notes == ["8 of 20 answers are in the cache from earlier runs"]
+        asker.ask_ahead(missing)
+        asker.stage = "asking: first"
+        list(asker.complete(ASKED[:10]))
+        asker.stage = "asking: second"
+        assert len(list(asker.complete(ASKED[10:]))) == 10
+        assert len(engine.requests) == 12
+        tally = asker.tally
+        assert (tally.requests, tally.cached, tally.asked, tally.failed) == (20, 8, 12, 2)
+        # a bar is of what is still to be asked, and of what earlier runs asked
+        assert heard.began == [
+            ("asking: all stages", 12, 0),
+            ("asking: first", 8, 8),
+            ("asking: second", 0, 0),
+        ]
+        assert asker.notices == ["8 of 20 answers were in the cache already"]
+
+
+def test_a_cache_that_holds_nothing_of_a_run_is_not_spoken_of(tmp_path: Path) -> None:
+    with Cache(tmp_path) as cache:
+        heard = Heard()
+        asker = CachedEngine(ScriptedEngine(paid(None)), cache, progress=heard)
+        assert not cache.filled
+        assert asker.missing(ASKED) == ASKED
+        list(asker.complete(ASKED[:1]))
+        assert cache.filled
+        assert asker.missing(ASKED[1:]) == ASKED[1:]
+        assert heard.notes == []
+        assert asker.missing(ASKED) == ASKED[1:]
+        assert heard.notes == ["1 of 20 answers is in the cache from earlier runs"]
+    heard = Heard()
+    asker = CachedEngine(ScriptedEngine(paid(None)), None, progress=heard)
+    assert asker.missing(ASKED) == ASKED
 
 
 def test_equal_requests_are_asked_once_and_each_gets_its_answer(tmp_path: Path) -> None:

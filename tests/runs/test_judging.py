@@ -17,6 +17,7 @@ from sayso.runs import judge
 from sayso.runs.asking import CachedEngine, bill
 from sayso.runs.costs import BudgetSpent
 from sayso.runs.judge import JudgeOptions, check_judge, open_judge
+from sayso.runs.progress import Silent
 from sayso.runs.result import Result
 from sayso.storage.cache import Cache
 from support.judge_world import judge_engine, truthful
@@ -51,6 +52,27 @@ def run(folder: Path, name: str, judge: Any, model: Any = None, **arguments: Any
         options=uncle.Settings(resamples=100),
         **arguments,
     )
+
+
+class Noted(Silent):
+    """Progress that remembers what is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def test_processes_for_the_rules_are_told_to_be_idle_where_a_model_reads(tmp_path: Path) -> None:
+    told: dict[str, list[str]] = {}
+    for name, reader in (("model", judge_engine(truthful)), ("rules", "rules")):
+        progress = Noted()
+        run(tmp_path, name, reader, jobs=1, progress=progress)
+        told[name] = [note for note in progress.notes if note.startswith("jobs")]
+    assert told["rules"] == []
+    (line,) = told["model"]
+    assert line.startswith("jobs changes nothing here: it is for the judge rules, and ")
 
 
 def test_a_killed_judge_is_asked_nothing_twice(tmp_path: Path) -> None:

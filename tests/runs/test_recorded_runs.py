@@ -55,12 +55,15 @@ def rows(model: str, *, draws: bool = True) -> list[dict[str, Any]]:
     return found
 
 
+def written(path: Path, found: list[dict[str, Any]]) -> Path:
+    """Write rows as JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    return path
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.jsonl"
-    both = [*rows("a"), *rows("b/../<b>", draws=False)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in both))
-    return path
+    return written(tmp_path / "mine.jsonl", [*rows("a"), *rows("b/../<b>", draws=False)])
 
 
 def engines(file: Path) -> dict[str, RecordedEngine]:
@@ -286,9 +289,7 @@ def test_a_study_of_answers(
 
 
 def _file_of(model: str, name: str, found: list[dict[str, Any]]) -> str:
-    lines = (json.dumps({**row, "model": model}) + "\n" for row in found)
-    Path(name).write_text("".join(lines), encoding="utf-8")
-    return name
+    return str(written(Path(name), [{**row, "model": model} for row in found]))
 
 
 def test_files_with_the_same_questions_are_the_same_data(
@@ -355,8 +356,7 @@ def test_texts_on_record_are_runs_of_self_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    both = [*texts("a"), *texts("b")]
-    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in both))
+    written(Path("t.jsonl"), [*texts("a"), *texts("b")])
     argv = ["run", "self_known", "--answers", "t.jsonl", "--cache", "cache"]
     assert cli.execute([*argv, "--out", "out"]) == 0
     assert "supported claims" in capsys.readouterr().out
@@ -377,7 +377,7 @@ def test_a_study_of_texts(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     both = [*texts("a"), *texts("b")]
-    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in both))
+    written(Path("t.jsonl"), both)
     argv = ["study", "--answers", "t.jsonl", "--cache", "cache", "--protocols", "self_known"]
     assert cli.execute([*argv, "--dry-run"]) == 0
     assert "self_known · a · t" in capsys.readouterr().out
@@ -397,7 +397,7 @@ def test_a_study_of_texts(
                          "out": "s", "models": ["b"]})  # fmt: skip
     assert [o.status for o in found.outcomes] == ["kept"]
     changed = [row | {"text": "Nobody."} if row["model"] == "b" else row for row in both]
-    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in changed))
+    written(Path("t.jsonl"), changed)
     assert cli.execute([*argv, "--out", "s"]) == 2
     assert "holds a run with model" in capsys.readouterr().err
     asking = {"answers": "t.jsonl", "protocols": {"self_known": {"modes": "direct"}}}
@@ -416,7 +416,7 @@ def test_a_study_says_once_what_texts_lack(
     assert told.count(lacking) == 1
     assert "left out: self_known of a, b/../<b>: " in told
     # files of texts alone, and every protocol
-    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts("a")))
+    written(Path("t.jsonl"), texts("a"))
     assert cli.execute(["study", "--answers", "t.jsonl", "--cache", "cache", "--out", "u"]) == 0
     found = sayso.study(["u"], resamples=100)
     assert found.protocols == ["self_known"]
@@ -426,6 +426,6 @@ def test_the_old_name_says_what_it_is_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts("a")))
+    written(Path("t.jsonl"), texts("a"))
     assert cli.execute(["factuality", "t.jsonl", "--cache", "cache", "--out", "old"]) == 0
     assert "factuality is now `sayso run self_known --answers FILES`" in capsys.readouterr().err

@@ -533,6 +533,25 @@ def test_flags_are_a_study_too(built: Path, capsys: pytest.CaptureFixture[str]) 
     assert {(r["protocol"], r["model"]) for r in rows} == {("uncle", "builtin")}
 
 
+def test_flags_say_where_every_cell_computes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    priced: list[Any] = []
+    monkeypatch.setattr("sayso.cli.study._price", lambda grid, as_json: priced.append(grid))
+    (tmp_path / "one.yaml").write_text("models: [builtin]\nprotocols: [uncle]\njobs: 3\n")
+    argv = ["study", str(tmp_path / "one.yaml"), "--dry-run"]
+    more = ["--engine", "ray", "--ray-address", "head:6379", "--ray-actors", "2", "--jobs", "1"]
+    assert cli.execute([*argv, *more]) == 0
+    assert cli.execute(argv) == 0
+    argv = ["study", "--models", "http://h/v1#m", "--dry-run", "--batch-files"]
+    assert cli.execute(argv) == 0
+    spread, plain, batches = (grid.cells[0].job for grid in priced)
+    named = ("engine", "ray_address", "ray_actors", "jobs", "batch_files")
+    assert [getattr(spread, n) for n in named] == ["ray", "head:6379", 2, 1, False]
+    assert [getattr(plain, n) for n in named] == ["", "", None, 3, False]
+    assert [getattr(batches, n) for n in named] == ["", "", None, None, True]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

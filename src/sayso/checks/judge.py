@@ -56,7 +56,7 @@ from sayso.records import (
 from sayso.report.notebook import data_frame, html_table, short_repr
 from sayso.report.numbers import line, percent, well_formed
 from sayso.report.terminal import data, plain_table, say
-from sayso.runs.costs import Meter, dollars
+from sayso.runs.costs import Meter, dollars, is_endpoint
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.progress import Progress
 from sayso.runs.stages import requested_and_missing
@@ -233,6 +233,9 @@ def _open(
 ) -> OpenJudge:
     """Open a judge; one that cannot be read is left by :func:`_first`."""
     options = (options or JudgeOptions())._replace(anyway=True)
+    asked = judge.removeprefix("rules+") if isinstance(judge, str) else ""
+    if options.batches and not is_endpoint(asked):
+        raise InputError("batch-files is for endpoints, and this judge is none; leave it out")
     return open_judge(judge, options, meter=Meter(max_cost), progress=progress)
 
 

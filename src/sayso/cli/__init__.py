@@ -173,7 +173,10 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def execute(argv: list[str]) -> int:
-    """Run one command line and return its exit code."""
+    """Run one command line and return its exit code.
+
+    A command that wrote its results, but of fewer than half of the answers, returns 1.
+    """
     if not argv:
         print(OVERVIEW)
         return 0
@@ -181,7 +184,8 @@ def execute(argv: list[str]) -> int:
     argv = ["--help" if word == help.ALL else word for word in argv]
     try:
         tokens = _with_config(argv)
-        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        return code if isinstance(code, int) else 0
     except InputError as error:
         return _refuse(str(error))
     except cyclopts.UnusedCliTokensError as error:

@@ -14,18 +14,20 @@ from sayso.checks import model as models
 from sayso.cli.help import (
     ENDPOINT,
     JUDGE,
+    BatchFiles,
     Concurrency,
     Device,
     Opening,
     Patience,
     Timeout,
 )
-from sayso.cli.printing import note
+from sayso.cli.printing import note, tell
 from sayso.cli.progress import Bars
 from sayso.judges import reliability
 from sayso.report.numbers import plain_json
 from sayso.runs.costs import model_options
 from sayso.runs.judge import Batch, JudgeOptions, Labels, Mode
+from sayso.storage.cache import default_cache_folder
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,13 +61,14 @@ def check(
     model: Annotated[
         str,
         Parameter(
-            help="builtin, smollm2, hf:FOLDER, hf:HUB_ID, openai:NAME, or the URL of an endpoint"
+            help="builtin, smollm2, hf:FOLDER, hf:HUB_ID, openai:NAME, or the URL of an endpoint; "
+            "several, with commas between or in a file, @FILE, are compared"
         ),
     ],
     /,
     *,
     flags: Annotated[CheckFlags, Parameter(name="*")] = NO_CHECK_FLAGS,
-) -> None:
+) -> int:
     """Find out what a model or an endpoint can do: log-probs, seeds, schema, silent truncation.
 
     Asks about 450 short questions, most of them for one token; nothing comes from the cache.
@@ -76,6 +79,11 @@ def check(
         print(plain_json(models.to_json(result)))
     else:
         models.render_check(result, Console())
+    if 2 * result.failed <= result.requests:
+        return 0
+    answered = f"{result.requests - result.failed:,} of {result.requests:,}"
+    tell(f"only {answered} requests were answered, fewer than half")
+    return 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,10 +148,12 @@ class JudgeFlags:
     timeout: Timeout = None
     patience: Patience = None
     device: Device = None
+    batch_files: BatchFiles = False
 
     @property
     def options(self) -> JudgeOptions:
         """How the judge judges."""
+        folder = self.cache or default_cache_folder() if self.batch_files else None
         return JudgeOptions(
             self.judge_batch,
             self.judge_mode,
@@ -154,6 +164,7 @@ class JudgeFlags:
             self.timeout,
             self.patience,
             self.device,
+            batches=str(folder / "batches") if folder else None,
         )
 
 

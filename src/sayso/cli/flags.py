@@ -16,7 +16,12 @@ from sayso.cli.help import (
     ENDPOINT,
     JUDGE,
     LOCAL,
+    BatchFiles,
+    EngineName,
+    Jobs,
     Opening,
+    RayActors,
+    RayAddress,
     of_one,
     rare,
 )
@@ -35,7 +40,6 @@ DETAILS = rare("Settings in detail", sort_key=4)
 COUNTING = rare("Counting rules, which sayso measure can change later", sort_key=5)
 JUDGE_MODEL = rare(JUDGE.name, sort_key=6)
 MORE = rare("More", sort_key=7)
-RAY = rare("Many machines", sort_key=8)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,15 +185,7 @@ class Common(Opening):
             "keeps what was paid for, and the same command goes on from there",
         ),
     ] = None
-    batch_files: Annotated[
-        bool,
-        Parameter(
-            group=ENDPOINT,
-            negative="",
-            help="send requests in batch files, at half the price; answers may take a day, and the "
-            "same command picks them up",
-        ),
-    ] = False
+    batch_files: BatchFiles = False
     price: Annotated[
         str | None,
         Parameter(
@@ -232,35 +228,10 @@ class Common(Opening):
         ),
     ] = False
 
-    engine: Annotated[
-        str,
-        Parameter(
-            group=RAY,
-            help="ray: models compute in Ray's actors, on this machine or a cluster "
-            "(docs/scaling.md)",
-        ),
-    ] = ""
-    ray_address: Annotated[
-        str,
-        Parameter(
-            group=RAY,
-            help="the head of a cluster, HOST:6379; left out: RAY_ADDRESS, else this machine",
-        ),
-    ] = ""
-    ray_actors: Annotated[
-        int | None,
-        Parameter(
-            group=RAY, help="how many models; left out: one for each GPU, else for each machine"
-        ),
-    ] = None
-    jobs: Annotated[
-        int | None,
-        Parameter(
-            group=MORE,
-            help="processes in which --judge rules reads many answers; left out: all cores; the "
-            "result is the same for any number",
-        ),
-    ] = None
+    engine: EngineName = ""
+    ray_address: RayAddress = ""
+    ray_actors: RayActors = None
+    jobs: Jobs = None
 
     def job(self, protocol: str, options: Any) -> Job:
         """Return the job that these flags describe."""

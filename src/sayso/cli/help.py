@@ -127,6 +127,45 @@ def rare(title: str, sort_key: int) -> Group:
     return Group(title, sort_key=sort_key, help_formatter=in_brief)
 
 
+RAY = rare("Many processes and machines", sort_key=8)
+BatchFiles = Annotated[
+    bool,
+    Parameter(
+        group=ENDPOINT,
+        negative="",
+        help="send requests in batch files, at half the price; answers may take a day, and the "
+        "same command picks them up",
+    ),
+]
+#: where a run computes, besides this process
+EngineName = Annotated[
+    str,
+    Parameter(
+        group=RAY,
+        help="ray: models compute in Ray's actors, on this machine or a cluster (docs/scaling.md)",
+    ),
+]
+RayAddress = Annotated[
+    str,
+    Parameter(
+        group=RAY,
+        help="the head of a cluster, HOST:6379; left out: RAY_ADDRESS, else this machine",
+    ),
+]
+RayActors = Annotated[
+    int | None,
+    Parameter(group=RAY, help="how many models; left out: one for each GPU, else for each machine"),
+]
+Jobs = Annotated[
+    int | None,
+    Parameter(
+        group=RAY,
+        help="processes in which --judge rules reads many answers; left out: all cores; the "
+        "result is the same for any number",
+    ),
+]
+
+
 def of_one(title: str, name: str, names: Sequence[str], sort_key: int) -> Group:
     """Return a group that is left out where the command line names another one of ``names``."""
 

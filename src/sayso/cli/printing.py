@@ -14,6 +14,11 @@ def note(text: str) -> None:
     print("note:", one_line(text), file=sys.stderr)
 
 
+def tell(text: str) -> None:
+    """Print on standard error what a command has to say of itself."""
+    print("sayso:", one_line(text), file=sys.stderr)
+
+
 def one_line(text: str) -> str:
     """Return one line without anything that a terminal would obey."""
     return "".join(c for c in " ".join(text.split()) if c.isprintable())

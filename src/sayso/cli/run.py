@@ -23,7 +23,7 @@ from sayso.cli.flags import (
     settings_in,
 )
 from sayso.cli.help import ENDPOINT, OPTIONS, Opening, examples
-from sayso.cli.printing import note
+from sayso.cli.printing import note, tell
 from sayso.cli.progress import Bars
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol, Unsuited
@@ -38,7 +38,7 @@ from sayso.runs.from_files import estimate as price_texts
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
-from sayso.runs.result import Result, summary_of
+from sayso.runs.result import Result, few_answers, summary_of
 from sayso.runs.run import Job, check, execute
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.report import render_study
@@ -69,18 +69,16 @@ def _add_command(plan: Protocol) -> None:
 
     default = protocol_settings(plan)()
 
-    def command(*, common: Any = NO_FLAGS, settings: Any = default) -> None:
+    def command(*, common: Any = NO_FLAGS, settings: Any = default) -> int:
         if common.answers:
-            _run_answers(common, plan, settings_in(settings, plan))
-            return
+            return _run_answers(common, plan, settings_in(settings, plan))
         job = common.job(plan.name, settings_in(settings, plan))
         if common.dry_run:
-            _price(job, json=common.json)
-        else:
-            _run(job, json=common.json, verbose=common.verbose)
+            return _price(job, json=common.json)
+        return _exit_code([_run(job, json=common.json, verbose=common.verbose)])
 
     settings: Any = Annotated[protocol_settings(plan), Parameter(name="*")]
-    command.__annotations__ = {"common": Shared, "settings": settings, "return": None}
+    command.__annotations__ = {"common": Shared, "settings": settings, "return": int}
     command.__doc__ = plan.question
     below = examples(
         f"sayso run {plan.name} --limit 5",
@@ -94,7 +92,16 @@ for _plan in PROTOCOLS.values():
     _add_command(_plan)
 
 
-def _run_answers(common: Common, plan: Protocol, options: Any) -> None:
+def _exit_code(done: Sequence[Result]) -> int:
+    """Return the exit code of finished runs: 1, with a line, where most answers of one are lost."""
+    lost = [few for result in done if (few := few_answers(result.manifest))]
+    if lost:
+        of = f" (so in {len(lost):,} of {len(done):,} runs)" if len(done) > 1 else ""
+        tell(f"{lost[0]}{of}: the numbers are of what is left; the same command asks for the rest")
+    return 1 if lost else 0
+
+
+def _run_answers(common: Common, plan: Protocol, options: Any) -> int:
     """Run a protocol on answers that exist, a run for each model in the files."""
     texts = list(texts_of(common, plan, options)) if plan.reads_texts else []
     jobs = [] if plan.reads_texts else common.recorded_jobs(plan.name, options)
@@ -104,7 +111,7 @@ def _run_answers(common: Common, plan: Protocol, options: Any) -> None:
     if common.dry_run:
         plans = [price_texts(own, job) for own, job in texts] + [estimate(job) for job in jobs]
         _show_plans(plans, json=common.json)
-        return
+        return 0
     done = []
     for number, (own, job) in enumerate(texts, 1):
         _note_record(number, len(texts), own.system.name, len(own.system.texts))
@@ -112,6 +119,7 @@ def _run_answers(common: Common, plan: Protocol, options: Any) -> None:
     done += _run_suited(jobs, common)
     if several:
         _show_runs(done, common.out, json=common.json)
+    return _exit_code(done)
 
 
 def _run_suited(jobs: Sequence[Job], common: Common) -> list[Result]:
@@ -153,9 +161,10 @@ def _check_several(common: Common) -> None:
         )
 
 
-def _run_all_answers(common: Common) -> None:
-    """Run every protocol that the files of answers allow."""
+def _run_all_answers(common: Common) -> int:
+    """Run every protocol that the files of answers allow; return the exit code."""
     left_out: list[str] = []
+    codes = [0]
     for name, plan in PROTOCOLS.items():
         out = common.out / name if common.out is not None else None
         own, options = dataclasses.replace(common, out=out), plan.Settings()
@@ -164,12 +173,13 @@ def _run_all_answers(common: Common) -> None:
                 raise Unsuited(f"{name} takes labeled claims of long texts, and there are none")
             if not common.json:
                 print(f"{name}:")
-            _run_answers(own, plan, options)
+            codes.append(_run_answers(own, plan, options))
         except InputError as reason:  # files of short answers are none of texts
             left_out.append(str(reason))
             note(f"left out: {reason}")
     if len(left_out) == len(PROTOCOLS):
         raise InputError(f"no protocol can use these answers: {left_out[-1]}")
+    return max(codes)
 
 
 def texts_of(common: Common, plan: Protocol, options: Any) -> Iterator[tuple[TextsOf, Job]]:
@@ -252,16 +262,15 @@ def _show_runs(done: Sequence[Result], out: Path | None, *, json: bool) -> None:
 
 
 @run_app.default
-def run_all(*, common: Shared = NO_FLAGS) -> None:
+def run_all(*, common: Shared = NO_FLAGS) -> int:
     """Run every protocol with its own defaults; each gets a folder in --out.
 
     They share one pool of answers: the cache has for the next what one has asked.
     """
     _check_folder(common.out)
     if common.answers:
-        _run_all_answers(common)
-        return
-    print(f"sayso: running {', '.join(PROTOCOLS)}", file=sys.stderr)
+        return _run_all_answers(common)
+    tell(f"running {', '.join(PROTOCOLS)}")
     results: dict[str, object] = {}
     done: list[Result] = []
     left_out: list[str] = []
@@ -284,7 +293,7 @@ def run_all(*, common: Shared = NO_FLAGS) -> None:
             results[name] = [msgspec.structs.asdict(e) for e in done[-1].estimates]
         except Unsuited as reason:
             left_out.append(str(reason))
-            print(f"sayso: left out: {reason}", file=sys.stderr)
+            tell(f"left out: {reason}")
     if done:
         _summarise(done, left_out, quiet=common.json)
     if common.json:
@@ -292,6 +301,7 @@ def run_all(*, common: Shared = NO_FLAGS) -> None:
     elif common.dry_run:
         print("What several protocols ask is paid once, and counts in the first of them.")
         print(total_text(total_of(plans)))
+    return _exit_code(done)
 
 
 #: the page over the runs of all protocols
@@ -327,10 +337,11 @@ def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) 
         render_summaries(summaries, manifest, Console(), written)
 
 
-def _price(job: Job, *, json: bool) -> None:
+def _price(job: Job, *, json: bool) -> int:
     """Price a job, and print what it would ask."""
     plan = estimate(job)
     print(json_text(plan) if json else plan_text(plan))
+    return 0
 
 
 def _run(
@@ -670,7 +681,7 @@ def factuality(
         ),
     ],
     flags: Annotated[Factuality, Parameter(name="*")] = Factuality(),
-) -> None:
+) -> int:
     """How factual are long texts, and does it change from their beginning to their end?
 
     Labels of people in the file are taken as they are; other texts are split into claims, which
@@ -684,7 +695,8 @@ def factuality(
     if flags.dry_run:
         plan = price_texts(files, flags.job, flags.columns)
         print(json_text(plan) if flags.json else plan_text(plan))
-        return
+        return 0
     with Bars() as bars:
         result = measure_texts(files, flags.job, flags.columns, bars)
     _finish(result, json=flags.json)
+    return _exit_code([result])

@@ -14,8 +14,16 @@ import msgspec
 from cyclopts import Parameter
 from rich.console import Console
 
-from sayso.cli.help import ENDPOINT, Opening
-from sayso.cli.printing import note
+from sayso.cli.help import (
+    ENDPOINT,
+    BatchFiles,
+    EngineName,
+    Jobs,
+    Opening,
+    RayActors,
+    RayAddress,
+)
+from sayso.cli.printing import note, tell
 from sayso.cli.progress import Bars
 from sayso.datasets.recorded import LogprobKind
 from sayso.records import InputError, content_id
@@ -23,6 +31,7 @@ from sayso.report.number_tables import NumberTable, json_rows, render
 from sayso.report.numbers import json_text
 from sayso.report.terminal import data, plain_table
 from sayso.runs.dry_run import between, money, total_text
+from sayso.runs.result import few_answers
 from sayso.storage.yaml_file import read_yaml
 from sayso.studies.grid import Cell, Grid, read_grid
 from sayso.studies.report import (
@@ -82,6 +91,11 @@ class StudyFlags(Opening):
         str | None,
         Parameter(group=ENDPOINT, help="dollars per million tokens of every model, 0.15,0.60"),
     ] = None
+    batch_files: BatchFiles = False
+    engine: EngineName = ""
+    ray_address: RayAddress = ""
+    ray_actors: RayActors = None
+    jobs: Jobs = None
     layout: Annotated[
         Names, Parameter(help="print these tables or figures of a paper; on the page too")
     ] = ()
@@ -104,6 +118,8 @@ class StudyFlags(Opening):
         shared = ("out", "limit", "seed", "judge", "cache", "max_cost", "price")
         names = (*shared, *(f.name for f in dataclasses.fields(Opening)))
         given = {n: v for n in names if (v := getattr(self, n)) is not None}
+        spread = ("batch_files", "engine", "ray_address", "ray_actors", "jobs")
+        given |= {n: v for n in spread if (v := getattr(self, n)) not in (None, False, "")}
         names = ("models", "data", "protocols", "answers")
         lists = {n: list(v) for n in names if (v := getattr(self, n))}
         of_answers = {n: v for n in ("columns", "logprobs") if (v := getattr(self, n))}
@@ -119,7 +135,7 @@ def study(
         Parameter(help="a YAML file that names models, data and protocols; or folders of runs"),
     ],
     flags: Annotated[StudyFlags, Parameter(name="*")] = NO_FLAGS,
-) -> None:
+) -> int:
     """Several models on several data sets by several protocols, on one page with joint intervals.
 
     Runs that are missing are made, those that are finished are used. Folders of finished runs are
@@ -127,7 +143,7 @@ def study(
     """
     if flags.layouts:
         _list_layouts()
-        return
+        return 0
     layout = tuple(name for names in flags.layout for name in names.split(",") if name)
     flags = dataclasses.replace(flags, layout=layout)
     check_layouts(flags.layout)
@@ -139,7 +155,7 @@ def study(
         found = of_folders(sources, **_options(flags))
     elif flags.dry_run:
         _price(grid, as_json=flags.json)
-        return
+        return 0
     else:
         out = grid.out
         with Bars() as bars:
@@ -157,6 +173,21 @@ def study(
             f"{len(bad)} of {len(found.outcomes)} cells are not finished: {_first_reason(bad)}; "
             "the same command tries them again"
         )
+    return _exit_code(found) if grid is not None else 0
+
+
+def _exit_code(found: Study) -> int:
+    """Return 1, with a line, where most answers of a cell are lost."""
+    lost = [(run, few) for run in found.runs if (few := few_answers(run.manifest))]
+    if not lost:
+        return 0
+    run, few = lost[0]
+    more = f" (and so in {len(lost) - 1:,} more)" if len(lost) > 1 else ""
+    tell(
+        f"{run.protocol} · {run.model} · {run.data}: {few}{more}; remove {run.path}, and the same "
+        "command asks for the rest"
+    )
+    return 1
 
 
 def _first_reason(outcomes: Sequence[Outcome]) -> str:

@@ -16,7 +16,7 @@ from sayso.records import InputError
 from sayso.report.numbers import json_text
 from sayso.train import processes, report
 from sayso.train.config import TrainConfig, check_exported
-from sayso.train.training import fit, sweep
+from sayso.train.training import estimate, estimated_text, fit, sweep
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,13 @@ class Flags:
     cache: Annotated[
         Path | None, Parameter(help="folder of stored replies; without it that of the run")
     ] = None
+    dry_run: Annotated[
+        bool,
+        Parameter(
+            help="print what would be drawn, trained and written; load no weights, ask nothing",
+            negative="",
+        ),
+    ] = False
     json: Annotated[
         bool, Parameter(help="print everything found as JSON instead of the table", negative="")
     ] = False
@@ -77,6 +84,11 @@ def train(
     if flags.sweep or flags.values:
         _sweep(run, config, flags)
         return
+    if flags.dry_run:
+        if processes.leads():
+            plan = estimate(run, flags.out, config, export=flags.export or "", **flags.opened())
+            print(json_text(plan) if flags.json else estimated_text(plan))
+        return
     with Bars(idle=False) as bars:
         folder, training = fit(
             run, flags.out, config, export=flags.export or "", progress=bars, say=_say,
@@ -98,6 +110,8 @@ def _sweep(run: Path, config: TrainConfig, flags: Flags) -> None:
         raise InputError("--values are those of a --sweep, which is missing: add --sweep xi")
     if flags.export:
         raise InputError("--export writes the rows of one training, not of a sweep: leave one out")
+    if flags.dry_run:
+        raise InputError("--dry-run tells of one training, not of a sweep: leave --sweep out")
     try:
         grid = [float(value) for value in flags.values.split(",") if value.strip()]
     except ValueError:

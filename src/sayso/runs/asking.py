@@ -43,7 +43,8 @@ class Tally(msgspec.Struct):
     """What went through an :class:`CachedEngine`.
 
     ``asks`` were wanted, ``requests`` of them differ, ``cached`` were in the cache and ``asked``
-    were not; ``failed`` got no answer. The tokens are those of all answers, cached ones included.
+    were not; ``failed`` got no answer, or one that was cut off in its thought. The tokens are those
+    of all answers, cached ones included.
     """
 
     asks: int = 0
@@ -102,15 +103,22 @@ class CachedEngine(EngineWrapper):
             notices.append(f"{kept:,} of {total:,} {what} were in the cache already")
         return notices + self._overrides.lines(what)
 
-    def ask_ahead(self, requests: Iterable[Request]) -> None:
+    def missing(self, requests: Iterable[Request]) -> list[Request]:
+        """Return those that the cache lacks, each once; tell how many it has."""
+        wanted = {request_key(request, self.identity): request for request in requests}
+        held = self.cache.holds(wanted) if self.cache else set()
+        if held:
+            self.progress.note(
+                f"{len(held):,} of {len(wanted):,} answers {'is' if len(held) == 1 else 'are'} in "
+                "the cache from earlier runs"
+            )
+        return [request for key, request in wanted.items() if key not in held]
+
+    def ask_ahead(self, missing: Sequence[Request]) -> None:
         """Ask in one piece what will be asked in stages, which then find it in the cache.
 
         For an engine that takes long to begin. Each answer counts in the stage that wants it.
         """
-        wanted = list(requests)
-        keys = [request_key(request, self.identity) for request in wanted]
-        held = self.cache.get_many(keys) if self.cache else {}
-        missing = [request for key, request in zip(keys, wanted, strict=True) if key not in held]
         if self.cache is None or not missing:
             return
         tally, dollars = msgspec.structs.replace(self.tally), self.dollars
@@ -154,9 +162,8 @@ class CachedEngine(EngineWrapper):
         self.tally.requests += len(distinct)
         self.tally.cached += len(replies) - len(fresh)
         self.tally.asked += len(fresh)
-        self.tally.failed += len(failed)
-        stage = self.stage
-        self.progress.start(stage, len(distinct), len(replies), remote=self.remote)
+        stage, here = self.stage, len(fresh)
+        self.progress.start(stage, len(distinct) - here, len(replies) - here, remote=self.remote)
         outer, self.progress.hold = getattr(self.progress, "hold", None), self._hold
         try:
             for key in list(replies):
@@ -239,7 +246,6 @@ class CachedEngine(EngineWrapper):
                 raise KeyboardInterrupt
             for index in sorted(open_):
                 self.tally.asked += 1
-                self.tally.failed += 1
                 yield fed[index][0], Generation(todo[at + index][1], problem="failed: no answer")
             at += len(fed)
             if not fed:
@@ -255,7 +261,6 @@ class CachedEngine(EngineWrapper):
         paid = self._price(reply)
         self.meter.settle(kind, paid, failed=reply.problem is not None and not paid)
         self.tally.asked += 1
-        self.tally.failed += reply.problem is not None
         if not self._repetition_noted and self.capabilities.draws_vary is False:
             self.tell_repetition()
         if paid is None and self.meter.max_cost is not None:
@@ -287,6 +292,7 @@ class CachedEngine(EngineWrapper):
     def _count(self, reply: Generation) -> float | None:
         self.tally.prompt_tokens += reply.usage.prompt_tokens
         self.tally.completion_tokens += reply.usage.completion_tokens
+        self.tally.failed += reply.problem is not None
         self._overrides.add(reply)
         paid = self._price(reply)
         self.dollars = add(self.dollars, paid)

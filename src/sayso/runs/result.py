@@ -130,6 +130,14 @@ class Result:
         return f"{', '.join(manifest.protocols)}, model {model}, data {data}, {size}"
 
 
+def few_answers(manifest: Manifest) -> str:
+    """Return how many of a run's requests were answered, where that is less than half; else ""."""
+    requests, failed = (manifest.tokens.get(name, 0) for name in ("requests", "failed"))
+    if 2 * failed <= requests:
+        return ""
+    return f"only {requests - failed:,} of {requests:,} requests were answered, fewer than half"
+
+
 def summary_of(result: Result) -> Summary:
     """Return a run's first sentences and numbers, for a table of several runs."""
     plan = protocol_of(result.manifest)

@@ -774,8 +774,8 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     folder.write_manifest(manifest)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
-            if getattr(opened.model.engine, "asks_ahead", False):
-                opened.model.ask_ahead(_foreseen(opened))
+            _tell_idle_jobs(opened)
+            _look_ahead(opened)
             job.plan.collect(questions, opened.model, opened.judge, work, job.settings, job.seed)
     except BaseException:
         if new and not _answered(opened.model, folder):
@@ -815,6 +815,26 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     )
     folder.write_manifest(manifest)
     return Result(path, estimates, manifest, entities_of(questions))
+
+
+def _tell_idle_jobs(opened: OpenJob) -> None:
+    """Tell where processes for the rules were asked for, and another judge reads."""
+    judge = opened.job.judge
+    by_rules = isinstance(judge, str) and judge.partition("+")[0] == "rules"
+    if opened.job.jobs is not None and not by_rules:
+        opened.model.progress.note(
+            f"jobs changes nothing here: it is for the judge rules, and {opened.judge.name} reads "
+            "the answers"
+        )
+
+
+def _look_ahead(opened: OpenJob) -> None:
+    """Tell what earlier runs have asked, and ask the rest in one piece where that is quicker."""
+    ahead = getattr(opened.model.engine, "asks_ahead", False)
+    if not _is_recorded(opened.job) and (ahead or opened.cache.filled):
+        missing = opened.model.missing(_foreseen(opened))
+        if ahead:
+            opened.model.ask_ahead(missing)
 
 
 def _foreseen(opened: OpenJob) -> Iterator[Request]:

@@ -28,7 +28,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -115,6 +115,21 @@ class Cache:
             for key in wanted
             if key in known
         }
+
+    @property
+    def filled(self) -> bool:
+        """Whether there is any reply."""
+        some = "SELECT 1 FROM replies LIMIT 1"
+        with self._guard:
+            return bool(self._pending or self._run(lambda db: db.execute(some).fetchone()))
+
+    def holds(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Return those keys of which there is a reply; it is not read."""
+        wanted = list(keys)
+        with self._guard:
+            found = {key for key in wanted if key in self._pending}
+            rest = [key for key in wanted if key not in found]
+            return found | self._run(lambda db: {key for (key,) in keys_of(db, rest)})
 
     def keys(self) -> set[bytes]:
         """Return the keys of all replies that are committed."""
@@ -298,10 +313,19 @@ class Cache:
 
 def rows_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[Row]:
     """Yield the stored rows of some keys, unchecked: key, checksum, compressed reply."""
+    return _selected(db, "key, crc, reply", keys)
+
+
+def keys_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes]]:
+    """Yield those of some keys that are stored."""
+    return _selected(db, "key", keys)
+
+
+def _selected(db: sqlite3.Connection, columns: str, keys: list[bytes]) -> Iterator[Any]:
     for start in range(0, len(keys), CHUNK):
         chunk = keys[start : start + CHUNK]
         marks = ",".join("?" * len(chunk))
-        yield from db.execute(f"SELECT key, crc, reply FROM replies WHERE key IN ({marks})", chunk)
+        yield from db.execute(f"SELECT {columns} FROM replies WHERE key IN ({marks})", chunk)
 
 
 # ---- a stored reply: the reply alone, exactly

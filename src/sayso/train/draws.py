@@ -24,7 +24,9 @@ from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle import Settings as UncleSettings
 from sayso.protocols.uncle.settings import ANSWER_SAMPLE, tokens_of
-from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
+from sayso.records import Claim, Generation, InputError, Question, Verdict, ask, request_key
+from sayso.runs.dry_run import Plan, Planned, judge_stages, plan_of, priced
+from sayso.runs.judge import OpenJudge
 from sayso.runs.progress import Progress
 from sayso.runs.run import OpenJob, discard, manifest_of, open_folder, open_job
 from sayso.runs.stages import FolderRun, now
@@ -54,15 +56,7 @@ def draw(
     knowledge source of the paragraphs' claims ("auto": the built-in world for its own questions,
     else the golds; "": none are checked). InputError for a model that answers fewer draws.
     """
-    if k < 2:
-        raise InputError(f"k is {k}; expected at least 2 draws of each question")
-    options = dataclasses.replace(
-        base.settings,
-        probe=dataclasses.replace(base.settings.probe, k=k),
-        propensity=0,
-        wordings=1,
-        probe_wordings=False,
-    )
+    options = _options(base, k)
     job = base.job(options=options, limit=1)
     with open_job(job, progress) as held:
         opened_job = held._replace(data=data)
@@ -99,8 +93,36 @@ def draw(
     return facts
 
 
-def _ask(job: OpenJob, work: FolderRun, options: UncleSettings, paragraphs: int) -> None:
-    """Answer and judge everything, in one call of the model."""
+def estimate(base: Base, data: Dataset, *, k: int = 10, paragraphs: int = 0) -> Plan:
+    """Return what :func:`draw` would ask and cost. Loads no weights and asks nothing."""
+    options = _options(base, k)
+    with open_job(base.job(options=options, limit=1), learn=False) as held:
+        job = held._replace(data=data)
+        asks = _asks(job, options, paragraphs)
+        keys = [request_key(one.request, job.model.identity) for one in asks]
+        known = job.cache.get_many(dict.fromkeys(keys))
+        graded = [one for one in asks if not is_topic(one.question)]
+        stages = list(priced("model", [Planned("draws", [a.request for a in asks])], job.model))
+        judged, notes = judge_stages(job, graded, known)
+        judge = OpenJudge(job.judge, job.judge_engine)
+        return plan_of(job.job, job.model, judge, [*stages, *judged], notes)
+
+
+def _options(base: Base, k: int) -> UncleSettings:
+    """Return the settings of a run that draws ``k`` times. Raises InputError."""
+    if k < 2:
+        raise InputError(f"k is {k}; expected at least 2 draws of each question")
+    return dataclasses.replace(
+        base.settings,
+        probe=dataclasses.replace(base.settings.probe, k=k),
+        propensity=0,
+        wordings=1,
+        probe_wordings=False,
+    )
+
+
+def _asks(job: OpenJob, options: UncleSettings, paragraphs: int) -> list[Ask]:
+    """Return everything that is asked."""
     questions, seed = job.data.questions, job.job.seed
     wanted = [q for q in questions if not is_topic(q)]
     asks = [a for a in UNCLE.requests(wanted, options, seed) if not a.instructed]
@@ -108,6 +130,13 @@ def _ask(job: OpenJob, work: FolderRun, options: UncleSettings, paragraphs: int)
     asks += [
         _drawn(a, sample) for a in asks if a.stage == "long" for sample in range(1, paragraphs + 1)
     ]
+    return asks
+
+
+def _ask(job: OpenJob, work: FolderRun, options: UncleSettings, paragraphs: int) -> None:
+    """Answer and judge everything, in one call of the model."""
+    questions = job.data.questions
+    asks = _asks(job, options, paragraphs)
     by_id = {q.id: q for q in questions}
 
     def item(generation: Generation) -> Item:

@@ -292,11 +292,10 @@ def open_base(source: str) -> Any:
     import torch
     import transformers
 
-    half = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     try:
         return transformers.AutoModelForCausalLM.from_pretrained(
             source,
-            dtype=torch.bfloat16 if half else torch.float32,
+            dtype=torch.bfloat16 if _half() else torch.float32,
             use_safetensors=True,
             local_files_only=Path(source).is_dir(),
         )
@@ -306,6 +305,11 @@ def open_base(source: str) -> Any:
 
 def check_trainable(source: str, targets: Sequence[str]) -> None:
     """Refuse a model that cannot be opened or lacks the targets, without reading its weights."""
+    check_targets(_open_shape(source), targets)
+
+
+def _open_shape(source: str) -> Any:
+    """Open a model without its weights. Raises InputError."""
     import torch
     import transformers
 
@@ -315,10 +319,44 @@ def check_trainable(source: str, targets: Sequence[str]) -> None:
                 source, local_files_only=Path(source).is_dir()
             )
             with torch.device("meta"):
-                model = transformers.AutoModelForCausalLM.from_config(config)
+                return transformers.AutoModelForCausalLM.from_config(config)
         except (OSError, ValueError, KeyError, ImportError) as error:
             raise InputError(f"model {source} cannot be opened: {_first_line(error)}") from None
-    check_targets(model, targets)
+
+
+class Sizes(NamedTuple):
+    """How large a training is: parameters of the model and of its adapter, and bytes of both.
+
+    ``bytes`` are those of the weights and, for each parameter of the adapter, of itself, its
+    gradient and Adam's two moments (16); what a step computes comes on top.
+    """
+
+    parameters: int
+    trained: int
+    bytes: int
+
+
+def sizes(source: str, preset: Preset) -> Sizes:
+    """Return how large a training is, without reading weights. Raises InputError.
+
+    An adapter of rank r beside a linear module of m inputs and n outputs has r (m + n) parameters.
+    """
+    model = _open_shape(source)
+    check_targets(model, preset.targets)
+    every = sum(one.numel() for one in model.parameters())
+    trained = sum(
+        preset.r * sum(module.weight.shape)
+        for name, module in model.named_modules()
+        if name.rsplit(".", 1)[-1] in preset.targets
+    )
+    return Sizes(every, trained, every * (2 if _half() else 4) + 16 * trained)
+
+
+def _half() -> bool:
+    """Tell whether weights are opened in bfloat16."""
+    import torch
+
+    return torch.cuda.is_available() and torch.cuda.is_bf16_supported()
 
 
 def check_targets(model: Any, targets: Sequence[str]) -> None:

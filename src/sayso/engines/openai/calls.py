@@ -253,11 +253,18 @@ class Dispatcher:
 
     def end(self, line: InputError) -> InputError:
         """Return the line that ends a session; the next one tries every endpoint again."""
-        several = len(self.listed)
+        lines = [str(asker.ended) for asker in self.listed if asker.ended]
         for asker in self.listed:
             asker.ended = None
-        more = f"; none of the {several} endpoints can be asked" if several > 1 else ""
-        return InputError(f"{line}{more}")
+        if len(self.listed) == 1:
+            return line
+        named = list(dict.fromkeys([*lines, str(line)]))
+        more = len(self.listed) - len(named[:MOST_LINES])
+        others = f"; and {more:,} more" if len(named) > MOST_LINES else ""
+        return InputError(
+            f"none of the {len(self.listed)} endpoints can be asked: "
+            f"{'; '.join(named[:MOST_LINES])}{others}"
+        )
 
     def open_at(self) -> float:
         """When the next endpoint may be asked, if none may be now."""
@@ -590,6 +597,8 @@ MOST_REFUSALS = 8
 MOST_TRIALS, TRIES = 2, 3
 #: names of other models that are reported
 MOST_NAMES = 4
+#: endpoints of which it is said why they cannot be asked
+MOST_LINES = 4
 
 
 #: broken calls in a row after which one of several endpoints is set aside

@@ -77,14 +77,14 @@ def named_openai(model: str, asked: bool = True) -> Endpoint:
     return Endpoint(name, url, model, key, ("OPENAI_API_KEY",), official=True)
 
 
-def named_by_url(name: str) -> Endpoint:
-    """Return the endpoint of ``http(s)://host[:port]/v1[#model]``.
+def named_by_url(name: str, source: str = "the model name") -> Endpoint:
+    """Return the endpoint of ``http(s)://host[:port]/v1[#model]``; ``source`` is where it stands.
 
     Its key is ``SAYSO_API_KEY_<HOST>``, else ``SAYSO_API_KEY``, else none. OPENAI_API_KEY never
     goes to a host that a user merely typed.
     """
     address, _, model = name.partition("#")
-    _check_url(address, "the model name")
+    _check_url(address, source)
     url = address.strip().rstrip("/").removesuffix("/chat/completions")
     host = re.sub(r"[^A-Z0-9]", "_", (urlsplit(url).hostname or "").upper())
     key_names = (f"SAYSO_API_KEY_{host}", "SAYSO_API_KEY")
@@ -114,7 +114,11 @@ class Listing:
             self.read_at = self._state()
             self.seen = self.read_at
         lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
-        endpoints = [named_by_url(line) for line in lines if line]
+        endpoints = [
+            named_by_url(line, f"{self.path}:{number}")
+            for number, line in enumerate(lines, 1)
+            if line
+        ]
         if not endpoints:
             raise InputError(f"{self.path} names no endpoint: expected a URL in each line")
         return of_one_model(endpoints, self.model)

@@ -155,6 +155,11 @@ class EndpointEngine:
         """The notices that the ``overrides`` of replies repeat."""
         return self.asker.learned.in_replies
 
+    def served(self) -> list[str] | None:
+        """Return the models that the first endpoint lists, ``None`` where it does not say."""
+        listed = self.thread.wait(self.asker.models(), 60.0)
+        return listed if isinstance(listed, list) else None
+
     def choose_model(self) -> None:
         """Take the only model that the endpoint lists. Raises InputError unless it lists one."""
         endpoint = self.asker.endpoint

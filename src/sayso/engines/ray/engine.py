@@ -14,7 +14,7 @@ import os
 import shutil
 import socket
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ class RayEngine(EngineWrapper):
     """A model in Ray's actors (see :class:`sayso.engines.engine.Engine`).
 
     It is around the same model here, without weights, which says what the model is: the cache does
-    not know who answered.
+    not know who answered. ``tell`` is told what is taken over from a command that was stopped.
     """
 
     asks_ahead = True
@@ -73,6 +73,7 @@ class RayEngine(EngineWrapper):
         self._held = False
         self._told: dict[str, tuple[str, ...]] = {}
         self._draws_vary: bool | None = None
+        self.tell: Callable[[str], None] = lambda text: None
 
     @property
     def counts(self) -> Counts:
@@ -119,6 +120,11 @@ class RayEngine(EngineWrapper):
         self.counts.requests += len(wanted)
         keys = [request_key(request, self.identity) for request in wanted]
         found = self._leftovers(keys)
+        if found:
+            self.tell(
+                f"{len(found):,} of {len(set(keys)):,} answers are taken over from a command that "
+                "was stopped"
+            )
         for index, key in enumerate(keys):
             if key in found:
                 yield index, msgspec.structs.replace(found[key], request=wanted[index])

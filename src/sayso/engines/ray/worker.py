@@ -87,11 +87,11 @@ class Ledger:
             self.shards[path] = Cache(path)
         return self.shards[path]
 
-    def keep(self, key: bytes, reply: Generation) -> None:
-        """Store a reply."""
+    def keep(self, replies: Mapping[bytes, Generation]) -> None:
+        """Store replies, all of them or none."""
         if self.own is None:
             self.own = Cache(self.folder / f"{self.name}.sqlite")
-        self.own.put(key, reply)
+        self.own.put_together(replies)
 
     def deaths(self) -> Counter[str]:
         """Return how many other actors have each row in their notes."""
@@ -225,7 +225,11 @@ class Worker:
         keys: Sequence[Sequence[bytes]],
         known: Mapping[bytes, Generation],
     ) -> dict[int, list[Generation]]:
-        """Answer or read what some tasks lack, by their numbers."""
+        """Answer or read what some tasks lack, by their numbers.
+
+        Draws that came in one call are stored together: an endpoint gives others where only some of
+        them are asked for again.
+        """
         found: dict[int, dict[int, Generation]] = {n: {} for n in tasks}
         todo: list[tuple[int, int, Request]] = []
         wanted: dict[tuple[str, ...], list[tuple[int, int]]] = {}
@@ -237,10 +241,13 @@ class Worker:
                     found[n][at] = known[keys[n][at]]
                 else:
                     todo.append((n, at, request))
+        fresh: dict[bytes, Generation] = {}
         for index, reply in self.engine.complete(request for _, _, request in todo):
             n, at, _ = todo[index]
-            found[n][at] = reply
-            self.ledger.keep(keys[n][at], reply)
+            found[n][at] = fresh[keys[n][at]] = reply
+            if getattr(self.engine, "whole", True):
+                self.ledger.keep(fresh)
+                fresh.clear()
         for want, places in wanted.items():
             items = [(tasks[n].requests[at], tasks[n].given[at]) for n, at in places]
             for index, reply in self.engine.force(items, want):
