@@ -2,7 +2,7 @@
 
     make bench-peers
     python benchmarks/peers.py [--shots 5] [--n 100] [--draws 10] [--tokens 32] [--rows R]
-        [--attentions] [--ideas] [--python PATH] [--data FOLDER] [--save FILE.json]
+        [--attentions] [--ideas] [--model FOLDER] [--python PATH] [--data FOLDER] [--save FILE.json]
 
 Both sides answer N questions greedily and draw k more answers from a random Llama (32,000 tokens,
 12 million weights behind a 32,000-way head), relate the draws with a random DeBERTa, ask P(True),
@@ -11,7 +11,9 @@ calls and token positions of either model (a hook on its forward), CPU seconds a
 memory. Then sayso computes its scores from the peer's own draws, where equal definitions must give
 equal values. NLI pairs and calls are counted again on real samples with a deterministic classifier.
 ``--attentions`` lets the peer keep attentions and hidden states as it does by default; ``--ideas``
-shows the draws when P(True) is asked, on both sides.
+shows the draws when P(True) is asked, on both sides. ``--model`` is a real language model in
+place of the random one, a folder or ``smollm2``, asked the first N questions of ``world`` in its
+own chat template, on both sides.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from peers_parts import Clock, Counter, StandIn, folders, memory, prompts, read, write
+from peers_parts import Clock, Counter, StandIn, folders, loaded, memory, prompts, read, write
 from peers_shown import SAME, print_equality, print_generation, print_meanings
 
 HERE = Path(__file__).parent
@@ -63,7 +65,8 @@ def ours(task: dict[str, Any]) -> dict[str, Any]:
     engine: Any = open_model(f"hf:{task['lm']}", **options)
     classifier: Any = open_classifier(task["nli"])
     lm, nli = Counter(engine.runner.model), Counter(classifier._model)
-    before, clock, width = memory("VmRSS"), Clock(), task["draws"] + 1
+    before = loaded(engine.runner.model, classifier._model)
+    clock, width = Clock(), task["draws"] + 1
     cases: list[Any] = []
     judged: list[Any] = []
     held: list[list[Any]] = []
@@ -108,14 +111,18 @@ def ours(task: dict[str, Any]) -> dict[str, Any]:
     # question about an answer once.
     template = load_prompt("p_true")
     asked = [*task["prompts"], *(question_of(template, case) for case in judged)]
-    coded = engine.tokenizer(asked, add_special_tokens=False)["input_ids"]
+    coded = [engine.render(ask(text)).ids for text in asked]
     steps = sum(max(0, len(g.token_ids or ()) + (g.finish == "stop") - 1) for g in found)
     empty = sum(s.value is None for one in scores for s in one.values())
     return {
         "lm": lm.told(), "nli": nli.told(), "cpu": clock.spent,
         "memory": {"loaded": before, "peak": peak, "by": clock.most},
         "real": sum(map(len, coded)) + steps,
-        "greedy": [list(g.token_ids or ()) for g in found[::width]],
+        # the peer's have their end of text
+        "greedy": [
+            [*(g.token_ids or ()), *([engine.tokenizer.eos_token_id] * (g.finish == "stop"))]
+            for g in found[::width]
+        ],
         "without a value": empty,
     }  # fmt: skip
 
@@ -159,11 +166,12 @@ def again(task: dict[str, Any]) -> dict[str, Any]:
             draws.append(Answer(text, logprobs=(*tokens, rest) if abs(rest) > 1e-6 else tokens))
         mine = Answer("x", logprobs=kept["greedy_log_likelihoods"][n], entropies=kept["entropy"][n])
         scores.append(score_one(samples_of(case, [mine, *draws]), list(SAME)))
-    other = ~np.eye(len(cases[0].draws), dtype=bool)
-    tables = [
-        np.abs(np.asarray(case.evidence["entail"]) - np.asarray(theirs))[other].max()
-        for case, theirs in zip(cases, kept["semantic_matrix_entail"], strict=True)
-    ]
+    tables = []
+    for case, theirs in zip(cases, kept["semantic_matrix_entail"], strict=True):
+        texts = np.asarray(case.draws)
+        other = texts[:, None] != texts[None, :]  # of equal texts the peer asks its model too
+        gap = np.abs(np.asarray(case.evidence["entail"]) - np.asarray(theirs))
+        tables.append(gap[other].max(initial=0.0))
     own = [np.diag(np.asarray(table)) for table in kept["semantic_matrix_entail"]]
     return {
         "scores": {name: [s[name].value for s in scores] for name in SAME},
@@ -210,6 +218,21 @@ def our_meanings(task: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def real_model(name: str, n: int) -> tuple[Path, list[str]]:
+    """Return the folder of a real model and n questions for it."""
+    from sayso.datasets import load
+    from sayso.engines.hf.files import gguf_file, unpack
+
+    file = gguf_file(name)
+    model = unpack(file) if file is not None else Path(name).expanduser()
+    if not (model / "config.json").is_file():
+        sys.exit(f"{model} is no model folder: it has no config.json")
+    questions = [question.text for question in load("world").short[:n]]
+    if len(questions) < n:
+        sys.exit(f"world has {len(questions)} short questions, and --n wants {n}")
+    return model, questions
+
+
 def elsewhere(python: str, script: str, task: dict[str, Any], folder: Path) -> Any:
     """Run one side in a process of its own and return its result."""
     given, result = folder / "task.json", folder / "result.json"
@@ -244,6 +267,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--attentions", action="store_true")
     parser.add_argument("--ideas", action="store_true")
+    parser.add_argument("--model", default="")
     there = HERE.parent / ".venv-peers" / "bin" / "python"
     here = find_spec("lm_polygraph") is not None
     parser.add_argument("--python", default=sys.executable if here else str(there))
@@ -255,10 +279,11 @@ def main() -> None:
     kept: dict[str, Any] = {"settings": vars(args)}
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        lm, nli = map(str, folders(root, args.n, args.shots))
+        real_lm = real_model(args.model, args.n) if args.model else None
+        lm, nli = folders(root, args.n, args.shots)
+        lm, asked = real_lm or (lm, prompts(args.n, args.shots))
         task = vars(args) | {
-            "kind": "generate", "lm": lm, "nli": nli, "prompts": prompts(args.n, args.shots),
-            "seed": 0,
+            "kind": "generate", "lm": str(lm), "nli": str(nli), "prompts": asked, "seed": 0,
         }  # fmt: skip
         print({k: v for k, v in vars(args).items() if k not in ("python", "data", "save")})
         mine = elsewhere(sys.executable, "peers.py", task, root)

@@ -25,7 +25,7 @@ from lm_polygraph.utils.manager import UEManager
 from lm_polygraph.utils.model import WhiteboxModel
 from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
-from peers_parts import Clock, Counter, StandIn, memory, read, write
+from peers_parts import Clock, Counter, StandIn, loaded, memory, read, write
 
 NLI_BATCH = 10  # its default
 KEPT = (
@@ -70,7 +70,9 @@ def generate(task: dict[str, Any]) -> dict[str, Any]:
     ).eval()
     tokenizer = AutoTokenizer.from_pretrained(task["lm"], padding_side="left")
     settings = GenerationParameters(top_k=0, max_new_tokens=task["tokens"])
-    wrapped = WhiteboxModel(model, tokenizer, task["lm"], "CausalLM", settings)
+    wrapped = WhiteboxModel(
+        model, tokenizer, task["lm"], "CausalLM", settings, instruct=bool(task["model"])
+    )
     around = BuilderEnvironmentStatCalculator(wrapped)
     around.nli_model = nli_of(task["nli"])
     methods = [
@@ -106,7 +108,7 @@ def generate(task: dict[str, Any]) -> dict[str, Any]:
         if hasattr(calculator.inner, "samples_n"):
             calculator.inner.samples_n = task["draws"]
     lm, nli = Counter(model), Counter(around.nli_model.deberta)
-    before = memory("VmRSS")
+    before = loaded(model, around.nli_model.deberta)
     torch.manual_seed(task["seed"])
     clock.timed("all", manager)
     return {

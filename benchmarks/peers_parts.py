@@ -161,6 +161,19 @@ def memory(field: str) -> float:
     raise OSError(f"/proc/self/status has no {field}: this study reads memory as Linux tells it")
 
 
+@torch.inference_mode()
+def loaded(*models: torch.nn.Module) -> float:
+    """Return the memory in MB before any work, all weights read: until then they are only mapped.
+
+    What loading took at its peak does not count as work: the most so far starts again.
+    """
+    for model in models:
+        for tensor in (*model.parameters(), *model.buffers()):
+            tensor.sum()
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
+    return memory("VmRSS")
+
+
 class Clock:
     """CPU seconds by stage, and the most memory in MB by the end of each."""
 

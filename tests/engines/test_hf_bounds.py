@@ -47,19 +47,28 @@ def test_on_a_cpu_the_cache_takes_so_many_bytes_whatever_is_free(
     monkeypatch.setattr(load, "free_memory", lambda: 1 << 40)
     limits = load.first_limits(runner, Options())
     assert limits.slots * PLACE == 128 << 20
+    # a batch that begins with a small model
+    assert limits.first * PLACE == 128 << 20
     # where answers grow longer than expected
     assert limits.most * PLACE == 3 * (128 << 20)
     assert limits.rows == 512
     # little is free: a quarter of it
     monkeypatch.setattr(load, "free_memory", lambda: 4 << 20)
     assert load.first_limits(runner, Options()).slots * PLACE == 1 << 20
-    # weights that take more than 128 MB anyway: two fifths of them
     monkeypatch.setattr(load, "free_memory", lambda: 1 << 40)
+    # a batch that begins with a larger one: three quarters of its weights
     before = sum(p.numel() for p in runner.model.parameters())
+    middling = torch.nn.Parameter(torch.empty(100_000_000, device="meta"))
+    runner.model.register_parameter("heavy", middling)
+    larger = load.first_limits(runner, Options())
+    assert larger.first == int(0.75 * (before + 100_000_000) * 4) // PLACE
+    assert larger.slots < larger.first < larger.most
+    # weights that take more than 128 MB anyway: two fifths of them
     heavy = torch.nn.Parameter(torch.empty(1 << 30, device="meta"))
     runner.model.register_parameter("heavy", heavy)
     heavier = load.first_limits(runner, Options())
     assert heavier.slots == heavier.most == int(0.4 * (before + (1 << 30)) * 4) // PLACE
+    assert heavier.first == heavier.most
 
 
 def test_long_answers_are_not_begun_again_for_the_sake_of_the_budget(
@@ -109,7 +118,7 @@ def test_a_pass_over_prompts_takes_so_many_bytes(
 def test_a_few_prompts_do_not_join_rows_that_take_many_columns(make_folder: Any) -> None:
     """They would take as many columns each, and be prefilled by ones."""
     engine = opened(make_folder(), token_slots=1500, max_rows=40)
-    engine.limits = engine.limits._replace(most=100_000)
+    engine.limits = engine.limits._replace(first=100_000, most=100_000)
     joined: list[tuple[int, int]] = []
     before = kv_cache.SlotCache.prefill
 
@@ -146,6 +155,25 @@ def test_a_batch_reserves_what_it_is_expected_to_need(
     for rows, columns in reserved:
         assert rows <= 30 + 30 // 16
         assert columns <= longest + 32 + max(kv_cache.AHEAD, (longest + 32) // 8)
+
+
+def test_a_batch_begins_with_as_many_rows_as_are_expected_to_fit(make_folder: Any) -> None:
+    engine = opened(make_folder())
+    requests = drawn(5)
+    longest = max(len(engine.render(r).ids) for r in requests)
+    engine.limits = engine.limits._replace(first=20 * (longest + 32 + kv_cache.AHEAD))
+    sizes: list[int] = []
+    before = kv_cache.SlotCache.prefill
+
+    def noted(self: Any, prompts: Any, rows: int, until: int) -> Any:
+        sizes.append(rows)
+        return before(self, prompts, rows, until)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kv_cache.SlotCache, "prefill", noted)
+        found = answers(engine, requests)
+    assert sizes[0] == 20
+    assert_same(found, answers(opened(make_folder()), requests))
 
 
 def test_later_batches_use_the_first_ones_room(

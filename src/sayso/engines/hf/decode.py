@@ -170,8 +170,8 @@ class Decoder:
             width = max(width, size + min(longest, EXPECTED) + AHEAD)
             grown = max(grown, size + max(min(longest, EXPECTED), int(SHARE * longest)) + AHEAD)
             rows = live + len(new) + 1
-            refill = live and rows * width > self.limits.slots
-            if rows > 1 and (refill or rows * grown > self.limits.most):
+            places = self.limits.slots if live else self.limits.first
+            if rows > 1 and (rows * width > places or rows * grown > self.limits.most):
                 break
             new.append(Lane(waiting.popleft(), self.end_loops))
         if live and waiting and len(new) < REFILL_SHARE * self.limits.rows:

@@ -477,6 +477,9 @@ ROWS = 512
 #: if that is more; where prompts join rows in progress, a third of it or that share; the logits of
 #: one step ``LOGITS``, or those of 64 rows. More rows gain little there (benchmarks/peers.md).
 CACHE, CACHE_SHARE, LOGITS = 128 << 20, 0.4, 20 << 20
+#: A batch that begins is expected to take ``CACHE`` bytes on a CPU, or this share of the weights if
+#: that is more, up to three times ``CACHE``: small models gain nothing by more rows.
+FIRST_SHARE = 0.75
 #: Bytes of keys and values on a CPU that one pass over prompts or given texts may make: they come
 #: on top of those that are kept.
 PREFILL = 48 << 20
@@ -488,17 +491,19 @@ class Limits(NamedTuple):
     """How much is computed at once: rows, and token places in the cache.
 
     Prompts are admitted while their answers would stay within ``most`` if they grew half as long as
-    they may, and join others in progress only while all are expected to stay within ``slots``; rows
-    whose answers grow longer still are restarted only above ``most``, since that repeats work.
+    they may, and are expected to stay within ``first``, or within ``slots`` where they join others
+    in progress; rows whose answers grow longer still are restarted only above ``most``, since that
+    repeats work.
     """
 
     rows: int
     slots: int
     most: int
+    first: int
 
     def halved(self) -> Limits:
         """Return half of it, at least one row."""
-        return Limits(max(1, self.rows // 2), max(1, self.slots // 2), max(1, self.most // 2))
+        return Limits(*(max(1, size // 2) for size in self))
 
 
 def first_limits(runner: Runner, options: Options) -> Limits:
@@ -513,16 +518,18 @@ def first_limits(runner: Runner, options: Options) -> Limits:
     else:
         memory, share = free_memory(), 0.25
     most = max(1024, int(memory * share) // width)
-    slots, rows = most, ROWS
+    slots, first, rows = most, most, ROWS
     if runner.device.type == "cpu":
         weights = sum(p.numel() * p.element_size() for p in runner.model.parameters())
         share = int(CACHE_SHARE * weights)
+        begun = min(3 * CACHE, int(FIRST_SHARE * weights))
         slots = min(most, max(1024, max(CACHE, share) // width))
+        first = min(most, max(1024, max(CACHE, share, begun) // width))
         most = min(most, max(1024, max(3 * CACHE, share) // width))
         rows = min(ROWS, max(64, LOGITS // (4 * runner.vocabulary)))
     if options.token_slots:
-        slots = most = options.token_slots
-    return Limits(options.max_rows or rows, slots, most)
+        slots = first = most = options.token_slots
+    return Limits(options.max_rows or rows, slots, most, first)
 
 
 def free_memory() -> int:
