@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
-from sayso.judges.rules.alignment import about, clauses_of
+from sayso.judges.rules.alignment import Paragraph, about, clauses_of
 from sayso.judges.rules.judge import judge_rules_long
-from sayso.judges.rules.reading import aspect_of, sentences_of
+from sayso.judges.rules.reading import aspect_of, load_weights, sentences_of
 from sayso.judges.rules.sentences import sentences
+from sayso.judges.rules.text import forget_texts
 
 BORN = ("Where was Mira Toll born?", ["Ripley"])
 BIRTH = ("When was Mira Toll born?", ["1950-05-03T00:00:00Z"])
@@ -285,3 +288,34 @@ NEW_WORDINGS = [
 def test_new_wordings(text: str, expected: list[tuple[tuple[str, list[str]], str]]) -> None:
     found = judge_rules_long([part for part, _ in expected], text)
     assert [v.stance for v in found] == [stance for _, stance in expected]
+
+
+ALL = [BORN, BIRTH, DIED, DIED_AT, WORK, STUDY, SPOUSE, PRIZE]
+TEXTS = [text for text, _ in CASES if text]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_fits_are_those_of_the_features_that_were_learned(text: str) -> None:
+    paragraph = Paragraph(text, [aspect_of(question) for question, _ in ALL])
+    clauses = range(len(paragraph.clauses))
+    pairs = [[paragraph.pair(i, j) for i in clauses] for j in range(len(ALL))]
+    paragraph.align()
+    for fits, of_aspect in zip(paragraph.fits.tolist(), pairs, strict=True):
+        assert fits == load_weights("alignment").of_each(of_aspect)[:, 0].tolist()
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_paragraph_is_read_the_same_whatever_golds_came_before(text: str) -> None:
+    borrowed = [(question, golds) for (question, _), (_, golds) in pairwise(ALL)]
+    own = ALL[: len(borrowed)]
+    forget_texts()
+    first = judge_rules_long(own, text)
+    second = judge_rules_long(borrowed, text)
+    forget_texts()
+    assert judge_rules_long(borrowed, text) == second
+    assert judge_rules_long(own, text) == first
+
+
+def test_a_paragraph_of_no_words_or_asked_for_nothing() -> None:
+    assert [v.stance for v in judge_rules_long([BORN, DIED], "®")] == [OMIT, OMIT]
+    assert judge_rules_long([], "She was born in Ripley.") == []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.judges.rules.dates import agree, find_dates, gold_dates
+from sayso.judges.rules.dates import _READERS, agree, find_dates, gold_dates
+from support.hostile_texts import hostile_texts
 
 READ = [
     ("15 August 1946", (1946, 1946, 8, 15)),
@@ -102,3 +103,19 @@ def test_precision_of_a_gold() -> None:
 )
 def test_agreement(gold: str, said: str, expected: bool) -> None:
     assert agree(find_dates(gold)[0], find_dates(said)[0]) is expected
+
+
+def test_no_date_is_missed_by_the_look_for_what_it_needs() -> None:
+    texts = [text for text, _ in READ] + [
+        *("5 May", "third of May 1946", "nineteen forty-six", "twenty ten", "eleven hundred"),
+        *("in 476", "1/2/1946", "c. 300 b. c.", "5 C.E.", "A.D.79", "the 5th c. BC"),
+        *("MAY 5, 1946", "thirteenth  centuries", "1946 and 1950", "twelve hundred and fifty"),
+    ]
+    texts += [one.text[:2000] for one in hostile_texts(150, 0)]
+    met = set()
+    for needed, pattern, reader in _READERS:
+        for text in texts:
+            if pattern.search(text):
+                met.add(pattern)
+                assert needed.search(text), (reader, text[:80])
+    assert len(met) == len({pattern for _, pattern, _ in _READERS})

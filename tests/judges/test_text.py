@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sayso.judges.meaning import equivalent
 from sayso.judges.rules.quantities import find_quantities
+from sayso.judges.rules.reading import load_weights
 from sayso.judges.rules.text import forget_texts, is_english
 
 ENGLISH = [
@@ -77,7 +78,9 @@ def test_every_memory_is_emptied_and_nothing_changes() -> None:
     before = equivalent("When was she born?", "12 May 1985", "1985-05-12")
     assert equivalent.cache_info().currsize
     assert find_quantities.cache_info().currsize
+    weights = load_weights("stance")
     forget_texts()
+    assert load_weights("stance") is weights  # is no text
     assert equivalent.cache_info().currsize == 0
     assert find_quantities.cache_info().currsize == 0
     assert equivalent("When was she born?", "12 May 1985", "1985-05-12") == before

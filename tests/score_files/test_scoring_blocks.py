@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sayso.datasets.answer_rows import row_of
 from sayso.records import InputError
 from sayso.score_files import score as scoring
-from sayso.score_files.score import FileScores, read_part, score_file
+from sayso.score_files.score import FileScores, Plan, digest_of, read_part, score_file
+from sayso.score_files.write import Form
 
 NAMES = ("Ripley", "Derby", "Oslo", "Lima")
 #: a few blocks: small ones, so that the test is short
@@ -221,3 +224,23 @@ def test_a_command_that_is_killed_goes_on(tmp_path: Path) -> None:
     assert out.read_bytes() == want.path.read_bytes()
     assert not folder.exists()
     assert not list(tmp_path.glob("*.tmp-*"))
+
+
+def test_the_digest_of_a_part_is_that_of_its_content() -> None:
+    """Not of how Python holds it; and the order of columns counts, since it is written."""
+    by = ("1", Plan(("a",), "rules", (), (), False, False), Form(".csv", ("question",)))
+    rows = [row_of({"question": "q", "answer": "a", "big": 10**30, "day": date(2020, 1, 1)})]
+    name = digest_of(by, rows)
+    assert name == "285cf66d0743cd001ffdbb11abaa3215"
+    turned = dict(reversed(rows[0].own.items()))
+    assert digest_of(by, [row_of(turned)]) != name
+    assert digest_of((*by[:2], Form(".tsv", ("question",))), rows) != name
+    assert digest_of(by, [*rows, *rows]) != name
+    halves = [row_of({"question": "q", "answer": half}) for half in ("\ud800", "\ud801")]
+    assert digest_of(by, halves[:1]) != digest_of(by, halves[1:])
+
+
+def test_no_part_is_pickled(tmp_path: Path) -> None:
+    """A part is read by whoever finds it beside the output: data, never code."""
+    source = Path(scoring.__file__).read_text()
+    assert "pickle" not in source

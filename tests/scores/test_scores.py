@@ -209,6 +209,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "nli": {"entail": None, "contra": None},
     "nli:answer": {"answer_entail": None, "answer_contra": None},
     "nli:sentences": {"sentence_entail": None, "sentence_contra": None},
+    "contradiction": {"contra": None, "answer_contra": None},
     "similarity": {"similarity": None},
     "similarity:answer": {"answer_similarity": None},
     "ptrue": {"true_false": None},

@@ -124,6 +124,14 @@ def test_long_answers_make_small_row_groups(
     assert pq.ParquetFile(folder.path / "generations/long.parquet").num_row_groups == 3
 
 
+def test_equal_texts_are_one_object(folder: RunFolder) -> None:
+    """A million rows have a few names of stages and judges, which take no memory each."""
+    folder.write("verdicts/short", [Verdict(f"g{n}", "q1", "rules@7") for n in range(9)], Verdict)
+    rows = folder.read("verdicts/short", Verdict)
+    assert len({id(row.by) for row in rows}) == len({id(row.asked) for row in rows}) == 1
+    assert [row.target for row in rows] == [f"g{n}" for n in range(9)]
+
+
 def test_an_empty_table_is_a_table(folder: RunFolder) -> None:
     assert not folder.has("verdicts/probe")
     assert folder.write("verdicts/probe", [], Verdict) == 0

@@ -246,10 +246,10 @@ def cross_validate(short: list[Row], long: list[Long], folds: int) -> None:
                 seen.append((f"{short[i].source} short", wanted, predict_short(short[i], readers)))
         for i in d:
             long[i].align(readers.alignment)
-            for j, one in enumerate(long[i].row.labels):
+            chances = long[i].text.chances(readers.spoken, readers.stance)
+            for one, row in zip(long[i].row.labels, chances, strict=True):
                 if one.stance is not None:
-                    chances = long[i].text.chances(j, readers.spoken, readers.stance)
-                    seen.append((f"{long[i].row.source} long", one.stance, chances))
+                    seen.append((f"{long[i].row.source} long", one.stance, row))
     for source in sorted({source for source, _, _ in seen}):
         _print(source, [(w, p) for s, w, p in seen if s == source])
     for form in ("short", "long"):
@@ -274,7 +274,7 @@ def read_aside(halves: tuple[str, ...]) -> None:
             text = Paragraph(row.text, aspects_of(row))
             text.align()
             spoken, stance = load_weights("spoken"), load_weights("stance")
-            chances = [text.chances(j, spoken, stance) for j in range(len(row.labels))]
+            chances = list(text.chances(spoken, stance))
         for label, found in zip(row.labels, chances, strict=True):
             if label.stance is not None:
                 wanted = label.stance

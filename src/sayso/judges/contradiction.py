@@ -270,8 +270,12 @@ def _asked(question: str) -> Asked:
 
 def _meanings(token: Token) -> frozenset[str]:
     """Return the stem of a word and its families: "wrote" is of the family of "author"."""
-    named = ("name",) if token.text in _NAMING else ()
-    return frozenset((token.stem, *meanings(token.text), *named))
+    return _meant(token.text, token.stem)
+
+
+@lru_cache(maxsize=16384)
+def _meant(text: str, stem: str) -> frozenset[str]:
+    return frozenset((stem, *meanings(text), *(("name",) if text in _NAMING else ())))
 
 
 _NAMING = word_set("called named titled")

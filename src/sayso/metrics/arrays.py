@@ -51,7 +51,17 @@ def float_or_rows(values: Floats) -> Result:
 
 def codes(labels: ArrayLike) -> NDArray[np.int64]:
     """Return integers 0..T-1 for labels of any kind, in sorted order of the labels."""
+    given = np.asarray(labels)
+    if given.dtype == np.int64 and given.ndim == 1 and _are_codes(given):
+        return given.copy()
     return np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _are_codes(numbers: NDArray[np.int64]) -> bool:
+    """Tell whether numbers are 0..T-1, each of them there: a row number is its own code."""
+    if not len(numbers) or numbers.min() != 0 or numbers.max() >= len(numbers):
+        return False
+    return bool(np.bincount(numbers).all())
 
 
 def count_codes(code: NDArray[np.int64]) -> int:

@@ -115,6 +115,7 @@ def _away(value: float, tiny: float) -> float:
     return tiny if abs(value) < tiny else value
 
 
+@lru_cache(maxsize=1024)
 def beta_quantile(q: float, a: float, b: float) -> float:
     """Return x with I_x(a, b) = q, by bisection to full float precision."""
     low, high = 0.0, 1.0
@@ -223,9 +224,10 @@ def _drawn(clusters: int, n: int, seed: int) -> NDArray[np.uint16]:
     return np.concatenate([np.zeros((0, clusters)), *blocks]).astype(np.uint16)
 
 
-def deal(clusters: int, seed: int) -> NDArray[np.int64]:
+@lru_cache(maxsize=1)
+def deal(clusters: int, seed: int) -> NDArray[np.uint8]:
     """Return the random group (clusters,) of each cluster, all of nearly one size."""
-    return np.random.default_rng(seed).permutation(clusters) % GROUPS
+    return (np.random.default_rng(seed).permutation(clusters) % GROUPS).astype(np.uint8)
 
 
 def spread_of_groups(value: float, groups: Floats) -> Floats:
@@ -423,11 +425,11 @@ def _in_groups(
     metric: Metric,
     arrays: Sequence[ArrayLike],
     keywords: dict[str, Any],
-    group: NDArray[np.int64],
+    group: NDArray[np.uint8],
 ) -> Floats:
     """Return the metric of the rows of each group (GROUPS,), NaN where it is undefined."""
     order = np.argsort(group, kind="stable")
-    parts = np.split(order, np.searchsorted(group[order], np.arange(1, GROUPS)))
+    parts = np.split(order, np.cumsum(np.bincount(group, minlength=GROUPS))[:-1])
     by_row = [
         np.asarray(a) if np.ndim(a) and len(np.asarray(a)) == len(group) else a for a in arrays
     ]
@@ -577,7 +579,7 @@ def bootstrap_share(
     sizes = np.bincount(unit, weights=of, minlength=count)
     low, high = proportion_interval(successes, trials, error, count, sizes=sizes)
     problem = UNMOVED if low is None else undefined_problem(replicates)
-    if np.unique(unit[of]).size < LEAST_CLUSTERS:
+    if np.count_nonzero(sizes) < LEAST_CLUSTERS:
         # rows of one cluster may all move together: an exact interval over rows would be too small
         low, high, problem = None, None, SINGLE_CLUSTER
     elif is_sparse(successes, trials):

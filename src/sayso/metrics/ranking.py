@@ -328,10 +328,11 @@ def tie_blocks(
         return Blocks(np.zeros(0), empty, empty, single)
     order = use[np.argsort(score[use], kind="stable")]
     starts = block_starts(score[order])
-    inside = W[:, order]
-    mass = np.add.reduceat(inside, starts, axis=1)
-    lost = np.add.reduceat(inside * loss[order], starts, axis=1)
-    return Blocks(score[order][starts], mass, lost, single)
+    inside = W.take(order, axis=1)
+    lost = inside * loss[order]
+    if len(starts) < len(order):
+        inside, lost = (np.add.reduceat(part, starts, axis=1) for part in (inside, lost))
+    return Blocks(score[order][starts], inside, lost, single)
 
 
 def mid_ranks(values: ArrayLike, weights: ArrayLike | None = None) -> Floats:
@@ -396,6 +397,15 @@ def harmonic(x: ArrayLike) -> Floats:
     for i in range(1, 13):
         value = value - 1 / (number + i)
     return np.asarray(value, dtype=np.float64)
+
+
+def _harmonic_of_counts(counts: Floats) -> Floats:
+    """Return :func:`harmonic` of numbers that are mostly small and whole, each worked out once."""
+    most = float(counts.max(initial=0.0))
+    whole = counts.astype(np.int64) if most <= counts.size else None
+    if whole is None or (whole != counts).any():
+        return harmonic(counts)
+    return harmonic(np.arange(int(most) + 1))[whole]
 
 
 def steps(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -472,7 +482,8 @@ def _area(blocks: Blocks) -> Floats:
     rate = np.nan_to_num(divide(blocks.loss, blocks.mass))
     # Inside a tie block starting after K answers with A wrong, the expected risk at K + j is
     # (A + rate j)/(K + j) = rate + (A - rate K)/(K + j), summed over j with harmonic numbers.
-    extra = (lost_before - rate * before) * (harmonic(mass) - harmonic(before))
+    beyond = _harmonic_of_counts(mass) - _harmonic_of_counts(before)
+    extra = (lost_before - rate * before) * beyond
     return divide((rate * blocks.mass + extra).sum(axis=1), mass[:, -1])
 
 

@@ -472,11 +472,17 @@ def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) 
     use = ~(np.isnan(score) | np.isnan(wrong))
     u, y, x = score[use], wrong[use], words[use]
     clusters = None if unit is None else unit[use]
+    ranked, outcome = u, y
+    drawn: NDArray[Any] | None = clusters
+    if len(u) >= MANY:  # every metric sorts by score, in every part: what is sorted takes no time
+        order = np.argsort(u, kind="stable")
+        ranked, outcome = u[order], y[order]
+        drawn = order if clusters is None else clusters[order]
 
     def estimate(metric: Callable[..., Any], **keywords: Any) -> Estimate:
         limits = metrics.LIMITS.get(metric.__name__, (0.0, 1.0))
         return metrics.bootstrap(
-            metric, u, y, clusters=clusters, n=min(n, OTHERS), seed=seed, limits=limits,
+            metric, ranked, outcome, clusters=drawn, n=min(n, OTHERS), seed=seed, limits=limits,
             name=metric.__name__, **keywords,
         )  # fmt: skip
 
@@ -486,14 +492,14 @@ def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) 
         method=name,
         n=int(use.sum()),
         missing=int((np.isnan(score) & ~np.isnan(wrong)).sum()),
-        auroc=metrics.bootstrap_auroc(u, y, clusters=clusters, n=n, seed=seed),
+        auroc=metrics.bootstrap_auroc(ranked, outcome, clusters=drawn, n=n, seed=seed),
         prr=estimate(metrics.prr),
         aurac=estimate(metrics.aurac),
         accuracy=estimate(metrics.accuracy_at_coverage, coverage=COVERAGE),
-        auprc=_finite(metrics.auprc(u, y)),
+        auprc=_finite(metrics.auprc(ranked, outcome)),
         length=_finite(metrics.spearman(u, x)),
         fixed=_finite(metrics.strata_auroc(u, y, x)),
-        utility={f"{c:g}": _finite(v) for c, v in metrics.utilities(u, y).items()},
+        utility={f"{c:g}": _finite(v) for c, v in metrics.utilities(ranked, outcome).items()},
         ece=_finite(metrics.ece(1 - p, 1 - y)) if probable else None,
         brier=_finite(metrics.brier(1 - p, 1 - y)) if probable else None,
     )

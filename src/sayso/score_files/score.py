@@ -11,12 +11,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
-import pickle
 import re
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, islice
 from pathlib import Path
@@ -71,15 +70,16 @@ from sayso.score_files.write import (
     PROBLEMS,
     QUESTION_NUMBER,
     Columns,
-    Encode,
+    Form,
     add_column,
-    encoder,
+    encoded,
+    form_of,
     number_rows,
     output_of,
     with_columns,
     writing,
 )
-from sayso.scores import FITTED, Method, choose, value_of
+from sayso.scores import FITTED, Method, choose, values_of
 from sayso.scores.collect import ALTERNATIVES, ELICITED, RELEVANCE, collect, lacking, provided
 from sayso.scores.collect import NEED as FEW
 from sayso.scores.elicited import LEAST_MASS
@@ -165,11 +165,11 @@ def score(
     read = list(rows_of(rows if frame is None else frame, columns))
     tools = Toolbox(model, nli, cache, ask=ask, sentences=asks_of_sentences(methods))
     with contextlib.closing(tools):
-        names = [*chosen]
+        names = [*chosen] if named else []
         if frame is not None and not named:  # columns do not hang on what scores come to
             names = possible(read, chosen, tools, model is not None)
         scored = [
-            (one.row.own, new_columns(one, named=named, token_level=token_level))
+            (one.row.own, new_columns(one, names, token_level=token_level))
             for one in score_rows(read, chosen, tools)
         ]
         notices = [*_on_columns(read, columns or {}), *tools.notices]
@@ -249,13 +249,10 @@ def score_file(
         raise InputError(
             "--examples are shown to the model that gave the answers: name it (--model)"
         )
-    source = Path(path)
-    named = methods is not None
-    if methods is not None and not isinstance(methods, Mapping):
-        methods = methods.split(",") if isinstance(methods, str) else list(methods)
-        methods = [name.strip() for name in methods if name.strip()]
-    learns = methods is None or (P_IK in methods and not isinstance(methods, Mapping))
-    chosen = choose([m for m in methods if m != P_IK] if isinstance(methods, list) else methods)
+    source, named = Path(path), methods is not None
+    if methods is not None and not isinstance(methods, Mapping | str):
+        methods = list(methods)
+    chosen, learns = _chosen(methods)
     folder = Path(cache) if cache is not None else default_cache_folder()
 
     def read() -> Answers:
@@ -284,66 +281,89 @@ def score_file(
         probe = probing(tools, truth, place) if learns else None
         if isinstance(probe, Probe):
             stack.callback(probe.close)
-        names = [*chosen] if named or target.suffix == ".jsonl" else []
-        if not names:  # a table has its columns before its rows: look what they hold
+        names = [*chosen] if named else []
+        if not named and target.suffix != ".jsonl":  # a table has its columns before its rows
             names = possible(read().rows, chosen, tools, model is not None)
+        always = tuple(names)
         names += [P_IK] * isinstance(probe, Probe) + [PROBLEMS, *[f"correct_{gold_metric}"] * gold]
         names += TOKEN_COLUMNS * token_level
         kept = [m for m in chosen if m != LENGTH]
         table = stack.enter_context(Columns(column_names(kept, judges)))
-        plan = Plan(tuple(chosen), gold_metric, tuple(table.names), named, learns, token_level)
+        plan = Plan(
+            tuple(chosen), gold_metric, tuple(table.names), always, named and learns, token_level
+        )
         opened = probe if isinstance(probe, Probe) else None
-        encode = encoder(target, names, first[0] if first else None)
-        rows = RowScorer(plan, encode, chosen, tools, judges, opened)
+        form = form_of(target, names, first[0] if first else None)
+        rows = RowScorer(plan, form, chosen, tools, judges, opened)
         # what asks or loads no model can be done by several processes, and is kept in parts
         alone = not isinstance(methods, Mapping) and rows.is_offline(gold_metric)
         if alone and len(ahead) > FEW_BLOCKS * PART:
             rows.parts = stack.enter_context(parts_beside(target))
         work = _Scoring(gold_metric, table)
-        read_rows = work.reading(chain(ahead, answers.rows))
-        blocks = _blocks(read_rows, PART if alone else BLOCK)
-        with writing(source, target, names, first[0] if first else None) as put:
-            count = (jobs or cores()) if alone else 1
-            for part in blocks_in_processes(rows, blocks, count):
+        blocks = _blocks(work.reading(chain(ahead, answers.rows)), PART if alone else BLOCK)
+        with writing(source, target, form) as put:
+            for part in blocks_in_processes(rows, blocks, (jobs or cores()) if alone else 1):
                 put(part.output)
                 work.add(part)
                 if tell is not None:
                     tell(work.summary.rows)
             if not work.summary.rows:
                 raise InputError(f"{source}: no answers in it")
-        if work.summary.draws and rows.compares:
-            tools.tools(engine=False, meaning=True)  # for what it has to say
-        if work.with_gold and not work.judged and not work.people:
-            answers.notices.append(
-                "no answer could be judged against its gold: there is no leaderboard"
-            )
-        summary = work.summary
-        values = {m: summary.values[m] for m in chosen if summary.values.get(m)}
-        missing = {m: summary.why(m) for m in chosen if m not in values}
-        fitted = work.fit(opened, seed)
-        if isinstance(fitted, Fitted):
-            values[P_IK] = fitted.add_to(work.table)
-            add_column(target, P_IK, *fitted.cells())
-        elif learns:
-            missing[P_IK] = str(fitted or probe)
-        result = work.board(judges, [*values], seed)
-        drawn = scatters(work.table, result) if report is not None and result is not None else []
-        found = FileScores(
-            path=target,
-            rows=summary.rows,
-            values=values,
-            missing=missing,
-            problems=dict(summary.problems),
-            examples=summary.examples,
-            board=result,
-            notices=[*answers.notices, *tools.notices, *summary.notices, *_on(result, tools)],
-            signature=tools.signature,
-            asked=tools.request_counts,
-            probe=fitted.report if isinstance(fitted, Fitted) else None,
-        )
+        found = _outcome(work, rows, target, answers.notices, probe, seed)
+        drawn = scatters(table, found.board) if report is not None and found.board else []
     if report is not None:
         write_page(report, source, found.board, drawn, found._asdict(), force=force)
     return found
+
+
+def _chosen(methods: Names) -> tuple[Mapping[str, Method], bool]:
+    """Return the methods that are functions of one row, and whether P(IK) is wanted too."""
+    if methods is None or isinstance(methods, Mapping):
+        return choose(methods), methods is None
+    names = methods.split(",") if isinstance(methods, str) else methods
+    names = [name.strip() for name in names if name.strip()]
+    return choose([name for name in names if name != P_IK]), P_IK in names
+
+
+def _outcome(
+    work: _Scoring,
+    rows: RowScorer,
+    target: Path,
+    notices: list[str],
+    probe: Probe | str | None,
+    seed: int,
+) -> FileScores:
+    """Return what came of all rows: P(IK), the leaderboard, and what is to be told.
+
+    ``probe`` may also be why there is none, ``None`` where none was wanted.
+    """
+    summary, tools = work.summary, rows.tools
+    if summary.draws and rows.compares:
+        tools.tools(engine=False, meaning=True)  # for what it has to say
+    if work.with_gold and not work.judged and not work.people:
+        notices.append("no answer could be judged against its gold: there is no leaderboard")
+    values = {m: summary.values[m] for m in rows.chosen if summary.values.get(m)}
+    missing = {m: summary.why(m) for m in rows.chosen if m not in values}
+    fitted = work.fit(rows.probe, seed)
+    if isinstance(fitted, Fitted):
+        values[P_IK] = fitted.add_to(work.table)
+        add_column(target, P_IK, *fitted.cells())
+    elif probe is not None:
+        missing[P_IK] = str(fitted or probe)
+    result = work.board(rows.judges, [*values], seed)
+    return FileScores(
+        path=target,
+        rows=summary.rows,
+        values=values,
+        missing=missing,
+        problems=dict(summary.problems),
+        examples=summary.examples,
+        board=result,
+        notices=[*notices, *tools.notices, *summary.notices, *_on(result, tools)],
+        signature=tools.signature,
+        asked=tools.request_counts,
+        probe=fitted.report if isinstance(fitted, Fitted) else None,
+    )
 
 
 def row_count(path: Path) -> int | None:
@@ -605,16 +625,11 @@ def score_rows(
                 if not row.problems and not case.reasons:
                     known[alike] = whys
             lacks = dict(whys)
-            samples = samples_of(row, case)
-            for name, method in methods.items():
-                if name in whys:
-                    continue
-                result = value_of(method, samples)
+            can_have = {name: method for name, method in methods.items() if name not in whys}
+            for name, result in values_of(can_have, samples_of(row, case)).items():
                 if isinstance(result, float):
                     values[name] = result
-                elif "contra was recorded" in result:
-                    lacks[name] = lacking("nli", open_), False
-                elif result.endswith("not finite") and _MEANING & set(method.needs):
+                elif result.endswith("not finite") and _MEANING & set(methods[name].needs):
                     lacks[name] = _NOT_READ, True
                 else:
                     lacks[name] = result, True
@@ -640,6 +655,8 @@ def present(case: Case) -> frozenset[str]:
         ("nli", "entail"),
         ("nli:answer", "answer_entail"),
         ("nli:sentences", "sentence_entail"),
+        ("contradiction", "contra"),
+        ("contradiction", "answer_contra"),
         ("similarity", "similarity"),
         ("similarity:answer", "answer_similarity"),
         ("ptrue", "true_false"),
@@ -664,7 +681,7 @@ def possible(
         kinds |= present(case) | ({*RELEVANCE[:2]} if "offsets" in case.arrays else set())
     if "draws" in kinds:
         kinds |= {"clusters", "nli", "nli:answer", "similarity", "similarity:answer"}
-        kinds |= {"nli:sentences"} if tools.three else set()
+        kinds |= {"nli:sentences", "contradiction"} if tools.three else set()
     if model:
         shown = tools.examples is not None and tools.examples.problem is None
         kinds |= _ENGINE if shown else _ENGINE - {FEW}
@@ -705,15 +722,16 @@ def _why(
     return "the answer has no sentence that samples could support", True
 
 
-def new_columns(scored: Scored, *, named: bool, token_level: bool) -> dict[str, object]:
+def new_columns(scored: Scored, always: Collection[str], *, token_level: bool) -> dict[str, object]:
     """Return what a row gains: scores, why some are missing, and tokens where wanted.
 
-    ``named``: the user named the methods, so that each has a column.
+    ``always`` are the methods that have a column in every row: those that the user named, and in
+    a table all that some row may have. Where such a cell is empty, its reason is told.
     """
     new: dict[str, object] = dict(scored.values)
-    if named:
-        new |= dict.fromkeys(scored.reasons)
-    reasons = {m: r for m, r in scored.reasons.items() if named or m in scored.own}
+    new |= dict.fromkeys(method for method in scored.reasons if method in always)
+    told = scored.own.union(always)
+    reasons = {method: why for method, why in scored.reasons.items() if method in told}
     if scored.row.problems:
         reasons["row"] = "; ".join(scored.row.problems)
     new[PROBLEMS] = reasons
@@ -747,12 +765,16 @@ def tokens_of(scored: Scored) -> dict[str, object]:
 
 
 class Plan(NamedTuple):
-    """What is done with every row. ``columns`` are those of the table of numbers."""
+    """What is done with every row.
+
+    ``columns`` are those of the table of numbers, ``always`` the methods that have a column in
+    every row; ``learns``: P(IK) has one too.
+    """
 
     methods: tuple[str, ...]
     gold_metric: str
     columns: tuple[str, ...]
-    named: bool
+    always: tuple[str, ...]
     learns: bool
     token_level: bool
 
@@ -782,29 +804,29 @@ class RowScorer:
     def __init__(
         self,
         plan: Plan,
-        encode: Encode,
+        form: Form,
         chosen: Mapping[str, Method],
         tools: Toolbox,
         judges: Mapping[str, Grader],
         probe: Probe | None = None,
     ) -> None:
-        self.plan, self._encode = plan, encode
-        self._chosen, self._tools, self._judges, self._probe = chosen, tools, judges, probe
+        self.plan, self._form = plan, form
+        self.chosen, self.tools, self.judges, self.probe = chosen, tools, judges, probe
         self.parts: Path | None = None
         self._characters = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _in_another_process, (self.plan, self._encode, self.parts)
+        return _in_another_process, (self.plan, self._form, self.parts)
 
     @property
     def compares(self) -> bool:
         """Whether some score takes meanings."""
-        return any(_MEANING & set(method.needs) for method in self._chosen.values())
+        return any(_MEANING & set(method.needs) for method in self.chosen.values())
 
     def is_offline(self, gold_metric: str) -> bool:
         """Tell whether nothing asks or loads a model."""
-        tools = self._tools
-        models = tools.has_model or bool(tools.panel) or tools.asks or self._probe is not None
+        tools = self.tools
+        models = tools.has_model or bool(tools.panel) or tools.asks or self.probe is not None
         graded = gold_metric in OFFLINE or gold_metric.startswith("file:")
         return graded and not models and tools.nli == "rules"
 
@@ -812,12 +834,8 @@ class RowScorer:
         """Return what becomes of a block, or what became of it before an interruption."""
         if self.parts is None:
             return self._part(rows)
-        digest = hashlib.blake2b(digest_size=16)
-        known = (__version__, SIGNATURE, RulesMeaning.signature, self.plan, self._encode)
-        digest.update(pickle.dumps(known, 5))
-        for row in rows:
-            digest.update(pickle.dumps(row, 5))
-        place = self.parts / f"{digest.hexdigest()}.part"
+        by = (__version__, SIGNATURE, RulesMeaning.signature, self.plan, self._form)
+        place = self.parts / f"{digest_of(by, rows)}.part"
         part = read_part(place)
         if part is None:
             part = self._part(rows)
@@ -829,15 +847,15 @@ class RowScorer:
         new: list[dict[str, object]] = []
         numbers: list[dict[str, float]] = []
         judged, gold = 0, False
-        for block in _blocks(score_rows(rows, self._chosen, self._tools), BLOCK):
+        for block in _blocks(score_rows(rows, self.chosen, self.tools), BLOCK):
             texts = [one.row for one in block]
             self._forget(texts)
             has_gold = any(row.gold for row in texts) or self.plan.gold_metric.startswith("file:")
             gold |= has_gold
-            judges = self._judges if has_gold else {}
+            judges = self.judges if has_gold else {}
             graded = {name: judge(texts) for name, judge in judges.items()}
-            if self._probe is not None:
-                self._probe.read(block)
+            if self.probe is not None:
+                self.probe.read(block)
             for n, one in enumerate(block):
                 summary.add(one)
                 grades = {name: values[n] for name, values in graded.items()}
@@ -846,7 +864,7 @@ class RowScorer:
                 numbers.append(numbers_of(one.row, one.values, grades, self.plan.columns))
                 new.append(self._new(one, grades))
         return Part(
-            output=self._encode(rows, new),
+            output=encoded(self._form, rows, new),
             numbers=number_rows(self.plan.columns, numbers).tobytes(),
             summary=summary,
             unread={metric: dict(counts) for metric, counts in unjudged.problems.items()},
@@ -858,8 +876,8 @@ class RowScorer:
     def _new(self, one: Scored, grades: Mapping[str, Grade]) -> dict[str, object]:
         """Return what a row gains."""
         metric = self.plan.gold_metric
-        new = new_columns(one, named=self.plan.named, token_level=self.plan.token_level)
-        if self.plan.named and self.plan.learns:
+        new = new_columns(one, self.plan.always, token_level=self.plan.token_level)
+        if self.plan.learns:
             new[P_IK] = None
         if metric in grades:
             name, grade = f"correct_{metric}", grades[metric]
@@ -879,9 +897,9 @@ class RowScorer:
             self._characters = 0
 
 
-def _in_another_process(plan: Plan, encode: Encode, parts: Path | None) -> RowScorer:
+def _in_another_process(plan: Plan, form: Form, parts: Path | None) -> RowScorer:
     judges = graders(plan.gold_metric, default_cache_folder(), contextlib.ExitStack())
-    scorer = RowScorer(plan, encode, choose(plan.methods), Toolbox(nli="rules"), judges)
+    scorer = RowScorer(plan, form, choose(plan.methods), Toolbox(nli="rules"), judges)
     scorer.parts = parts
     return scorer
 
@@ -896,6 +914,21 @@ def parts_beside(target: Path) -> Iterator[Path]:
             part.unlink()
     with contextlib.suppress(OSError):
         folder.rmdir()
+
+
+def digest_of(by: tuple[object, ...], rows: Sequence[AnswerRow]) -> str:
+    """Return a digest of rows, and of all that their scores depend on.
+
+    The columns of a row keep their order, in which they are written.
+    """
+    digest = hashlib.blake2b(msgspec.json.encode(by), digest_size=16)
+    for row in rows:
+        try:
+            data = msgspec.json.encode(row, enc_hook=repr)
+        except UnicodeEncodeError:  # half of a surrogate pair
+            data = repr(row).encode()
+        digest.update(data + b"\n")
+    return digest.hexdigest()
 
 
 def write_part(place: Path, part: Part) -> None:

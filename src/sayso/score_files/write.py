@@ -13,10 +13,9 @@ import io
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +32,20 @@ PROBLEMS = "score_problems"
 #: rows of one Parquet row group.
 ROW_GROUP = 4096
 
-#: the new values of a row, and what turns rows with them into bytes, in whatever process
+#: the new values of a row
 New = Mapping[str, object]
-Encode = Callable[[Sequence[AnswerRow], Sequence[New]], bytes]
-#: takes the bytes of one :data:`Encode` after the other, in the order of the input
+#: takes what :func:`encoded` returns, one block after the other, in the order of the input
 Put = Callable[[bytes], None]
+
+
+class Form(NamedTuple):
+    """How rows are written: the file's ending, and the columns that every row has.
+
+    Those of a CSV are all, of a Parquet file the new ones; JSONL has none that every row has.
+    """
+
+    ending: str
+    columns: tuple[str, ...] = ()
 
 
 def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
@@ -64,27 +72,31 @@ def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
     return place
 
 
-def encoder(out: Path, columns: Sequence[str], first: AnswerRow | None) -> Encode:
-    """Return what makes rows of the file to be written; it can be pickled.
+def form_of(out: Path, columns: Sequence[str], first: AnswerRow | None) -> Form:
+    """Return how the rows of a file are written.
 
     ``columns`` are the names that every row of a table gets (JSONL takes what comes); ``first`` is
     the first row, whose own columns stand before them.
     """
     ending = out.suffix.lower()
     if ending == ".jsonl":
-        return encode_lines
+        return Form(ending)
     if ending == ".parquet":
-        return partial(encode_columns, tuple(columns))
-    return partial(encode_table, tuple(_header(columns, first)), separator_of(out))
-
-
-def _header(columns: Sequence[str], first: AnswerRow | None) -> list[str]:
+        return Form(ending, tuple(columns))
     own = first.own if first is not None else {}
-    return [*map(str, own), *(name for name in columns if name not in own)]
+    return Form(ending, (*map(str, own), *(name for name in columns if name not in own)))
 
 
-def encode_lines(rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
-    """Return rows with their new values as lines of JSON."""
+def encoded(form: Form, rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
+    """Return rows with their new values as bytes of the file, those of Parquet as Arrow."""
+    if form.ending == ".jsonl":
+        return _lines(rows, new)
+    if form.ending == ".parquet":
+        return _arrow_stream(form.columns, new)
+    return _table(form.columns, separator_of(Path(f"rows{form.ending}")), rows, new)
+
+
+def _lines(rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
     lines = (
         json.dumps({**row.own, **values}, ensure_ascii=False)
         for row, values in zip(rows, new, strict=True)
@@ -92,10 +104,9 @@ def encode_lines(rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
 
 
-def encode_table(
+def _table(
     header: Sequence[str], separator: str, rows: Sequence[AnswerRow], new: Sequence[New]
 ) -> bytes:
-    """Return rows with their new values as lines of a table."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=separator)
     for row, values in zip(rows, new, strict=True):
@@ -104,8 +115,7 @@ def encode_table(
     return text.getvalue().encode("utf-8", "replace")
 
 
-def encode_columns(columns: Sequence[str], rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
-    """Return the new columns of rows, as a stream of Arrow."""
+def _arrow_stream(columns: Sequence[str], new: Sequence[New]) -> bytes:
     import pyarrow as pa
 
     fields = _fields(columns)
@@ -117,23 +127,21 @@ def encode_columns(columns: Sequence[str], rows: Sequence[AnswerRow], new: Seque
 
 
 @contextlib.contextmanager
-def writing(
-    source: Path, out: Path, columns: Sequence[str], first: AnswerRow | None
-) -> Iterator[Put]:
-    """Give a function that writes what :func:`encoder` of the same arguments makes, in order."""
-    if out.suffix.lower() == ".parquet":
-        with _parquet(source, out, columns) as put:
+def writing(source: Path, out: Path, form: Form) -> Iterator[Put]:
+    """Give a function that writes what :func:`encoded` makes, in order."""
+    if form.ending == ".parquet":
+        with _parquet(source, out, form.columns) as put:
             yield put
         return
     with replacing(out) as file:
 
-        def put(encoded: bytes) -> None:
+        def put(block: bytes) -> None:
             with disk_errors(out):
-                file.write(encoded)
+                file.write(block)
 
-        if out.suffix.lower() != ".jsonl" and first is not None:
+        if form.columns:
             text = io.StringIO(newline="")
-            header = [harmless(name) for name in _header(columns, first)]
+            header = [harmless(name) for name in form.columns]
             csv.writer(text, delimiter=separator_of(out)).writerow(header)
             put(text.getvalue().encode("utf-8", "replace"))
         yield put
@@ -154,9 +162,9 @@ def _parquet(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
             table = pq.ParquetWriter(file, schema, compression="zstd")
         batch = next(batches, None)
 
-        def put(encoded: bytes) -> None:
+        def put(block: bytes) -> None:
             nonlocal batch
-            with pa.ipc.open_stream(encoded) as added:
+            with pa.ipc.open_stream(block) as added:
                 waiting.append(added.read_all())
             while batch is not None and sum(map(len, waiting)) >= batch.num_rows:
                 new = pa.concat_tables(waiting)

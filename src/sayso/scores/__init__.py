@@ -27,7 +27,7 @@ from sayso.scores.p_ik import P_IK, Probe, cross_fit, cross_fit_stored, fit
 __all__ = [
     "FITTED", "SCORES", "Answer", "Method", "NoEvidence", "Probe", "Samples", "answer_of", "choose",
     "cross_fit", "cross_fit_stored", "discrete_semantic_entropy", "fit", "naive_entropy", "needs",
-    "num_sets", "score_many", "score_one", "semantic_entropy", "value_of",
+    "num_sets", "score_many", "score_one", "semantic_entropy", "values_of",
 ]  # fmt: skip
 
 
@@ -44,6 +44,7 @@ DIGITS = 12
 _SE = ("draws", "draws.logprobs", "clusters")
 _NAIVE = ("draws", "draws.logprobs")
 _NLI = ("draws", "nli")
+_THREE = (*_NLI, "contradiction")
 _SIMILAR = ("draws", "similarity")
 
 #: Every score by name.
@@ -94,24 +95,27 @@ SCORES: dict[str, Method] = {
     "discrete_semantic_entropy": Method(entropy.discrete, ("draws", "clusters")),
     "num_sets": Method(entropy.sets, ("draws", "clusters")),
     "semantic_density": Method(
-        consistency.semantic_density, ("answer", "draws", "draws.logprobs", "nli:answer")
+        consistency.semantic_density,
+        ("answer", "draws", "draws.logprobs", "nli:answer", "contradiction"),
     ),
-    "kernel_language_entropy": Method(graph.kernel_language_entropy, _NLI),
+    "kernel_language_entropy": Method(graph.kernel_language_entropy, _THREE),
     # graphs of draws
     "eigv_entailment": Method(graph.eigenvalues("entailment"), _NLI),
-    "eigv_contradiction": Method(graph.eigenvalues("contradiction"), _NLI),
+    "eigv_contradiction": Method(graph.eigenvalues("contradiction"), _THREE),
     "eigv_similarity": Method(graph.eigenvalues("similarity"), _SIMILAR),
     "degree_entailment": Method(graph.degree("entailment"), _NLI),
-    "degree_contradiction": Method(graph.degree("contradiction"), _NLI),
+    "degree_contradiction": Method(graph.degree("contradiction"), _THREE),
     "degree_similarity": Method(graph.degree("similarity"), _SIMILAR),
     "eccentricity_entailment": Method(graph.eccentricity("entailment"), _NLI),
-    "eccentricity_contradiction": Method(graph.eccentricity("contradiction"), _NLI),
+    "eccentricity_contradiction": Method(graph.eccentricity("contradiction"), _THREE),
     "eccentricity_similarity": Method(graph.eccentricity("similarity"), _SIMILAR),
     "lexical_similarity": Method(graph.lexical_similarity, _SIMILAR),
-    "luq_draws": Method(graph.luq_draws, _NLI),
+    "luq_draws": Method(graph.luq_draws, _THREE),
     # the answer against the draws
     "exact_match_rate": Method(consistency.exact_match_rate, ("answer", "draws")),
-    "noncontradiction": Method(consistency.noncontradiction, ("answer", "draws", "nli:answer")),
+    "noncontradiction": Method(
+        consistency.noncontradiction, ("answer", "draws", "nli:answer", "contradiction")
+    ),
     "entailment_consistency": Method(
         consistency.entailment_consistency, ("answer", "draws", "nli:answer")
     ),
@@ -180,7 +184,7 @@ def score_one(
 
     A value that is not finite is ``None`` too.
     """
-    values = {name: value_of(method, samples) for name, method in choose(methods).items()}
+    values = values_of(choose(methods), samples)
     return {
         name: Score(samples.target, name, None, value)
         if isinstance(value, str)
@@ -189,16 +193,20 @@ def score_one(
     }
 
 
-def value_of(method: Method, samples: Samples) -> float | str:
-    """Return the value of one score, or why there is none. Every score is computed here.
+def values_of(methods: Mapping[str, Method], samples: Samples) -> dict[str, float | str]:
+    """Return the value of each score, or why there is none. Every score is computed here.
 
     It is rounded to ``DIGITS`` significant digits: the last ones depend on the order of the draws
     and on the processor, and would rank questions that tie. A number too large for a float is no
     value, and gives no warning.
     """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return {name: _value_of(method, samples) for name, method in methods.items()}
+
+
+def _value_of(method: Method, samples: Samples) -> float | str:
     try:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            value = float(f"{float(method.score(samples)):.{DIGITS}g}")
+        value = float(f"{float(method.score(samples)):.{DIGITS}g}")
     except NoEvidence as reason:
         return str(reason)
     except OverflowError:

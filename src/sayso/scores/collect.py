@@ -871,7 +871,7 @@ def provided(tools: Tools) -> frozenset[str]:
     if tools.meaning is not None:
         kinds |= {"clusters", "nli", "nli:answer"}
         if tools.meaning.three:
-            kinds.add("nli:sentences")
+            kinds |= {"nli:sentences", "contradiction"}
     if tools.engine is not None and tools.engine.capabilities.force:
         kinds |= _BY_ENGINE
         if not tools.engine.capabilities.entropies:
@@ -913,9 +913,10 @@ def lacking(need: str, tools: Tools) -> str:
         if tools.engine.capabilities.force:
             return f"{tools.engine.name} does not give the probabilities of all tokens"
         return f"{tools.engine.name} cannot read given text token by token"
-    if need.startswith("nli") and tools.meaning is not None and not tools.meaning.three:
+    compared = need.startswith("nli") or need == "contradiction"
+    if compared and tools.meaning is not None and not tools.meaning.three:
         return f"--nli {tools.meaning.name} tells no contradiction: use a model"
-    if need.startswith("nli") or need == "clusters":
+    if compared or need == "clusters":
         return "needs relations of meaning: --nli"
     if need in ELICITED:
         return "takes a question to the model that gave the answers: --model NAME --ask"

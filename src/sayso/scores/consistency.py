@@ -8,7 +8,16 @@ from collections import Counter
 
 import numpy as np
 
-from sayso.scores.evidence import NoEvidence, Samples, array, once, table, the_answer, the_draws
+from sayso.scores.evidence import (
+    NoEvidence,
+    Samples,
+    array,
+    mean,
+    once,
+    table,
+    the_answer,
+    the_draws,
+)
 from sayso.scores.graph import support
 
 _WORD = re.compile(r"\w+")
@@ -17,8 +26,12 @@ _SUPPORT = {"yes": 0.0, "no": 1.0, "n/a": 0.5}
 
 def _same(samples: Samples) -> np.ndarray:
     """(k,): which draws are the answer, word for word."""
-    answer = the_answer(samples).text.strip()
-    return np.asarray([draw.text.strip() == answer for draw in the_draws(samples)])
+
+    def make() -> np.ndarray:
+        answer = the_answer(samples).text.strip()
+        return np.asarray([draw.text.strip() == answer for draw in the_draws(samples)])
+
+    return once(samples, "same_as_answer", make)
 
 
 def _answer_table(samples: Samples, name: str, identical: float) -> np.ndarray:
@@ -41,10 +54,10 @@ def exact_match_rate(samples: Samples) -> float:
 def noncontradiction(samples: Samples) -> float:
     """Mean over draws of P(contradicts), averaged over both directions.
 
-    Range 0..1. Needs: answer, draws, nli:answer. Source: Chen and Mueller 2023, arXiv 2308.16175.
-    Read: 0 = no draw contradicts the answer.
+    Range 0..1. Needs: answer, draws, nli:answer, contradiction. Source: Chen and Mueller 2023,
+    arXiv 2308.16175. Read: 0 = no draw contradicts the answer.
     """
-    return float(_answer_table(samples, "answer_contra", 0.0).mean())
+    return mean(_answer_table(samples, "answer_contra", 0.0))
 
 
 def entailment_consistency(samples: Samples) -> float:
@@ -53,15 +66,16 @@ def entailment_consistency(samples: Samples) -> float:
     Range 0..1. Needs: answer, draws, nli:answer. Source: Lin et al. 2024, arXiv 2305.19187. Read:
     0 = answer and draws entail each other.
     """
-    return float(1 - _answer_table(samples, "answer_entail", 1.0).mean())
+    return 1 - mean(_answer_table(samples, "answer_entail", 1.0))
 
 
 def semantic_density(samples: Samples) -> float:
     """1 - sum_i p_i K_i / sum_i p_i, K_i = 1 - (P(contradicts) + P(neutral)/2), unique draws.
 
     p_i = exp(mean log-probability) of draw i, K averaged over both directions. Range 0..1. Needs:
-    answer, draws, draws.logprobs, nli:answer. Source: Qiu and Miikkulainen 2024, arXiv 2405.13845,
-    with the NLI distance of their Equation 8. Read: 0 = the answer is where the draws are.
+    answer, draws, draws.logprobs, nli:answer, contradiction. Source: Qiu and Miikkulainen 2024,
+    arXiv 2405.13845, with the NLI distance of their Equation 8. Read: 0 = the answer is where the
+    draws are.
     """
     entails = _answer_table(samples, "answer_entail", 1.0)
     denies = _answer_table(samples, "answer_contra", 0.0)
@@ -133,7 +147,7 @@ def selfcheck_ngram(samples: Samples) -> float:
     Range 0..inf. Needs: answer, draws. Source: Manakul et al. 2023 (SelfCheckGPT, unigram, avg).
     Read: rare words that the draws do not repeat raise it.
     """
-    return float(np.mean(_surprise(samples)))
+    return mean(np.asarray(_surprise(samples)))
 
 
 def selfcheck_ngram_max(samples: Samples) -> float:

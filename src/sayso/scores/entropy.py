@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats
 from sayso.records import InputError
-from sayso.scores.evidence import NoEvidence, Samples, draw_arrays, once, the_clusters, the_draws
+from sayso.scores.evidence import (
+    NoEvidence,
+    Samples,
+    draw_arrays,
+    mean,
+    once,
+    the_clusters,
+    the_draws,
+)
 
 Estimator = Literal["rao", "mc", "direct"]
 NaiveKind = Literal["mc_norm", "mc_sum", "eq4"]
@@ -30,7 +38,7 @@ _NAIVE: dict[NaiveKind, str] = {
 def _entropy(shares: Floats) -> float:
     """-sum p log p with 0 log 0 = 0; never -0."""
     p = shares[shares > 0]
-    return float(max(0.0, -(p * np.log(p)).sum()))
+    return float(max(0.0, -np.add.reduce(p * np.log(p))))
 
 
 def _likelihoods(
@@ -82,11 +90,12 @@ def naive_entropy(
 def _naive(values: Floats, kind: NaiveKind, texts: Sequence[str] | None) -> float | None:
     """Return :func:`naive_entropy` of log-likelihoods (S,)."""
     if kind != "eq4":
-        return _finite(float(-values.mean()))
+        return _finite(-mean(values))
     if texts is not None:
         values, _ = _unique(values, texts)
-    held = values[np.exp(values) > 0]  # 0 log 0 = 0
-    return float(-(np.exp(held) * held).sum()) + 0.0
+    chances = np.exp(values)
+    held = chances > 0  # 0 log 0 = 0
+    return float(-np.add.reduce(chances[held] * values[held])) + 0.0
 
 
 @np.errstate(over="ignore")
@@ -116,7 +125,10 @@ def semantic_entropy(
     if len(ids) != len(logprobs):
         raise InputError(f"{len(ids)} meaning ids for {len(logprobs)} draws: give one for each")
     values = _likelihoods(logprobs, length_norm)
-    return None if values is None else _over_meanings(_numbered(ids), values, estimator, texts)
+    if values is None:
+        return None
+    kept = None if texts is None else _unique(values, texts)
+    return _over_meanings(_numbered(ids), values, estimator, kept)
 
 
 def _numbered(ids: Sequence[int]) -> NDArray[np.int64]:
@@ -126,25 +138,29 @@ def _numbered(ids: Sequence[int]) -> NDArray[np.int64]:
 
 
 def _over_meanings(
-    every: NDArray[np.int64], values: Floats, estimator: Estimator, texts: Sequence[str] | None
+    every: NDArray[np.int64],
+    values: Floats,
+    estimator: Estimator,
+    kept: tuple[Floats, list[int]] | None,
 ) -> float | None:
-    """Return :func:`semantic_entropy` of log-likelihoods (S,) with meanings (S,) from 0 on."""
-    kept_values, meaning = values, every
-    if texts is not None:
-        kept_values, kept = _unique(values, texts)
-        meaning = every[kept]
+    """Return :func:`semantic_entropy` of log-likelihoods (S,) with meanings (S,) from 0 on.
+
+    ``kept`` is what :func:`_unique` keeps of them, ``None`` = all.
+    """
+    kept_values, meaning = (values, every) if kept is None else (kept[0], every[kept[1]])
     if estimator == "rao":
-        if not np.isfinite(kept_values.max()):
+        top = np.maximum.reduce(kept_values)
+        if not math.isfinite(top):
             return None
         # Shares of the largest keep raw sums of long answers from vanishing.
-        mass = np.bincount(meaning, np.exp(kept_values - kept_values.max()))
-        return _entropy(mass / mass.sum())
+        mass = np.bincount(meaning, np.exp(kept_values - top))
+        return _entropy(mass / np.add.reduce(mass))
     log_mass = np.full(int(every.max()) + 1, -np.inf)
     np.logaddexp.at(log_mass, meaning, kept_values)
     if estimator == "mc":
-        return _finite(float(-log_mass[every].mean()))
+        return _finite(-mean(log_mass[every]))
     held = log_mass[np.isfinite(log_mass)]
-    return float(max(0.0, -(np.exp(held) * held).sum()))
+    return float(max(0.0, -np.add.reduce(np.exp(held) * held)))
 
 
 def discrete_semantic_entropy(ids: Sequence[int]) -> float | None:
@@ -155,8 +171,11 @@ def discrete_semantic_entropy(ids: Sequence[int]) -> float | None:
     """
     if not len(ids):
         return None
-    counts = np.unique(np.asarray(ids), return_counts=True)[1]
-    return _entropy(counts / counts.sum())
+    return _of_counts(np.bincount(_numbered(ids)))
+
+
+def _of_counts(counts: NDArray[np.int64]) -> float:
+    return _entropy(counts / np.add.reduce(counts))
 
 
 def num_sets(ids: Sequence[int]) -> int | None:
@@ -168,13 +187,24 @@ def _texts(samples: Samples) -> list[str]:
     return once(samples, "texts", lambda: [draw.text.strip() for draw in the_draws(samples)])
 
 
-def _values(samples: Samples, norm: bool) -> Floats | None:
-    """Log-likelihood of each draw, as :func:`_likelihoods` has it."""
-    return once(
-        samples,
-        ("likelihoods", norm),
-        lambda: _likelihoods(draw_arrays(samples, "logprobs"), norm),
-    )
+def _values(samples: Samples, norm: bool) -> Floats:
+    """Log-likelihood of each draw, as :func:`_likelihoods` has it of numbers that are not."""
+
+    def make() -> Floats:
+        rows = draw_arrays(samples, "logprobs")
+        return np.asarray([mean(row) if norm else np.add.reduce(row) for row in rows])
+
+    return once(samples, ("likelihoods", norm), make)
+
+
+def _different(samples: Samples, norm: bool) -> tuple[Floats, list[int]]:
+    """The likeliest of the draws that are one string, as :func:`_unique` has them."""
+    return once(samples, ("unique", norm), lambda: _unique(_values(samples, norm), _texts(samples)))
+
+
+def _meanings(samples: Samples) -> NDArray[np.int64]:
+    """The meanings of the draws (S,), numbered from 0."""
+    return once(samples, "meanings", lambda: _numbered(the_clusters(samples)))
 
 
 def _known(value: float | None) -> float:
@@ -187,8 +217,7 @@ def naive(kind: NaiveKind) -> Callable[[Samples], float]:
     """Return a naive entropy of the draws as a score."""
 
     def score(samples: Samples) -> float:
-        values = _values(samples, kind == "mc_norm")
-        return _known(None if values is None else _naive(values, kind, _texts(samples)))
+        return _known(_naive(_values(samples, kind == "mc_norm"), kind, _texts(samples)))
 
     score.__doc__ = f"""{_NAIVE[kind]}
 
@@ -204,10 +233,9 @@ def semantic(
     """Return a semantic entropy of the draws as a score."""
 
     def score(samples: Samples) -> float:
-        ids = once(samples, "meanings", lambda: _numbered(the_clusters(samples)))
-        values = _values(samples, length_norm)
-        texts = _texts(samples) if unique else None
-        return _known(None if values is None else _over_meanings(ids, values, estimator, texts))
+        ids, values = _meanings(samples), _values(samples, length_norm)
+        kept = _different(samples, length_norm) if unique else None
+        return _known(_over_meanings(ids, values, estimator, kept))
 
     below_zero = length_norm or not unique
     span = {"rao": "0..log k", "mc": "-inf..inf" if below_zero else "0..inf", "direct": "0..inf"}
@@ -231,7 +259,7 @@ def discrete(samples: Samples) -> float:
     Range 0..log k. Needs: draws, clusters. Source: Farquhar et al. 2024. Read: 0 = all draws mean
     the same, log k = all differ.
     """
-    return _known(discrete_semantic_entropy(the_clusters(samples)))
+    return _of_counts(np.bincount(_meanings(samples)))
 
 
 def sets(samples: Samples) -> float:

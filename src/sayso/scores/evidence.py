@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats
 from sayso.records import Generation, Request
@@ -160,12 +161,21 @@ def array(answer: Answer, name: str, who: str = "the answer") -> Floats:
     row = np.asarray(values, dtype=np.float64)
     if not row.size:
         raise NoEvidence(f"{who} is empty: no tokens to score")
-    if not np.isfinite(row).all():
+    low, high = np.minimum.reduce(row), np.maximum.reduce(row)  # NaN where one is
+    if not (low > -math.inf and high < math.inf):
         at = int(np.flatnonzero(~np.isfinite(row))[0])
         raise NoEvidence(f"{who}: {name} of token {at} is {row[at]}")
-    if name in ("logprobs", "unconditional") and (row > ABOVE_ZERO).any():
-        raise NoEvidence(f"{who}: a log-probability is above 0 ({row.max():.3g})")
+    if name in ("logprobs", "unconditional") and high > ABOVE_ZERO:
+        raise NoEvidence(f"{who}: a log-probability is above 0 ({high:.3g})")
     return row
+
+
+def mean(values: Floats) -> float:
+    """Return the mean of an array that is not empty, of whatever shape, as ``values.mean()``.
+
+    Rows are short, and methods of arrays take several times as long as the sum itself.
+    """
+    return float(np.add.reduce(values, axis=None)) / values.size
 
 
 def once(samples: Samples, key: Hashable, make: Callable[[], Made]) -> Made:
@@ -178,6 +188,11 @@ def once(samples: Samples, key: Hashable, make: Callable[[], Made]) -> Made:
         known[key] = make()
     made: Made = known[key]
     return made
+
+
+def answer_array(samples: Samples, name: str) -> Floats:
+    """Return a per-token array (T,) of the answer."""
+    return once(samples, ("answer_array", name), lambda: array(the_answer(samples), name))
 
 
 def draw_arrays(samples: Samples, name: str) -> list[Floats]:
@@ -214,11 +229,14 @@ def table(samples: Samples, name: str, shape: tuple[int, ...]) -> Floats:
     )
     if not fits:
         raise NoEvidence(f"{name} has shape {values.shape}, expected {shape}")
-    if not np.isfinite(values).all():
+    if not values.size:
+        return values
+    low, high = np.minimum.reduce(values, axis=None), np.maximum.reduce(values, axis=None)
+    if not (low > -math.inf and high < math.inf):  # nor for NaN
         raise NoEvidence(f"{name} holds a value that is not finite")
-    if (values < -1e-6).any() or (values > 1 + 1e-6).any():
+    if low < -1e-6 or high > 1 + 1e-6:
         raise NoEvidence(f"{name} holds a value outside 0..1")
-    return np.clip(values, 0.0, 1.0)
+    return values if low >= 0 and high <= 1 else np.clip(values, 0.0, 1.0)
 
 
 def draw_table(samples: Samples, name: str, identical: float) -> Floats:
@@ -227,9 +245,12 @@ def draw_table(samples: Samples, name: str, identical: float) -> Floats:
     A string entails itself, whatever a model says.
     """
 
-    def make() -> Floats:
+    def alike() -> NDArray[np.bool_]:
         texts = [draw.text.strip() for draw in the_draws(samples, 2)]
-        same = np.asarray([[a == b for b in texts] for a in texts], dtype=np.bool_)
+        return np.asarray([[a == b for b in texts] for a in texts], dtype=np.bool_)
+
+    def make() -> Floats:
+        same = once(samples, "same", alike)
         return np.asarray(np.where(same, identical, table(samples, name, same.shape)))
 
     return once(samples, ("draw_table", name, identical), make)

@@ -6,13 +6,16 @@ sums, L = I - D^-1/2 W D^-1/2. Similarities are P(entails), 1 - P(contradicts), 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats
-from sayso.scores.evidence import Samples, draw_table, once, the_draws
+from sayso.scores.evidence import Samples, draw_table, mean, once, the_draws
 
 Kind = Literal["entailment", "contradiction", "similarity"]
 #: Eigenvalues of L below this count as directions of meaning (Lin et al. 2024).
@@ -21,11 +24,17 @@ NEAR = 0.9
 DECIMALS = 12
 #: Time of the heat kernel (Nikitin et al. 2024).
 HEAT = 0.3
-_NEEDS = {"entailment": "nli", "contradiction": "nli", "similarity": "similarity"}
+_NEEDS = {
+    "entailment": "nli", "contradiction": "nli, contradiction", "similarity": "similarity",
+}  # fmt: skip
 
 
 def _weights(samples: Samples, kind: Kind) -> Floats:
     """W (k, k), symmetric, 1 on the diagonal and between equal strings."""
+    return once(samples, ("weights", kind), lambda: _symmetric(samples, kind))
+
+
+def _symmetric(samples: Samples, kind: Kind) -> Floats:
     if kind == "entailment":
         alike = draw_table(samples, "entail", 1.0)
     elif kind == "contradiction":
@@ -37,15 +46,24 @@ def _weights(samples: Samples, kind: Kind) -> Floats:
 
 def _spectrum(samples: Samples, kind: Kind) -> tuple[Floats, Floats]:
     """Eigenvalues and eigenvectors of L."""
+    weights = _weights(samples, kind)
+    return _decomposed(weights.tobytes(), len(weights))
 
-    def make() -> tuple[Floats, Floats]:
-        weights = _weights(samples, kind)
-        root = 1 / np.sqrt(weights.sum(axis=1))
-        laplacian = np.eye(len(weights)) - root[:, None] * weights * root[None, :]
-        values, vectors = np.linalg.eigh(laplacian)
-        return values, vectors
 
-    return once(samples, ("spectrum", kind), make)
+@lru_cache(maxsize=512)
+def _decomposed(weights: bytes, k: int) -> tuple[Floats, Floats]:
+    """Eigenvalues and eigenvectors of L of W; of rules, which say 0 or 1, there are few W."""
+    w = np.frombuffer(weights).reshape(k, k)
+    root = 1 / np.sqrt(w.sum(axis=1))
+    laplacian = np.eye(k) - root[:, None] * w * root[None, :]
+    values, vectors = np.linalg.eigh(laplacian)
+    return values, vectors
+
+
+@lru_cache(maxsize=64)
+def _pairs(k: int) -> tuple[NDArray[np.intp], ...]:
+    """The places above the diagonal."""
+    return np.triu_indices(k, 1)
 
 
 def _document(
@@ -63,7 +81,7 @@ def eigenvalues(kind: Kind) -> Callable[[Samples], float]:
 
     def score(samples: Samples) -> float:
         values, _ = _spectrum(samples, kind)
-        return round(float(np.maximum(0, 1 - values).sum()), DECIMALS)
+        return round(float(np.add.reduce(np.maximum(0, 1 - values))), DECIMALS)
 
     _document(
         score, "Sum of max(0, 1 - eigenvalue of L)", "1..k", kind, "a soft number of meanings"
@@ -76,7 +94,7 @@ def degree(kind: Kind) -> Callable[[Samples], float]:
 
     def score(samples: Samples) -> float:
         weights = _weights(samples, kind)
-        return float(1 - weights.sum() / len(weights) ** 2)
+        return float(1 - np.add.reduce(weights, axis=None) / len(weights) ** 2)
 
     _document(score, "trace(k I - D)/k^2", "0..1 - 1/k", kind, "mean dissimilarity of two draws.")
     return score
@@ -88,7 +106,8 @@ def eccentricity(kind: Kind) -> Callable[[Samples], float]:
     def score(samples: Samples) -> float:
         values, vectors = _spectrum(samples, kind)
         space = vectors[:, values < NEAR]
-        return round(float(np.linalg.norm(space - space.mean(axis=0))), DECIMALS)
+        far = (space - np.add.reduce(space, axis=0) / len(space)).ravel(order="K")
+        return round(math.sqrt(far.dot(far)), DECIMALS)
 
     _document(
         score,
@@ -107,16 +126,15 @@ def lexical_similarity(samples: Samples) -> float:
     0 = all draws say the same words.
     """
     weights = _weights(samples, "similarity")
-    upper = np.triu_indices(len(weights), 1)
-    return float(1 - weights[upper].mean())
+    return 1 - mean(weights[_pairs(len(weights))])
 
 
 def kernel_language_entropy(samples: Samples) -> float:
     """Von Neumann entropy of the heat kernel exp(-t L) of the NLI graph, t = 0.3.
 
     Edges P(entails) + P(neutral)/2, both directions added; L = D - W; the kernel scaled to a unit
-    diagonal and divided by k. Range 0..log k. Needs: draws, nli. Source: Nikitin et al. 2024, arXiv
-    2405.20003. Read: as semantic entropy, with meanings that may overlap.
+    diagonal and divided by k. Range 0..log k. Needs: draws, nli, contradiction. Source: Nikitin et
+    al. 2024, arXiv 2405.20003. Read: as semantic entropy, with meanings that may overlap.
     """
     entails, denies = draw_table(samples, "entail", 1.0), draw_table(samples, "contra", 0.0)
     one_way = entails + np.maximum(0, 1 - entails - denies) / 2
@@ -133,9 +151,9 @@ def kernel_language_entropy(samples: Samples) -> float:
 def luq_draws(samples: Samples) -> float:
     """1 - mean over pairs of different draws of P(entails) / (P(entails) + P(contradicts)).
 
-    Range 0..1. Needs: draws, nli. Source: Zhang et al. 2024 (LUQ), on whole answers; only a draw's
-    pair with itself is left out, never an equal string: that is the strongest agreement. Read:
-    0 = every draw supports every other.
+    Range 0..1. Needs: draws, nli, contradiction. Source: Zhang et al. 2024 (LUQ), on whole answers;
+    only a draw's pair with itself is left out, never an equal string: that is the strongest
+    agreement. Read: 0 = every draw supports every other.
     """
     entails, denies = draw_table(samples, "entail", 1.0), draw_table(samples, "contra", 0.0)
     k = len(the_draws(samples, 2))

@@ -6,7 +6,16 @@ import math
 
 import numpy as np
 
-from sayso.scores.evidence import NoEvidence, Samples, array, draw_arrays, table, the_answer
+from sayso.scores.evidence import (
+    NoEvidence,
+    Samples,
+    answer_array,
+    draw_arrays,
+    mean,
+    once,
+    table,
+    the_answer,
+)
 
 #: Thresholds of conditional PMI: the entropy (nats) above which a token is corrected, and by how
 #: much (van der Poel et al. 2022, as re-tuned in lm-polygraph).
@@ -27,7 +36,7 @@ def length_tokens(samples: Samples) -> float:
 
     Range 1..inf. Needs: logprobs. Source: Santilli et al., arXiv 2504.13677. Read: as length_words.
     """
-    return float(len(array(the_answer(samples), "logprobs")))
+    return float(len(answer_array(samples, "logprobs")))
 
 
 def sequence_probability(samples: Samples) -> float:
@@ -36,7 +45,7 @@ def sequence_probability(samples: Samples) -> float:
     Range 0..inf. Needs: logprobs. Source: ranks as -prod p without underflow; also
     called maximum sequence probability. Read: grows with length, so audit it for length.
     """
-    return float(-array(the_answer(samples), "logprobs").sum())
+    return float(-np.add.reduce(answer_array(samples, "logprobs")))
 
 
 def perplexity(samples: Samples) -> float:
@@ -46,7 +55,7 @@ def perplexity(samples: Samples) -> float:
     4 = as unsure as between four equal tokens. Does not grow with length.
     """
     # Beyond e^700 a float ends; no answer of a model is there, so the value stays finite.
-    return float(np.exp(min(700.0, -array(the_answer(samples), "logprobs").mean())))
+    return float(np.exp(min(700.0, -mean(answer_array(samples, "logprobs")))))
 
 
 def mean_token_entropy(samples: Samples) -> float:
@@ -55,7 +64,7 @@ def mean_token_entropy(samples: Samples) -> float:
     Range 0..log V. Needs: entropies. Source: Fomicheva et al. 2020. Read: the mean number of nats
     the model was undecided by at a token, whichever it took.
     """
-    return float(array(the_answer(samples), "entropies").mean())
+    return mean(answer_array(samples, "entropies"))
 
 
 def max_token_entropy(samples: Samples) -> float:
@@ -64,7 +73,7 @@ def max_token_entropy(samples: Samples) -> float:
     Range 0..log V. Needs: entropies. Source: Fadeeva et al. 2023 (lm-polygraph). Read: one unsure
     step suffices; grows a little with length.
     """
-    return float(array(the_answer(samples), "entropies").max())
+    return float(np.maximum.reduce(answer_array(samples, "entropies")))
 
 
 def min_token_probability(samples: Samples) -> float:
@@ -73,7 +82,7 @@ def min_token_probability(samples: Samples) -> float:
     Range 0..inf. Needs: logprobs. Source: Manakul et al. 2023 (SelfCheckGPT, Max(-log p)). Read:
     one unlikely token suffices; grows a little with length.
     """
-    return float((-array(the_answer(samples), "logprobs")).max())
+    return float(-np.minimum.reduce(answer_array(samples, "logprobs")))
 
 
 def probability_margin(samples: Samples) -> float:
@@ -82,7 +91,7 @@ def probability_margin(samples: Samples) -> float:
     Range 0..1. Needs: margins. Source: Farr et al. 2024. Read: 1 = the two best tokens were always
     equal.
     """
-    return float(1 - array(the_answer(samples), "margins").mean())
+    return 1 - mean(answer_array(samples, "margins"))
 
 
 def self_certainty(samples: Samples) -> float:
@@ -91,7 +100,7 @@ def self_certainty(samples: Samples) -> float:
     Range -inf..0. Needs: self_certainty. Source: Kang et al. 2025, arXiv 2502.18581, sign turned.
     Read: 0 = uniform over the vocabulary at every step.
     """
-    return float(-array(the_answer(samples), "self_certainty").mean())
+    return -mean(answer_array(samples, "self_certainty"))
 
 
 def renyi_divergence(samples: Samples) -> float:
@@ -100,7 +109,7 @@ def renyi_divergence(samples: Samples) -> float:
     Range -inf..0. Needs: renyi (order 1/2). Source: Darrin et al. 2023, arXiv 2212.09171, sign
     turned. Read: 0 = uniform at every step.
     """
-    return float(-array(the_answer(samples), "renyi").mean())
+    return -mean(answer_array(samples, "renyi"))
 
 
 def fisher_rao(samples: Samples) -> float:
@@ -109,13 +118,12 @@ def fisher_rao(samples: Samples) -> float:
     The sum over the vocabulary is exp(-D/2). Range -1..0. Needs: renyi (order 1/2). Source: Darrin
     et al. 2023, arXiv 2212.09171, sign turned. Read: 0 = uniform at every step.
     """
-    overlap = np.exp(-np.maximum(array(the_answer(samples), "renyi"), 0) / 2)
+    overlap = np.exp(-np.maximum(answer_array(samples, "renyi"), 0) / 2)
     return float(-(2 / math.pi) * np.arccos(np.clip(overlap, 0, 1)).mean())
 
 
 def _two(samples: Samples) -> tuple[np.ndarray, np.ndarray]:
-    answer = the_answer(samples)
-    given, alone = array(answer, "logprobs"), array(answer, "unconditional")
+    given, alone = answer_array(samples, "logprobs"), answer_array(samples, "unconditional")
     if len(given) != len(alone):
         raise NoEvidence(f"{len(alone)} unconditional log-probabilities for {len(given)} tokens")
     return given, alone
@@ -138,7 +146,7 @@ def conditional_pmi(samples: Samples) -> float:
     arXiv 2210.13210. Read: as pmi, corrected only where the model was unsure.
     """
     given, alone = _two(samples)
-    unsure = array(the_answer(samples), "entropies") >= CPMI_ENTROPY
+    unsure = answer_array(samples, "entropies") >= CPMI_ENTROPY
     if len(unsure) != len(given):
         raise NoEvidence(f"{len(unsure)} entropies for {len(given)} tokens")
     return float(-(given - CPMI_WEIGHT * unsure * alone).mean())
@@ -150,11 +158,15 @@ def mc_mean_token_entropy(samples: Samples) -> float:
     Range 0..log V. Needs: draws, draws.entropies. Source: Santilli et al. (the namesake in
     lm-polygraph averages log-probabilities instead). Read: as mean_token_entropy, over draws.
     """
-    return float(np.mean([h.mean() for h in draw_arrays(samples, "entropies")]))
+    return mean(np.asarray([mean(h) for h in draw_arrays(samples, "entropies")]))
 
 
 def _dissimilarity(samples: Samples) -> float:
-    return float(1 - table(samples, "answer_similarity", (len(samples.draws),)).mean())
+    return once(
+        samples,
+        "dissimilarity",
+        lambda: 1 - mean(table(samples, "answer_similarity", (len(samples.draws),))),
+    )
 
 
 def cocoa_probability(samples: Samples) -> float:
@@ -172,7 +184,7 @@ def cocoa_perplexity(samples: Samples) -> float:
     Range 0..inf. Needs: logprobs, draws, similarity:answer. Source: Vashurin et al. 2025, arXiv
     2502.04964 (CoCoA, PPL). Read: as cocoa_probability, not growing with length.
     """
-    return float(-array(the_answer(samples), "logprobs").mean()) * _dissimilarity(samples)
+    return -mean(answer_array(samples, "logprobs")) * _dissimilarity(samples)
 
 
 def cocoa_entropy(samples: Samples) -> float:

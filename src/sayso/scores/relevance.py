@@ -18,6 +18,7 @@ from sayso.scores.evidence import (
     array,
     draw_arrays,
     draw_table,
+    mean,
     the_answer,
     the_draws,
 )
@@ -55,8 +56,9 @@ def _sentence_sar(log_p: Floats, similarity: Floats) -> float:
     np.fill_diagonal(weights, 1.0)
     with np.errstate(divide="ignore"):  # log 0: a draw that resembles no other adds nothing
         terms = np.log(weights) + log_p[None, :]
-    top = terms.max(axis=1, keepdims=True)
-    return float(-(top[:, 0] + np.log(np.exp(terms - top).sum(axis=1))).mean())
+    top = np.maximum.reduce(terms, axis=1, keepdims=True)
+    masses = np.add.reduce(np.exp(terms - top), axis=1)
+    return -mean(top[:, 0] + np.log(masses))
 
 
 def sentence_sar(samples: Samples) -> float:
@@ -67,7 +69,7 @@ def sentence_sar(samples: Samples) -> float:
     where likely draws resemble each other.
     """
     the_draws(samples, 2)
-    log_p = np.asarray([row.sum() for row in draw_arrays(samples, "logprobs")])
+    log_p = np.asarray([np.add.reduce(row) for row in draw_arrays(samples, "logprobs")])
     return _sentence_sar(log_p, draw_table(samples, "similarity", 1.0))
 
 

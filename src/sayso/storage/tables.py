@@ -209,6 +209,9 @@ def unbuild(shape: Shape, column: pa.Array, *, strict: bool = True) -> list[Any]
         plain: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
         return plain
     values: list[Any] = column.to_pylist()
+    if pa.types.is_string(kind):  # stages, judges and labels repeat: a text is one object
+        same: dict[str | None, str | None] = {}
+        values = [same.setdefault(value, value) for value in values]
     if shape.choices is not None and (odd := set(values) - shape.choices - {None}):
         raise ValueError(f"unexpected value {min(odd)!r}")
     if shape.kind == "json":

@@ -10,9 +10,12 @@ it, and what is said of the whole text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sayso.judges.rules.reading import (
     MONTHS,
@@ -25,12 +28,14 @@ from sayso.judges.rules.reading import (
     add_ngrams,
     collapsed,
     features_of,
-    has_kind,
+    in_steps,
+    known_of,
     load_weights,
     marks_of,
     mask,
     sentences_of,
     told_in,
+    values_in,
 )
 from sayso.judges.rules.vocabulary import (
     Expected,
@@ -49,6 +54,14 @@ _OF_SPEAKING = (
     "fit", "low", "mine", "clause value", "hit anywhere", "value", "of ", "withheld:", "some:",
     "doubt:", "kind:", "clause cue:",
 )  # fmt: skip
+_FITS = tuple((b, f"fit>{b}") for b in (0.05, *(n / 10 for n in range(1, 10))))
+
+
+@lru_cache(maxsize=65536)
+def _speaks(feature: str) -> bool:
+    return feature.startswith(_OF_SPEAKING)
+
+
 #: below this probability of its best clause an aspect may not be spoken of at all
 LOW = 0.3
 #: words of a label before a colon ("Place of birth: Ripley"), which begins no clause
@@ -81,6 +94,7 @@ _PLACES = frozenset(
 _GAPS = frozenset(["ignorant", "policy", "ask"])
 _SOFT = frozenset(["doubt", "modal", "hearsay", "ignorant", "contrast"])
 _DOUBTS = _GAPS | _SOFT
+_BEING = frozenset(["citizenship", "occupation"])
 _ASKED_WITH: Mapping[str, frozenset[str]] = {
     "date": frozenset(["when", "date", "year", "day", "month", "dates", "birthday"]),
     "place": frozenset(["where", "place", "city", "country", "location", "town"]),
@@ -88,6 +102,10 @@ _ASKED_WITH: Mapping[str, frozenset[str]] = {
     "number": frozenset(["how", "number", "many", "much", "figure", "amount"]),
     "any": frozenset(["what", "which"]),
 }
+
+
+#: a feature of clauses and aspects, (clauses, aspects)
+Column = NDArray[np.float64] | NDArray[np.bool_]
 
 
 class Clause(NamedTuple):
@@ -158,19 +176,14 @@ def _remarks(word: Word) -> bool:
     return any(kind in _REMARKS for _, kind in alone)
 
 
-def _other_subject(part: Sentence, aspect: Aspect) -> bool:
-    """Whether a clause begins with the name of somebody else."""
+def _subject(part: Sentence) -> str:
+    """Return the name that a clause begins with; "" for none."""
     first = next((w for w in part if w.raw[0].isalnum()), None)
-    return (
-        first is not None
-        and first.capital
-        and first.text not in aspect.names
-        and first.text not in words("function")
-        and bool(aspect.names)
-    )
+    named = first is not None and first.capital and first.text not in words("function")
+    return first.text if first is not None and named else ""
 
 
-def _placed(part: Sentence, aspect: Aspect) -> float:
+def _placed(part: Sentence, aspect: Aspect) -> bool:
     """Whether a name stands behind "in" or the like, or behind "the birthplace is"."""
     told = any(word.text in _PLACES for word in part)
     for at, word in enumerate(part):
@@ -181,8 +194,8 @@ def _placed(part: Sentence, aspect: Aspect) -> float:
             if before >= 0 and (
                 part[before].text in _PLACING or (part[before].text in ("is", "was") and told)
             ):
-                return 1.0
-    return 0.0
+                return True
+    return False
 
 
 def about(rows: Sequence[Sentence], aspect: Aspect) -> list[Sentence]:
@@ -226,8 +239,29 @@ def _told_apart(aspects: Sequence[Aspect]) -> list[Aspect]:
 def _stems(part: Sentence) -> frozenset[str]:
     """Return the stems of words, and the families that phrases and life spans tell of."""
     found = told_in(part) | {name for word in part for name in meanings(word.text)}
-    years = sum(len(word.text) == 4 and word.text.isdigit() for word in part)
-    return found | {"birth", "death"} if years == 2 and part[0].text == "(" else found
+    return found | {"birth", "death"} if part[0].text == "(" and _years(part) == 2 else found
+
+
+def _years(part: Sentence) -> int:
+    return sum(len(word.text) == 4 and word.text.isdigit() for word in part)
+
+
+def _shares(stems: Sequence[frozenset[str]], aspects: Sequence[Aspect]) -> Floats:
+    """Return the share of each aspect's cues that stems hold, (stems, aspects)."""
+    held = [[len(told & a.cues) / max(1, len(a.cues)) for a in aspects] for told in stems]
+    return np.array(held, dtype=np.float64).reshape(len(stems), len(aspects))
+
+
+@cache
+def _weights_of_words() -> dict[str, dict[str, int]]:
+    """Return the weights of the features "asked:FAMILY|WORD", by family."""
+    weights = load_weights("alignment")
+    table: dict[str, dict[str, int]] = {family: {} for family in family_names()}
+    for name, row in weights.rows.items():
+        if name.startswith("asked:"):
+            family, mark, word = name.removeprefix("asked:").partition("|")
+            table[family][mark + word] = int(weights.table[row, 0])
+    return table
 
 
 def _others(table: Floats) -> Floats:
@@ -261,22 +295,34 @@ class Paragraph:
         self.marks = [marks_of(part) for part in parts]
         self.kinds_of = [frozenset(m.kind for m in marks) for marks in self.marks]
         self.row_kinds = [frozenset(m.kind for m in marks_of(row)) for row in self.rows]
-        shape = (len(parts), len(self.aspects))
-        self.hits, self.kinds = np.zeros(shape), np.zeros(shape)
-        for i, part in enumerate(parts):
-            for j, aspect in enumerate(self.aspects):
-                self.hits[i, j] = len(self.stems[i] & aspect.cues) / max(1, len(aspect.cues))
-                self.kinds[i, j] = has_kind(part, aspect)
+        self.hits = _shares(self.stems, self.aspects)
+        self.kinds = self._kinds(parts)
         self.likeness = self._likeness(parts)
-        self.other_hits = _others(self.hits) if parts else self.hits
-        self.most_hits = self.hits.max(axis=0, initial=0.0)
+        self.other_hits = _others(self.hits)
         self.taken = self.hits.max(axis=1, initial=0.0) > 0
-        self.other_likeness = [_others(self.likeness[:, :, k]) for k in (0, 1)] if parts else []
-        self.most_likeness = self.likeness.max(axis=0, initial=-1.0)
         self.withholds = all(kinds & _GAPS for kinds in self.row_kinds) and not any(
             self.taken[q] for q, kinds in enumerate(self.kinds_of) if not kinds & _GAPS
         )
-        self.use(np.zeros((0, 0)))
+        #: families that are asked with, by aspect, and what tells of them, by clause and names
+        self.asked_with = [sorted(aspect.families)[:2] for aspect in self.aspects]
+        self._words: dict[tuple[int, frozenset[str]], frozenset[str]] = {}
+        self.use(np.zeros((len(self.aspects), len(parts))))
+
+    @cached_property
+    def pairs(self) -> tuple[list[str], Floats]:
+        """The features of pairs but for words: names, and (features, clauses, aspects)."""
+        parts = [self.words(c) for c in self.clauses]
+        columns = self._of_words(parts) | self._of_likeness()
+        columns |= self._of_ignorance(parts) | self._of_shape(parts)
+        return [*columns], np.array([*columns.values()], dtype=np.float64)
+
+    def _kinds(self, parts: Sequence[Sentence]) -> Floats:
+        values = {
+            kind: [values_in(part, kind) for part in parts]
+            for kind in {aspect.kind for aspect in self.aspects}
+        }
+        held = [[not v <= known_of(a) for v in values[a.kind]] for a in self.aspects]
+        return np.array(held, dtype=np.float64).reshape(len(self.aspects), len(parts)).T
 
     def _likeness(self, parts: Sequence[Sentence]) -> Floats:
         """Return how near the words of a clause come to those asked with, (clauses, aspects, 2).
@@ -287,18 +333,26 @@ class Paragraph:
         function = words("function") | words("stop")
         near = np.zeros((len(parts), len(self.aspects), 2))
         asked = [vectors_of(aspect.meant) for aspect in self.aspects]
-        for i, part in enumerate(parts):
-            said = vectors_of(
+        said = [
+            vectors_of(
                 {
                     w.text
                     for w in part
                     if not w.name and w.raw[0].isalpha() and w.text not in function
                 }
             )
-            for j, wanted in enumerate(asked):
-                if len(said) and len(wanted):
-                    best = (wanted @ said.T).max(axis=1)
-                    near[i, j] = np.round((best.mean(), best.max()), 6)
+            for part in parts
+        ]
+        columns, rows = ([n for n, table in enumerate(t) if len(table)] for t in (asked, said))
+        if columns and rows:
+            cosines = np.concatenate(asked) @ np.concatenate(said).T
+            counts = np.array([len(asked[j]) for j in columns])
+            starts = np.cumsum(counts) - counts
+            ends = np.cumsum([0, *(len(said[i]) for i in rows[:-1])])
+            best = np.maximum.reduceat(cosines, ends, axis=1)
+            mean = np.add.reduceat(best, starts) / counts[:, np.newaxis]
+            most = np.maximum.reduceat(best, starts)
+            near[np.ix_(rows, columns)] = np.stack((mean.T, most.T), axis=2).round(6)
         return near
 
     def words(self, clause: Clause) -> Sentence:
@@ -307,111 +361,157 @@ class Paragraph:
 
     def align(self) -> None:
         """Keep P(the clause speaks of the aspect), (aspects, clauses)."""
-        shape = (len(self.aspects), len(self.clauses))
-        pairs = [self.pair(i, j) for j in range(shape[0]) for i in range(shape[1])]
-        self.use(load_weights("alignment").of_each(pairs).reshape(shape))
+        weights, of_words = load_weights("alignment"), _weights_of_words()
+        names, values = self.pairs
+        rows = [weights.rows.get(name, -1) for name in names]
+        told = [
+            sum(
+                of_words[family][word]
+                for family in families
+                for word in of_words[family].keys() & self._telling(i, aspect.names)
+            )
+            for i in range(len(self.clauses))
+            for aspect, families in zip(self.aspects, self.asked_with, strict=True)
+        ]
+        sums = weights.table[rows, 0] @ in_steps(values).reshape(len(rows), -1)
+        sums += in_steps(np.array(told, dtype=np.float64))
+        fits = weights.shares(sums[:, np.newaxis]).reshape(self.hits.shape)
+        self.use(np.ascontiguousarray(fits.T))
 
     def use(self, fits: Floats) -> None:
         """Keep how well clauses fit aspects, (aspects, clauses)."""
         self.fits = fits
+        self.other_fits = _others(fits.T).T
         self._reaching: dict[int, list[int]] = {}
+        self._context: dict[int, list[Sentence]] = {}
 
     def pair(self, i: int, j: int) -> Features:
         """Return the features of clause ``i`` and aspect ``j``."""
-        aspect, clause = self.aspects[j], self.clauses[i]
-        part = self.words(clause)
-        hit, kind = float(self.hits[i, j]), float(self.kinds[i, j])
-        other = float(self.other_hits[i, j])
-        related = aspect.families
-        family = bool(self.stems[i] & related)
-        sentence = self.row_stems[clause.sentence]
-        into = {
-            "hit": hit,
-            "any hit": float(hit > 0),
-            "all hit": float(hit >= 0.99),
-            "family": float(family),
-            "best here": float(hit > 0 and hit >= other),
-            "other hit": other,
-            "best of mine": float(hit > 0 and hit >= self.most_hits[j]),
-            "sentence hit": len(sentence & aspect.cues) / max(1, len(aspect.cues)),
-            "sentence family": float(bool(sentence & related)),
-            "hit before": self.hits[i - 1, j] if i else 0.0,
-            "hit after": self.hits[i + 1, j] if i + 1 < len(self.hits) else 0.0,
-            "value": kind,
-            "hit and value": kind * (hit > 0),
-            "free value": float(bool(kind) and not self.taken[i]),
-            "first": float(i == 0),
-            "words": min(len(part), 40) / 40,
-            f"kind:{aspect.kind}": 1.0,
-            f"value:{aspect.kind}:{int(kind)}": 1.0,
-            f"family value:{aspect.kind}": family * kind,
-        }
-        for k, name in enumerate(("like", "likest")):
-            like = float(self.likeness[i, j, k])
-            into[name] = like
-            into[f"{name} more"] = like - float(self.other_likeness[k][i, j])
-            into[f"{name} less"] = like - float(self.most_likeness[j, k])
-            into.update({f"{name}>{t}": 1.0 for t in (0.3, 0.4, 0.5, 0.6, 0.8) if like > t})
-        self._ignorance(i, j, into)
-        self._shape(i, j, into)
-        for name in sorted(related)[:2]:
-            into[f"asked:{name}"] = 1.0
-            for word in part[:30]:
-                if word.text.isalpha() and len(word.text) > 2 and word.text not in aspect.names:
-                    into[f"asked:{name}|{word.text}"] = 1.0
-                    into[f"asked:{name}|-{word.text[-3:]}"] = 1.0
+        names, values = self.pairs
+        into: Features = dict(zip(names, values[:, i, j].tolist(), strict=True))
+        for family in self.asked_with[j]:
+            for word in self._telling(i, self.aspects[j].names):
+                into[f"asked:{family}{word}"] = 1.0
         return into
 
-    def _ignorance(self, i: int, j: int, into: Features) -> None:
-        """Add how a statement of ignorance names what it is about."""
-        aspect, kinds = self.aspects[j], self.kinds_of[i]
-        gap = bool(kinds & (_GAPS | {"doubt"}))
-        if not gap:
-            return
-        named = any(w.text in _ASKED_WITH[aspect.kind] for w in self.words(self.clauses[i]))
-        alone = sum(a.kind == aspect.kind for a in self.aspects) == 1
-        hit = self.hits[i, j] > 0
-        into["gap"], into["gap hit"] = 1.0, float(hit)
-        into["gap names kind"], into["gap names only kind"] = float(named), float(named and alone)
-        into["gap of all"] = float("whole" in kinds)
-        into["bare gap"] = float(not hit and not self.kinds[i, j])
+    def _telling(self, i: int, names: frozenset[str]) -> frozenset[str]:
+        """Return the words of a clause that may tell of a family, and how they end."""
+        if (i, names) not in self._words:
+            told = [
+                word.text
+                for word in self.words(self.clauses[i])[:30]
+                if word.text.isalpha() and len(word.text) > 2 and word.text not in names
+            ]
+            ends = (f"|-{text[-3:]}" for text in told)
+            self._words[i, names] = frozenset(["", *(f"|{text}" for text in told), *ends])
+        return self._words[i, names]
 
-    def _shape(self, i: int, j: int, into: Features) -> None:
-        """Add ways to say an aspect that no word tells: life spans, "was an American singer"."""
-        aspect, part = self.aspects[j], self.words(self.clauses[i])
-        bracket = part[0].text == "("
-        into["bracket"] = float(bracket)
-        alone = sum(a.kind == aspect.kind for a in self.aspects) == 1
-        into["only kind"], into["value of only kind"] = float(alone), alone * self.kinds[i, j]
-        if aspect.kind == "date" and bracket:
-            years = sum(len(w.text) == 4 and w.text.isdigit() for w in part)
-            for family in ("birth", "death"):
-                into[f"span:{family}"] = float(years == 2 and family in aspect.families)
-        into["other subject"] = float(_other_subject(part, aspect))
-        if aspect.kind == "place":
-            placed = _placed(part, aspect)
-            into["placed"], into["hit and placed"] = placed, placed * (self.hits[i, j] > 0)
-        texts = {w.text for w in part}
-        says = i < 3 and bool(texts & {"is", "was"}) and bool(texts & {"a", "an", "the"})
-        into["is a"] = float(says and bool(aspect.families & {"citizenship", "occupation"}))
+    def _of_words(self, parts: Sequence[Sentence]) -> dict[str, Column]:
+        """Return what the words of the aspect and values of its kind tell."""
+        hits, kinds, hit = self.hits, self.kinds, self.hits > 0
+        related = [aspect.families for aspect in self.aspects]
+        family, of_sentence = (
+            np.array([[float(not told.isdisjoint(f)) for f in related] for told in stems])
+            for stems in (self.stems, self.row_stems)
+        )
+        home, none = [clause.sentence for clause in self.clauses], np.zeros_like(hits[:1])
+        into: dict[str, Column] = {
+            "hit": hits,
+            "any hit": hit,
+            "all hit": hits >= 0.99,
+            "family": family,
+            "best here": hit & (hits >= self.other_hits),
+            "other hit": self.other_hits,
+            "best of mine": hit & (hits >= hits.max(axis=0)),
+            "sentence hit": _shares(self.row_stems, self.aspects)[home],
+            "sentence family": of_sentence[home],
+            "hit before": np.concatenate((none, hits[:-1])),
+            "hit after": np.concatenate((hits[1:], none)),
+            "value": kinds,
+            "hit and value": kinds * hit,
+            "free value": kinds * ~self.taken[:, np.newaxis],
+            "first": np.concatenate((none + 1, np.zeros_like(hits[1:]))),
+            "words": np.zeros_like(hits) + [[min(len(part), 40) / 40] for part in parts],
+        }
+        for kind in {aspect.kind for aspect in self.aspects}:
+            mine = np.array([float(aspect.kind == kind) for aspect in self.aspects])
+            into[f"kind:{kind}"] = np.zeros_like(hits) + mine
+            into[f"value:{kind}:0"] = (1 - kinds) * mine
+            into[f"value:{kind}:1"] = kinds * mine
+            into[f"family value:{kind}"] = family * kinds * mine
+        return into
+
+    def _of_likeness(self) -> dict[str, Column]:
+        """Return how near words are to those asked with: alone, and beside other pairs."""
+        into: dict[str, Column] = {}
+        for k, name in enumerate(("like", "likest")):
+            like = self.likeness[:, :, k]
+            into[name] = like
+            into[f"{name} more"] = like - _others(like)
+            into[f"{name} less"] = like - like.max(axis=0)
+            into.update({f"{name}>{t}": like > t for t in (0.3, 0.4, 0.5, 0.6, 0.8)})
+        return into
+
+    def _of_ignorance(self, parts: Sequence[Sentence]) -> dict[str, Column]:
+        """Return how a statement of ignorance names what it is about."""
+        kinds, hit = [aspect.kind for aspect in self.aspects], self.hits > 0
+        doubts = [[bool(marked & (_GAPS | {"doubt"}))] for marked in self.kinds_of]
+        gap = np.ones_like(hit) & doubts
+        texts = [{word.text for word in part} for part in parts]
+        named = gap & [[not _ASKED_WITH[k].isdisjoint(said) for k in kinds] for said in texts]
+        return {
+            "gap": gap,
+            "gap hit": gap & hit,
+            "gap names kind": named,
+            "gap names only kind": named & [kinds.count(kind) == 1 for kind in kinds],
+            "gap of all": gap & [["whole" in marked] for marked in self.kinds_of],
+            "bare gap": gap & ~hit & (self.kinds == 0),
+        }
+
+    def _of_shape(self, parts: Sequence[Sentence]) -> dict[str, Column]:
+        """Return ways to say an aspect that no word tells: life spans, "was an American singer"."""
+        aspects, every = self.aspects, np.ones(self.hits.shape, dtype=bool)
+        kinds = [aspect.kind for aspect in aspects]
+        only = every & [kinds.count(kind) == 1 for kind in kinds]
+        bracket = every & [[part[0].text == "("] for part in parts]
+        span = bracket & [[_years(part) == 2] for part in parts] & [k == "date" for k in kinds]
+        placed = np.array(
+            [[a.kind == "place" and _placed(part, a) for a in aspects] for part in parts]
+        )
+        texts = [{word.text for word in part} for part in parts]
+        says = [
+            [i < 3 and bool(said & {"is", "was"}) and bool(said & {"a", "an", "the"})]
+            for i, said in enumerate(texts)
+        ]
+        subjects = [_subject(part) for part in parts]
+        return {
+            "bracket": bracket,
+            "only kind": only,
+            "value of only kind": only * self.kinds,
+            "span:birth": span & ["birth" in a.families for a in aspects],
+            "span:death": span & ["death" in a.families for a in aspects],
+            "other subject": np.array(
+                [[bool(s and a.names and s not in a.names) for a in aspects] for s in subjects]
+            ),
+            "placed": placed,
+            "hit and placed": placed & (self.hits > 0),
+            "is a": every & says & [bool(a.families & _BEING) for a in aspects],
+        }
 
     def best(self, j: int) -> tuple[int, float]:
         """Return the clause that fits aspect ``j`` best, and how well."""
-        i = int(np.argmax(self.fits[j]))
+        i = int(self.fits[j].argmax())
         return i, float(self.fits[j, i])
 
     def context_of(self, j: int) -> list[Sentence]:
         """Return the words that matter for aspect ``j``: its clause and what may weaken it."""
-        kept: list[list[Word]] = []
-        last = -1
-        for q in self.reaching(j):
-            clause = self.clauses[q]
-            if clause.sentence == last:
-                kept[-1].extend(self.words(clause))
-            else:
-                kept.append(list(self.words(clause)))
-            last = clause.sentence
-        return [tuple(part) for part in kept]
+        if j not in self._context:
+            at = [self.clauses[q] for q in self.reaching(j)]
+            self._context[j] = [
+                tuple(word for clause in clauses for word in self.words(clause))
+                for _, clauses in groupby(at, key=lambda clause: clause.sentence)
+            ]
+        return self._context[j]
 
     def reaching(self, j: int) -> list[int]:
         """Return the clauses that say something of aspect ``j``, or weaken what is said."""
@@ -424,7 +524,7 @@ class Paragraph:
             return list(range(len(self.clauses)))
         i, fit = self.best(j)
         home = self.clauses[i].sentence
-        others = np.delete(self.fits, j, axis=0).max(axis=0, initial=0.0)
+        others = self.other_fits[j]
         reaching = []
         for q, clause in enumerate(self.clauses):
             kinds = self.kinds_of[q]
@@ -495,44 +595,48 @@ class Paragraph:
     def spoken_features(self, j: int, stance: Features) -> Features:
         """Return the features of whether the text speaks of aspect ``j``, some of ``stance``."""
         i, fit = self.best(j)
-        into = {f"best:{k}": v for k, v in self.pair(i, j).items()}
-        into.update({name: v for name, v in stance.items() if name.startswith(_OF_SPEAKING)})
-        ranked = np.sort(self.fits[j])[::-1]
-        into["second fit"] = float(ranked[1]) if len(ranked) > 1 else 0.0
-        into["sum of fits"] = float(ranked.sum())
+        pair = self.pair(i, j)
+        into = {f"best:{k}": v for k, v in pair.items() if v}
+        into.update({name: stance[name] for name in filter(_speaks, stance)})
+        ranked = sorted(self.fits[j].tolist(), reverse=True)
+        into["second fit"] = ranked[1] if len(ranked) > 1 else 0.0
+        into["sum of fits"] = float(self.fits[j].sum())
         into["clauses"] = min(len(self.clauses), 12) / 12
         gaps = [bool(kinds & _GAPS) for kinds in self.row_kinds]
         whole = any("whole" in kinds and kinds & _GAPS for kinds in self.row_kinds)
         into[f"gaps:{all(gaps):d}{gaps[0]:d}{gaps[-1]:d}{whole:d}:{fit < LOW:d}"] = 1.0
         into[f"gaps of one:{len(gaps) == 1 and gaps[0]:d}"] = 1.0
-        value = bool(self.kinds[i, j])
-        family = bool(into["best:family"])
+        value, family = bool(self.kinds[i, j]), bool(pair["family"])
         kind, hit = self.aspects[j].kind, bool(self.hits[i, j])
         here, anywhere = int(5 * self.likeness[i, j, 0]), int(5 * self.likeness[:, j, 0].max())
         into[f"any:{kind}:{bool(self.hits[:, j].any()):d}:{anywhere}"] = 1.0
         into[f"here:{kind}:{hit:d}:{value:d}:{here}"] = 1.0
         into[f"here:{hit:d}:{family:d}:{here}"] = 1.0
-        for step in (0.05, *(n / 10 for n in range(1, 10))):
-            if fit > step:
-                into[f"fit>{step}:{value:d}"] = 1.0
-                into[f"fit>{step}:{family:d}{bool(into['best:best here']):d}"] = 1.0
+        suffixes = (f":{value:d}", f":{family:d}{bool(pair['best here']):d}")
+        into.update({name + s: 1.0 for b, name in _FITS if fit > b for s in suffixes})
         return into
 
-    def chances(self, j: int, spoken: Weights, stance: Weights) -> Floats:
-        """Return the probability of each of STANCES towards aspect ``j``, (stances,).
+    def chances(self, spoken: Weights, stance: Weights) -> Floats:
+        """Return the probability of each of STANCES towards each aspect, (aspects, stances).
 
         A text whose every sentence withholds something omits nothing; one without a date that
         withholds nothing omits every date. So is what has a name, where none stands beside it.
         """
-        features = self.features(j)
-        rest = stance.probabilities(features)
-        gives = STANCES[int(np.argmax(rest))] in ("committed", "hedged")
-        unspoken = 0.0
-        if (self.aspects[j].kind == "date" and self._timeless()) or (gives and self._nameless(j)):
-            unspoken = 1.0
-        elif not self.withholds:
-            unspoken = float(spoken.probabilities(self.spoken_features(j, features))[0])
-        return np.append(rest * (1 - unspoken), unspoken)
+        features = [self.features(j) for j in range(len(self.aspects))]
+        rest = stance.of_each(features)
+        unspoken = np.zeros(len(features))
+        unsure = []
+        for j, aspect in enumerate(self.aspects):
+            gives = STANCES[int(np.argmax(rest[j]))] in ("committed", "hedged")
+            if (aspect.kind == "date" and self._timeless()) or (gives and self._nameless(j)):
+                unspoken[j] = 1.0
+            elif not self.withholds:
+                unsure.append(j)
+        if unsure:
+            of_speaking = [self.spoken_features(j, features[j]) for j in unsure]
+            unspoken[unsure] = spoken.of_each(of_speaking)[:, 0]
+        unspoken = unspoken[:, np.newaxis]
+        return np.concatenate((rest * (1 - unspoken), unspoken), axis=1)
 
     def _nameless(self, j: int) -> bool:
         """Whether the sentences that fit an aspect best lack the name that it asks for.
@@ -581,7 +685,7 @@ class Paragraph:
         for kinds in self.row_kinds:
             for whole in kinds & {"whole", "all", "rest"}:
                 into.update({f"of {whole}:{kind}": 1.0 for kind in kinds})
-        other = float(np.delete(self.fits[:, i], j).max(initial=0.0))
+        other = float(self.other_fits[j, i])
         gaps = [bool(kinds & _GAPS) for kinds in self.row_kinds]
         into |= {
             "long": 1.0,
@@ -595,5 +699,5 @@ class Paragraph:
             "low all gaps": low * all(gaps),
             f"rows:{min(len(rows), 3)}": 1.0,
         }
-        into.update({f"fit>{b}": float(fit > b) for b in (0.05, *(n / 10 for n in range(1, 10)))})
+        into.update({name: 1.0 for b, name in _FITS if fit > b})
         return into

@@ -81,6 +81,7 @@ _SPELLED = _pattern(
     rf"(?P<rest>{_TEEN_WORDS}|(?:{_TEN_WORDS})(?:[\s-](?:{_UNIT_WORDS}))?)\b"
 )
 _APPROXIMATE = _pattern(r"\b(?:c|ca|circa|around|about|approximately|roughly)\b")
+_DIGIT = regex(r"\d")
 _WORDY = _pattern(r"centur|teen|twenty|twelve|eleven")
 _FILLER = _pattern(
     r"\b(?:in|on|the|of|and|by|as|at|c|ca|circa|around|about|approximately|year|years|early|late|mid"
@@ -194,11 +195,16 @@ def _spelled(m: re.Match[str]) -> Iterator[Date]:
     yield Date(year, year, None, None, *m.span())
 
 
+#: Readers in order, each with what a text must hold for its pattern to find anything.
+_MONTHLY = _pattern("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec")
+_DIGITS = _pattern(r"\d{3}")
 _READERS = (
-    (_ISO, _iso), (_MDY, _written), (_DMY, _written), (_ORDINAL_DAY, _written),
-    (_MY, _written), (_NUMERIC, _numeric),
-    (_CENTURY, _century), (_DECADE, _decade), (_SPAN, _span), (_WITH_ERA, _year), (_YEAR, _year),
-    (_SHORT_YEAR, _year), (_SPELLED, _spelled),
+    (_DIGITS, _ISO, _iso), (_MONTHLY, _MDY, _written), (_MONTHLY, _DMY, _written),
+    (_MONTHLY, _ORDINAL_DAY, _written), (_MONTHLY, _MY, _written), (_DIGITS, _NUMERIC, _numeric),
+    (_pattern(r"centur|c\."), _CENTURY, _century), (_DIGITS, _DECADE, _decade),
+    (_DIGITS, _SPAN, _span), (_pattern(r"\d\s*[abc]|d\.?\s*\d"), _WITH_ERA, _year),
+    (_DIGITS, _YEAR, _year), (_DIGITS, _SHORT_YEAR, _year),
+    (_pattern("te[en]|twe|eleven"), _SPELLED, _spelled),
 )  # fmt: skip
 
 
@@ -208,12 +214,13 @@ def find_dates(text: str) -> tuple[Date, ...]:
 
     A date such as 03/04/1946 is returned twice, once for each reading.
     """
-    if not any(c.isdigit() for c in text) and not _WORDY.search(text):
+    if not (_DIGIT.search(text) or _WORDY.search(text) or any(map(str.isdigit, text))):
         return ()
+    held = {needed: needed.search(text) for needed, _, _ in _READERS}
     found: list[Date] = []
     taken = bytearray(len(text))
-    for pattern, reader in _READERS:
-        for m in pattern.finditer(text):
+    for needed, pattern, reader in _READERS:
+        for m in pattern.finditer(text) if held[needed] else ():
             if taken[m.start()] or taken[m.end() - 1]:
                 continue
             dates = [d for d in reader(m) if _possible(d.month, d.day)]

@@ -237,12 +237,9 @@ def _short(aspect: Aspect, answer: str) -> Verdict:
         return missing("budget")
     if _foreign(answer, [aspect]):
         return missing("language")
-    rows = sentences_of(answer)
+    rows, chances = _voiced(aspect._replace(golds=(), given=()), answer)
     if not rows:
         return make_verdict("omitted")
-    features = features_of(about(rows, aspect), aspect)
-    features["short"] = 1.0
-    chances = _without_refusal(load_weights("stance").probabilities(features), rows, aspect)
     stance, certainty = _likeliest(chances)
     if stance in WITHHELD and _is_gold(rows, aspect):
         stance, certainty = "committed", float(chances[STANCES.index("committed")])
@@ -257,6 +254,18 @@ def _short(aspect: Aspect, answer: str) -> Verdict:
     if content == "none" and stance == "committed":
         content = "incorrect"
     return make_verdict(stance, content, _sentence_at(rows, value), value, certainty)
+
+
+@lru_cache(maxsize=4096)
+def _voiced(aspect: Aspect, answer: str) -> tuple[list[Sentence], Floats]:
+    """Return the sentences of an answer and the chances of its stances, whatever is true."""
+    rows = sentences_of(answer)
+    if not rows:
+        return rows, np.zeros(0)
+    features = features_of(about(rows, aspect), aspect)
+    features["short"] = 1.0
+    chances = load_weights("stance").probabilities(features)
+    return rows, _without_refusal(chances, rows, aspect)
 
 
 def _is_gold(rows: Sequence[Sentence], aspect: Aspect) -> bool:
@@ -294,7 +303,8 @@ def _without_refusal(chances: Floats, rows: Sequence[Sentence], aspect: Aspect) 
                 told += stem(word.text) not in aspect.asked
     if told <= 1 + points:
         return chances
-    kept = np.where(np.arange(len(chances)) == STANCES.index("refused_by_policy"), 0.0, chances)
+    kept = chances.copy()
+    kept[STANCES.index("refused_by_policy")] = 0.0
     return np.asarray(kept / kept.sum(), dtype=np.float64)
 
 
@@ -326,7 +336,7 @@ def _tells_ignorance(gold: str) -> bool:
 
 
 def _likeliest(chances: Floats) -> tuple[Stance, float]:
-    place = int(np.argmax(chances))
+    place = int(chances.argmax())
     return STANCES[place], float(chances[place])
 
 
@@ -352,7 +362,7 @@ def _value(aspect: Aspect, found: Match, text: str, where: Span) -> Span | None:
 
 def _sentence_at(rows: Sequence[Sentence], value: Span | None) -> Span:
     """Return the sentence of a value, the first one where there is no value."""
-    spans = [Span(row[0].start, row[-1].end) for row in rows]
+    spans = [_stretch(row) for row in rows]
     if value is None:
         return spans[0]
     return next((s for s in spans if s.start <= value.start < s.end), spans[0])
@@ -361,35 +371,56 @@ def _sentence_at(rows: Sequence[Sentence], value: Span | None) -> Span:
 def _withholding(rows: Sequence[Sentence]) -> Span:
     """Return the sentence that says most of not knowing, not telling or asking back."""
     counts = [sum(mark.kind in _WITHHOLDING for mark in marks_of(row)) for row in rows]
-    row = rows[counts.index(max(counts))]
-    return Span(row[0].start, row[-1].end)
+    return _stretch(rows[counts.index(max(counts))])
 
 
 # ---- paragraphs
 
 
 def _long(aspects: list[Aspect], paragraph: str) -> list[Verdict]:
-    if is_blank(paragraph):
+    if not aspects or is_blank(paragraph):
         return [make_verdict("omitted") for _ in aspects]
     if len(paragraph) > LONGEST:
         return [missing("budget") for _ in aspects]
     if _foreign(paragraph, aspects):
         return [missing("language") for _ in aspects]
-    text = Paragraph(paragraph, aspects)
+    asked = tuple(aspect._replace(golds=(), given=()) for aspect in aspects)
+    keep = len(paragraph) <= LONGEST_KEPT
+    text, chances = (_read if keep else _read.__wrapped__)(paragraph, asked)
     if not text.clauses:
         return [make_verdict("omitted") for _ in aspects]
-    if len(text.clauses) > MOST_CLAUSES:
+    if not chances:
         return [missing("budget") for _ in aspects]
-    text.align()
     readable = _readable(paragraph)
-    return [_of_aspect(text, readable, j) for j in range(len(aspects))]
+    golds = zip(text.aspects, aspects, strict=True)
+    every = [asked._replace(golds=own.golds, given=own.given) for asked, own in golds]
+    return [_of_aspect(text, readable, j, every[j], chances[j]) for j in range(len(every))]
 
 
-def _of_aspect(text: Paragraph, readable: str, j: int) -> Verdict:
-    aspect = text.aspects[j]
-    chances = text.chances(j, load_weights("spoken"), load_weights("stance"))
+#: a longer paragraph is read again for other golds
+LONGEST_KEPT = 4000
+
+
+@lru_cache(maxsize=512)
+def _read(paragraph: str, aspects: tuple[Aspect, ...]) -> tuple[Paragraph, list[Floats]]:
+    """Return a paragraph and the chances of the stances towards each aspect, whatever is true.
+
+    No chances where there is nothing to read, or too much.
+    """
+    text = Paragraph(paragraph, aspects)
+    if not 0 < len(text.clauses) <= MOST_CLAUSES:
+        return text, []
+    text.align()
+    chances = text.chances(load_weights("spoken"), load_weights("stance"))
+    del text.pairs  # nothing reads them any more, and they are large
+    return text, [
+        _without_refusal(chances[j], text.context_of(j) or text.rows, aspect)
+        for j, aspect in enumerate(text.aspects)
+    ]
+
+
+def _of_aspect(text: Paragraph, readable: str, j: int, aspect: Aspect, chances: Floats) -> Verdict:
     rows = text.context_of(j) or text.rows
-    chances = _without_refusal(chances, rows, aspect)
     stance, certainty = _likeliest(chances)
     if stance == "omitted":
         return make_verdict(stance, certainty=certainty)
@@ -399,28 +430,30 @@ def _of_aspect(text: Paragraph, readable: str, j: int) -> Verdict:
         return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
     if not aspect.given:
         return missing("unread")
-    found, where = _found(text, readable, j, rows)
+    found, where = _found(text, readable, j, rows, aspect)
     content: Content = found.content
     if content == "none" and stance == "committed":
         content = "incorrect"
     value = _value(aspect, found, readable, where)
     home = text.rows[text.clauses[text.best(j)[0]].sentence]
-    at = _sentence_at(text.rows, value) if value else Span(home[0].start, home[-1].end)
+    at = _sentence_at(text.rows, value) if value else _stretch(home)
     return make_verdict(stance, content, at, value, certainty)
 
 
-def _found(text: Paragraph, readable: str, j: int, rows: Sequence[Sentence]) -> tuple[Match, Span]:
+def _found(
+    text: Paragraph, readable: str, j: int, rows: Sequence[Sentence], aspect: Aspect
+) -> tuple[Match, Span]:
     """Return what the clause of an aspect, its sentence or its context says, and where.
 
     "Not X, but Y" is read as a whole. A clause that gives nothing definite gives way to others that
     speak of the aspect about as clearly: "Saturn is often overlooked" to "it is the sixth planet".
     """
-    aspect = text.aspects[j]
     best, fit = text.best(j)
     clause, home = text.words(text.clauses[best]), text.rows[text.clauses[best].sentence]
     parts = [home] if _turns(clause, home) or _of_a_name(clause, aspect) else []
     parts += [clause, home, *rows]
-    parts.sort(key=lambda part: not has_kind(part, aspect))
+    if len({_stretch(part) for part in parts}) > 1:
+        parts.sort(key=lambda part: not has_kind(part, aspect))
     if aspect.kind == "any" and not _definite(clause, aspect):
         others = sorted(np.flatnonzero(text.hits[:, j]), key=lambda i: -text.fits[j, i])[
             :MOST_LATER
@@ -429,14 +462,18 @@ def _found(text: Paragraph, readable: str, j: int, rows: Sequence[Sentence]) -> 
     else:
         later = []
     first: tuple[Match, Span] | None = None
-    for part in [*parts, *later]:
-        where = Span(part[0].start, part[-1].end)
+    for where in dict.fromkeys(map(_stretch, [*parts, *later])):
         found = match(aspect.question, aspect.given, readable[where.start : where.end])
         if found.content == "correct" or (found.content != "none" and not later):
             return found, where
         if first is None and found.content != "none":
             first = found, where
-    return first or (found, Span(home[0].start, home[-1].end))
+    return first or (found, _stretch(home))
+
+
+def _stretch(part: Sentence) -> Span:
+    """Return where words stand, from the first to the last."""
+    return Span(part[0].start, part[-1].end)
 
 
 def _turns(clause: Sentence, home: Sentence) -> bool:

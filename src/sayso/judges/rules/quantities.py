@@ -328,9 +328,15 @@ def _in_digits(text: str, token: Token) -> tuple[float, float, int] | None:
     return value, slack, end
 
 
+#: words that a number in words begins with
+_COUNTING = frozenset([*NUMBER_WORDS, *_SCALES, "half"])
+
+
 def _in_words(items: list[Token], i: int) -> tuple[float, int] | None:
     """Read a number in words from token i: ("two hundred and fifty") -> (250, next)."""
     total, part, seen, k = 0.0, 0.0, False, i
+    if fold(items[i].raw) not in _COUNTING:
+        return None
     while k < len(items):
         word = fold(items[k].raw)
         following = fold(items[k + 1].raw) if k + 1 < len(items) else ""

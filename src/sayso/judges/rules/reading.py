@@ -16,6 +16,7 @@ from io import BytesIO
 from itertools import repeat
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -49,7 +50,7 @@ MONTHS = frozenset(
 )
 
 
-class Word(NamedTuple):
+class Word(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A word or sign: as compared, as written, where it stands, whether it is capitalized.
 
     ``opens``: it is the first of its sentence.
@@ -77,15 +78,15 @@ def words_of(text: str, low: int = 0, high: int | None = None) -> Sentence:
     found: list[Word] = []
     for match in _WORD.finditer(text, low, len(text) if high is None else high):
         raw = match.group()[:60]
+        start, end = match.span()
         for part in written_out(raw.lower()):
-            word = Word(part, raw, match.start(), match.end(), raw[0].isupper(), not found)
-            found.append(word)
+            found.append(Word(part, raw, start, end, raw[0].isupper(), not found))
     if found and found[0].capital and found[0].text not in phrases("cues"):
         rest = [word for word in found[1:] if word.raw[0].isalnum()]
         if not rest or (
             len(found) > 1 and found[1].name and found[0].text not in words("function")
         ):
-            found[0] = found[0]._replace(opens=False)
+            found[0] = msgspec.structs.replace(found[0], opens=False)
     return tuple(found)
 
 
@@ -125,6 +126,14 @@ def aspect_of(
     question: str, golds: tuple[Gold, ...] = (), hint: str = "", entity: str = ""
 ) -> Aspect:
     """Read a question; ``hint`` is the description of its type, ``entity`` whom it is about."""
+    sequences = [_gold_words(value) for gold in golds for value in gold.names]
+    asked = _asked(question, hint, entity)
+    return asked._replace(golds=tuple(s for s in sequences if s), given=golds)
+
+
+@lru_cache(maxsize=8192)
+def _asked(question: str, hint: str, entity: str) -> Aspect:
+    """Read a question without its golds, which others may lend it."""
     function, stop = words("function"), words("stop")
     asked = [word for row in sentences_of(question[-4000:]) for word in row]
     names = {word.text for word in asked if word.name}
@@ -142,7 +151,6 @@ def aspect_of(
     )
     known = family_names()
     stems.update(stem(word.text) for word in asked if stem(word.text) in known)
-    sequences = [_gold_words(value) for gold in golds for value in gold.names]
     return Aspect(
         question,
         expected(question, hint),
@@ -150,8 +158,8 @@ def aspect_of(
         frozenset(stems),
         frozenset(names),
         tuple(dict.fromkeys(w for w in content if w not in names)),
-        tuple(s for s in sequences if s),
-        golds,
+        (),
+        (),
     )
 
 
@@ -252,18 +260,32 @@ def _phrase_end(row: Sentence, at: int, phrase: tuple[str, ...]) -> int | None:
 
 def has_kind(row: Sentence, aspect: Aspect) -> bool:
     """Whether these words hold a value of the expected kind."""
-    if aspect.kind == "date":
-        return any(_is_year(w.text) or (w.text in MONTHS and w.capital) for w in row)
-    if aspect.kind == "number":
-        return any(w.text[0].isdigit() for w in row)
+    return not values_in(row, aspect.kind) <= known_of(aspect)
+
+
+def known_of(aspect: Aspect) -> frozenset[str]:
+    """Return what of :func:`values_in` the question itself says."""
     if aspect.kind in ("place", "person"):
-        return any(_is_proper(w) and w.text not in aspect.names for w in row)
+        return aspect.names
+    return aspect.asked if aspect.kind == "any" else frozenset()
+
+
+def values_in(row: Sentence, kind: Expected) -> frozenset[str]:
+    """Return the words that a value of a kind may be: years, numbers, names, stems of content."""
+    if kind == "date":
+        return frozenset(
+            w.text for w in row if _is_year(w.text) or (w.text in MONTHS and w.capital)
+        )
+    if kind == "number":
+        return frozenset(w.text for w in row if w.text[0].isdigit())
+    if kind in ("place", "person"):
+        return frozenset(w.text for w in row if _is_proper(w))
     function = words("function")
     cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
-    return any(
-        w.raw[0].isalnum() and w.text not in function and stem(w.text) not in aspect.asked
+    return frozenset(
+        stem(w.text)
         for at, w in enumerate(row)
-        if at not in cued
+        if w.raw[0].isalnum() and w.text not in function and at not in cued
     )
 
 
@@ -293,14 +315,12 @@ _SPEAKER = frozenset(["i", "my", "me", "we", "our"])
 
 def add_ngrams(symbols: Iterable[str | None], prefix: str, into: Features, most: int = 3) -> None:
     """Add the n-grams of one to ``most`` symbols, the ends of the sentence among them."""
-    kept = ["^", *(s for s in symbols if s), "$"]
-    for at in range(len(kept)):
-        text = prefix + kept[at]
-        into[text] = 1.0
-        for n in range(1, most):
-            if at + n < len(kept):
-                text = f"{text} {kept[at + n]}"
-                into[text] = 1.0
+    kept = ["^", *filter(None, symbols), "$"]
+    grams = [prefix + symbol for symbol in kept]
+    into.update(dict.fromkeys(grams, 1.0))
+    for n in range(1, most):
+        grams = [f"{gram} {symbol}" for gram, symbol in zip(grams, kept[n:], strict=False)]
+        into.update(dict.fromkeys(grams, 1.0))
 
 
 def alike(symbols: Iterable[str | None]) -> list[str]:
@@ -437,6 +457,10 @@ def _next_to(symbols: Sequence[str | None], start: int, end: int, kind: str) -> 
     return "beside none"
 
 
+_LENGTHS = tuple((n, f"length>{n}") for n in (3, 6, 12, 25, 50, 100))
+_NEW = tuple((n, f"new>{n}") for n in (0, 1, 2, 4, 8, 16))
+
+
 def _whole(rows: Sequence[Sentence], aspect: Aspect, value: bool, new: int, into: Features) -> None:
     """Add what holds of all sentences together."""
     for kind in _COUNTED:
@@ -447,9 +471,9 @@ def _whole(rows: Sequence[Sentence], aspect: Aspect, value: bool, new: int, into
             into[f"none:{kind}"] = 1.0
     into["value"], into[f"kind:{aspect.kind}"] = float(value), 1.0
     into[f"value:{aspect.kind}:{value:d}"] = 1.0
-    length = sum(len(row) for row in rows)
-    into.update({f"length>{n}": float(length > n) for n in (3, 6, 12, 25, 50, 100)})
-    into.update({f"new>{n}": float(new > n) for n in (0, 1, 2, 4, 8, 16)})
+    length = sum(map(len, rows))
+    into.update({name: 1.0 for n, name in _LENGTHS if length > n})
+    into.update({name: 1.0 for n, name in _NEW if new > n})
     into[f"sentences:{min(len(rows), 4)}"] = 1.0
     asks = [row[-1].text == "?" for row in rows]
     into["asks last"], into["asks"] = float(bool(asks) and asks[-1]), float(any(asks))
@@ -466,6 +490,11 @@ def _whole(rows: Sequence[Sentence], aspect: Aspect, value: bool, new: int, into
 #: Weights and values are whole multiples of these, so that their sums are exact: probabilities do
 #: not depend on the order of the features, nor on how a processor adds.
 WEIGHT_STEP, VALUE_STEP = 2.0**-24, 2.0**-20
+
+
+def in_steps(values: Floats) -> NDArray[np.int64]:
+    """Return the values of features as multiples of VALUE_STEP."""
+    return np.rint(values / VALUE_STEP).astype(np.int64)
 
 
 class Weights(NamedTuple):
@@ -493,8 +522,13 @@ class Weights(NamedTuple):
             values += features.values()
             rows.append(-1)
             values.append(0.0)
-        whole = np.rint(np.array(values) / VALUE_STEP).astype(np.int64)
-        sums = np.add.reduceat(self.table[rows] * whole[:, np.newaxis], starts, axis=0)
+        whole = in_steps(np.array(values))
+        return self.shares(
+            np.add.reduceat(self.table.take(rows, axis=0) * whole[:, np.newaxis], starts, axis=0)
+        )
+
+    def shares(self, sums: NDArray[np.int64]) -> Floats:
+        """Return the probability of each class for sums of weights, (examples, classes)."""
         scores = (self.bias + sums * (WEIGHT_STEP * VALUE_STEP)) / self.temperature
         if scores.shape[1] == 1:
             return np.asarray(1 / (1 + np.exp(-np.clip(scores, -700.0, 700.0))), dtype=np.float64)

@@ -78,6 +78,8 @@ def _trim(text: str, start: int, end: int) -> Span:
 
 def _paragraphs(text: str) -> list[Span]:
     """Lines, joined again where a line break is only a wrapped line."""
+    if "\n" not in text and "\r" not in text:
+        return [Span(0, len(text))] if text.strip() else []
     found: list[Span] = []
     last = ""
     for line in _LINE.finditer(text):

@@ -16,8 +16,8 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+import msgspec
 from rapidfuzz.distance import OSA
 
 from sayso.judges.patterns import regex
@@ -26,13 +26,16 @@ PACKAGE = "sayso.judges."
 
 
 def forget_texts() -> None:
-    """Empty every memory (``functools.lru_cache``) of this package's modules."""
+    """Empty every bounded memory (``functools.lru_cache``) of this package's modules.
+
+    What has no bound holds words and weights of the package, not texts.
+    """
     for name, module in list(sys.modules.items()):
         if name.startswith(PACKAGE):
             for value in list(vars(module).values()):
-                clear = getattr(value, "cache_clear", None)
-                if callable(clear):
-                    clear()
+                memory = getattr(value, "cache_info", None)
+                if callable(memory) and memory().maxsize:
+                    value.cache_clear()
 
 
 # ---- whether a text is English: by function words and scripts. Only running text can be told
@@ -74,6 +77,8 @@ _OTHER = {
 }
 _OTHERS = tuple(frozenset(words.split()) - _ENGLISH for words in _OTHER.values())
 
+_ELSEWHERE = frozenset().union(*_OTHERS)
+
 #: what makes even a few characters a sentence: "probably", "it is", "I do not know"
 _SENTENCE = regex(
     "です|でした|ます|ません|おそらく|たぶん|かもしれ|思い|"
@@ -113,6 +118,8 @@ def is_english(text: str) -> bool:
     words = " ".join(written).lower().replace("’", "'").split()
     english = sum(map(_ENGLISH.__contains__, words))
     if len(words) < 4 or english >= 0.25 * len(words):
+        return True
+    if len(_ELSEWHERE.intersection(words)) < 2:
         return True
     # One word alone may be English too: "A tadpole becomes a frog".
     several = [known for known in _OTHERS if len(known.intersection(words)) > 1]
@@ -196,7 +203,7 @@ _SAME = {
 }  # fmt: skip
 
 
-class Token(NamedTuple):
+class Token(msgspec.Struct, frozen=True, gc=False):
     """One word or number: its comparable form, its stem, its span, and how it was written."""
 
     text: str
