@@ -554,16 +554,14 @@ def scores_of(
                 scored[name].append(score)
     for name, column in scored.items():
         some = any(score.value is not None for score in column)
-        scores += column if some else [no_value(name, column, tools)]
+        scores += column if some else [no_value(name, column)]
     return scores
 
 
-def no_value(name: str, scores: Sequence[Score], tools: Tools) -> Score:
+def no_value(name: str, scores: Sequence[Score]) -> Score:
     """Return the commonest reason of a score that no answer has, once for all of them."""
     reasons = Counter(s.problem for s in scores)
     reason = max(reasons, key=lambda r: reasons[r], default=None) or "no answer could be scored"
-    if "contra was recorded" in reason:  # name the tool that is lacking, as for other scores
-        reason = lacking("nli:sentences", tools)
     return Score("", name, None, reason)
 
 
