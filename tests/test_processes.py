@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.processes import blocks_in_processes, cores, worker_pool
+from sayso.processes import MADE, blocks_in_processes, cores, seldom_collected, worker_pool
 from sayso.records import InputError
 
 #: starts two workers, prints their ids and then does what is put in; no guard of ``__main__``
@@ -194,6 +195,26 @@ def test_a_worker_that_dies_over_a_block_is_one_clear_line() -> None:
     with pytest.raises(InputError, match=r"worker process ended by itself .*--jobs"):
         list(blocks_in_processes(eval, blocks, 2))
     assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_cycles_are_looked_for_seldom_while_blocks_are_read(jobs: int) -> None:
+    before = gc.get_threshold()
+    made = [*blocks_in_processes(eval, ["__import__('gc').get_threshold()[0]"] * 6, jobs)]
+    assert made == [MADE] * 6
+    assert gc.get_threshold() == before
+
+
+@pytest.mark.parametrize(("chosen", "then"), [(0, 0), (700, MADE), (2 * MADE, 2 * MADE)])
+def test_a_choice_not_to_look_for_cycles_stands(chosen: int, then: int) -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(chosen, 9, 8)
+    try:
+        with seldom_collected():
+            assert gc.get_threshold() == (then, 9, 8)
+        assert gc.get_threshold() == (chosen, 9, 8)
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_cores_are_those_that_this_process_may_use() -> None:

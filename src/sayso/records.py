@@ -425,7 +425,9 @@ class Results:
 
 def is_blank(text: str) -> bool:
     """Whether a text says nothing: no letter, no digit and no picture ("", "-", "...")."""
-    return not any(c.isalnum() or unicodedata.category(c) == "So" for c in text)
+    return not text[:1].isalnum() and not any(
+        c.isalnum() or unicodedata.category(c) == "So" for c in text
+    )
 
 
 def golds_of(values: str | Gold | Iterable[str | Gold]) -> tuple[Gold, ...]:

@@ -27,6 +27,7 @@ from sayso.judges import reliability
 from sayso.report.numbers import plain_json
 from sayso.runs.costs import model_options
 from sayso.runs.judge import Batch, JudgeOptions, Labels, Mode
+from sayso.runs.result import few_answers
 from sayso.storage.cache import default_cache_folder
 
 
@@ -79,11 +80,10 @@ def check(
         print(plain_json(models.to_json(result)))
     else:
         models.render_check(result, Console())
-    if 2 * result.failed <= result.requests:
-        return 0
-    answered = f"{result.requests - result.failed:,} of {result.requests:,}"
-    tell(f"only {answered} requests were answered, fewer than half")
-    return 1
+    few = few_answers(result.requests, result.failed)
+    if few:
+        tell(few)
+    return 1 if few else 0
 
 
 @dataclasses.dataclass(frozen=True)

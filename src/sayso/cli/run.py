@@ -38,7 +38,7 @@ from sayso.runs.from_files import estimate as price_texts
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
-from sayso.runs.result import Result, few_answers, summary_of
+from sayso.runs.result import Result, lost_answers, summary_of
 from sayso.runs.run import Job, check, execute
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.report import render_study
@@ -94,7 +94,7 @@ for _plan in PROTOCOLS.values():
 
 def _exit_code(done: Sequence[Result]) -> int:
     """Return the exit code of finished runs: 1, with a line, where most answers of one are lost."""
-    lost = [few for result in done if (few := few_answers(result.manifest))]
+    lost = [few for result in done if (few := lost_answers(result.manifest))]
     if lost:
         of = f" (so in {len(lost):,} of {len(done):,} runs)" if len(done) > 1 else ""
         tell(f"{lost[0]}{of}: the numbers are of what is left; the same command asks for the rest")

@@ -31,7 +31,7 @@ from sayso.report.number_tables import NumberTable, json_rows, render
 from sayso.report.numbers import json_text
 from sayso.report.terminal import data, plain_table
 from sayso.runs.dry_run import between, money, total_text
-from sayso.runs.result import few_answers
+from sayso.runs.result import lost_answers
 from sayso.storage.yaml_file import read_yaml
 from sayso.studies.grid import Cell, Grid, read_grid
 from sayso.studies.report import (
@@ -178,7 +178,7 @@ def study(
 
 def _exit_code(found: Study) -> int:
     """Return 1, with a line, where most answers of a cell are lost."""
-    lost = [(run, few) for run in found.runs if (few := few_answers(run.manifest))]
+    lost = [(run, few) for run in found.runs if (few := lost_answers(run.manifest))]
     if not lost:
         return 0
     run, few = lost[0]

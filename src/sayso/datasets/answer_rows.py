@@ -303,6 +303,12 @@ def numbers(name: str, value: object, problems: list[str]) -> Floats | None:
     if not isinstance(value, list | tuple):
         problems.append(f"{name} is {_kind(value)}, expected a list of numbers")
         return None
+    if (
+        set(map(type, value)) == {float}
+        and min(value) > UNKNOWN_LOGPROB
+        and all(map(math.isfinite, value))
+    ):
+        return tuple(value)
     values = tuple(_number(item) for item in value)
     bad = sum(not math.isfinite(item) for item in values)
     if bad:

@@ -234,6 +234,8 @@ def clean(value: object) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
+        if set(map(type, value)) == {float} and all(map(math.isfinite, value)):
+            return value
         return [clean(item) for item in value]
     if isinstance(value, dict):
         return {clean(key): clean(item) for key, item in value.items()}

@@ -329,7 +329,7 @@ def _statements(question: str, answer: str) -> Iterator[str]:
     A short answer is not cut at "No." or an initial.
     """
     short = len(answer) <= 40 and len(tokens(answer)) <= _SHORT and not set(answer) & set("!?;\n")
-    spans = sentences(answer)[:_SENTENCES]
+    spans = [] if short else sentences(answer)[:_SENTENCES]
     for text in [answer] if short else [answer[s.start : s.end].strip() for s in spans]:
         for _ in range(_OPENERS):  # "I'm not sure, but I think 1815."
             opener = _OPENER.match(text)
@@ -808,8 +808,12 @@ def _by_denial(one: Answer, two: Answer, relation: Relation) -> Relation:
 
 def _denies(answer: Answer) -> bool:
     """Whether a sentence only says what it was not."""
-    short = len(answer.items) <= 3 * _SHORT
-    return short and bool(_DENIED.search(answer.text)) and not _STILL.search(answer.text)
+    return len(answer.items) <= 3 * _SHORT and _says_not(answer.text)
+
+
+@lru_cache(maxsize=4096)
+def _says_not(text: str) -> bool:
+    return bool(_DENIED.search(text)) and not _STILL.search(text)
 
 
 def chosen(question: str, answer: Answer) -> frozenset[str]:

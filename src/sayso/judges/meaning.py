@@ -72,8 +72,10 @@ class RulesMeaning:
 
     def table(self, triples: Sequence[Triple]) -> Floats:
         """Return 1 where two answers say the same, else 0; contradiction is not known (NaN)."""
-        same = [float(rules_entails(q[:LONGEST])(_cut(a), _cut(b))) for q, a, b in triples]
-        return np.stack([np.asarray(same), np.full(len(same), np.nan)], axis=1)
+        cut = [(q[:LONGEST], *sorted((_cut(a), _cut(b)))) for q, a, b in triples]
+        same = {triple: equivalent(*triple) for triple in dict.fromkeys(cut)}  # both directions
+        given = np.asarray([same[triple] for triple in cut], dtype=np.float64)
+        return np.stack([given, np.full(len(given), np.nan)], axis=1)
 
     def clusters(
         self, questions: Sequence[str], groups: Sequence[Sequence[str]]
@@ -153,6 +155,7 @@ class ModelMeaning:
 # ---- how two texts relate
 
 
+@lru_cache(maxsize=1024)
 def _said(text: str) -> str:
     """Return a text without thoughts and white space around it; "" for one that says nothing."""
     text = split_thoughts(text).text
@@ -502,7 +505,7 @@ def equivalent(question: str, a: str, b: str) -> bool:
         return True
     if not a or not b:
         return False
-    words = [[token.text for token in tokens(text)] for text in (a, b)]
+    words = [_words(text) for text in (a, b)]
     if words[0] == words[1] or max(len(a), len(b)) > LONGEST_COMPARED:
         return words[0] == words[1]
     relation = relate(question, a, b)
@@ -511,6 +514,11 @@ def equivalent(question: str, a: str, b: str) -> bool:
             return False
         return max(map(len, words)) <= WITHHELD or set(words[0]) == set(words[1])
     return relation == "same"
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> list[str]:
+    return [token.text for token in tokens(text)]
 
 
 def rules_entails(question: str) -> Callable[[str, str], bool]:

@@ -227,7 +227,9 @@ def _drawn(clusters: int, n: int, seed: int) -> NDArray[np.uint16]:
 @lru_cache(maxsize=1)
 def deal(clusters: int, seed: int) -> NDArray[np.uint8]:
     """Return the random group (clusters,) of each cluster, all of nearly one size."""
-    return (np.random.default_rng(seed).permutation(clusters) % GROUPS).astype(np.uint8)
+    group = (np.random.default_rng(seed).permutation(clusters) % GROUPS).astype(np.uint8)
+    group.flags.writeable = False  # it is given again
+    return group
 
 
 def spread_of_groups(value: float, groups: Floats) -> Floats:

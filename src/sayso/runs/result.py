@@ -130,12 +130,16 @@ class Result:
         return f"{', '.join(manifest.protocols)}, model {model}, data {data}, {size}"
 
 
-def few_answers(manifest: Manifest) -> str:
-    """Return how many of a run's requests were answered, where that is less than half; else ""."""
-    requests, failed = (manifest.tokens.get(name, 0) for name in ("requests", "failed"))
+def few_answers(requests: int, failed: int) -> str:
+    """Return how many requests were answered, where that is less than half; else ""."""
     if 2 * failed <= requests:
         return ""
     return f"only {requests - failed:,} of {requests:,} requests were answered, fewer than half"
+
+
+def lost_answers(manifest: Manifest) -> str:
+    """Return :func:`few_answers` of a run."""
+    return few_answers(*(manifest.tokens.get(name, 0) for name in ("requests", "failed")))
 
 
 def summary_of(result: Result) -> Summary:

@@ -25,6 +25,7 @@ from sayso.engines.prices import Price, price_of
 from sayso.engines.ray.engine import RaySettings
 from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
+from sayso.processes import seldom_collected
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import coherence_cautions
@@ -752,7 +753,7 @@ def execute(job: Job, progress: Progress | None = None, meter: Meter | None = No
     with open_job(job, progress, meter=meter) as opened:
         manifest = manifest_of(opened)
         path = Path(job.out) if job.out else Path("runs") / folder_name(manifest)
-        with one_writer(path, job.command or "sayso.run"):
+        with seldom_collected(), one_writer(path, job.command or "sayso.run"):
             return _execute(opened, manifest, path)
 
 

@@ -524,7 +524,9 @@ class Summary(msgspec.Struct):
             self._count_problem(kind, other.examples[kind], count)
 
     def _count_reason(self, method: str, kind: str, reason: str, count: int) -> None:
-        counted = self.reasons.setdefault(method, {})
+        counted = self.reasons.get(method)
+        if counted is None:
+            counted = self.reasons[method] = {}
         if kind in counted or len(counted) < MOST_REASONS:
             _count(counted, kind, count)
             self.worded.setdefault(kind, reason)

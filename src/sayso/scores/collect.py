@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -578,31 +578,49 @@ def _fitting(question: str, engine: Engine, examples: Examples) -> int:
 def _fill(
     cases: Sequence[Case],
     meaning: Meaning,
-    pairs: Sequence[tuple[Sequence[tuple[str, str]], tuple[int, ...]]],
+    pairs: Sequence[_Pairs],
     names: tuple[str, str],
 ) -> None:
     """Ask about all pairs of all cases at once and give each case its two tables."""
     triples = [
-        (case.question, a, b) for case, (mine, _) in zip(cases, pairs, strict=True) for a, b in mine
+        (case.question, a, b)
+        for case, mine in zip(cases, pairs, strict=True)
+        for a, b in mine.texts
     ]
-    # draws repeat each other
+    # a question may come again
     places = {triple: place for place, triple in enumerate(dict.fromkeys(triples))}
     relations = meaning.table([*places])[[places[triple] for triple in triples]]
     at = 0
-    for case, (mine, shape) in zip(cases, pairs, strict=True):
-        part = relations[at : at + len(mine)]
-        at += len(mine)
+    for case, mine in zip(cases, pairs, strict=True):
+        part = relations[at : at + len(mine.texts)]
+        at += len(mine.texts)
         for column, name in enumerate(names):
             if column == 0 or meaning.three:
-                case.evidence[name] = part[:, column].reshape(shape)
+                case.evidence[name] = part[:, column].reshape(mine.shape)[mine.where]
+
+
+class _Pairs(NamedTuple):
+    """Pairs of different texts, the shape of their table, and where its cells go: draws repeat."""
+
+    texts: list[tuple[str, str]]
+    shape: tuple[int, int]
+    where: tuple[NDArray[Any], ...] | list[int]
+
+
+def _numbered(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return the different texts, and the place among them of each text."""
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    return [*places], [places[text] for text in texts]
 
 
 def between_draws(cases: Sequence[Case], meaning: Meaning) -> None:
     """Find (k, k) tables between the draws: ``entail`` and ``contra``."""
     held = [case for case in cases if len(case.draws) > 1 and "entail" not in case.evidence]
-    pairs = [
-        ([(a, b) for a in case.draws for b in case.draws], (len(case.draws),) * 2) for case in held
-    ]
+    pairs = []
+    for case in held:
+        draws, at = _numbered(case.draws)
+        mine = [(a, b) for a in draws for b in draws]
+        pairs.append(_Pairs(mine, (len(draws), len(draws)), np.ix_(at, at)))
     _fill(held, meaning, pairs, ("entail", "contra"))
 
 
@@ -612,8 +630,9 @@ def against_answer(cases: Sequence[Case], meaning: Meaning) -> None:
     pairs = []
     for case in held:
         answer = case.answer or ""
-        mine = [pair for draw in case.draws for pair in ((draw, answer), (answer, draw))]
-        pairs.append((mine, (len(case.draws), 2)))
+        draws, at = _numbered(case.draws)
+        mine = [pair for draw in draws for pair in ((draw, answer), (answer, draw))]
+        pairs.append(_Pairs(mine, (len(draws), 2), at))
     _fill(held, meaning, pairs, ("answer_entail", "answer_contra"))
 
 
@@ -626,8 +645,9 @@ def against_sentences(cases: Sequence[Case], meaning: Meaning) -> None:
         parts = _sentences(case)
         if parts:
             held.append(case)
-            mine = [(draw, text) for text in parts for draw in case.draws]
-            pairs.append((mine, (len(parts), len(case.draws))))
+            draws, at = _numbered(case.draws)
+            mine = [(draw, text) for text in parts for draw in draws]
+            pairs.append(_Pairs(mine, (len(parts), len(draws)), np.ix_(range(len(parts)), at)))
     _fill(held, meaning, pairs, ("sentence_entail", "sentence_contra"))
 
 
@@ -649,10 +669,8 @@ def similarity(cases: Sequence[Case]) -> None:
     """Find (k, k) ROUGE-L F1 between the draws, on words of any script; equal texts are 1."""
     for case in cases:
         if len(case.draws) > 1 and "similarity" not in case.evidence:
-            texts = [text.strip()[:LONGEST] for text in case.draws]
-            places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-            at = [places[text] for text in texts]
-            case.evidence["similarity"] = rouge_l_table([*places])[np.ix_(at, at)]
+            texts, at = _numbered([text.strip()[:LONGEST] for text in case.draws])
+            case.evidence["similarity"] = rouge_l_table(texts)[np.ix_(at, at)]
 
 
 def similarity_to_answer(cases: Sequence[Case]) -> None:

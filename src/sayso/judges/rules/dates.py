@@ -197,15 +197,16 @@ def _spelled(m: re.Match[str]) -> Iterator[Date]:
 
 #: Readers in order, each with what a text must hold for its pattern to find anything.
 _MONTHLY = _pattern("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec")
-_DIGITS = _pattern(r"\d{3}")
 _READERS = (
-    (_DIGITS, _ISO, _iso), (_MONTHLY, _MDY, _written), (_MONTHLY, _DMY, _written),
-    (_MONTHLY, _ORDINAL_DAY, _written), (_MONTHLY, _MY, _written), (_DIGITS, _NUMERIC, _numeric),
-    (_pattern(r"centur|c\."), _CENTURY, _century), (_DIGITS, _DECADE, _decade),
-    (_DIGITS, _SPAN, _span), (_pattern(r"\d\s*[abc]|d\.?\s*\d"), _WITH_ERA, _year),
-    (_DIGITS, _YEAR, _year), (_DIGITS, _SHORT_YEAR, _year),
+    (_pattern(r"\d[-/]\d"), _ISO, _iso), (_MONTHLY, _MDY, _written), (_MONTHLY, _DMY, _written),
+    (_MONTHLY, _ORDINAL_DAY, _written), (_MONTHLY, _MY, _written),
+    (_pattern(r"\d[-/.]\d"), _NUMERIC, _numeric), (_pattern(r"centur|c\."), _CENTURY, _century),
+    (_pattern(r"0\s?['\u2019]?s"), _DECADE, _decade), (_pattern(r"\d\D+\d"), _SPAN, _span),
+    (_pattern(r"\d\s*[abc]|d\.?\s*\d"), _WITH_ERA, _year),
+    (_pattern(r"[012]\d{3}"), _YEAR, _year), (_pattern(r"\s\d{3}(?!\d)"), _SHORT_YEAR, _year),
     (_pattern("te[en]|twe|eleven"), _SPELLED, _spelled),
 )  # fmt: skip
+_NEEDED = tuple({needed: None for needed, _, _ in _READERS})
 
 
 @lru_cache(maxsize=4096)
@@ -216,11 +217,13 @@ def find_dates(text: str) -> tuple[Date, ...]:
     """
     if not (_DIGIT.search(text) or _WORDY.search(text) or any(map(str.isdigit, text))):
         return ()
-    held = {needed: needed.search(text) for needed, _, _ in _READERS}
+    held = {needed: needed.search(text) for needed in _NEEDED}
     found: list[Date] = []
     taken = bytearray(len(text))
     for needed, pattern, reader in _READERS:
-        for m in pattern.finditer(text) if held[needed] else ():
+        if not held[needed]:
+            continue
+        for m in pattern.finditer(text):
             if taken[m.start()] or taken[m.end() - 1]:
                 continue
             dates = [d for d in reader(m) if _possible(d.month, d.day)]

@@ -335,8 +335,6 @@ _COUNTING = frozenset([*NUMBER_WORDS, *_SCALES, "half"])
 def _in_words(items: list[Token], i: int) -> tuple[float, int] | None:
     """Read a number in words from token i: ("two hundred and fifty") -> (250, next)."""
     total, part, seen, k = 0.0, 0.0, False, i
-    if fold(items[i].raw) not in _COUNTING:
-        return None
     while k < len(items):
         word = fold(items[k].raw)
         following = fold(items[k + 1].raw) if k + 1 < len(items) else ""
@@ -440,6 +438,10 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
     found: list[Quantity] = []
     i = 0
     while i < len(items):
+        raw = items[i].raw
+        if not raw[0].isdecimal() and fold(raw) not in _COUNTING:
+            i += 1
+            continue
         digits = _in_digits(text, items[i])
         if digits is not None:
             (value, slack, end), k = digits, i + 1

@@ -92,8 +92,13 @@ def words_of(text: str, low: int = 0, high: int | None = None) -> Sentence:
 
 def sentences_of(text: str) -> list[Sentence]:
     """Return the sentences of a text as words."""
-    spans = sentences(text)
-    return [row for span in spans if (row := words_of(text, span.start, span.end))]
+    return list(_rows(text))
+
+
+@lru_cache(maxsize=512)
+def _rows(text: str) -> tuple[Sentence, ...]:
+    rows = (words_of(text, span.start, span.end) for span in sentences(text))
+    return tuple(row for row in rows if row)
 
 
 # ---- what is asked

@@ -327,7 +327,7 @@ def tokens(text: str) -> list[Token]:
     return list(_tokens(text))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def _tokens(text: str) -> list[Token]:
     found: list[Token] = []
     for match in _TOKEN.finditer(text):

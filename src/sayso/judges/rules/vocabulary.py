@@ -189,18 +189,17 @@ _PLACE = regex(
 _PERSON = regex(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 
 
+_EXPECTED: dict[Expected, re.Pattern[str]] = {
+    "date": _DATE, "place": _PLACE, "person": _PERSON, "number": _NUMBER,
+}  # fmt: skip
+
+
 @lru_cache(maxsize=8192)
 def expected(question: str, hint: str = "") -> Expected:
     """Return the kind of answer that a question expects; ``hint`` is the aspect's description."""
     for text in (question[-2000:], hint[-2000:]):
-        kinds: dict[Expected, object] = {
-            "date": _DATE.search(text),
-            "place": _PLACE.search(text),
-            "person": _PERSON.search(text),
-            "number": _NUMBER.search(text),
-        }
-        for kind, match in kinds.items():
-            if match:
+        for kind, pattern in _EXPECTED.items():
+            if pattern.search(text):
                 return kind
     return "any"
 
