@@ -234,7 +234,7 @@ ALONE = {
     "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",
     "sayso.engines.hf.force": "reading given text, a subject of its own",
     "sayso.engines.openai.batches": "batch files, a subject of its own",
-    "sayso.engines.ray.worker": "what runs in actors, apart from the command's side",
+    "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
     "sayso.judges.cascade": "a judge, opened by name",
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
     "sayso.score_files.page": "the page of sayso score, beside its tables",

@@ -7,13 +7,18 @@ import socket
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from sayso.engines import open_model
+from sayso.engines import open_classifier, open_model
+from sayso.engines.ray.classifier import RayClassifier, Reader
 from sayso.engines.ray.engine import RaySettings, check_listening, open_ray
 from sayso.engines.ray.worker import DEATHS, GIVEN_UP, Ledger, Task, Worker, replies_in, row_name
 from sayso.records import Generation, InputError, Request, ask, request_key
+from sayso.runs.tools import Toolbox
+from sayso.version import __version__
+from support.nli_models import ORDERS, make_nli
 
 needs_ray = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="Ray is not installed"
@@ -326,3 +331,76 @@ def test_an_address_where_nobody_listens_is_one_line() -> None:
 def test_another_version_in_the_cluster_says_so(tmp_path: Path, identity: str) -> None:
     table = Worker("builtin", {}, identity, str(tmp_path), "0.0.1")(batch(prompts(1)))
     assert "install the same everywhere" in table.column("problem").to_pylist()[0]
+
+
+# ---- comparing meanings
+
+
+PAIRS = [(f"Ann was born in town {n}", f"Bo lives in {n % 7}") for n in range(40)]
+
+
+def pairs_table(pairs: list[tuple[str, str]]) -> pa.Table:
+    premises, hypotheses = zip(*pairs, strict=True)
+    return pa.table(
+        {"row": range(len(pairs)), "premise": list(premises), "hypothesis": list(hypotheses)}
+    )
+
+
+def test_an_actor_reads_pairs_as_the_classifier_does_here(tmp_path: Path) -> None:
+    folder = str(make_nli(tmp_path / "nli", ORDERS[1]))
+    here = open_classifier(folder)
+    reader = Reader(folder, here.identity)
+    long = [("a b c " * 60, "x"), *PAIRS[:3]]
+    for pairs, truncated in ((PAIRS, 0), (long, 1)):
+        table = reader(pairs_table(pairs))
+        assert np.asarray(table.column("shares").to_pylist()) == pytest.approx(
+            here.classify(pairs), abs=1e-6
+        )
+        assert sum(table.column("pairs").to_pylist()) == len(pairs)
+        assert sum(table.column("truncated").to_pylist()) == truncated
+        assert set(table.column("problem").to_pylist()) == {""}
+
+
+@pytest.mark.parametrize(
+    ("identity", "version", "told"),
+    [("another", __version__, "is another model"), ("", "0.0.1", "install the same everywhere")],
+)
+def test_another_classifier_or_version_says_so(
+    tmp_path: Path, identity: str, version: str, told: str
+) -> None:
+    folder = str(make_nli(tmp_path / "nli", ORDERS[1]))
+    table = Reader(folder, identity, version=version)(pairs_table(PAIRS[:2]))
+    assert [told in problem for problem in table.column("problem").to_pylist()] == [True, True]
+    assert table.column("shares").to_pylist() == [[], []]
+    remote = RayClassifier(open_classifier(folder), folder, RaySettings(tmp_path))
+    with pytest.raises(InputError, match=told):
+        remote._take(table, np.zeros((2, 3)))
+
+
+@needs_ray
+def test_meanings_are_compared_by_actors_and_known_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayso.engines.ray.classifier.FEW", 10)
+    monkeypatch.setattr("sayso.engines.ray.classifier.BATCH", 16)
+    folder = str(make_nli(tmp_path / "nli", ORDERS[1]))
+    questions = [f"Where was {n} born?" for n in range(6)]
+    groups = [[f"Town {n * k % 5}", f"In {k} {n}", "Nobody knows"] for n in range(6) for k in (3,)]
+    triples = [(q, a, b) for q, g in zip(questions, groups, strict=True) for a in g for b in g]
+    found = []
+    for ray in (None, RaySettings(tmp_path, "", 2)):
+        box = Toolbox(None, folder, tmp_path / str(bool(ray)), ray=ray)
+        meaning = box.tools(engine=False, meaning=True).meaning
+        assert meaning is not None
+        table, clusters = meaning.table(triples), meaning.clusters(questions, groups)
+        remembered = meaning._classifier  # type: ignore[attr-defined]
+        asked = remembered.asked
+        assert np.array_equal(meaning.table(triples), table)
+        assert remembered.asked == asked > 10
+        found.append((table, clusters, asked, remembered._classifier.pairs if not ray else asked))
+        if ray:
+            assert remembered._classifier._started
+            assert remembered._classifier.classifier.pairs == asked  # counted as if read here
+        box.close()
+    assert found[0][0] == pytest.approx(found[1][0], abs=1e-6)
+    assert found[0][1:] == found[1][1:]

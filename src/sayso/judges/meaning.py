@@ -144,7 +144,8 @@ class ModelMeaning:
         """
         texts = [[*map(_cut, group)] for group in groups]
         shown = [q[:LONGEST] for q in questions] if self._condition else None
-        relations = Relations(self._classifier)
+        batch = getattr(self._classifier, "batch", 4096)
+        relations = Relations(self._classifier, batch=batch)
         return cluster_many(texts, relations, shown, self._strict, self._overwrite)
 
     def _pair(self, question: str, premise: str, hypothesis: str) -> tuple[str, str]:

@@ -763,7 +763,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     notices = job.plan.check_other_runs(job.settings, manifest, questions)
     new = not RunFolder.exists(path)
     folder = open_folder(path, manifest)
-    tools = RunTools(None if _is_recorded(job) else opened.model, job.cache_folder)
+    tools = RunTools(None if _is_recorded(job) else opened.model, job.cache_folder, job.ray)
     further = further_models(opened)
     sources = KnowledgeSources(questions, job.cache_folder)
     work = FolderRun(

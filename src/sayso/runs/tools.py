@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from sayso.engines import open_classifier
 from sayso.engines.engine import Classifier, Engine, EngineWrapper, StateWatcher
+from sayso.engines.ray.classifier import RayClassifier
+from sayso.engines.ray.engine import RaySettings
 from sayso.judges.meaning import LlmClassifier, Meaning, ModelMeaning, RulesMeaning, label_columns
 from sayso.prompts import check_folder
 from sayso.records import (
@@ -67,7 +69,7 @@ class Toolbox:
     and whether its answer is true; ``prompts`` is a folder of the user's own prompts. ``panel`` are
     names of models that judge answers without a gold; ``sentences``: the model is also asked of
     each sentence and sample. ``opening`` says how the model is opened
-    (:func:`~sayso.runs.costs.model_options`).
+    (:func:`~sayso.runs.costs.model_options`); with ``ray`` meanings are compared in Ray's actors.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Toolbox:
         panel: Sequence[str] = (),
         sentences: bool = False,
         opening: Mapping[str, str | float | None] = MappingProxyType({}),
+        ray: RaySettings | None = None,
     ) -> None:
         if ask and model is None:
             raise InputError("--ask asks the model that gave the answers: name it with --model")
@@ -105,6 +108,7 @@ class Toolbox:
         #: shown before the question whether an answer is true; none unless a caller sets them
         self.examples: Examples | None = None
         self._model, self._nli, self._opening = model, nli, opening
+        self._ray = ray
         self._price, self._meter = price, meter or Meter()
         self._folder = Path(cache) if cache is not None else default_cache_folder()
         self._rules = {"strict": strict, "condition": condition}
@@ -234,13 +238,15 @@ class Toolbox:
         if isinstance(nli, str) and nli.startswith("llm:"):
             name, meter = nli.removeprefix("llm:"), self._meter
             kept = self._cache(FILE_NAME)
-            engine, price = open_priced(name, meter.max_cost, price=self._price)
+            engine, price = open_priced(name, meter.max_cost, price=self._price, ray=self._ray)
             self._open.callback(engine.close)
             classifier = LlmClassifier(
                 CachedEngine(engine, kept, who="nli", price=price, meter=meter)
             )
         elif isinstance(nli, str):
             classifier = open_classifier(nli)
+            if self._ray is not None:
+                classifier = RayClassifier(classifier, nli, self._ray)
             self._open.callback(classifier.close)
         try:
             label_columns(classifier.labels)
@@ -254,14 +260,14 @@ class Toolbox:
 class RunTools:
     """The tools of a run: its model, and a :class:`Toolbox` for each ``nli`` asked for by name."""
 
-    def __init__(self, engine: Engine | None, cache: Path) -> None:
-        self._engine, self._cache = engine, cache
+    def __init__(self, engine: Engine | None, cache: Path, ray: RaySettings | None = None) -> None:
+        self._engine, self._cache, self._ray = engine, cache, ray
         self._boxes: dict[str, Toolbox] = {}
 
     def open(self, nli: str) -> Tools:
         """Return the tools with meanings compared by ``nli``."""
         if nli not in self._boxes:
-            self._boxes[nli] = Toolbox(self._engine, nli, self._cache)
+            self._boxes[nli] = Toolbox(self._engine, nli, self._cache, ray=self._ray)
         return self._boxes[nli].tools(engine=self._engine is not None, meaning=True)
 
     @property
@@ -422,6 +428,7 @@ class RememberedClassifier:
         self.identity = classifier.identity
         self.labels = classifier.labels
         self.signature = str(getattr(classifier, "signature", classifier.identity))
+        self.batch = int(getattr(classifier, "batch", 4096))
         self.asked = 0
         self.known = 0
 

@@ -236,52 +236,15 @@ class RayEngine(EngineWrapper):
         """Connect to Ray, or start one here, and make the folder of shards."""
         if self._folder is None:
             self._folder = self._own_folder()
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is run
-        import ray
+        self.started |= connect(self.settings.address)
 
-        address = self.settings.address or os.environ.get("RAY_ADDRESS", "")
-        if not ray.is_initialized():
-            check_listening(address)
-            how: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
-            if not address:
-                how |= {"include_dashboard": False, "object_store_memory": OBJECTS}
-            try:
-                ray.init(address=address or "local", **how)
-            except Exception as error:  # of an address, a version, a port: Ray raises all sorts
-                raise InputError(
-                    f"Ray cannot be reached at {address or 'this machine'}: "
-                    f"{describe_failure(error)}; expected the address of a running head, HOST:6379 "
-                    "or ray://HOST:10001, with the same versions of Ray and Python, and where it "
-                    "asks for a token RAY_AUTH_MODE=token here too (docs/scaling.md)"
-                ) from None
-            self.started = True
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
-        context = ray.data.DataContext.get_current()
-        context.enable_progress_bars = False
-        context.print_on_execution_start = False
-
-    def _share(self, ray: Any) -> _Share:
-        """Return what each actor gets of the cluster.
-
-        Raises InputError where so many actors find no place.
-        """
-        has = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        gpus = sum(node.get("GPU", 0.0) for node in has)
+    def _share(self, ray: Any) -> Share:
+        """Return what each actor gets of the cluster."""
         here = self.options.get("device") == "cpu" or self.identity.startswith("api:")
-        useful = has if here or not gpus else [node for node in has if node.get("GPU")]
-        self.actors = self.settings.actors or int(0 if here else gpus) or max(1, len(useful))
-        gpu = 0.0 if here or not gpus else min(1.0, gpus / self.actors)
-        cpus = sum(node.get("CPU", 0.0) for node in useful)
-        each = -(-self.actors // max(1, len(useful)))  # actors that meet on one machine
-        mine = min((node.get("CPU", 0.0) / each for node in useful), default=0.0)
-        mine = float(int(mine)) if mine >= 1 else round(mine - 0.005, 2)
-        if mine < 0.1:
-            raise InputError(
-                f"{self.actors} actors find no place: Ray has {cpus:g} CPUs on {len(useful)} "
-                "machines, and an actor needs a tenth of one; start fewer (--ray-actors)"
-            )
-        threads = not gpu and not self.identity.startswith(("api:", "vllm|"))
-        return _Share(mine, gpu, {"threads": max(1, int(mine))} if threads else {})
+        threads = not self.identity.startswith(("api:", "vllm|"))
+        share = share_of(ray, self.settings.actors, gpus=not here, threads=threads)
+        self.actors = share.actors
+        return share
 
     # ---- folders of shards
 
@@ -332,6 +295,67 @@ class RayEngine(EngineWrapper):
         self._folder, self._left = None, {}
 
 
+def connect(address: str) -> bool:
+    """Connect to Ray, or start one here; return whether that was still to be done. InputError."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is run
+    import ray
+    import ray.data
+
+    address = address or os.environ.get("RAY_ADDRESS", "")
+    new = not ray.is_initialized()
+    if new:
+        check_listening(address)
+        how: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+        if not address:
+            how |= {"include_dashboard": False, "object_store_memory": OBJECTS}
+        try:
+            ray.init(address=address or "local", **how)
+        except Exception as error:  # of an address, a version, a port: Ray raises all sorts
+            raise InputError(
+                f"Ray cannot be reached at {address or 'this machine'}: "
+                f"{describe_failure(error)}; expected the address of a running head, HOST:6379 "
+                "or ray://HOST:10001, with the same versions of Ray and Python, and where it "
+                "asks for a token RAY_AUTH_MODE=token here too (docs/scaling.md)"
+            ) from None
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    return new
+
+
+class Share(NamedTuple):
+    """How many actors there are, what each gets of the machines, and options that follow."""
+
+    actors: int
+    cpus: float
+    gpus: float
+    options: dict[str, object]
+
+
+def share_of(ray: Any, wanted: int | None, *, gpus: bool, threads: bool) -> Share:
+    """Return what each actor gets of the cluster, where ``wanted`` is none one for each GPU.
+
+    ``gpus``: the model may use them; ``threads``: it takes a number of threads on CPUs. Raises
+    InputError where so many actors find no place.
+    """
+    has = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    found = sum(node.get("GPU", 0.0) for node in has) if gpus else 0.0
+    useful = [node for node in has if node.get("GPU")] if found else has
+    actors = wanted or int(found) or max(1, len(useful))
+    cpus = sum(node.get("CPU", 0.0) for node in useful)
+    each = -(-actors // max(1, len(useful)))  # actors that meet on one machine
+    mine = min((node.get("CPU", 0.0) / each for node in useful), default=0.0)
+    mine = float(int(mine)) if mine >= 1 else round(mine - 0.005, 2)
+    if mine < 0.1:
+        raise InputError(
+            f"{actors} actors find no place: Ray has {cpus:g} CPUs on {len(useful)} "
+            "machines, and an actor needs a tenth of one; start fewer (--ray-actors)"
+        )
+    options: dict[str, object] = {"threads": max(1, int(mine))} if threads and not found else {}
+    return Share(actors, mine, min(1.0, found / actors), options)
+
+
 def check_listening(address: str) -> None:
     """Refuse the address of a cluster where nobody listens: Ray would wait for ever. InputError."""
     host, colon, port = address.rpartition("://")[2].rpartition(":")
@@ -344,14 +368,6 @@ def check_listening(address: str) -> None:
             f"nobody listens at {address} ({error}): expected the address of a running Ray head, "
             "as `ray start --head` prints it (--ray-address, or RAY_ADDRESS)"
         ) from None
-
-
-class _Share(NamedTuple):
-    """An actor's CPUs and GPUs, and the options that follow from them."""
-
-    cpus: float
-    gpus: float
-    options: dict[str, object]
 
 
 def _plain(given: str | Sequence[int]) -> str | tuple[int, ...]:
