@@ -138,6 +138,15 @@ def test_calls_go_where_there_is_room() -> None:
         assert line.count("(0 calls failed)") == 4
 
 
+def test_an_option_that_is_not_taken_is_no_failed_call() -> None:
+    with several([None] * 2, {"refuses": ("seed",)}, concurrency=4) as (servers, engine):
+        found = answers(engine, *[ask(f"Who {n}?") for n in range(40)])
+        assert [a.problem for a in found if a.problem] == []
+        assert sum(server.number for server in servers) > 40
+        (line,) = [n for n in engine.notices if n.startswith("answers by endpoint")]
+        assert line.count("(0 calls failed)") == 2
+
+
 def places(servers: list[BadServer]) -> dict[str, set[int]]:
     """Return which servers answered each prompt."""
     found: dict[str, set[int]] = {}

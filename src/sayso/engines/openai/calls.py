@@ -741,7 +741,7 @@ class Asker:
         if fault is None:
             self.accepted.add(kind_of(body))
             return None
-        self.faults += 1
+        self.faults += fault.kind != "refused"  # an option that is not taken is no fault of it
         outcome = await self._decide(call, fault, body)
         if call.session.cancelled:
             return None

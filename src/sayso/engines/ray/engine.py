@@ -182,8 +182,8 @@ class RayEngine(EngineWrapper):
         )
         draws = max(1, sum(len(task.requests) for task in tasks) // len(tasks))
         size = max(1, min(BATCH // draws, -(-len(tasks) // (self.actors * ROUNDS))))
-        rows = ray.data.from_arrow([data.slice(at, size) for at in range(0, len(tasks), size)])
-        answered = rows.map_batches(
+        parts = [data.slice(at, size) for at in range(0, len(tasks), size)]
+        answered = ray.data.from_arrow(parts).map_batches(
             Worker,
             fn_constructor_args=(
                 self.model, {**self.options, **share.options}, self.identity, str(self._folder),
@@ -191,7 +191,7 @@ class RayEngine(EngineWrapper):
             ),
             batch_size=size,
             batch_format="pyarrow",
-            compute=ray.data.ActorPoolStrategy(size=self.actors),
+            compute=ray.data.ActorPoolStrategy(size=min(self.actors, len(parts))),
             num_cpus=share.cpus,
             num_gpus=share.gpus,
         )  # fmt: skip
