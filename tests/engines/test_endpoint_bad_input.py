@@ -111,7 +111,7 @@ def test_an_endpoint_that_refuses_everything() -> None:
 
 
 def test_an_endpoint_without_a_list_of_models() -> None:
-    with BadServer() as server, pytest.raises(InputError, match="or name the model, as URL#model"):
+    with BadServer() as server, pytest.raises(InputError, match="list, name the model: URL#model"):
         open_model(server.url.replace("/v1", "/v2"))
 
 

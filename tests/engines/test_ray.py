@@ -168,6 +168,7 @@ def test_replies_that_a_killed_command_left_are_not_asked_again(
     engine.tell = told.append
     found = dict(engine.complete(task.requests))  # all of it: Ray is not even started
     assert told == ["2 of 2 answers are taken over from a command that was stopped"]
+    assert engine.notices == ["2 answers taken over from a command that was stopped"]
     assert [found[n].text for n in range(2)] == ["draw 0", "draw 1"]
     assert not engine.started
     engine.close()

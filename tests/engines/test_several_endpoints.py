@@ -147,6 +147,16 @@ def test_an_option_that_is_not_taken_is_no_failed_call() -> None:
         assert line.count("(0 calls failed)") == 2
 
 
+def test_reasons_of_repeated_calls_add_up_to_their_number() -> None:
+    sometimes = lambda number, body: "500" if number % 5 == 4 else "ok"  # noqa: E731
+    with several([sometimes] * 2, {"refuses": ("seed",)}, concurrency=4) as (servers, engine):
+        answers(engine, *[ask(f"Who {n}?") for n in range(40)])
+        broken = sum(server.did["500"] for server in servers)
+        assert broken > 1
+        (line,) = [n for n in engine.notices if "repeated" in n]
+        assert line == f"{broken} calls to the endpoints were repeated (status 500: {broken})"
+
+
 def places(servers: list[BadServer]) -> dict[str, set[int]]:
     """Return which servers answered each prompt."""
     found: dict[str, set[int]] = {}

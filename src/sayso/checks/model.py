@@ -1095,19 +1095,24 @@ def render_check(result: Check, console: Console) -> None:
 
 
 def _render_endpoints(result: Check, console: Console) -> None:
-    """Print in what several endpoints differ, a line for each."""
+    """Print in what several endpoints of one model differ, a line for each address."""
     answered = [endpoint for endpoint in result.endpoints if not endpoint.problem]
     if not answered:
         return
     first = answered[0]
-    say(console, f"{len(result.endpoints)} endpoints, compared with {first.name}", "bold")
+    say(console, f"{len(result.endpoints)} endpoints, compared with {_address(first.name)}", "bold")
     table = folded_table(console, "", "")
     for endpoint in result.endpoints:
         alone = endpoint is first and not endpoint.differs
         text = "what it can do stands above" if alone else _alike(endpoint)
         style = "" if alone else "green" if text == "the same" else "yellow"
-        table.add_row(data(endpoint.name, console), data(text, console, style))
+        table.add_row(data(_address(endpoint.name), console), data(text, console, style))
     console.print(table)
+
+
+def _address(name: str) -> str:
+    """Return an endpoint's name without that of the model."""
+    return name.partition("#")[0]
 
 
 def _left_out_texts(result: Check) -> list[str]:

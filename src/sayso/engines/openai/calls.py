@@ -750,6 +750,8 @@ class Asker:
             outcome = self._beyond(self._problem(fault)) if late else 0.0
         if isinstance(outcome, float):
             self.counts.retries += 1
+            if fault.kind != "refused":
+                self.shared.again[outline(fault)] += 1
             call.avoid = None if fault.kind == "refused" and self.ended is None else self
             return outcome
         if isinstance(outcome, InputError):
@@ -856,7 +858,6 @@ class Asker:
         """Slow down, pause or back off; give up after enough of it."""
         now = self.dispatcher.loop.time()
         pace, retries = self.pace, self.options.retries
-        self.shared.again[outline(fault)] += 1
         self.shared.odd_wait = self.shared.odd_wait or fault.odd
         if fault.kind in ("busy", "away"):
             self.put_off = self._problem(fault)

@@ -276,9 +276,11 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
     return f"{model}: {url} does not list its models ({reason})"
 
 
-def retry_notice(reasons: Counter[str], retries: int) -> list[str]:
-    """Return one sentence on repeated calls, most frequent reasons first."""
+def retry_notice(reasons: Counter[str], endpoints: int) -> list[str]:
+    """Return one sentence on calls repeated for a fault, most frequent reasons first."""
     if not reasons:
         return []
     counted = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.most_common(6))
-    return [f"{retries:,} calls to the endpoint were repeated ({counted})"]
+    count, where = sum(reasons.values()), "the endpoint" if endpoints == 1 else "the endpoints"
+    were = "call to {} was" if count == 1 else "calls to {} were"
+    return [f"{count:,} {were.format(where)} repeated ({counted})"]

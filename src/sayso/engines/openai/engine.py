@@ -145,7 +145,7 @@ class EndpointEngine:
             ),
             *asker.learned.notices,
             *([safe_line(shared.odd_wait, asker.endpoint.secrets)] if shared.odd_wait else []),
-            *retry_notice(shared.again, shared.counts.retries),
+            *retry_notice(shared.again, len(self.dispatcher.askers)),
             *_by_endpoint(self.dispatcher.askers),
             *self.listing_notices,
         ]
@@ -166,8 +166,8 @@ class EndpointEngine:
         served = self.thread.wait(self.asker.models(), 60.0)
         if not isinstance(served, list):
             line = explain(endpoint, served)
-            hint = "" if served.kind == "away" else "; or name the model, as URL#model"
-            raise InputError(line + hint)
+            hint = "; to ask it without its list, name the model: URL#model"
+            raise InputError(line if served.kind == "away" else line + hint)
         if len(served) != 1:
             shown = (safe_line(name, endpoint.secrets, 60) for name in sorted(served)[:8])
             names = ", ".join(f"{endpoint.url}#{name}" for name in shown)

@@ -72,6 +72,7 @@ class RayEngine(EngineWrapper):
         self._left: dict[Path, set[bytes]] = {}
         self._held = False
         self._told: dict[str, tuple[str, ...]] = {}
+        self._taken_over = 0
         self._draws_vary: bool | None = None
         self.tell: Callable[[str], None] = lambda text: None
 
@@ -107,6 +108,8 @@ class RayEngine(EngineWrapper):
             for text in told:
                 everywhere = all(text in other for other in self._told.values())
                 own.append(text if everywhere or not several else f"{text} (actor {number})")
+        if self._taken_over:
+            own.append(f"{self._taken_over:,} answers taken over from a command that was stopped")
         return list(dict.fromkeys(own))
 
     def hold(self) -> int:
@@ -121,6 +124,7 @@ class RayEngine(EngineWrapper):
         keys = [request_key(request, self.identity) for request in wanted]
         found = self._leftovers(keys)
         if found:
+            self._taken_over += len(found)
             self.tell(
                 f"{len(found):,} of {len(set(keys)):,} answers are taken over from a command that "
                 "was stopped"
