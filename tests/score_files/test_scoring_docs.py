@@ -28,7 +28,7 @@ def test_the_commands_run(
     assert len(commands(DOC)) == 6
     walk(commands(DOC), capsys)
     assert Path("answers.scored.jsonl").exists()
-    assert '"tokens": ["' in Path("with-tokens.jsonl").read_text(encoding="utf-8")
+    assert '"tokens":["' in Path("with-tokens.jsonl").read_text(encoding="utf-8")
 
 
 def test_the_python_runs(tmp_path: Path) -> None:

@@ -923,13 +923,13 @@ def digest_of(by: tuple[object, ...], rows: Sequence[AnswerRow]) -> str:
 
     The columns of a row keep their order, in which they are written.
     """
-    digest = hashlib.blake2b(msgspec.json.encode(by), digest_size=16)
+    digest = hashlib.blake2b(msgspec.msgpack.encode(by), digest_size=16)
     for row in rows:
         try:
-            data = msgspec.json.encode(row, enc_hook=repr)
-        except UnicodeEncodeError:  # half of a surrogate pair
-            data = repr(row).encode()
-        digest.update(data + b"\n")
+            data = msgspec.msgpack.encode(row, enc_hook=repr)
+        except (UnicodeEncodeError, OverflowError):  # half of a surrogate pair, a large integer
+            data = repr(row).encode("utf-8", "backslashreplace")
+        digest.update(data)
     return digest.hexdigest()
 
 

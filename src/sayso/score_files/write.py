@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -97,11 +98,20 @@ def encoded(form: Form, rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
 
 
 def _lines(rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
-    lines = (
-        json.dumps({**row.own, **values}, ensure_ascii=False)
-        for row, values in zip(rows, new, strict=True)
-    )
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+    whole = [{**row.own, **values} for row, values in zip(rows, new, strict=True)]
+    try:
+        return _JSON.encode_lines(whole)
+    except (TypeError, UnicodeEncodeError):  # half of a surrogate pair
+        return b"".join(_line(row) + b"\n" for row in whole)
+
+
+_JSON = msgspec.json.Encoder()
+
+
+def _line(row: Mapping[str, object]) -> bytes:
+    """Return a row as JSON; half of a surrogate pair becomes a question mark."""
+    text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
 
 
 def _table(
@@ -247,10 +257,10 @@ def _add_to_lines(
                     row[name] = value
                 if number in reasons:
                     row[PROBLEMS] = {**(row.get(PROBLEMS) or {}), name: reasons[number]}
-                line = json.dumps(row, ensure_ascii=False).encode("utf-8", "replace")
+                line = _line(row)
             elif value is not None:
-                comma = b", " if line != b"{}" else b""
-                line = line[:-1] + comma + known + b": " + json.dumps(value).encode() + b"}"
+                comma = b"," if line != b"{}" else b""
+                line = line[:-1] + comma + known + b":" + json.dumps(value).encode() + b"}"
             with disk_errors(path):
                 file.write(line + b"\n")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import accumulate, chain
 from typing import Any, TypeVar
 
 import msgspec
@@ -161,13 +162,19 @@ def array(answer: Answer, name: str, who: str = "the answer") -> Floats:
     row = np.asarray(values, dtype=np.float64)
     if not row.size:
         raise NoEvidence(f"{who} is empty: no tokens to score")
-    low, high = np.minimum.reduce(row), np.maximum.reduce(row)  # NaN where one is
-    if not (low > -math.inf and high < math.inf):
-        at = int(np.flatnonzero(~np.isfinite(row))[0])
-        raise NoEvidence(f"{who}: {name} of token {at} is {row[at]}")
-    if name in ("logprobs", "unconditional") and high > ABOVE_ZERO:
-        raise NoEvidence(f"{who}: a log-probability is above 0 ({high:.3g})")
-    return row
+    if _is_sound(row, name):
+        return row
+    wrong = np.flatnonzero(~np.isfinite(row))
+    if wrong.size:
+        raise NoEvidence(f"{who}: {name} of token {wrong[0]} is {row[wrong[0]]}")
+    raise NoEvidence(f"{who}: a log-probability is above 0 ({row.max():.3g})")
+
+
+def _is_sound(values: Floats, name: str) -> bool:
+    """Whether numbers, of which there are some, are finite, and probabilities where they must."""
+    low, high = np.minimum.reduce(values), np.maximum.reduce(values)  # NaN where one is
+    most = ABOVE_ZERO if name in ("logprobs", "unconditional") else math.inf
+    return bool(low > -math.inf and high <= most and high < math.inf)
 
 
 def mean(values: Floats) -> float:
@@ -197,11 +204,18 @@ def answer_array(samples: Samples, name: str) -> Floats:
 
 def draw_arrays(samples: Samples, name: str) -> list[Floats]:
     """Return a per-token array of every draw."""
-    return once(
-        samples,
-        ("draw_arrays", name),
-        lambda: [array(d, name, f"draw {i}") for i, d in enumerate(the_draws(samples))],
-    )
+
+    def make() -> list[Floats]:
+        draws = the_draws(samples)
+        rows = [getattr(draw, name) for draw in draws]
+        if all(isinstance(row, tuple) and row for row in rows):  # checked in one piece
+            whole = np.asarray([*chain.from_iterable(rows)], dtype=np.float64)
+            if _is_sound(whole, name):
+                ends = [*accumulate(map(len, rows))]
+                return [whole[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+        return [array(draw, name, f"draw {i}") for i, draw in enumerate(draws)]
+
+    return once(samples, ("draw_arrays", name), make)
 
 
 def the_clusters(samples: Samples) -> tuple[int, ...]:

@@ -195,16 +195,16 @@ def _spelled(m: re.Match[str]) -> Iterator[Date]:
     yield Date(year, year, None, None, *m.span())
 
 
-#: Readers in order, each with what a text must hold for its pattern to find anything.
-_MONTHLY = _pattern("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec")
+#: Readers in order, each with what a casefolded text must hold for its pattern to find anything.
+_MONTHLY = regex("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec")
 _READERS = (
-    (_pattern(r"\d[-/]\d"), _ISO, _iso), (_MONTHLY, _MDY, _written), (_MONTHLY, _DMY, _written),
+    (regex(r"\d[-/]\d"), _ISO, _iso), (_MONTHLY, _MDY, _written), (_MONTHLY, _DMY, _written),
     (_MONTHLY, _ORDINAL_DAY, _written), (_MONTHLY, _MY, _written),
-    (_pattern(r"\d[-/.]\d"), _NUMERIC, _numeric), (_pattern(r"centur|c\."), _CENTURY, _century),
-    (_pattern(r"0\s?['\u2019]?s"), _DECADE, _decade), (_pattern(r"\d\D+\d"), _SPAN, _span),
-    (_pattern(r"\d\s*[abc]|d\.?\s*\d"), _WITH_ERA, _year),
-    (_pattern(r"[012]\d{3}"), _YEAR, _year), (_pattern(r"\s\d{3}(?!\d)"), _SHORT_YEAR, _year),
-    (_pattern("te[en]|twe|eleven"), _SPELLED, _spelled),
+    (regex(r"\d[-/.]\d"), _NUMERIC, _numeric), (regex(r"centur|c\."), _CENTURY, _century),
+    (regex(r"0\s?['\u2019]?s"), _DECADE, _decade), (regex(r"\d\D+\d"), _SPAN, _span),
+    (regex(r"\d\s*(?:b\.?\s?c|a\.?d|c\.?e)|d\.?\s*\d"), _WITH_ERA, _year),
+    (regex(r"[012]\d{3}"), _YEAR, _year), (regex(r"\s\d{3}(?!\d)"), _SHORT_YEAR, _year),
+    (regex("te[en]|twe|eleven"), _SPELLED, _spelled),
 )  # fmt: skip
 _NEEDED = tuple({needed: None for needed, _, _ in _READERS})
 
@@ -217,7 +217,8 @@ def find_dates(text: str) -> tuple[Date, ...]:
     """
     if not (_DIGIT.search(text) or _WORDY.search(text) or any(map(str.isdigit, text))):
         return ()
-    held = {needed: needed.search(text) for needed in _NEEDED}
+    folded = text.casefold()
+    held = {needed: needed.search(folded) for needed in _NEEDED}
     found: list[Date] = []
     taken = bytearray(len(text))
     for needed, pattern, reader in _READERS:
