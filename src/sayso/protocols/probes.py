@@ -13,7 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import compress, islice
 from typing import NamedTuple
 
 import msgspec
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge
-from sayso.judges.rules.matching import match
+from sayso.judges.rules.matching import Text, agreeing, match
 from sayso.records import Estimate, Generation, Gold, Message, Question, Verdict, content_id
 
 Ints = NDArray[np.int64]
@@ -154,15 +154,15 @@ def other_draws(
     for kind in sorted(by_type):
         pool = [(q.entity, text) for q in by_type[kind] for text in draws.get(q.id, ())]
         random.Random(content_id([seed, kind])).shuffle(pool)
+        said: dict[str, Text] = {}
         for question in by_type[kind]:
             elsewhere = (text for entity, text in pool if entity != question.entity)
-            others = list(islice(elsewhere, CAP))  # the pool of a type has as many draws as aspects
-            hits = sum(
-                number
-                for text, number in Counter(others).items()
-                if _matches(question.text, question.golds or (), text)
-            )
-            counts[question.id] = (hits, len(others))
+            others = Counter(islice(elsewhere, CAP))  # a type's pool has as many draws as aspects
+            for text in others.keys() - said.keys():
+                said[text] = Text(text)
+            right = agreeing(question.text, question.golds or (), [said[text] for text in others])
+            hits = sum(compress(others.values(), right))
+            counts[question.id] = (hits, others.total())
     table = np.array([counts[q.id] for q in questions], dtype=np.int64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
 

@@ -197,6 +197,14 @@ class Run(typing.Protocol):
     def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
         """Judge answers and store the verdicts of this stage."""
 
+    def grade_spans(
+        self, stage: str, items: Sequence[Item], judge: Judge, blind: Judge, plain: Sequence[Item]
+    ) -> tuple[list[Verdict], list[Verdict]]:
+        """Judge answers, and say where those of ``plain``, some of them, state values.
+
+        That is what ``blind`` reads, stored as the stage ``<stage>-spans``.
+        """
+
     def tell(self, sentences: Sequence[str]) -> None:
         """Keep, in the manifest, what a reader of the numbers must know of how they were made."""
 

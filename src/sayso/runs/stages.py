@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from sayso.engines.engine import Engine
 from sayso.judges.judge import Item, Judge
+from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.probes import ALIKE, count_draws
 from sayso.protocols.protocol import Ask, Row
@@ -138,6 +139,23 @@ class FolderRun:
             self.judge_engine.stage = f"judging: {stage}"
         with self.timed("grade"):
             verdicts = judge.grade(items)
+        return self._keep_verdicts(stage, items, verdicts, judge)
+
+    def grade_spans(
+        self, stage: str, items: Sequence[Item], judge: Judge, blind: Judge, plain: Sequence[Item]
+    ) -> tuple[list[Verdict], list[Verdict]]:
+        """Judge answers, and with ``blind`` those of ``plain`` for ``verdicts/<stage>-spans``."""
+        if isinstance(judge, RulesJudge):
+            with self.timed("grade"):
+                ids = {item.generation.id for item in plain}
+                verdicts, spans = judge.grade_beside(items, blind, ids)
+            self._keep_verdicts(stage, items, verdicts, judge)
+            return verdicts, self._keep_verdicts(f"{stage}-spans", plain, spans, blind)
+        return self.grade(stage, items, judge), self.grade(f"{stage}-spans", plain, blind)
+
+    def _keep_verdicts(
+        self, stage: str, items: Sequence[Item], verdicts: list[Verdict], judge: Judge
+    ) -> list[Verdict]:
         self.verdict_counts.setdefault(judge.signature, VerdictCounts()).add(items, verdicts)
         with self.timed("store"):
             self.folder.write(f"verdicts/{stage}", verdicts, Verdict)

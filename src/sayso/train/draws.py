@@ -146,9 +146,10 @@ def _ask(job: OpenJob, work: FolderRun, options: UncleSettings, paragraphs: int)
     blind = BlindRules(questions)
     for stage, generations in work.stage(asks, job.model).items():
         items = [item(g) for g in generations if not is_topic(by_id[g.question])]
-        work.grade(stage, items, job.judge)
-        if stage != "probe":
-            work.grade(f"{stage}-spans", items, blind)
+        if stage == "probe":
+            work.grade(stage, items, job.judge)
+        else:
+            work.grade_spans(stage, items, job.judge, blind, items)
 
 
 def _check(job: OpenJob, folder: RunFolder, knowledge: str) -> None:

@@ -14,13 +14,13 @@ values (``matching``). Deterministic, English, no model and no network. Decision
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache, partial
 
 import msgspec
 import numpy as np
 
-from sayso.judges.judge import WITHHELD, Item, credit_withholding, golds_to_compare
+from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_to_compare
 from sayso.judges.patterns import regex
 from sayso.judges.rules.alignment import Paragraph, about
 from sayso.judges.rules.matching import Match, asserted, match
@@ -165,9 +165,29 @@ class RulesJudge:
         graded = blocks_in_processes(_grade_block, _blocks(items), self.jobs, BLOCKS)
         return [verdict for block in graded for verdict in block]
 
+    def grade_beside(
+        self, items: Sequence[Item], other: Judge, others: Collection[str]
+    ) -> tuple[list[Verdict], list[Verdict]]:
+        """Return the verdicts of :meth:`grade`, and another judge's on the answers ``others``.
+
+        ``others`` are ids of answers. Both judges read a block before the next one: offline rules
+        with other golds then need not find the sentences of an answer again, nor what they voice.
+        """
+        both = partial(_grade_both, other, frozenset(others))
+        graded = list(blocks_in_processes(both, _blocks(items), self.jobs, BLOCKS))
+        mine, theirs = ([v for block in graded for v in block[n]] for n in (0, 1))
+        return mine, theirs
+
 
 def _grade_block(items: Sequence[Item]) -> list[Verdict]:
     return [verdict for item in items for verdict in _grade(item)]
+
+
+def _grade_both(
+    other: Judge, others: frozenset[str], items: Sequence[Item]
+) -> tuple[list[Verdict], list[Verdict]]:
+    theirs = [item for item in items if item.generation.id in others]
+    return _grade_block(items), other.grade(theirs)
 
 
 def _blocks(items: Sequence[Item]) -> Iterator[list[Item]]:

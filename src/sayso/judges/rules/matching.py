@@ -195,6 +195,15 @@ class Text:
         return [t.start for t in self.tokens]
 
     @cached_property
+    def bare(self) -> str:
+        """The text without blanks and marks around it, ``folded`` as words are compared."""
+        return _bare(self.text)
+
+    @cached_property
+    def folded(self) -> str | None:
+        return _folded(self.bare)
+
+    @cached_property
     def names(self) -> list[Hit]:
         """What is written with capitals, a run for each."""
         found: list[Hit] = []
@@ -202,6 +211,12 @@ class Text:
             if t.capital and (not found or at > found[-1].last):
                 found.append(Hit(*_run(self, Hit(at, at, "name")), "name"))
         return found
+
+    @cached_property
+    def initials(self) -> frozenset[str]:
+        """The first letters of the words of all names."""
+        named = (self.tokens[name.first : name.last + 1] for name in self.names)
+        return frozenset(t.text[0] for words in named for t in words)
 
     def written(self, hit: Hit) -> str:
         """Return a hit as it is written."""
@@ -217,10 +232,8 @@ class Text:
                 for i in self.places.get(key, ())
                 if _inflected(word, self.tokens[i], key)
             }
-            if word.number and word.raw.isalpha():
-                found.update(self.places.get(word.raw.casefold(), ()))
-            if word.raw in NUMERALS:
-                found.update(self.places.get(NUMERALS[word.raw], ()))
+            for key in _other_keys(word):
+                found.update(self.places.get(key, ()))
             known = self._located[word.text] = tuple(sorted(found))
         return known
 
@@ -229,6 +242,14 @@ class Text:
 def read(text: str) -> Text:
     """Take a text apart (cached, as a text is compared with several golds)."""
     return Text(text)
+
+
+def _other_keys(word: Token) -> Iterator[str]:
+    """Yield what a numeral of a gold is also looked up by: as a word, and as a number."""
+    if word.number and word.raw.isalpha():
+        yield word.raw.casefold()
+    if word.raw in NUMERALS:
+        yield NUMERALS[word.raw]
 
 
 def _inflected(word: Token, said: Token, key: str) -> bool:
@@ -808,23 +829,31 @@ def _numbered(said: Text, i: int) -> bool:
     return len(t.raw) < 3
 
 
-def _same_name(case: Case, form: Form) -> list[Hit]:
+def _initials(form: Form) -> frozenset[str] | None:
+    """Return letters, with one of which a word begins wherever a name is written otherwise.
+
+    ``None``: with any. That is so of countries and single names alone.
+    """
+    if len(form.tokens) == 1 or country_names(form.value):
+        return None
+    return frozenset(t.text[0] for t in form.tokens)
+
+
+def _same_name(said: Text, asked: Text, form: Form) -> list[Hit]:
     """Return where the same name is written in another shape: "JFK", "Ninth Symphony"."""
-    named = all(t.capital or t.number or t.text in NAME_WORDS for t in form.tokens)
     if "," in form.value or LISTED.search(form.value):
         return []
-    known = len(form.tokens) == 1 or country_names(form.value)
-    initials = {t.text[0] for t in form.tokens}
+    named = all(t.capital or t.number or t.text in NAME_WORDS for t in form.tokens)
+    initials = _initials(form)
     found: list[Hit] = []
-    for name in case.said.names[:MOST_NAMES]:
-        words = case.said.tokens[name.first : name.last + 1]
-        # Only countries and single names are called by words that begin with other letters.
-        if not known and initials.isdisjoint(t.text[0] for t in words):
+    for name in said.names[:MOST_NAMES]:
+        words = said.tokens[name.first : name.last + 1]
+        if initials is not None and initials.isdisjoint(t.text[0] for t in words):
             continue
         if not named and (len(words) > 1 or not words[0].raw.isupper()):
             continue
-        new = any(t.text not in case.asked.places for t in words)
-        if new and compare_names(form.value, case.said.written(name)) == "same":
+        new = any(t.text not in asked.places for t in words)
+        if new and compare_names(form.value, said.written(name)) == "same":
             found.append(name)
     return found
 
@@ -884,11 +913,23 @@ def _words(case: Case, value: str, part: bool, few: bool) -> Iterator[Candidate]
         return
     for form, new in forms:
         if form.whole:
-            hits = bare(form, said) or (_same_name(case, form) if few else [])
+            hits = bare(form, said) or (_same_name(said, case.asked, form) if few else [])
             if form.person and form.person[-1] in new:
                 hits = [*hits, *surname(form, said)]
             for hit in hits:
                 yield _candidate(case, form, hit, hit.why)
+
+
+def _few(gold: Gold) -> bool:
+    return len(gold.names) <= MOST_ALIASES
+
+
+def _partly(gold: Gold, value: str) -> bool:
+    """Tell whether a part of a gold's name is looked for too.
+
+    Many names already hold the short ones; a part of one of them is something else.
+    """
+    return _few(gold) or value == gold.value
 
 
 class Comparison(NamedTuple):
@@ -899,11 +940,24 @@ class Comparison(NamedTuple):
     kind: str
 
 
-def _counts(case: Case, gold: Gold) -> bool:
+def _counts(question: str, gold: Gold) -> bool:
     """Tell whether a gold in bare digits is a number of something rather than a year."""
     if gold.kind != "text" or gold.unit:
         return gold.kind != "date"
-    return bool(_COUNTED.search(case.question)) or not _TIMED.search(case.question)
+    return bool(_COUNTED.search(question)) or not _TIMED.search(question)
+
+
+def _wanted(
+    question: str, gold: Gold, value: str, part: bool
+) -> tuple[tuple[Date, ...], Quantity | None]:
+    """Return the dates that a gold's name stands for, else its amount; neither for plain words."""
+    if not (value.strip().isdigit() and _counts(question, gold)):
+        want = gold_dates(value, gold.precision, gold.kind)
+        if want:
+            return want, None
+    forms = [form for form in readings(value) if form.whole or part]
+    parts = (gold_quantity(form.value, gold.unit, gold.kind) for form in forms)
+    return (), next((p for p in parts if p is not None), None)
 
 
 def _amounts(text: str, count: bool) -> list[Quantity]:
@@ -919,25 +973,20 @@ def _amounts(text: str, count: bool) -> list[Quantity]:
 
 
 def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
-    number = value.strip().isdigit()
-    if not (number and _counts(case, gold)):
-        want = gold_dates(value, gold.precision, gold.kind)
-        if want:
-            dates = _living(case.question, case.text, find_dates(case.text))
-            other = [(d.start, d.end) for d in dates]
-            names = (gold_dates(name, gold.precision, gold.kind) for name in gold.names)
-            spans = date_spans(case.question, case.text, want, names)
-            found = (Candidate(*s, "date") for s in spans)
-            return Comparison(found, other, "date")
-    forms = [form for form in readings(value) if form.whole or part]
-    parts = (gold_quantity(form.value, gold.unit, gold.kind) for form in forms)
-    amount = next((p for p in parts if p is not None), None)
+    want, amount = _wanted(case.question, gold, value, part)
+    if want:
+        dates = _living(case.question, case.text, find_dates(case.text))
+        other = [(d.start, d.end) for d in dates]
+        names = (gold_dates(name, gold.precision, gold.kind) for name in gold.names)
+        spans = date_spans(case.question, case.text, want, names)
+        found = (Candidate(*s, "date") for s in spans)
+        return Comparison(found, other, "date")
     if amount is not None:
         count = "how many" in case.question.casefold()
         said = _amounts(case.text, count)
         # A number that could be a year is not rounded: 1946 is not "about 1950".
         year = 1000 <= amount.value < 2200 and not (gold.unit or amount.unit)
-        exact = year and (number or not _COUNTED.search(case.question))
+        exact = year and (value.strip().isdigit() or not _COUNTED.search(case.question))
         found = (
             Candidate(q.start, q.end, "quantity")
             for q in said
@@ -945,8 +994,7 @@ def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
         )
         other = [(q.start, q.end) for q in said]
         return Comparison(found, other, "quantity")
-    few = len(gold.names) <= MOST_ALIASES
-    return Comparison(_words(case, value, part, few), [], "words")
+    return Comparison(_words(case, value, part, _few(gold)), [], "words")
 
 
 _ANSWER = regex(
@@ -1058,9 +1106,18 @@ def _asserted(case: Case, comparison: Comparison) -> tuple[int, int] | None:
 _EDGES = " \t\r\n.!,;\"'\u2018\u2019\u201c\u201d"
 
 
+def _bare(text: str) -> str:
+    return text.strip(_EDGES) or text.strip()
+
+
+def _folded(bare: str) -> str | None:
+    """Return a short text as it is compared as a whole; a long one is no gold."""
+    return fold(bare) if len(bare) < 200 else None
+
+
 def _literal(value: str, text: str) -> Match | None:
     """Match what needs no reading: the gold as the whole answer, or a gold of symbols alone."""
-    bare, said = (t.strip(_EDGES) or t.strip() for t in (value, text))
+    bare, said = _bare(value), _bare(text)
     if not said or not bare:
         return None
     whole = said == bare or (len(said) < 200 and fold(said) == fold(bare))
@@ -1087,9 +1144,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     kind = "words"
     for gold in golds:
         for value in gold.names:
-            # Many names already hold the short ones; a part of one of them is something else.
-            part = value == gold.value or len(gold.names) <= MOST_ALIASES
-            comparison = _compare(case, gold, value, part)
+            comparison = _compare(case, gold, value, _partly(gold, value))
             for one in islice(comparison.found, MOST_CANDIDATES):
                 against = _rejected(case, one, comparison)
                 if against is None:
@@ -1108,6 +1163,88 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
         return Match("none", None, None, "nothing said")
     start, end = wrong or (None, None)
     return Match("incorrect", start, end, "differs" if wrong and kind != "words" else "not found")
+
+
+# ---- one question's golds in many texts, most of which say nothing of them
+
+
+class _Trace(NamedTuple):
+    """What a text must hold of one name of a gold, or :func:`match` does not find it there.
+
+    ``words`` are what its words are looked up by, ``shapes`` the readings that may be written in
+    another shape and the letters that :func:`_initials` gives. ``symbols``: no letter or digit.
+    """
+
+    bare: str
+    folded: str
+    symbols: bool
+    dates: tuple[Date, ...]
+    amount: Quantity | None
+    words: frozenset[str]
+    glued: tuple[str, ...]
+    shapes: tuple[tuple[Form, frozenset[str] | None], ...]
+
+
+def _trace(question: str, gold: Gold, value: str) -> _Trace:
+    bare, part = _bare(value), _partly(gold, value)
+    dates, amount = _wanted(question, gold, value, part)
+    forms = [] if dates or amount else [f for f in readings(value) if f.whole or part]
+    told = {t for f in forms for i, t in enumerate(f.tokens) if not i or t.text not in STOP}
+    words = {key for t in told for key in (*keys(t.text, t.stem), *_other_keys(t))}
+    other = [f for f in forms if f.whole] if _few(gold) else []
+    return _Trace(
+        bare,
+        fold(bare),
+        not any(c.isalnum() for c in bare),
+        dates,
+        amount,
+        frozenset(words),
+        tuple(f.glued for f in forms),
+        tuple((f, _initials(f)) for f in other),
+    )
+
+
+def _traced(trace: _Trace, said: Text, asked: Text) -> bool:
+    """Tell whether a text holds anything of a gold, which :func:`match` must then look at."""
+    if said.bare and (said.bare == trace.bare or said.folded == trace.folded):
+        return True
+    if trace.symbols and trace.bare in said.text:
+        return True
+    if trace.dates:
+        return any(_overlap(gold, one) for one in find_dates(said.text) for gold in trace.dates)
+    if trace.amount is not None:
+        return any(same_amount(trace.amount, one) for one in find_quantities(said.text))
+    if not said.places.keys().isdisjoint(trace.words):
+        return True
+    for letters in trace.glued:
+        if letters in said.glued:
+            return True
+    for form, initials in trace.shapes:
+        near = initials is None or not initials.isdisjoint(said.initials)
+        if near and _same_name(said, asked, form):
+            return True
+    return False
+
+
+def _overlap(gold: Date, said: Date) -> bool:
+    """Tell whether two dates may agree by their years; a span may stand for either of its ends."""
+    if gold.year is None or said.year is None or gold.last is None or said.last is None:
+        return True
+    return gold.year <= said.last and said.year <= gold.last
+
+
+def agreeing(question: str, golds: Sequence[Gold], texts: Sequence[Text]) -> list[bool]:
+    """Tell in which texts :func:`match` finds a gold, comparing only those that hold a part of it.
+
+    For many texts about something else, of which next to none agrees.
+    """
+    traces = [_trace(question, gold, value) for gold in golds for value in gold.names]
+    asked = read(question)
+    return [
+        any(_traced(trace, said, asked) for trace in traces)
+        and match(question, golds, said.text).content == "correct"
+        for said in texts
+    ]
 
 
 # ---- where in a clause the asserted value stands

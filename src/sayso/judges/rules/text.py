@@ -484,6 +484,7 @@ _COUNTRY = {
 }
 
 
+@lru_cache(maxsize=8192)
 def country_names(value: str) -> tuple[str, ...]:
     """Return the names of a country, its own among them, or nothing for another thing."""
     return _COUNTRY.get(re.sub(r"^the\s+", "", value.strip(), flags=re.IGNORECASE), ())

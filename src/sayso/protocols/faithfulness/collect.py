@@ -82,10 +82,11 @@ def collect(
             items = [_item(g, by_id) for g in answers.get(stage, ())]
             if not items:
                 continue
-            run.grade(stage, items, judge)
             if form == "long":
-                spans = run.grade(f"{stage}-spans", items, BlindRules(questions))
+                _, spans = run.grade_spans(stage, items, judge, BlindRules(questions), items)
                 words.spans = {(v.target, v.asked): v for v in spans}
+            else:
+                run.grade(stage, items, judge)
             pairs.assertions = run.grade(f"{stage}-decisive", items, words)
             run.grade(f"{stage}-contradict", items, pairs)
             if any(i.generation.thinking for i in items):

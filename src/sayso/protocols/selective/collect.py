@@ -231,14 +231,14 @@ def collect(
         if stage in (SHOWN, SHOWN_DRAWS):
             continue
         items = [item_of(g, by_id) for g in generations if _judged(stage, g.request, settings)]
-        verdicts = run.grade(stage, items, reader)
+        if stage == "long":
+            verdicts, spans = run.grade_spans(stage, items, reader, BlindRules(questions), items)
+        else:
+            verdicts = spans = run.grade(stage, items, reader)
         if stage in ("draws", WITHOUT_PASSAGE):
             continue
         if judge.name != "rules":
             run.grade(f"{stage}-rules", items, RulesJudge())  # a second answer metric
-        spans = verdicts
-        if stage == "long":
-            spans = run.grade("long-spans", items, BlindRules(questions))
         facts = _facts(stage, generations, spans, by_id)
         tools = tools_of(run, model, settings)._replace(examples=examples)
         scores = [

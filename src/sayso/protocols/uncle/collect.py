@@ -266,13 +266,13 @@ def collect(
         answers |= run.stage(list(later), model)
     by_id = {q.id: q for q in questions}
     blind = BlindRules(questions)
-    for stage, generations in answers.items():
-        if stage == SLICK:
-            continue
-        run.grade(stage, [item_of(g, by_id) for g in generations], judge)
+    for stage in sorted(answers.keys() - {SLICK}, key=lambda name: (name not in FORMS, name)):
+        items = [item_of(g, by_id) for g in answers[stage]]
         if stage in FORMS:  # which tokens of the plain answers are the value
-            plain = [item_of(g, by_id) for g in generations if not g.instructed]
-            run.grade(f"{stage}-spans", plain, blind)
+            plain = [item for item in items if not item.generation.instructed]
+            run.grade_spans(stage, items, judge, blind, plain)
+        else:
+            run.grade(stage, items, judge)
 
 
 def check_model(model: Engine, settings: Settings) -> None:
