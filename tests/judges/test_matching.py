@@ -8,15 +8,17 @@ aliases; several entries are several true values. More rows of each class stand 
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from sayso.judges.rules.matching import match
+from sayso.judges.rules.matching import Text, agreeing, match
 from sayso.records import Gold
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "judge_rules.py"
+WORDINGS = SCRIPT.parent / "data" / "wordings_matching.jsonl"
 
 C, W, N = "correct", "incorrect", "none"
 
@@ -38,6 +40,8 @@ TABLE = [
     # two dates, two events
     (WHEN, ["1946"], "She was born in 1946 and died in 2001.", C),
     (WHEN, ["2001"], "Ada Quill (1946-2001) was a painter.", W),
+    (WHEN, ["1946"], "Ada Quill (15 May 1946 - 3 May 1990), sister of Bo (1950-2001).", C),
+    (WHEN, ["2001"], "Ada Quill (15 May 1946 - 3 May 1990), sister of Bo (1950-2001).", W),
     (WHEN, ["1946-08-15T00:00:00Z"], "She was born in 1945, not 1946.", W),
     # amounts: words, rounding, units, ranges, ranks
     ("How many moons does Velt have?", ["8"], "eight", C),
@@ -350,6 +354,29 @@ def test_hand_worked(question: str, golds: list[str], answer: str, expected: str
 )
 def test_kind_precision_and_unit_of_a_gold(gold: Gold, answer: str, expected: str) -> None:
     assert match("What is known of it?", [gold], answer).content == expected
+
+
+def test_the_quick_look_at_many_texts_finds_what_the_matcher_finds() -> None:
+    rows = [json.loads(line) for line in WORDINGS.read_text(encoding="utf-8").splitlines()]
+    texts = [*dict.fromkeys(row["text"] for row in rows), "", "...", "+", "\ud800"]
+    read = {text: Text(text) for text in texts}
+    agreed = 0
+    for at, row in enumerate(rows):
+        golds = tuple(Gold(names[0], tuple(names[1:])) for names in map(_names, row["gold"]))
+        some = [row["text"], *texts[at % 7 :: 7]]
+        found = agreeing(row["question"], golds, [read[text] for text in some])
+        assert found == [match(row["question"], golds, text).content == C for text in some], row
+        agreed += sum(found)
+    assert agreed > len(rows) / 3
+    golds = (Gold("+"), Gold("1946-08-15T00:00:00Z"), Gold("5 km", kind="quantity"), Gold("JFK"))
+    said = ["a + b", "-", "in 1946", "5,000 m", "6 km", "John Fitzgerald Kennedy", "John Bo"]
+    assert agreeing(WHEN, golds, [Text(text) for text in said]) == [
+        match(WHEN, golds, text).content == C for text in said
+    ]
+
+
+def _names(value: str) -> list[str]:
+    return value.split("|")
 
 
 @pytest.mark.data

@@ -9,6 +9,7 @@ import pytest
 from sayso.judges.judge import Item
 from sayso.judges.rules import judge as rules
 from sayso.judges.rules.judge import RulesJudge
+from sayso.protocols.probes import BlindRules
 from sayso.records import Alternative, Generation, Gold, Question, ask
 
 TEXTS = (
@@ -50,6 +51,21 @@ def test_verdicts_do_not_depend_on_the_number_of_processes(
     assert {v.problem for v in expected} >= {None, "truncated"}
     for jobs in (2, 3):
         assert RulesJudge(jobs).grade(items) == expected
+
+
+def test_two_judges_side_by_side_read_what_each_reads_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rules, "BLOCK", 8)
+    monkeypatch.setattr(rules, "BLOCKS", 2)
+    items = [item(n) for n in range(60)]
+    blind = BlindRules([question for one in items for question in one.questions])
+    some = [one for one in items if int(one.generation.id[1:]) % 3]
+    expected = RulesJudge().grade(items), blind.grade(some)
+    ids = {one.generation.id for one in some}
+    for jobs in (1, 2):
+        assert RulesJudge(jobs).grade_beside(items, blind, ids) == expected
+    assert RulesJudge().grade_beside(items, blind, ()) == (expected[0], [])
 
 
 def test_few_answers_are_read_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -681,7 +681,8 @@ def _living(question: str, text: str, said: Sequence[Date]) -> list[Date]:
             continue
         if a.kind == "span":
             year = a.year if birth else a.last
-            found[said.index(a)] = a._replace(year=year, last=year, kind="point")
+            one = a._replace(year=year, last=year, kind="point")
+            found = [one if d == a else d for d in found]
         elif _WHEN_DASH.fullmatch(text, a.end, max(a.end, b.start)):
             gone = b.start if birth else a.start
             found = [d for d in found if d.start != gone]
