@@ -7,7 +7,7 @@ script (``engine_overhead.bare``), then whole runs with an empty cache: asking, 
 measuring, the page. Imports are timed apart. The bar: model stages at most 1.2 x bare, the whole
 run at most 1.5 x bare + 3 CPU seconds. ``--instant`` asks nothing: every reply lies in the cache,
 and what one request more costs is told from runs of two sizes, without the page and with the
-memories of judge and guess rates empty; wanted .4 CPU ms.
+memory of the judge empty; wanted .4 CPU ms.
 """
 
 from __future__ import annotations
@@ -23,14 +23,12 @@ def instant(limit: int, repeat: int) -> None:
     import sayso
     from sayso.engines import open_model
     from sayso.judges.rules.text import forget_texts
-    from sayso.protocols.probes import _matches
 
     engine = open_model("builtin", threads=1)
     with tempfile.TemporaryDirectory() as folder:
 
         def run(size: int, name: str) -> tuple[int, dict[str, float]]:
             forget_texts()
-            _matches.cache_clear()  # of the guess rates, which a new process has to find out
             start = time.process_time()
             result = sayso.run(
                 model=engine, limit=size, out=Path(folder, name), cache=folder, report=False, jobs=1

@@ -33,6 +33,8 @@ PROBLEMS = "score_problems"
 #: rows of one Parquet row group.
 ROW_GROUP = 4096
 
+_JSON = msgspec.json.Encoder()
+
 #: the new values of a row
 New = Mapping[str, object]
 #: takes what :func:`encoded` returns, one block after the other, in the order of the input
@@ -103,9 +105,6 @@ def _lines(rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
         return _JSON.encode_lines(whole)
     except (TypeError, UnicodeEncodeError):  # half of a surrogate pair
         return b"".join(_line(row) + b"\n" for row in whole)
-
-
-_JSON = msgspec.json.Encoder()
 
 
 def _line(row: Mapping[str, object]) -> bytes:

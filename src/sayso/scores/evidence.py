@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import Any, TypeVar
 
 import msgspec
@@ -171,7 +171,7 @@ def array(answer: Answer, name: str, who: str = "the answer") -> Floats:
 
 
 def _is_sound(values: Floats, name: str) -> bool:
-    """Whether numbers, of which there are some, are finite, and probabilities where they must."""
+    """Whether values (at least one) are finite; for log-probabilities, also not above 0."""
     low, high = np.minimum.reduce(values), np.maximum.reduce(values)  # NaN where one is
     most = ABOVE_ZERO if name in ("logprobs", "unconditional") else math.inf
     return bool(low > -math.inf and high <= most and high < math.inf)
@@ -212,7 +212,7 @@ def draw_arrays(samples: Samples, name: str) -> list[Floats]:
             whole = np.asarray([*chain.from_iterable(rows)], dtype=np.float64)
             if _is_sound(whole, name):
                 ends = [*accumulate(map(len, rows))]
-                return [whole[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+                return [whole[a:b] for a, b in pairwise([0, *ends])]
         return [array(draw, name, f"draw {i}") for i, draw in enumerate(draws)]
 
     return once(samples, ("draw_arrays", name), make)
