@@ -266,8 +266,10 @@ def collect(
         answers |= run.stage(list(later), model)
     by_id = {q.id: q for q in questions}
     blind = BlindRules(questions)
-    for stage in sorted(answers.keys() - {SLICK}, key=lambda name: (name not in FORMS, name)):
-        items = [item_of(g, by_id) for g in answers[stage]]
+    for stage, generations in answers.items():
+        if stage == SLICK:
+            continue
+        items = [item_of(g, by_id) for g in generations]
         if stage in FORMS:  # which tokens of the plain answers are the value
             plain = [item for item in items if not item.generation.instructed]
             run.grade_spans(stage, items, judge, blind, plain)
