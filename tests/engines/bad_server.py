@@ -187,6 +187,8 @@ class BadServer:
                 "The response was filtered due to the prompt triggering the content management "
                 "policy.", "content_filter"), ""),
             "400": (0, 400, {}, _error("the request makes no sense", "bad"), ""),
+            "404-model": (0, 404, {}, _error(
+                f"The model {body.get('model')!r} does not exist", "model_not_found"), ""),
             "403": (0, 403, {}, _error("not for you", "forbidden"), ""),
             "redirect": (0, 307, {"location": "http://127.0.0.1:1/v1"}, b"", ""),
             "501": (0, 501, {}, _error("Unsupported method ('POST')", "not_implemented"), ""),

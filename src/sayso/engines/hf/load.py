@@ -414,8 +414,10 @@ class Runner:
         self.prefill_slots = 16384 if self.device.type == "cuda" else 4096
         accepted = inspect.signature(model.forward).parameters
         self.accepts = frozenset(accepted)
-        self.cache_name = "past_key_values" if "past_key_values" in accepted else "cache_params"
-        self.memory = _memory(model, self.cache_name in accepted)
+        # one thing under three names: from transformers 5.24 on, and before it, plain and Mamba
+        names = ("cache", "past_key_values", "cache_params")
+        self.cache_name = next((name for name in names if name in accepted), None)
+        self.memory = _memory(model, self.cache_name is not None)
         text = model.config.get_text_config(decoder=True)
         if self.device.type == "cpu":
             self.prefill_slots = max(256, min(self.prefill_slots, PREFILL // self.place))
@@ -448,7 +450,7 @@ class Runner:
             given["attention_mask"] = mask.to(self.device, torch.long)
         if positions is not None and "position_ids" in self.accepts:
             given["position_ids"] = positions.to(self.device)
-        if cache is not None:
+        if cache is not None and self.cache_name:
             given[self.cache_name] = cache
         if keep and "logits_to_keep" in self.accepts:
             given["logits_to_keep"] = keep

@@ -266,6 +266,8 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
     if served is not None and endpoint.model and endpoint.model not in served:
         names = ", ".join(safe_line(name, endpoint.secrets, 60) for name in served[:8]) or "none"
         return f"{model}: {url} does not serve {endpoint.model!r}; it lists: {names}"
+    if status == "404" and endpoint.model and endpoint.model in fault.reason:
+        return f"{model}: {url} does not have the model {endpoint.model!r} ({reason})"
     expected = "expected an OpenAI-compatible address, which mostly ends in /v1"
     if fault.kind == "page" or fault.page:
         return f"{model}: {url} answers with something other than JSON ({reason}); {expected}"
