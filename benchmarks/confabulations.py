@@ -10,7 +10,8 @@ only the stance matters.
 
 Printed: which questions the published rates are of, how far ours are from them and whether the
 order is the same, what the judge's reading of "abstained" does to that, what a half of the articles
-can show at most, and whether ranks by J stand under other seeds of the bootstrap.
+can show at most, and whether ranks by the abstention gap (G) stand under other seeds of the
+bootstrap.
 """
 
 from __future__ import annotations
@@ -308,11 +309,11 @@ def halves(runs: dict[str, Answers], draws: int = 200) -> None:
 
 
 def seeds(folder: Path) -> None:
-    """Print how far the ranks that J allows move with the seed of the bootstrap."""
+    """Print how far the ranks that G allows move with the seed of the bootstrap."""
     every = []
     for seed in SEEDS:
         found: Study = of_folders([folder], resamples=1000, seed=seed)
-        number = next(n for n in found.numbers("selective") if n.name == "abstention_J")
+        number = next(n for n in found.numbers("selective") if n.name == "abstention_gap")
         means = [np.nan if e.value is None else e.value for e in number.means]
         ranks = [rank or (0, 0) for rank in number.ranking.ranks]
         every.append((np.array(means), np.array(ranks), number.ranking.detectable))
@@ -320,7 +321,7 @@ def seeds(folder: Path) -> None:
     held = ~np.isnan(first[0])
     same = all(np.array_equal(first[0][held], means[held]) for means, _, _ in every)
     moved = np.max([np.abs(ranks - first[1]) for _, ranks, _ in every], axis=0)[held]
-    print(f"\nJ of {held.sum()} systems, five seeds: {'the same order' if same else 'ORDER MOVES'}")
+    print(f"\nG of {held.sum()} systems, five seeds: {'the same order' if same else 'ORDER MOVES'}")
     print(
         f"  ends of the ranks: {np.mean(moved == 0):.0%} stay, {np.mean(moved <= 1):.0%} move by "
         f"at most one place, {moved.max()} places at most; a difference of "

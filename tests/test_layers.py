@@ -239,6 +239,7 @@ ALONE = {
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
     "sayso.score_files.page": "the page of sayso score, beside its tables",
     "sayso.scores.claim": "scores of a claim, beside those of an answer",
+    "sayso.storage.renamed": "names that numbers had, which goes away as a whole",
     "sayso.train.draws": "the draws that rows are made of",
     "sayso.train.export": "formats of other trainers",
     "sayso.train.trainers": "torch, loaded only where a model is trained",

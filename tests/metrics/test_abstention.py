@@ -7,8 +7,8 @@ import pytest
 
 from sayso import metrics
 from sayso.metrics import (
-    abstention_j,
-    abstention_j_within,
+    abstention_gap,
+    abstention_gap_within,
     bootstrap_abstention,
     confidence_target_utility,
 )
@@ -21,19 +21,19 @@ def test_j_by_hand() -> None:
     # of three questions without an answer it abstains on two, of four with one on one
     abstained = [1, 1, 0, 1, 0, 0, 0]
     unanswerable = [1, 1, 1, 0, 0, 0, 0]
-    assert abstention_j(abstained, unanswerable) == pytest.approx(2 / 3 - 1 / 4)
+    assert abstention_gap(abstained, unanswerable) == pytest.approx(2 / 3 - 1 / 4)
     # a question drawn twice counts twice: 3/4 - 1/4
-    assert abstention_j(abstained, unanswerable, [2, 1, 1, 1, 1, 1, 1]) == pytest.approx(1 / 2)
+    assert abstention_gap(abstained, unanswerable, [2, 1, 1, 1, 1, 1, 1]) == pytest.approx(1 / 2)
     # an answer without a verdict is left out: 2/2 - 1/4
-    assert abstention_j([1, 1, NAN, 1, 0, 0, 0], unanswerable) == pytest.approx(3 / 4)
+    assert abstention_gap([1, 1, NAN, 1, 0, 0, 0], unanswerable) == pytest.approx(3 / 4)
 
 
 def test_j_needs_both_kinds_of_questions() -> None:
-    assert abstention_j([1, 0], [1, 1]) is None
-    assert abstention_j([1, 0], [0, 0]) is None
-    assert abstention_j([], []) is None
-    assert abstention_j([NAN, 1], [0, 1]) is None
-    rows = abstention_j([1, 0], [1, 0], [[1, 1], [1, 0]])
+    assert abstention_gap([1, 0], [1, 1]) is None
+    assert abstention_gap([1, 0], [0, 0]) is None
+    assert abstention_gap([], []) is None
+    assert abstention_gap([NAN, 1], [0, 1]) is None
+    rows = abstention_gap([1, 0], [1, 0], [[1, 1], [1, 0]])
     assert np.array_equal(np.asarray(rows), [1.0, NAN], equal_nan=True)
 
 
@@ -42,18 +42,18 @@ def test_j_within_type_by_hand() -> None:
     abstained = [1, 0, 1, 0, 1, 0, 1]
     unanswerable = [1, 0, 1, 1, 0, 0, 1]
     types = ["a", "a", "b", "b", "b", "b", "c"]
-    within = abstention_j_within(abstained, unanswerable, types)
+    within = abstention_gap_within(abstained, unanswerable, types)
     # weights 1 * 1 / 2 and 2 * 2 / 4: (1 * 1/2 + 0 * 1) / (3/2)
     assert within == pytest.approx(1 / 3)
     # who knows only that type a has no answers is blind within it
-    only_type = abstention_j_within([1, 1, 0, 0], [1, 0, 0, 1], ["a", "a", "b", "b"])
+    only_type = abstention_gap_within([1, 1, 0, 0], [1, 0, 0, 1], ["a", "a", "b", "b"])
     assert only_type == pytest.approx(0)
 
 
 def test_j_does_not_move_with_the_share_of_questions_without_an_answer() -> None:
     abstained, unanswerable = [1, 0, 1, 0, 0], [1, 1, 0, 0, 0]
     more = [[1, 1, 1, 1, 1], [10, 10, 1, 1, 1]]
-    one, many = np.asarray(abstention_j(abstained, unanswerable, more))
+    one, many = np.asarray(abstention_gap(abstained, unanswerable, more))
     assert one == pytest.approx(many)
 
 
@@ -90,7 +90,7 @@ def test_the_interval_is_over_documents_and_counts_what_has_no_verdict() -> None
     abstained = (rng.random(320) < np.where(unanswerable, 0.3 + 0.6 * mood, 0.3 * mood)) + 0.0
     whole = bootstrap_abstention(abstained, unanswerable, document, n=500)
     alone = bootstrap_abstention(abstained, unanswerable, np.arange(320), n=500)
-    assert whole.value == alone.value == pytest.approx(abstention_j(abstained, unanswerable))
+    assert whole.value == alone.value == pytest.approx(abstention_gap(abstained, unanswerable))
     assert whole.low is not None
     assert whole.value is not None
     assert whole.high is not None

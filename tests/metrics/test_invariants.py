@@ -87,12 +87,12 @@ def fixed_strata(uncertainty: Any, wrong: Any, length: Any, weights: Any = None)
 
 
 def abstained(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
-    return metrics.abstention_j(np.asarray(label) == 2, np.asarray(known) == 0, weights)
+    return metrics.abstention_gap(np.asarray(label) == 2, np.asarray(known) == 0, weights)
 
 
 def abstained_within(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
     args = np.asarray(label) == 2, np.asarray(known) == 0, kind
-    return metrics.abstention_j_within(*args, weights)
+    return metrics.abstention_gap_within(*args, weights)
 
 
 def worth(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
@@ -128,8 +128,8 @@ LABELED: dict[str, Metric] = {
     "policy_j": policy,
     "unspoken": unspoken,
     "hedge_precision": hedges,
-    "abstention_j": abstained,
-    "abstention_j_within": abstained_within,
+    "abstention_gap": abstained,
+    "abstention_gap_within": abstained_within,
     "confidence_target_utility": worth,
 }
 ALL = [pytest.param(f, scored, id=k) for k, f in SCORED.items()]

@@ -23,7 +23,7 @@ from sayso.studies.report import board_place, write_board, write_study
 from sayso.studies.results import of_folders, of_grid
 from sayso.studies.run import run_grid
 
-HEADS = ("J", "abstains where there is no answer", "abstains where there is one")
+HEADS = ("G", "abstains where there is no answer", "abstains where there is one")
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m=cmd|' /C calc'!A0\u202e"
 
 
@@ -32,10 +32,10 @@ def share(name: str, value: float, n: int) -> Estimate:
 
 
 def system(name: str, without: float, with_one: float, about: About | None = None) -> System:
-    j = without - with_one
+    gap = without - with_one
     return System(
         name,
-        Estimate("J", value=j, low=j - 0.07, high=j + 0.07, n=300),
+        Estimate("abstention_gap", value=gap, low=gap - 0.07, high=gap + 0.07, n=300),
         share("none", without, 100),
         share("one", with_one, 200),
         (1, 3),
@@ -54,7 +54,7 @@ def names(page: str) -> list[str]:
     return re.findall(r'class="pick" aria-pressed="false">([^<]*)<', page)
 
 
-def test_systems_stand_in_the_order_of_j_with_their_ranks() -> None:
+def test_systems_stand_in_the_order_of_their_gaps_with_their_ranks() -> None:
     page = board_page(THREE, "A board", HEADS)
     assert names(page) == ["careful", "careless", "blind"]
     assert page.count(">1–3<") == 3
@@ -65,15 +65,15 @@ def test_systems_stand_in_the_order_of_j_with_their_ranks() -> None:
 
 @pytest.mark.parametrize(("without", "with_one"), [(1.0, 0.0), (0.0, 0.0), (1.0, 1.0), (0.5, 0.5)])
 def test_one_system_alone_and_on_the_edge_is_drawn(without: float, with_one: float) -> None:
-    j = Estimate("J", value=without - with_one, n=3)
+    gap = Estimate("abstention_gap", value=without - with_one, n=3)
     exact = (Estimate("p", value=value, n=3) for value in (without, with_one))
-    page = board_page([System("only", j, *exact, about=About(date="2024"))], "A board", HEADS)
-    assert "nan" not in page.lower().replace("finance", "")
+    page = board_page([System("only", gap, *exact, about=About(date="2024"))], "A board", HEADS)
+    assert not re.search(r"\bnan\b", page.lower())
     assert page.count('class="dot') == 2
 
 
-def test_a_system_without_j_stands_last_with_the_reason() -> None:
-    none = Estimate("J", problem="no verdicts <b>here</b>")
+def test_a_system_without_a_gap_stands_last_with_the_reason() -> None:
+    none = Estimate("abstention_gap", problem="no verdicts <b>here</b>")
     page = board_page([System("mute", none, none, none), *THREE], "A board", HEADS)
     assert names(page)[-1] == "mute"
     assert "no verdicts &lt;b&gt;here" in page
@@ -200,7 +200,7 @@ def test_a_study_writes_its_board(made: Path) -> None:
     assert names(page) == ["alpha", "&lt;/script&gt;&lt;script&gt;alert(1)", "beta"]
     assert "thinking on, 2025-01" in page
     assert 'class="edge thinking"' in page
-    assert "J in time" in page
+    assert "G in time" in page
     assert (made / "tables" / "board.csv").is_file()
 
 

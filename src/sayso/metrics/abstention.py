@@ -1,14 +1,14 @@
 """Abstaining where there is no answer, and where there is one; answers paid for by confidence.
 
-A question can be answered or not, an answer abstains or not. J is that of
-:mod:`sayso.metrics.uncle_rates` with *answerable* in place of *known*, and so Youden's (1950) of
-abstaining as a test for questions without an answer:
+A question can be answered or not, an answer abstains or not. The abstention gap is Youden's (1950)
+index of abstaining as a test for questions without an answer:
 
-    J = abstained / questions without an answer - abstained / questions with one
+    G = abstained / questions without an answer - abstained / questions with one
 
-0 for whoever abstains without a look at the question, 1 for who abstains exactly where there is
-nothing to tell. It does not change with the share of questions that cannot be answered; what an
-answer is worth does:
+G is 0 for a model that abstains without a look at the question, and 1 for one that abstains exactly
+where there is no answer. It has the form of J in :mod:`sayso.metrics.uncle_rates`, which compares
+known with unknown facts. G does not change with the share of questions that cannot be answered;
+what an answer is worth does:
 
     U(t) = (right - t / (1 - t) wrong) / N                     abstaining: 0
 
@@ -20,6 +20,7 @@ is right minus wrong, the Omniscience Index of Artificial Analysis (Jackson et a
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -30,7 +31,7 @@ from sayso.metrics.within_type import j_pooled, j_within
 from sayso.records import Estimate, InputError
 
 __all__ = [
-    "CONFIDENCE_TARGETS", "abstention_j", "abstention_j_within", "bootstrap_abstention",
+    "CONFIDENCE_TARGETS", "abstention_gap", "abstention_gap_within", "bootstrap_abstention",
     "confidence_target_utility",
 ]  # fmt: skip
 
@@ -45,10 +46,10 @@ def _coded(abstained: ArrayLike, unanswerable: ArrayLike) -> tuple[ArrayLike, Ar
     return (~np.asarray(unanswerable, dtype=bool)).astype(np.int64), label
 
 
-def abstention_j(
+def abstention_gap(
     abstained: ArrayLike, unanswerable: ArrayLike, weights: ArrayLike | None = None
 ) -> Result:
-    """Return J of abstaining; ``None`` without questions of both kinds.
+    """Return the abstention gap; ``None`` without questions of both kinds.
 
     ``abstained`` (n,) is 1, 0 or NaN for an answer without a verdict, which is left out;
     ``unanswerable`` (n,) is true for questions without an answer.
@@ -56,13 +57,13 @@ def abstention_j(
     return j_pooled(*_coded(abstained, unanswerable), weights)
 
 
-def abstention_j_within(
+def abstention_gap_within(
     abstained: ArrayLike,
     unanswerable: ArrayLike,
     types: ArrayLike,
     weights: ArrayLike | None = None,
 ) -> Result:
-    """Return J within type of question (n,); ``None`` where no type has both kinds."""
+    """Return the abstention gap within types (n,); ``None`` where no type has both kinds."""
     return j_within(*_coded(abstained, unanswerable), types, weights)
 
 
@@ -74,18 +75,20 @@ def bootstrap_abstention(
     n: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """Return J, within type where ``types`` are given, with its interval over clusters.
+    """Return the abstention gap, within type where ``types`` are given, with its interval.
 
-    Clusters (n,) are source documents. Sparse shares, and bounds for answers without a verdict, as
-    in :func:`~sayso.metrics.uncle_known.bootstrap_cells`.
+    Clusters (n,) are source documents, which the bootstrap resamples. Sparse shares, and bounds for
+    answers without a verdict, as in :func:`~sayso.metrics.uncle_known.bootstrap_cells`.
     """
     known, label = _coded(abstained, unanswerable)
     cells = cluster_cells(known, label, clusters, types)
     if types is not None:
-        return bootstrap_within(cells, n=n, seed=seed)["J_within"]
+        within = bootstrap_within(cells, n=n, seed=seed)["J_within"]
+        return msgspec.structs.replace(within, name="abstention_gap_within")
     lost = np.asarray(label) == MISSING
     missing = (int((lost & (np.asarray(known) == side)).sum()) for side in (1, 0))
-    return bootstrap_cells(cells, None, n, seed, *missing)["J"]
+    gap = bootstrap_cells(cells, None, n, seed, *missing)["J"]
+    return msgspec.structs.replace(gap, name="abstention_gap")
 
 
 def confidence_target_utility(

@@ -368,7 +368,7 @@ class Layout(NamedTuple):
     """A table or figure of a protocol's paper: its name, what it shows, and where it stands.
 
     ``make`` returns its tables, without rows where the runs lack what it ``needs``. ``parts`` name
-    J and its two parts where a study writes a board of them (:mod:`sayso.studies.board`).
+    the abstention gap and its two parts where a study writes a board (:mod:`sayso.studies.board`).
     """
 
     name: str
@@ -440,6 +440,7 @@ class Protocol:
     ``signed_prompts`` entries of ``prompts`` that stand in every signature beside ``signature``.
     Draws of the stage ``draws_stage`` count as independent: a run says so where they repeat.
     ``needs_paragraphs`` and ``needs_golds`` refuse data without long questions or without answers.
+    ``instead`` pairs numbers of other protocols with the own number that a user may mean.
     """
 
     name: str
@@ -457,6 +458,7 @@ class Protocol:
     may_shrink: tuple[str, ...] = ()
     signed_prompts: tuple[str, ...] = ()
     draws_stage: str = ""
+    instead: tuple[tuple[str, str], ...] = ()
     needs_paragraphs: bool = False
     needs_golds: bool = False
     #: without draws there is nothing to measure

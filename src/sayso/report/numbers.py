@@ -20,7 +20,7 @@ SIGNED = frozenset(
     | {"unspoken_knowledge", "unspoken_knowledge_matched"}
     | {"J_wordings", "J_wordings_lowest", "J_wordings_highest"}
     | {"propensity_difference", "propensity_retest"}
-    | {"abstention_J", "abstention_J_within", "passage_J", "right_minus_wrong", "utility"}
+    | {"abstention_gap", "abstention_gap_within", "passage_gap", "right_minus_wrong", "utility"}
 )
 #: written as plain numbers
 PLAIN = frozenset({"odds_ratio_within", "lift_UA", "break_even_cost"})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from sayso.protocols import protocol_of
-from sayso.protocols.protocol import Report
+from sayso.protocols import PROTOCOLS, protocol_of
+from sayso.protocols.protocol import Protocol, Report
 from sayso.records import Estimate, InputError, Results, Slice, slice_text
 from sayso.report.notebook import estimates_frame, html_table, short_repr
 from sayso.report.numbers import line, number, range_of, with_interval
@@ -48,6 +48,10 @@ class Result:
                 return estimate
             if where is not None and slice_text(estimate.where) == where:
                 return estimate
+        plan = protocol_of(self.manifest)
+        names = {estimate.name for estimate in self.estimates}
+        if name not in names and (owner := owner_of(name, plan)) is not None:
+            raise InputError(other_protocols_number(name, plan, owner, names))
         raise InputError(no_such_number(self.estimates, name, parts if where is None else where))
 
     def each(self, name: str, **parts: str) -> Iterator[Estimate]:
@@ -203,6 +207,27 @@ def shown_number(estimate: Estimate) -> tuple[str, str, str]:
     if size and of is not None and of != estimate.n:
         size = f"{size} ({of:,.0f} counted)"
     return number(estimate), range_of(estimate) or why, size
+
+
+def owner_of(name: str, plan: Protocol) -> Protocol | None:
+    """Return the protocol whose number this is, if it is another one's alone."""
+    if name in plan.report.LABELS:
+        return None
+    return next((one for one in PROTOCOLS.values() if name in one.report.LABELS), None)
+
+
+def other_protocols_number(
+    name: str, plan: Protocol, owner: Protocol, names: Collection[str]
+) -> str:
+    """Return the message for a number of another protocol; ``names`` are those of this run."""
+    text = (
+        f"a run of {plan.name} has no {name} ({owner.report.LABELS[name][1]}: "
+        f"sayso run {owner.name})"
+    )
+    own = dict(plan.instead).get(name)
+    if own is None or own not in names:
+        return text
+    return f"{text}; its {own.replace('_', ' ')} is {own!r}"
 
 
 #: so many numbers are listed where one was not found

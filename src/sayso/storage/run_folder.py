@@ -15,7 +15,7 @@ import platform
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from sayso.records import Estimate, InputError
 from sayso.storage import format_1
 from sayso.storage.atomic import disk_errors, replacing
+from sayso.storage.renamed import under_todays_name
 from sayso.storage.tables import read_parquet, write_parquet
 
 Half = NDArray[np.float16]
@@ -174,7 +175,10 @@ class RunFolder:
             raise InputError(
                 f"{self.path} has no table {table!r}: the run is not finished; repeat its command"
             )
-        return read_parquet(place, type, format_1.READ if type is Estimate else {})
+        if type is not Estimate:
+            return read_parquet(place, type)
+        numbers = read_parquet(place, Estimate, format_1.READ)
+        return cast(Iterator[Record], map(under_todays_name, numbers))
 
     def read(self, table: str, type: type[Record]) -> list[Record]:
         """Return the records of a table."""

@@ -1,13 +1,13 @@
 """A board: one static page of many systems, ordered by what a wrong and a missed answer cost.
 
-A system abstains where there is no answer (the good part of J) and where there is one (the bad
-part). The page shows J with ranks that respect ties, both parts against each other, and J in time;
-its script reorders the table for another price of a wrong answer. With c that of an answer where
-there is none, in missed answers, a system costs
+A system abstains where there is no answer (the good part of the abstention gap, G) and where there
+is one (the bad part). The page shows G with ranks that respect ties, both parts against each other,
+and G in time; its script reorders the table for another price of a wrong answer. With c that of an
+answer where there is none, in missed answers, a system costs
 
     (c (1 - abstained without an answer) + abstained with one) / (c + 1)
 
-which is (1 - J)/2 at c = 1. What is known of a system besides its answers (its group, whether it
+which is (1 - G)/2 at c = 1. What is known of a system besides its answers (its group, whether it
 thinks, its date) is what the study's file says, and is never guessed from a name.
 """
 
@@ -44,10 +44,10 @@ class About(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class System(NamedTuple):
-    """A row of the board: J, its two parts, and the ranks that J allows."""
+    """A row of the board: the abstention gap, its two parts, and the ranks that it allows."""
 
     name: str
-    j: Estimate
+    gap: Estimate
     without: Estimate
     with_one: Estimate
     rank: tuple[int, int] | None = None
@@ -299,13 +299,13 @@ def board_page(
     notes: Sequence[str] = (),
     seen: str = "",
 ) -> str:
-    """Return the page; ``heads`` are what J and its two parts are called.
+    """Return the page; ``heads`` are what the abstention gap and its two parts are called.
 
     ``notes`` stand above every number, ``seen`` (what differences could be seen) below the table.
 
-    Systems without J stand last, with the reason. Raises InputError where none has one.
+    Systems without a gap stand last, with the reason. Raises InputError where none has one.
     """
-    order = sorted(systems, key=lambda s: (s.j.value is None, -(s.j.value or 0.0)))
+    order = sorted(systems, key=lambda s: (s.gap.value is None, -(s.gap.value or 0.0)))
     held = [n for n, s in enumerate(order) if s.without.value is not None and _some(s.with_one)]
     if not held:
         raise InputError("a board needs systems that answered questions of both kinds")
@@ -347,17 +347,17 @@ def _trade(
 
 
 def _in_time(systems: Sequence[System]) -> list[Plot]:
-    """Return J by date in both sizes; nothing where fewer than two dates are given."""
+    """Return the abstention gap by date in both sizes; nothing with fewer than two dates."""
     places = [
-        _Place(n, year_of(s.about.date), s.j)
+        _Place(n, year_of(s.about.date), s.gap)
         for n, s in enumerate(systems)
-        if s.about.date and s.j.value is not None
+        if s.about.date and s.gap.value is not None
     ]
     if len({p.x for p in places}) < 2:
         return []
     axes = _years([_value(p.x) for p in places]), _shares(_reach([p.y for p in places]))
     plain = Axis(*axes[1][:2], [(t, compact(t)) for t, _ in axes[1].ticks])
-    return [draw(kind, places, systems, (axes[0], plain), ("date", "J")) for kind in SIZES]
+    return [draw(kind, places, systems, (axes[0], plain), ("date", "G")) for kind in SIZES]
 
 
 def _row(number: int, system: System) -> dict[str, Any]:
@@ -370,11 +370,11 @@ def _row(number: int, system: System) -> dict[str, Any]:
         "told": ", ".join(line(text, 60) for text in told if text),
         "group": line(about.group, 60),
         "rank": rank_text(system.rank),
-        "j": (signed(system.j.value), _ends(system.j, signed)),
+        "gap": (signed(system.gap.value), _ends(system.gap, signed)),
         "without": (percent(system.without.value), _ends(system.without, percent)),
         "with_one": (percent(system.with_one.value), _ends(system.with_one, percent)),
         "values": (_plain(system.without), _plain(system.with_one)),
-        "why": line(system.j.problem or "", 200) if system.j.value is None else "",
+        "why": line(system.gap.problem or "", 200) if system.gap.value is None else "",
     }
 
 

@@ -381,16 +381,16 @@ def write_board(study: Study, out: Path, name: str) -> Path:
             found.setdefault(number.name, number)
     if len(found) < len(layout.parts):
         raise InputError(f"layout {name} needs {layout.needs}, which these runs do not have")
-    j, without, with_one = (found[part] for part in layout.parts)
+    gap, without, with_one = (found[part] for part in layout.parts)
     systems = [
         System(
-            model, j.means[m], without.means[m], with_one.means[m], j.ranking.ranks[m],
+            model, gap.means[m], without.means[m], with_one.means[m], gap.ranking.ranks[m],
             study.systems.get(model, About()),
         )
         for m, model in enumerate(models)
     ]  # fmt: skip
     meanings = [report.LABELS.get(part, ("", part))[1] for part in layout.parts]
-    heads = (_symbol(report, j.name), meanings[1], meanings[2])
+    heads = (_symbol(report, gap.name), meanings[1], meanings[2])
     notes, warned = (
         study.notes(protocol),
         _cautions([r for r in study.runs if r.protocol == protocol]),
@@ -401,7 +401,7 @@ def write_board(study: Study, out: Path, name: str) -> Path:
         some = "a run has" if len(warned) == 1 else f"{len(warned)} runs have"
         notes = [*notes, f"{some} cautions, such as (of {warned[0][0]}): {warned[0][1][0]}"]
     place = board_place(out, name)
-    text = board_page(systems, BOARD, heads, notes, _detectable(report, j))
+    text = board_page(systems, BOARD, heads, notes, _detectable(report, gap))
     if write_index(place, text) is None:
         raise InputError(f"{place} is not a page of sayso: choose another --out")
     return place

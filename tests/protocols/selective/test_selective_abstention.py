@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -16,7 +17,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.protocols import selective
 from sayso.protocols.selective import report
-from sayso.records import Estimate, Request, Verdict, slice_text
+from sayso.records import Estimate, InputError, Request, Verdict, slice_text
 from sayso.report.page import GENERATOR
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
@@ -78,7 +79,7 @@ def said_in(world: dict[str, tuple[str, str | None, str]]) -> Callable[[str], st
 def test_seven_questions_by_hand(tmp_path: Path) -> None:
     result = run(tmp_path, rows_of(SEVEN), said_in(SEVEN))
     # without an answer it abstains on two of three, with one on one of four
-    j = result.get("abstention_J", RULES)
+    j = result.get("abstention_gap", RULES)
     assert j.value == pytest.approx(2 / 3 - 1 / 4)
     assert (j.n, j.missing) == (7, 0)
     assert "sparse" in (j.problem or "")
@@ -93,12 +94,47 @@ def test_seven_questions_by_hand(tmp_path: Path) -> None:
     assert result.get("utility", f"{RULES};target:0.9").value == pytest.approx((2 - 18) / 7)
 
 
+def test_a_run_without_j_says_which_number_is_meant(tmp_path: Path) -> None:
+    result = run(tmp_path, rows_of(SEVEN), said_in(SEVEN))
+    told = (
+        r"^a run of selective has no J \(tells known from unknown: sayso run uncle\); its "
+        r"abstention gap is 'abstention_gap'$"
+    )
+    with pytest.raises(InputError, match=told):
+        result.get("J", form="short")
+    # the data have no question without an answer, so there is no gap to point to
+    answered = [row for row in rows_of(SEVEN) if "gold" in row]
+    plain = run(tmp_path, answered, said_in(SEVEN), name="plain")
+    with pytest.raises(InputError, match=r"has no J \(.*: sayso run uncle\)$"):
+        plain.get("J", form="short")
+    with pytest.raises(InputError, match=r"^no number is called 'jay' in this run"):
+        result.get("jay")
+
+
+def test_numbers_under_earlier_names_are_read_under_those_of_today(tmp_path: Path) -> None:
+    result = run(tmp_path, rows_of(SEVEN), said_in(SEVEN))
+    old = {"abstention_gap": "abstention_J", "abstention_gap_within": "abstention_J_within"}
+    stored = [
+        msgspec.structs.replace(
+            e,
+            name=old.get(e.name, e.name),
+            signature=tuple((key, old.get(value, value)) for key, value in e.signature),
+        )
+        for e in result.estimates
+    ]
+    assert stored != result.estimates
+    folder = RunFolder.open(result.path)
+    folder.write("metrics/selective", stored, Estimate)
+    assert folder.read("metrics/selective", Estimate) == result.estimates
+    assert sayso.measure(result.path).get("abstention_gap", RULES).value == pytest.approx(5 / 12)
+
+
 def test_who_hedges_has_not_abstained_and_it_is_said_what_it_would_change(tmp_path: Path) -> None:
     said = dict(SEVEN)
     said["Where will Gus be born?"] = ("b", None, "I am not sure, but perhaps in Madrid.")
     result = run(tmp_path, rows_of(said), said_in(said))
-    assert result.get("abstention_J", RULES).value == pytest.approx(2 / 3 - 1 / 4)
-    hedging = result.get("abstention_J", f"{RULES};counting:hedges too")
+    assert result.get("abstention_gap", RULES).value == pytest.approx(2 / 3 - 1 / 4)
+    hedging = result.get("abstention_gap", f"{RULES};counting:hedges too")
     assert hedging.value == pytest.approx(3 / 3 - 1 / 4)
 
 
@@ -106,8 +142,8 @@ def test_without_golds_only_abstaining_is_measured(tmp_path: Path) -> None:
     world = {q: (document, gold and "?", said) for q, (document, gold, said) in SEVEN.items()}
     world["Where was Hal born?"] = ("a", "?", "I am not sure, but perhaps in Madrid.")
     result = run(tmp_path, rows_of(world), said_in(world))
-    assert result.get("abstention_J", RULES).value == pytest.approx(2 / 3 - 1 / 5)
-    assert result.get("abstention_J", RULES).missing == 0
+    assert result.get("abstention_gap", RULES).value == pytest.approx(2 / 3 - 1 / 5)
+    assert result.get("abstention_gap", RULES).missing == 0
     for name in ("error_rate", "right_minus_wrong"):
         found = result.get(name, RULES)
         assert found.value is None
@@ -168,7 +204,7 @@ def test_people_say_what_is_right_where_there_is_no_gold(tmp_path: Path) -> None
     )  # fmt: skip
     where = "form:short;against:people"
     assert result.get("right_minus_wrong", where).value == pytest.approx((2 - 2) / 7)
-    assert result.get("abstention_J", where).value == pytest.approx(2 / 3 - 1 / 4)
+    assert result.get("abstention_gap", where).value == pytest.approx(2 / 3 - 1 / 4)
     # as with golds: an abstention where there is an answer is not right
     wrong = result.get("error_rate", where)
     assert (wrong.numerator, wrong.denominator) == (3, 7)
@@ -191,10 +227,10 @@ def test_some_golds_missing_are_counted(tmp_path: Path) -> None:
 def test_questions_of_one_kind_have_no_j(tmp_path: Path) -> None:
     answered = {q: v for q, v in SEVEN.items() if v[1]}
     names = {e.name for e in run(tmp_path, rows_of(answered), said_in(answered)).estimates}
-    assert not names & {"abstention_J", "right_minus_wrong", "abstains_answerable"}
+    assert not names & {"abstention_gap", "right_minus_wrong", "abstains_answerable"}
     hopeless = {q: v for q, v in SEVEN.items() if not v[1]}
     result = run(tmp_path, rows_of(hopeless), said_in(hopeless), name="none")
-    j = result.get("abstention_J", RULES)
+    j = result.get("abstention_gap", RULES)
     assert j.value is None
     assert "questions with an answer and on questions without one" in (j.problem or "")
     assert result.get("right_minus_wrong", RULES).value == pytest.approx(-1 / 3)
@@ -218,12 +254,14 @@ def test_blind_abstaining_is_null_and_a_type_hedger_is_null_within_type(tmp_path
     blind = run(
         tmp_path, rows, lambda text: NONE if chance("blind", text) < 0.3 else "Some", name="b"
     )
-    j = blind.get("abstention_J", RULES)
-    assert j.low is not None
-    assert j.high is not None
-    assert j.low < 0 < j.high
+    gap = blind.get("abstention_gap", RULES)
+    assert gap.low is not None
+    assert gap.high is not None
+    assert gap.low < 0 < gap.high
     by_type = run(tmp_path, rows, lambda text: NONE if "dreams" in text else "Some", name="t")
-    pooled, within = (by_type.get(n, RULES) for n in ("abstention_J", "abstention_J_within"))
+    with pytest.raises(InputError, match=r"its abstention gap within is 'abstention_gap_within'$"):
+        by_type.get("J_within", form="short")
+    pooled, within = (by_type.get(n, RULES) for n in ("abstention_gap", "abstention_gap_within"))
     assert (pooled.value or 0) > 0.4
     assert within.value == pytest.approx(0)
 
@@ -264,13 +302,13 @@ def test_passages_taken_away_by_hand(tmp_path: Path) -> None:
     # without the passage it abstains on two of four, with it on one: what it knows stays in
     shares = [result.get(n, RULES) for n in ("abstains_without_passage", "abstains_with_passage")]
     assert [(s.numerator, s.denominator) for s in shares] == [(2, 4), (1, 4)]
-    assert result.get("passage_J", RULES).value == pytest.approx(2 / 4 - 1 / 4)
+    assert result.get("passage_gap", RULES).value == pytest.approx(2 / 4 - 1 / 4)
     heart = result.get("by_heart", RULES)
     assert (heart.numerator, heart.denominator) == (1, 4)
     assert dict(heart.signature)["passages"] == "with-and-without"
     assert "Asked again without the passage it abstains on 50 %" in _printed(result.estimates)
     plain = run(tmp_path, rows, says, BARE, name="plain")
-    assert "passage_J" not in {e.name for e in plain.estimates}
+    assert "passage_gap" not in {e.name for e in plain.estimates}
 
 
 def test_blind_abstaining_is_null_without_passages_too(tmp_path: Path) -> None:
@@ -289,7 +327,7 @@ def test_blind_abstaining_is_null_without_passages_too(tmp_path: Path) -> None:
             return NONE
         return f"Name{number}" if "PASSAGE" in text or chance(number) < 0.5 else "Nobody"
 
-    j = run(tmp_path, rows, says, chosen).get("passage_J", RULES)
+    j = run(tmp_path, rows, says, chosen).get("passage_gap", RULES)
     assert j.low is not None
     assert j.high is not None
     assert j.low < 0 < j.high
@@ -306,14 +344,14 @@ def test_two_models_are_compared_and_stand_in_a_study(tmp_path: Path) -> None:
         (e.name, slice_text(e.where)): e.value
         for e in sayso.compare(first.path, second.path, resamples=100).estimates
     }
-    assert found["abstention_J", RULES] == pytest.approx(0 - (2 / 3 - 1 / 4))
+    assert found["abstention_gap", RULES] == pytest.approx(0 - (2 / 3 - 1 / 4))
     assert found["abstains_answerable", RULES] == pytest.approx(1 - 1 / 4)
     study = sayso.study([first.path, second.path], resamples=100, out=tmp_path / "s")
     (table,) = layout_tables(study, "selective-abstention")
     assert [labels for labels, _ in table.rows] == [("one",), ("two",)]
-    assert table.columns[:2] == ("rank", "J")
+    assert table.columns[:2] == ("rank", "abstention gap (G)")
     csv = (tmp_path / "s" / "tables" / "selective" / "numbers.csv").read_text()
-    assert "abstention_J" in csv
+    assert "abstention_gap" in csv
 
 
 def test_the_layout_says_what_it_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,6 +39,7 @@ SELECTIVE = Protocol(
     off_by_default=("answer_metrics", "elicit", "panel"),
     follow_ups=collect.follow_ups,
     further_models=settings.further_models,
+    instead=(("J", "abstention_gap"), ("J_within", "abstention_gap_within")),
     needs_golds=True,
     probing=lambda s: Probing("draws", min(s.known_k, s.draws.k)),
     check_model=collect.check_model,

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.metrics.abstention import abstention_j
+from sayso.metrics.abstention import abstention_gap
 from sayso.metrics.arrays import Floats
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.joint import Number
@@ -176,15 +176,17 @@ def _abstention(rows: Rows, form: str, names: NDArray[np.str_]) -> Numbers:
         )
         if both.any():
             place = slice_of(form=form, against=rows.judge)
-            found["passage_J", place] = Number(
-                abstention_j, (abstained, removed), np.tile(names[both], 2).tolist(), (-1.0, 1.0)
+            found["passage_gap", place] = Number(
+                abstention_gap, (abstained, removed), np.tile(names[both], 2).tolist(), (-1.0, 1.0)
             )
     return found
 
 
 #: numbers of which less is better, and those that reach below 0
 LESS_IS_BETTER = ("abstains_answerable", "abstains_with_passage")
-LIMITS = dict.fromkeys(("abstention_J", "abstention_J_within", "right_minus_wrong"), (-1.0, 1.0))
+LIMITS = dict.fromkeys(
+    ("abstention_gap", "abstention_gap_within", "right_minus_wrong"), (-1.0, 1.0)
+)
 
 
 def _range(where: Slice) -> tuple[float, float]:

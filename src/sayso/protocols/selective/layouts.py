@@ -144,26 +144,26 @@ def figure3(shown: Shown) -> list[NumberTable]:
 #: where a layout stands that no paper has
 OURS = "our own, with numbers of arXiv 2509.04664 and arXiv 2511.13029"
 ABSTENTION = (
-    ("abstention_J", "J"),
+    ("abstention_gap", "abstention gap (G)"),
     ("abstains_unanswerable", "abstains where there is no answer"),
     ("abstains_answerable", "abstains where there is one"),
-    ("abstention_J_within", "J within type"),
+    ("abstention_gap_within", "G within type"),
     ("right_minus_wrong", "right minus wrong"),
     ("utility 0.75", "utility at .75"),
     ("utility 0.9", "utility at .9"),
-    ("passage_J", "J of passages taken away"),
+    ("passage_gap", "G of passages taken away"),
 )
 
 
 def abstention(shown: Shown) -> list[NumberTable]:
-    """Return who abstains where there is no answer: J, its parts, what answers are worth."""
+    """Return who abstains where there is no answer: G, its parts, what answers are worth."""
     numbers: dict[str, JointNumber] = {}
     for number in shown.numbers():
         parts = dict(number.where)
         if parts.get("form") == "short" and "counting" not in parts:
             numbers.setdefault(f"{number.name} {parts.get('target', '')}".strip(), number)
     found = [(numbers[key], head) for key, head in ABSTENTION if key in numbers]
-    if not any(number.name.endswith("_J") for number, _ in found):
+    if not any(number.name.endswith("_gap") for number, _ in found):
         return []
     first = found[0][0]
     rows: list[Row] = []
@@ -176,8 +176,9 @@ def abstention(shown: Shown) -> list[NumberTable]:
     order = sorted(rows, key=lambda row: -_value(row[1][1]))
     over = f"mean over {len(shown.data)} data sets, " if len(shown.data) > 1 else ""
     caption = (
-        f"Abstaining, short answers, {over}joint 95 % intervals, ranks with ties: J is the share "
-        "abstained where there is no answer minus that where there is one."
+        f"Abstaining, short answers, {over}joint 95 % intervals, ranks with ties. The "
+        "abstention gap (G) is the share of unanswerable questions declined minus the share of "
+        "answerable ones declined."
     )
     columns = ("rank", *(head for _, head in found))
     return [NumberTable("", caption, ("model",), columns, order)]
@@ -189,12 +190,12 @@ def _value(entry: Entry) -> float:
 
 LAYOUTS = (
     Layout(
-        "board", "one page of many systems: J's two parts, thinking, time, a price",
+        "board", "one page of many systems: G's two parts, thinking, time, a price",
         OURS, "questions without an answer beside others with one", abstention,
-        ("abstention_J", *ABSTENTIONS),
+        ("abstention_gap", *ABSTENTIONS),
     ),
     Layout(
-        "selective-abstention", "who abstains where there is no answer: J, utility at targets",
+        "selective-abstention", "who abstains where there is no answer: G, utility at targets",
         OURS,
         "questions without an answer beside others with one, or passages taken away", abstention,
     ),

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sayso.judges.judge import WITHHELD
 from sayso.metrics.abstention import (
     CONFIDENCE_TARGETS,
-    abstention_j,
-    abstention_j_within,
+    abstention_gap,
+    abstention_gap_within,
     bootstrap_abstention,
     confidence_target_utility,
 )
@@ -581,7 +581,7 @@ def diagnostics(rows: Rows, settings: Settings) -> Iterator[Estimate]:
 #
 #     abstains_unanswerable = answers that withhold a value / questions without an answer
 #     abstains_answerable   = the same over the others: silence where there was an answer
-#     abstention_J          = the first minus the second; ... within type of question
+#     abstention_gap        = the first minus the second; ... within type of question
 #     utility at t          = (right - t/(1-t) wrong) / all, right_minus_wrong at t = 1/2
 #
 # Only for data that says which questions are which (``Question.answerable``), and only by the run's
@@ -591,10 +591,10 @@ def diagnostics(rows: Rows, settings: Settings) -> Iterator[Estimate]:
 # is left out and counted.
 #
 # Where passages are given and the answerable questions were asked once more without theirs, the two
-# are twins: ``passage_J`` = abstains_without_passage - abstains_with_passage, over the questions
+# are twins: ``passage_gap`` = abstains_without_passage - abstains_with_passage, over the questions
 # that were asked both ways. What the model knows by heart it answers without the passage too, which
-# lowers this J and is no fault (``by_heart``). Such questions stay in: to drop those that came out
-# right would leave a blind model with more abstentions than it has, and with a J above 0.
+# lowers this gap and is no fault (``by_heart``). Such questions stay in: to drop those that came
+# out right would leave a blind model with more abstentions than it has, and with a gap above 0.
 
 ABSTENTIONS = ("abstains_unanswerable", "abstains_answerable")
 #: other readings of what abstains, by stance
@@ -606,10 +606,10 @@ NO_GOLDS = "the questions that can be answered have no golds: right and wrong ca
 
 
 def abstentions(rows: Rows, settings: Settings) -> Iterator[Estimate]:
-    """Yield shares, J, and what the answers are worth; nothing where all can be answered."""
+    """Yield shares, their gap, and what answers are worth; nothing where all can be answered."""
     if rows.withheld is not None and rows.unanswerable is not None and rows.unanswerable.any():
         yield from _abstained_shares(rows, settings, rows.withheld, rows.unanswerable)
-        yield from _abstention_j(rows, settings, rows.withheld, rows.unanswerable)
+        yield from _abstention_gap(rows, settings, rows.withheld, rows.unanswerable)
         yield from utilities(rows, settings)
     if rows.without is not None:
         yield from passage_twins(rows, settings)
@@ -629,22 +629,22 @@ def _abstained_shares(
         yield msgspec.structs.replace(share, where=slice_of(against=rows.judge), missing=missing)
 
 
-def _abstention_j(
+def _abstention_gap(
     rows: Rows, settings: Settings, withheld: Floats, unanswerable: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
     where, types = slice_of(against=rows.judge), types_of(rows)
     resampling: dict[str, Any] = {"n": settings.resamples, "seed": settings.ci_seed}
 
-    def j(name: str, abstained: Floats, where: Slice, kinds: Any = None) -> Estimate:
+    def gap(name: str, abstained: Floats, where: Slice, kinds: Any = None) -> Estimate:
         found = bootstrap_abstention(abstained, unanswerable, rows.entity, kinds, **resampling)
         problem = found.problem if found.value is not None else _one_kind(name)
         return msgspec.structs.replace(found, name=name, where=where, problem=problem)
 
-    yield j("abstention_J", withheld, where)
+    yield gap("abstention_gap", withheld, where)
     if types is not None:
-        yield j("abstention_J_within", withheld, where, types)
+        yield gap("abstention_gap_within", withheld, where, types)
     for counting, column in countings(rows).items():
-        yield j("abstention_J", column, where + slice_of(counting=counting))
+        yield gap("abstention_gap", column, where + slice_of(counting=counting))
 
 
 def _one_kind(name: str) -> str:
@@ -713,13 +713,14 @@ def abstention_columns(rows: Rows) -> Iterator[tuple[str, Slice, Metric, tuple[A
     """
     held, none, where = rows.withheld, rows.unanswerable, slice_of(against=rows.judge)
     if held is not None and none is not None and none.any():
-        yield "abstention_J", where, abstention_j, (held, none)
+        yield "abstention_gap", where, abstention_gap, (held, none)
         for name, among in zip(ABSTENTIONS, (none, ~none), strict=True):
             yield name, where, share_of, (np.where(among, held, np.nan),)
         if (types := types_of(rows)) is not None:
-            yield "abstention_J_within", where, abstention_j_within, (held, none, types)
+            yield "abstention_gap_within", where, abstention_gap_within, (held, none, types)
         for counting, column in countings(rows).items():
-            yield "abstention_J", where + slice_of(counting=counting), abstention_j, (column, none)
+            place = where + slice_of(counting=counting)
+            yield "abstention_gap", place, abstention_gap, (column, none)
         if rows.outcome is not None and graded(rows):
             for name, target, place in utility_places(rows.judge):
                 utility = partial(confidence_target_utility, target=target)
@@ -753,7 +754,7 @@ def passage_twins(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     found = bootstrap_abstention(
         abstained, removed, entity, n=settings.resamples, seed=settings.ci_seed
     )
-    yield msgspec.structs.replace(found, name="passage_J", where=where)
+    yield msgspec.structs.replace(found, name="passage_gap", where=where)
 
 
 def passage_columns(rows: Rows) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]:

@@ -67,8 +67,8 @@ from sayso.storage.run_folder import Manifest, RunFolder
 LENGTH, TEXT_ONLY, WORDS = "length_words", "text_only", "words"
 ABSTENTIONS = ("abstains_unanswerable", "abstains_answerable")
 ABSTENTION_ROWS = (
-    *ABSTENTIONS, "abstention_J", "abstention_J_within", "right_minus_wrong", "utility",
-    "abstains_without_passage", "abstains_with_passage", "passage_J", "by_heart",
+    *ABSTENTIONS, "abstention_gap", "abstention_gap_within", "right_minus_wrong", "utility",
+    "abstains_without_passage", "abstains_with_passage", "passage_gap", "by_heart",
 )  # fmt: skip
 #: what scores are read against: never the best score, and in every table
 REFERENCES = (LENGTH, TEXT_ONLY, WORDS)
@@ -312,24 +312,24 @@ def unread_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
 
 
 def abstention_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield whether it abstains where there is no answer and not where there is one, and its J."""
+    """Yield whether it abstains where there is no answer and not where there is one, and its G."""
     place = {"form": form, "against": results.judge(form)}
-    j = results.get("abstention_J", **place)
+    gap = results.get("abstention_gap", **place)
     parts = [results.get(name, **place) for name in ABSTENTIONS]
     if all(part.value is not None for part in parts):
         none, some = (f"{_share(part)} of {part.n:,} questions" for part in parts)
         yield (
             f"the model abstains on {none} without an answer and on {some} with one: "
-            f"J = {_signed_interval(j)} (0 = blind)."
+            f"abstention gap (G) = {_signed_interval(gap)} (0 = blind)."
         )
-    removed, given, j = (
+    removed, given, gap = (
         results.get(name, **place)
-        for name in ("abstains_without_passage", "abstains_with_passage", "passage_J")
+        for name in ("abstains_without_passage", "abstains_with_passage", "passage_gap")
     )
-    if j.value is not None:
+    if gap.value is not None:
         yield (
             f"Asked again without the passage it abstains on {_share(removed)} of "
-            f"{removed.n:,} questions, with it on {_share(given)}: J = {_signed_interval(j)}; "
+            f"{removed.n:,} questions, with it on {_share(given)}: G = {_signed_interval(gap)}; "
             f"{_share(results.get('by_heart', **place))} it answers right by heart."
         )
 
@@ -524,7 +524,7 @@ def summary(
     numbers = []
     for form in results.forms:
         place = {"form": form, "against": results.judge(form)}
-        names = ("auroc_best", "error_rate", "abstention_J")
+        names = ("auroc_best", "error_rate", "abstention_gap")
         found = (results.get(name, **place) for name in names)
         numbers += [e for e in found if e.value is not None][:1]
     return [headline(results, form) for form in results.forms], numbers
@@ -543,7 +543,7 @@ def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
         ranked = [name for name in results.ranked(form) if name != TEXT_ONLY]
         shown = ranked[:BEST] + [n for n in (LENGTH, WORDS) if n in ranked[BEST:]]
         place = {"form": form, "against": results.judge(form)}
-        names = ("error_rate", "auroc_best", "abstention_J", *ABSTENTIONS, "passage_J")
+        names = ("error_rate", "auroc_best", "abstention_gap", *ABSTENTIONS, "passage_gap")
         first = (results.find(name, **place) for name in names)
         main += [estimate for estimate in first if estimate is not None]
         main += [results.best(form, name) for name in shown]
@@ -1272,16 +1272,19 @@ def _headline_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate
 
 #: names are said as they are in tables of differences
 LABELS = {
-    "abstention_J": (
-        "J",
-        "abstains where there is no answer, minus where there is one (0 = blind)",
+    "abstention_gap": (
+        "G",
+        "abstention gap: unanswerable declined minus answerable declined (0 = blind)",
     ),
-    "abstention_J_within": ("J within type", "J among questions of one type (0 = blind)"),
+    "abstention_gap_within": (
+        "G within type",
+        "abstention gap within a type of question (0 = blind)",
+    ),
     "abstains_unanswerable": ("", "abstains where there is no answer"),
     "abstains_answerable": ("", "abstains where there is an answer"),
     "right_minus_wrong": ("", "right minus wrong, abstaining 0 (the Omniscience Index / 100)"),
     "utility": ("", "right 1, abstained 0, wrong -t/(1-t), at a confidence target t"),
-    "passage_J": ("J of passages", "abstains without the passage, minus with it (0 = blind)"),
+    "passage_gap": ("G of passages", "abstains without the passage, minus with it (0 = blind)"),
     "abstains_without_passage": ("", "abstains where its passage was taken away"),
     "abstains_with_passage": ("", "abstains on the same questions with their passage"),
     "by_heart": ("", "right without the passage"),
