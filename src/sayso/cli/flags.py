@@ -59,10 +59,10 @@ class Common(Opening):
     data: Annotated[
         str,
         Parameter(
-            help="left out: builtin; world, fifty questions about the real one; a published set "
-            "by its name, from the hub (sayso data list); a file in UNCLE's format, or squad:FILE "
-            "in that of another set; file:FILE, a table of your own; topics:FILE, topics to write "
-            "about"
+            help="default: world, questions about the real world; for the built-in model and "
+            "models trained from it builtin, its invented world. Or a published set by its name, "
+            "from the hub (sayso data list); a file in UNCLE's format, or squad:FILE in that of "
+            "another set; file:FILE, a table of your own; topics:FILE, topics to write about"
         ),
     ] = ""
     answers: Annotated[
@@ -109,7 +109,7 @@ class Common(Opening):
     limit: Annotated[
         int | None,
         Parameter(
-            help="entities to ask about; 0: all; left out: all, but 200 of the built-in world"
+            help="entities to ask about; 0: all; default: all, but 200 of the invented world"
         ),
     ] = None
     seed: Annotated[
@@ -243,7 +243,7 @@ class Common(Opening):
         own["domains"] = own.pop("domain")
         columns = own.pop("columns")
         own["model"] = own["model"] or "builtin"
-        own["data"] = with_columns(own["data"] or "builtin", "" if self.answers else columns)
+        own["data"] = with_columns(own["data"], "" if self.answers else columns)
         return Job(
             **own,
             protocol=protocol,

@@ -59,7 +59,10 @@ class StudyFlags(Opening):
     """The flags of ``sayso study``."""
 
     models: Annotated[Names, Parameter(help="models, named as for sayso run")] = ()
-    data: Annotated[Names, Parameter(help="data sets, named as for sayso run")] = ()
+    data: Annotated[
+        Names,
+        Parameter(help="data sets, named as for sayso run; default: the set that fits the models"),
+    ] = ()
     protocols: Annotated[Names, Parameter(help="protocols; left out: all")] = ()
     answers: Annotated[
         Names,
@@ -311,6 +314,8 @@ def _price(grid: Grid, *, as_json: bool) -> None:
     if as_json:
         print(json_text(msgspec.to_builtins(_as_json(grid, price))))
         return
+    for text in dict.fromkeys(c for plan in price.plans.values() for c in plan.cautions):
+        print(f"! {text}")
     table, console = plain_table(), Console()
     table.add_column("cell")
     for head in ("requests", "in the cache", "prompt tokens", "answer tokens", "price"):

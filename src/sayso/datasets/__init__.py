@@ -18,9 +18,20 @@ from pathlib import Path
 from sayso.datasets import own_table, short_answers, topics, uncle
 from sayso.datasets.catalogue import CATALOGUE, markdown
 from sayso.datasets.dataset import Dataset
+from sayso.engines.engine import Engine
+from sayso.engines.hf.files import is_builtin
 from sayso.records import InputError, content_id, suggestion
 
-__all__ = ["CATALOGUE", "DEFAULT_LIMIT", "FORMATS", "LOADERS", "load", "markdown", "subset"]
+__all__ = [
+    "CATALOGUE",
+    "DEFAULT_LIMIT",
+    "FORMATS",
+    "LOADERS",
+    "default_data",
+    "load",
+    "markdown",
+    "subset",
+]
 
 #: name on the command line -> loader(split)
 LOADERS: dict[str, Callable[[str], Dataset]] = {
@@ -57,6 +68,32 @@ DEFAULT_LIMIT = {
     # long texts cost more than short answers
     **dict.fromkeys(("wildhallucinations", "longfact"), 100),
 }
+
+
+#: the invented world of the built-in model, and questions about the real one
+INVENTED, REAL = "builtin", "world"
+#: how the caution begins of a model that is asked about a world it cannot know
+FOREIGN = "This model is asked about an invented world"
+
+
+def default_data(model: str | Engine) -> str:
+    """Return the data set that a model is asked about where none is named.
+
+    The built-in model and models trained from it get their own invented world, all others the
+    real one.
+    """
+    name = model if isinstance(model, str) else str(getattr(model, "name", ""))
+    return INVENTED if is_builtin(name) else REAL
+
+
+def foreign_world(model: str | Engine, data: str) -> list[str]:
+    """Return the caution for a model that is asked about the invented world and cannot know it."""
+    if data != INVENTED or default_data(model) == INVENTED:
+        return []
+    return [
+        f"{FOREIGN} (data {INVENTED}), which no real model can know: its numbers are those of a "
+        f"model without any knowledge. Leave --data out to ask about the real world (data {REAL})."
+    ]
 
 
 def kind_of(name: str) -> str:

@@ -53,9 +53,9 @@ def with_columns(data: str, columns: str) -> str:
     columns_of(columns)
     name = data if data.startswith(PREFIX) else f"{PREFIX}{data}"
     if suffix_of(Path(name.removeprefix(PREFIX))) not in SUFFIXES:
+        got = f"got --data {data}" if data else "name it: --data file:FILE"
         raise InputError(
-            f"--columns is for a table of your own, file:FILE ({', '.join(SUFFIXES)}); "
-            f"got --data {data}"
+            f"--columns is for a table of your own, file:FILE ({', '.join(SUFFIXES)}); {got}"
         )
     return f"{name}#{columns.strip()}"
 

@@ -144,6 +144,8 @@ def signed_difference(
 
 
 Row = TypeVar("Row", bound=msgspec.Struct)
+#: how a caution begins that says that the questions do not suit the model (``Protocol.misfit``)
+MISFIT = "The questions are too "
 
 
 class Unsuited(InputError):  # noqa: N818 - says what the data is, as InputError does
@@ -469,6 +471,8 @@ class Protocol:
     recorded: Callable[[Ask], tuple[str, int] | None] = recording_of
     #: which draws of a question its row of the table of answers shows
     probing: Callable[[Any], Probing] = lambda settings: Probing()
+    #: says, in a caution that begins with MISFIT, that a run's questions were too hard or too easy
+    misfit: Callable[[Sequence[Estimate]], list[str]] = lambda estimates: []
     #: refuses a model that cannot do what the settings want
     check_model: Callable[[Engine, Any], None] = lambda model, settings: None
     #: refuses other runs that the settings build on; returns what a reader must know of them

@@ -22,7 +22,7 @@ from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
 from sayso.runs.recorded import RecordedEngine, answers_of
-from sayso.runs.run import Job, OpenJob, further_models, open_job
+from sayso.runs.run import Job, OpenJob, foreign_world, further_models, open_job, size_of
 from sayso.runs.stages import bind
 
 #: English text has 3 to 5 characters a token; a chat template adds up to 40 tokens to a prompt
@@ -166,6 +166,8 @@ class Plan(msgspec.Struct, frozen=True):
     prices: dict[str, str]
     dollars: Range | None
     notes: tuple[str, ...]
+    #: what must be read before any number
+    cautions: tuple[str, ...] = ()
 
 
 def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
@@ -195,13 +197,15 @@ def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
         if opened.judge_engine is not None:
             prices["judge"] = _label(opened.judge_engine.price, "judge-price", job.judge)
         prices |= labels
+        told = f"data {opened.data.name}, {size_of(opened.data)}"
         return Plan(
             model=opened.model.signature,
             judge=opened.judge.signature,
             stages=stages,
             prices=prices,
             dollars=_sum(stage.dollars for stage in stages),
-            notes=(*opened.data.notices, ASSUMED, *notes, *unpriced, *_untried(job)),
+            notes=(told, *opened.data.notices, ASSUMED, *notes, *unpriced, *_untried(job)),
+            cautions=tuple(foreign_world(job)),
         )
 
 
@@ -394,11 +398,12 @@ def total_text(total: Total) -> str:
 
 
 def plan_text(plan: Plan) -> str:
-    """Return a plan as text: a line for each stage, the price, and notes."""
+    """Return a plan as text: cautions, a line for each stage, the price, and notes."""
     head = ("", "requests", "in the cache", "prompt tokens", "answer tokens", "price")
     rows = [head, *(_row(stage, plan.prices[stage.who]) for stage in plan.stages)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    lines = [
+    lines = [f"! {caution}" for caution in plan.cautions]
+    lines += [
         "  ".join(
             cell.ljust(width) if column == 0 else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))

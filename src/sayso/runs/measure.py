@@ -9,9 +9,11 @@ from typing import Any
 
 import msgspec
 
+from sayso.datasets import FOREIGN
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import LEAD, coherence_cautions
+from sayso.protocols.protocol import MISFIT
 from sayso.protocols.settings import Value, as_dict, change, flatten, replace
 from sayso.records import Estimate, InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
@@ -92,8 +94,9 @@ def measure(
                 "needs a new `sayso run`"
             )
     estimates = plan.measure(job, chosen)
-    others = (text for text in manifest.cautions if not text.startswith(LEAD))
-    manifest = msgspec.structs.replace(manifest, cautions=(*coherence_cautions(job), *others))
+    manifest = msgspec.structs.replace(
+        manifest, cautions=_cautions_again(job, manifest, plan.misfit(estimates))
+    )
     if chosen == stored:
         with one_writer(run, "sayso measure", WAIT):
             job.folder.write(f"metrics/{plan.name}", estimates, Estimate)
@@ -105,6 +108,13 @@ def measure(
             write_answers(job.folder, job.questions, plan.probing(chosen))
     entities = entities_of(job.questions)
     return Result(run, estimates, manifest, entities, saved=chosen == stored)
+
+
+def _cautions_again(job: FolderRun, manifest: Manifest, misfit: Sequence[str]) -> tuple[str, ...]:
+    """Return a run's cautions, with those anew that stored answers and numbers decide."""
+    foreign = [text for text in manifest.cautions if text.startswith(FOREIGN)]
+    others = (text for text in manifest.cautions if not text.startswith((FOREIGN, MISFIT, LEAD)))
+    return (*(foreign or misfit), *coherence_cautions(job), *others)
 
 
 def check_named(settings: object) -> None:

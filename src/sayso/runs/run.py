@@ -91,7 +91,8 @@ class Job:
 
     protocol: str = "uncle"
     model: str | Engine = "builtin"
-    data: str = "builtin"
+    #: "": the set that fits the model, which :attr:`data_set` names
+    data: str = ""
     judge: str | Judge | Engine = "rules"
     out: str | Path | None = None
     limit: int | None = None
@@ -131,6 +132,11 @@ class Job:
     def plan(self) -> Protocol:
         """The protocol itself. Raises InputError for a name that is none."""
         return protocol_named(self.protocol)
+
+    @property
+    def data_set(self) -> str:
+        """The name of the data set that is asked: the given one, else one that fits the model."""
+        return self.data or datasets.default_data(self.model)
 
     @property
     def settings(self) -> Any:
@@ -354,7 +360,7 @@ def _load(job: Job) -> Dataset:
         data = job.model.data
         return datasets.subset(data, domains=job.domains, limit=job.limit or 0, seed=job.seed)
     data = datasets.load(
-        job.data, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
+        job.data_set, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
     )
     return with_answers(data) if job.plan.needs_paragraphs else data
 
@@ -386,9 +392,9 @@ def recorded_jobs(job: Job, models: Sequence[RecordedEngine]) -> list[Job]:
 
 def _check_kind(job: Job) -> None:
     """Refuse data that by its kind lacks what the protocol asks about, unread. Raises Unsuited."""
-    entry = None if _is_recorded(job) else datasets.CATALOGUE.get(datasets.kind_of(job.data))
+    entry = None if _is_recorded(job) else datasets.CATALOGUE.get(datasets.kind_of(job.data_set))
     if job.plan.needs_paragraphs and entry is not None and job.protocol not in entry.suits:
-        raise Unsuited(_no_paragraphs(job, job.data.partition("#")[0]))
+        raise Unsuited(_no_paragraphs(job, job.data_set.partition("#")[0]))
 
 
 def _no_paragraphs(job: Job, data: str) -> str:
@@ -645,7 +651,7 @@ def run(
     protocol: str = "uncle",
     *,
     model: str | Sequence[str] | Engine = "builtin",
-    data: str | PathLike[str] = "builtin",
+    data: str | PathLike[str] = "",
     judge: str | Sequence[str] | Judge | Engine = "rules",
     out: str | PathLike[str] | None = None,
     limit: int | None = None,
@@ -688,10 +694,12 @@ def run(
 
     ``model``, ``data`` and ``judge`` are names as on the command line (a list of URLs: several
     endpoints of one model), or an engine of your own
-    (and a judge, or an engine that is to judge; docs/python.md). ``out`` is the run folder; left
-    out, its name is derived from the settings, so that the same command goes on where it was
-    stopped. ``settings`` are the protocol's, by the names of the command line: ``{"probe.k": 3}``
-    is ``--probe.k 3``; they change ``options``, an object of all of them (left out: the defaults).
+    (and a judge, or an engine that is to judge; docs/python.md). Without ``data`` the built-in
+    model is asked about its own invented world, any other model about the real one ("world").
+    ``out`` is the run folder; left out, its name is derived from the settings, so that the same
+    command goes on where it was stopped. ``settings`` are the protocol's, by the names of the
+    command line: ``{"probe.k": 3}`` is ``--probe.k 3``; they change ``options``, an object of all
+    of them (left out: the defaults).
     ``limit`` counts entities (0: all). ``thinking`` is "on", "off", "low", "medium", "high" or a
     number of tokens; ``price`` "in,out" in dollars per million tokens; ``max_cost`` the dollars
     that this call may spend; ``batch_files`` asks endpoints in batch files, for half the price.
@@ -775,6 +783,8 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     folder.write_manifest(manifest)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
+            for caution in foreign_world(job):
+                opened.model.progress.note(caution)
             _tell_idle_jobs(opened)
             _look_ahead(opened)
             job.plan.collect(questions, opened.model, opened.judge, work, job.settings, job.seed)
@@ -790,17 +800,12 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         estimates = job.plan.measure(work, job.settings)
     folder.write(f"metrics/{job.protocol}", estimates, Estimate)
     write_answers(folder, questions, job.plan.probing(job.settings))
-    varied = opened.model.capabilities.draws_vary
     manifest = msgspec.structs.replace(
         manifest,
         finished=now(),
         timings=work.timings,
         **_bookkeeping(opened),
-        cautions=(
-            *coherence_cautions(work),
-            *unread_cautions(counts),
-            *job.plan.cautions(estimates, varied),
-        ),
+        cautions=_cautions(opened, work, counts, estimates),
         notices=(
             *_data_notices(opened),
             *opened.cache.notices,
@@ -816,6 +821,24 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     )
     folder.write_manifest(manifest)
     return Result(path, estimates, manifest, entities_of(questions))
+
+
+def foreign_world(job: Job) -> list[str]:
+    """Return the caution for a model that is asked about the invented world and cannot know it."""
+    return [] if _is_recorded(job) else datasets.foreign_world(job.model, job.data_set)
+
+
+def _cautions(
+    opened: OpenJob, work: FolderRun, counts: VerdictCounts, estimates: Sequence[Estimate]
+) -> tuple[str, ...]:
+    """Return what must be read before any number, the data that do not fit the model first."""
+    plan = opened.job.plan
+    return (
+        *(foreign_world(opened.job) or plan.misfit(estimates)),
+        *coherence_cautions(work),
+        *unread_cautions(counts),
+        *plan.cautions(estimates, opened.model.capabilities.draws_vary),
+    )
 
 
 def _tell_idle_jobs(opened: OpenJob) -> None:
@@ -876,12 +899,15 @@ def _data_notices(opened: OpenJob) -> list[str]:
 
 
 def data_notices(data: Dataset) -> list[str]:
-    """Return the notes of a data set, and how much of it was asked."""
-    size = (
-        f"{_many(entities_of(data.questions), 'entity', 'entities')}: "
-        f"{_many(len(data.short), 'short question')}, {_many(len(data.long), 'paragraph')}"
-    )
-    return [*data.notices, size]
+    """Return the notes of a data set, and how much of it is asked."""
+    return [*data.notices, size_of(data)]
+
+
+def size_of(data: Dataset) -> str:
+    """Return how many entities, short questions and paragraphs a data set has, in words."""
+    parts = [_many(len(data.short), "short question"), _many(len(data.long), "paragraph")]
+    asked = ", ".join(part for part in parts if not part.startswith("0 "))
+    return f"{_many(entities_of(data.questions), 'entity', 'entities')}: {asked}"
 
 
 def _many(number: int, one: str, more: str = "") -> str:

@@ -5,18 +5,19 @@ A study is written as a mapping, in a YAML file or in Python, where a model may 
     out: studies/first
     limit: 50
     models:
-      - builtin
+      - smollm2
       - {model: "hf:Qwen/Qwen3-4B", name: Qwen3 4B, dtype: bfloat16}
     data:
-      - builtin
+      - world
       - {data: "file:mine.jsonl", columns: "question=q", limit: 200}
     protocols:
       - uncle: {probe: {k: 3}}
       - selective
 
 Keys outside the three lists are flags of ``sayso run`` for every cell; an entry of a list may
-change them for its own cells. ``answers:`` names files of answers in place of ``data``; ``models``
-then chooses among those that answered, by the names in the files (left out: all of them).
+change them for its own cells. Without ``data`` the models are asked about the set that fits them.
+``answers:`` names files of answers in place of ``data``; ``models`` then chooses among those that
+answered, by the names in the files (left out: all of them).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sayso.datasets import default_data
 from sayso.datasets.own_table import with_columns
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.records import InputError, content_id, suggestion
@@ -114,8 +116,8 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
     if not given.get("models") and not recorded:
         raise InputError(f"{place}: names no models; expected such as {EXAMPLE}")
     models = _entries(given.get("models") or list(recorded), "model", OF_MODEL, place)
-    asked = next(iter(recorded.values())).data if recorded else "builtin"
-    data = _entries(given.get("data") or [asked], "data", OF_DATA, place)
+    asked = given.get("data") or [_fitting(models, recorded, place)]
+    data = _entries(asked, "data", OF_DATA, place)
     if recorded:
         models = [_chosen(entry, recorded, place) for entry in models]
     out = Path(str(given.get("out") or f"studies/{content_id([repr(sorted(given.items()))])[:8]}"))
@@ -145,6 +147,20 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 cells.append(_with_model(cell, model.value))
     names = [entry.title for entry in models], [entry.title for entry in data]
     return Grid(out, *names, [n for n, _ in protocols], cells, shared.get("max_cost"), systems)
+
+
+def _fitting(models: Sequence[_Entry], recorded: Mapping[str, _OnRecord], place: str) -> str:
+    """Return the data set of a study that names none. Raises InputError where no set fits all."""
+    if recorded:
+        return next(iter(recorded.values())).data
+    fitting = {default_data(entry.value): entry.title for entry in models}
+    if len(fitting) > 1:
+        told = ", ".join(f"{name} for {title}" for name, title in fitting.items())
+        raise InputError(
+            f"{place}: names no data, and no set fits all models ({told}): the built-in model "
+            "knows only its own invented world; say which set they are all asked about"
+        )
+    return next(iter(fitting))
 
 
 class _OnRecord(NamedTuple):

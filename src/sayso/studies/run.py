@@ -100,7 +100,7 @@ def _wrong_names(grid: Grid) -> list[str]:
         if isinstance(job.judge, str) and not (on_record and job.judge == PEOPLE):
             checks["judge", job.judge] = partial(check_judge, job.judge, job.judge_options)
         if not on_record and not cell.lacking:
-            checks["data", job.data] = partial(datasets.check_name, job.data)
+            checks["data", job.data_set] = partial(datasets.check_name, job.data_set)
     problems: dict[str, None] = {}
     for check_one in checks.values():
         try:

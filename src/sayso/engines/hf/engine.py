@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.hf import force
 from sayso.engines.hf.decode import Decoder, Job, Raw
-from sayso.engines.hf.files import about
+from sayso.engines.hf.files import about, card_of
 from sayso.engines.hf.force import ARRAYS, Arrays, Given, Watch, check_place, read_until
 from sayso.engines.hf.kv_cache import open_cache
 from sayso.engines.hf.load import (
     Identity,
     Options,
     Runner,
-    card_of,
     choose_threads,
     describe,
     first_limits,

@@ -9,7 +9,6 @@ import inspect
 import json
 import os
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -23,6 +22,8 @@ from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingW
 from sayso.engines import PACKAGED, hub_answers
 from sayso.engines.engine import Counts
 from sayso.engines.hf.files import (
+    builtin_folder,
+    card_of,
     check_reader,
     file_hashes,
     gguf_file,
@@ -218,24 +219,6 @@ def _check_folder(folder: Path, options: Options) -> None:
             ) from None
 
 
-class Card(msgspec.Struct, frozen=True):
-    """What ``sayso.json`` in a trained folder says of its origin; see ``sayso.train.export``."""
-
-    base_name: str = ""
-    base_run: str = ""
-
-
-def card_of(folder: Path) -> Card:
-    """Return the card of a trained folder, adapter or merged; an empty one if it has none."""
-    path = folder / "sayso.json"
-    if not path.is_file():
-        return Card()
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Card)
-    except (OSError, msgspec.DecodeError) as error:
-        raise InputError(f"{path} cannot be read as a model's card: {error}") from None
-
-
 def base_of(folder: Path) -> str | None:
     """Return the folder or hub id that an adapter was trained from; ``None`` for no adapter.
 
@@ -250,7 +233,7 @@ def base_of(folder: Path) -> str | None:
         raise InputError(f"{path} cannot be read: {error}") from None
     named = card_of(folder).base_name
     if named == "builtin":
-        return str(resources.files("sayso") / "builtin" / "model")
+        return str(builtin_folder())
     here = base and (Path(base).expanduser().is_dir() or not _looks_local(base))
     # the folder it was trained from may be gone from the cache, or in another machine's
     if (named in PACKAGED or not here) and (file := gguf_file(named.removeprefix("hf:"))):

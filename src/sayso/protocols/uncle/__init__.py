@@ -33,6 +33,7 @@ UNCLE = Protocol(
     unpriced=collect.unpriced,
     measure=measure.estimates,
     cautions=measure.cautions,
+    misfit=measure.misfit,
     compare=compare.compare,
     numbers=compare.numbers,
     off_by_default=("propensity", "wordings", "probe_wordings", "methods", "probe.slick"),

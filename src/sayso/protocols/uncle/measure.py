@@ -72,7 +72,7 @@ from sayso.protocols.probes import (
     count_right,
     why_alike,
 )
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import MISFIT, Run
 from sayso.protocols.uncle.rows import (
     HEADLINE,
     LEFT_OUT,
@@ -85,7 +85,7 @@ from sayso.protocols.uncle.rows import (
     view_of,
 )
 from sayso.protocols.uncle.settings import FORMS, PROPENSITY_SAMPLE, Settings, names_of, stage_of
-from sayso.records import Estimate, Generation, Slice, Verdict, slice_of
+from sayso.records import Estimate, Generation, Results, Slice, Verdict, slice_of
 
 Bools = NDArray[np.bool_]
 
@@ -151,6 +151,29 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
             f"{', '.join(BY_LOGPROBS.values())}."
         )
     return lines
+
+
+#: shares of known facts below and above which a run has next to no known or unknown facts
+KNOWS_NOTHING, KNOWS_ALL = 0.02, 0.98
+EASIER = "popqa, triviaqa, or household names (tier 1 of world)"
+HARDER = "simpleqa, simpleqa_verified, or obscure things (tiers 3 and 4 of world)"
+
+
+def misfit(estimates: Iterable[Estimate]) -> list[str]:
+    """Return a caution where nearly all facts are unknown, or nearly all known, in either form."""
+    results = Results(estimates)
+    for form in results.forms:
+        known = results.get("p_known", form=form)
+        if known.value is None or KNOWS_NOTHING <= known.value <= KNOWS_ALL:
+            continue
+        hard = known.value < KNOWS_NOTHING
+        level, few, sets = ("hard", "known", EASIER) if hard else ("easy", "unknown", HARDER)
+        return [
+            f"{MISFIT}{level} for this model: it knew {known.numerator or 0:,.0f} of "
+            f"{known.denominator or 0:,.0f} facts. J, KCR and UUR compare known with unknown "
+            f"facts, and there are almost no {few} ones. Ask about other data (--data): {sets}."
+        ]
+    return []
 
 
 # ---- the matrix and its rates, overall and by slice
