@@ -501,7 +501,7 @@ def errors(study: Study, data: str, accepted: Any, right: Any, questions: Sequen
     e = metrics.bootstrap(lenience, a, r, clusters=questions, limits=(-1, 1), n=study.resamples)
     details = {
         "accepts wrong answers": float(a[r == 0].mean()) if (r == 0).any() else None,
-        "refuses right ones": float(1 - a[r == 1].mean()) if (r == 1).any() else None,
+        "rejects right answers": float(1 - a[r == 1].mean()) if (r == 1).any() else None,
         "kappa": metrics.kappa(a, r),
     }
     units = f"{counted(len(a), 'answer')}, {counted(len(set(questions)), 'question')}"
@@ -532,20 +532,20 @@ def judges_ours(study: Study) -> Iterator[Line]:
 
 CLAIMS = {
     "ratings": Claim(
-        "the offline reader ranks wordings as people do", "what the next two rest on",
+        "the offline reader ranks wordings as people do", "claims 2 and 3 rely on this reader",
         "Spearman correlation of decisiveness with people's ratings", "more", (ratings,), 0.50,
     ),
     "skill": Claim(
-        "how decisively a model speaks says nothing of how consistently it answers",
+        "a model's decisiveness says nothing about its consistency",
         "Yona et al. 2024, arXiv 2405.16908",
-        "skill: cMFG beyond that of the same words dealt out blindly", "same", (skill,),
+        "skill: cMFG relative to the same words assigned at random", "same", (skill,),
     ),
     "rank": Claim(
         "… not even in rank", "Yona et al. 2024, arXiv 2405.16908",
         "Kendall correlation of decisiveness with the share of samples that agree", "same", (rank,),
     ),
     "rouge": Claim(
-        "ROUGE-L makes length a score that finds errors",
+        "under ROUGE-L, answer length detects errors",
         "Santilli et al. 2025, arXiv 2504.13677",
         "AUROC of length against ROUGE-L above .5, minus that against people", "more", (rouge,),
     ),
@@ -554,24 +554,24 @@ CLAIMS = {
         "AUROC of length against the judge `rules`, minus that against people", "same", (rules,),
     ),
     "support": Claim(
-        "supported claims become rarer along a text", "Tu et al. 2024, arXiv 2411.15993",
-        "slope of their share inside texts, from start (0) to end (1)", "less",
+        "the share of supported claims falls along a text", "Tu et al. 2024, arXiv 2411.15993",
+        "slope of the share within texts, from start (0) to end (1)", "less",
         (support_factscore, support_wikibio, support_felm, support_fables, support_refchecker),
     ),
     "unsaid": Claim(
-        "what becomes more frequent is what the source says nothing of",
-        "what may be taken for the fall",
+        "claims that the source does not mention become more frequent",
+        "this can look like a fall",
         "slope of the share labeled Neutral, from start (0) to end (1)", "more", (unsaid,),
     ),
     "known": Claim(
-        "models tell what nobody can answer from what can be answered",
+        "models distinguish unanswerable from answerable questions",
         "UNCLE, arXiv 2505.16922; UnknownBench, arXiv 2311.09731",
-        "J: share abstained where there is no answer, minus where there is one", "more",
-        (known_unknownbench, known_confabulations),
+        "abstention gap (G): share of unanswerable questions declined minus share of answerable ones "
+        "declined", "more", (known_unknownbench, known_confabulations),
     ),
     "judges": Claim(
-        "judges err on the side of the answer", "Thakur et al. 2024, arXiv 2406.12624",
-        "share of wrong answers accepted, minus that of right ones refused", "more",
+        "judges err in favor of the answer", "Thakur et al. 2024, arXiv 2406.12624",
+        "share of wrong answers accepted, minus share of right answers rejected", "more",
         (judges_models, judges_ours),
     ),
 }  # fmt: skip
@@ -648,7 +648,7 @@ def table(result: Result, everything: bool) -> str:
     return "\n".join([*lines, "", absent] if absent else lines)
 
 
-POOLED = "A pooled line has the answers of the others together: it is counted nowhere."
+POOLED = "A pooled line combines the answers of the other lines and is not counted."
 
 
 def shown_verdict(claim: Claim, line: Line) -> str:
@@ -697,8 +697,8 @@ def page(results: Sequence[Result], everything: bool = False) -> str:
         parts.append(f"### {number}. {title[0].upper()}{title[1:]}\n\n{table(result, everything)}")
     if any(result.lines for result in results):
         parts.append(
-            "### Verdicts that hang on the least size\n\n"
-            f"Lines whose verdict would be another if another size than {plain(SIZE)} counted:\n\n"
+            "### Verdicts that depend on the smallest size that counts\n\n"
+            f"Lines whose verdict changes if the smallest size that counts is not {plain(SIZE)} but:\n\n"
             + other_sizes(results, (SIZE / 2, SIZE * 2))
         )
     return "\n\n".join(parts)
