@@ -406,14 +406,14 @@ def unsaid(study: Study) -> Iterator[Line]:
 def abstaining(
     study: Study, data: str, source: str, rows: Sequence[dict[str, Any]], folded: bool = False
 ) -> Line:
-    """Return J of abstaining over rows with ``withheld``, ``answerable`` and ``source``."""
+    """Return the abstention gap over rows with ``withheld``, ``answerable`` and ``source``."""
     held = np.array([r["withheld"] for r in rows], dtype=np.float64)
     nobody = np.array([not r["answerable"] for r in rows])
     sources = [r["source"] for r in rows]
     e = metrics.bootstrap_abstention(held, nobody, sources, n=study.resamples)
     shares = {
-        f"abstains where {where}": float(held[side & ~np.isnan(held)].mean())
-        for where, side in (("there is no answer", nobody), ("there is one", ~nobody))
+        f"declines {where}": float(held[side & ~np.isnan(held)].mean())
+        for where, side in (("unanswerable questions", nobody), ("answerable questions", ~nobody))
         if (side & ~np.isnan(held)).any()
     }
     units = f"{counted(len(rows), 'answer')}, {counted(len(set(sources)), source)}"
@@ -454,7 +454,7 @@ def confabulations(study: Study) -> list[dict[str, Any]]:
 
 
 def known(study: Study, data: str, source: str, rows: Sequence[dict[str, Any]]) -> Iterator[Line]:
-    """Yield J of abstaining by model and pooled."""
+    """Yield the abstention gap by model and pooled."""
     models = list(dict.fromkeys(row["model"] for row in rows))
     for model in models:
         name = "".join(c for c in model if c.isprintable() and c not in "|<>`[]")
@@ -566,8 +566,8 @@ CLAIMS = {
     "known": Claim(
         "models distinguish unanswerable from answerable questions",
         "UNCLE, arXiv 2505.16922; UnknownBench, arXiv 2311.09731",
-        "abstention gap (G): share of unanswerable questions declined minus share of answerable ones "
-        "declined", "more", (known_unknownbench, known_confabulations),
+        "abstention gap (G): share of unanswerable questions declined minus share of answerable "
+        "ones declined", "more", (known_unknownbench, known_confabulations),
     ),
     "judges": Claim(
         "judges err in favor of the answer", "Thakur et al. 2024, arXiv 2406.12624",
@@ -698,8 +698,8 @@ def page(results: Sequence[Result], everything: bool = False) -> str:
     if any(result.lines for result in results):
         parts.append(
             "### Verdicts that depend on the smallest size that counts\n\n"
-            f"Lines whose verdict changes if the smallest size that counts is not {plain(SIZE)} but:\n\n"
-            + other_sizes(results, (SIZE / 2, SIZE * 2))
+            "Lines whose verdict changes if the smallest size that counts is not "
+            f"{plain(SIZE)} but:\n\n" + other_sizes(results, (SIZE / 2, SIZE * 2))
         )
     return "\n\n".join(parts)
 
