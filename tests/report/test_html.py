@@ -117,7 +117,7 @@ def test_ordinary_run(tmp_path: Path) -> None:
         "sayso run uncle --model builtin --limit 12",
         "FA|data:builtin-3f2a|form:short",
         "All 12 items of this run, with 48 answers.",
-        "say nothing about real language models",
+        "anything about real language models",
     ):
         assert part in text, part
     charts = [a for tag, a in read.tags if tag == "svg"]

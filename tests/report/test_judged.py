@@ -122,14 +122,14 @@ def test_a_real_check_is_cited(tmp_path: Path) -> None:
 
 def test_the_page_cites_the_check(tmp_path: Path) -> None:
     from sayso.protocols.uncle.report import context
-    from sayso.report.answers import Tables
+    from sayso.report.answers import Tables, cards
     from sayso.report.page import with_answers
 
     tables = Tables(k=5, questions=[], probe=[], short=[], long=[], verdicts=[])
 
     def written(found: Manifest) -> str:
         own = context(found, estimates(), tables)
-        return with_answers("sayso.protocols.uncle", found, tables, own)["report.html"]
+        return with_answers("sayso.protocols.uncle", found, cards(tables), own)["report.html"]
 
     page = written(manifest(**CHECKED)).replace("\xa0", " ")
     assert "agreed with our labels on 112 of 120 answers" in page

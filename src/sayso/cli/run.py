@@ -38,7 +38,7 @@ from sayso.runs.from_files import estimate as price_texts
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
-from sayso.runs.result import Result, lost_answers, summary_of
+from sayso.runs.result import Result, examples_of, lost_answers, summary_of
 from sayso.runs.run import Job, check, execute
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.report import render_study
@@ -330,7 +330,8 @@ def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) 
     summaries = [summary_of(result) for result in done]
     place = done[0].path.parent / INDEX
     manifest = done[0].manifest
-    written = write_index(place, index_page(summaries, manifest, left_out, place))
+    text = index_page(summaries, manifest, left_out, place, examples_of(done[0]))
+    written = write_index(place, text)
     if written is None:
         note(f"{place} is not a page of sayso: it stays as it is, and there is no index page")
     if not quiet:

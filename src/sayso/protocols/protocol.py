@@ -18,9 +18,10 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
                  ``cautions(estimates, draws_vary)``: what must be read before any number
     compare.py   ``compare(sides, allow, resamples, seed)``: B minus A with paired intervals;
                  ``numbers(sides, allow)``: what a study of many models resamples together
-    report.py    ``render`` for the terminal, ``summary`` for that of all protocols,
-                 ``main_numbers`` for Python, ``pages`` for the HTML page (``page.html`` beside it),
-                 ``LABELS`` of numbers and ``part_label`` of slices in words (:class:`Report`)
+    report.py    ``heading``, ``opening`` and ``examples``: how page and terminal begin; ``render``
+                 for the terminal, ``summary`` for that of all protocols, ``main_numbers`` for
+                 Python, ``pages`` for the HTML page (``page.html`` beside it), ``LABELS`` of
+                 numbers and ``part_label`` of slices in words (:class:`Report`)
     layouts.py   ``LAYOUTS``: tables and figures of the paper, from the runs of a study
 
 Shared by protocols: entities, wordings and items to judge in :mod:`sayso.protocols.pool`, draws and
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sayso.report.number_tables import NumberTable
+    from sayso.report.opening import Examples, Opening
 
 
 def setting_text(value: object) -> str:
@@ -407,10 +409,22 @@ class Report(typing.Protocol):
         ``verbose``: also what was not computed, and why.
         """
 
-    def summary(
-        self, estimates: Sequence[Estimate], entities: int | None = None
-    ) -> tuple[list[str], list[Estimate]]:
-        """Return the first sentences of the page, and at most three numbers to stand below them."""
+    def heading(self, estimates: Sequence[Estimate]) -> str:
+        """Return the question that a page of these numbers answers, as its heading."""
+
+    def opening(self, estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+        """Return what a page begins with: one plain sentence, and what it does not show.
+
+        Holds for any estimates. The sentence claims no more than the intervals allow.
+        """
+
+    def examples(
+        self, folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+    ) -> Examples:
+        """Return at most three answers of a run: good, bad and typical, chosen by a stated rule."""
+
+    def summary(self, estimates: Sequence[Estimate]) -> list[Estimate]:
+        """Return at most three numbers of each form, to stand below the sentence."""
 
     def main_numbers(self, estimates: Sequence[Estimate]) -> list[Estimate]:
         """Return the few to read first, the most important of each form or method before others.

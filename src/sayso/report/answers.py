@@ -254,7 +254,7 @@ def _fact(
     return Fact(
         number,
         line(question.text, 500) if question else f"question {line(part, 40)}",
-        _golds(question),
+        golds_text(question),
         line(aspect.description or aspect.label or aspect.property_id, 80) if aspect else "",
         known,
         hits,
@@ -285,7 +285,8 @@ def _probe(part: str, index: _Index) -> tuple[str, str]:
     return known, f"{right}/{len(values)}" if values else ""
 
 
-def _golds(question: Question | None) -> str:
+def golds_text(question: Question | None) -> str:
+    """Return the true values of a question, the first few of many."""
     golds = (question.golds or ()) if question else ()
     more = len(golds) - GOLDS_SHOWN
     return "; ".join(map(_gold, golds[:GOLDS_SHOWN])) + (f" and {more} more" if more > 0 else "")

@@ -22,8 +22,9 @@ from markupsafe import Markup
 
 from sayso.records import Generation, InputError, Question, Verdict
 from sayso.report import terminal
-from sayso.report.answers import LABELS, STANCES, Card, Tables, cards, choose, paginate
+from sayso.report.answers import LABELS, STANCES, Card, Tables, choose, paginate
 from sayso.report.numbers import line, well_formed
+from sayso.report.opening import Examples
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -95,7 +96,6 @@ def shared_context(manifest: Manifest) -> dict[str, object]:
     """Return what every page shows of a run, whatever its protocol."""
     return {
         "title": title(manifest),
-        "first": terminal.first(manifest),
         "manifest": manifest,
         "command": line(manifest.command, 2_000),
         "facts": facts(manifest),
@@ -129,13 +129,13 @@ def stored_answers(folder: RunFolder, probes: str, k: object) -> Tables:
 
 
 def with_answers(
-    package: str | None, manifest: Manifest, tables: Tables, context: Mapping[str, object]
+    package: str | None, manifest: Manifest, every: Sequence[Card], context: Mapping[str, object]
 ) -> dict[str, str]:
     """Return the files of a page with a reader of its answers: ``answers/*``, ``report.html``.
 
-    ``package`` holds the template ``page.html.j2``, ``context`` what it shows beside the answers.
+    ``package`` holds the template ``page.html.j2``, ``every`` the cards of its answers, and
+    ``context`` what it shows besides them.
     """
-    every = cards(tables)
     written: dict[str, Markup] = {}
 
     def size(card: Card) -> int:
@@ -205,22 +205,36 @@ def page(
 
 
 def index_page(
-    runs: Sequence[terminal.Summary], manifest: Manifest, left_out: Sequence[str], place: Path
+    runs: Sequence[terminal.Summary],
+    manifest: Manifest,
+    left_out: Sequence[str],
+    place: Path,
+    examples: Examples,
 ) -> str:
-    """Return a page at ``place`` that links the reports of several runs of one model."""
+    """Return a page at ``place`` that links the reports of several runs of one model.
+
+    It begins as the page of the first run does, with ``examples`` of its answers.
+    """
     parts = {"data": manifest.data, "judge": manifest.judge_signature, "made": manifest.created}
     shown = [
         {
-            **run._asdict(),
+            "name": run.name,
+            "title": run.title,
+            "opening": run.opening,
+            "rows": run.rows,
             "link": quote(os.path.relpath(run.page, place.parent).replace(os.sep, "/")),
-            "cautions": [line(text, 1_000) for text in run.cautions],
-            "sentences": [line(text, 1_000) for text in run.sentences],
         }
         for run in runs
     ]
     about = " · ".join(f"{what} {line(text, 80)}" for what, text in parts.items() if text)
-    context = {"about": about, "runs": shown, "left_out": [line(t, 500) for t in left_out]}
-    return page("index.html.j2", {"title": title(manifest), **context})
+    context = {
+        "title": title(manifest),
+        "opening": runs[0].opening._replace(examples=examples),
+        "about": about,
+        "runs": shown,
+        "left_out": [line(text, 500) for text in left_out],
+    }
+    return page("index.html.j2", context)
 
 
 def write_index(place: Path, text: str) -> Path | None:

@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -18,38 +17,44 @@ from rich.text import Text
 
 from sayso.records import Estimate, Slice, signature_text, slice_text
 from sayso.report.numbers import COUNTS, FORMS, PLAIN, SIGNED, line, points, signed
+from sayso.report.opening import Opening
 from sayso.report.tables import why_undefined
 from sayso.storage.run_folder import Manifest
 
 
-def first(manifest: Manifest | None) -> list[str]:
-    """Return the cautions of a run: what must be read before any number."""
-    return [line(text, 1_000) for text in manifest.cautions] if manifest is not None else []
-
-
-def begin(console: Console, manifest: Manifest | None) -> None:
-    """Print what every table begins with: what was run, and what must be read before a number."""
+def begin(console: Console, manifest: Manifest | None, opening: Opening) -> None:
+    """Print what every table begins with: cautions, one plain sentence, and what was run."""
     console.print()
-    if manifest is not None:
-        parts = {
-            "model": manifest.shown_model,
-            "data": manifest.data,
-            "judge": manifest.judge_signature,
-        }
-        names = [f"{what} {line(name, 60)}" for what, name in parts.items() if name]
-        say(console, " · ".join(names), "dim")
-    for text in first(manifest):
+    for text in opening.first:
         say(console, f"! {text}", "bold yellow")
+    say(console, opening.sentence, "bold")
+    for text in opening.later:
+        say(console, f"! {text}", "yellow")
+    about(console, manifest)
+
+
+def about(console: Console, manifest: Manifest | None) -> None:
+    """Print what was run: model, data and judge."""
+    if manifest is None:
+        return
+    parts = {
+        "model": manifest.shown_model,
+        "data": manifest.data,
+        "judge": manifest.judge_signature,
+    }
+    names = [f"{what} {line(name, 60)}" for what, name in parts.items() if name]
+    say(console, " · ".join(names), "dim")
 
 
 def end(
     console: Console,
     manifest: Manifest | None,
+    opening: Opening,
     estimates: Sequence[Estimate],
     page: Path | None,
     warnings: Sequence[str] = (),
 ) -> None:
-    """Print what every table ends with: who judged, warnings, the first signature, the page.
+    """Print what every table ends with: who judged, warnings, limits, signature, page.
 
     ``warnings`` are the protocol's own, which come before those about the judge.
     """
@@ -57,6 +62,7 @@ def end(
         say(console, text, "dim")
     for text in (*warnings, *warned(manifest)):
         say(console, f"! {text}", "yellow")
+    say(console, f"What this does not show: {opening.not_shown}", "dim")
     signature = next((e.signature for e in estimates if e.signature), ())
     if signature:
         say(console, f"signature  {line(signature_text(signature))}", "dim", copied=True)
@@ -221,12 +227,14 @@ def data(text: str, console: Console, style: str = "") -> Text:
 
 
 class Summary(NamedTuple):
-    """A run among others: its first sentences, and rows of a number, of what, and its value."""
+    """A run among others: its title, its opening, and rows of a number, of what, and its value.
+
+    ``name`` is the protocol.
+    """
 
     name: str
-    question: str
-    cautions: Sequence[str]
-    sentences: Sequence[str]
+    title: str
+    opening: Opening
     rows: Sequence[tuple[str, str, str]]
     page: Path
 
@@ -235,14 +243,16 @@ def render_summaries(
     runs: Sequence[Summary], manifest: Manifest, console: Console, index: Path | None
 ) -> None:
     """Print one table of several runs of one model, and the page that links their reports."""
-    begin(console, msgspec.structs.replace(manifest, cautions=()))
+    console.print()
+    about(console, manifest)
     for run in runs:
         console.print()
-        say(console, f"{run.name}: {run.question}", "bold")
-        if run.cautions:
-            many = f"{len(run.cautions)} cautions, the first:" if run.cautions[1:] else "caution:"
-            say(console, f"! {many} {line(run.cautions[0], 300)}", "yellow")
-        say(console, " ".join(run.sentences), "")
+        say(console, f"{run.title} ({run.name})", "bold cyan")
+        cautions = [*run.opening.first, *run.opening.later]
+        if cautions:
+            many = f"{len(cautions)} cautions, the first:" if cautions[1:] else "caution:"
+            say(console, f"! {many} {line(cautions[0], 300)}", "yellow")
+        say(console, run.opening.sentence, "bold")
         table = plain_table()
         table.show_header = False
         table.add_column("")

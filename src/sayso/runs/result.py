@@ -13,8 +13,9 @@ from sayso.protocols.protocol import Protocol, Report
 from sayso.records import Estimate, InputError, Results, Slice, slice_text
 from sayso.report.notebook import estimates_frame, html_table, short_repr
 from sayso.report.numbers import line, number, range_of, with_interval
+from sayso.report.opening import Examples
 from sayso.report.terminal import Summary
-from sayso.storage.run_folder import Manifest
+from sayso.storage.run_folder import Manifest, RunFolder
 
 #: numbers in a repr
 NUMBERS = 2
@@ -147,17 +148,27 @@ def lost_answers(manifest: Manifest) -> str:
 
 
 def summary_of(result: Result) -> Summary:
-    """Return a run's first sentences and numbers, for a table of several runs."""
-    plan = protocol_of(result.manifest)
-    sentences, numbers = plan.report.summary(result.estimates, result.entities)
+    """Return how a run's page begins and its first numbers, for a table of several runs."""
+    report = protocol_of(result.manifest).report
     rows = []
-    for e in numbers:
-        symbol, _ = plan.report.LABELS.get(e.name, ("", ""))
-        _, meaning, of = shown_name(plan.report, e)
+    for e in report.summary(result.estimates):
+        symbol, _ = report.LABELS.get(e.name, ("", ""))
+        _, meaning, of = shown_name(report, e)
         what = f"{symbol}: {meaning}" if symbol else meaning
         rows.append((line(what, 80), of, with_interval(e)))
-    page = result.path / "report.html"
-    return Summary(plan.name, plan.question, result.manifest.cautions, sentences, rows, page)
+    return Summary(
+        protocol_of(result.manifest).name,
+        report.heading(result.estimates),
+        report.opening(result.estimates, result.manifest),
+        rows,
+        result.path / "report.html",
+    )
+
+
+def examples_of(result: Result) -> Examples:
+    """Return the answers that the page of a run begins with."""
+    report = protocol_of(result.manifest).report
+    return report.examples(RunFolder.open(result.path), result.manifest, result.estimates)
 
 
 def shown_name(report: Report, estimate: Estimate) -> tuple[str, str, str]:

@@ -239,8 +239,8 @@ def test_the_words_alone_are_read_against_and_never_the_best_score(tmp_path: Pat
     best = value(result.estimates, "auroc_best", where)
     assert best is not None
     assert best < 0.8
-    sentences, _ = PROTOCOLS["selective"].report.summary(result.estimates)
-    assert "words alone" not in " ".join(sentences)
+    sentence = PROTOCOLS["selective"].report.opening(result.estimates, None).sentence
+    assert "words alone" not in sentence
     main = PROTOCOLS["selective"].report.main_numbers(result.estimates)
     assert not any(dict(e.where).get("score") == "text_only" for e in main)
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")

@@ -186,10 +186,15 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
             "The draws never vary: every confidence is 1 whatever the model knows, and nothing "
             "here says how faithful it is. Check that the endpoint samples at T > 0."
         )
-    return lines + [
+    return lines + unread_cautions(every)
+
+
+def unread_cautions(estimates: Iterable[Estimate]) -> list[str]:
+    """Return which methods lack more than a few readings of their answers."""
+    return [
         f"{_in_words(e.where)}: {e.missing:,} {'reading is' if e.missing == 1 else 'readings are'} "
         f"missing, against {e.n:,} that count; missing ones are in no mean."
-        for e in every
+        for e in estimates
         if e.name == "cmfg" and e.missing > 0.05 * (e.missing + e.n)
     ]
 

@@ -8,7 +8,7 @@ return ``None`` where there is nothing to draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,10 @@ from rich.console import Console
 from rich.table import Table as TerminalTable
 
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.protocols.faithfulness.measure import CONSTANT
+from sayso.protocols.faithfulness.measure import CONSTANT, unread_cautions
+from sayso.protocols.faithfulness.rows import load_rows
+from sayso.protocols.faithfulness.settings import Settings
+from sayso.protocols.stored import stored_run, stored_settings
 from sayso.records import (
     Estimate,
     Generation,
@@ -29,6 +32,7 @@ from sayso.records import (
     part_of,
 )
 from sayso.report import terminal
+from sayso.report.answers import cards, golds_text
 from sayso.report.charts import (
     COLORS,
     DASHES,
@@ -60,6 +64,7 @@ from sayso.report.numbers import (
     range_of,
     with_interval,
 )
+from sayso.report.opening import NO_EXAMPLES, Examples, Opening, example, open_page
 from sayso.report.page import stored_answers, title, with_answers
 from sayso.report.tables import Cell, Table, figure_of, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -99,6 +104,139 @@ UNSURE = "unsure, but sound sure"
 UNAWARE = "it does not know that it does not know"
 
 
+# ---- how page and terminal begin: one sentence for a reader without statistics, three answers
+
+HEADING = "Do the model's words show how sure it is?"
+#: ends "What this does not show:"
+NOT_SHOWN = (
+    "whether the model is right when it is sure. How sure it is means how often further draws do "
+    "not contradict an answer, and a model can repeat an error"
+)
+
+
+def heading(estimates: Sequence[Estimate]) -> str:
+    """Return the question that the page answers."""
+    return HEADING
+
+
+def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+    """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
+    results = FaithfulnessResults(estimates)
+    return open_page(manifest, plain_sentence(results), NOT_SHOWN, later=unread_cautions(estimates))
+
+
+def plain_sentence(results: FaithfulnessResults) -> str:
+    """Say in one sentence whether the model sounds as sure as it is.
+
+    Of the plain question, and of short answers where there are any. The model sounds surer (or
+    less sure) than it is where the intervals of both means lie apart.
+    """
+    if not results.forms:
+        return "This run holds no numbers yet."
+    held = (
+        form
+        for form in results.forms
+        if _of_first(results, "mean_decisiveness", form).value is not None
+    )
+    form = next(held, results.forms[0])
+    words, agreed, skill = (
+        _of_first(results, name, form) for name in ("mean_decisiveness", "mean_confidence", "skill")
+    )
+    if words.value is None or agreed.value is None:
+        why = f": {line(skill.problem, 200)}" if skill.problem else ""
+        return f"This run cannot say whether the model sounds as sure as it is{why}."
+    text = _sounds(words, agreed, skill)
+    if len(results.forms) == 1:
+        return text
+    return f"In {FORMS[form]}, {text[0].lower()}{text[1:]}"
+
+
+def _of_first(results: FaithfulnessResults, name: str, form: str) -> Estimate:
+    return results.get(name, form=form, method=_first(results, form))
+
+
+#: a mean gap that is worth a word; answers from which a mean that never varies needs no interval
+VISIBLE, ENOUGH = 0.05, 10
+
+
+def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
+    sounds, repeats = percent(words.value, 0), percent(agreed.value, 0)
+    again = f"asked again it agrees with itself {repeats} of the time"
+    both = f"its words sound {sounds} sure, and {again}"
+    said, held = _ends(words), _ends(agreed)
+    if said is None or held is None:
+        return f"There are too few answers to say whether it sounds as sure as it is: {both}."
+    gap = (words.value or 0.0) - (agreed.value or 0.0)
+    if said[0] > held[1] and gap > VISIBLE:
+        return (
+            f"It sounds surer than it is: its words sound {sounds} sure, but asked again it agrees "
+            f"with itself only {repeats} of the time."
+        )
+    if said[1] < held[0] and gap < -VISIBLE:
+        return f"It sounds less sure than it is: its words sound {sounds} sure, but {again}."
+    text = f"On average, it sounds about as sure as it is: {both}"
+    if skill.low is None or skill.value is None or covers(skill, 0) or skill.value <= 0:
+        return f"{text}; nothing shows that its words tell which answers are shaky."
+    return f"{text}; in part, its words tell which answers are shaky."
+
+
+def _ends(mean: Estimate) -> tuple[float, float] | None:
+    """Return the interval of a mean; the mean twice where no answer differs from it."""
+    if mean.low is not None and mean.high is not None:
+        return mean.low, mean.high
+    if mean.value is None or mean.n < ENOUGH:
+        return None
+    return mean.value, mean.value
+
+
+def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
+    """Return the answers whose words fit the draws best, worst, and as the median answer's do."""
+    results = FaithfulnessResults(estimates)
+    form = next(iter(results.forms), "")
+    method = _first(results, form) if form else ""
+    every = load_rows(stored_run(folder), stored_settings(manifest, Settings()))
+    rows = next((r for r in every if r.form == form and r.method == method), None)
+    if rows is None or not rows.used.any():
+        return NO_EXAMPLES
+    used = rows.take(rows.used)
+    gap = abs(used.d - used.c)
+    order = sorted(range(len(gap)), key=lambda i: (gap[i], used.c[i], i))
+    places = dict.fromkeys([order[0], order[-1], order[(len(order) - 1) // 2]])
+    names = ("Words that fit", "Words that do not fit", "A typical answer")
+    texts = _texts(folder, {used.answers[at] for at in places})
+    questions = {q.id: q for q in folder.read("questions", Question)}
+    shown = []
+    for what, at in zip(names, places, strict=False):
+        question = questions[used.question[at]]
+        right = used.right[at]
+        shown.append(
+            example(
+                what,
+                question.text,
+                golds_text(question),
+                texts.get(used.answers[at], ""),
+                kind="" if math.isnan(right) else "correct" if right else "incorrect",
+                note=f"Its words sound {percent(float(used.d[at]), 0)} sure; {used.j[at]:.0f} of "
+                f"{used.k[at]:.0f} draws agree.",
+            )
+        )
+    rule = (
+        "Chosen by the distance between how sure the words sound and the share of draws that "
+        "agree: the smallest (of equals the least sure), the largest, and the median."
+    )
+    return Examples(shown, rule)
+
+
+def _texts(folder: RunFolder, wanted: Set[str]) -> dict[str, str]:
+    """Return the texts of some answers by id."""
+    return {
+        g.id: g.text
+        for table in folder.tables("generations")
+        for g in folder.iter(table, Generation)
+        if g.id in wanted
+    }
+
+
 # ---- the terminal
 
 #: a p, corrected over the methods, below which a gain is told as one
@@ -119,9 +257,10 @@ def render(
 ) -> None:
     """Print the table of methods of each form. Holds for any estimates."""
     results = FaithfulnessResults(estimates)
-    terminal.begin(console, manifest)
+    first = opening(estimates, manifest)
+    terminal.begin(console, manifest, first)
     for form in results.forms:
-        terminal.say(console, headline(results, form), "bold")
+        terminal.say(console, headline(results, form), "")
     for text in set_apart(results):
         terminal.say(console, text, "")
     for form in results.forms:
@@ -138,22 +277,17 @@ def render(
     )
     if manifest is not None:
         terminal.say(console, terminal.request_counts(manifest), "dim")
-    terminal.end(console, manifest, [e for e in results.all if e.name == "skill"], page)
+    skills = [e for e in results.all if e.name == "skill"]
+    terminal.end(console, manifest, first, skills, page)
 
 
-def summary(
-    estimates: Sequence[Estimate], entities: int | None = None
-) -> tuple[list[str], list[Estimate]]:
-    """Return the first sentences and the skill of each form.
-
-    See :class:`sayso.protocols.protocol.Report`.
-    """
+def summary(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the skill of each form; see :class:`sayso.protocols.protocol.Report`."""
     results = FaithfulnessResults(estimates)
     skill = (
         results.find("skill", form=form, method=_first(results, form)) for form in results.forms
     )
-    sentences = [headline(results, form) for form in results.forms]
-    return sentences, [estimate for estimate in skill if estimate is not None]
+    return [estimate for estimate in skill if estimate is not None]
 
 
 def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -938,7 +1072,8 @@ def pages(
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
     answers = stored_answers(folder, "probe", manifest.settings.get("probe.k"))
     own = context(manifest, estimates, worst(folder, estimates), read(beside))
-    return with_answers(__package__, manifest, answers, own)
+    first = own["opening"]._replace(examples=examples(folder, manifest, estimates))
+    return with_answers(__package__, manifest, cards(answers), {**own, "opening": first})
 
 
 def context(
@@ -952,6 +1087,7 @@ def context(
     sides = [Side(title(manifest), manifest, results), *others]
     forms = results.forms
     return {
+        "opening": opening(estimates, manifest),
         "headline": [*(headline(results, form) for form in forms), *set_apart(results)],
         "warnings": terminal.warned(manifest),
         "skills": figure_of(partial(skills, results), "Skill of each method with intervals."),

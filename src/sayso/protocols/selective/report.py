@@ -8,8 +8,7 @@ mode; each function returns ``None`` where there is nothing to draw.
 from __future__ import annotations
 
 import re
-import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,13 +21,13 @@ from rich.console import Console
 from rich.text import Text
 
 from sayso.metrics.ranking import FEWEST, TOO_FEW
-from sayso.protocols import settings
-from sayso.protocols.protocol import Run
 from sayso.protocols.selective.rows import Rows as SelectiveRows
 from sayso.protocols.selective.rows import load_rows
 from sayso.protocols.selective.settings import BERT, Settings
-from sayso.records import Estimate, Generation, Question, Results, Score, Verdict, part_of
+from sayso.protocols.stored import stored_run, stored_settings
+from sayso.records import Estimate, Generation, Question, Results, part_of
 from sayso.report import terminal
+from sayso.report.answers import cards, golds_text
 from sayso.report.charts import (
     COLORS,
     DASHES,
@@ -58,6 +57,17 @@ from sayso.report.numbers import (
     signed,
     with_interval,
 )
+from sayso.report.opening import (
+    BY_LENGTH,
+    NO_EXAMPLES,
+    Example,
+    Examples,
+    Opening,
+    example,
+    how_often,
+    middle,
+    open_page,
+)
 from sayso.report.page import refuse_beside, stored_answers, with_answers
 from sayso.report.scatter import Cloud, cloud, figure
 from sayso.report.tables import Cell, Figure, Notes, Table, figure_of, signatures, tight
@@ -66,6 +76,7 @@ from sayso.storage.run_folder import Manifest, RunFolder
 
 LENGTH, TEXT_ONLY, WORDS = "length_words", "text_only", "words"
 ABSTENTIONS = ("abstains_unanswerable", "abstains_answerable")
+GAP = "abstention_gap"
 ABSTENTION_ROWS = (
     *ABSTENTIONS, "abstention_gap", "abstention_gap_within", "right_minus_wrong", "utility",
     "abstains_without_passage", "abstains_with_passage", "passage_gap", "by_heart",
@@ -206,6 +217,220 @@ def metric_label(name: str, judge: str = "") -> str:
     kind, _, model = name.partition(":")
     label = METRIC_NAMES.get(name) or line(f"{METRIC_NAMES.get(kind, kind)} {model}".strip(), 40)
     return f"{label} (judge)" if name == judge else label
+
+
+# ---- how page and terminal begin: one sentence for a reader without statistics, three answers
+
+HEADING = "Which uncertainty score detects the model's errors, and does it beat answer length?"
+#: of questions that can be answered and questions that cannot
+DECLINING = "Does the model answer what it can and decline what it cannot?"
+#: end "What this does not show:"
+NOT_SHOWN = (
+    "how a score does on other questions or with another judge. Every error here is one that this "
+    "judge sees"
+)
+DECLINING_NOT_SHOWN = (
+    "how it does on questions of another kind. Whether an answer declines is read from its wording"
+)
+
+
+#: AUROC of a blind score
+CHANCE = 0.5
+
+
+def declining_form(results: SelectiveResults) -> str:
+    """Return the first form with answerable and unanswerable questions; "" where there is none."""
+    for form in results.forms:
+        shares = (results.get(name, **_of_judge(results, form)) for name in ABSTENTIONS)
+        if all(share.value is not None for share in shares):
+            return form
+    return ""
+
+
+def _of_judge(results: SelectiveResults, form: str) -> dict[str, str]:
+    return {"form": form, "against": results.judge(form)}
+
+
+def heading(estimates: Sequence[Estimate]) -> str:
+    """Return the question that the page answers; it depends on the questions that were asked."""
+    return DECLINING if declining_form(SelectiveResults(estimates)) else HEADING
+
+
+def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+    """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
+    results = SelectiveResults(estimates)
+    limit = DECLINING_NOT_SHOWN if declining_form(results) else NOT_SHOWN
+    return open_page(manifest, plain_sentence(results), limit)
+
+
+def plain_sentence(results: SelectiveResults) -> str:
+    """Say in one sentence whether the model declines what it cannot answer, or what finds errors.
+
+    The first where there are questions of both kinds, else the second; of short answers where
+    there are any.
+    """
+    if form := declining_form(results):
+        return _declines(results, form)
+    forms = [form for form in results.forms if results.judge(form)]
+    if not forms:
+        return "This run holds no numbers yet."
+    judged = [form for form in forms if _errors(results, form).value is not None]
+    return _finds(results, (judged or forms)[0])
+
+
+def _errors(results: SelectiveResults, form: str) -> Estimate:
+    return results.get("error_rate", **_of_judge(results, form))
+
+
+def _declines(results: SelectiveResults, form: str) -> str:
+    place = _of_judge(results, form)
+    none, some = (results.get(name, **place) for name in ABSTENTIONS)
+    gap = results.get(GAP, **place)
+    if none.value == 0 and some.value == 0:
+        return (
+            f"It never declined: it answered all {none.n:,} questions that cannot be answered and "
+            f"all {some.n:,} that can."
+        )
+    counts = (
+        f"it declined {_count(none)} questions that cannot be answered and {_count(some)} that can"
+    )
+    often = how_often(none)
+    if gap.low is None or gap.high is None or not often:
+        few = "There are too few questions to say whether it declines what it cannot answer"
+        return f"{few}: {counts}."
+    if gap.high < 0:
+        return f"It declines the wrong questions: {counts}."
+    if gap.low <= 0 and often != "rarely":
+        return f"It shows no clear sense of what it cannot answer: {counts}."
+    return f"It {often} declines what it cannot answer: {counts}."
+
+
+def _count(share: Estimate) -> str:
+    if share.numerator is None or share.denominator is None:
+        return f"{percent(share.value, 0)} of {share.n:,}"
+    return f"{share.numerator:,.0f} of {share.denominator:,.0f}"
+
+
+def _finds(results: SelectiveResults, form: str) -> str:
+    rate = _errors(results, form)
+    if rate.value is None:
+        return "This run cannot say which score detects errors: no answer has a verdict."
+    wrong = round(rate.value * rate.n)
+    answers = "facts in paragraphs" if form == "long" else "short answers"
+    are = f"{wrong:,} of its {rate.n:,} {answers} {'is' if wrong == 1 else 'are'} wrong"
+    if min(wrong, rate.n - wrong) < FEWEST:
+        few = "wrong" if wrong < rate.n - wrong else "right"
+        return f"{are}: too few {few} answers to say which score detects errors."
+    scores = results.scores(form)
+    if not scores:
+        return f"{are}, and no uncertainty score could be computed."
+    best = results.get("auroc_best", **_of_judge(results, form))
+    best = best if best.value is not None else results.best(form, scores[0])
+    which = f"the best of {len(scores)} scores" if scores[1:] else score_label(scores[0])
+    how = f"given a wrong and a right answer, {which} ranks the wrong one as less certain"
+    often = f"{percent(best.value, 0)} of the time (chance: 50 %)"
+    if best.low is None or best.high is None:
+        return f"{are}, and there are too few to say whether a score detects them: {how} {often}."
+    if best.low > 0.5:
+        return f"{are}, and an uncertainty score can point to them: {how} {often}."
+    return f"{are}, and no uncertainty score clearly detects them: {how} {often}."
+
+
+def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
+    """Return three answers of the first form; see :class:`sayso.protocols.protocol.Report`.
+
+    Of questions of both kinds: one that was rightly declined, one that should have been, and one
+    of the commonest kind. Else a wrong answer that the best score finds, one that it misses, and
+    the answer of median score.
+    """
+    rows, _ = _rows(folder, manifest, estimates)
+    return _examples(folder, rows, SelectiveResults(estimates))
+
+
+def _examples(
+    folder: RunFolder, forms: Mapping[str, SelectiveRows], results: SelectiveResults
+) -> Examples:
+    form = declining_form(results)
+    if form in forms:
+        return _declined_examples(folder, forms[form])
+    form = next((f for f in forms if results.scores(f)), "")
+    return _found_examples(folder, forms[form], results.scores(form)[0]) if form else NO_EXAMPLES
+
+
+def _declined_examples(folder: RunFolder, rows: SelectiveRows) -> Examples:
+    withheld, none = rows.withheld, rows.unanswerable
+    if withheld is None or none is None:
+        return NO_EXAMPLES
+    kinds: dict[tuple[bool, bool], list[int]] = {}
+    for at in np.flatnonzero(~np.isnan(withheld)).tolist():
+        kinds.setdefault((bool(none[at]), bool(withheld[at] > 0)), []).append(at)
+    texts = _Texts(folder, rows)
+    chosen: dict[int, tuple[str, str]] = {}
+    for what, kind, note in (
+        ("Rightly declined", (True, True), "Nobody can answer this, and it says so."),
+        ("Should have declined", (True, False), "Nobody can answer this, and it states a value."),
+    ):
+        found = middle(kinds.get(kind, []), texts.length)
+        if found is not None:
+            chosen[found] = (what, note)
+    commonest = [at for at in max(kinds.values(), key=len, default=[]) if at not in chosen]
+    found = middle(commonest, texts.length)
+    if found is not None:
+        chosen[found] = ("A typical answer", "Nobody can answer this." if none[found] else "")
+    shown = [texts.example(at, what, note) for at, (what, note) in chosen.items()]
+    rule = f"{BY_LENGTH} Typical: of the commonest kind (answerable or not, declined or not)."
+    return Examples(shown, rule)
+
+
+def _found_examples(folder: RunFolder, rows: SelectiveRows, score: str) -> Examples:
+    values, wrong = rows.scores[score], rows.wrong[rows.judge]
+    held = np.flatnonzero(~np.isnan(values) & ~np.isnan(wrong)).tolist()
+    errors = [at for at in held if wrong[at] > 0]
+    if not errors:
+        return NO_EXAMPLES
+    order = sorted(held, key=lambda at: (values[at], at))
+    place = {at: rank for rank, at in enumerate(order, start=1)}
+    chosen = {
+        max(errors, key=lambda at: (values[at], -at)): "An error that the score finds",
+        min(errors, key=lambda at: (values[at], at)): "An error that the score misses",
+    }
+    chosen.setdefault(order[(len(order) - 1) // 2], "A typical answer")
+    texts = _Texts(folder, rows)
+    shown = [
+        texts.example(
+            at, what, f"By certainty, it is number {place[at]:,} of {len(order):,} answers."
+        )
+        for at, what in chosen.items()
+    ]
+    rule = (
+        f"Chosen by the score {score_label(score)}: the least and the most certain wrong answer, "
+        "and the answer of median score."
+    )
+    return Examples(shown, rule)
+
+
+class _Texts:
+    """The texts that the rows of a form stand for."""
+
+    def __init__(self, folder: RunFolder, rows: SelectiveRows) -> None:
+        self._rows = rows
+        self._questions = {q.id: q for q in folder.read("questions", Question)}
+        answers = folder.iter(f"generations/{rows.form}", Generation)
+        self._answers = {g.question: g.text for g in answers if not g.instructed}
+
+    def length(self, at: int) -> float:
+        return len(self._answers.get(self._rows.facts[at][0], ""))
+
+    def example(self, at: int, what: str, note: str) -> Example:
+        asked, short = self._rows.facts[at]
+        question, wrong = self._questions[short], self._rows.wrong[self._rows.judge][at]
+        kind = "" if np.isnan(wrong) or note.startswith("Nobody") else KINDS[bool(wrong > 0)]
+        text = self._answers.get(asked, "")
+        return example(what, question.text, golds_text(question), text, kind=kind, note=note)
+
+
+#: whether an answer is wrong -> the verdict that is shown
+KINDS = {True: "incorrect", False: "correct"}
 
 
 # ---- sentences
@@ -494,9 +719,10 @@ def render(
 ) -> None:
     """Print the leaderboard of each form and what must be known of it. Holds for any estimates."""
     results = SelectiveResults(estimates)
-    begin(console, manifest)
+    first = opening(estimates, manifest)
+    begin(console, manifest, first)
     for form in results.forms:
-        say(console, headline(results, form), "bold")
+        say(console, headline(results, form), "")
     for form in results.forms:
         console.print()
         if results.ranked(form):
@@ -510,24 +736,21 @@ def render(
         say(console, text, "dim")
     if manifest is not None:
         say(console, terminal.request_counts(manifest), "dim")
-    terminal.end(console, manifest, results.all, page)
+    terminal.end(console, manifest, first, results.all, page)
 
 
-def summary(
-    estimates: Sequence[Estimate], entities: int | None = None
-) -> tuple[list[str], list[Estimate]]:
-    """Return the first sentences, and of each form the best AUROC, or the errors without one.
+def summary(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return of each form the abstention gap, or the best AUROC, or the errors.
 
     See :class:`sayso.protocols.protocol.Report`.
     """
     results = SelectiveResults(estimates)
     numbers = []
     for form in results.forms:
-        place = {"form": form, "against": results.judge(form)}
-        names = ("auroc_best", "error_rate", "abstention_gap")
-        found = (results.get(name, **place) for name in names)
+        names = (GAP, "auroc_best", "error_rate")
+        found = (results.get(name, **_of_judge(results, form)) for name in names)
         numbers += [e for e in found if e.value is not None][:1]
-    return [headline(results, form) for form in results.forms], numbers
+    return numbers
 
 
 def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -789,32 +1012,6 @@ RIGHT_OR_WRONG = ("right answers", "wrong answers")
 TAKEN = ("accepted", "refused")
 
 
-class _Stored:
-    """A finished run, read for its rows; hidden states are left where they are."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self.questions = folder.read("questions", Question)
-
-    def has(self, table: str) -> bool:
-        return self._folder.has(table)
-
-    def _read(self, table: str, kind: Any) -> list[Any]:
-        return self._folder.read(table, kind) if self._folder.has(table) else []
-
-    def generations(self, stage: str) -> list[Generation]:
-        return self._read(f"generations/{stage}", Generation)
-
-    def verdicts(self, stage: str) -> list[Verdict]:
-        return self._read(f"verdicts/{stage}", Verdict)
-
-    def scores(self, stage: str) -> list[Score]:
-        return self._read(f"scores/{stage}", Score)
-
-    def states(self, name: str) -> None:
-        """No hidden states."""
-
-
 class Scatter(NamedTuple):
     """A scatter of the page and what stands below it."""
 
@@ -822,20 +1019,21 @@ class Scatter(NamedTuple):
     caption: str
 
 
-def scatters(folder: RunFolder, manifest: Manifest, results: SelectiveResults) -> dict[str, Any]:
-    """Return the scatters of each form: scores by length, and what metrics give to right answers.
-
-    Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed.
-    """
-    known = {name for name, _, _ in settings.flatten(Settings())}
-    kept = {name: value for name, value in manifest.settings.items() if name in known}
-    chosen = settings.replace(Settings(), kept)
+def _rows(
+    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+) -> tuple[dict[str, SelectiveRows], Settings]:
+    """Return the rows of a finished run by form, and its settings."""
+    results = SelectiveResults(estimates)
+    chosen = stored_settings(manifest, Settings())
     judge = next((results.judge(form) for form in results.forms), "rules")
-    forms = load_rows(typing.cast(Run, _Stored(folder)), chosen, judge)
-    return {form: list(_scatters(rows, chosen)) for form, rows in forms.items()}
+    return load_rows(stored_run(folder), chosen, judge), chosen
 
 
 def _scatters(rows: SelectiveRows, chosen: Settings) -> Iterator[Scatter]:
+    """Yield scores by length, and what metrics give to right answers.
+
+    Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed.
+    """
     wrong, words = rows.wrong[rows.judge], rows.words
     for name in [name for name in DRAWN if name in rows.scores][:MOST_DRAWN]:
         points = cloud(words, rows.scores[name], wrong, RIGHT_OR_WRONG)
@@ -1190,6 +1388,8 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
     """Return what the template of the page needs beside the answers."""
     results = SelectiveResults(estimates)
     return {
+        "opening": opening(estimates, manifest),
+        "declining": bool(declining_form(results)),
         "headline": [headline(results, form) for form in results.forms],
         "warnings": [
             *(
@@ -1318,7 +1518,11 @@ def pages(
     refuse_beside(folder, beside)
     tables = stored_answers(folder, "draws", manifest.settings.get("known_k"))
     shown = context(manifest, estimates)
-    clouds = scatters(folder, manifest, SelectiveResults(estimates))
+    rows, chosen = _rows(folder, manifest, estimates)
     for form in shown["forms"]:
-        form["scatters"] = clouds.get(form["name"], [])
-    return with_answers(__package__, manifest, tables, shown)
+        # Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed
+        form["scatters"] = (
+            list(_scatters(rows[form["name"]], chosen)) if form["name"] in rows else []
+        )
+    first = shown["opening"]._replace(examples=_examples(folder, rows, SelectiveResults(estimates)))
+    return with_answers(__package__, manifest, cards(tables), {**shown, "opening": first})

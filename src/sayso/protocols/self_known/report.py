@@ -22,7 +22,7 @@ from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table as TerminalTable
 
-from sayso.protocols.self_known.measure import LEAST_TOPICS, counted_empty
+from sayso.protocols.self_known.measure import LEAST_TOPICS, cautions, counted_empty
 from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN
 from sayso.records import (
@@ -55,6 +55,14 @@ from sayso.report.charts import (
     values,
 )
 from sayso.report.numbers import DASH, block, covers, line, number, percent, plain, range_of
+from sayso.report.opening import (
+    NO_EXAMPLES,
+    Example,
+    Examples,
+    Opening,
+    example,
+    open_page,
+)
 from sayso.report.page import environment, page, refuse_beside, seed_of, shared_context
 from sayso.report.tables import Cell, Figure, Table, figure_of, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -173,6 +181,132 @@ def inside(e: Estimate) -> str:
     return number(e)
 
 
+# ---- how page and terminal begin: one sentence for a reader without statistics, three texts
+
+HEADING = "Are the model's long answers right, and does it know where they are not?"
+#: ends "What this does not show:"
+NOT_SHOWN = (
+    "whether an unsupported claim is false: a source that is silent counts against it, and the "
+    "checker errs too"
+)
+
+
+def heading(estimates: Sequence[Estimate]) -> str:
+    """Return the question that the page answers."""
+    return HEADING
+
+
+def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+    """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
+    sentence = plain_sentence(SelfKnownResults(estimates))
+    return open_page(manifest, sentence, NOT_SHOWN, later=cautions(estimates))
+
+
+def plain_sentence(results: SelfKnownResults) -> str:
+    """Say in one sentence how much of the long answers is supported, and what the model notices.
+
+    Of the first method or system. A movement along the text is told where its interval is clear
+    of 0.
+    """
+    if not results.methods:
+        return "This run holds no numbers yet."
+    method = results.methods[0]
+    whose = "its long answers" if method == "plain" else f"the texts of {named(method)}"
+    score = results.get("factscore", method=method)
+    if score.value is None:
+        why = line(score.problem or "no claim has a label", 200)
+        return f"This run cannot say how much of {whose} is supported: {why}."
+    of = "Of" if score.low is not None else "There are few texts to judge by: of"
+    share = "all" if score.value == 1 else percent(score.value, 0)
+    text = f"{of} the claims in {whose}, {share} are supported{_falls(results, method)}"
+    rejected = results.get("SU", method=method, mode=results.main_mode(method))
+    if rejected.value is None:
+        return f"{text}."
+    accepted = percent(1 - rejected.value, 0)
+    return f"{text}; asked about the unsupported ones, the model accepts {accepted} of them."
+
+
+def _falls(results: SelfKnownResults, method: str) -> str:
+    trend = results.get("trend", method=method)
+    if trend.low is None or covers(trend, 0):
+        return ""
+    return f", and {'fewer' if trend.low < 0 else 'more'} of them towards the end of a text"
+
+
+def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
+    """Return the texts with the largest, the smallest and the median share of supported claims."""
+    method = next(iter(SelfKnownResults(estimates).methods), "")
+    counted = _supported(folder, method)
+    if not counted:
+        return NO_EXAMPLES
+    order = sorted(counted, key=lambda text: (-text.share, -text.rated))
+    worst = min(counted, key=lambda text: (text.share, -text.rated))
+    chosen = {order[0].id: "The best text"}
+    chosen.setdefault(worst.id, "The worst text")
+    chosen.setdefault(order[len(order) // 2].id, "A typical text")
+    stored = _StoredClaims(folder, set(chosen))
+    questions = {q.id: q for q in folder.read("questions", Question)}
+    texts = {g.id: g for g in folder.iter(f"generations/{STAGE}", Generation) if g.id in chosen}
+    by_id = {text.id: text for text in counted}
+    shown = [
+        _example(what, by_id[name], texts[name], questions[texts[name].question], stored)
+        for name, what in chosen.items()
+    ]
+    rule = (
+        "Chosen by the share of supported claims: the largest, the smallest, and the median; of "
+        "equals the text with the most claims."
+    )
+    return Examples(shown, rule)
+
+
+def _example(
+    what: str, counted: Counted, text: Generation, question: Question, stored: _StoredClaims
+) -> Example:
+    note = f"{counted.supported:,} of {counted.rated:,} claims are supported."
+    notes = (
+        stored.note(at, claim, text) for at, claim in enumerate(stored.claims[counted.id], start=1)
+    )
+    wrong = next((one.claim for one in notes if one.label == "NS"), "")
+    if wrong:
+        note = f"{note} Not supported: “{wrong}”"
+    return example(what, question.entity or question.text, "", text.text, note=note)
+
+
+class Counted(NamedTuple):
+    """A text by its id: how many of its claims are supported, of those that are rated."""
+
+    id: str
+    supported: int
+    rated: int
+
+    @property
+    def share(self) -> float:
+        """The share of supported claims."""
+        return self.supported / self.rated
+
+
+def _supported(folder: RunFolder, method: str) -> list[Counted]:
+    """Return the texts of a method that answer and have a rated claim, in their order."""
+    if not folder.has(f"generations/{STAGE}") or not folder.has(f"claims/{STAGE}"):
+        return []
+    answered = {v.target for v in _verdicts(folder, STAGE) if v.label == RESPONSIVE}
+    own = [
+        g.id
+        for g in folder.iter(f"generations/{STAGE}", Generation)
+        if g.method == method and g.id in answered
+    ]
+    text_of = {c.id: c.generation for c in folder.iter(f"claims/{STAGE}", Claim)}
+    labels = {v.target: v.label for v in _verdicts(folder, SUPPORT)}
+    labels |= {v.target: v.label for v in _verdicts(folder, PEOPLE) if v.label is not None}
+    tally: dict[str, list[int]] = {}
+    for claim, label in labels.items():
+        if claim in text_of and label in ("S", "NS"):
+            counts = tally.setdefault(text_of[claim], [0, 0])
+            counts[0] += label == "S"
+            counts[1] += 1
+    return [Counted(text, *tally[text]) for text in own if text in tally]
+
+
 # ---- the terminal: factuality along the text, and what the model knows of it
 
 #: rows of the table by part of the text: (name of the estimate, what it is)
@@ -207,11 +341,12 @@ def render(
 ) -> None:
     """Print a table for each method: by part of the text. Holds for any estimates."""
     results = SelfKnownResults(estimates)
-    terminal.begin(console, manifest)
+    first = opening(estimates, manifest)
+    terminal.begin(console, manifest, first)
     if manifest is not None and (name := questioned_model(manifest)):
         terminal.say(console, f"Asked about the claims: {name}.", "")
     for method in results.methods:
-        terminal.say(console, headline(results, method), "bold")
+        terminal.say(console, headline(results, method), "")
     for method in results.methods:
         console.print()
         console.print(board(results, method, console))
@@ -227,7 +362,8 @@ def render(
     terminal.say(console, " ".join([NOTE, *(STARRED[mode] for mode in sorted(starred))]), "dim")
     if manifest is not None and manifest.tokens:
         terminal.say(console, terminal.request_counts(manifest), "dim")
-    terminal.end(console, manifest, [e for e in results.all if e.name == "factscore"], page)
+    scores = [e for e in results.all if e.name == "factscore"]
+    terminal.end(console, manifest, first, scores, page)
 
 
 def questioned_model(manifest: Manifest) -> str:
@@ -235,10 +371,8 @@ def questioned_model(manifest: Manifest) -> str:
     return line(str(manifest.chosen.get("model") or ""), 120) if manifest.data == "texts" else ""
 
 
-def summary(
-    estimates: Sequence[Estimate], entities: int | None = None
-) -> tuple[list[str], list[Estimate]]:
-    """Return the first sentences, and what the first method's texts hold and it recognises.
+def summary(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return what the first method's texts hold, and what the model recognizes of it.
 
     See :class:`sayso.protocols.protocol.Report`.
     """
@@ -246,8 +380,7 @@ def summary(
     method = next(iter(results.methods), "")
     own = [results.find(name, method=method, mode=MAIN) for name in ("SK", "SU")]
     numbers = [results.find("factscore", method=method), *own]
-    sentences = [headline(results, name) for name in results.methods]
-    return sentences, [estimate for estimate in numbers if estimate is not None]
+    return [estimate for estimate in numbers if estimate is not None]
 
 
 def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -1492,11 +1625,17 @@ def pages(
     """Return the page of a run: one file, with as many texts as fit."""
     refuse_beside(folder, beside)
     texts = read(folder, seed_of(manifest))
-    return {"report.html": long_texts(manifest, estimates, texts)}
+    shown = examples(folder, manifest, estimates)
+    return {"report.html": long_texts(manifest, estimates, texts, shown)}
 
 
-def long_texts(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts = NO_TEXTS) -> str:
-    """Return the page with some texts to read."""
+def long_texts(
+    manifest: Manifest,
+    estimates: Sequence[Estimate],
+    texts: Texts = NO_TEXTS,
+    examples: Examples = NO_EXAMPLES,
+) -> str:
+    """Return the page with some texts to read; it begins with ``examples``."""
     template = environment(__package__).get_template("text.html.j2")
     rendered: list[Markup] = []
     room = INLINE_BYTES
@@ -1507,7 +1646,8 @@ def long_texts(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts =
             break
         rendered.append(markup)
     shared = {**shared_context(manifest), **context(manifest, estimates, texts)}
-    return page("page.html.j2", shared, __package__, rendered=rendered)
+    first = opening(estimates, manifest)._replace(examples=examples)
+    return page("page.html.j2", shared, __package__, rendered=rendered, opening=first)
 
 
 def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> dict[str, Any]:

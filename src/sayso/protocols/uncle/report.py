@@ -17,7 +17,7 @@ from rich.text import Text
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.records import Estimate, Question, Results, part_of
 from sayso.report import charts, terminal
-from sayso.report.answers import Tables
+from sayso.report.answers import Card, Fact, Tables, cards
 from sayso.report.charts import (
     NARROW,
     PAIRS,
@@ -39,6 +39,13 @@ from sayso.report.numbers import (
     reach,
     show,
     sparse,
+)
+from sayso.report.opening import (
+    Examples,
+    Opening,
+    fact_examples,
+    how_often,
+    open_page,
 )
 from sayso.report.page import refuse_beside, stored_answers, with_answers
 from sayso.report.tables import Cell, Figure, Notes, Table, figure_of, signatures, why_undefined
@@ -210,6 +217,153 @@ LABELS |= {"p_known": ("", "facts that it knows"), "p_uncertain": ("", "facts th
 def part_label(key: str, value: str) -> str:
     """Return a part of a slice in words."""
     return FORMS.get(value) or line(METHOD_LABELS.get(value, value), 60)
+
+
+# ---- how page and terminal begin: one sentence for a reader without statistics, three answers
+
+HEADING = "Does the model admit what it does not know?"
+#: ends "What this does not show:"
+NOT_SHOWN = (
+    "how it answers about other subjects, in other words, or when nobody asks it to voice doubt. "
+    "It is said to know a fact if one of several draws was right, which can be luck"
+)
+
+
+def heading(estimates: Sequence[Estimate]) -> str:
+    """Return the question that the page answers."""
+    return HEADING
+
+
+def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+    """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
+    return open_page(manifest, plain_sentence(Results(estimates)), NOT_SHOWN)
+
+
+def plain_sentence(numbers: Results) -> str:
+    """Say in one sentence whether the model admits what it does not know, with counts.
+
+    Of short answers where there are any. A frequency ("rarely") is claimed where the interval of
+    the hedged share of unknown facts allows it, a link between doubt and knowledge where the
+    interval of J is clear of 0. Holds for a run without any known or unknown fact.
+    """
+    forms = [f for f in numbers.forms if not _empty(numbers, f)] or numbers.forms
+    if not forms:
+        return "This run holds no numbers yet."
+    text = _admits(numbers, forms[0])
+    if len(numbers.forms) == 1:
+        return text
+    return f"In {FORMS[forms[0]]}, {text[0].lower()}{text[1:]}"
+
+
+def _empty(numbers: Results, form: str) -> bool:
+    return all(numbers.get(name, form=form).value is None for name in ("UUR", "over_hedge"))
+
+
+def _admits(numbers: Results, form: str) -> str:
+    unknown, over, j = (numbers.get(name, form=form) for name in ("UUR", "over_hedge", "J"))
+    hedged, known_hedged = _of(unknown), _of(over)
+    if unknown.value is None and over.value is None:
+        why = why_undefined(numbers.get("p_known", form=form))
+        return f"This run cannot say whether the model admits what it does not know: {why}."
+    if hedged is None:
+        return _knew_all(over, known_hedged)
+    fates = _fates(numbers, form, hedged)
+    if known_hedged is None:
+        none = f"It knew none of the {_facts(hedged[1])} that could be judged"
+        return f"{none}: {fates}."
+    of_unknown = f"of {_facts(hedged[1])} that it did not know, {fates}"
+    if hedged[0] == 0 and known_hedged[0] == 0:
+        return f"It never admitted that it did not know something: {of_unknown}."
+    both = (
+        f"it hedged {hedged[0]:,.0f} of {_facts(hedged[1])} that it did not know and "
+        f"{known_hedged[0]:,.0f} of {known_hedged[1]:,.0f} that it knew"
+    )
+    often = how_often(unknown)
+    if j.low is None or j.high is None or not often:
+        return f"There are too few facts to say whether it admits what it does not know: {both}."
+    if j.high < 0:
+        return f"It doubts the wrong facts: {both}."
+    admits = f"It {often} admits what it does not know: {of_unknown}"
+    if often == "rarely":
+        return f"{admits}."
+    if j.low <= 0:
+        return f"Its doubt shows no clear link to what it knows: {both}."
+    known = f"it hedged {known_hedged[0]:,.0f} of the {known_hedged[1]:,.0f} that it knew"
+    return f"{admits}; {known}."
+
+
+def _of(share: Estimate) -> tuple[float, float] | None:
+    """Return count and total of a share; ``None`` where there is nothing to count."""
+    if share.value is None or not share.denominator:
+        return None
+    return share.numerator or 0.0, share.denominator
+
+
+def _facts(count: float) -> str:
+    return f"{count:,.0f} {'fact' if count == 1 else 'facts'}"
+
+
+def _knew_all(over: Estimate, hedged: tuple[float, float] | None) -> str:
+    if hedged is None:
+        return "This run cannot say whether the model admits what it does not know."
+    many = f"{hedged[0]:,.0f}" if hedged[0] else "none"
+    every = "the one fact" if hedged[1] == 1 else f"all {_facts(hedged[1])}"
+    return (
+        f"It knew {every} that could be judged, so this run cannot say whether it admits what it "
+        f"does not know; it hedged {many} of them."
+    )
+
+
+def _fates(numbers: Results, form: str, hedged: tuple[float, float]) -> str:
+    """Say what became of the unknown facts: hedged, stated falsely, and right all the same."""
+    false, lucky = (numbers.get(f"cell_{cell}", form=form).value for cell in ("ui", "uc"))
+    parts = [f"it said so for {f'{hedged[0]:,.0f}' if hedged[0] else 'none'}"]
+    if false:
+        what = "got wrong or left out" if form == "long" else "stated something false for"
+        parts.append(f"{what} {false:,.0f}")
+    if lucky:
+        parts.append(f"was right about {lucky:,.0f} all the same")
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if parts[1:] else parts[0]
+
+
+#: good and bad answers, the most telling first: what they are, known or not, and the verdict
+GOOD = (
+    ("An admitted gap", "unknown", "uncertain"),
+    ("A known fact, stated right", "known", "correct"),
+)
+BAD = (
+    ("A confident error", "unknown", "incorrect"),
+    ("A known fact, hedged", "known", "uncertain"),
+    ("A known fact, stated wrong", "known", "incorrect"),
+)
+
+
+def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
+    """Return an admitted gap, a confident error about an unknown fact, and a typical answer.
+
+    Where there is no admitted gap or no such error, another good or bad answer stands there.
+    """
+    return _examples(cards(_answers(folder, manifest)))
+
+
+def _answers(folder: RunFolder, manifest: Manifest) -> Tables:
+    return stored_answers(folder, "probe", manifest.settings.get("probe.k"))
+
+
+def _examples(every: Sequence[Card]) -> Examples:
+    kinds = [
+        [(what, partial(_is, known=known, verdict=verdict)) for what, known, verdict in some]
+        for some in (GOOD, BAD)
+    ]
+    return fact_examples([fact for card in every for fact in card.facts], kinds)
+
+
+def _is(fact: Fact, known: str, verdict: str) -> bool:
+    return (
+        fact.known == known
+        and fact.short_reading is not None
+        and fact.short_reading.kind == verdict
+    )
 
 
 # ---- sentences
@@ -918,15 +1072,16 @@ def render(
     entities: int | None = None,
     verbose: bool = False,
 ) -> None:
-    """Print the headline, the metrics with intervals and counts, references and warnings.
+    """Print the opening, the metrics with intervals and counts, references and warnings.
 
     ``manifest`` says what was run, ``page`` where the HTML report stands, ``entities`` how many
     entities were asked about. Holds for any list of estimates, also an empty one; undefined numbers
     are dashes with a reason.
     """
     numbers = Results(estimates)
-    begin(console, manifest)
-    say(console, " ".join(headline(numbers, entities)), "bold")
+    first = opening(estimates, manifest)
+    begin(console, manifest, first)
+    say(console, " ".join(headline(numbers, entities)), "")
     if numbers.forms:
         console.print()
         console.print(_metrics(numbers, console))
@@ -944,19 +1099,14 @@ def render(
     ):
         say(console, text, "dim")
     notes = *missing_lines(numbers), *warnings(numbers)
-    terminal.end(console, manifest, numbers.all, page, notes)
+    terminal.end(console, manifest, first, numbers.all, page, notes)
 
 
-def summary(
-    estimates: Sequence[Estimate], entities: int | None = None
-) -> tuple[list[str], list[Estimate]]:
-    """Return the first sentences and J of each form.
-
-    See :class:`sayso.protocols.protocol.Report`.
-    """
+def summary(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return J of each form; see :class:`sayso.protocols.protocol.Report`."""
     numbers = Results(estimates)
     computed = (numbers.find("J", form=form) for form in numbers.forms)
-    return headline(numbers, entities), [estimate for estimate in computed if estimate is not None]
+    return [estimate for estimate in computed if estimate is not None]
 
 
 def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -1054,17 +1204,21 @@ def pages(
 ) -> dict[str, str]:
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
     refuse_beside(folder, beside)
-    tables = stored_answers(folder, "probe", manifest.settings.get("probe.k"))
-    return with_answers(__package__, manifest, tables, context(manifest, estimates, tables))
+    tables = _answers(folder, manifest)
+    every = cards(tables)
+    return with_answers(__package__, manifest, every, context(manifest, estimates, tables, every))
 
 
-def context(manifest: Manifest, estimates: list[Estimate], tables: Tables) -> dict[str, object]:
+def context(
+    manifest: Manifest, estimates: list[Estimate], tables: Tables, every: Sequence[Card] = ()
+) -> dict[str, object]:
     """Return what the template of the page needs besides the answers."""
     numbers = Results(estimates)
     entities = {q.entity for q in tables.questions if q.entity}
     names = _type_names(tables.questions)
     return {
         "numbers": numbers,
+        "opening": opening(estimates, manifest)._replace(examples=_examples(every)),
         "headline": headline(numbers, len(entities) or None),
         "tiles": _tiles(numbers),
         "figures": figures(numbers, names),

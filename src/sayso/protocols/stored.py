@@ -1,0 +1,54 @@
+"""A finished run, read so that its rows can be joined again for a page."""
+
+from __future__ import annotations
+
+import typing
+from typing import TypeVar
+
+import msgspec
+
+from sayso.protocols import settings
+from sayso.protocols.protocol import Run
+from sayso.records import Generation, Question, Score, Verdict
+from sayso.storage.run_folder import Manifest, RunFolder
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+Chosen = TypeVar("Chosen")
+
+
+class _Stored:
+    """The part of a :class:`~sayso.protocols.protocol.Run` that joining rows needs."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self.questions = folder.read("questions", Question)
+
+    def has(self, table: str) -> bool:
+        return self._folder.has(table)
+
+    def _read(self, table: str, kind: type[Record]) -> list[Record]:
+        return self._folder.read(table, kind) if self._folder.has(table) else []
+
+    def generations(self, stage: str) -> list[Generation]:
+        return self._read(f"generations/{stage}", Generation)
+
+    def verdicts(self, stage: str) -> list[Verdict]:
+        return self._read(f"verdicts/{stage}", Verdict)
+
+    def scores(self, stage: str) -> list[Score]:
+        return self._read(f"scores/{stage}", Score)
+
+    def states(self, name: str) -> None:
+        """No hidden states: they are large, and no page shows them."""
+
+
+def stored_run(folder: RunFolder) -> Run:
+    """Return a finished run whose tables can be read; hidden states are left where they are."""
+    return typing.cast(Run, _Stored(folder))
+
+
+def stored_settings(manifest: Manifest, defaults: Chosen) -> Chosen:
+    """Return the settings of a finished run; those that it does not name are the defaults."""
+    known = settings.as_dict(defaults)
+    kept = {name: value for name, value in manifest.settings.items() if name in known}
+    return typing.cast(Chosen, settings.replace(defaults, kept))

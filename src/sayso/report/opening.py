@@ -1,0 +1,185 @@
+"""How every page begins: one plain sentence, three answers, and what the numbers do not show.
+
+The protocol writes the sentence and sorts its answers into kinds; what all openings share is here.
+Nothing is picked by hand: of each kind the answer of median length is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from sayso.records import Estimate
+from sayso.report.answers import Answer, Fact
+from sayso.report.numbers import block, line
+from sayso.storage.run_folder import Manifest
+
+#: characters of an answer, and of a question or a truth, at the top of a page
+MOST_ANSWER, MOST_QUESTION = 320, 240
+#: how an answer is chosen among those of its kind
+BY_LENGTH = "Each is the answer of median length among all of its kind."
+Item = TypeVar("Item")
+
+
+#: a share is called small or large where its interval is clear of a half, and "almost always" where
+#: the interval lies above this
+HALF, ALMOST_ALL = 0.5, 0.9
+
+
+def how_often(share: Estimate) -> str:
+    """Return the adverb that a share and its interval allow; "" without an interval."""
+    if share.low is None or share.high is None:
+        return ""
+    if share.high < HALF:
+        return "rarely"
+    if share.low > ALMOST_ALL:
+        return "almost always"
+    return "usually" if share.low > HALF else "sometimes"
+
+
+class Example(NamedTuple):
+    """An answer at the top of a page, and what it is an example of.
+
+    ``kind`` is a verdict of :data:`sayso.report.answers.LABELS`, or empty; ``note`` is one sentence
+    of evidence, such as what the draws said.
+    """
+
+    what: str
+    question: str
+    truth: str
+    answer: str
+    kind: str = ""
+    note: str = ""
+
+
+class Examples(NamedTuple):
+    """Answers at the top of a page, and by which rule they were chosen."""
+
+    shown: Sequence[Example]
+    rule: str
+
+
+NO_EXAMPLES = Examples((), "")
+
+
+class Opening(NamedTuple):
+    """What a page begins with.
+
+    ``first`` are cautions that stand above the sentence, ``later`` those that stand below it.
+    """
+
+    sentence: str
+    not_shown: str
+    first: Sequence[str] = ()
+    later: Sequence[str] = ()
+    examples: Examples = NO_EXAMPLES
+
+
+#: what no number of the built-in model shows
+INVENTED = (
+    "anything about real language models. The built-in model and its world are invented; its "
+    "numbers only show that the instrument works"
+)
+
+
+def open_page(
+    manifest: Manifest | None, sentence: str, not_shown: str, *, later: Sequence[str] = ()
+) -> Opening:
+    """Return the opening of a run, without examples.
+
+    ``not_shown`` is the end of a sentence. Cautions of the run that are among ``later`` stand below
+    the sentence: they qualify numbers, and do not make the sentence doubtful.
+    """
+    cautions = [line(text, 1_000) for text in manifest.cautions] if manifest is not None else []
+    below = {line(text, 1_000) for text in later}
+    invented = manifest is not None and manifest.model.startswith("builtin")
+    return Opening(
+        sentence,
+        f"{INVENTED if invented else not_shown}.",
+        [text for text in cautions if text not in below],
+        [text for text in cautions if text in below],
+    )
+
+
+def example(
+    what: str, question: str, truth: str, answer: str, *, kind: str = "", note: str = ""
+) -> Example:
+    """Return an example of texts that others wrote: made harmless, and cut where they are long."""
+    shown = block(answer[: MOST_ANSWER + 1]).strip()
+    if len(shown) > MOST_ANSWER:
+        shown = f"{shown[: MOST_ANSWER - 1].rstrip()}…"
+    return Example(
+        line(what, 120),
+        line(question, MOST_QUESTION),
+        line(truth, MOST_QUESTION),
+        shown,
+        kind,
+        line(note, MOST_QUESTION),
+    )
+
+
+def middle(items: Sequence[Item], size: Callable[[Item], float]) -> Item | None:
+    """Return the item of median size, the earlier one of equals; ``None`` of none."""
+    if not items:
+        return None
+    order = sorted(range(len(items)), key=lambda at: (size(items[at]), at))
+    return items[order[(len(items) - 1) // 2]]
+
+
+def words_of(answer: Answer) -> str:
+    """Return the shown text of an answer."""
+    return "".join(piece.text for piece in answer.pieces)
+
+
+#: what an answer is an example of, and which facts have such an answer
+Kind = tuple[str, Callable[[Fact], bool]]
+
+
+def fact_examples(facts: Sequence[Fact], kinds: Sequence[Sequence[Kind]]) -> Examples:
+    """Return short answers: one of each group of kinds, then a typical one.
+
+    Of a group the first kind counts that has an answer. Typical is the kind (known or not, and the
+    verdict) that most facts are of. No answer is shown twice.
+    """
+    asked = [fact for fact in facts if fact.short is not None and fact.short_reading is not None]
+    chosen: list[tuple[str, Fact]] = []
+    absent = []
+    for group in kinds:
+        found = (
+            (what, middle([f for f in asked if belongs(f)], _length)) for what, belongs in group
+        )
+        held = [(what, fact) for what, fact in found if fact is not None]
+        chosen += held[:1]
+        if asked and (not held or held[0][0] != group[0][0]):
+            absent.append(f" No answer is {group[0][0][0].lower()}{group[0][0][1:]}.")
+    taken = {id(fact) for _, fact in chosen}
+    typical = middle([fact for fact in _commonest(asked) if id(fact) not in taken], _length)
+    if typical is not None:
+        chosen.append(("A typical answer", typical))
+    rule = f"{BY_LENGTH} Typical: of the kind that most answers are of.{''.join(absent)}"
+    return Examples([_of_fact(what, fact) for what, fact in chosen], rule)
+
+
+def _commonest(facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts of the commonest kind, of equals the first that occurs."""
+    kinds: dict[tuple[str, str], list[Fact]] = {}
+    for fact in facts:
+        reading = fact.short_reading
+        if reading is not None and reading.kind != "missing" and fact.known != "missing":
+            kinds.setdefault((fact.known, reading.kind), []).append(fact)
+    return max(kinds.values(), key=len, default=[])
+
+
+def _length(fact: Fact) -> float:
+    return len(words_of(fact.short)) if fact.short is not None else 0
+
+
+def _of_fact(what: str, fact: Fact) -> Example:
+    assert fact.short is not None
+    assert fact.short_reading is not None
+    right, _, drawn = fact.hits.partition("/")
+    note = f"It was right in {right} of {drawn} draws." if drawn else ""
+    return example(
+        what, fact.question, fact.golds, words_of(fact.short), kind=fact.short_reading.kind,
+        note=note,
+    )  # fmt: skip

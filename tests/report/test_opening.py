@@ -1,0 +1,351 @@
+"""What every page begins with: a sentence that its numbers allow, and answers chosen by rule."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from sayso.protocols import PROTOCOLS
+from sayso.protocols.faithfulness import report as faithfulness
+from sayso.protocols.selective import report as selective
+from sayso.protocols.self_known import report as self_known
+from sayso.protocols.uncle import report as uncle
+from sayso.records import Estimate, Results, Slice, slice_of
+from sayso.report import write
+from sayso.report.opening import example, how_often, middle, open_page
+from sayso.storage.run_folder import Manifest
+from support.report_folders import CELLS, make_run
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m‮"
+Ends = tuple[float, float] | None
+
+
+def share(name: str, where: Slice, top: float, bottom: float, ends: Ends = None) -> Estimate:
+    value = top / bottom if bottom else None
+    low, high = ends if ends is not None else (None, None)
+    return Estimate(name, where, value, low, high, top, bottom, n=int(bottom))
+
+
+def facts(cells: tuple[int, ...], unknown: Ends, j: Ends, form: str = "short") -> list[Estimate]:
+    """The numbers of kc, ki, ku, uc, ui, uu; ``unknown`` is the interval of UUR."""
+    kc, ki, ku, uc, ui, uu = cells
+    where = slice_of(form=form)
+    known, not_known = kc + ki + ku, uc + ui + uu
+    gap = uu / not_known - ku / known if known and not_known else None
+    low, high = j if j is not None else (None, None)
+    return [
+        share("UUR", where, uu, not_known, unknown),
+        share("over_hedge", where, ku, known),
+        share("p_known", where, known, known + not_known),
+        Estimate("J", where, gap, low, high),
+        *(Estimate(name, where, float(count)) for name, count in zip(CELLS, cells, strict=True)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "unknown", "j", "sentence"),
+    [
+        # the issue's own example: 39 unknown facts, 8 hedged and 31 stated wrong
+        ((38, 2, 1, 0, 31, 8), (0.1, 0.36), (0.05, 0.3),
+         "It rarely admits what it does not know: of 39 facts that it did not know, it said so for "
+         "8 and stated something false for 31."),
+        # rarely is about the unknown facts alone: J may be anything
+        ((38, 2, 1, 2, 36, 1), (0.0, 0.14), (-0.1, 0.1),
+         "It rarely admits what it does not know: of 39 facts that it did not know, it said so for "
+         "1, stated something false for 36 and was right about 2 all the same."),
+        ((40, 1, 0, 3, 45, 0), (0.0, 0.07), (-0.1, 0.1),
+         "It never admitted that it did not know something: of 48 facts that it did not know, it "
+         "said so for none, stated something false for 45 and was right about 3 all the same."),
+        ((36, 1, 4, 0, 19, 21), (0.35, 0.68), (0.2, 0.6),
+         "It sometimes admits what it does not know: of 40 facts that it did not know, it said so "
+         "for 21 and stated something false for 19; it hedged 4 of the 41 that it knew."),
+        ((40, 0, 1, 0, 5, 35), (0.73, 0.96), (0.7, 0.95),
+         "It usually admits what it does not know: of 40 facts that it did not know, it said so "
+         "for 35 and stated something false for 5; it hedged 1 of the 41 that it knew."),
+        ((41, 0, 0, 0, 0, 40), (0.91, 1.0), (0.91, 1.0),
+         "It almost always admits what it does not know: of 40 facts that it did not know, it said "
+         "so for 40; it hedged 0 of the 41 that it knew."),
+        # it hedges much, and everything alike
+        ((20, 0, 20, 0, 19, 21), (0.35, 0.68), (-0.2, 0.25),
+         "Its doubt shows no clear link to what it knows: it hedged 21 of 40 facts that it did not "
+         "know and 20 of 40 that it knew."),
+        ((10, 0, 30, 0, 35, 5), (0.05, 0.3), (-0.8, -0.4),
+         "It doubts the wrong facts: it hedged 5 of 40 facts that it did not know and 30 of 40 "
+         "that it knew."),
+        ((2, 0, 0, 0, 2, 1), None, None,
+         "There are too few facts to say whether it admits what it does not know: it hedged 1 of 3 "
+         "facts that it did not know and 0 of 2 that it knew."),
+        ((0, 0, 0, 0, 40, 8), (0.08, 0.3), None,
+         "It knew none of the 48 facts that could be judged: it said so for 8 and stated something "
+         "false for 40."),
+        ((37, 0, 3, 0, 0, 0), None, None,
+         "It knew all 40 facts that could be judged, so this run cannot say whether it admits what "
+         "it does not know; it hedged 3 of them."),
+        ((1, 0, 0, 0, 0, 0), None, None,
+         "It knew the one fact that could be judged, so this run cannot say whether it admits what "
+         "it does not know; it hedged none of them."),
+    ],
+)  # fmt: skip
+def test_whether_a_model_admits_ignorance(
+    cells: tuple[int, ...], unknown: Ends, j: Ends, sentence: str
+) -> None:
+    assert uncle.plain_sentence(Results(facts(cells, unknown, j))) == sentence
+
+
+def test_the_sentence_is_about_one_form_and_names_it_where_there_are_two() -> None:
+    both = [
+        *facts((38, 2, 1, 0, 31, 8), (0.1, 0.36), (0.05, 0.3)),
+        *facts((40, 0, 1, 0, 5, 35), (0.73, 0.96), (0.7, 0.95), "long"),
+    ]
+    assert uncle.plain_sentence(Results(both)).startswith("In short answers, it rarely admits")
+    # what a paragraph leaves out is not stated
+    long = uncle.plain_sentence(Results(both[len(both) // 2 :]))
+    assert "said so for 35 and got wrong or left out 5;" in long
+
+
+def test_a_run_without_a_verdict_or_without_numbers_says_so() -> None:
+    where = slice_of(form="short")
+    unread = [Estimate(n, where, problem="no verdict could be read") for n in ("UUR", "p_known")]
+    assert uncle.plain_sentence(Results(unread)) == (
+        "This run cannot say whether the model admits what it does not know: no verdict could be "
+        "read."
+    )
+    for name, plan in PROTOCOLS.items():
+        assert "no numbers yet" in plan.report.opening([], None).sentence, name
+
+
+FIRST = slice_of(form="short", method="vanilla")
+
+
+def wording(words: tuple[float, Ends], agreed: tuple[float, Ends], skill: Ends, n: int = 90) -> str:
+    rows = []
+    for name, (value, ends) in (("mean_decisiveness", words), ("mean_confidence", agreed)):
+        low, high = ends if ends is not None else (None, None)
+        rows.append(Estimate(name, FIRST, value, low, high, n=n))
+    low, high = skill if skill is not None else (None, None)
+    rows.append(Estimate("skill", FIRST, 0.1, low, high, n=n))
+    return faithfulness.plain_sentence(faithfulness.FaithfulnessResults(rows))
+
+
+def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
+    assert wording((0.95, (0.9, 0.97)), (0.55, (0.46, 0.64)), None) == (
+        "It sounds surer than it is: its words sound 95 % sure, but asked again it agrees with "
+        "itself only 55 % of the time."
+    )
+    # words that never vary have no interval, and enough of them need none
+    assert wording((0.975, None), (0.55, (0.46, 0.64)), None).startswith("It sounds surer")
+    assert wording((0.975, None), (0.55, (0.46, 0.64)), None, n=5).startswith("There are too few")
+    assert wording((0.3, (0.2, 0.4)), (0.9, (0.8, 0.95)), None).startswith("It sounds less sure")
+    # intervals that meet, or a gap that nobody would hear, claim nothing
+    assert wording((0.8, (0.7, 0.9)), (0.7, (0.6, 0.8)), (-0.1, 0.2)) == (
+        "On average, it sounds about as sure as it is: its words sound 80 % sure, and asked again "
+        "it agrees with itself 70 % of the time; nothing shows that its words tell which answers "
+        "are shaky."
+    )
+    assert wording((0.975, None), (1.0, None), None).startswith("On average, it sounds about")
+    assert wording((0.8, (0.7, 0.9)), (0.7, (0.6, 0.8)), (0.1, 0.3)).endswith(
+        "in part, its words tell which answers are shaky."
+    )
+    lost = Estimate("skill", FIRST, problem="no draw could be compared")
+    assert faithfulness.plain_sentence(faithfulness.FaithfulnessResults([lost])) == (
+        "This run cannot say whether the model sounds as sure as it is: no draw could be compared."
+    )
+
+
+PLACE = slice_of(form="short", against="rules")
+
+
+def declining(none: tuple[int, int, Ends], some: tuple[int, int], gap: Ends) -> list[Estimate]:
+    low, high = gap if gap is not None else (None, None)
+    return [
+        Estimate("error_rate", PLACE, 0.4, n=some[1]),
+        share(selective.ABSTENTIONS[0], PLACE, *none),
+        share(selective.ABSTENTIONS[1], PLACE, *some),
+        Estimate(selective.GAP, PLACE, none[0] / none[1] - some[0] / some[1], low, high),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("none", "some", "gap", "said"),
+    [
+        ((18, 20, (0.68, 0.99)), (2, 30), (0.6, 0.95), "It usually declines what it cannot"),
+        ((4, 100, (0.01, 0.1)), (2, 100), (-0.05, 0.08), "It rarely declines what it cannot"),
+        ((60, 100, (0.45, 0.7)), (10, 100), (0.3, 0.6), "It sometimes declines what it cannot"),
+        ((99, 100, (0.95, 1.0)), (1, 100), (0.9, 1.0), "It almost always declines what it cannot"),
+        ((60, 100, (0.5, 0.7)), (55, 100), (-0.1, 0.2), "It shows no clear sense of what it cann"),
+        ((10, 100, (0.05, 0.17)), (50, 100), (-0.5, -0.3), "It declines the wrong questions: it"),
+        ((1, 2, None), (0, 2), None, "There are too few questions to say whether it declines"),
+    ],
+)  # fmt: skip
+def test_whether_a_model_declines_what_it_cannot_answer(
+    none: tuple[int, int, Ends], some: tuple[int, int], gap: Ends, said: str
+) -> None:
+    rows = declining(none, some, gap)
+    sentence = selective.plain_sentence(selective.SelectiveResults(rows))
+    assert sentence.startswith(said)
+    assert sentence.endswith(
+        f"it declined {none[0]} of {none[1]} questions that cannot be answered and {some[0]} of "
+        f"{some[1]} that can."
+    )
+    assert selective.heading(rows) == selective.DECLINING
+
+
+def test_a_model_that_never_declines_is_told_so() -> None:
+    rows = declining((0, 20, (0.0, 0.16)), (0, 30), (-0.1, 0.1))
+    assert selective.plain_sentence(selective.SelectiveResults(rows)) == (
+        "It never declined: it answered all 20 questions that cannot be answered and all 30 that "
+        "can."
+    )
+
+
+def scored(wrong: float, n: int, best: Ends, value: float = 0.7) -> str:
+    low, high = best if best is not None else (None, None)
+    area = slice_of(form="short", against="rules", score="perplexity")
+    length = slice_of(form="short", against="rules", score="length_words")
+    rows = [
+        Estimate("error_rate", PLACE, wrong / n, n=n),
+        Estimate("auroc", area, value, low, high),
+        Estimate("auroc", length, 0.5, 0.4, 0.6),
+    ]
+    assert selective.heading(rows) == selective.HEADING
+    return selective.plain_sentence(selective.SelectiveResults(rows))
+
+
+def test_whether_a_score_finds_the_errors() -> None:
+    assert scored(52, 120, (0.6, 0.8)) == (
+        "52 of its 120 short answers are wrong, and an uncertainty score can point to them: given "
+        "a wrong and a right answer, perplexity ranks the wrong one as less certain 70 % of the "
+        "time (chance: 50 %)."
+    )
+    assert "no uncertainty score clearly detects them" in scored(52, 120, (0.45, 0.8))
+    assert "too few to say whether a score detects them" in scored(52, 120, None)
+    assert scored(1, 60, None) == (
+        "1 of its 60 short answers is wrong: too few wrong answers to say which score detects "
+        "errors."
+    )
+    assert "too few right answers" in scored(58, 60, None)
+
+
+def texts(supported: float | None, ends: Ends, rejected: float | None, trend: Ends) -> str:
+    where = slice_of(method="plain")
+    low, high = ends if ends is not None else (None, None)
+    down, up = trend if trend is not None else (None, None)
+    mode = slice_of(method="plain", mode=self_known.MAIN)
+    rows = [
+        Estimate("factscore", where, supported, low, high, problem="no claim has a label"),
+        Estimate("trend", where, -0.2, down, up),
+        Estimate("accept_rate", mode, 0.8),
+        Estimate("SU", mode, rejected),
+    ]
+    return self_known.plain_sentence(self_known.SelfKnownResults(rows))
+
+
+def test_whether_long_answers_are_supported() -> None:
+    assert texts(0.54, (0.4, 0.67), 0.11, (-0.5, 0.1)) == (
+        "Of the claims in its long answers, 54 % are supported; asked about the unsupported ones, "
+        "the model accepts 89 % of them."
+    )
+    assert texts(0.54, (0.4, 0.67), None, (-0.5, -0.1)) == (
+        "Of the claims in its long answers, 54 % are supported, and fewer of them towards the end "
+        "of a text."
+    )
+    assert texts(1.0, None, None, None) == (
+        "There are few texts to judge by: of the claims in its long answers, all are supported."
+    )
+    assert texts(None, None, None, None) == (
+        "This run cannot say how much of its long answers is supported: no claim has a label."
+    )
+
+
+@pytest.mark.parametrize(
+    ("ends", "word"),
+    [(None, ""), ((0.0, 0.49), "rarely"), ((0.0, 0.5), "sometimes"), ((0.5, 1.0), "sometimes"),
+     ((0.51, 1.0), "usually"), ((0.91, 1.0), "almost always")],
+)  # fmt: skip
+def test_a_frequency_is_named_where_its_interval_is_clear_of_a_half(ends: Ends, word: str) -> None:
+    assert how_often(share("x", (), 1, 2, ends)) == word
+
+
+def test_cautions_about_the_whole_run_stand_first_and_the_others_below() -> None:
+    found = open_page(Manifest(cautions=("all of it", "a part")), "A.", "more", later=["a part"])
+    assert (found.first, found.later) == (["all of it"], ["a part"])
+    assert found.not_shown == "more."
+    invented = open_page(Manifest(model="builtin"), "A.", "more").not_shown
+    assert "real language models" in invented
+
+
+# ---- answers
+
+
+def test_the_median_is_the_lower_one_and_the_earlier_of_equals() -> None:
+    assert middle(["aaa", "b", "cc", "dddd"], len) == "cc"
+    assert middle(["bb", "aa", "cc"], len) == "aa"
+    assert middle([], len) is None
+
+
+def test_an_example_is_cut_and_harmless() -> None:
+    found = example("what", HOSTILE, HOSTILE, HOSTILE + "x" * 1000)
+    assert len(found.answer) == 320
+    assert found.answer.endswith("…")
+    assert not any(sign in "".join(found) for sign in "\x1b‮")
+
+
+def lead(page: Path) -> str:
+    """The page from its heading to the navigation, as written."""
+    text = page.read_text(encoding="utf-8")
+    return text[text.index("<h1>") : text.index('<nav class="sections"')]
+
+
+def test_a_page_begins_with_the_sentence_then_answers_then_numbers(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    first = lead(write(run))
+    order = ['<p class="lead">', "Three answers", "The model knew", "What this does not show:"]
+    places = [first.index(part) for part in order]
+    assert places == sorted(places)
+    assert first.count("<li><h3>") == 3
+    assert lead(write(run)) == first, "the choice is the same each time"
+
+
+def test_the_answers_are_of_the_kinds_that_they_are_called(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    manifest = run.read_manifest()
+    shown = uncle.examples(run, manifest, []).shown
+    assert [(e.what, e.kind) for e in shown] == [
+        ("An admitted gap", "uncertain"),
+        ("A confident error", "incorrect"),
+        # of 36 facts 9 are known and hedged, and as many known and right: the first counts
+        ("A typical answer", "uncertain"),
+    ]
+    # a gap and an error are of facts that no draw got right
+    assert all("right in 0 of 5 draws" in e.note for e in shown[:2])
+    assert len({e.question for e in shown}) == 3
+
+
+def test_what_no_answer_is_an_example_of_is_said(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", 2, unread=True)
+    assert uncle.examples(run, run.read_manifest(), []).shown == []
+    run = make_run(tmp_path / "one", 1, facts=1)  # one fact, known and stated right
+    found = uncle.examples(run, run.read_manifest(), [])
+    assert found.rule.endswith("No answer is an admitted gap. No answer is a confident error.")
+
+
+def test_hostile_answers_are_escaped_at_the_top(tmp_path: Path) -> None:
+    first = lead(write(make_run(tmp_path / "run", hostile=HOSTILE)))
+    assert "<script>" not in first
+    assert "&lt;script&gt;" in first
+    assert "\x1b" not in first
+
+
+def test_the_terminal_begins_with_cautions_then_the_sentence(tmp_path: Path) -> None:
+    found = facts((38, 2, 1, 0, 31, 8), (0.1, 0.36), (0.05, 0.3))
+    manifest: Any = Manifest(model="m", model_signature="m", cautions=("Read me first.",))
+    out = io.StringIO()
+    uncle.render(found, Console(file=out, width=80), manifest)
+    lines = [line for line in out.getvalue().splitlines() if line]
+    assert lines[0] == "! Read me first."
+    assert lines[1].startswith("It rarely admits what it does not know: of 39 facts")
+    assert "What this does not show: how it answers" in " ".join(out.getvalue().split())
