@@ -154,7 +154,7 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     ``draws_vary`` is what the engine saw for itself; ``None`` where it does not know.
     """
     rows = list(estimates)
-    lines = abstention_sentences(rows)
+    lines = []
     alike = why_alike(rows, draws_vary)
     if alike:
         lines.append(
@@ -764,23 +764,3 @@ def passage_columns(rows: Rows) -> tuple[Floats, NDArray[np.bool_], NDArray[np.i
     twins = ~np.isnan(rows.without.withheld) & ~np.isnan(rows.withheld)
     abstained = np.concatenate([rows.without.withheld[twins], rows.withheld[twins]])
     return abstained, np.arange(len(abstained)) < twins.sum(), np.tile(rows.entity[twins], 2)
-
-
-def abstention_sentences(estimates: Iterable[Estimate]) -> list[str]:
-    """Return what a reader must know of a run with unanswerable questions, by form."""
-    rows = list(estimates)
-    lines = []
-    for where in dict.fromkeys(e.where for e in rows if e.name == ABSTENTIONS[0]):
-        shares = {e.name: e for e in rows if e.where == where and e.name in ABSTENTIONS}
-        parts = [_fraction(shares[name]) for name in ABSTENTIONS if name in shares]
-        lines.append(
-            "Some questions cannot be answered, and there abstaining is right: the model "
-            f"abstains on {' of these, on '.join(parts)}{' of the others' if parts[1:] else ''}."
-        )
-    return lines
-
-
-def _fraction(share: Estimate) -> str:
-    if share.value is None:
-        return "none (0 of 0)"
-    return f"{share.value:.0%} ({share.numerator:.0f} of {share.denominator:.0f})"
