@@ -13,7 +13,7 @@ MODEL ?= builtin
 
 ifeq ($(MODEL),smollm2)
 # fifty questions about the real world; short answers, for a laptop's patience
-RUN = uncle --model smollm2 --name SmolLM2-135M-Instruct --answer.short-tokens 128 --answer.long-tokens 256
+RUN = uncle --model smollm2 --name SmolLM2-135M-Instruct --data world-50 --answer.short-tokens 128 --answer.long-tokens 256
 run: $(VENV)/.smollm2
 else
 RUN = uncle $(if $(filter-out builtin,$(MODEL)),--model '$(MODEL)')

@@ -12,7 +12,7 @@ memory. Then sayso computes its scores from the peer's own draws, where equal de
 equal values. NLI pairs and calls are counted again on real samples with a deterministic classifier.
 ``--attentions`` lets the peer keep attentions and hidden states as it does by default; ``--ideas``
 shows the draws when P(True) is asked, on both sides. ``--model`` is a real language model in
-place of the random one, a folder or ``smollm2``, asked the first N questions of ``world`` in its
+place of the random one, a folder or ``smollm2``, asked the first N questions of ``world-50`` in its
 own chat template, on both sides.
 """
 
@@ -227,7 +227,7 @@ def real_model(name: str, n: int) -> tuple[Path, list[str]]:
     model = unpack(file) if file is not None else Path(name).expanduser()
     if not (model / "config.json").is_file():
         sys.exit(f"{model} is no model folder: it has no config.json")
-    questions = [question.text for question in load("world").short[:n]]
+    questions = [question.text for question in load("world-50").short[:n]]
     if len(questions) < n:
         sys.exit(f"world has {len(questions)} short questions, and --n wants {n}")
     return model, questions

@@ -2,11 +2,11 @@
 
     python benchmarks/smollm2.py [--limit QUESTIONS] [--tokens N] [--rows N]
 
-SmolLM2-135M-Instruct (``--model smollm2``) answers the short questions of ``--data world``, at T=0
-and in five draws at T=1, on one thread. The plain side is what a careful person would write: the
-same model in the same process, chat template, prompts sorted by length, batches of ``--rows`` rows
-padded on the left, draws through ``num_return_sequences``, nothing recorded. The engine records
-log-probabilities and entropies. Greedy texts are compared; memory is the process's own peak.
+SmolLM2-135M-Instruct (``--model smollm2``) answers the short questions of ``--data world-50``, at
+T=0 and in five draws at T=1, on one thread. The plain side is what a careful person would write:
+the same model in the same process, chat template, prompts sorted by length, batches of ``--rows``
+rows padded on the left, draws through ``num_return_sequences``, nothing recorded. The engine
+records log-probabilities and entropies. Greedy texts are compared; memory is the process's peak.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     engine: Any = open_model("smollm2", threads=1)
-    questions = [q.text for q in load("world").questions if not q.parts][: args.limit]
+    questions = [q.text for q in load("world-50").questions if not q.parts][: args.limit]
     ours(engine, questions[:2], 2, 0)  # weights are read from the disk when they are first used
     print(f"{len(questions)} questions, at most {args.tokens} tokens; {engine.card}")
     for name, draws in (("greedy", 0), (f"{DRAWS} draws", DRAWS)):

@@ -95,7 +95,9 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     """One question; long when ``parts`` names the short questions that it covers, in order.
 
     ``golds`` lists all true values. ``None`` means not known to us, which is an error only for a
-    protocol that needs them.
+    protocol that needs them. ``tier`` says how widely known the subject is, from "1", a household
+    name, or a frequency stratum; "" where nobody said. ``pair`` is the id that a question which
+    nobody can answer shares with its answerable twin.
     """
 
     id: str
@@ -108,6 +110,8 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     aspect: Aspect | None = None
     context: str | None = None
     parts: tuple[str, ...] = ()
+    tier: str = ""
+    pair: str = ""
 
     @property
     def type(self) -> str:
@@ -115,6 +119,17 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.aspect is None:
             return self.domain
         return f"{self.domain}/{self.aspect.property_id or self.aspect.description}"
+
+
+def tier_order(tier: str) -> tuple[bool, list[int], str]:
+    """Return the key that sorts tiers by the numbers in their names, names without one last."""
+    numbers = [int(digits) for digits in re.findall(r"[0-9]+", tier)]
+    return (not numbers, numbers, tier)
+
+
+def tier_of(name: str) -> str:
+    """Return a tier as questions have it: "2" for "2.0", which tables make of a whole number."""
+    return name.strip().removesuffix(".0")
 
 
 def question_id(dataset: str, entity: str, text: str, context: str | None = None) -> str:

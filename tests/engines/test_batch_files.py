@@ -409,7 +409,7 @@ CHILD = textwrap.dedent("""
     batches.FIRST_LOOK = batches.LAST_LOOK = 0.02
     url, folder = sys.argv[1:]
     print("begun", flush=True)
-    sayso.run("selective", model=f"{url}#bad", data="world", limit=8, out=f"{folder}/run",
+    sayso.run("selective", model=f"{url}#bad", data="world-50", limit=8, out=f"{folder}/run",
               cache=f"{folder}/cache", batch_files=True, report=False)
     print("done", flush=True)
 """)
@@ -483,7 +483,7 @@ def test_a_run_in_files_keeps_to_its_limit_and_goes_on(
 ) -> None:
     monkeypatch.setattr(module, "LAST_LOOK", 0.02)
     settings: dict[str, Any] = {
-        "data": "world", "limit": 12, "report": False, "price": "100,100", "batch_files": True,
+        "data": "world-50", "limit": 12, "report": False, "price": "100,100", "batch_files": True,
         "out": tmp_path / "run", "cache": tmp_path / "cache",
     }  # fmt: skip
     with BatchServer() as server:

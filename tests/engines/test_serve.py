@@ -20,7 +20,7 @@ Serve = Callable[[Path], str]
 
 
 def questions(count: int) -> list[str]:
-    from sayso.datasets.uncle import load_builtin as load
+    from sayso.datasets.shipped import load_builtin as load
 
     return [q.text for q in load().questions if not q.parts][:count]
 

@@ -479,7 +479,7 @@ def test_four_faulty_endpoints_lose_nothing_and_answer_nothing_twice(
 
 def test_a_run_at_several_endpoints_is_the_run_at_one(tmp_path: Path) -> None:
     with BadServer() as one, BadServer() as two:
-        settings: dict[str, Any] = {"data": "world", "limit": 6, "report": False}
+        settings: dict[str, Any] = {"data": "world-50", "limit": 6, "report": False}
         cache = tmp_path / "cache"
         urls = [f"{one.url}#bad", two.url]
         first = sayso.run(

@@ -180,7 +180,7 @@ def made(folder: Path, unc: bool | None = False) -> dict[str, AnswerRecord]:
     aspect = Aspect("date of birth", "born", "P569")
     golds = (Gold("20", ("twenty",), unit="km"), Gold("30"))
     shorts = [
-        Question("q1", "d", "When?", golds, entity="Ada", domain="people", aspect=aspect),
+        Question("q1", "d", "When?", golds, entity="Ada", domain="people", aspect=aspect, tier="2"),
         Question("q2", "d", "Who?", (Gold("Bo"),), entity="Ada"),
         Question("q3", "d", "Whence?"),
     ]
@@ -243,6 +243,8 @@ def test_the_columns_of_a_short_answer(tmp_path: Path) -> None:
         question_id="q1",
         entity="Ada",
         domain="people",
+        tier="2",
+        pair="",
         aspect="date of birth",
         question="When?",
         golds=("20 km", "twenty", "30"),
@@ -347,7 +349,7 @@ def sheet(path: Path) -> list[list[object]]:
                 text = "".join(part.text or "" for part in one.iter(f"{space}t"))
                 # the format writes control characters as _x000D_
                 plain = re.sub("_x([0-9A-F]{4})_", lambda hit: chr(int(hit[1], 16)), text)
-                cells[column - 1] = plain
+                cells[column - 1] = plain or None
             elif value is not None:
                 cells[column - 1] = value.text == "1" if kind == "b" else float(value.text or "")
         rows.append([cells.get(n) for n in range(len(HEADER))])

@@ -577,10 +577,10 @@ def _estimates(run: str) -> list[records_module.Estimate]:
 def test_what_a_run_left_out_since_nobody_can_answer_it_is_neither_trained_nor_measured(
     tmp_path: Path,
 ) -> None:
-    """``world`` holds ten of them, whose entities count where the run draws, and are not asked."""
+    """``world-50`` holds ten, whose entities count where the run draws, and are not asked."""
     engine = ScriptedEngine(lambda request: "It is Paris.", name="base")
     sayso.run(
-        "uncle", model=engine, data="world", out=tmp_path / "r", limit=20,
+        "uncle", model=engine, data="world-50", out=tmp_path / "r", limit=20,
         cache=tmp_path / "cache", options=QUICK,
     )  # fmt: skip
     of_world = open_base(tmp_path / "r", model=engine, cache=tmp_path / "cache")

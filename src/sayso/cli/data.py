@@ -191,7 +191,7 @@ def show(
 
 def _print(question: Question) -> None:
     print(f"\n{line(question.text, TEXT)}")
-    about = [("entity", question.entity), ("domain", question.domain)]
+    about = [("entity", question.entity), ("domain", question.domain), ("tier", question.tier)]
     if question.aspect is not None:
         about.append(("fact", question.aspect.description))
     print("  " + "; ".join(f"{what} {line(text, TEXT)}" for what, text in about if text))

@@ -109,7 +109,9 @@ class Common(Opening):
     limit: Annotated[
         int | None,
         Parameter(
-            help="entities to ask about; 0: all; default: all, but 200 of the invented world"
+            help="number of entities to ask about, drawn evenly over domains and tiers; pairs of "
+            "an unanswerable and an answerable question come on top, in the same proportion; "
+            "0: all; default: all, but 200 of the invented world"
         ),
     ] = None
     seed: Annotated[

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-from sayso.datasets import own_table, short_answers, topics, uncle
+from sayso.datasets import own_table, shipped, short_answers, topics, uncle
 from sayso.datasets.catalogue import CATALOGUE, markdown
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
 from sayso.engines.hf.files import is_builtin
-from sayso.records import InputError, content_id, suggestion
+from sayso.records import InputError, Question, content_id, suggestion, tier_order
 
 __all__ = [
     "CATALOGUE",
@@ -35,8 +36,9 @@ __all__ = [
 
 #: name on the command line -> loader(split)
 LOADERS: dict[str, Callable[[str], Dataset]] = {
-    "builtin": uncle.load_builtin,
-    "world": uncle.load_world,
+    "builtin": shipped.load_builtin,
+    "world": shipped.load_world,
+    "world-50": shipped.load_world_50,
     "uncle": uncle.load_uncle,
     **{name: partial(short_answers.load, name) for name in short_answers.SETS},
     "factscore": topics.load_factscore,
@@ -114,8 +116,9 @@ def load(
 ) -> Dataset:
     """Load a question set by name or file, and choose domains and a seeded part of the entities.
 
-    ``limit`` counts entities, spread over the domains in proportion; 0 takes all, ``None`` the
-    set's own default. Raises InputError for anything that cannot be read.
+    ``limit`` counts entities, spread over the domains in proportion and over the tiers of each
+    (:func:`subset` says how pairs are counted); 0 takes all, ``None`` the set's own default.
+    Raises InputError for anything that cannot be read.
     """
     data = LOADERS[name](split) if name in LOADERS else _load_file(name)
     if limit is None:
@@ -172,7 +175,9 @@ def subset(data: Dataset, *, domains: Sequence[str], limit: int, seed: int) -> D
     """Return the questions of some domains and of ``limit`` entities (0: all), whole entities only.
 
     Entities are drawn per domain with a seeded generator, as evenly in proportion as whole numbers
-    allow; order follows the file.
+    allow, and within a domain from its tiers in turn; order follows the file. Pairs are drawn on
+    top of the entities, both questions of a pair or neither, and the same share of them (at least
+    one pair). ``limit`` counts pairs in a set that has nothing else.
     """
     present = sorted({q.domain for q in data.questions})
     for domain in domains:
@@ -181,23 +186,61 @@ def subset(data: Dataset, *, domains: Sequence[str], limit: int, seed: int) -> D
                 f"domain {domain!r} is not in {data.name}; it has {', '.join(present)}"
             )
     kept = [q for q in data.questions if not domains or q.domain in domains]
-    by_domain: dict[str, list[str]] = defaultdict(list)
-    for domain, entity in dict.fromkeys((q.domain, q.entity or q.id) for q in kept):
-        by_domain[domain].append(entity)
-    total = sum(len(entities) for entities in by_domain.values())
-    if 0 < limit < total:
-        chosen = _choose(by_domain, limit, seed)
-        kept = [q for q in kept if (q.domain, q.entity or q.id) in chosen]
+    units: dict[_Unit, tuple[str, str]] = {}
+    for q in kept:
+        domain, tier = units.get(_unit(q), (q.domain, q.tier))
+        units[_unit(q)] = (domain, tier or q.tier)
+    entities = {unit: stratum for unit, stratum in units.items() if not unit.pair}
+    pairs = {unit: stratum for unit, stratum in units.items() if unit.pair}
+    if 0 < limit < len(entities or pairs):
+        further = max(1, round(limit * len(pairs) / len(entities))) if entities else limit
+        chosen = _choose(entities, limit, seed) | _choose(pairs, further, seed)
+        kept = [q for q in kept if _unit(q) in chosen]
     if not kept:
         raise InputError(f"{data.name}: no question is left to ask")
     return data.replaced(tuple(kept))
 
 
-def _choose(by_domain: dict[str, list[str]], limit: int, seed: int) -> set[tuple[str, str]]:
-    """Draw entities so that every prefix of the draw is spread over the domains."""
-    ranked: list[tuple[float, str, str]] = []
-    for domain, entities in sorted(by_domain.items()):
-        generator = random.Random(content_id([seed, domain]))
-        shuffled = generator.sample(entities, len(entities))
-        ranked += [((i + 0.5) / len(shuffled), domain, e) for i, e in enumerate(shuffled)]
-    return {(domain, entity) for _, domain, entity in sorted(ranked)[:limit]}
+class _Unit(NamedTuple):
+    """What is drawn as a whole: a pair, or an entity of a domain."""
+
+    pair: str = ""
+    domain: str = ""
+    entity: str = ""
+
+
+def _unit(q: Question) -> _Unit:
+    return _Unit(q.pair) if q.pair else _Unit("", q.domain, q.entity or q.id)
+
+
+def _choose(units: Mapping[_Unit, tuple[str, str]], limit: int, seed: int) -> set[_Unit]:
+    """Draw units so that every prefix of the draw is spread over the domains and their tiers.
+
+    ``units`` maps each to its domain and tier.
+    """
+    strata: dict[str, dict[str, list[_Unit]]] = defaultdict(lambda: defaultdict(list))
+    for unit, (domain, tier) in units.items():
+        strata[domain][tier].append(unit)
+    ranked: list[tuple[float, str, _Unit]] = []
+    for place, (domain, tiers) in enumerate(sorted(strata.items())):
+        ordered = _in_turn(domain, tiers, place, seed)
+        ranked += [((i + 0.5) / len(ordered), domain, unit) for i, unit in enumerate(ordered)]
+    return {unit for _, _, unit in sorted(ranked)[:limit]}
+
+
+def _in_turn(
+    domain: str, tiers: Mapping[str, Sequence[_Unit]], place: int, seed: int
+) -> list[_Unit]:
+    """Shuffle each tier of a domain and take its units in turn with those of the other tiers.
+
+    The first turn is that of another tier in each domain, so that a few entities of many domains
+    are spread over the tiers as well.
+    """
+    ranked: list[tuple[float, int, _Unit]] = []
+    for number, tier in enumerate(sorted(tiers, key=tier_order)):
+        units = tiers[tier]
+        generator = random.Random(content_id([seed, domain, *filter(None, [tier])]))
+        shuffled = generator.sample(units, len(units))
+        turn = (number - place) % len(tiers)
+        ranked += [((i + 0.5) / len(shuffled), turn, unit) for i, unit in enumerate(shuffled)]
+    return [unit for _, _, unit in sorted(ranked)]

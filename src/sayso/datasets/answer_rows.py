@@ -34,11 +34,15 @@ COLUMNS: dict[str, str] = {
     "answerable": "false where nobody can answer",
     "entity": "what the question is about: questions about one entity depend on each other",
     "domain": "a slice to report by",
+    "tier": "how widely known it is, 1 for the best known: a slice to report by",
+    "pair": "an id that a question without an answer shares with its answerable twin",
 }
 #: Log-probabilities this far above 0 are rounding, more is a mistake.
 ABOVE_ZERO = 1e-4
 #: columns that hold one text, whatever it looks like
-TEXTS = ("question", "answer", "context", "prompt", "id", "model", "entity", "domain")
+TEXTS = (
+    "question", "answer", "context", "prompt", "id", "model", "entity", "domain", "tier", "pair",
+)  # fmt: skip
 _YES = {"true", "yes", "correct", "right", "1", "1.0", "c"}
 _NO = {"false", "no", "incorrect", "wrong", "0", "0.0", "i"}
 Floats = tuple[float, ...]
@@ -76,6 +80,8 @@ class AnswerRow(msgspec.Struct, frozen=True):
     answerable: bool | None = None
     entity: str | None = None
     domain: str | None = None
+    tier: str | None = None
+    pair: str | None = None
 
 
 #: what answers are called elsewhere, likeliest first
@@ -236,6 +242,8 @@ def row_of(
         answerable=_truth("answerable", given["answerable"], problems),
         entity=_text("entity", given["entity"], problems),
         domain=_text("domain", given["domain"], problems),
+        tier=_text("tier", given["tier"], problems),
+        pair=_text("pair", given["pair"], problems),
     )
     for name, ours in (("token_entropies", "entropies"), ("tokens", "tokens")):
         values, logprobs = getattr(answer, ours), answer.logprobs

@@ -39,8 +39,14 @@ CATALOGUE: dict[str, Entry] = {
         "src/sayso/builtin/model/MODEL_CARD.md",
     ),
     "world": Entry(
-        "people, places, works and science of the real world, in paragraphs and alone, and "
-        "invented ones",
+        "people, companies, films, planets, diseases of the real world in four tiers, from "
+        "household names to obscure ones, in paragraphs and alone; and 100 questions that nobody "
+        "can answer, each with an answerable twin",
+        "145 entities, 100 pairs", "MIT", ("uncle", *SHORT, *LONG), "", "", "",
+    ),
+    "world-50": Entry(
+        "people, places, works and science that many texts name, in paragraphs and alone, and "
+        "invented ones: `world` of earlier versions",
         "50 questions, of which 10 cannot be answered", "MIT", ("uncle", *SHORT, *LONG), "", "",
         "",
     ),

@@ -28,7 +28,7 @@ from sayso.datasets.tables import (
     stem_of,
     suffix_of,
 )
-from sayso.records import Aspect, Gold, InputError, Question, content_id, question_id
+from sayso.records import Aspect, Gold, InputError, Question, content_id, question_id, tier_of
 
 #: The columns that are read, and what each holds.
 COLUMNS: dict[str, str] = {
@@ -37,6 +37,8 @@ COLUMNS: dict[str, str] = {
     "aliases": "other ways to write the one gold",
     "entity": "what it is about: questions about one entity depend on each other",
     "domain": "a slice to report by",
+    "tier": "how widely known it is, 1 for the best known: a slice to report by",
+    "pair": "an id that a question without an answer shares with its answerable twin",
     "aspect": "the kind of fact, such as date of birth",
     "context": "a text that the question is about, put before it",
     "answerable": "false where nobody can answer",
@@ -211,6 +213,8 @@ def _question(cells: Mapping[str, Any], name: str, source: str, line: int) -> Qu
         answerable=answerable,
         entity=entity,
         domain=text("domain"),
+        tier=tier_of(text("tier")),
+        pair=text("pair"),
         aspect=Aspect(aspect) if aspect else None,
         context=context,
     )

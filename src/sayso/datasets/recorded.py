@@ -19,7 +19,7 @@ from sayso.datasets.answer_files import Answers, open_answers
 from sayso.datasets.answer_rows import ABOVE_ZERO, AnswerRow
 from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.tables import gold_in, read_table, stem_of
-from sayso.records import Gold, InputError, Question, content_id, is_blank, question_id
+from sayso.records import Gold, InputError, Question, content_id, is_blank, question_id, tier_of
 
 #: what log-probabilities a file may hold; only natural ones are read
 LogprobKind = Literal["natural", "base2", "base10", "logits", "none"]
@@ -298,5 +298,7 @@ def _question(
         answerable=answerable,
         entity=row.entity or f"question {content_id(text)[:8]}",
         domain=row.domain or (known.domain if known else ""),
+        tier=tier_of(row.tier or "") or (known.tier if known else ""),
+        pair=row.pair or (known.pair if known else ""),
         context=context,
     )

@@ -7,15 +7,16 @@ on the hub names a license. Hub: rhyang2021/UNCLE, one file, ``uncle.json``. One
     {"entity": "…", "prompt": "…", "domain": "bios", "individual_qa": [
         {"question": "…", "answer": ["…"], "label": "…", "description": "…", "property_id": "P19"}]}
 
-``answer`` lists *all true values*. An aspect is the pair (long prompt, part): a short question
-that several prompts of an entity share is one Question, asked once and counted once per pair.
+A record may have a ``tier``, how widely known the entity is; ``sayso build`` writes a ``stratum``,
+which is read as one. ``answer`` lists *all true values*. An aspect is the pair (long prompt, part):
+a short question that several prompts of an entity share is one Question, asked once and counted
+once per pair.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from importlib import resources
 from pathlib import Path
 
 import msgspec
@@ -42,6 +43,13 @@ class _Record(msgspec.Struct):
     prompt: str
     individual_qa: list[_Part]
     domain: str = ""
+    tier: str | int = ""
+    stratum: str = ""
+
+    @property
+    def level(self) -> str:
+        """The tier of its questions."""
+        return str(self.tier).strip() or self.stratum
 
 
 def load_uncle_file(path: Path) -> Dataset:
@@ -133,6 +141,7 @@ class _Reader:
             entity=record.entity,
             domain=record.domain,
             parts=tuple(parts),
+            tier=record.level,
         )
         if long.id in self.longs:
             self._refuse(line, "duplicate prompt", repr(prompt[:60]), "remove one of the two rows")
@@ -177,57 +186,5 @@ def _short(record: _Record, part: _Part, name: str) -> Question:
         entity=record.entity,
         domain=record.domain,
         aspect=Aspect(part.description, part.label, part.property_id),
+        tier=record.level,
     )
-
-
-SPLITS = ("test", "dev", "train")
-
-
-def load_builtin(split: str = "test") -> Dataset:
-    """Load one split of the built-in world: test, dev, train or all.
-
-    It ships with sayso under its MIT license, in UNCLE's format, every fact invented.
-    ``builtin/model/MODEL_CARD.md`` describes what is in it and how often the built-in model has
-    read each fact.
-    """
-    if split not in (*SPLITS, "all"):
-        raise InputError(f"split {split!r}: expected {', '.join(SPLITS)} or all")
-    source = resources.files("sayso").joinpath("builtin", "data", "questions.jsonl")
-    rows = []
-    for number, line in enumerate(source.read_bytes().splitlines(), start=1):
-        record = msgspec.json.decode(line)
-        if split in ("all", record.pop("split")):
-            rows.append((number, record))
-    return from_records(rows, name="builtin", source="builtin questions.jsonl")
-
-
-def load_world(split: str = "test") -> Dataset:
-    """Load fifty short questions about the real world; ``split`` is ignored.
-
-    Written for sayso, under its MIT license: forty about twenty people, places, works and things
-    of science that many texts name, which a paragraph is asked about too, and ten of the same form
-    about what we invented, so that nobody can answer them (``answerable`` false).
-    """
-    source = resources.files("sayso").joinpath("builtin", "data", "world.jsonl")
-    rows = list(enumerate(map(msgspec.json.decode, source.read_bytes().splitlines()), start=1))
-    known = [(number, row) for number, row in rows if row.get("answerable", True)]
-    data = from_records(known, name="world", source="builtin world.jsonl")
-    invented = tuple(
-        Question(
-            id=question_id("world", row["entity"], part["question"]),
-            dataset="world",
-            text=part["question"],
-            answerable=False,
-            entity=row["entity"],
-            domain=row["domain"],
-            aspect=Aspect(part["description"], property_id=part["property_id"]),
-        )
-        for _, row in rows
-        if not row.get("answerable", True)
-        for part in row["individual_qa"]
-    )
-    answered = tuple(
-        q if q.parts else msgspec.structs.replace(q, answerable=True) for q in data.questions
-    )
-    questions = (*answered, *invented)
-    return Dataset("world", questions, questions_hash(questions), len(rows))

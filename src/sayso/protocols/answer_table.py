@@ -37,6 +37,8 @@ class AnswerRecord(msgspec.Struct, frozen=True):
     question_id: str
     entity: str
     domain: str
+    tier: str
+    pair: str
     aspect: str
     question: str
     golds: tuple[str, ...] | None
@@ -117,6 +119,8 @@ def _record(
         question_id=question.id,
         entity=question.entity,
         domain=question.domain,
+        tier=question.tier,
+        pair=question.pair,
         aspect=(aspect.description or aspect.label or aspect.property_id) if aspect else "",
         question=question.text,
         golds=_golds(question.golds),

@@ -19,7 +19,9 @@ PLACE = "{question}"
 
 
 def entity_of(question: Question) -> tuple[str, str]:
-    """Return what is resampled and set apart: the entity, or the question where there is none."""
+    """Return what is resampled and set apart: the pair, the entity, or else the question."""
+    if question.pair:
+        return ("pair", question.pair)
     return (question.domain, question.entity) if question.entity else ("", question.id)
 
 

@@ -405,14 +405,18 @@ def _no_paragraphs(job: Job, data: str) -> str:
 
 
 def with_answers(data: Dataset) -> Dataset:
-    """Return data without questions that nobody can answer, for a protocol of known facts."""
-    kept = tuple(q for q in data.questions if q.parts or q.answerable is not False)
-    left = len(data.questions) - len(kept)
+    """Return data for a protocol of known facts: no pairs, and no question that has no answer."""
+    kept = tuple(q for q in data.questions if q.parts or not (q.pair or q.answerable is False))
+    left = [q for q in data.questions if not q.parts and (q.pair or q.answerable is False)]
     if not left:
         return data
+    unanswerable = sum(q.answerable is False for q in left)
+    twins = len(left) - unanswerable
+    paired = f" and their {twins:,} answerable twins" if twins else ""
     note = (
-        f"{left:,} questions have no answer and are not asked: facts here are known or unknown; "
-        "`sayso run selective` says how often a model abstains on them"
+        f"{unanswerable:,} questions that nobody can answer{paired} are left out: this protocol "
+        "compares facts that are known or unknown. `sayso run selective` measures how often a "
+        "model abstains on them"
     )
     return msgspec.structs.replace(data.replaced(kept), notes=(*data.notes, note))
 
@@ -700,7 +704,8 @@ def run(
     command goes on where it was stopped. ``settings`` are the protocol's, by the names of the
     command line: ``{"probe.k": 3}`` is ``--probe.k 3``; they change ``options``, an object of all
     of them (left out: the defaults).
-    ``limit`` counts entities (0: all). ``thinking`` is "on", "off", "low", "medium", "high" or a
+    ``limit`` counts entities (0: all), and draws the same share of the pairs of an unanswerable and
+    an answerable question. ``thinking`` is "on", "off", "low", "medium", "high" or a
     number of tokens; ``price`` "in,out" in dollars per million tokens; ``max_cost`` the dollars
     that this call may spend; ``batch_files`` asks endpoints in batch files, for half the price.
     ``name`` is what pages call the model; ``device``, ``dtype``,

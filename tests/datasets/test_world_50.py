@@ -12,7 +12,7 @@ from sayso import datasets
 from sayso.records import Question, year_of
 from sayso.runs.run import Job, check_finished, execute, open_job
 
-DATA = datasets.load("world")
+DATA = datasets.load("world-50")
 SHORT = [q for q in DATA.questions if not q.parts]
 KNOWN = [q for q in SHORT if q.answerable]
 NOBODY = [q for q in SHORT if q.answerable is False]
@@ -88,16 +88,19 @@ def test_every_way_to_write_a_gold_is_right_and_another_ones_is_not(question: Qu
 
 
 def test_a_protocol_of_known_facts_asks_none_that_nobody_can_answer(tmp_path: Path) -> None:
-    job = Job(protocol="uncle", data="world", cache=tmp_path)
+    job = Job(protocol="uncle", data="world-50", cache=tmp_path)
     with open_job(job) as opened:
         assert all(q.answerable is not False for q in opened.data.short)
         assert (len(opened.data.short), len(opened.data.long)) == (40, 20)
-        assert any(note.startswith("10 questions have no answer") for note in opened.data.notes)
-    with open_job(Job(protocol="selective", data="world", cache=tmp_path)) as opened:
+        assert any(
+            note.startswith("10 questions that nobody can answer are left out")
+            for note in opened.data.notes
+        )
+    with open_job(Job(protocol="selective", data="world-50", cache=tmp_path)) as opened:
         assert sum(q.answerable is False for q in opened.data.short) == 10
 
 
 def test_a_finished_run_of_it_is_known_again(tmp_path: Path) -> None:
-    job = Job(protocol="uncle", data="world", limit=1, cache=tmp_path, out=tmp_path / "run")
+    job = Job(protocol="uncle", data="world-50", limit=1, cache=tmp_path, out=tmp_path / "run")
     execute(job)
     check_finished(job)  # as a study does before it takes a run that is there
