@@ -7,9 +7,10 @@ import io
 import pytest
 from rich.console import Console
 
-from sayso.protocols.uncle.report import LABELS, render
+from sayso.protocols.uncle.report import render
 from sayso.records import Estimate, slice_of
-from sayso.report.terminal import plain_table, render_compare
+from sayso.report.differences import render_compare, with_tests
+from sayso.report.terminal import plain_table
 from support.report_folders import estimates, estimates_of
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil\u2066 \ud800 {{7*7}} <script>"
@@ -65,10 +66,9 @@ def test_hostile_text_is_printed_without_effect() -> None:
     ]
     text = printed(found)
     render_compare(
-        [Estimate("FA", slice_of(form="short", domain=HOSTILE), problem=HOSTILE)],
+        with_tests([Estimate("FA", slice_of(form="short", domain=HOSTILE), problem=HOSTILE)]),
         Console(file=(out := io.StringIO()), width=80),
-        first=HOSTILE,
-        second=HOSTILE,
+        ((HOSTILE, HOSTILE), ("b", HOSTILE)),
     )
     for shown in (text, out.getvalue()):
         for sign in ("\x1b", "\x07", "\u202e", "\u2066", "\ud800"):
@@ -82,56 +82,6 @@ def test_a_terminal_without_unicode_gets_plain_signs() -> None:
     render(estimates(), Console(file=out, width=80))
     out.flush()
     assert b"-0.02" in raw.getvalue()
-
-
-def test_compare_prints_points_and_marks_clear_differences() -> None:
-    out = io.StringIO()
-    render_compare(
-        [
-            Estimate("FA", slice_of(form="short"), 0.021, -0.01, 0.05),
-            Estimate("J", slice_of(form="short"), 0.12, 0.05, 0.2),
-            Estimate("J", slice_of(form="long"), problem="the probes differ"),
-        ],
-        Console(file=out, width=80),
-        first="runs/a",
-        labels=LABELS,
-        second="runs/b",
-    )
-    text = out.getvalue()
-    assert "A = runs/a" in text
-    assert "+2.1 pp" in text
-    assert "[−1.0, +5.0]" in text
-    assert "no value for J (paragraphs): the probes differ" in text
-    starred = [line for line in text.splitlines() if line.rstrip().endswith("*")]
-    assert len(starred) == 1
-    assert "+0.12" in starred[0]
-    assert "where nothing differs" not in text  # of two ranges none is expected to
-
-
-def test_many_differences_say_how_many_stars_chance_gives() -> None:
-    out = io.StringIO()
-    found = [Estimate("auroc", slice_of(score=str(n)), 0.01, -0.02, 0.04) for n in range(89)]
-    found += [
-        Estimate("auroc", slice_of(score="x"), 0.05, 0.01, 0.09),
-        Estimate("auroc", problem="none"),
-    ]
-    render_compare(found, Console(file=out, width=80))
-    assert "of 90 ranges about 4 would where nothing differs" in " ".join(out.getvalue().split())
-
-
-def test_differences_of_counts_and_slopes_are_no_percentage_points() -> None:
-    out = io.StringIO()
-    found = [
-        Estimate("claims_per_answer", slice_of(method="plain"), -2.567, -3.02, -2.11),
-        Estimate("trend", slice_of(method="plain"), -0.27, -0.54, 0.01),
-        Estimate("factscore", slice_of(method="plain"), -0.02, -0.1, 0.06),
-    ]
-    render_compare(found, Console(file=out, width=90))
-    text = out.getvalue()
-    assert "−2.57" in text
-    assert "[−3.02, −2.11]" in text
-    assert "−0.27" in text
-    assert text.count("pp") == 1  # the share only
 
 
 NUMBERS = [f".{n} [−.{n}, >.{n + 9}]" for n in range(10, 17)]

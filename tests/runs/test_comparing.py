@@ -82,7 +82,7 @@ def test_what_cannot_be_told_is_listed_with_its_reason(tmp_path: Path) -> None:
         assert estimate.value is None
         assert estimate.problem
         assert estimate.missing == 36
-    assert any("B nothing that could be read" in note for note in found.notes)
+    assert any("the second nothing that could be read" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

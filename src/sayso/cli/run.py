@@ -29,9 +29,11 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.protocols.self_known import settings as self_known
 from sayso.records import InputError
+from sayso.report.differences import render_compare, with_tests
 from sayso.report.numbers import json_text, line
 from sayso.report.page import index_page, write_index
-from sayso.report.terminal import data, plain_table, render_compare, render_summaries, say
+from sayso.report.terminal import data, plain_table, render_summaries, say
+from sayso.runs.compare import sides_of, words_of
 from sayso.runs.dry_run import Plan, estimate, plan_text, total_of, total_text
 from sayso.runs.from_files import TextsOf, measure_texts, texts_by_model
 from sayso.runs.from_files import estimate as price_texts
@@ -475,10 +477,13 @@ def compare(
                 row |= {"p": p, "p_holm": corrected}
         print(json_text(rows))
     else:
-        console = Console()
-        labels = PROTOCOLS[result.protocol].report.LABELS
         render_compare(
-            result.estimates, console, str(a), str(b), result.notes, result.compared, labels
+            with_tests(result.estimates, result.tests),
+            Console(),
+            sides_of(a, b),
+            words_of(PROTOCOLS[result.protocol].report),
+            result.notes,
+            result.compared,
         )
 
 

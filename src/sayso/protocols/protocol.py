@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
+    from sayso.report.differences import Headline
     from sayso.report.number_tables import NumberTable
     from sayso.report.opening import Examples, Opening
 
@@ -386,10 +387,14 @@ class Layout(NamedTuple):
 class Report(typing.Protocol):
     """How a protocol's numbers are shown: the module ``report`` of its package.
 
-    ``LABELS`` says of main numbers and those that are compared their symbol and what they mean.
+    ``LABELS`` says of main numbers and those that are compared their symbol and what they mean,
+    ``HIGHER`` whether more of a number is better; ``HEADLINES`` are those that runs are compared
+    and ranked by first.
     """
 
     LABELS: Mapping[str, tuple[str, str]]
+    HIGHER: Mapping[str, bool | None]
+    HEADLINES: Sequence[Headline]
 
     def part_label(self, key: str, value: str) -> str:
         """Return a part of a slice in words: "short answers", "P(True)"."""

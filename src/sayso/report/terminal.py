@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -15,10 +15,9 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
-from sayso.records import Estimate, Slice, signature_text, slice_text
-from sayso.report.numbers import COUNTS, FORMS, PLAIN, SIGNED, line, points, signed
+from sayso.records import Estimate, signature_text
+from sayso.report.numbers import line
 from sayso.report.opening import Opening
-from sayso.report.tables import why_undefined
 from sayso.storage.run_folder import Manifest
 
 
@@ -265,125 +264,6 @@ def render_summaries(
     if index is not None:
         console.print()
         say(console, f"all of them {line(str(index))}", "bold", copied=True)
-
-
-#: shares are compared in percentage points; these keep their own unit
-_OWN_UNIT = (
-    SIGNED
-    | PLAIN
-    | COUNTS
-    | {
-        "auroc_incorrect",
-        "auroc_incorrect_within",
-        "auroc",
-        "auroc_within",
-        "claims_per_answer",
-        "trend",
-        "skill",
-        "log_odds_within",
-    }
-)
-
-
-def render_compare(
-    differences: Sequence[Estimate],
-    console: Console,
-    first: str = "A",
-    second: str = "B",
-    notes: Sequence[str] = (),
-    compared: Sequence[str] = (),
-    labels: Mapping[str, tuple[str, str]] | None = None,
-) -> None:
-    """Print paired differences, second run minus first, with intervals; the runs are named.
-
-    A difference whose interval leaves out 0 is marked with a star. Undefined or refused ones are
-    dashes with the reason below. ``compared`` (what was compared) and ``notes`` (warnings) come
-    first. ``labels`` give a number's symbol, if it is known by one, and its meaning.
-    """
-    say(console, f"\nB minus A\n  A = {first}\n  B = {second}", "bold", block=True)
-    for text in compared:
-        say(console, text, "dim")
-    for note in notes:
-        say(console, f"! {note}", "yellow")
-    if not differences:
-        say(console, "Nothing to compare: the two runs share no number.", "")
-        return
-    table = FoldedTable(box=SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("", no_wrap=True)
-    table.add_column(data("what it means", console, "dim"))
-    table.add_column("where")
-    table.add_column(data("difference", console), justify="right", no_wrap=True)
-    table.add_column(data("95 % range", console), no_wrap=True)
-    table.add_column("", no_wrap=True)
-    reasons: dict[str, list[str]] = {}
-    for estimate in differences:
-        symbol, meaning = (labels or {}).get(estimate.name, ("", estimate.name.replace("_", " ")))
-        where = _in_words(estimate.where)
-        if estimate.value is None:
-            reasons.setdefault(why_undefined(estimate), []).append(f"{estimate.name} ({where})")
-        table.add_row(
-            data(symbol, console, "bold"),
-            data(meaning, console),
-            data(where, console),
-            data(difference(estimate.name, estimate.value), console, "bold"),
-            data(_range(estimate), console),
-            data("*" if _clear(estimate) else "", console, "bold cyan"),
-        )
-    console.print(table)
-    if any(_clear(estimate) for estimate in differences):
-        say(console, f"* the 95 % range leaves out 0{by_chance(differences)}", "dim")
-    for why, names in reasons.items():
-        say(console, f"no value for {', '.join(names)}: {why}", "dim")
-
-
-def by_chance(differences: Sequence[Estimate]) -> str:
-    """Return how many stars to expect where nothing differs, once that is one or more."""
-    ranges = sum(estimate.low is not None for estimate in differences)
-    expected = round(ranges / 20)
-    if not expected:
-        return ""
-    return f"; of {ranges:,} ranges about {expected:,} would where nothing differs"
-
-
-def difference(name: str, value: float | None) -> str:
-    """Return a difference with its sign, shares in percentage points (pp)."""
-    if value is None or name in _OWN_UNIT:
-        return signed(value)
-    return points(value)
-
-
-def _clear(estimate: Estimate) -> bool:
-    return (
-        estimate.low is not None
-        and estimate.high is not None
-        and not estimate.low <= 0 <= estimate.high
-    )
-
-
-def _range(estimate: Estimate) -> str:
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return ""
-    ends = [
-        difference(estimate.name, end).removesuffix(" pp") for end in (estimate.low, estimate.high)
-    ]
-    return f"[{ends[0]}, {ends[1]}]"
-
-
-def _in_words(where: Slice) -> str:
-    """Return a slice in words: "short answers, method unc_few"."""
-    words, rest = [], []
-    for key, value in where:
-        if key == "form":
-            words.append(FORMS.get(value, value))
-        elif key == "prompt":
-            words.append("not asked for doubt")
-        elif key == "known":
-            words.append(value)
-        else:
-            rest.append((key, value))
-    if rest:
-        words.append(slice_text(tuple(rest)).replace(":", " ", 1))
-    return ", ".join(words) or "all"
 
 
 # ---- the judge: how well it did when it was checked, or that it never was

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from sayso.protocols import PROTOCOLS, protocol, protocol_of
-from sayso.protocols.protocol import Side
+from sayso.protocols.protocol import Report, Side
 from sayso.records import Estimate, InputError
+from sayso.report.differences import Words, difference
 from sayso.report.notebook import estimates_frame, html_table, short_repr
 from sayso.report.numbers import line
-from sayso.report.terminal import difference
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_name, shown_name, table_row
 from sayso.storage.run_folder import RunFolder
@@ -122,3 +123,23 @@ def check_resampling(resamples: int, seed: int) -> None:
             raise InputError(f"{name} is {value!r:.80}; expected a whole number")
         if not low <= value <= high:
             raise InputError(f"{name} is {value}; expected {low} to {high:g}")
+
+
+def words_of(report: Report) -> Words:
+    """Return how a protocol's numbers are called where runs are compared."""
+    return Words(report.LABELS, report.HEADLINES, report.HIGHER, report.part_label)
+
+
+def sides_of(a: Path, b: Path) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return the name of each run and where it lies.
+
+    The name is the model's where the two differ, else the folder's, else A and B.
+    """
+    models = [
+        RunFolder.open(place).read_manifest().shown_model if RunFolder.exists(place) else ""
+        for place in (a, b)
+    ]
+    for names in (models, [place.resolve().name for place in (a, b)]):
+        if all(names) and names[0] != names[1]:
+            return (line(names[0], 60), str(a)), (line(names[1], 60), str(b))
+    return ("A", str(a)), ("B", str(b))

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table as TerminalTable
 
 from sayso.prompts.methods import METHOD_LABELS
+from sayso.protocols.faithfulness.compare import STUDIED
 from sayso.protocols.faithfulness.measure import CONSTANT, unread_cautions
 from sayso.protocols.faithfulness.rows import load_rows
 from sayso.protocols.faithfulness.settings import Settings
@@ -53,6 +54,7 @@ from sayso.report.charts import (
     values,
     vertical_line,
 )
+from sayso.report.differences import Headline
 from sayso.report.numbers import (
     FORMS,
     block,
@@ -79,6 +81,19 @@ LABELS = {
     "mfg": ("MFG", "faithfulness, mean over answers"),
     "punting": ("", "answers that assert nothing"),
 }
+#: whether more of a number is better
+HIGHER = {name: higher for name, (higher, _) in STUDIED.items()}
+HEADLINES = (
+    Headline(
+        "skill", "how well their words show how sure they are",
+        "shows better in words how sure it is", "shows worse in words how sure it is",
+        "shows best in words how sure it is",
+    ),
+    Headline(
+        "accuracy", "how often they are right", "is right more often", "is right less often",
+        "is right most often",
+    ),
+)  # fmt: skip
 
 
 class FaithfulnessResults(Results):

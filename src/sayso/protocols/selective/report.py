@@ -46,6 +46,7 @@ from sayso.report.charts import (
     values,
     vertical_line,
 )
+from sayso.report.differences import Headline
 from sayso.report.numbers import (
     FORMS,
     covers,
@@ -1470,6 +1471,25 @@ def _headline_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate
             yield f"{title}, {FORMS[form]}", results.get(name, **place)
 
 
+#: whether more of a number is better
+HIGHER: dict[str, bool | None] = {
+    "error_rate": False, GAP: True, f"{GAP}_within": True, "abstains_unanswerable": True,
+    "abstains_answerable": False, "right_minus_wrong": True, "utility": True, "passage_gap": True,
+    "abstains_without_passage": True, "abstains_with_passage": False, "auroc": True,
+    "auroc_within": True,
+}  # fmt: skip
+HEADLINES = (
+    Headline(
+        GAP, "how well they decline only what cannot be answered",
+        "is better at declining only what cannot be answered",
+        "is worse at declining only what cannot be answered",
+        "is best at declining only what cannot be answered",
+    ),
+    Headline(
+        "error_rate", "how often they are wrong", "is wrong less often", "is wrong more often",
+        "is wrong least often",
+    ),
+)  # fmt: skip
 #: names are said as they are in tables of differences
 LABELS = {
     "abstention_gap": (

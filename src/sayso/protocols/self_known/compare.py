@@ -85,7 +85,7 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
 
 
 #: numbers of a study, and whether more of it is better
-STUDIED = {
+STUDIED: dict[str, bool | None] = {
     "factscore": True,
     "SK": True,
     "SU": True,

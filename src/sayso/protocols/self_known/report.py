@@ -22,6 +22,7 @@ from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table as TerminalTable
 
+from sayso.protocols.self_known.compare import STUDIED
 from sayso.protocols.self_known.measure import LEAST_TOPICS, cautions, counted_empty
 from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN
@@ -54,6 +55,7 @@ from sayso.report.charts import (
     styled,
     values,
 )
+from sayso.report.differences import Headline
 from sayso.report.numbers import DASH, block, covers, line, number, percent, plain, range_of
 from sayso.report.opening import (
     NO_EXAMPLES,
@@ -85,6 +87,20 @@ LABELS = {
     "factuality_pearson": ("r", "correlation with labeled factuality across places"),
     "factuality_spearman": ("ρ", "rank correlation with labeled factuality across places"),
 }
+#: whether more of a number is better
+HIGHER: dict[str, bool | None] = {**STUDIED, "factuality_micro": True, "recall": True}
+HEADLINES = (
+    Headline(
+        "factscore", "how much of what they write is supported",
+        "has more of its claims supported", "has fewer of its claims supported",
+        "has the most claims supported",
+    ),
+    Headline(
+        "SU", "how many of their own errors they notice", "notices more of its own errors",
+        "notices fewer of its own errors", "notices the most of its own errors",
+        (("mode", MAIN),),
+    ),
+)  # fmt: skip
 
 
 class Way(NamedTuple):

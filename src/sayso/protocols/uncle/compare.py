@@ -64,9 +64,9 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
 
 
 #: numbers of a study, and whether more of it is better
-STUDIED = {
-    "J": True, "UUR": True, "over_hedge": False, "KCR": True, "FA": True, "UA": True, "EA": True,
-    "p_known": None,
+STUDIED: dict[str, bool | None] = {
+    "p_known": True, "J": True, "UUR": True, "over_hedge": False, "KCR": True, "FA": True,
+    "UA": True, "EA": True,
 }  # fmt: skip
 
 
@@ -148,8 +148,9 @@ def _check(
     else:
         shares = [_share_known(side, chosen) for side, chosen in zip(sides, rows, strict=True)]
         notes.append(
-            f"two base models, each with its own probe: A knows {shares[0]}, "
-            f"B {shares[1]}; read J first, and the rows on facts that both or neither know"
+            f"These are two base models, each with its own probes: the first knows {shares[0]}, "
+            f"the second {shares[1]}. Read J first, and the rows on facts that both or neither "
+            "know."
         )
     if reasons:
         raise InputError("; besides, ".join(reasons))
@@ -160,7 +161,9 @@ def _share_known(side: _Side, rows: Ints) -> str:
     """Return the known share of the common aspects whose probe was read, in percent."""
     known = side.context.known["any"][rows]
     read = known[known >= 0]
-    return f"{read.mean():.0%}" if len(read) else "nothing that could be read"
+    if not len(read):
+        return "nothing that could be read"
+    return f"{read.mean():.0%} of the facts".replace("%", " %")
 
 
 def _common(sides: tuple[_Side, _Side]) -> tuple[Ints, Ints]:

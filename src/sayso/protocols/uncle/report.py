@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sayso.prompts.methods import METHOD_LABELS
+from sayso.protocols.uncle.compare import STUDIED
 from sayso.records import Estimate, Question, Results, part_of
 from sayso.report import charts, terminal
 from sayso.report.answers import Card, Fact, Tables, cards
@@ -27,6 +28,7 @@ from sayso.report.charts import (
     pair_bars,
     row_of,
 )
+from sayso.report.differences import Headline
 from sayso.report.numbers import (
     DASH,
     FORMS,
@@ -212,10 +214,33 @@ LABELS = {name: (name, title) for name, (title, *_) in METRICS.items()} | {
     name: ("", title) for name, (title, _) in MORE.items()
 }
 LABELS |= {"p_known": ("", "facts that it knows"), "p_uncertain": ("", "facts that it hedges")}
+#: whether more of a number is better
+HIGHER: dict[str, bool | None] = {**STUDIED, "J_within": True}
+HEADLINES = (
+    Headline(
+        "p_known", "how many facts they know", "knows more facts", "knows fewer facts",
+        "knows the most facts",
+    ),
+    Headline(
+        "J", "how reliably they admit what they do not know",
+        "admits more reliably what it does not know", "admits less reliably what it does not know",
+        "admits most reliably what it does not know",
+    ),
+)  # fmt: skip
+#: parts of slices other than forms and methods
+PARTS = {
+    ("given", "known"): "facts that both know",
+    ("given", "unknown"): "facts that neither knows",
+    ("prompt", "plain"): "not asked to voice doubt",
+    ("known", "corrected"): "known beyond chance",
+    ("known", "strict"): "known in every draw, or in none",
+}
 
 
 def part_label(key: str, value: str) -> str:
     """Return a part of a slice in words."""
+    if (key, value) in PARTS:
+        return PARTS[key, value]
     return FORMS.get(value) or line(METHOD_LABELS.get(value, value), 60)
 
 

@@ -1,0 +1,312 @@
+"""Two runs compared, in words and in a terminal: better, worse, or no visible difference.
+
+A difference is called one where its 95 % interval leaves out 0, or, where it was tested together
+with others, where its corrected p is small.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from sayso.records import Estimate, Slice
+from sayso.report.numbers import COUNTS, PLAIN, SIGNED, line, points, signed
+from sayso.report.tables import why_undefined
+from sayso.report.terminal import data, say
+
+#: a corrected p below which a difference is called one
+CLEAR = 0.05
+BETTER, WORSE, NONE, UNDEFINED = "better", "worse", "no visible difference", "cannot be compared"
+#: shares are compared in percentage points; these keep their own unit
+_OWN_UNIT = (
+    SIGNED
+    | PLAIN
+    | COUNTS
+    | {
+        "auroc_incorrect",
+        "auroc_incorrect_within",
+        "auroc",
+        "auroc_within",
+        "claims_per_answer",
+        "trend",
+        "skill",
+        "log_odds_within",
+    }
+)
+
+
+class Headline(NamedTuple):
+    """A number that runs are compared by first, in words.
+
+    ``what`` ends "no visible difference in"; one model is ``better`` or ``worse`` "than" another,
+    or ``best`` of several. ``only`` are parts that its slice must have.
+    """
+
+    name: str
+    what: str
+    better: str
+    worse: str
+    best: str
+    only: Slice = ()
+
+
+class Words(NamedTuple):
+    """How a protocol's numbers are called: symbol and meaning by name, and parts of slices.
+
+    ``higher`` tells of a number whether more of it is better, ``None`` where neither is.
+    """
+
+    labels: Mapping[str, tuple[str, str]] = {}
+    headlines: Sequence[Headline] = ()
+    higher: Mapping[str, bool | None] = {}
+    part_label: Callable[[str, str], str] = lambda key, value: f"{key} {value}"
+
+
+NO_WORDS = Words()
+
+
+class Tested(NamedTuple):
+    """A difference, second minus first, with its p after a correction for many tests, if any."""
+
+    estimate: Estimate
+    corrected: float | None = None
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is more than chance shows."""
+        e = self.estimate
+        if e.value is None or e.low is None or e.high is None:
+            return False
+        if self.corrected is not None:
+            return self.corrected < CLEAR
+        return not e.low <= 0 <= e.high
+
+    def verdict(self, words: Words) -> str:
+        """Return better, worse, or that no difference is visible; higher or lower of the rest."""
+        e = self.estimate
+        if e.value is None:
+            return UNDEFINED
+        if not self.clear:
+            return NONE
+        higher = words.higher.get(e.name)
+        if higher is None:
+            return "higher" if e.value > 0 else "lower"
+        return BETTER if (e.value > 0) is higher else WORSE
+
+
+def with_tests(
+    differences: Sequence[Estimate], tests: Sequence[tuple[float | None, float | None]] = ()
+) -> list[Tested]:
+    """Return differences with their corrected p; ``tests`` are (p, corrected p) of each."""
+    pairs = zip_longest(differences, tests, fillvalue=(None, None))
+    return [Tested(e, p[1]) for e, p in pairs if isinstance(e, Estimate)]
+
+
+def compared_sentence(found: Sequence[Tested], words: Words, names: tuple[str, str]) -> str:
+    """Say in one sentence in which headline numbers the second run differs from the first.
+
+    Of each the first form or method counts. Holds without any difference.
+    """
+    first, second = names
+    clear, alike, undefined = [], [], []
+    for headline in words.headlines:
+        one = next(iter(_of(headline, found)), None)
+        if one is None:
+            continue
+        verdict = one.verdict(words)
+        if verdict == NONE:
+            alike.append(headline.what)
+        elif verdict == UNDEFINED:
+            undefined.append(headline.what)
+        else:
+            clear.append(headline.better if verdict == BETTER else headline.worse)
+    parts = []
+    if clear:
+        parts.append(f"{second} {' and '.join(clear)} than {first}")
+    if alike:
+        parts.append(f"no difference is visible in {' and '.join(alike)}")
+    if undefined:
+        parts.append(f"this cannot be compared: {' and '.join(undefined)}")
+    text = "; ".join(parts) or "The two runs share no headline number"
+    return f"{text[0].upper()}{text[1:]}." if not clear else f"{text}."
+
+
+#: parts of the slices that a headline number is shown of
+WHOLE = {"form", "method", "against", "mode"}
+
+
+def _of(headline: Headline, found: Sequence[Tested]) -> list[Tested]:
+    """Return the differences of a headline number in each form, of the first method."""
+    kept: list[Tested] = []
+    for one in found:
+        where = one.estimate.where
+        if one.estimate.name != headline.name or not {key for key, _ in where} <= WHOLE:
+            continue
+        if set(headline.only) <= set(where) and (
+            not kept or _without_form(one) == _without_form(kept[0])
+        ):
+            kept.append(one)
+    return kept
+
+
+def _without_form(one: Tested) -> Slice:
+    return tuple(pair for pair in one.estimate.where if pair[0] != "form")
+
+
+# ---- the terminal
+
+#: columns of the label of a number at least and at most
+LEAST, MOST = 16, 60
+
+
+def render_compare(
+    found: Sequence[Tested],
+    console: Console,
+    sides: tuple[tuple[str, str], tuple[str, str]] = (("A", "A"), ("B", "B")),
+    words: Words = NO_WORDS,
+    notes: Sequence[str] = (),
+    compared: Sequence[str] = (),
+) -> None:
+    """Print what differs between two runs: the sentence, the headline numbers, then all of them.
+
+    ``sides`` are the name of each run and where it lies. ``compared`` (what was compared) and
+    ``notes`` (warnings) stand between. Undefined differences are dashes with the reason below.
+    """
+    (first, one), (second, other) = (tuple(line(text, 200) for text in side) for side in sides)
+    console.print()
+    if found:
+        say(console, compared_sentence(found, words, (first, second)), "bold")
+    else:
+        say(console, "Nothing to compare: the two runs share no number.", "bold")
+    for name, place in ((first, one), (second, other)):
+        if place != name:
+            say(console, f"{name}: {place}", "dim", copied=True)
+    for text in compared:
+        say(console, text, "dim")
+    for note in notes:
+        say(console, f"! {note}", "yellow")
+    head = [one for headline in words.headlines for one in _of(headline, found)]
+    width = max((len(_written(one)) for one in found), default=0)
+    minus = f"{second} minus {first} [95 % interval]"
+    if head:
+        console.print()
+        say(console, minus, "dim")
+        console.print(_headlines(head, words, console, width))
+    for title, rows in _groups(found, words).items():
+        console.print()
+        say(console, title or "all answers", "bold")
+        console.print(_rows(rows, words, console, width))
+    _footnotes(found, words, console)
+
+
+def _headlines(found: Sequence[Tested], words: Words, console: Console, width: int) -> Table:
+    table = _grid(console, width, len(NONE))
+    for one in found:
+        where = _where(one.estimate.where, words)
+        label = f"{_label(one.estimate, words)}{f', {where}' if where else ''}"
+        style = {BETTER: "bold green", WORSE: "bold red"}.get(one.verdict(words), "")
+        table.add_row(
+            data(label, console),
+            data(_written(one), console, "bold"),
+            data(one.verdict(words), console, style),
+        )
+    return table
+
+
+def _rows(rows: Sequence[tuple[str, Tested]], words: Words, console: Console, width: int) -> Table:
+    table = _grid(console, width, len(NONE))
+    for label, one in rows:
+        verdict = one.verdict(words)
+        shown = "" if verdict in (NONE, UNDEFINED) else verdict
+        cells = data(_written(one), console), data(shown, console, "bold")
+        table.add_row(data(label, console), *cells)
+    return table
+
+
+def _grid(console: Console, width: int, last: int) -> Table:
+    """Return a table of a label, a difference and a verdict, as wide in every part."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    label = min(MOST, max(LEAST, console.width - width - last - 4))
+    table.add_column(width=label, overflow="fold")
+    table.add_column(width=width, no_wrap=True)
+    table.add_column(width=last, no_wrap=True)
+    return table
+
+
+def _groups(found: Sequence[Tested], words: Words) -> dict[str, list[tuple[str, Tested]]]:
+    """Return rows of a label and a difference by what they have in common.
+
+    That is the slice; of numbers that stand alone in theirs, such as one of each score, it is the
+    number, and the last part of the slice is the label.
+    """
+    sizes = Counter(one.estimate.where for one in found)
+    alone = [one.estimate for one in found if sizes[one.estimate.where] == 1]
+    series = Counter((e.name, e.where[:-1]) for e in alone if e.where)
+    groups: dict[str, list[tuple[str, Tested]]] = {}
+    for one in found:
+        e = one.estimate
+        where, label = _where(e.where, words), _label(e, words)
+        if e.where and sizes[e.where] == 1 and series[e.name, e.where[:-1]] > 1:
+            rest = _where(e.where[:-1], words)
+            where, label = f"{label}{f', {rest}' if rest else ''}", words.part_label(*e.where[-1])
+        groups.setdefault(where, []).append((label, one))
+    return groups
+
+
+def _label(e: Estimate, words: Words) -> str:
+    symbol, meaning = words.labels.get(e.name, ("", e.name.replace("_", " ")))
+    return f"{symbol}: {meaning}" if symbol and symbol != meaning else meaning
+
+
+def _where(where: Slice, words: Words) -> str:
+    return ", ".join(words.part_label(key, value) for key, value in where)
+
+
+def _written(one: Tested) -> str:
+    """Return a difference with its interval, "+0.12 [+0.05, +0.20]"."""
+    e = one.estimate
+    return f"{difference(e.name, e.value)} {difference_range(e)}".strip()
+
+
+def _footnotes(found: Sequence[Tested], words: Words, console: Console) -> None:
+    """Print what chance alone would give, and why differences are missing."""
+    told = [one.estimate for one in found]
+    if not any(one.corrected is not None for one in found) and (text := by_chance(told)):
+        say(console, f"\n{text}", "dim", block=True)
+    reasons: dict[str, list[str]] = {}
+    for one in found:
+        e = one.estimate
+        if e.value is None:
+            where = _where(e.where, words)
+            reasons.setdefault(why_undefined(e), []).append(f"{e.name} ({where or 'all answers'})")
+    for why, names in reasons.items():
+        say(console, f"no value for {', '.join(names)}: {why}", "dim")
+
+
+def by_chance(differences: Sequence[Estimate]) -> str:
+    """Return how many clear differences to expect where nothing differs, once it is one or more."""
+    ranges = sum(estimate.low is not None for estimate in differences)
+    expected = round(ranges / 20)
+    if not expected:
+        return ""
+    return f"Of {ranges:,} differences, about {expected:,} would seem clear if nothing differed."
+
+
+def difference(name: str, value: float | None) -> str:
+    """Return a difference with its sign, shares in percentage points (pp)."""
+    if value is None or name in _OWN_UNIT:
+        return signed(value)
+    return points(value)
+
+
+def difference_range(e: Estimate) -> str:
+    """Return the interval of a difference in brackets; empty where there is none."""
+    if e.value is None or e.low is None or e.high is None:
+        return ""
+    ends = [difference(e.name, end).removesuffix(" pp") for end in (e.low, e.high)]
+    return f"[{ends[0]}, {ends[1]}]"
