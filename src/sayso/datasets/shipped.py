@@ -42,7 +42,9 @@ def load_world(split: str = "test") -> Dataset:
     """Load the facts of ``world`` in four tiers, and its pairs; ``split`` is ignored.
 
     A pair is a question that nobody can answer and a twin of the same form that has an answer.
-    Pairs stand in no paragraph.
+    Pairs stand in no paragraph. Their domains say why nobody can answer the one: ``things`` (it
+    asks about an invented thing, the twin about a real one), ``events`` (a future and a past
+    event) and ``lives`` (a private detail of a life, and one that was written down).
     """
     facts = from_records(
         _rows("datasets", "data", "world.jsonl"), name="world", source="world.jsonl"
