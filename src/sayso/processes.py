@@ -17,7 +17,6 @@ import gc
 import os
 import signal
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -220,24 +219,12 @@ def _exit_with_parent(watched: Connection) -> None:
     os._exit(1)
 
 
-#: seconds of processor time after which a process is part of the machine's load itself
-LATELY = 30.0
+def wait_passively() -> None:
+    """Let threads of OpenMP sleep while they wait, unless the user says how they are to wait.
 
-
-def free_processors(threads: int) -> int:
-    """Return how many processors this process may use and no other used in the last minute.
-
-    So many ``threads`` of its own may be what was busy.
+    By default they spin, so that on a busy machine two threads take many times the processor time
+    of one. OpenMP reads the variable when it is loaded: this comes before the first import of
+    torch.
     """
-    every = os.cpu_count() or 1
-    try:
-        allowed = len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS, Windows
-        allowed = every
-    try:
-        busy = os.getloadavg()[0]
-    except (AttributeError, OSError):  # Windows
-        busy = 0.0
-    if time.process_time() > LATELY:  # what this process computed is in the load too
-        busy = max(0.0, busy - threads)
-    return round(allowed * (1 - busy / every))
+    if "torch" not in sys.modules:
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

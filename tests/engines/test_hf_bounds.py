@@ -44,7 +44,7 @@ def test_on_a_cpu_the_cache_takes_so_many_bytes_whatever_is_free(
     make_folder: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = opened(make_folder()).runner
-    monkeypatch.setattr(load, "free_memory", lambda: 1 << 40)
+    monkeypatch.setattr(load, "main_memory", lambda: 1 << 40)
     limits = load.first_limits(runner, Options())
     assert limits.slots * PLACE == 128 << 20
     # a batch that begins with a small model
@@ -52,10 +52,11 @@ def test_on_a_cpu_the_cache_takes_so_many_bytes_whatever_is_free(
     # where answers grow longer than expected
     assert limits.most * PLACE == 3 * (128 << 20)
     assert limits.rows == 512
-    # little is free: a quarter of it
-    monkeypatch.setattr(load, "free_memory", lambda: 4 << 20)
+    # a small machine: a quarter of what the weights leave
+    weights = sum(p.numel() * 4 for p in runner.model.parameters())
+    monkeypatch.setattr(load, "main_memory", lambda: (4 << 20) + weights)
     assert load.first_limits(runner, Options()).slots * PLACE == 1 << 20
-    monkeypatch.setattr(load, "free_memory", lambda: 1 << 40)
+    monkeypatch.setattr(load, "main_memory", lambda: 1 << 40)
     # a batch that begins with a larger one: three quarters of its weights
     before = sum(p.numel() for p in runner.model.parameters())
     middling = torch.nn.Parameter(torch.empty(100_000_000, device="meta"))
@@ -69,6 +70,30 @@ def test_on_a_cpu_the_cache_takes_so_many_bytes_whatever_is_free(
     heavier = load.first_limits(runner, Options())
     assert heavier.slots == heavier.most == int(0.4 * (before + (1 << 30)) * 4) // PLACE
     assert heavier.first == heavier.most
+
+
+def test_the_plan_does_not_depend_on_what_is_free(
+    make_folder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = opened(make_folder()).runner
+    before = load.first_limits(runner, Options())
+    known = load.os.sysconf
+
+    def nothing_free(name: str) -> int:
+        return 1 if name == "SC_AVPHYS_PAGES" else known(name)
+
+    monkeypatch.setattr(load.os, "sysconf", nothing_free)
+    assert load.first_limits(runner, Options()) == before
+
+
+def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(load, "CONTAINER", (tmp_path / "none", limit))
+    whole = load.main_memory()
+    limit.write_text("max\n")
+    assert load.main_memory() == whole > 1 << 28
+    limit.write_text("123456789\n")
+    assert load.main_memory() == 123456789
 
 
 def test_long_answers_are_not_begun_again_for_the_sake_of_the_budget(

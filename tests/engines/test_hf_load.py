@@ -204,6 +204,7 @@ def test_small_models_get_one_thread_and_give_it_back(make_folder: Any, monkeypa
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     engine = open_model(f"hf:{make_folder()}", device="cpu")
+    list(engine.complete([ask("Who?", max_tokens=2)]))
     assert torch.get_num_threads() == 1
     engine.close()
     assert torch.get_num_threads() == 2
@@ -214,43 +215,43 @@ def test_small_models_get_one_thread_and_give_it_back(make_folder: Any, monkeypa
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize(
-    ("allowed", "every", "load_average", "computed", "threads"),
-    [
-        (8, 8, 0.2, 5.0, 8),
-        (8, 8, 5.6, 5.0, 2),  # 8 x (1 - 5.6/8) = 2.4
-        (2, 2, 0.9, 5.0, 1),
-        (2, 2, 9.5, 5.0, 1),
-        (8, 64, 32.0, 5.0, 4),  # half of a large machine is idle, and so are half of our eight
-        (8, 8, 8.0, 300.0, 8),  # the load is our own
-    ],
-)
-def test_large_models_get_the_processors_that_are_idle(
+def test_the_number_of_threads_does_not_depend_on_the_load(
     monkeypatch: pytest.MonkeyPatch,
-    allowed: int,
-    every: int,
-    load_average: float,
-    computed: float,
-    threads: int,
 ) -> None:
-    """A thread that waits for a busy processor spins: two on two busy ones cost more than one."""
+    """Sums are split by threads: a busy machine would give other draws."""
 
-    class Large:
+    class Sized:
         device = "cpu"
 
-        def num_parameters(self) -> int:
-            return 135_000_000
+        def __init__(self, size: int) -> None:
+            self.size = size
 
+        def num_parameters(self) -> int:
+            return self.size
+
+    large = Sized(135_000_000)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr(load.os, "sched_getaffinity", lambda pid: range(allowed), raising=False)
-    monkeypatch.setattr(load.os, "cpu_count", lambda: every)
-    monkeypatch.setattr("time.process_time", lambda: computed)
-    monkeypatch.setattr(load.os, "getloadavg", lambda: (load_average, 0.0, 0.0))
     monkeypatch.setattr(load.torch, "get_num_threads", lambda: 8)
-    assert load.choose_threads(Large(), Options()) == threads
-    assert load.choose_threads(Large(), Options(threads=3)) == 3
+    for busy in (0.0, 3.0, 80.0):
+        monkeypatch.setattr(load.os, "getloadavg", lambda busy=busy: (busy, busy, busy))
+        assert load.choose_threads(large, Options()) == 8
+    assert load.choose_threads(Sized(1_000_000), Options()) == 1
+    assert load.choose_threads(large, Options(threads=3)) == 3
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    assert load.choose_threads(Large(), Options()) is None
+    assert load.choose_threads(large, Options()) is None
+
+
+def test_each_model_computes_with_its_own_threads(make_folder: Any) -> None:
+    before = torch.get_num_threads()
+    one = open_model(f"hf:{make_folder()}", device="cpu", threads=1)
+    two = open_model(f"hf:{make_folder()}", device="cpu", threads=2)
+    for engine, threads in ((one, 1), (two, 2), (one, 1)):
+        list(engine.complete([ask("Who?", max_tokens=2)]))
+        assert torch.get_num_threads() == threads
+        assert str(getattr(engine, "plan", "")).startswith(f"{threads} thread")
+    two.close()
+    one.close()
+    assert torch.get_num_threads() == before
 
 
 def test_a_base_model_is_told(make_folder: Any) -> None:

@@ -191,22 +191,6 @@ def test_several_gpus_of_one_process_are_refused_with_the_way_to_use_them(
     assert not (tmp_path / "x").exists()
 
 
-def test_a_training_takes_the_processors_that_are_idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second thread that waits for a busy processor costs more than it gives."""
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr(trainers, "free_processors", lambda threads: 2)
-    torch.set_num_threads(4)  # put back by the fixture
-    with trainers.idle_threads():
-        assert torch.get_num_threads() == 2
-    assert torch.get_num_threads() == 4
-    monkeypatch.setattr(trainers, "free_processors", lambda threads: 0)
-    with trainers.idle_threads():
-        assert torch.get_num_threads() == 1
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    with trainers.idle_threads():
-        assert torch.get_num_threads() == 4
-
-
 def test_lora_dropout_is_on_while_training_as_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,9 @@ Dtype = Annotated[
 ]
 BatchSize = Annotated[
     int | None,
-    Parameter(group=LOCAL, help="most answers at a time; left out: what fits into memory"),
+    Parameter(
+        group=LOCAL, help="most answers at a time; default: by the model and the machine's memory"
+    ),
 ]
 Revision = Annotated[
     str | None,

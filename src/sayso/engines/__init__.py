@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from sayso.engines.engine import Classifier, Engine
 from sayso.engines.prices import known_models
+from sayso.processes import wait_passively
 from sayso.records import InputError
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ def quiet_hub() -> Iterator[None]:
 @contextmanager
 def _hf_extra(what: str, otherwise: str = "") -> Iterator[None]:
     """Say in one line which package the extra ``hf`` lacks."""
+    wait_passively()
     try:
         yield
     except ModuleNotFoundError as error:

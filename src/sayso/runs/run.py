@@ -469,8 +469,8 @@ def open_subject(
 # ---- manifest and folder
 
 
-#: what an engine may say of its model beside its name: where it computes, a GGUF file's origin
-ABOUT_MODEL = ("device", "card")
+#: what an engine may say of its model: where it computes, how much at once, a GGUF file's origin
+ABOUT_MODEL = ("device", "plan", "card")
 
 
 def manifest_of(opened: OpenJob) -> Manifest:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso.engines.hf.files import gguf_file, unpack
-from sayso.processes import free_processors
+from sayso.processes import wait_passively
 from sayso.records import Gold, InputError, content_id
 from sayso.storage.atomic import reason_of, replacing
 from sayso.train.config import Preset, RowSettings, Stage
@@ -67,6 +67,7 @@ def full_disk(place: Path) -> Iterator[None]:
 
 def check_processes(stages: Sequence[Stage] = ()) -> None:
     """Refuse processes among which a step cannot be divided, and GPUs left idle. InputError."""
+    wait_passively()
     import torch
 
     processes = count()
@@ -81,20 +82,6 @@ def check_processes(stages: Sequence[Stage] = ()) -> None:
             f"{torch.cuda.device_count()} GPUs are visible, and one process trains on one: start "
             "with accelerate launch --multi_gpu -m sayso train …, or set CUDA_VISIBLE_DEVICES=0"
         )
-
-
-@contextlib.contextmanager
-def idle_threads() -> Iterator[None]:
-    """Compute on a CPU with as many threads as processors are idle: more would spin, waiting."""
-    import torch
-
-    before = torch.get_num_threads()
-    if not (torch.cuda.is_available() or os.environ.get("OMP_NUM_THREADS")):
-        torch.set_num_threads(max(1, min(before, free_processors(before))))
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def divisor(batch: int, most: int) -> int:
@@ -654,8 +641,7 @@ def train(
         return task.out
     checkpoint = agreed(lambda: begin(task.out, card.signature))
     say(steps_text(task.kind, steps_of(task.kind, len(rows), task.preset)))
-    with idle_threads():
-        trainer = _run(task, build, card.signature, checkpoint, say, first=first)
+    trainer = _run(task, build, card.signature, checkpoint, say, first=first)
     _check_finite(trainer.model, task)
     # a model that lies in parts on several GPUs is put together by all of them
     whole = trainer.accelerator.get_state_dict(trainer.model) if trainer.is_fsdp_enabled else None

@@ -2,7 +2,8 @@
 
 Requests with one prompt share its prefill, and draws share a row for as long as they agree
 (:mod:`sayso.engines.hf.kv_cache`). Rows leave when they end; where the architecture allows it,
-waiting prompts take their places. Nothing that is chosen depends on who else is in the batch.
+waiting prompts take their places. Nothing that is chosen depends on who else is in the batch, but
+for the last digits of sums, which another number of rows may round differently.
 """
 
 from __future__ import annotations

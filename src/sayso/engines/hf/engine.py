@@ -121,8 +121,12 @@ class HfEngine:
         }  # warned already: long texts are the engine's business
         self.ends = ends_of_text(model, tokenizer)
         pad = tokenizer.pad_token_id
+        self.threads_before = torch.get_num_threads()
         self.runner = Runner(
-            model, pad if pad is not None else min(self.ends, default=0), self.counts
+            model,
+            pad if pad is not None else min(self.ends, default=0),
+            self.counts,
+            choose_threads(model, options),
         )
         self.render = renderer(tokenizer)
         self.detokenizer = Detokenizer(tokenizer)
@@ -139,15 +143,23 @@ class HfEngine:
             force=True,
             context=self.runner.context,
         )
-        self.threads_before = torch.get_num_threads()
-        threads = choose_threads(model, options)
-        if threads is not None:
-            torch.set_num_threads(threads)
 
     @property
     def device(self) -> str:
         """Where it computes, and in which numbers."""
         return describe(self.runner.model)
+
+    @property
+    def plan(self) -> str:
+        """With how many threads it computes, and how much at once: draws may depend on both."""
+        threads = self.runner.threads or torch.get_num_threads()
+        many = f"{threads} thread{'s' * (threads != 1)}, " * (self.runner.device.type == "cpu")
+        limits = self.limits
+        return (
+            f"{many}at most {limits.rows:,} answers and {limits.most:,} tokens at once "
+            f"({limits.first:,} at the start, {limits.slots:,} when others join, "
+            f"{self.runner.prefill_slots:,} of prompts)"
+        )
 
     @property
     def notices(self) -> list[str]:
@@ -162,6 +174,12 @@ class HfEngine:
             notices.append(
                 f"{self.architecture} keeps a running state: only prompts of equal length share a "
                 "batch"
+            )
+        if self.counts.out_of_memory:
+            notices.append(
+                f"memory ran out {self.counts.out_of_memory} times: from then on half as many "
+                "answers were computed at once. No answer was lost, but a draw may differ from one "
+                "of a run with enough memory"
             )
         if not self.tokenizer.chat_template:
             notices.append("the model has no chat template: prompts are written as plain questions")

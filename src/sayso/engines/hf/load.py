@@ -34,7 +34,6 @@ from sayso.engines.hf.files import (
     unpacked_folder,
 )
 from sayso.engines.hf.text import ends_of_text
-from sayso.processes import free_processors
 from sayso.records import InputError
 
 TOKENIZER_FILES = (
@@ -293,18 +292,16 @@ def choose_dtype(wanted: str, device: torch.device) -> torch.dtype | str:
 def choose_threads(model: Any, options: Options) -> int | None:
     """Return how many threads to use on a CPU, or None to leave them as they are.
 
-    As many as there are processors that nobody else uses: threads that wait for a busy one spin
-    (measured with two on two busy processors: seven times the processor time of one). Below 50
-    million parameters a second thread costs more than it gives.
+    All that torch has: the number must not depend on what else the machine does, because sums are
+    split by it and a draw may change with the last digit. They sleep while they wait
+    (:func:`~sayso.processes.wait_passively`), so a busy processor costs little. Below 50 million
+    parameters a second thread costs more than it gives.
     """
     if options.threads is not None:
         return options.threads
     if torch.device(model.device).type != "cpu" or os.environ.get("OMP_NUM_THREADS"):
         return None
-    if model.num_parameters() < 50_000_000:
-        return 1
-    threads = torch.get_num_threads()
-    return max(1, min(threads, free_processors(threads)))
+    return 1 if model.num_parameters() < 50_000_000 else torch.get_num_threads()
 
 
 # ---- what a model is called in the cache
@@ -386,13 +383,15 @@ class Runner:
     """A loaded model behind one ``forward``, and what its architecture allows.
 
     ``memory`` is "slots" (plain attention), "windows" (some layers forget), "state" (some layers
-    keep a running state) or "none" (no cache that could be shared).
+    keep a running state) or "none" (no cache that could be shared). ``threads`` compute on a CPU;
+    ``None``: as many as torch has.
     """
 
-    def __init__(self, model: Any, pad: int, counts: Counts) -> None:
+    def __init__(self, model: Any, pad: int, counts: Counts, threads: int | None = None) -> None:
         self.model = model
         self.pad = pad
         self.counts = counts
+        self.threads = threads
         self.device = torch.device(model.device)
         self.prefill_slots = 16384 if self.device.type == "cuda" else 4096
         accepted = inspect.signature(model.forward).parameters
@@ -428,6 +427,8 @@ class Runner:
         keep: int = 0,
     ) -> Tensor:
         """Return logits (rows, kept columns, V); ``keep`` > 0 asks for the last ones only."""
+        if self.threads is not None and torch.get_num_threads() != self.threads:
+            torch.set_num_threads(self.threads)  # another model in this process may have its own
         given: dict[str, Any] = {"input_ids": ids.to(self.device), "use_cache": cache is not None}
         if mask is not None and "attention_mask" in self.accepts:
             given["attention_mask"] = mask.to(self.device, torch.long)
@@ -494,35 +495,51 @@ class Limits(NamedTuple):
 def first_limits(runner: Runner, options: Options) -> Limits:
     """Return rows and token places that fit into memory, from the size of one place.
 
-    Cached keys and values take at most 70 % of what is free on a graphics card, a quarter of what
-    is free in main memory, and on a CPU a share of the weights (:data:`CACHE_SHARE`).
+    Cached keys and values take at most 70 % of a graphics card's memory that the weights leave, a
+    quarter of main memory that they leave, and on a CPU a share of the weights
+    (:data:`CACHE_SHARE`). What other programs take does not count: the same model on the same
+    machine has the same plan, so its draws stay the same.
     """
     width = runner.place
+    weights = sum(p.numel() * p.element_size() for p in runner.model.parameters())
     if runner.device.type == "cuda":
-        memory, share = torch.cuda.mem_get_info(runner.device)[0], 0.7
+        memory, share = torch.cuda.mem_get_info(runner.device)[1], 0.7
     else:
-        memory, share = free_memory(), 0.25
-    most = max(1024, int(memory * share) // width)
+        memory, share = main_memory(), 0.25
+    most = max(1024, int((memory - weights) * share) // width)
     slots, first, rows = most, most, ROWS
     if runner.device.type == "cpu":
-        weights = sum(p.numel() * p.element_size() for p in runner.model.parameters())
-        share = int(CACHE_SHARE * weights)
+        kept = int(CACHE_SHARE * weights)
         begun = min(3 * CACHE, int(FIRST_SHARE * weights))
-        slots = min(most, max(1024, max(CACHE, share) // width))
-        first = min(most, max(1024, max(CACHE, share, begun) // width))
-        most = min(most, max(1024, max(3 * CACHE, share) // width))
+        slots = min(most, max(1024, max(CACHE, kept) // width))
+        first = min(most, max(1024, max(CACHE, kept, begun) // width))
+        most = min(most, max(1024, max(3 * CACHE, kept) // width))
         rows = min(ROWS, max(64, LOGITS // (4 * runner.vocabulary)))
     if options.token_slots:
         slots = first = most = options.token_slots
     return Limits(options.max_rows or rows, slots, most, first)
 
 
-def free_memory() -> int:
-    """Return bytes of free main memory, or 4 GB if the system does not say."""
+#: where Linux says how much memory a container may take
+CONTAINER = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+
+
+def main_memory() -> int:
+    """Return bytes of main memory, free or not, or 16 GB if the system does not say.
+
+    In a container with a limit, that.
+    """
     try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
-        return 4 << 30
+        memory = 16 << 30
+    for file in CONTAINER:
+        with contextlib.suppress(OSError, ValueError):  # "max": no limit
+            memory = min(memory, int(file.read_text()))
+    return memory
 
 
 def ran_out(error: RuntimeError) -> bool:

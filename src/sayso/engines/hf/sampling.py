@@ -1,4 +1,4 @@
-"""Choose tokens so that a draw depends on its own seed only, never on its neighbors in a batch.
+"""Choose tokens so that a draw depends on its own seed and distribution, not on its batch.
 
 One uniform number for each (prompt, seed, sample, step) and the inverse cumulative distribution in
 token-id order. What is recorded (log-probability, entropy and the rest) is of the raw distribution
