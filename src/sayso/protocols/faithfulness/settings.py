@@ -40,8 +40,8 @@ MOST_DRAWS = 1000
 class Draws:
     """The answers that tell how sure the model is (section 3: k = 20)."""
 
-    k: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = collect(20, "draws of each short question")
-    temperature: Temperature = collect(1.0, "temperature of the draws (not stated in the paper)")
+    k: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = collect(20, "samples of each short question")
+    temperature: Temperature = collect(1.0, "temperature of the samples (not stated in the paper)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,21 +49,25 @@ class Answer:
     """How the answers whose wording is read are decoded (section 4: greedy)."""
 
     temperature: Temperature = collect(0.0, "temperature of the answers whose wording is read")
-    short_tokens: Tokens = collect(256, "longest short answer, in tokens")
-    long_tokens: Tokens = collect(1024, "longest paragraph, in tokens")
+    short_tokens: Tokens = collect(256, "token limit of a short answer")
+    long_tokens: Tokens = collect(1024, "token limit of a paragraph")
 
 
 @dataclasses.dataclass(frozen=True)
 class Demos:
     """Demonstrations of Uncertainty+: the model's own answers to questions not measured."""
 
-    m: Annotated[int, Meta(ge=1, le=20)] = collect(2, "certain and as many uncertain answers shown")
-    choices: Annotated[int, Meta(ge=1, le=20)] = collect(3, "random choices of them, all measured")
-    entities: Annotated[int, Meta(ge=1, le=10_000)] = collect(
-        20, "entities set apart for them and not measured; at most a fifth"
+    m: Annotated[int, Meta(ge=1, le=20)] = collect(
+        2, "number of certain examples, and of uncertain ones"
     )
-    certain: Share = collect(0.9, "an answer is certain from this confidence on")
-    uncertain: Share = collect(0.5, "an answer is uncertain up to this confidence")
+    choices: Annotated[int, Meta(ge=1, le=20)] = collect(
+        3, "number of random sets of examples; all are measured"
+    )
+    entities: Annotated[int, Meta(ge=1, le=10_000)] = collect(
+        20, "entities set aside for examples and not measured; at most a fifth"
+    )
+    certain: Share = collect(0.9, "lowest confidence of a certain example")
+    uncertain: Share = collect(0.5, "highest confidence of an uncertain example")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,55 +79,57 @@ class Settings:
     demos: Demos = field(default_factory=Demos)
     methods: str = collect(
         "all",
-        "ways to ask for doubt, separated by commas; all: those that are one instruction, without "
-        "unc_few, pair_few and self_refine. " + ", ".join(METHODS),
+        "prompting methods, separated by commas; all: the single instructions, without "
+        "unc_few, pair_few and self_refine. Available: " + ", ".join(METHODS),
     )
     prompts: Literal["shared", "paper"] = collect(
         "shared",
-        "one pool of answers for all protocols, or the paper's frame and decoding around our words",
+        "shared: one set of answers for all protocols; paper: the paper's frame and decoding",
     )
     sample_prompt: Literal["vanilla", "same"] = collect(
-        "vanilla", "what is drawn: the plain question, once for all methods, or each method's own"
+        "vanilla", "sample the plain question once for all methods, or each method's own prompt"
     )
     decisive: Literal["auto", "rules", "judge"] = collect(
         "auto",
-        "who scores the wording: rules (offline), or the judge's model; auto: a model if any",
+        "reader of the wording: rules (offline) or the judge's model; auto: the model, if any",
     )
     contradict: Literal["auto", "rules", "nli", "judge"] = collect(
         "auto",
-        "who compares answers: rules, an NLI model (--nli) or the judge's model; auto: as above",
+        "comparison of answers: rules, an NLI model (--nli) or the judge's model; auto: as above",
     )
-    nli: str = collect("auto", "with --contradict nli: its folder or hub id, or llm:MODEL")
+    nli: str = collect("auto", "NLI model for --contradict nli: a folder, a hub id, or llm:MODEL")
     ambiguous: Literal["keep", "drop"] = collect(
         "keep",
-        "a question whose gold answers contradict each other: keep, or drop (ids are listed)",
+        "questions whose gold answers contradict each other: keep or drop (ids are listed)",
     )
-    prompt_folder: str = collect("", "folder with your own prompt texts")
-    bins: Annotated[int, Meta(ge=1, le=1000)] = measure(BINS, "bins of confidence, of equal width")
-    closed: Literal["right", "left"] = measure("right", "which edge belongs to a bin")
-    levels: bool = measure(False, "average over attained confidences instead of bins")
-    empty: Literal["skip", "zero"] = measure("skip", "an empty bin: left out, or counts 0")
+    prompt_folder: str = collect("", "folder with your own prompts")
+    bins: Annotated[int, Meta(ge=1, le=1000)] = measure(
+        BINS, "number of equal-width bins of confidence"
+    )
+    closed: Literal["right", "left"] = measure("right", "the edge that belongs to a bin")
+    levels: bool = measure(False, "average over distinct values of confidence instead of bins")
+    empty: Literal["skip", "zero"] = measure("skip", "leave empty bins out, or count them as 0")
     sample_punt: Literal["drop", "literal", "contradiction"] = measure(
-        "drop", "a draw without an answer: no draw, agrees (the formula, literally), or contradicts"
+        "drop", "a sample without an answer: dropped, agrees (the literal formula), or contradicts"
     )
     relation: Literal["contradiction", "inconsistency"] = measure(
         "contradiction",
-        "what lowers confidence: contradiction (the paper), or whatever is not "
+        "what lowers confidence: contradiction (the paper), or anything not "
         "entailed (needs --contradict nli)",
     )
     pooled: bool = measure(
         False,
-        "every assertion counts once, so that answers with many count more; else the assertions "
-        "of an answer share one vote (Definition 1)",
+        "count every assertion once, so that answers with several count more; otherwise the "
+        "assertions of an answer share one vote (Definition 1)",
     )
     least: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = measure(
-        5, "answered draws below which there is no confidence"
+        5, "fewest answered samples for a confidence"
     )
-    high: Share = measure(0.75, "decisive, and confident, from here on (the three-way table)")
+    high: Share = measure(0.75, "threshold for decisive and for confident in the three-way table")
     shared_least: Annotated[int, Meta(ge=1, le=1_000_000)] = measure(
-        10, "items of every method in a bin that methods are compared on"
+        10, "fewest items of each method in a bin used to compare methods"
     )
-    resamples: Resamples = measure(1000, "bootstrap resamples of entities for the intervals")
+    resamples: Resamples = measure(1000, "bootstrap resamples of entities")
     ci_seed: Seed = measure(0, "seed of the resampling")
 
 

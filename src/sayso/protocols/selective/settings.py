@@ -38,8 +38,8 @@ UNKNOWN_TARGET = "unknown"
 class Draws:
     """The several answers that multi-sample scores compare."""
 
-    k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(10, "draws of each short question")
-    temperature: Temperature = collect(1.0, "temperature of the draws")
+    k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(10, "samples of each short question")
+    temperature: Temperature = collect(1.0, "temperature of the samples")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Answer:
     """How the answers that are scored and judged are decoded, in the shared pool."""
 
     temperature: Temperature = collect(0.0, "temperature of the scored answers")
-    short_tokens: Tokens = collect(256, "longest short answer, in tokens")
-    long_tokens: Tokens = collect(1024, "longest paragraph, in tokens")
+    short_tokens: Tokens = collect(256, "token limit of a short answer")
+    long_tokens: Tokens = collect(1024, "token limit of a paragraph")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,15 +57,15 @@ class PIK:
 
     position: Literal["last_prompt", "second_last_answer", "last_answer"] = collect(
         "second_last_answer",
-        "where the hidden state is taken: the prompt's last token, the token that predicts the "
-        "answer's last one (the paper's code), or the answer's last",
+        "token of the hidden state: the prompt's last, the one that predicts the answer's last "
+        "(the paper's code), or the answer's last",
     )
     layer: Annotated[int, Meta(ge=-1000, le=1000)] = collect(
-        -1, "layer of the hidden state: 0 = embeddings, -1 = the last"
+        -1, "layer of the hidden state: 0 is the embeddings, -1 the last layer"
     )
-    standardize: bool = measure(True, "scale features to unit spread (the paper's code does not)")
+    standardize: bool = measure(True, "scale features to unit variance (the paper's code does not)")
     folds: Annotated[int, Meta(ge=2, le=1000)] = measure(
-        5, "sets of entities, each predicted by a probe fitted on the others"
+        5, "folds of entities; each is predicted by a probe trained on the others"
     )
 
 
@@ -75,8 +75,8 @@ class PTrue:
 
     examples: Annotated[int, Meta(ge=0, le=1000)] = collect(
         0,
-        "labeled examples before P(True) asks, drawn from twice as many questions that are set "
-        "apart and not measured; 0: none, and no score p_true_few; the paper's number is 20",
+        "labeled examples for P(True), from twice as many questions that are set aside and not "
+        "measured; 0: none, and no score p_true_few; the paper uses 20",
     )
 
 
@@ -90,60 +90,60 @@ class Settings:
     p_true: PTrue = field(default_factory=PTrue)
     prompts: Literal["shared", "paper"] = collect(
         "shared",
-        "one pool of answers for all protocols, or the paper's frame and decoding around our words",
+        "shared: one set of answers for all protocols; paper: the paper's frame and decoding",
     )
     mode: Literal["sentence", "short"] = collect(
-        "sentence", "with --prompts paper: answers of one sentence, or as short as can be"
+        "sentence", "with --prompts paper: one-sentence answers, or the shortest possible"
     )
     shots: Annotated[int, Meta(ge=-1, le=100)] = collect(
         -1,
-        "with --prompts paper: questions of the data that serve as examples in the prompt and are "
-        "not measured; -1: the paper's number (5 for short answers, none for sentences)",
+        "with --prompts paper: number of questions used as examples in the prompt and not "
+        "measured; -1: the paper's number (5 for short answers, none for sentences)",
     )
-    prompt_folder: str = collect("", "folder with your own prompt texts")
+    prompt_folder: str = collect("", "folder with your own prompts")
     nli: str = collect(
         "auto",
-        "what compares the meaning of draws: rules (offline), an NLI model's folder or hub id, "
-        "llm:MODEL; auto: the default NLI model where its weights are here, else rules",
+        "comparison of meanings: rules (offline), the folder or hub id of an NLI model, or "
+        "llm:MODEL; auto: the default NLI model if its weights are on this machine, else rules",
     )
-    scores: str = collect("all", "the scores to compute, by name and separated by commas, or all")
+    scores: str = collect("all", "names of the scores to compute, separated by commas, or all")
     answer_metrics: str = collect(
         "",
-        "answer metrics beside the judge, the rules and words, separated by commas: bert_score "
-        "(bert_score:MODEL; needs the model's weights), llm_blind:MODEL (a model that sees golds "
-        "and answer, not the question, as in the paper; it costs what the model costs)",
+        "additional answer metrics, separated by commas: bert_score (or bert_score:MODEL; needs "
+        "the model's weights), llm_blind:MODEL (a model that sees the gold answers and the "
+        "answer, but not the question, as in the paper; you pay for its requests)",
     )
     elicit: bool = collect(
         False,
-        "ask the model about each short answer how sure it is and whether it is true: seven "
-        "requests more; stated confidence and sampled P(True)",
+        "ask the model how confident it is in each short answer and whether it is true: seven "
+        "more requests each; adds stated confidence and sampled P(True)",
     )
     panel: str = collect(
         "",
-        "models that say of each short answer whether it is true, without a gold, separated by "
-        "commas: the score judge_panel",
+        "models that judge each short answer without the gold answer, separated by commas: the "
+        "score judge_panel",
     )
     words: bool = collect(
-        True, "ask once more with the instruction to express doubt: the model's words as a policy"
+        True, "also ask with an instruction to express uncertainty, to score the model's words"
     )
     without_passage: bool = collect(
         False,
-        "ask each answerable question that has a passage once more without it: does the model "
-        "abstain then, or answer all the same?",
+        "also ask each answerable question with a passage without its passage, to see whether the "
+        "model then declines",
     )
     known_k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(
-        5, "draws that are judged, to tell known from unknown facts; 0: none, and no such numbers"
+        5, "samples to judge, to separate known from unknown facts; 0: none, and no such numbers"
     )
     known_by: Literal["draws", "probe"] = measure(
-        "draws", "what decides which facts are unknown: the judged draws, or P(IK) above one half"
+        "draws", "definition of unknown: by the judged samples, or P(IK) above one half"
     )
     abstained: Literal["incorrect", "excluded"] = measure(
-        "incorrect", "an answer that names no value: not right (the paper), or left out"
+        "incorrect", "an answer without a value: not right (the paper), or left out"
     )
-    rouge_threshold: Share = measure(0.5, "ROUGE-L F1 above this is right")
-    f1_threshold: Share = measure(0.5, "SQuAD F1 of at least this is right")
-    bert_threshold: Share = measure(0.5, "BERTScore above this is right")
-    resamples: Resamples = measure(1000, "bootstrap resamples of entities for the intervals")
+    rouge_threshold: Share = measure(0.5, "an answer is right above this ROUGE-L F1")
+    f1_threshold: Share = measure(0.5, "an answer is right from this SQuAD F1 on")
+    bert_threshold: Share = measure(0.5, "an answer is right above this BERTScore")
+    resamples: Resamples = measure(1000, "bootstrap resamples of entities")
     ci_seed: Seed = measure(0, "seed of the resampling")
 
 

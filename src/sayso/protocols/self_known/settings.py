@@ -43,7 +43,7 @@ class Answer:
     """How the long answers are decoded."""
 
     temperature: Temperature = collect(0.0, "temperature of the long answers")
-    long_tokens: Tokens = collect(1024, "longest answer, in tokens")
+    long_tokens: Tokens = collect(1024, "token limit of an answer")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Draws:
     """Further answers, in which each claim is looked for (frequency, LUQ)."""
 
     k: Annotated[int, Meta(ge=0, le=1000)] = collect(
-        0, "further long answers to each topic; 0: none, and no such scores"
+        0, "further long answers per topic; 0: none, and no scores that need them"
     )
-    temperature: Temperature = collect(1.0, "temperature of the draws")
+    temperature: Temperature = collect(1.0, "temperature of these further answers")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,68 +64,67 @@ class Settings:
     draws: Draws = field(default_factory=Draws)
     ask: Literal["auto", "item", "open"] = collect(
         "auto",
-        "the data's own prompt for a text (item), or only its subject, tell me about X (open); "
-        "auto: the data's own where it has one",
+        "prompt for a text: the data's own (item) or only the subject, tell me about X (open); "
+        "auto: the data's own if it has one",
     )
     knowledge: str = collect(
         "auto",
-        "what claims are checked against: a file or folder of passages, a file in UNCLE's format, "
-        "an index made by sayso index, golds (the data's own answers), none; auto: the built-in "
-        "world for its own questions, golds where there are any",
+        "source for checking claims: a file or folder of passages, a file in UNCLE's format, an "
+        "index from sayso index, golds (the data's gold answers), or none; auto: the built-in "
+        "world for its own questions, else golds if there are any",
     )
-    passages: Annotated[int, Meta(ge=1, le=100)] = collect(
-        5, "passages that are read with each claim"
-    )
+    passages: Annotated[int, Meta(ge=1, le=100)] = collect(5, "passages shown with each claim")
     claims: Literal["auto", "rules", "judge"] = collect(
         "auto",
-        "who takes a text apart: rules (offline), or the judge's model; auto: a model if any",
+        "splitter of texts: rules (offline) or the judge's model; auto: the model, if any",
     )
     support: Literal["auto", "rules", "nli", "judge"] = collect(
-        "auto", "who checks a claim: rules, an NLI model (--nli), the judge's model; auto: as above"
+        "auto",
+        "checker of claims: rules, an NLI model (--nli) or the judge's model; auto: as above",
     )
     questions: Literal["auto", "rules", "judge"] = collect(
-        "auto", "who turns a claim into a question: rules, or the judge's model; auto: as above"
+        "auto", "maker of questions from claims: rules or the judge's model; auto: as above"
     )
-    nli: str = collect("auto", "with --support nli: its folder or hub id, or llm:MODEL")
+    nli: str = collect("auto", "NLI model for --support nli: a folder, a hub id, or llm:MODEL")
     modes: str = collect(
         "direct,qa,qa_none",
-        "how the model is asked of its own claims, separated by commas, or none: is it true; is "
-        "this the answer; the same with none of the above",
+        "how to ask the model about its own claims, separated by commas, or none: is it true "
+        "(direct), is this the answer (qa), the same with none of the above (qa_none)",
     )
     orders: Literal["all", "first"] = collect(
-        "all", "the options of a question in every order, averaged, or only in the paper's"
+        "all", "average over all orders of a question's options, or use only the paper's order"
     )
     retrieval: bool = collect(
-        False, "write every text once more with passages of the knowledge before the prompt"
+        False, "write every text once more with passages from --knowledge before the prompt"
     )
-    open_book: bool = collect(False, "show those passages when it judges its claims, too")
+    open_book: bool = collect(False, "show these passages also when the model judges its claims")
     remedy: Literal["off", "revise"] = collect(
-        "off", "have every text rewritten without the claims that the model itself rejects"
+        "off", "revise: let the model rewrite every text without the claims that it rejects"
     )
-    prompt_folder: str = collect("", "folder with your own prompt texts")
+    prompt_folder: str = collect("", "folder with your own prompts")
     noa: Literal["incorrect", "b_only", "missing"] = measure(
-        "incorrect", "none of the above on an unsupported claim: recognised, not, or left out"
+        "incorrect", "none of the above for a false claim: recognized, not recognized, or left out"
     )
     bins: Annotated[int, Meta(ge=1, le=100)] = measure(
-        5, "parts of a text, of equal length in sentences"
+        5, "number of parts of a text, equal in sentences"
     )
-    closed: Literal["right", "left"] = measure("right", "which edge belongs to a part")
+    closed: Literal["right", "left"] = measure("right", "the edge that belongs to a part")
     average: Literal["sentence", "generation", "micro"] = measure(
-        "sentence", "curves: mean over sentences, over texts of their means, or pooled claims"
+        "sentence", "curves: mean over sentences, mean of the texts' means, or pooled claims"
     )
     gamma: Annotated[float, Meta(ge=0, le=10_000)] = measure(
-        10.0, "claims below which FActScore's length penalty begins"
+        10.0, "number of claims below which FActScore's length penalty applies"
     )
     k: Annotated[int, Meta(ge=0, le=100_000)] = measure(
-        0, "facts one wants, for F1@K; 0: the median number of supported claims"
+        0, "K of F1@K, the number of facts wanted; 0: the median number of supported claims"
     )
     folds: Annotated[int, Meta(ge=2, le=1000)] = measure(
-        5, "sets of texts, each predicted from the others (Equation 3)"
+        5, "folds of texts; each is predicted from the others (Equation 3)"
     )
     alpha: Annotated[float, Meta(ge=0.001, le=0.999)] = measure(
-        0.1, "share of kept claims that may be wrong, for conformal filtering"
+        0.1, "share of texts that may keep a wrong claim, for conformal filtering"
     )
-    resamples: Resamples = measure(1000, "bootstrap resamples of texts for the intervals")
+    resamples: Resamples = measure(1000, "bootstrap resamples of texts")
     ci_seed: Seed = measure(0, "seed of the resampling")
 
 

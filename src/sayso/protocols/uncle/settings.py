@@ -40,15 +40,15 @@ ASKED_ALREADY = {"vanilla": "the plain answers", "uncle": "the instructed answer
 class Probe:
     """What decides whether a fact is known (section 4, "knowledge probing")."""
 
-    k: Annotated[int, Meta(ge=1, le=MOST_PROBES)] = collect(5, "draws of each short question")
-    temperature: Temperature = collect(1.0, "temperature of the draws")
+    k: Annotated[int, Meta(ge=1, le=MOST_PROBES)] = collect(5, "samples of each short question")
+    temperature: Temperature = collect(1.0, "temperature of the samples")
     unc: Literal["unknown", "dropped_official", "excluded"] = measure(
-        "unknown", "what a hedged probe says about knowledge: the paper's rule, the code's, neither"
+        "unknown", "how a hedged probe counts: by the paper's rule, by its code, or not at all"
     )
     slick: Annotated[int, Meta(ge=0, le=MOST_FEW_SHOT)] = collect(
         0,
-        "levels of knowledge (SliCK): random 4-shot prompts of each short question, each answered "
-        "at T=0 and 16 times at T=0.5; the paper has 10, 0: none",
+        "SliCK's levels of knowledge: number of random 4-shot prompts per short question, each "
+        "answered at T=0 and 16 times at T=0.5; SliCK uses 10; 0: none",
     )
 
 
@@ -57,14 +57,14 @@ class Answer:
     """How the answers that are judged are decoded (section 4; appendix D says otherwise)."""
 
     temperature: Temperature = collect(
-        0.0, "temperature of the judged answers; appendix D has 0.7, with top_p 0.95"
+        0.0, "temperature of the judged answers; appendix D uses 0.7 with top_p 0.95"
     )
     top_p: Annotated[float, Meta(ge=0.01, le=1)] = collect(
         1.0,
-        "share of the probability that judged answers are sampled from, at a temperature above 0",
+        "top-p of the judged answers, at a temperature above 0",
     )
-    short_tokens: Tokens = collect(256, "longest short answer, in tokens")
-    long_tokens: Tokens = collect(1024, "longest paragraph, in tokens")
+    short_tokens: Tokens = collect(256, "token limit of a short answer")
+    long_tokens: Tokens = collect(1024, "token limit of a paragraph")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,36 +73,34 @@ class Settings:
 
     probe: Probe = field(default_factory=Probe)
     answer: Answer = field(default_factory=Answer)
-    known_from: str = collect(
-        "self", "run whose probes decide what is known: self, or a run folder"
-    )
+    known_from: str = collect("self", "run whose probes decide what is known: self or a run folder")
     prompts: Literal["shared", "paper"] = collect(
-        "shared", "one pool of answers for all protocols, or the paper's limit of tokens"
+        "shared", "shared: one set of answers for all protocols; paper: the paper's token limit"
     )
-    prompt_folder: str = collect("", "folder with your own prompt texts")
+    prompt_folder: str = collect("", "folder with your own prompts")
     propensity: Annotated[int, Meta(ge=0, le=MOST_PROBES)] = collect(
-        0, "further instructed draws of each question: how often it hedges, not only whether"
+        0, "further instructed samples per question, to see how often it hedges"
     )
     wordings: Annotated[int, Meta(ge=1, le=MOST_WORDINGS)] = collect(
         1,
-        f"1 to {MOST_WORDINGS} wordings of question and instruction: how numbers depend on them",
+        f"number of wordings of question and instruction to compare, 1 to {MOST_WORDINGS}",
     )
-    probe_wordings: bool = collect(False, "draw the probes in every wording of the question too")
+    probe_wordings: bool = collect(False, "also sample the probes in every wording of the question")
     methods: str = collect(
         "",
-        "further prompting methods, counted beside the instruction, separated by commas: "
+        "further prompting methods, separated by commas: "
         "unc_few, pair_few, self_refine, granularity, uncertainty, metacognitive",
     )
     omit_long: Literal["NS", "separate"] = measure(
-        "NS", "an aspect that a paragraph leaves out: wrong (the paper), or left out of the rates"
+        "NS", "a fact missing from its paragraph: wrong (the paper), or left out of the rates"
     )
     refusals: Literal["uncertain", "excluded"] = measure(
-        "uncertain", "an answer refused by policy: counts as uncertain, or is left out of the rates"
+        "uncertain", "an answer refused by policy: uncertain, or left out of the rates"
     )
     ci: Literal["entity", "entity-by-type"] = measure(
-        "entity", "what is resampled for J within type: entities, or entities crossed with types"
+        "entity", "resampling for J within type: entities, or entities crossed with types"
     )
-    resamples: Resamples = measure(2000, "bootstrap resamples of entities for the intervals")
+    resamples: Resamples = measure(2000, "bootstrap resamples of entities")
     ci_seed: Seed = measure(0, "seed of the resampling")
 
 
