@@ -304,48 +304,49 @@ class TrainConfig:
     recipe: Annotated[
         str,
         Parameter(
-            help="short: rows of short questions; long: of paragraphs; mix: of both (--xi); "
-            "calibrated: wording as sure as the model is; rl: mix, then reinforcement learning"
+            help="training data: short (short questions), long (paragraphs), mix (both, see --xi), "
+            "calibrated (wording as confident as the model is), rl (mix, then reinforcement "
+            "learning)"
         ),
     ] = "mix"
     preset: Annotated[
         Literal["auto", "paper", "builtin"],
         Parameter(
-            help="UNCLE's Table 6, or what fits the built-in model; auto takes what fits the model"
+            help="hyperparameters: paper (UNCLE's Table 6), builtin (the built-in model), or auto"
         ),
     ] = "auto"
     seeds: Annotated[
         int,
         msgspec.Meta(ge=1, le=100),
-        Parameter(help="trainings, each with rows and order of its own"),
+        Parameter(help="number of training seeds, each with its own examples and order"),
     ] = 1
-    seed: Annotated[int, msgspec.Meta(ge=0, le=2**31), Parameter(help="the first of them")] = 0
+    seed: Annotated[int, msgspec.Meta(ge=0, le=2**31), Parameter(help="the first seed")] = 0
     limit: Annotated[
         int | None,
         msgspec.Meta(ge=1),
-        Parameter(help="entities to measure; without it those of the run"),
+        Parameter(help="number of entities to measure; default: those of the run"),
     ] = None
     train_limit: Annotated[
         int | None,
         msgspec.Meta(ge=1),
-        Parameter(help="most entities to make rows of; without it all the others"),
+        Parameter(help="largest number of entities to train on; default: all others"),
     ] = None
-    stages: Annotated[
-        Literal["sft", "dpo"], Parameter(help="where to end: after SFT, or after DPO (or RL) too")
-    ] = "dpo"
+    stages: Annotated[Literal["sft", "dpo"], Parameter(help="last stage: SFT, or DPO (or RL)")] = (
+        "dpo"
+    )
     train_data: Annotated[
         tuple[str, ...],
         Parameter(
             negative="",
-            help="another set to make rows of, by any name that --data of sayso run takes "
-            "(triviaqa, topics:people.txt); more of them by more such flags",
+            help="train on this data set instead, named as for --data of sayso run (triviaqa, "
+            "topics:people.txt); repeatable",
         ),
     ] = ()
     methods: Annotated[
         str | None,
         Parameter(
-            help="ways to ask for doubt that are measured beside: unc_few,pair_few,self_refine; "
-            "without it those of the run"
+            help="prompting methods to compare with: unc_few,pair_few,self_refine; default: those "
+            "of the run"
         ),
     ] = None
     resamples: Annotated[
@@ -358,44 +359,45 @@ class TrainConfig:
         float | None,
         Parameter(
             group=_ROWS,
-            help=f"share of right draws from which a fact is known {defaults('theta')}",
+            help=f"share of right samples from which a fact is known {defaults('theta')}",
         ),
     ] = None
     low: Annotated[
         float | None,
         Parameter(
             group=_ROWS,
-            help="share up to which it is unknown; between the two it is left out "
+            help="share of right samples up to which a fact is unknown; facts in between are left out "
             f"{defaults('low', 'all below theta')}",
         ),
     ] = None
     xi: Annotated[
         float | None,
-        Parameter(group=_ROWS, help=f"share of long-form rows in a mix {defaults('xi')}"),
+        Parameter(group=_ROWS, help=f"share of paragraphs in a mix {defaults('xi')}"),
     ] = None
     k: Annotated[
-        int | None, Parameter(group=_ROWS, help=f"draws of each short question {defaults('k')}")
+        int | None, Parameter(group=_ROWS, help=f"samples of each short question {defaults('k')}")
     ] = None
     style: Annotated[
         Style | None,
         Parameter(
             group=_ROWS,
             converter=_as_given,
-            help="Idk and LoGU rows as UNCLE trains; or a word of doubt at the value, in both "
-            f"forms alike {defaults('style')}",
+            help="paper: Idk and LoGU examples, as in UNCLE; known: a hedging word before the "
+            f"value, in both forms {defaults('style')}",
         ),
     ] = None
     paragraphs: Annotated[
         int | None,
         Parameter(
-            group=_ROWS, help=f"drawn paragraphs beside the one at T=0 {defaults('paragraphs')}"
+            group=_ROWS,
+            help=f"sampled paragraphs in addition to the one at T=0 {defaults('paragraphs')}",
         ),
     ] = None
     plain: Annotated[
         float | None,
         Parameter(
             group=_ROWS,
-            help="the model's own plain answers that come on top of --sft-rows, as a share "
+            help="the model's own plain answers to add to --sft-rows, as a share of them "
             f"{defaults('plain')}",
         ),
     ] = None
@@ -403,16 +405,16 @@ class TrainConfig:
         float | None,
         Parameter(
             group=_ROWS,
-            help="with --recipe calibrated: share of draws that agree with an answer from which it "
-            f"is worded without a hedge {defaults('plain_from')}",
+            help="with --recipe calibrated: share of agreeing samples from which an answer is "
+            f"worded without a hedge {defaults('plain_from')}",
         ),
     ] = None
     against: Annotated[
         float | None,
         Parameter(
             group=_ROWS,
-            help="with --style known, for DPO: pairs against a hedge beside one for it; more of "
-            "them keep known facts plain, fewer of them hedge more "
+            help="with --style known, for DPO: number of pairs against a hedge for each pair for "
+            "one; more keep known facts plain, fewer hedge more "
             f"{defaults('against', 'all there are')}",
         ),
     ] = None
@@ -420,8 +422,9 @@ class TrainConfig:
         Veracity | None,
         Parameter(
             group=_ROWS,
-            help="with --style paper: what says that a paragraph's fact is wrong, the judge's "
-            "verdict by the golds, claims checked against evidence, or agreement with short draws "
+            help="with --style paper: test for wrong facts in a paragraph: the judge's verdict "
+            "(gold), claims checked against passages (evidence), or agreement with the short "
+            "samples (consistency) "
             f"{defaults('veracity')}",
         ),
     ] = None
@@ -430,21 +433,21 @@ class TrainConfig:
         str | None,
         Parameter(
             group=_ROWS,
-            help="with --veracity evidence: the passages that claims are checked against, as "
-            "sayso index takes them; without it the built-in world or the data's golds",
+            help="with --veracity evidence: passages for checking claims, as for sayso index; "
+            "default: the built-in world or the data's gold answers",
         ),
     ] = None
     rows_by: Annotated[
         str | None,
         Parameter(
             group=_ROWS,
-            help="model that makes the rows of paragraphs: takes them apart, checks, re-words and "
-            "merges (hf:…, openai:… or a URL); without it rules do",
+            help="model that makes training examples from paragraphs (hf:…, openai:… or a URL); "
+            "default: rules",
         ),
     ] = None
     prompt_folder: Annotated[
         str | None,
-        Parameter(group=_ROWS, help="folder with your own prompt texts for --rows-by"),
+        Parameter(group=_ROWS, help="folder with your own prompts for --rows-by"),
     ] = None
 
     reward: Annotated[
@@ -452,24 +455,25 @@ class TrainConfig:
         Parameter(
             group=_RL,
             converter=_as_given,
-            help="right and sure 1, doubt 0, wrong and sure -cost; or how well the stated "
-            f"confidence fits {defaults('reward')}",
+            help="ternary: right and sure 1, hedged 0, wrong and sure -cost; brier: accuracy of "
+            f"the stated confidence {defaults('reward')}",
         ),
     ] = None
     cost: Annotated[
         float | None,
-        Parameter(group=_RL, help=f"of a wrong and sure answer (ternary) {defaults('cost')}"),
+        Parameter(group=_RL, help=f"cost of a wrong and sure answer (ternary) {defaults('cost')}"),
     ] = None
     choose: Annotated[
         Literal["any", "extremes"] | None,
         Parameter(
             group=_RL,
-            help="questions to ask: any, or those whose draws agree most and least "
+            help="questions to ask: any, or those whose samples agree most and least "
             f"{defaults('choose')}",
         ),
     ] = None
     rl_rows: Annotated[
-        int | None, Parameter(group=_RL, help=f"most questions to ask {defaults('rl.rows')}")
+        int | None,
+        Parameter(group=_RL, help=f"largest number of questions to ask {defaults('rl.rows')}"),
     ] = None
     rl_rate: Annotated[
         float | None, Parameter(group=_RL, help=f"learning rate {defaults('rl.rate')}")
@@ -479,23 +483,23 @@ class TrainConfig:
         int | None,
         Parameter(
             group=_TRAINING,
-            help=f"most rows of the recipe for SFT, --plain ones on top {defaults('sft.rows')}",
+            help=f"largest number of SFT examples, without --plain ones {defaults('sft.rows')}",
         ),
     ] = None
     dpo_rows: Annotated[
         int | None,
         Parameter(
             group=_TRAINING,
-            help=f"most pairs of the recipe for DPO, plain ones on top {defaults('dpo.rows')}",
+            help=f"largest number of DPO pairs, without plain ones {defaults('dpo.rows')}",
         ),
     ] = None
     sft_epochs: Annotated[
         float | None,
-        Parameter(group=_TRAINING, help=f"passes over them {defaults('sft.epochs')}"),
+        Parameter(group=_TRAINING, help=f"epochs of SFT {defaults('sft.epochs')}"),
     ] = None
     dpo_epochs: Annotated[
         float | None,
-        Parameter(group=_TRAINING, help=f"passes over them {defaults('dpo.epochs')}"),
+        Parameter(group=_TRAINING, help=f"epochs of DPO {defaults('dpo.epochs')}"),
     ] = None
     sft_rate: Annotated[
         float | None,
@@ -507,7 +511,9 @@ class TrainConfig:
     ] = None
     targets: Annotated[
         str | None,
-        Parameter(group=_TRAINING, help=f"linear modules that get adapters {defaults('targets')}"),
+        Parameter(
+            group=_TRAINING, help=f"linear modules that receive adapters {defaults('targets')}"
+        ),
     ] = None
     extra: Annotated[Mapping[str, Any], Parameter(parse=False)] = dataclasses.field(
         default_factory=dict
