@@ -366,7 +366,7 @@ class TrainConfig:
         float | None,
         Parameter(
             group=_ROWS,
-            help="share of right samples up to which a fact is unknown; facts in between are left out "
+            help="share of right samples up to which a fact is unknown; those between are left out "
             f"{defaults('low', 'all below theta')}",
         ),
     ] = None
