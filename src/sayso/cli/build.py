@@ -38,45 +38,48 @@ class Flags:
 
     domains: Annotated[
         Path | None,
-        Parameter(help="YAML file of domains; left out: UNCLE's five (people, companies, …)"),
+        Parameter(help="YAML file of domains; default: UNCLE's five (people, companies, …)"),
     ] = None
     sparql: Annotated[
-        bool, Parameter(help="ask a query service instead of reading a dump", negative="")
+        bool, Parameter(help="query a service instead of reading a dump", negative="")
     ] = False
-    endpoint: Annotated[str, Parameter(help="the query service's address")] = WIKIDATA
+    endpoint: Annotated[str, Parameter(help="address of the query service")] = WIKIDATA
     contact: Annotated[
         str,
-        Parameter(help="how the service's people can reach you (mail or page); or SAYSO_CONTACT"),
+        Parameter(help="your contact for the service's operators (mail or page); or SAYSO_CONTACT"),
     ] = ""
-    out: Annotated[Path, Parameter(help="folder of the benchmark")] = OUT
+    out: Annotated[Path, Parameter(help="output folder")] = OUT
     languages: Annotated[
-        str, Parameter(help="of labels, en,de: questions in the first; left out: as in the file")
+        str,
+        Parameter(
+            help="languages of labels, such as en,de; the first is asked; default: the file's"
+        ),
     ] = ""
-    as_of: Annotated[str, Parameter(help="day that the source describes, 2024-01-31")] = ""
+    as_of: Annotated[str, Parameter(help="date of the source, such as 2024-01-31")] = ""
     fresh_after: Annotated[
-        str, Parameter(help="put what is true only since after this day into a file of its own")
+        str, Parameter(help="write facts that became true after this day to a separate file")
     ] = ""
     templates: Annotated[
-        Path | None, Parameter(help="YAML file that adds to the table of questions")
+        Path | None, Parameter(help="YAML file with additional question templates")
     ] = None
     questions: Annotated[
-        str, Parameter(help="who words questions: templates, or a model, checked by round trip")
+        str, Parameter(help="wording of questions: templates, or a model, checked by round trip")
     ] = "templates"
-    twins: Annotated[int, Parameter(help="renamed entities of each domain, at most")] = 20
+    twins: Annotated[int, Parameter(help="largest number of renamed entities per domain")] = 20
     prompts: Annotated[
         int,
         Parameter(
-            help="prompts for each entity, over different aspects; each names at least 'least' of "
-            "them, so that an entity with few aspects has fewer"
+            help="number of prompts per entity, with different aspects; each names at least "
+            "'least' aspects, so an entity with few aspects has fewer prompts"
         ),
     ] = 1
-    workers: Annotated[int, Parameter(help="processes that read a folder of parts")] = 1
+    workers: Annotated[int, Parameter(help="number of processes for a folder of parts")] = 1
     review: Annotated[
-        bool, Parameter(help="stop for a look at the aspects before questions are made")
+        bool, Parameter(help="stop so that you can review the aspects before questions are made")
     ] = True
-    seed: Annotated[int, Parameter(help="of the sample of entities")] = 0
+    seed: Annotated[int, Parameter(help="seed for sampling entities")] = 0
     prompt_folder: Annotated[
-        Path | None, Parameter(help="folder with your own prompt texts, for --questions MODEL")
+        Path | None, Parameter(help="folder with your own prompts for --questions MODEL")
     ] = None
     json: Annotated[bool, Parameter(help="print the card as JSON", negative="")] = False
 
@@ -89,7 +92,7 @@ def build(
         Path | None,
         Parameter(
             help="a Wikidata JSON dump (.json, .json.gz, .json.bz2, .json.zst) or a folder of its "
-            "parts; or the folder of a build, to make questions of its reviewed aspects"
+            "parts; or a build's folder, to make questions from its reviewed aspects"
         ),
     ] = None,
     /,

@@ -40,12 +40,12 @@ class CheckFlags(Opening):
         str | None,
         Parameter(
             group=ENDPOINT,
-            help="dollars per million prompt and answer tokens, 0.15,0.60; else from a dated table",
+            help="dollars per million prompt and answer tokens (0.15,0.60); default: a table",
         ),
     ] = None
     model_version: Annotated[
         str | None,
-        Parameter(group=ENDPOINT, help="your name for what the endpoint serves now"),
+        Parameter(group=ENDPOINT, help="your name for the version that the endpoint serves now"),
     ] = None
 
     def options(self, model: str) -> dict[str, object]:
@@ -63,7 +63,7 @@ def check(
         str,
         Parameter(
             help="builtin, smollm2, hf:FOLDER, hf:HUB_ID, openai:NAME, or the URL of an endpoint; "
-            "several, with commas between or in a file, @FILE, are compared"
+            "several, separated by commas or in a file (@FILE), are compared"
         ),
     ],
     /,
@@ -93,55 +93,55 @@ class JudgeFlags:
     labelled: Annotated[
         Path | None,
         Parameter(
-            help="a JSONL file with question, golds, answer and a verdict, label or stance on each "
-            "line"
+            help="a JSONL file with question, golds, answer, and a verdict, label or stance on "
+            "each line"
         ),
     ] = None
     limit: Annotated[
         int | None,
         Parameter(
-            help="at most this many answers of each set; the result is then printed, not kept"
+            help="use at most this many answers of each set; the result is printed, but not stored"
         ),
     ] = None
-    verbose: Annotated[bool, Parameter(help="print how it reads each hedge too", negative="")] = (
-        False
-    )
+    verbose: Annotated[
+        bool, Parameter(help="also print its reading of each hedge", negative="")
+    ] = False
     json: Annotated[bool, Parameter(help="print the result as JSON", negative="")] = False
     prompt_folder: Annotated[
         Path | None, Parameter(help="folder with your own prompts for the judge")
     ] = None
     cache: Annotated[
         Path | None,
-        Parameter(help="folder where checks are kept; default SAYSO_CACHE, or your cache folder"),
+        Parameter(help="folder for stored checks; default: SAYSO_CACHE, or your cache folder"),
     ] = None
     judge_batch: Annotated[
         Batch,
         Parameter(
             group=JUDGE,
-            help="one call for all aspects of an answer (item), also for all draws (entity), or "
-            "one for each aspect (aspect)",
+            help="one call for all aspects of an answer (item), for all samples too (entity), or "
+            "for each aspect (aspect)",
         ),
     ] = "item"
     judge_mode: Annotated[
         Mode,
         Parameter(
-            group=JUDGE, help="stance and content in one call (one_pass), or in two (two_pass)"
+            group=JUDGE, help="read stance and content in one call (one_pass) or two (two_pass)"
         ),
     ] = "one_pass"
     judge_labels: Annotated[
         Labels,
         Parameter(
-            group=JUDGE, help="stance and content apart (stance), or the three labels of UNCLE"
+            group=JUDGE, help="separate stance and content (stance), or UNCLE's three labels"
         ),
     ] = "stance"
     max_cost: Annotated[
-        float | None, Parameter(group=ENDPOINT, help="dollars that this check may spend")
+        float | None, Parameter(group=ENDPOINT, help="stop after this many dollars")
     ] = None
     judge_price: Annotated[
         str | None,
         Parameter(
             group=ENDPOINT,
-            help="dollars per million prompt and answer tokens of the judge, 0.15,0.60",
+            help="judge's dollars per million prompt and answer tokens, such as 0.15,0.60",
         ),
     ] = None
     concurrency: Concurrency = None

@@ -24,7 +24,7 @@ from sayso.wikidata.quality import KINDS, card_near, findings
 
 data_app = cyclopts.App(
     name="data",
-    help="Look at question sets before a model is asked.",
+    help="Inspect question sets before you ask a model.",
     group_parameters=OPTIONS,
     help_epilogue=examples(
         "sayso data list", "sayso data show uncle", "sayso data check mine.jsonl"
@@ -33,12 +33,12 @@ data_app = cyclopts.App(
 data_app.command(
     "sayso.cli.data:list_sets",
     name="list",
-    help="List the question sets: what each holds, its license, what it suits, its hub id.",
+    help="List the question sets with content, license, suitable protocols and hub id.",
 )
 data_app.command(
     "sayso.cli.data:show",
     name="show",
-    help="Show the first questions of a set with their golds, as a run would ask them.",
+    help="Show the first questions of a set with their gold answers, as a run would ask them.",
 )
 
 #: findings of a kind that are printed
@@ -50,26 +50,26 @@ TEXT, NAMES = 300, 6
 @data_app.command(name="check")
 def check(
     data: Annotated[
-        str, Parameter(help="a set by name, or a file: everything that --data of sayso run takes")
+        str, Parameter(help="the name of a set, or a file, as for --data of sayso run")
     ],
     /,
     *,
     runs: Annotated[
         list[Path] | None,
         Parameter(
-            help="runs of sayso run uncle on this set, of unrelated models: golds that they agree "
-            "against are listed",
+            help="uncle runs of unrelated models on this set; lists gold answers that they "
+            "contradict in agreement",
             consume_multiple=True,
         ),
     ] = None,
-    all: Annotated[bool, Parameter(help="print all findings, not five of a kind")] = False,
+    all: Annotated[bool, Parameter(help="print all findings instead of five per kind")] = False,
     columns: Annotated[
-        str, Parameter(help="names of your columns: question=q,gold=answer (for file:FILE)")
+        str, Parameter(help="your column names: question=q,gold=answer (for file:FILE)")
     ] = "",
-    split: Annotated[str, Parameter(help="part of the set: test, dev or train")] = "test",
+    split: Annotated[str, Parameter(help="split of the set: test, dev or train")] = "test",
     json: Annotated[bool, Parameter(help="print every finding as JSON", negative="")] = False,
 ) -> None:
-    """Find duplicates, golds in questions, ambiguous entities, empty strata, disputed golds."""
+    """Find duplicates, revealed gold answers, ambiguous entities, empty strata, disputed golds."""
     data = with_columns(data, columns)
     loaded = datasets.load(data, split=split, limit=0)
     path = Path(data.partition(":")[2] if not Path(data).exists() else data)
@@ -117,11 +117,11 @@ def _wrong(run: Path) -> tuple[str, dict[str, str]]:
 def list_sets(
     *,
     protocol: Annotated[
-        str, Parameter(name="--for", help="only sets that suit this protocol, such as selective")
+        str, Parameter(name="--for", help="only sets for this protocol, such as selective")
     ] = "",
     json: Annotated[bool, Parameter(help="print everything as JSON", negative="")] = False,
 ) -> None:
-    """List the question sets: what each holds, its size and license, what it suits, its hub id."""
+    """List the question sets with content, size, license, suitable protocols and hub id."""
     known = sorted({name for entry in CATALOGUE.values() for name in entry.suits})
     if protocol and protocol not in known:
         raise InputError(f"--for {protocol!r}: expected one of {', '.join(known)}")
@@ -143,22 +143,24 @@ def list_sets(
 
 def show(
     data: Annotated[
-        str, Parameter(help="a set by name, or a file: everything that --data of sayso run takes")
+        str, Parameter(help="the name of a set, or a file, as for --data of sayso run")
     ],
     /,
     *,
-    number: Annotated[int, Parameter(name=["-n", "--number"], help="questions to show")] = 3,
+    number: Annotated[
+        int, Parameter(name=["-n", "--number"], help="number of questions to show")
+    ] = 3,
     columns: Annotated[
-        str, Parameter(help="names of your columns: question=q,gold=answer (for file:FILE)")
+        str, Parameter(help="your column names: question=q,gold=answer (for file:FILE)")
     ] = "",
-    split: Annotated[str, Parameter(help="part of the set: test, dev or train")] = "test",
+    split: Annotated[str, Parameter(help="split of the set: test, dev or train")] = "test",
     domain: Annotated[
         tuple[str, ...],
-        Parameter(help="only this domain; can be given again", negative="", show_default=False),
+        Parameter(help="only this domain; repeatable", negative="", show_default=False),
     ] = (),
     json: Annotated[bool, Parameter(help="print everything as JSON", negative="")] = False,
 ) -> None:
-    """Show the first questions of a set with their golds, as a run would ask them."""
+    """Show the first questions of a set with their gold answers, as a run would ask them."""
     if number < 1:
         raise InputError(f"-n {number}: expected a number of questions from 1")
     name = with_columns(data, columns)

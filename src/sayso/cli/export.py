@@ -15,17 +15,15 @@ def export(
     run: Annotated[Path, Parameter(help="a run folder")],
     out: Annotated[
         Path,
-        Parameter(
-            help="the file to write; its ending says how: .csv, .tsv, .xlsx, .jsonl, .parquet"
-        ),
+        Parameter(help="output file: .csv, .tsv, .xlsx, .jsonl or .parquet"),
     ],
     /,
     *,
     force: Annotated[
-        bool, Parameter(help="replace a file that sayso export did not write", negative="")
+        bool, Parameter(help="overwrite a file that sayso export did not write", negative="")
     ] = False,
 ) -> None:
-    """Write a run's answers as one table: a row for each short answer and each aspect of a text.
+    """Write a run's answers as a table with a row for each short answer and aspect of a text.
 
     With what was asked, the golds, what the judge read, and the draws that say what is known.
     """

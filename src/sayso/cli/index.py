@@ -24,18 +24,16 @@ class Flags:
     """The flags of ``sayso index``."""
 
     out: Annotated[
-        Path | None, Parameter(help="file of the index; left out: one in your cache folder")
+        Path | None, Parameter(help="file of the index; default: in your cache folder")
     ] = None
     workers: Annotated[
         int | None,
-        Parameter(help="processes that read beside the one that writes; left out: by size"),
+        Parameter(help="number of reading processes; default: depends on the size"),
     ] = None
-    tokens: Annotated[
-        int, Parameter(help="words and marks of punctuation that a passage has at most")
-    ] = 256
-    search: Annotated[str | None, Parameter(help="print the passages that this text finds")] = None
-    title: Annotated[str, Parameter(help="search only what the source has under this title")] = ""
-    k: Annotated[int, Parameter(name=["-k", "--k"], help="passages to print")] = 5
+    tokens: Annotated[int, Parameter(help="most words and punctuation marks in a passage")] = 256
+    search: Annotated[str | None, Parameter(help="print the passages found for this text")] = None
+    title: Annotated[str, Parameter(help="search only under this title")] = ""
+    k: Annotated[int, Parameter(name=["-k", "--k"], help="number of passages to print")] = 5
     json: Annotated[
         bool, Parameter(help="print everything as JSON instead of lines", negative="")
     ] = False
@@ -49,7 +47,7 @@ def index(
         str,
         Parameter(
             help="passages or documents to search: a .jsonl, .json, .parquet or .tsv file with "
-            "columns title and text (.gz and .bz2 too), FActScore's .db, records in UNCLE's "
+            "columns title and text (also .gz and .bz2), FActScore's .db, records in UNCLE's "
             "format, a folder of these or of .txt and .md files, builtin; or an index"
         ),
     ],

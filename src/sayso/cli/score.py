@@ -30,134 +30,139 @@ class Flags(Opening):
     """The flags of ``sayso score``."""
 
     out: Annotated[
-        Path | None, Parameter(help="where to write; left out: FILE.scored beside the input")
+        Path | None, Parameter(help="output file; default: FILE.scored next to the input")
     ] = None
     report: Annotated[
         Path | None,
-        Parameter(help="write a page too: leaderboard, scatters against length, audits (.html)"),
+        Parameter(help="also write a page (.html): leaderboard, plots against length, audits"),
     ] = None
     force: Annotated[
         bool,
         Parameter(
-            help="replace a file at --out or --report that sayso score did not write", negative=""
+            help="overwrite a file at --out or --report that sayso score did not write", negative=""
         ),
     ] = False
     methods: Annotated[
-        str, Parameter(help="names of scores, a,b; left out: every one that the file allows")
+        str, Parameter(help="names of scores, such as a,b; default: all that the file supports")
     ] = ""
-    columns: Annotated[
-        str, Parameter(help="names of your columns: answer=response,gold=reference")
-    ] = ""
+    columns: Annotated[str, Parameter(help="your column names: answer=response,gold=reference")] = (
+        ""
+    )
     requests: Annotated[
-        Path | None, Parameter(help="the input of the batch, which holds its questions")
+        Path | None, Parameter(help="input file of the batch, with its questions")
     ] = None
     golds: Annotated[
         Path | None,
         Parameter(
-            help="a file of golds with custom_id (or id) and gold: joined to the answers by id; "
-            "the output of a batch needs it"
+            help="a file with custom_id (or id) and gold, joined to the answers by id; needed for "
+            "batch output"
         ),
     ] = None
     format: Annotated[
-        Format | None, Parameter(help="format of the file, if its rows do not show it")
+        Format | None, Parameter(help="format of the file, if its rows do not reveal it")
     ] = None
     model: Annotated[
         str | None,
         Parameter(
-            help="the model that gave the answers (hf:FOLDER or hf:HUB_ID, builtin): it reads them "
-            "and fills in token probabilities; nothing is generated without --ask"
+            help="the model that gave the answers (hf:FOLDER or hf:HUB_ID, builtin); it reads them "
+            "to add token probabilities, and generates nothing without --ask"
         ),
     ] = None
     nli: Annotated[
         str | None,
         Parameter(
-            help="what compares meanings: rules (offline), a folder or hub id of a model for "
-            "natural-language inference, llm:MODEL; left out: microsoft/deberta-large-mnli where "
-            "its weights are, else rules"
+            help="comparison of meanings: rules (offline), a folder or hub id of an NLI model, or "
+            "llm:MODEL; default: microsoft/deberta-large-mnli if its weights are on this "
+            "machine, else rules"
         ),
     ] = None
     gold_metric: Annotated[
         str,
         Parameter(
-            help="what grades answers where people gave no verdict: rules, exact_match, contains, "
+            help="grader of answers without a human verdict: rules, exact_match, contains, "
             "rouge_l, squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see "
-            "the question), or file:NAME for a column of verdicts (1 or 0, true or false) or what "
-            "a log's own metric said"
+            "the question), or file:NAME for a column of verdicts (1 or 0, true or false) or a "
+            "log's own metric"
         ),
     ] = "rules"
     ask: Annotated[
         bool,
         Parameter(
-            help="ask --model, endpoints too, how sure it is of each answer and whether it is "
-            "true: seven requests a row; --methods verbalized_two_step makes it one, and "
-            "selfcheck_prompt one for each sentence and sample",
+            help="ask --model (or an endpoint) how confident it is in each answer and if it is "
+            "true: seven requests a row, or one with --methods verbalized_two_step; "
+            "selfcheck_prompt takes one per sentence and sample",
             negative="",
         ),
     ] = False
     panel: Annotated[
         str,
         Parameter(
-            help="models that say of each answer whether it is true, without a gold (a,b): "
-            "judge_panel; one request a row each"
+            help="models that judge each answer without a gold answer (a,b), for judge_panel; one "
+            "request per row and model"
         ),
     ] = ""
     examples: Annotated[
         int,
         Parameter(
-            help="labeled rows shown to --model before it says whether an answer is true "
-            "(p_true_few; the papers show 20); they are not scored by it; 0: none"
+            help="number of labeled rows shown to --model as examples for P(True) (p_true_few; the "
+            "papers use 20); these rows get no such score; 0: none"
         ),
     ] = 0
     prompt_folder: Annotated[
-        Path | None, Parameter(help="folder with your own prompt texts for --ask")
+        Path | None, Parameter(help="folder with your own prompts for --ask")
     ] = None
     layer: Annotated[
-        int, Parameter(help="layer of the hidden state for P(IK): 0 = embeddings, -1 = the last")
+        int,
+        Parameter(
+            help="layer of the hidden state for P(IK): 0 is the embeddings, -1 the last layer"
+        ),
     ] = -1
-    position: Annotated[Position, Parameter(help="token whose hidden state P(IK) learns from")] = (
+    position: Annotated[Position, Parameter(help="token whose hidden state P(IK) uses")] = (
         "second_last_answer"
     )
     token_level: Annotated[
-        bool, Parameter(help="write tokens with their probabilities too", negative="")
+        bool, Parameter(help="also write tokens with their probabilities", negative="")
     ] = False
     lax: Annotated[
         bool,
         Parameter(
-            help="same meaning = neither contradicts, instead of each entails the other",
+            help="same meaning if neither text contradicts (default: if each entails the other)",
             negative="",
         ),
     ] = False
     unconditioned: Annotated[
-        bool, Parameter(help="compare answers without their question before them", negative="")
+        bool, Parameter(help="compare answers without the question in front", negative="")
     ] = False
     cache: Annotated[
         Path | None,
-        Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
+        Parameter(help="folder of stored replies; default: SAYSO_CACHE, or your cache folder"),
     ] = None
     max_cost: Annotated[
         float | None,
         Parameter(
             group=ENDPOINT,
-            help="dollars that llm:, --ask and --panel may cost; it stops then, keeps what was "
-            "paid, and the same command goes on",
+            help="stop after this many dollars for llm:, --ask and --panel; replies are kept, and "
+            "the same command resumes",
         ),
     ] = None
     price: Annotated[
         str | None,
-        Parameter(group=ENDPOINT, help="dollars per million tokens of an endpoint, 0.15,0.60"),
+        Parameter(
+            group=ENDPOINT, help="dollars per million prompt and answer tokens, such as 0.15,0.60"
+        ),
     ] = None
     seed: Annotated[int, Parameter(help="seed of the resampling")] = 0
     jobs: Annotated[
         int | None,
         Parameter(
-            help="processes that score a long file where no model is asked or loaded; left out: "
-            "all cores; the result is the same for any number"
+            help="number of processes for a long file without a model; default: all cores; the "
+            "result is the same for any number"
         ),
     ] = None
     verbose: Annotated[
         bool,
         Parameter(
-            help="list the scores that were not computed, and why, and print every audit",
+            help="also list the scores that were not computed and why, and every audit",
             negative="",
         ),
     ] = False
@@ -174,7 +179,7 @@ def score(
         Path,
         Parameter(
             help="answers: .jsonl, .json, .parquet, .csv or .tsv with columns question, answer, "
-            "samples, token_logprobs, sample_token_logprobs, gold, human, context (what there is); "
+            "samples, token_logprobs, sample_token_logprobs, gold, human, context (any of these); "
             "samples_*.jsonl of lm-evaluation-harness; an .eval log of Inspect; the output of an "
             "OpenAI batch"
         ),

@@ -63,36 +63,41 @@ class StudyFlags(Opening):
         Names,
         Parameter(help="data sets, named as for sayso run; default: the set that fits the models"),
     ] = ()
-    protocols: Annotated[Names, Parameter(help="protocols; left out: all")] = ()
+    protocols: Annotated[Names, Parameter(help="protocols; default: all")] = ()
     answers: Annotated[
         Names,
         Parameter(
-            help="in place of data, files of answers that exist (docs/answers.md); --models then "
-            "chooses among those that answered"
+            help="files of existing answers instead of data (docs/answers.md); --models then "
+            "selects from the models in them"
         ),
     ] = ()
     columns: Annotated[
-        str, Parameter(help="with --answers: names of your columns, question=q,gold=answer")
+        str, Parameter(help="with --answers: your column names, such as question=q,gold=answer")
     ] = ""
     logprobs: Annotated[
-        LogprobKind | None, Parameter(help="with --answers: what their log-probabilities are")
+        LogprobKind | None, Parameter(help="with --answers: the kind of their log-probabilities")
     ] = None
     out: Annotated[
         Path | None,
-        Parameter(help="folder of the page, the tables and the runs; else one under studies/"),
+        Parameter(help="folder for the page, the tables and the runs; default: under studies/"),
     ] = None
-    limit: Annotated[int | None, Parameter(help="entities of each data set; 0: all")] = None
-    seed: Annotated[int | None, Parameter(help="seed of the choice of entities and draws")] = None
-    judge: Annotated[str | None, Parameter(help="who reads the answers, as for sayso run")] = None
+    limit: Annotated[int | None, Parameter(help="number of entities per data set; 0: all")] = None
+    seed: Annotated[int | None, Parameter(help="seed for choosing entities and for sampling")] = (
+        None
+    )
+    judge: Annotated[str | None, Parameter(help="the judge, as for sayso run")] = None
     cache: Annotated[
         Path | None, Parameter(help="folder of stored replies, shared by all runs")
     ] = None
     max_cost: Annotated[
-        float | None, Parameter(group=ENDPOINT, help="dollars that the whole study may spend")
+        float | None, Parameter(group=ENDPOINT, help="stop the study after this many dollars")
     ] = None
     price: Annotated[
         str | None,
-        Parameter(group=ENDPOINT, help="dollars per million tokens of every model, 0.15,0.60"),
+        Parameter(
+            group=ENDPOINT,
+            help="dollars per million prompt and answer tokens of every model, such as 0.15,0.60",
+        ),
     ] = None
     batch_files: BatchFiles = False
     engine: EngineName = ""
@@ -100,20 +105,20 @@ class StudyFlags(Opening):
     ray_actors: RayActors = None
     jobs: Jobs = None
     layout: Annotated[
-        Names, Parameter(help="print these tables or figures of a paper; on the page too")
+        Names, Parameter(help="print these tables or figures of a paper, and add them to the page")
     ] = ()
-    layouts: Annotated[bool, Parameter(help="list the layouts that there are", negative="")] = False
+    layouts: Annotated[bool, Parameter(help="list the available layouts", negative="")] = False
     allow: Annotated[
-        Names, Parameter(help="settings that runs may differ in besides the model: judge")
+        Names, Parameter(help="settings that may differ between runs, such as judge")
     ] = ()
     resamples: Annotated[int, Parameter(help="bootstrap resamples of entities")] = 1000
     dry_run: Annotated[
         bool,
-        Parameter(help="print requests, tokens and price of all cells; ask nothing", negative=""),
+        Parameter(help="print requests, tokens and price of all cells; send nothing", negative=""),
     ] = False
     json: Annotated[bool, Parameter(help="print every number as JSON", negative="")] = False
     verbose: Annotated[
-        bool, Parameter(help="print the numbers of each data set too", negative="")
+        bool, Parameter(help="also print the numbers of each data set", negative="")
     ] = False
 
     def spec(self) -> dict[str, Any]:
@@ -135,7 +140,7 @@ NO_FLAGS = StudyFlags()
 def study(
     *sources: Annotated[
         Path,
-        Parameter(help="a YAML file that names models, data and protocols; or folders of runs"),
+        Parameter(help="a YAML file with models, data and protocols; or folders of runs"),
     ],
     flags: Annotated[StudyFlags, Parameter(name="*")] = NO_FLAGS,
 ) -> int:

@@ -23,38 +23,34 @@ from sayso.train.training import estimate, estimated_text, fit, sweep
 class Flags:
     """Flags that decide no training: where everything is, what else is written, what is printed."""
 
-    out: Annotated[
-        Path | None, Parameter(help="folder of everything; without it a name beside the run")
-    ] = None
+    out: Annotated[Path | None, Parameter(help="output folder; default: next to the run")] = None
     export: Annotated[
         Literal["trl", "llama-factory", "llama-factory-sharegpt"] | None,
-        Parameter(help="write rows for another trainer, and train nothing"),
+        Parameter(help="write training data for another trainer, and train nothing"),
     ] = None
     sweep: Annotated[
         Literal["xi", "theta", "plain_from"] | None,
-        Parameter(help="train once for each of several values of a setting, and compare them"),
+        Parameter(help="train once for each value of this setting, and compare the results"),
     ] = None
     values: Annotated[
-        str, Parameter(help="values of --sweep, e.g. 0.1,0.5,0.9; without it a grid")
+        str, Parameter(help="values of --sweep, such as 0.1,0.5,0.9; default: a grid")
     ] = ""
     data: Annotated[
-        str | None, Parameter(help="where the run's data are now, if they were a file that moved")
+        str | None, Parameter(help="new place of the run's data, if their file was moved")
     ] = None
-    judge: Annotated[
-        str | None, Parameter(help="the run's judge, if it is named otherwise now")
-    ] = None
+    judge: Annotated[str | None, Parameter(help="the run's judge, if its name has changed")] = None
     cache: Annotated[
-        Path | None, Parameter(help="folder of stored replies; without it that of the run")
+        Path | None, Parameter(help="folder of stored replies; default: the run's")
     ] = None
     dry_run: Annotated[
         bool,
         Parameter(
-            help="print what would be drawn, trained and written; load no weights, ask nothing",
+            help="print what would be sampled, trained and written; load no weights, send nothing",
             negative="",
         ),
     ] = False
     json: Annotated[
-        bool, Parameter(help="print everything found as JSON instead of the table", negative="")
+        bool, Parameter(help="print all results as JSON instead of the table", negative="")
     ] = False
 
     def opened(self) -> dict[str, Any]:
@@ -68,7 +64,7 @@ class Flags:
 
 
 def train(
-    run: Annotated[Path, Parameter(help="a finished run of `sayso run uncle` of the base model")],
+    run: Annotated[Path, Parameter(help="a finished uncle run of the base model")],
     /,
     *,
     config: Annotated[TrainConfig, Parameter(name="*")] = TrainConfig(),  # noqa: B008 - frozen
