@@ -41,10 +41,10 @@ def _answer_table(samples: Samples, name: str, identical: float) -> np.ndarray:
 
 
 def exact_match_rate(samples: Samples) -> float:
-    """1 - share of the draws that are the answer, whatever case and spacing.
+    """1 - share of the samples that equal the answer, ignoring case and spacing.
 
     Range 0..1. Needs: answer, draws. Source: Cole et al. 2023 (repetition). Read: for short answers
-    only; long ones never repeat.
+    only, because long ones never repeat.
     """
     answer = " ".join(the_answer(samples).text.casefold().split())
     draws = [" ".join(draw.text.casefold().split()) for draw in the_draws(samples)]
@@ -74,8 +74,8 @@ def semantic_density(samples: Samples) -> float:
 
     p_i = exp(mean log-probability) of draw i, K averaged over both directions. Range 0..1. Needs:
     answer, draws, draws.logprobs, nli:answer, contradiction. Source: Qiu and Miikkulainen 2024,
-    arXiv 2405.13845, with the NLI distance of their Equation 8. Read: 0 = the answer is where the
-    draws are.
+    arXiv 2405.13845, with the NLI distance of their Equation 8. Read: 0 = the answer agrees with
+    the samples.
     """
     entails = _answer_table(samples, "answer_entail", 1.0)
     denies = _answer_table(samples, "answer_contra", 0.0)
@@ -104,8 +104,8 @@ def luq(samples: Samples) -> float:
     """1 - mean over sentences of the mean over draws of P(entails) / (P(entails) + P(contradicts)).
 
     Range 0..1. Needs: draws, nli:sentences. Source: Zhang et al. 2024 (LUQ, sentence level). Read:
-    0 = every draw supports every sentence. For one answer it equals selfcheck_nli: kept as users
-    look for either name.
+    0 = every draw supports every sentence. For one answer it equals selfcheck_nli; kept because
+    users look for both names.
     """
     return selfcheck_nli(samples)
 
@@ -145,7 +145,7 @@ def selfcheck_ngram(samples: Samples) -> float:
     """Mean surprise of the answer's words under the unigram counts of draws and answer.
 
     Range 0..inf. Needs: answer, draws. Source: Manakul et al. 2023 (SelfCheckGPT, unigram, avg).
-    Read: rare words that the draws do not repeat raise it.
+    Read: rare words that the samples do not repeat raise it.
     """
     return mean(np.asarray(_surprise(samples)))
 
@@ -154,6 +154,6 @@ def selfcheck_ngram_max(samples: Samples) -> float:
     """Largest surprise of a word of the answer under the unigram counts of draws and answer.
 
     Range 0..inf. Needs: answer, draws. Source: Manakul et al. 2023 (SelfCheckGPT, unigram, max).
-    Read: one word that no draw repeats suffices.
+    Read: one word that no sample repeats suffices.
     """
     return max(_surprise(samples))

@@ -45,10 +45,10 @@ def p_true(samples: Samples) -> float:
 
 
 def p_true_few(samples: Samples) -> float:
-    """1 - P(True) / (P(True) + P(False)), asked behind labeled examples of other questions.
+    """1 - P(True) / (P(True) + P(False)), asked after labeled examples of other questions.
 
     Range 0..1. Needs: ptrue:few. Source: Kadavath et al. 2022 with examples, the paper's P(True).
-    Read: as p_true, the letters calibrated by answers known to be right or wrong.
+    Read: as p_true, calibrated by labeled answers.
     """
     return _normalized(*_true_false(samples.true_false_few))
 
@@ -57,13 +57,13 @@ def p_true_raw(samples: Samples) -> float:
     """1 - P(True), not normalized against P(False).
 
     Range 0..1. Needs: ptrue. Source: Kadavath et al. 2022 as in the official code. Read: as p_true,
-    but high also when the model says neither.
+    but also high if the model says neither.
     """
     return 1 - _true_false(samples.true_false)[0]
 
 
 def p_true_sampled(samples: Samples) -> float:
-    """1 - share of the sampled replies that called the answer true; unread ones are left out.
+    """1 - share of the sampled replies that called the answer true; unreadable ones are left out.
 
     Range 0..1. Needs: said_true. Source: Tian et al. 2023 (sampled P(True)). Read: as p_true,
     without log-probabilities.
@@ -80,19 +80,19 @@ def verbalized(way: str) -> Callable[[Samples], float]:
     def score(samples: Samples) -> float:
         return 1 - fraction(samples.stated.get(way), f"stated confidence ({way})")
 
-    score.__doc__ = f"""1 - the confidence that the model put into words: {_WAYS[way]}.
+    score.__doc__ = f"""1 - the confidence that the model stated: {_WAYS[way]}.
 
     Range 0..1. Needs: stated:{way}. Source: Tian et al. 2023, arXiv 2305.14975. Read: the model's
-    word for it; few distinct values, so many ties.
+    own statement; few distinct values, so many ties.
     """
     return score
 
 
 def judge_panel(samples: Samples) -> float:
-    """1 - mean over judges of P(correct), as they said before seeing a gold.
+    """1 - mean over judges of P(correct), stated before seeing a gold answer.
 
-    Range 0..1. Needs: judged. Source: Verga et al. 2024 (panels). Read: a judge without a verdict
-    is left out; one of the subject's own family shares its mistakes.
+    Range 0..1. Needs: judged. Source: Verga et al. 2024 (panels). Read: judges without a verdict
+    are left out; a judge of the model's own family shares its errors.
     """
     verdicts = [
         fraction(value, f"judgment of {name}")

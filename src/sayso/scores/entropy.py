@@ -222,7 +222,7 @@ def naive(kind: NaiveKind) -> Callable[[Samples], float]:
     score.__doc__ = f"""{_NAIVE[kind]}
 
     Range 0..inf. Needs: draws, draws.logprobs. Source: kind {kind!r} of :func:`naive_entropy`.
-    Read: how unlikely the model's own draws are to it.
+    Read: how unlikely the model finds its own samples.
     """
     return score
 
@@ -241,8 +241,8 @@ def semantic(
     span = {"rao": "0..log k", "mc": "-inf..inf" if below_zero else "0..inf", "direct": "0..inf"}
     read = {
         "rao": "0 = all draws mean the same",
-        "mc": "how unlikely the meanings are that were drawn; not 0 where all are the same",
-        "direct": "small where one meaning holds the mass, and where no string has any",
+        "mc": "how unlikely the sampled meanings are; not 0 if all are the same",
+        "direct": "small if one meaning has most of the probability, and if no string has much",
     }
     score.__doc__ = f"""Entropy over meanings: {estimator}, {"mean" if length_norm else "sum"} of
     token log-probabilities, {"each string once" if unique else "all draws"}.
@@ -265,6 +265,7 @@ def discrete(samples: Samples) -> float:
 def sets(samples: Samples) -> float:
     """Number of different meanings among the draws.
 
-    Range 1..k. Needs: draws, clusters. Source: Kuhn et al. 2023. Read: as it says; many ties.
+    Range 1..k. Needs: draws, clusters. Source: Kuhn et al. 2023. Read: the number itself; many
+    ties.
     """
     return float(_known(num_sets(the_clusters(samples))))

@@ -114,7 +114,7 @@ def eccentricity(kind: Kind) -> Callable[[Samples], float]:
         "Norm of the draws' centered coordinates in the eigenvectors of L below 0.9",
         "0..sqrt(k)",
         kind,
-        "0 = all draws in one place.",
+        "0 = all samples are at one point.",
     )
     return score
 
@@ -134,7 +134,7 @@ def kernel_language_entropy(samples: Samples) -> float:
 
     Edges P(entails) + P(neutral)/2, both directions added; L = D - W; the kernel scaled to a unit
     diagonal and divided by k. Range 0..log k. Needs: draws, nli, contradiction. Source: Nikitin et
-    al. 2024, arXiv 2405.20003. Read: as semantic entropy, with meanings that may overlap.
+    al. 2024, arXiv 2405.20003. Read: as semantic entropy, but meanings may overlap.
     """
     entails, denies = draw_table(samples, "entail", 1.0), draw_table(samples, "contra", 0.0)
     one_way = entails + np.maximum(0, 1 - entails - denies) / 2

@@ -23,16 +23,16 @@ CPMI_ENTROPY, CPMI_WEIGHT = 0.0656, 3.599
 
 
 def length_words(samples: Samples) -> float:
-    """Number of words of the answer: the mandatory baseline, no uncertainty at all.
+    """Number of words of the answer: the baseline; not an uncertainty score.
 
     Range 0..inf. Needs: answer. Source: Santilli et al., arXiv 2504.13677. Read: a score that does
-    not beat this row may be length in disguise.
+    not beat this row may only measure length.
     """
     return float(len(the_answer(samples).text.split()))
 
 
 def length_tokens(samples: Samples) -> float:
-    """Number of tokens of the answer: the mandatory baseline in the unit that scores grow with.
+    """Number of tokens of the answer: the baseline in the unit that scores grow with.
 
     Range 1..inf. Needs: logprobs. Source: Santilli et al., arXiv 2504.13677. Read: as length_words.
     """
@@ -43,7 +43,7 @@ def sequence_probability(samples: Samples) -> float:
     """-sum_t l_t, the negative log-probability of the answer.
 
     Range 0..inf. Needs: logprobs. Source: ranks as -prod p without underflow; also
-    called maximum sequence probability. Read: grows with length, so audit it for length.
+    called maximum sequence probability. Read: grows with length, so check it against length.
     """
     return float(-np.add.reduce(answer_array(samples, "logprobs")))
 
@@ -52,7 +52,7 @@ def perplexity(samples: Samples) -> float:
     """exp(-(1/T) sum_t l_t).
 
     Range 1..inf. Needs: logprobs. Source: Fomicheva et al. 2020. Read: 1 = every token was certain;
-    4 = as unsure as between four equal tokens. Does not grow with length.
+    4 = as uncertain as among four equal tokens. Does not grow with length.
     """
     # Beyond e^700 a float ends; no answer of a model is there, so the value stays finite.
     return float(np.exp(min(700.0, -mean(answer_array(samples, "logprobs")))))
@@ -61,8 +61,8 @@ def perplexity(samples: Samples) -> float:
 def mean_token_entropy(samples: Samples) -> float:
     """(1/T) sum_t H_t over the full vocabulary.
 
-    Range 0..log V. Needs: entropies. Source: Fomicheva et al. 2020. Read: the mean number of nats
-    the model was undecided by at a token, whichever it took.
+    Range 0..log V. Needs: entropies. Source: Fomicheva et al. 2020. Read: the mean uncertainty at a
+    token, in nats, whichever token was sampled.
     """
     return mean(answer_array(samples, "entropies"))
 
@@ -70,8 +70,8 @@ def mean_token_entropy(samples: Samples) -> float:
 def max_token_entropy(samples: Samples) -> float:
     """max_t H_t: the entropy at the least certain step.
 
-    Range 0..log V. Needs: entropies. Source: Fadeeva et al. 2023 (lm-polygraph). Read: one unsure
-    step suffices; grows a little with length.
+    Range 0..log V. Needs: entropies. Source: Fadeeva et al. 2023 (lm-polygraph). Read: one
+    uncertain step suffices; grows slightly with length.
     """
     return float(np.maximum.reduce(answer_array(samples, "entropies")))
 
@@ -80,7 +80,7 @@ def min_token_probability(samples: Samples) -> float:
     """max_t -l_t: the surprise of the least likely token.
 
     Range 0..inf. Needs: logprobs. Source: Manakul et al. 2023 (SelfCheckGPT, Max(-log p)). Read:
-    one unlikely token suffices; grows a little with length.
+    one unlikely token suffices; grows slightly with length.
     """
     return float(-np.minimum.reduce(answer_array(samples, "logprobs")))
 
@@ -143,7 +143,7 @@ def conditional_pmi(samples: Samples) -> float:
     """-(1/T) sum_t (l_t - w [H_t >= tau] l_t without the question), tau .0656 nats, w 3.599.
 
     Range -inf..inf. Needs: logprobs, entropies, unconditional. Source: van der Poel et al. 2022,
-    arXiv 2210.13210. Read: as pmi, corrected only where the model was unsure.
+    arXiv 2210.13210. Read: as pmi, corrected only where the model was uncertain.
     """
     given, alone = _two(samples)
     unsure = answer_array(samples, "entropies") >= CPMI_ENTROPY
@@ -173,7 +173,7 @@ def cocoa_probability(samples: Samples) -> float:
     """(-sum_t l_t) x (1 - mean similarity of the draws to the answer).
 
     Range 0..inf. Needs: logprobs, draws, similarity:answer. Source: Vashurin et al. 2025, arXiv
-    2502.04964 (CoCoA, MSP). Read: 0 when sure or when all draws say the same.
+    2502.04964 (CoCoA, MSP). Read: 0 if the model is certain or all samples agree.
     """
     return sequence_probability(samples) * _dissimilarity(samples)
 

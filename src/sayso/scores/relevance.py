@@ -43,8 +43,8 @@ def token_sar(samples: Samples) -> float:
 
     Similarity: F1 of the content words of question and answer, in place of the paper's
     cross-encoder; where no token matters all weigh alike. Range 0..inf. Needs: logprobs, relevance.
-    Source: Duan et al. 2024, arXiv 2307.01379 (TokenSAR). Read: how unlikely the words that say
-    something are, whatever stands around them.
+    Source: Duan et al. 2024, arXiv 2307.01379 (TokenSAR). Read: how unlikely the content words are,
+    ignoring the words around them.
     """
     answer = the_answer(samples)
     return _token_sar(array(answer, "logprobs"), array(answer, "relevance"), "the answer")
@@ -66,7 +66,7 @@ def sentence_sar(samples: Samples) -> float:
 
     g: ROUGE-L, in place of the paper's cross-encoder. Range -inf..inf. Needs: draws,
     draws.logprobs, similarity. Source: Duan et al. 2024, arXiv 2307.01379 (SentenceSAR). Read: low
-    where likely draws resemble each other.
+    if likely samples are similar.
     """
     the_draws(samples, 2)
     log_p = np.asarray([np.add.reduce(row) for row in draw_arrays(samples, "logprobs")])
@@ -78,7 +78,7 @@ def sar(samples: Samples) -> float:
 
     g and the relevance of tokens by words, in place of the paper's cross-encoder. Range -inf..inf.
     Needs: draws, draws.logprobs, draws.relevance, similarity. Source: Duan et al. 2024, arXiv
-    2307.01379 (SAR). Read: as sentence_sar, not growing with words that say nothing.
+    2307.01379 (SAR). Read: as sentence_sar, but does not grow with words without content.
     """
     the_draws(samples, 2)
     rows = draw_arrays(samples, "logprobs"), draw_arrays(samples, "relevance")
@@ -92,7 +92,7 @@ def mars(samples: Samples) -> float:
     Importance: content words that the question does not hold share it alike, and each word's
     tokens its part, in place of the paper's trained model of phrases; where there are none all
     tokens share it. Range 0..inf. Needs: logprobs, importance. Source: Bakman et al. 2024, arXiv
-    2402.11756 (MARS, as confidence). Read: between perplexity's logarithm and token_sar.
+    2402.11756 (MARS, as confidence). Read: between log perplexity and token_sar.
     """
     logprobs = array(the_answer(samples), "logprobs")
     importance = array(the_answer(samples), "importance")
@@ -107,7 +107,7 @@ def ccp(samples: Samples) -> float:
     Compared are the texts up to the token, behind the question, where the paper compares words;
     all tokens count, where its claims leave out function words. Range 0..inf. Needs: logprobs,
     nli:alternatives. Source: Fadeeva et al. 2024, arXiv 2403.04696 (CCP); ranks as its 1 - product
-    without underflow. Read: uncertainty of what is said, not of how.
+    without underflow. Read: uncertainty about content, not wording.
     """
     answer = the_answer(samples)
     own = array(answer, "logprobs")
