@@ -27,6 +27,10 @@ WHERE = "Where was Ada Quill born?"
 WHO = "Who directed The Long Tide?"
 
 TABLE = [
+    # the family name that the question says is no answer for a relative who bears it
+    ("Whom did Ben Quill marry?", ["Ada Bo|Ada Quill"], "Quill", N),
+    ("Whom did Ben Quill marry?", ["Ada Bo|Ada Quill"], "Ada Quill", C),
+    ("Whom did Ben Quill marry?", ["Ada Bo|Ada Quill"], "Ada", C),
     # dates: what is said must not contradict a timestamp, a coarser one agrees
     (WHEN, ["1946-08-15T00:00:00Z"], "August 1946", C),
     (WHEN, ["1946-08-15T00:00:00Z"], "in the 1940s", C),

@@ -914,7 +914,10 @@ def _words(case: Case, value: str, part: bool, few: bool) -> Iterator[Candidate]
         return
     for form, new in forms:
         if form.whole:
-            hits = bare(form, said) or (_same_name(said, case.asked, form) if few else [])
+            # "Darwin" alone, of whom the question speaks, is no answer for "Emma Darwin"
+            told = not (form.person and new) or any(said.locate(t) for t in new)
+            hits = bare(form, said) if told else []
+            hits = hits or (_same_name(said, case.asked, form) if few else [])
             if form.person and form.person[-1] in new:
                 hits = [*hits, *surname(form, said)]
             for hit in hits:
