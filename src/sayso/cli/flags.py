@@ -49,20 +49,19 @@ class Common(Opening):
     model: Annotated[
         str,
         Parameter(
-            help="left out: builtin; smollm2, a small real model; hf:FOLDER, hf:FILE.gguf or "
-            "hf:HUB_ID of a causal language model, vllm:HUB_ID to run it by vLLM; openai:NAME; or "
-            "the URL of an endpoint, "
-            "http://localhost:8000/v1#NAME (without #NAME: its only model); several that serve it "
-            "have commas between, or stand in a file, @FILE"
+            help="default: builtin. Or smollm2 (a small real model); hf:FOLDER, hf:FILE.gguf or "
+            "hf:HUB_ID (a causal language model); vllm:HUB_ID; openai:NAME; or an endpoint's URL, "
+            "http://localhost:8000/v1#NAME (without #NAME: its only model). Separate several "
+            "endpoints of one model by commas, or list them in a file, @FILE"
         ),
     ] = ""
     data: Annotated[
         str,
         Parameter(
-            help="default: world, questions about the real world; for the built-in model and "
-            "models trained from it builtin, its invented world. Or a published set by its name, "
-            "from the hub (sayso data list); a file in UNCLE's format, or squad:FILE in that of "
-            "another set; file:FILE, a table of your own; topics:FILE, topics to write about"
+            help="default: world (questions about the real world), or builtin (an invented world) "
+            "for the built-in model and models trained from it. Or the name of a published set "
+            "(sayso data list); a file in UNCLE's format; squad:FILE, a file in another set's "
+            "format; file:FILE, your own table; topics:FILE, topics to write about"
         ),
     ] = ""
     answers: Annotated[
@@ -71,15 +70,15 @@ class Common(Opening):
             consume_multiple=True,
             negative="",
             show_default=False,
-            help="in place of --model and --data, files of answers that exist: a run for each name "
-            "in their column model, else for each file (docs/answers.md)",
+            help="files of existing answers, instead of --model and --data: makes a run for each "
+            "name in their column model, or for each file (docs/answers.md)",
         ),
     ] = ()
     columns: Annotated[
         str,
         Parameter(
             group=MORE,
-            help="with --data file:FILE or --answers: names of your columns, "
+            help="with --data file:FILE or --answers: your column names, such as "
             "question=q,gold=answer",
         ),
     ] = ""
@@ -87,47 +86,45 @@ class Common(Opening):
         LogprobKind | None,
         Parameter(
             group=MORE,
-            help="with --answers: what their log-probabilities are; all but natural are refused, "
-            "none leaves them out",
+            help="with --answers: kind of their log-probabilities; only natural is accepted, and "
+            "none ignores them",
         ),
     ] = None
     judge: Annotated[
         str,
         Parameter(
-            help="who reads the answers: rules (offline), a model named as for --model, or "
-            "rules+MODEL, which is asked only where the rules are not certain; people, whose "
-            "verdicts stand in the file of --answers"
+            help="judge of the answers: rules (offline); a model, as for --model; rules+MODEL, "
+            "which asks the model only if the rules are unsure; or people, for verdicts in the "
+            "file of --answers"
         ),
     ] = "rules"
-    out: Annotated[Path | None, Parameter(help="the run folder; without it a name under runs/")] = (
-        None
-    )
+    out: Annotated[Path | None, Parameter(help="run folder; default: under runs/")] = None
     name: Annotated[
         str,
-        Parameter(help="what pages and tables call the model; changes nothing else"),
+        Parameter(help="the model's name on pages and in tables"),
     ] = ""
     limit: Annotated[
         int | None,
         Parameter(
-            help="number of entities to ask about, drawn evenly over domains and tiers; pairs of "
-            "an unanswerable and an answerable question come on top, in the same proportion; "
-            "0: all; default: all, but 200 of the invented world"
+            help="number of entities to ask about, drawn evenly over domains and tiers; the same "
+            "share of pairs of an unanswerable and an answerable question is added; 0: all; "
+            "default: all, or 200 of the invented world"
         ),
     ] = None
     seed: Annotated[
-        int, Parameter(group=MORE, help="seed of the choice of entities and of the draws")
+        int, Parameter(group=MORE, help="seed for choosing entities and for sampling")
     ] = 0
     split: Annotated[
         str,
         Parameter(
-            group=MORE, help="part of the set: test, dev or train; all of the built-in world"
+            group=MORE, help="split of the set: test, dev or train; all, for the built-in world"
         ),
     ] = "test"
     domain: Annotated[
         tuple[str, ...],
         Parameter(
             group=MORE,
-            help="only this domain; can be given again",
+            help="only this domain; repeatable",
             negative="",
             show_default=False,
         ),
@@ -136,7 +133,7 @@ class Common(Opening):
         Path | None,
         Parameter(
             group=MORE,
-            help="folder of stored replies; default SAYSO_CACHE, or your cache folder",
+            help="folder of stored replies; default: SAYSO_CACHE, or your cache folder",
         ),
     ] = None
     json: Annotated[
@@ -145,16 +142,16 @@ class Common(Opening):
     verbose: Annotated[
         bool,
         Parameter(
-            help="print too what was not computed, and why; without a protocol's name the tables "
-            "of each, not only their summary",
+            help="also print what was not computed and why; without a protocol, print all tables "
+            "instead of a summary",
             negative="",
         ),
     ] = False
     thinking: Annotated[
         str,
         Parameter(
-            help="on, off, an effort (low, medium, high), or a number of tokens to think, by which "
-            "answers may then be longer; left out: the model's default"
+            help="on, off, an effort (low, medium, high), or a token budget for reasoning, on top "
+            "of the answer's limit; default: the model's own"
         ),
     ] = ""
     end_loops: Annotated[
@@ -162,29 +159,30 @@ class Common(Opening):
         Parameter(
             group=LOCAL,
             negative="",
-            help="an answer ends where it only repeats itself (three times, 24 tokens), and what "
-            "it repeats is left out; asks everything again",
+            help="end an answer when it only repeats itself (three times, 24 tokens), and drop the "
+            "repeats; a change asks everything again",
         ),
     ] = False
     chat_template_kwargs: Annotated[
         str,
         Parameter(
-            group=MORE, help='arguments of the chat template as JSON, {"enable_thinking": false}'
+            group=MORE,
+            help='arguments of the chat template as JSON, such as {"enable_thinking": false}',
         ),
     ] = ""
     dry_run: Annotated[
         bool,
         Parameter(
             negative="",
-            help="print requests, tokens and price; ask nothing and write no run",
+            help="print requests, tokens and price; send nothing and write no run",
         ),
     ] = False
     max_cost: Annotated[
         float | None,
         Parameter(
             group=ENDPOINT,
-            help="dollars that this command may spend on answers and verdicts; it then stops, "
-            "keeps what was paid for, and the same command goes on from there",
+            help="stop after this many dollars for answers and verdicts; everything paid for is "
+            "kept, and the same command resumes",
         ),
     ] = None
     batch_files: BatchFiles = False
@@ -192,40 +190,40 @@ class Common(Opening):
         str | None,
         Parameter(
             group=ENDPOINT,
-            help="dollars per million prompt and answer tokens, 0.15,0.60; else from a dated table",
+            help="dollars per million prompt and answer tokens (0.15,0.60); default: a table",
         ),
     ] = None
     model_version: Annotated[
         str | None,
         Parameter(
             group=MORE,
-            help="your name for what the endpoint serves now; a new name asks everything again",
+            help="your name for the version that the endpoint serves; a new name asks all again",
         ),
     ] = None
     judge_batch: Annotated[
         Batch,
         Parameter(
             group=JUDGE_MODEL,
-            help="one call for a paragraph, or for the short answers about an entity: those of one "
-            "draw (item) or of all draws (entity, the cheapest); or one call for each aspect",
+            help="one call for a paragraph, and one for the short answers about an entity, by "
+            "sample (item) or over all samples (entity, the cheapest); or one call per aspect",
         ),
     ] = "item"
     judge_mode: Annotated[
         Mode,
-        Parameter(group=JUDGE_MODEL, help="stance and content in one call, or in two"),
+        Parameter(group=JUDGE_MODEL, help="read stance and content in one call, or in two"),
     ] = "one_pass"
     judge_labels: Annotated[
         Labels,
-        Parameter(group=JUDGE_MODEL, help="stance and content apart, or the three labels of UNCLE"),
+        Parameter(group=JUDGE_MODEL, help="separate stance and content, or UNCLE's three labels"),
     ] = "stance"
     judge_price: Annotated[
-        str | None, Parameter(group=JUDGE_MODEL, help="as --price, for the judge's tokens")
+        str | None, Parameter(group=JUDGE_MODEL, help="as --price, for the judge")
     ] = None
     judge_anyway: Annotated[
         bool,
         Parameter(
             group=JUDGE_MODEL,
-            help="go on with a judge that gave no readable reply to its first ten requests",
+            help="continue with a judge whose first ten replies were all unreadable",
             negative="",
         ),
     ] = False

@@ -23,15 +23,15 @@ JUDGE = Group("A model as judge", sort_key=4)
 Device = Annotated[
     str | None,
     Parameter(
-        group=LOCAL, help="where models compute: auto (the best there is), cpu, cuda, cuda:1, mps"
+        group=LOCAL, help="device for models: auto (the best available), cpu, cuda, cuda:1 or mps"
     ),
 ]
 Dtype = Annotated[
     str | None,
     Parameter(
         group=LOCAL,
-        help="numbers that the model computes in: auto (float32 on a CPU, else as stored), "
-        "float32, bfloat16, float16; another one asks everything again",
+        help="number format of the model: auto (float32 on a CPU, else as stored), float32, "
+        "bfloat16 or float16; a change asks everything again",
     ),
 ]
 BatchSize = Annotated[
@@ -42,21 +42,20 @@ BatchSize = Annotated[
 ]
 Revision = Annotated[
     str | None,
-    Parameter(group=LOCAL, help="branch, tag or commit of a hub id; left out: the latest"),
+    Parameter(group=LOCAL, help="branch, tag or commit of a hub id; default: the latest"),
 ]
 #: how an endpoint is asked
 Concurrency = Annotated[
-    int | None, Parameter(group=ENDPOINT, help="most requests at a time; left out: 256")
+    int | None, Parameter(group=ENDPOINT, help="most requests at a time; default: 256")
 ]
 Timeout = Annotated[
-    float | None, Parameter(group=ENDPOINT, help="seconds to wait for one answer; left out: 600")
+    float | None, Parameter(group=ENDPOINT, help="seconds to wait for one answer; default: 600")
 ]
 Patience = Annotated[
     float | None,
     Parameter(
         group=ENDPOINT,
-        help="seconds after its first try beyond which a request is not repeated, but recorded as "
-        "failed; left out: 600",
+        help="give up on a request after this many seconds; default: 600",
     ),
 ]
 
@@ -76,8 +75,7 @@ class Opening:
 
 
 CONFIG = (
-    "YAML file of settings by their long names: limit: 20, probe: {k: 3}; what stands on the "
-    "command line counts more"
+    "YAML file of settings by their long names: limit: 20, probe: {k: 3}; command-line flags win"
 )
 #: placeholders of values, in plain words
 VALUES = {"STR": "TEXT", "INT": "N", "FLOAT": "N"}
@@ -135,8 +133,8 @@ BatchFiles = Annotated[
     Parameter(
         group=ENDPOINT,
         negative="",
-        help="send requests in batch files, at half the price; answers may take a day, and the "
-        "same command picks them up",
+        help="send requests in batch files at half the price; answers may take a day, and the "
+        "same command collects them",
     ),
 ]
 #: where a run computes, besides this process
@@ -144,26 +142,26 @@ EngineName = Annotated[
     str,
     Parameter(
         group=RAY,
-        help="ray: models compute in Ray's actors, on this machine or a cluster (docs/scaling.md)",
+        help="ray: run models in Ray's actors, on this machine or a cluster (docs/scaling.md)",
     ),
 ]
 RayAddress = Annotated[
     str,
     Parameter(
         group=RAY,
-        help="the head of a cluster, HOST:6379; left out: RAY_ADDRESS, else this machine",
+        help="head of the cluster, HOST:6379; default: RAY_ADDRESS, else this machine",
     ),
 ]
 RayActors = Annotated[
     int | None,
-    Parameter(group=RAY, help="how many models; left out: one for each GPU, else for each machine"),
+    Parameter(group=RAY, help="number of models; default: one per GPU, else one per machine"),
 ]
 Jobs = Annotated[
     int | None,
     Parameter(
         group=RAY,
-        help="processes in which --judge rules reads many answers; left out: all cores; the "
-        "result is the same for any number",
+        help="number of processes for --judge rules; default: all cores; the result is the same "
+        "for any number",
     ),
 ]
 

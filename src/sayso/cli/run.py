@@ -52,11 +52,11 @@ from sayso.train.result import is_training, read_training
 NO_FLAGS = Common()
 run_app = cyclopts.App(
     name="run",
-    help="Ask a model, judge its answers, report whether it voices what it does not know.",
+    help="Ask a model, judge its answers, and report whether it admits what it does not know.",
     group_parameters=OPTIONS,
     help_epilogue=examples(
-        "sayso run --limit 5 --out runs/first   # every protocol, one pool of answers",
-        "sayso run uncle --limit 5              # one; its settings: run uncle --help",
+        "sayso run --limit 5 --out runs/first   # every protocol, on one set of answers",
+        "sayso run uncle --limit 5              # one protocol; its settings: run uncle --help",
     ),
 )
 
@@ -370,9 +370,9 @@ def measure(
     verbose: Annotated[bool, Parameter(negative="")] = False,
     settings: Measurable = measurable_settings()(),  # noqa: B008 - frozen
 ) -> None:
-    """Recompute a run's numbers, with other counting rules if given. Asks no model, no judge.
+    """Recompute a run's numbers, optionally with other counting rules. Asks no model or judge.
 
-    Settings that decide what is asked cannot change, except fewer probe draws (--probe.k 3).
+    You cannot change settings that affect requests, except to use fewer samples (--probe.k 3).
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def measure(
     json
         Print every number as JSON instead of the table.
     verbose
-        Print too what was not computed, and why.
+        Also print what was not computed, and why.
     """
     result = measure_run(run, chosen(settings, settings_kind(run)))
     show(result, json=json, page=None, verbose=verbose)
@@ -395,15 +395,15 @@ def report(
     *,
     beside: Annotated[tuple[Path, ...], Parameter(negative="", show_default=False)] = (),
 ) -> None:
-    """Write report.html of a finished run, or of a training, again.
+    """Write report.html of a finished run or training again.
 
     Parameters
     ----------
     run
         A run folder.
     beside
-        Another run of faithfulness, a column of its tables of methods by models; can be given
-        again.
+        Another faithfulness run, to add as a column of the tables of methods by models;
+        repeatable.
     """
     if is_training(run):
         print(write_training_page(run))
@@ -421,7 +421,7 @@ class Comparing:
     allow: Annotated[
         tuple[str, ...],
         Parameter(
-            help="Settings that may differ besides the model, e.g. --allow judge.",
+            help="Settings that may differ besides the model, such as --allow judge.",
             negative="",
             show_default=False,
         ),
@@ -430,11 +430,11 @@ class Comparing:
     seed: Annotated[int, Parameter(help="Seed of the resampling.")] = 0
     stage: Annotated[
         Literal["sft", "dpo", "rl"] | None,
-        Parameter(help="Of two trainings: the stage to compare; left out: the last of each."),
+        Parameter(help="For two trainings: the stage to compare; default: the last of each."),
     ] = None
     base: Annotated[
         Path | None,
-        Parameter(help="Of two trainings: where the run that they started from is now."),
+        Parameter(help="For two trainings: the new place of their base run."),
     ] = None
 
 
@@ -454,7 +454,7 @@ def compare(
     a
         A run folder, or a folder of sayso train.
     b
-        Another one of its kind.
+        Another one of the same kind.
     more
         Further run folders.
     """
@@ -537,113 +537,115 @@ class Factuality(Opening):
     model: Annotated[
         str,
         Parameter(
-            help="a model that is asked whether each labeled claim is true, as sayso run "
-            "self_known asks one about its own: builtin, hf:NAME, openai:NAME or the URL of an "
-            "endpoint; left out, nobody is asked"
+            help="a model to ask whether each labeled claim is true: builtin, hf:NAME, openai:NAME "
+            "or an endpoint's URL; default: none"
         ),
     ] = ""
-    out: Annotated[Path | None, Parameter(help="the run folder; else a name under runs/")] = None
+    out: Annotated[Path | None, Parameter(help="run folder; default: under runs/")] = None
     knowledge: Annotated[
         str,
         Parameter(
-            help="what claims are checked against: a file or folder of passages, an index made by "
-            "sayso index, builtin; left out: only labels in the file count"
+            help="source for checking claims: a file or folder of passages, an index from sayso "
+            "index, or builtin; default: only the file's labels count"
         ),
     ] = "none"
-    passages: Annotated[int, Parameter(help="passages that are read with each claim")] = 5
+    passages: Annotated[int, Parameter(help="passages shown with each claim")] = 5
     judge: Annotated[
         str,
         Parameter(
-            help="what splits texts into claims, checks them and turns them into questions: rules "
-            "(offline), or a model"
+            help="judge that splits texts into claims, checks them and makes questions: rules "
+            "(offline) or a model"
         ),
     ] = "rules"
     columns: Annotated[
         str,
-        Parameter(help="names of your columns: topic=person,text=biography"),
+        Parameter(help="your column names: topic=person,text=biography"),
     ] = ""
     modes: Annotated[
         str,
         Parameter(
-            help="with --model, how it is asked: is it true (direct), is this the answer (qa), the "
-            "same with none of the above (qa_none)"
+            help="with --model: ask is it true (direct), is this the answer (qa), or the same with "
+            "none of the above (qa_none)"
         ),
     ] = "direct,qa,qa_none"
     orders: Annotated[
         Literal["all", "first"],
         Parameter(
-            help="with --model: the options in every order, averaged, or only in the paper's"
+            help="with --model: average over all orders of the options, or use only the paper's"
         ),
     ] = "all"
     questions: Annotated[
         Literal["auto", "rules", "judge"],
         Parameter(
-            help="with --model, who turns claims into questions: rules, or the judge's model; "
-            "auto: a model if any"
+            help="with --model: maker of questions from claims: rules or the judge's model; auto: "
+            "the model, if any"
         ),
     ] = "auto"
     noa: Annotated[
         Literal["incorrect", "b_only", "missing"],
-        Parameter(help="none of the above on an unsupported claim: recognised, not, or left out"),
+        Parameter(
+            help="none of the above for a false claim: recognized, not recognized, or left out"
+        ),
     ] = "incorrect"
     support: Annotated[
         Literal["auto", "rules", "nli", "judge"],
-        Parameter(help="what checks claims: rules, an NLI model (--nli), the judge's model"),
+        Parameter(help="checker of claims: rules, an NLI model (--nli) or the judge's model"),
     ] = "auto"
-    nli: Annotated[str, Parameter(help="with --support nli: its folder or hub id")] = "auto"
+    nli: Annotated[str, Parameter(help="NLI model for --support nli: a folder or hub id")] = "auto"
     average: Annotated[
         Literal["sentence", "generation", "micro"],
-        Parameter(help="curves: mean over sentences, over texts of their means, pooled claims"),
+        Parameter(help="curves: mean over sentences, mean of the texts' means, or pooled claims"),
     ] = "sentence"
-    bins: Annotated[int, Parameter(help="parts of a text, equally long in sentences")] = 5
-    closed: Annotated[Literal["right", "left"], Parameter(help="which edge belongs to a part")] = (
-        "right"
-    )
+    bins: Annotated[int, Parameter(help="number of parts of a text, equal in sentences")] = 5
+    closed: Annotated[
+        Literal["right", "left"], Parameter(help="the edge that belongs to a part")
+    ] = "right"
     gamma: Annotated[
-        float, Parameter(help="claims below which FActScore's length penalty begins")
+        float, Parameter(help="number of claims below which FActScore's length penalty applies")
     ] = 10.0
     k: Annotated[
-        int, Parameter(help="number of facts wanted, for F1@K; 0: median of the supported claims")
+        int,
+        Parameter(help="K of F1@K, the number of facts wanted; 0: the median of supported claims"),
     ] = 0
     resamples: Annotated[int, Parameter(help="bootstrap resamples of texts")] = 1000
     seed: Annotated[int, Parameter(help="seed of the resampling")] = 0
-    prompt_folder: Annotated[Path | None, Parameter(help="folder with your own prompt texts")] = (
-        None
-    )
+    prompt_folder: Annotated[Path | None, Parameter(help="folder with your own prompts")] = None
     cache: Annotated[
         Path | None,
-        Parameter(help="folder of stored replies; default SAYSO_CACHE, or your cache folder"),
+        Parameter(help="folder of stored replies; default: SAYSO_CACHE, or your cache folder"),
     ] = None
     thinking: Annotated[
         str,
         Parameter(
-            help="with --model: on, off, an effort (low, medium, high), or a number of tokens to "
-            "think; left out: the model's default"
+            help="with --model: on, off, an effort (low, medium, high), or a token budget for "
+            "reasoning; default: the model's own"
         ),
     ] = ""
     dry_run: Annotated[
         bool,
         Parameter(
-            negative="", help="print requests, tokens and price; ask nothing and write no run"
+            negative="", help="print requests, tokens and price; send nothing and write no run"
         ),
     ] = False
     max_cost: Annotated[
         float | None,
         Parameter(
             group=ENDPOINT,
-            help="dollars that model and judge may cost; the command then stops, keeps what was "
-            "paid for, and goes on from there when it is repeated",
+            help="stop after this many dollars for model and judge; everything paid for is kept, "
+            "and the same command resumes",
         ),
     ] = None
     price: Annotated[
         str | None,
         Parameter(
-            group=ENDPOINT, help="dollars per million tokens of the model, 0.15,0.60; else known"
+            group=ENDPOINT, help="model's dollars per million prompt and answer tokens (0.15,0.60)"
         ),
     ] = None
     judge_price: Annotated[
         str | None,
-        Parameter(group=ENDPOINT, help="dollars per million tokens of the judge, 0.15,0.60"),
+        Parameter(
+            group=ENDPOINT, help="judge's dollars per million prompt and answer tokens (0.15,0.60)"
+        ),
     ] = None
     json: Annotated[
         bool, Parameter(help="print every number as JSON instead of the table", negative="")
@@ -688,15 +690,15 @@ def factuality(
     ],
     flags: Annotated[Factuality, Parameter(name="*")] = Factuality(),
 ) -> int:
-    """How factual are long texts, and does it change from their beginning to their end?
+    """Measure how accurate long texts are, and how this changes from start to end.
 
-    Labels of people in the file are taken as they are; other texts are split into claims, which
-    are checked against --knowledge. With both, the checker is compared with the people. With
-    --model a model is asked about every claim that has a label: does it recognise what is wrong?
+    Human labels in the file are used as they are. Other texts are split into claims, which are
+    checked against --knowledge. With both, the checker is compared with people. With --model, a
+    model is asked about every labeled claim, to see whether it recognizes the errors.
     """
     note(
-        "factuality is now `sayso run self_known --answers FILES`, a run for each system; this "
-        "name goes with the next release"
+        "factuality is now `sayso run self_known --answers FILES`, with a run for each system; "
+        "the next release removes this name"
     )
     if flags.dry_run:
         plan = price_texts(files, flags.job, flags.columns)

@@ -25,7 +25,7 @@ __all__ = ["FAITHFULNESS", "Answer", "Demos", "Draws", "Settings"]
 
 FAITHFULNESS = Protocol(
     name="faithfulness",
-    question="Do its words show as much doubt as it has when asked again? (arXiv 2405.16908)",
+    question="Do the model's hedges match its own consistency? (arXiv 2405.16908)",
     Settings=Settings,
     check=settings.check,
     prompts=collect.prompts,

@@ -26,7 +26,7 @@ __all__ = ["SELECTIVE", "Answer", "Draws", "Settings"]
 
 SELECTIVE = Protocol(
     name="selective",
-    question="Which score tells right answers from wrong ones, or is it length? (arXiv 2504.13677)",
+    question="Which score detects errors, and does it beat answer length? (arXiv 2504.13677)",
     Settings=Settings,
     check=settings.check,
     prompts=collect.prompts,

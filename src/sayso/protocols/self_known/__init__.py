@@ -24,9 +24,7 @@ __all__ = ["SELF_KNOWN", "Answer", "Draws", "Settings"]
 
 SELF_KNOWN = Protocol(
     name="self_known",
-    question=(
-        "How factual is it along a long text, and does it know its own errors? (arXiv 2411.15993)"
-    ),
+    question=("Where in a long text are errors, and does it recognize them? (arXiv 2411.15993)"),
     Settings=Settings,
     check=settings.check,
     prompts=collect.prompts,
