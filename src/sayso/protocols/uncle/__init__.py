@@ -23,7 +23,7 @@ __all__ = ["UNCLE", "Answer", "Probe", "Settings"]
 
 UNCLE = Protocol(
     name="uncle",
-    question="Does it admit knowledge gaps, in short and in long answers? (UNCLE, arXiv 2505.16922)",
+    question="Does it admit knowledge gaps, in short and long answers? (UNCLE, arXiv 2505.16922)",
     Settings=Settings,
     check=settings.check,
     prompts=collect.prompts,
