@@ -56,7 +56,7 @@ run_app = cyclopts.App(
     group_parameters=OPTIONS,
     help_epilogue=examples(
         "sayso run --limit 5 --out runs/first   # every protocol, on one set of answers",
-        "sayso run uncle --limit 5              # one; for its settings: run uncle --help",
+        "sayso run uncle --limit 5              # one; settings: run uncle --help",
     ),
 )
 
